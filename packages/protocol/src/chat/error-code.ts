@@ -1,0 +1,16 @@
+/** Codes a client decides on: `error_code` of token and error frames. */
+export const ERROR_CODES = {
+  STALE_TOKEN: '401-012',
+  UNAUTHORIZED_PREFIX: '401',
+  FORBIDDEN_PREFIX: '403',
+} as const
+
+/** Codes our own service half sends beside those of {@link ERROR_CODES}. A client only displays them. */
+export const SERVICE_ERROR_CODE = {
+  EXPIRED_TOKEN: '401-013',
+  UNKNOWN_SESSION: '404-001',
+  SESSION_ENDED: '409-001',
+  FRAME_TOO_LARGE: '413-001',
+  TOO_MANY_MESSAGES: '429-001',
+  INTERNAL: '500-001',
+} as const

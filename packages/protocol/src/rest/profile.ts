@@ -1,0 +1,14 @@
+import * as v from 'valibot'
+import { IdSchema } from './id.ts'
+
+/** A personalization profile of a user within a portal. */
+export const UserProfileSchema = v.looseObject({
+  id: IdSchema,
+  name: v.nullish(v.string()),
+  isLastUsedInPortal: v.nullish(v.boolean()),
+})
+export type UserProfile = v.InferOutput<typeof UserProfileSchema>
+
+/** Answer of the profile list. A missing list reads as empty. */
+export const UserProfileListSchema = v.looseObject({ profile: v.nullish(v.array(UserProfileSchema)) })
+export type UserProfileList = v.InferOutput<typeof UserProfileListSchema>

@@ -1,0 +1,15 @@
+import * as v from 'valibot'
+import { IdSchema } from './id.ts'
+
+/** The person who is signed in: a user of the desk or a customer. */
+export const UserDetailsSchema = v.looseObject({
+  id: v.nullish(IdSchema),
+  name: v.nullish(v.string()),
+  email: v.nullish(v.string()),
+})
+export type UserDetails = v.InferOutput<typeof UserDetailsSchema>
+
+/** Answer of the call for a desk's user. */
+export const UserListSchema = v.looseObject({ user: v.nullish(v.array(UserDetailsSchema)) })
+/** Answer of the call for a customer. */
+export const CustomerListSchema = v.looseObject({ customer: v.nullish(v.array(UserDetailsSchema)) })
