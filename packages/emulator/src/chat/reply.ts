@@ -1,0 +1,19 @@
+import type { ServerMessageData } from '@aiagent/protocol'
+
+/** What the person wrote, and what is known of the conversation. */
+export interface ReplyRequest {
+  text: string
+  context: Readonly<Record<string, unknown>>
+  history: ReadonlyArray<{ from: 'customer' | 'agent'; content: string }>
+  random: () => number
+  escalation: { liveDomain: string; entrypointUrl: string }
+}
+
+/** One answer frame of the agent. `role` defaults to the customer-support role. */
+export interface Answer {
+  content: string
+  role?: string
+  messageData?: Partial<ServerMessageData>
+}
+
+export type Reply = (request: ReplyRequest) => Answer | readonly Answer[] | Promise<Answer | readonly Answer[]>
