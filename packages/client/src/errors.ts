@@ -1,0 +1,156 @@
+import type { ProtocolError } from '@aiagent/protocol'
+
+/** Every `code` an error of this library can carry. Decide on it; messages are for people and may change. */
+export type SDKErrorCode =
+  | 'ABORTED'
+  | 'API_ERROR'
+  | 'AUTH_ERROR'
+  | 'CONFIG_INVALID'
+  | 'CONNECTION_ERROR'
+  | 'MESSAGE_ERROR'
+  | 'NOT_INITIALIZED'
+  | 'SESSION_ID_INVALID'
+  | 'SESSION_UNAUTHORIZED'
+
+export interface SDKErrorOptions {
+  /** What caused it, as it was caught. */
+  cause?: unknown
+}
+
+/**
+ * Base of every error the library throws, rejects with or emits.
+ *
+ * The message says what went wrong; where the caller can mend it, a second sentence says how.
+ */
+export class SDKError extends Error {
+  override readonly name: string = 'SDKError'
+  readonly code: SDKErrorCode
+
+  constructor(message: string, code: SDKErrorCode, options?: SDKErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}
+
+/** A field of the configuration is missing or cannot be used. */
+export class ConfigError extends SDKError {
+  override readonly name = 'ConfigError'
+  /** Name of the field, as it stands in `AiAgentConfig`. */
+  readonly field: string
+
+  constructor(field: string, message: string, options?: SDKErrorOptions) {
+    super(message, 'CONFIG_INVALID', options)
+    this.field = field
+  }
+}
+
+/** Why an authentication failed. */
+export type AuthErrorReason =
+  | 'token_missing'
+  | 'token_request_failed'
+  | 'metadata_failed'
+  | 'interaction_required'
+  | 'browser_unsupported'
+  | 'invalid_input'
+  | 'not_supported'
+  | 'popup_blocked'
+  | 'popup_closed'
+  | 'popup_timeout'
+
+/** No usable access token could be had. */
+export class AuthError extends SDKError {
+  override readonly name = 'AuthError'
+  readonly reason: AuthErrorReason
+  /** Status that the token endpoint answered, where there was an answer. */
+  readonly status: number | undefined
+
+  constructor(message: string, reason: AuthErrorReason, options?: SDKErrorOptions & { status?: number | undefined }) {
+    super(message, 'AUTH_ERROR', options)
+    this.reason = reason
+    this.status = options?.status
+  }
+}
+
+/** Why a chat connection failed or ended. */
+export type ConnectionErrorReason = 'refused' | 'timeout' | 'closed' | 'attempts_used_up' | 'no_address'
+
+/** The chat socket could not be opened, or broke. */
+export class ConnectionError extends SDKError {
+  override readonly name = 'ConnectionError'
+  readonly reason: ConnectionErrorReason
+  /** Close code of the socket, where it had one. */
+  readonly closeCode: number | undefined
+  /** Status with which the upgrade was refused. Browsers do not tell it. */
+  readonly httpStatus: number | undefined
+
+  constructor(
+    message: string,
+    reason: ConnectionErrorReason,
+    options?: SDKErrorOptions & { closeCode?: number | undefined; httpStatus?: number | undefined },
+  ) {
+    super(message, 'CONNECTION_ERROR', options)
+    this.reason = reason
+    this.closeCode = options?.closeCode
+    this.httpStatus = options?.httpStatus
+  }
+}
+
+/** Why a message was not taken, or did not leave. */
+export type MessageErrorReason = 'invalid' | 'queue_full' | 'encoding_failed' | 'cleared' | 'unreadable'
+
+/** A message was refused, removed from the queue, or could not be read. */
+export class MessageError extends SDKError {
+  override readonly name = 'MessageError'
+  readonly reason: MessageErrorReason
+  /** Id of the outbound message it concerns. */
+  readonly messageId: string | undefined
+
+  constructor(message: string, reason: MessageErrorReason, options?: SDKErrorOptions & { messageId?: string | undefined }) {
+    super(message, 'MESSAGE_ERROR', options)
+    this.reason = reason
+    this.messageId = options?.messageId
+  }
+
+  /** A frame that arrived and does not parse. */
+  static unreadable(cause: ProtocolError): MessageError {
+    return new MessageError(`A frame could not be read: ${cause.message}`, 'unreadable', { cause })
+  }
+}
+
+/** Why a REST call failed: its status, no answer at all, no answer in time, an answer that cannot be read, or the caller gave up. */
+export type ApiErrorReason = 'status' | 'network' | 'timeout' | 'body' | 'aborted'
+
+export interface ApiErrorOptions extends SDKErrorOptions {
+  code?: 'API_ERROR' | 'SESSION_UNAUTHORIZED'
+  reason: ApiErrorReason
+  method: string
+  path: string
+  status?: number | undefined
+  body?: unknown
+}
+
+/** A REST call failed. */
+export class ApiError extends SDKError {
+  override readonly name = 'ApiError'
+  readonly reason: ApiErrorReason
+  readonly method: string
+  /** Path of the call, without host, query and session id. */
+  readonly path: string
+  readonly status: number | undefined
+  /** What the answer said: parsed when it is JSON, else its text, cut at 1,000 characters. */
+  readonly body: unknown
+
+  constructor(message: string, options: ApiErrorOptions) {
+    super(message, options.code ?? 'API_ERROR', options)
+    this.reason = options.reason
+    this.method = options.method
+    this.path = options.path
+    this.status = options.status
+    this.body = options.body
+  }
+}
+
+/** The error of a call whose `signal` was aborted; `cause` is the signal's reason. */
+export function abortedError(what: string, signal: AbortSignal): SDKError {
+  return new SDKError(`${what} was aborted.`, 'ABORTED', { cause: signal.reason })
+}

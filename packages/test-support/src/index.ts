@@ -1,0 +1,3 @@
+export { FakeWebSocket } from './fake-web-socket.ts'
+export { ManualClock, turnEventLoop } from './manual-clock.ts'
+export { eventually, waitForEvent } from './wait-for.ts'
