@@ -1,11 +1,10 @@
 import * as v from 'valibot'
+import { jsonObject, openObject } from '../json-object.ts'
 import { PERSONA } from './persona.ts'
 import { ROLE } from './role.ts'
 
-const anything = v.record(v.string(), v.unknown())
-
 /** A value of the conversation's context, with what the agent should know about it. Plain values are allowed as well. */
-export const ContextAttributeSchema = v.looseObject({
+export const ContextAttributeSchema = jsonObject({
   value: v.unknown(),
   type: v.optional(v.string()),
   description: v.optional(v.string()),
@@ -15,49 +14,49 @@ export const ContextAttributeSchema = v.looseObject({
 export type ContextAttribute = v.InferOutput<typeof ContextAttributeSchema>
 
 /** What every frame from a client has: one JSON object. Members that are not listed pass through. */
-export const ClientMessageSchema = v.looseObject({
+export const ClientMessageSchema = jsonObject({
   persona: v.pipe(v.string(), v.nonEmpty()),
   role: v.pipe(v.string(), v.nonEmpty()),
   content: v.optional(v.string()),
-  messageData: v.optional(anything),
+  messageData: v.optional(openObject),
 })
 export type ClientMessage = v.InferOutput<typeof ClientMessageSchema>
 
 /** A sentence of the person who talks to the agent. */
-export const UserMessageSchema = v.looseObject({
+export const UserMessageSchema = jsonObject({
   persona: v.literal(PERSONA.CUSTOMER),
   role: v.literal(ROLE.HUMAN),
   content: v.optional(v.string()),
-  messageData: v.optional(anything),
+  messageData: v.optional(openObject),
 })
 /** The access token: first frame after an opening of an authenticated agent, and the answer to a refresh request. */
-export const TokenMessageSchema = v.looseObject({
+export const TokenMessageSchema = jsonObject({
   persona: v.literal(PERSONA.METADATA),
   role: v.literal(ROLE.TOKEN),
-  messageData: v.looseObject({ token: v.string() }),
+  messageData: jsonObject({ token: v.string() }),
 })
 /** Attributes that join the session's context. */
-export const ContextMessageSchema = v.looseObject({
+export const ContextMessageSchema = jsonObject({
   persona: v.literal(PERSONA.SYSTEM),
   role: v.literal(ROLE.CONTEXT),
-  messageData: v.looseObject({ context: anything }),
+  messageData: jsonObject({ context: openObject }),
 })
 /** A thumb up or down for one answer. */
-export const FeedbackMessageSchema = v.looseObject({
+export const FeedbackMessageSchema = jsonObject({
   persona: v.literal(PERSONA.SYSTEM),
   role: v.literal(ROLE.FEEDBACK),
-  messageData: v.looseObject({
-    feedback: v.looseObject({ rating: v.picklist(['up', 'down']), answerMessageId: v.string() }),
+  messageData: jsonObject({
+    feedback: jsonObject({ rating: v.picklist(['up', 'down']), answerMessageId: v.string() }),
   }),
 })
 /** Something happened to the hand-over to a human. The event's shape is the host's. */
-export const EscalationMessageSchema = v.looseObject({
+export const EscalationMessageSchema = jsonObject({
   persona: v.literal(PERSONA.SYSTEM),
   role: v.literal(ROLE.ESCALATION),
-  messageData: v.looseObject({ escalationEvent: v.unknown() }),
+  messageData: jsonObject({ escalationEvent: v.unknown() }),
 })
 /** The client is about to leave on purpose. */
-export const GracefulDisconnectMessageSchema = v.looseObject({
+export const GracefulDisconnectMessageSchema = jsonObject({
   persona: v.literal(PERSONA.SYSTEM),
   role: v.literal(ROLE.GRACEFUL_DISCONNECT),
 })

@@ -1,5 +1,6 @@
-import { type ClientMessage } from './client-message.ts'
-import { type ServerMessage } from './server-message.ts'
+import { isJsonObject } from '../json-object.ts'
+import type { ClientMessage } from './client-message.ts'
+import type { ServerMessage } from './server-message.ts'
 
 /** Text on the socket that is no frame. The only error the codec throws. */
 export class ProtocolError extends Error {
@@ -29,13 +30,14 @@ export function encodeMessage(message: ClientMessage | ServerMessage): string {
 
 /**
  * Reads what the service sent. Guards of its own rather than the schema, because this runs for every frame; a test
- * holds both to the same result.
+ * holds both to the same result. A known field of the wrong type reads as absent, null stays null, unknown fields pass
+ * through.
  *
  * @throws {ProtocolError} when the data is not text, not a JSON object, or lacks a persona or a role
  */
 export function parseServerMessage(data: unknown): ServerMessage {
   const frame = parseFrame(data)
-  dropUnreadable(frame, SERVER_MESSAGE_GUARDS)
+  mend(frame, SERVER_MESSAGE_GUARDS)
   return frame as ServerMessage
 }
 
@@ -49,8 +51,12 @@ export function parseClientMessage(data: unknown): ClientMessage {
   const frame = parseFrame(data)
   if (frame.content !== undefined && typeof frame.content !== 'string')
     throw new ProtocolError('The frame has a content that is not text.', data)
-  if (frame.messageData !== undefined && !isObject(frame.messageData))
-    throw new ProtocolError('The frame has a messageData that is not an object.', data)
+  if (frame.messageData !== undefined) {
+    if (!isJsonObject(frame.messageData))
+      throw new ProtocolError('The frame has a messageData that is not an object.', data)
+    dropReserved(frame.messageData)
+  }
+  dropReserved(frame)
   return frame as ClientMessage
 }
 
@@ -62,7 +68,7 @@ function parseFrame(data: unknown): JsonObject {
   } catch (cause) {
     throw new ProtocolError('The frame is not JSON.', data, { cause })
   }
-  if (!isObject(frame)) throw new ProtocolError('The frame is not a JSON object.', data)
+  if (!isJsonObject(frame)) throw new ProtocolError('The frame is not a JSON object.', data)
   if (!isName(frame.persona)) throw new ProtocolError('The frame has no persona.', data)
   if (!isName(frame.role)) throw new ProtocolError('The frame has no role.', data)
   return frame
@@ -71,8 +77,6 @@ function parseFrame(data: unknown): JsonObject {
 type Guard = (value: unknown) => boolean
 type Guards = ReadonlyArray<readonly [field: string, guard: Guard]>
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 const isName = (value: unknown) => typeof value === 'string' && value !== ''
 const isText: Guard = value => typeof value === 'string'
 const isFlag: Guard = value => typeof value === 'boolean'
@@ -87,8 +91,8 @@ const ISSUE_GUARDS: Guards = [
   ['providedType', isText],
 ]
 const isIssue: Guard = value => {
-  if (!isObject(value) || !isText(value.name) || !isText(value.reason)) return false
-  dropUnreadable(value, ISSUE_GUARDS)
+  if (!isJsonObject(value) || !isText(value.name) || !isText(value.reason)) return false
+  mend(value, ISSUE_GUARDS)
   return true
 }
 
@@ -103,8 +107,8 @@ const ESCALATION_GUARDS: Guards = [
   ['email', isFlag],
 ]
 const isEscalationData: Guard = value => {
-  if (!isObject(value)) return false
-  dropUnreadable(value, ESCALATION_GUARDS)
+  if (!isJsonObject(value)) return false
+  mend(value, ESCALATION_GUARDS)
   return true
 }
 
@@ -122,8 +126,8 @@ const MESSAGE_DATA_GUARDS: Guards = [
   ['inputType', isText],
 ]
 const isMessageData: Guard = value => {
-  if (!isObject(value)) return false
-  dropUnreadable(value, MESSAGE_DATA_GUARDS)
+  if (!isJsonObject(value)) return false
+  mend(value, MESSAGE_DATA_GUARDS)
   return true
 }
 const SERVER_MESSAGE_GUARDS: Guards = [
@@ -133,10 +137,21 @@ const SERVER_MESSAGE_GUARDS: Guards = [
   ['timestamp', Number.isFinite],
 ]
 
-/** The frame was parsed a moment ago and belongs to nobody else, so it is mended in place: a copy would cost more than the parse. */
-function dropUnreadable(record: JsonObject, guards: Guards): void {
+/**
+ * Drops what cannot be read. The frame was parsed a moment ago and belongs to nobody else, so it is mended in place: a
+ * copy would cost more than the parse.
+ */
+function mend(record: JsonObject, guards: Guards): void {
+  dropReserved(record)
   for (const [field, guard] of guards) {
     const value = record[field]
     if (value !== undefined && value !== null && !guard(value)) delete record[field]
   }
+}
+
+/** Names that a later merge by assignment would turn into a prototype; the schemas drop the same ones. */
+const RESERVED = ['__proto__', 'prototype', 'constructor'] as const
+
+function dropReserved(record: JsonObject): void {
+  for (const name of RESERVED) if (Object.hasOwn(record, name)) delete record[name]
 }

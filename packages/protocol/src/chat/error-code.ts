@@ -8,6 +8,8 @@ export const ERROR_CODES = {
 /** Codes our own service half sends beside those of {@link ERROR_CODES}. A client only displays them. */
 export const SERVICE_ERROR_CODE = {
   EXPIRED_TOKEN: '401-013',
+  /** Body of the refused session call, not of a frame: the token has too little life left. */
+  TOKEN_WILL_EXPIRE_SOON: '401-290',
   UNKNOWN_SESSION: '404-001',
   SESSION_ENDED: '409-001',
   FRAME_TOO_LARGE: '413-001',

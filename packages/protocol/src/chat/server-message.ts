@@ -1,11 +1,12 @@
 import * as v from 'valibot'
+import { jsonObject } from '../json-object.ts'
 
 /** A field the service may leave out, send as null, or one day send in a shape we do not know: then it reads as absent. */
 const known = <const S extends v.GenericSchema>(schema: S) =>
   v.fallback(v.optional(v.nullable(schema)), undefined)
 
 /** Why the service refused an attribute of the context. */
-export const ContextValidationIssueSchema = v.looseObject({
+export const ContextValidationIssueSchema = jsonObject({
   /** The attribute's name. */
   name: v.string(),
   /** `type_mismatch` is known; others may come. */
@@ -16,7 +17,7 @@ export const ContextValidationIssueSchema = v.looseObject({
 export type ContextValidationIssue = v.InferOutput<typeof ContextValidationIssueSchema>
 
 /** Where and how a conversation can be handed over to a human. */
-export const EscalationDataSchema = v.looseObject({
+export const EscalationDataSchema = jsonObject({
   live: known(v.boolean()),
   /** Host of the live chat that takes over. */
   liveDomain: known(v.string()),
@@ -31,14 +32,14 @@ export const EscalationDataSchema = v.looseObject({
 export type EscalationData = v.InferOutput<typeof EscalationDataSchema>
 
 /** An article that an answer is based on. The service's shape is open; these members are the usual ones. */
-export const SourceSchema = v.looseObject({
+export const SourceSchema = jsonObject({
   title: known(v.string()),
   url: known(v.string()),
 })
 export type Source = v.InferOutput<typeof SourceSchema>
 
 /** The open object that goes with a frame. A known field of a wrong type reads as absent; unknown fields pass through. */
-export const ServerMessageDataSchema = v.looseObject({
+export const ServerMessageDataSchema = jsonObject({
   error_code: known(v.union([v.string(), v.number()])),
   contextValidationErrors: known(v.array(ContextValidationIssueSchema)),
   chat_history: known(v.array(v.unknown())),
@@ -59,7 +60,7 @@ export type ServerMessageData = v.InferOutput<typeof ServerMessageDataSchema>
  * `persona` and `role` are required and not empty; without them the frame is a protocol error. Everything else may be
  * missing: missing `content` reads as empty text, a missing `timestamp` as the time of receipt.
  */
-export const ServerMessageSchema = v.looseObject({
+export const ServerMessageSchema = jsonObject({
   messageId: known(v.string()),
   persona: v.pipe(v.string(), v.nonEmpty()),
   role: v.pipe(v.string(), v.nonEmpty()),

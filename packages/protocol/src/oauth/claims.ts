@@ -1,7 +1,8 @@
 import * as v from 'valibot'
+import { jsonObject } from '../json-object.ts'
 
 /** What the library reads of an access token. It never verifies one: that is the service's part. */
-export const AccessTokenClaimsSchema = v.looseObject({
+export const AccessTokenClaimsSchema = jsonObject({
   /** Seconds since the epoch. */
   exp: v.optional(v.pipe(v.number(), v.finite())),
   iat: v.optional(v.number()),

@@ -1,23 +1,24 @@
 import * as v from 'valibot'
+import { jsonObject } from '../json-object.ts'
 
 const text = v.nullish(v.string())
-const endpoints = v.nullish(v.array(v.looseObject({ authURL: text, accessTokenURL: text })))
+const endpoints = v.nullish(v.array(jsonObject({ authURL: text, accessTokenURL: text })))
 
 /** The token and login addresses of a deployment. `GET …/metadata/deployment` or `…/metadata/tenant/{tenantId}`. */
-export const OAuthMetadataSchema = v.looseObject({
+export const OAuthMetadataSchema = jsonObject({
   authenticationDetails: v.nullish(
-    v.looseObject({
+    jsonObject({
       oAuthAnonymousCustomer: endpoints,
       oAuthUser: endpoints,
       oAuthCustomer: endpoints,
       apiPermissionPrefix: text,
     }),
   ),
-  idpPolicies: v.nullish(v.looseObject({ userSigninPolicy: text, customerSigninPolicy: text })),
+  idpPolicies: v.nullish(jsonObject({ userSigninPolicy: text, customerSigninPolicy: text })),
   apiMetadata: v.nullish(
-    v.looseObject({
+    jsonObject({
       CORE: v.nullish(
-        v.looseObject({ iApiPermissionPrefix: text, eApiPermissionPrefix: text, apiPermissionPrefix: text }),
+        jsonObject({ iApiPermissionPrefix: text, eApiPermissionPrefix: text, apiPermissionPrefix: text }),
       ),
     }),
   ),

@@ -1,7 +1,8 @@
 import * as v from 'valibot'
+import { jsonObject } from '../json-object.ts'
 
 /** Answer of a token endpoint. `token_type` may be missing and reads as Bearer. */
-export const TokenResponseSchema = v.looseObject({
+export const TokenResponseSchema = jsonObject({
   access_token: v.pipe(v.string(), v.nonEmpty()),
   token_type: v.optional(v.string(), 'Bearer'),
   /** Seconds. */

@@ -1,9 +1,10 @@
 import * as v from 'valibot'
+import { jsonObject } from '../json-object.ts'
 
 const text = v.nullish(v.string())
 
 /** Where a deployment's services are, and which clients it knows. `GET /system/deploymentInfo`. */
-export const DeploymentInfoSchema = v.looseObject({
+export const DeploymentInfoSchema = jsonObject({
   /** Host or address of all other REST calls. */
   apiDomain: v.pipe(v.string(), v.nonEmpty()),
   /** The chat host is `chat.<aiAgentDomain>` unless agent details name another. */

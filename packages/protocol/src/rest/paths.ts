@@ -4,13 +4,17 @@ const AI_SERVICES = '/core/aiservices/v4/aiagent'
 const PORTAL_MANAGER = '/knowledge/portalmgr/v3'
 const METADATA = '/core/authmgr/v3/metadata'
 
-/** A path parameter, percent-encoded. Route patterns such as `:agentId` pass through, so that a server can use these functions too. */
+/**
+ * A path parameter, percent-encoded so that it stays one segment. A colon may stand in a segment and stays, for every id
+ * alike, so `:agentId` gives a route pattern. Half of a surrogate pair, which cannot be encoded, becomes U+FFFD. `.` and
+ * `..` mean folders even when encoded, so they are encoded twice and name a record that does not exist.
+ */
 const part = (value: Id): string => {
-  const text = String(value)
-  return /^:[A-Za-z]+$/.test(text) ? text : encodeURIComponent(text)
+  const text = encodeURIComponent(String(value).replace(/\p{Surrogate}/gu, '\uFFFD')).replaceAll('%3A', ':')
+  return text === '.' || text === '..' ? text.replaceAll('.', '%252E') : text
 }
 
-/** Every REST path of the service. Called with `:name` parameters they are route patterns. */
+/** Every REST path of the service. Called with `:name` for each parameter they are the server's route patterns. */
 export const paths = {
   deploymentInfo: () => '/system/deploymentInfo',
   agentDetails: (agentId: Id) => `${AI_SERVICES}/details/agent/${part(agentId)}`,

@@ -1,8 +1,9 @@
 import * as v from 'valibot'
+import { jsonObject } from '../json-object.ts'
 import { IdSchema } from './id.ts'
 
 /** A personalization profile of a user within a portal. */
-export const UserProfileSchema = v.looseObject({
+export const UserProfileSchema = jsonObject({
   id: IdSchema,
   name: v.nullish(v.string()),
   isLastUsedInPortal: v.nullish(v.boolean()),
@@ -10,5 +11,5 @@ export const UserProfileSchema = v.looseObject({
 export type UserProfile = v.InferOutput<typeof UserProfileSchema>
 
 /** Answer of the profile list. A missing list reads as empty. */
-export const UserProfileListSchema = v.looseObject({ profile: v.nullish(v.array(UserProfileSchema)) })
+export const UserProfileListSchema = jsonObject({ profile: v.nullish(v.array(UserProfileSchema)) })
 export type UserProfileList = v.InferOutput<typeof UserProfileListSchema>

@@ -1,12 +1,13 @@
 import * as v from 'valibot'
+import { jsonObject, openObject } from '../json-object.ts'
 import { isUsableSessionId } from '../chat/address.ts'
 
 /** Body of the call that opens a session. */
-export const SessionRequestSchema = v.looseObject({ context: v.optional(v.record(v.string(), v.unknown())) })
+export const SessionRequestSchema = jsonObject({ context: v.optional(openObject) })
 export type SessionRequest = v.InferOutput<typeof SessionRequestSchema>
 
 /** Its answer. A number is taken when finite, as its text; blank text and placeholders are refused. */
-export const SessionResponseSchema = v.looseObject({
+export const SessionResponseSchema = jsonObject({
   sessionId: v.pipe(
     v.union([v.string(), v.number()], 'a session id is text or a number'),
     v.check(id => isUsableSessionId(id), 'the session id is blank or a placeholder'),
