@@ -1,0 +1,200 @@
+import { EventEmitter, type Listener, type ListenerOptions } from './util/event-emitter.ts'
+
+/** How grave a log entry is. */
+export const LogLevel = { TRACE: 0, DEBUG: 1, INFO: 2, WARN: 3, ERROR: 4, FATAL: 5 } as const
+export type LogLevel = (typeof LogLevel)[keyof typeof LogLevel]
+export type LogLevelName = keyof typeof LogLevel
+
+const NAMES = Object.keys(LogLevel) as LogLevelName[]
+
+/** The name of a level, as `'WARN'`. */
+export function getLevelName(level: LogLevel): LogLevelName {
+  return NAMES[level] ?? 'INFO'
+}
+
+/** The level of a name, in whatever case; INFO for a name that is none. */
+export function getLevelValue(name: string): LogLevel {
+  return LogLevel[name.toUpperCase() as LogLevelName] ?? LogLevel.INFO
+}
+
+/** Whether an entry of this level passes the threshold. */
+export function isLevelEnabled(level: LogLevel, threshold: LogLevel): boolean {
+  return level >= threshold
+}
+
+export type LogContext = Record<string, unknown>
+
+/** What a `log` listener receives. */
+export interface LogEntry {
+  level: LogLevel
+  message: string
+  /** Milliseconds since the epoch. */
+  timestamp: number
+  context?: LogContext
+  error?: unknown
+  loggerName?: string
+  /** Lifted out of the context, so that it is never printed. */
+  sessionId?: string
+  agentId?: string
+}
+
+export interface LoggerEvents {
+  log: LogEntry
+}
+
+export interface LoggerConfig {
+  /** Entries below it cost nothing and go nowhere. @default LogLevel.INFO */
+  level?: LogLevel | undefined
+  /** Whether entries are printed. Listeners of `log` receive them in any case. @default true */
+  enableConsole?: boolean | undefined
+  /** Stands before every printed line and in `LogEntry.loggerName`. */
+  name?: string | undefined
+  /** Asked at each entry that passes the level; what it returns is merged under the entry's own context. */
+  contextProvider?: (() => LogContext | undefined) | undefined
+}
+
+/** Where entries are printed, and what time it is. */
+export interface LoggerSink {
+  console: Pick<Console, 'debug' | 'info' | 'warn' | 'error'>
+  now(): number
+}
+
+/** The platform's, looked up at each entry: importing this file touches no global. */
+const PLATFORM_SINK: LoggerSink = {
+  get console() {
+    return globalThis.console
+  },
+  now: () => Date.now(),
+}
+
+const METHODS = ['debug', 'debug', 'info', 'warn', 'error', 'error'] as const
+
+/**
+ * Prints what happens, and tells it to the listeners of its `log` event.
+ *
+ * A child has its parent's level, console switch and context until it gets its own, and forwards its entries to the
+ * parent's listeners.
+ */
+export class Logger {
+  readonly #name: string | undefined
+  readonly #sink: LoggerSink
+  readonly #provider: (() => LogContext | undefined) | undefined
+  readonly #emitter = new EventEmitter<LoggerEvents>(error =>
+    // Printed, not logged: an entry of its own would reach the failing listener again.
+    this.#sink.console.error(`${this.#prefix('ERROR')} A listener of 'log' failed.`, error),
+  )
+  #level: LogLevel | undefined
+  #console: boolean | undefined
+  #parent: Logger | undefined
+  #context: LogContext | undefined
+
+  constructor(config: LoggerConfig = {}, sink: LoggerSink = PLATFORM_SINK) {
+    this.#name = config.name
+    this.#level = config.level
+    this.#console = config.enableConsole
+    this.#provider = config.contextProvider
+    this.#sink = sink
+  }
+
+  trace(message: string, context?: LogContext): void {
+    this.#log(LogLevel.TRACE, message, undefined, context)
+  }
+  debug(message: string, context?: LogContext): void {
+    this.#log(LogLevel.DEBUG, message, undefined, context)
+  }
+  info(message: string, context?: LogContext): void {
+    this.#log(LogLevel.INFO, message, undefined, context)
+  }
+  warn(message: string, context?: LogContext): void {
+    this.#log(LogLevel.WARN, message, undefined, context)
+  }
+  error(message: string, error?: unknown, context?: LogContext): void {
+    this.#log(LogLevel.ERROR, message, error, context)
+  }
+  fatal(message: string, error?: unknown, context?: LogContext): void {
+    this.#log(LogLevel.FATAL, message, error, context)
+  }
+
+  setLevel(level: LogLevel): void {
+    this.#level = level
+  }
+  getLevel(): LogLevel {
+    return this.#level ?? this.#parent?.getLevel() ?? LogLevel.INFO
+  }
+
+  enableConsoleOutput(enabled = true): void {
+    this.#console = enabled
+  }
+  isConsoleOutputEnabled(): boolean {
+    return this.#console ?? this.#parent?.isConsoleOutputEnabled() ?? true
+  }
+
+  /** A logger for one part, named `parent:name`. @param context merged under the context of each of its entries */
+  createChild(name: string, context?: LogContext): Logger {
+    const child = new Logger({ name: this.#name ? `${this.#name}:${name}` : name }, this.#sink)
+    child.#parent = this
+    child.#context = context
+    return child
+  }
+
+  on<Name extends keyof LoggerEvents>(
+    name: Name,
+    listener: Listener<LoggerEvents[Name]>,
+    options?: ListenerOptions,
+  ): this {
+    this.#emitter.on(name, listener, options)
+    return this
+  }
+  once<Name extends keyof LoggerEvents>(
+    name: Name,
+    listener: Listener<LoggerEvents[Name]>,
+    options?: ListenerOptions,
+  ): this {
+    this.#emitter.once(name, listener, options)
+    return this
+  }
+  off<Name extends keyof LoggerEvents>(name: Name, listener?: Listener<LoggerEvents[Name]>): this {
+    this.#emitter.off(name, listener)
+    return this
+  }
+  subscribe<Name extends keyof LoggerEvents>(
+    name: Name,
+    listener: Listener<LoggerEvents[Name]>,
+    options?: ListenerOptions,
+  ): () => void {
+    return this.#emitter.subscribe(name, listener, options)
+  }
+  removeAllListeners(name?: keyof LoggerEvents): this {
+    this.#emitter.removeAllListeners(name)
+    return this
+  }
+  listenerCount(name: keyof LoggerEvents): number {
+    return this.#emitter.listenerCount(name)
+  }
+
+  #log(level: LogLevel, message: string, error: unknown, own: LogContext | undefined): void {
+    if (level < this.getLevel()) return
+    const { sessionId, agentId, ...context } = { ...this.#inherited(), ...own }
+    const entry: LogEntry = { level, message, timestamp: this.#sink.now() }
+    const hasContext = Object.keys(context).length > 0
+    if (hasContext) entry.context = context
+    if (error !== undefined) entry.error = error
+    if (this.#name) entry.loggerName = this.#name
+    if (sessionId !== undefined && sessionId !== null) entry.sessionId = String(sessionId)
+    if (agentId !== undefined && agentId !== null) entry.agentId = String(agentId)
+    if (this.isConsoleOutputEnabled()) {
+      const details = [...(hasContext ? [context] : []), ...(error === undefined ? [] : [error])]
+      this.#sink.console[METHODS[level]](`${this.#prefix(getLevelName(level))} ${message}`, ...details)
+    }
+    for (let logger: Logger | undefined = this; logger; logger = logger.#parent) logger.#emitter.emit('log', entry)
+  }
+
+  #inherited(): LogContext {
+    const parent = this.#parent
+    return { ...(parent && parent.#inherited()), ...this.#provider?.(), ...this.#context }
+  }
+
+  #prefix(level: LogLevelName): string {
+    return this.#name ? `[${level}] [${this.#name}]` : `[${level}]`
+  }
+}

@@ -1,0 +1,78 @@
+import { WebSocketImplementation } from '#websocket'
+import type { Environment, StorageLike } from './environment.ts'
+import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
+
+/** One for all agents of the process, as a tab's storage would be. Made with the first environment. */
+let processMemory: MemoryCacheAdapter | undefined
+
+/**
+ * The platform as it is: the one place where the library reads globals.
+ *
+ * Each is read when it is used, not when this file is imported, so that the library can be imported where there is no
+ * such thing, and a global that a host replaces later is honoured.
+ */
+export function defaultEnvironment(): Environment {
+  return {
+    fetch: (input, init) => globalThis.fetch(input, init),
+    WebSocket: WebSocketImplementation,
+    clock: {
+      now: () => Date.now(),
+      setTimeout(callback, delayMs, options) {
+        const handle: unknown = globalThis.setTimeout(callback, delayMs)
+        // Only Node and its relatives return an object; browsers return a number and have no process to keep alive.
+        if (options?.background) (handle as { unref?: () => void }).unref?.()
+        return handle
+      },
+      clearTimeout: handle => globalThis.clearTimeout(handle as number | undefined),
+    },
+    random: () => Math.random(),
+    randomUUID,
+    get console() {
+      return globalThis.console
+    },
+    get sessionStorage() {
+      return storage('sessionStorage')
+    },
+    get localStorage() {
+      return storage('localStorage')
+    },
+    get memory() {
+      return (processMemory ??= new MemoryCacheAdapter())
+    },
+  }
+}
+
+/** The platform with parts replaced. What is given as undefined is replaced too: `{ sessionStorage: undefined }` forbids it. */
+export function resolveEnvironment(partial?: Partial<Environment>): Environment {
+  return overlay(defaultEnvironment(), partial)
+}
+
+/** Copies getters as getters, so that what is read lazily stays so. */
+function overlay(base: Environment, partial: Partial<Environment> = {}): Environment {
+  return Object.defineProperties(base, Object.getOwnPropertyDescriptors(partial))
+}
+
+/**
+ * A browser's store. Its mere mention throws where the browser forbids it.
+ *
+ * Runtimes without a page may have a store of the same name that outlives the process or belongs to all of it; there
+ * the library keeps to memory.
+ */
+function storage(name: 'sessionStorage' | 'localStorage'): StorageLike | undefined {
+  try {
+    return 'document' in globalThis ? (globalThis[name] ?? undefined) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** A page that is no secure context has `getRandomValues` but no `randomUUID`. */
+function randomUUID(): string {
+  const { crypto } = globalThis
+  if (typeof crypto.randomUUID === 'function') return crypto.randomUUID()
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+  const hex = Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}

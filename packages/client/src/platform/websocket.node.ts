@@ -1,0 +1,86 @@
+import { nextTick } from 'node:process'
+import type { Socket } from 'node:net'
+import { type RawData, WebSocket as WsSocket } from 'ws'
+import type { SocketCloseEvent, WebSocketConstructor, WebSocketLike } from './environment.ts'
+
+/**
+ * Settings of every socket. A peer that never answers our close frame is cut off after two seconds: the default of thirty
+ * would hold the process for as long. Named apart from its use because the published types do not know `closeTimeout`.
+ */
+const OPTIONS = { perMessageDeflate: false, closeTimeout: 2_000 }
+
+/**
+ * A `ws` socket in the shape of the browser's, as far as the library uses it.
+ *
+ * Text arrives as a string, anything else as it is. Every socket ends with exactly one close event, also when the upgrade
+ * was refused (with the status in `httpStatus`) or the host does not exist. What is sent within one turn of the event loop
+ * leaves in one write.
+ */
+class NodeWebSocket implements WebSocketLike {
+  onopen: WebSocketLike['onopen'] = null
+  onmessage: WebSocketLike['onmessage'] = null
+  onclose: WebSocketLike['onclose'] = null
+  onerror: WebSocketLike['onerror'] = null
+  readonly #socket: WsSocket
+  #net: Socket | undefined
+  #corked = false
+
+  constructor(url: string) {
+    const socket = new WsSocket(url, OPTIONS)
+    this.#socket = socket
+    let httpStatus: number | undefined
+    socket.on('upgrade', response => {
+      this.#net = response.socket
+    })
+    socket.on('unexpected-response', (_request, response) => {
+      httpStatus = response.statusCode
+      socket.terminate()
+    })
+    socket.on('open', () => call(this.onopen, {}))
+    socket.on('message', (data: RawData, isBinary: boolean) =>
+      call(this.onmessage, { data: isBinary ? data : data.toString() }),
+    )
+    socket.on('error', error => call(this.onerror, { error, message: error.message }))
+    socket.on('close', (code, reason) => {
+      const event: SocketCloseEvent & { wasClean: boolean } = {
+        code,
+        reason: reason.toString(),
+        wasClean: code !== 1006,
+        httpStatus,
+      }
+      call(this.onclose, event)
+    })
+  }
+
+  get readyState(): number {
+    return this.#socket.readyState
+  }
+
+  get bufferedAmount(): number {
+    return this.#socket.bufferedAmount
+  }
+
+  send(data: string): void {
+    const net = this.#net
+    if (net && !this.#corked) {
+      this.#corked = true
+      net.cork()
+      nextTick(() => {
+        this.#corked = false
+        net.uncork()
+      })
+    }
+    this.#socket.send(data)
+  }
+
+  close(code?: number, reason?: string): void {
+    this.#socket.close(code, reason)
+  }
+}
+
+/** Handlers take any event, as those of a browser's socket do; each of them knows which one it gets. */
+function call(handler: WebSocketLike['onopen'], event: object): void {
+  ;(handler as ((event: object) => unknown) | null)?.(event)
+}
+
+export const WebSocketImplementation: WebSocketConstructor = NodeWebSocket
