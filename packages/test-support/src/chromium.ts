@@ -83,19 +83,11 @@ export function hasChromium(): boolean {
 export async function prepareChromium(): Promise<string | undefined> {
   const found = findChromium()
   if (found !== undefined || process.platform !== 'linux' || process.arch !== 'x64') return found
-  const npm = { cwd: TOOLS_FOLDER, stdio: ['ignore', 'ignore', 'inherit'] as ['ignore', 'ignore', 'inherit'] }
-  execFileSync('npm', ['ci', '--no-audit', '--no-fund'], npm)
-  await mkdir(dirname(UNPACKED_FOLDER), { recursive: true })
-  const unfinished = await mkdtemp(`${UNPACKED_FOLDER}-`)
-  // A process of its own, because the package reads and changes the environment when it is imported: it unpacks its
-  // libraries only where it believes to run at its favourite host, and everything into the folder for temporary files.
-  const unpack = "const { default: chromium } = await import('@sparticuz/chromium'); await chromium.executablePath()"
-  execFileSync(process.execPath, ['--input-type=module', '--eval', unpack], {
-    ...npm,
-    env: { ...process.env, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs22.x', TMPDIR: unfinished },
-  })
-  // Only a complete one gets the name that is looked for.
-  await rename(unfinished, UNPACKED_FOLDER)
+  try {
+    await installChromium()
+  } catch (cause) {
+    throw new Error('the Chromium of tools/chromium could not be installed and unpacked', { cause })
+  }
   return findChromium()
 }
 
@@ -135,6 +127,22 @@ export async function launchChromium(options: LaunchChromiumOptions = {}): Promi
 
 /** What a person does about a missing browser, in one sentence. */
 export const HOW_TO_GET_CHROMIUM = 'Install Chromium or Chrome, or name one in CHROME_PATH.'
+
+async function installChromium(): Promise<void> {
+  const quiet = { cwd: TOOLS_FOLDER, stdio: 'ignore' } as const
+  execFileSync('npm', ['ci', '--no-audit', '--no-fund'], quiet)
+  await mkdir(dirname(UNPACKED_FOLDER), { recursive: true })
+  const unfinished = await mkdtemp(`${UNPACKED_FOLDER}-`)
+  // A process of its own, because the package reads and changes the environment when it is imported: it unpacks its
+  // libraries only where it believes to run at its favourite host, and everything into the folder for temporary files.
+  const unpack = "const { default: chromium } = await import('@sparticuz/chromium'); await chromium.executablePath()"
+  execFileSync(process.execPath, ['--input-type=module', '--eval', unpack], {
+    ...quiet,
+    env: { ...process.env, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs22.x', TMPDIR: unfinished },
+  })
+  // Only a complete one gets the name that is looked for.
+  await rename(unfinished, UNPACKED_FOLDER)
+}
 
 /** The unpacked Chromium brings libraries that a bare system lacks; an installed one keeps the system's. */
 function environmentFor(executablePath: string): Record<string, string> {

@@ -1,0 +1,100 @@
+// Who may import whom. The order inside the client, from above to below:
+//   index → ai-agent → assembly → startup → the parts, strangers to each other → the ground → @aiagent/protocol
+const CLIENT = '^packages/client/src'
+const GROUND_FILES = 'config|init-params|events|errors|logger|version'
+const GROUND = `(?:platform|util)/|(?:${GROUND_FILES})[.]ts$`
+const PARTS = 'portal|connector|chat|conversation|masking|auth|api'
+const TESTS = '[.](?:test|test-d)[.]ts$'
+const EMULATOR_ON_NODE = '^packages/emulator/src/(?:node/|knowledge/node-loader[.]ts$)'
+
+/** A rule of the kind: these files must not import those. */
+const forbid = (name, comment, from, to) => ({ name, severity: 'error', comment, from, to })
+
+module.exports = {
+  forbidden: [
+    forbid('no-circle', 'Two files that import each other have no order. A type alone may point back.', {}, {
+      circular: true,
+      viaOnly: { dependencyTypesNot: ['type-only'] },
+    }),
+    forbid('must-resolve', 'An import that leads nowhere.', { path: '^(?:packages|conformance|examples|bench|docs|scripts)/' }, {
+      couldNotResolve: true,
+      pathNot: '^#websocket$',
+    }),
+
+    // Between packages.
+    forbid('protocol-stands-alone', 'The wire depends on nothing of ours.',
+      { path: '^packages/protocol/src', pathNot: TESTS },
+      { path: '^packages/', pathNot: '^packages/protocol/' }),
+    forbid('client-knows-only-the-protocol', 'Client and emulator agree through the protocol alone.',
+      { path: CLIENT, pathNot: TESTS },
+      { path: '^packages/', pathNot: '^packages/(?:client|protocol)/' }),
+    forbid('emulator-knows-only-the-protocol', 'Client and emulator agree through the protocol alone.',
+      { path: '^packages/emulator/src', pathNot: TESTS },
+      { path: '^packages/', pathNot: '^packages/(?:emulator|protocol)/' }),
+    forbid('cli-uses-public-entries', 'A command is built over what everyone can install.',
+      { path: '^packages/cli/src', pathNot: TESTS },
+      { path: '^packages/', pathNot: '^packages/(?:cli/|client/src/index[.]ts|emulator/src/(?:node/)?index[.]ts|protocol/src/index[.]ts)' }),
+    forbid('test-support-knows-nobody', 'Test helpers know none of the packages they help to test.',
+      { path: '^packages/test-support/src' },
+      { path: '^packages/', pathNot: '^packages/test-support/' }),
+    forbid('packages-do-not-import-private-workspaces', 'Examples, benches and docs use the packages, not the reverse.',
+      { path: '^packages/' },
+      { path: '^(?:conformance|examples|bench|docs|scripts|tools)/' }),
+    forbid('no-tests-in-sources', 'What is shipped does not import a test or its helpers.',
+      { path: '^packages/(?!test-support/)[^/]+/src', pathNot: TESTS },
+      { path: [TESTS, '^packages/test-support/', '^packages/[^/]+/test/'] }),
+
+    // Inside the client, from above to below.
+    forbid('client-index-is-on-top', 'Nothing in the client imports its own entry.',
+      { path: `${CLIENT}/`, pathNot: TESTS },
+      { path: `${CLIENT}/index[.]ts$` }),
+    forbid('client-agent-is-below-index', 'Only the entry imports the agent; no part holds it.',
+      { path: `${CLIENT}/`, pathNot: [`${CLIENT}/index[.]ts$`, TESTS] },
+      { path: `${CLIENT}/ai-agent[.]ts$` }),
+    forbid('client-assembly-is-below-agent', 'Only the agent imports the assembly.',
+      { path: `${CLIENT}/`, pathNot: [`${CLIENT}/(?:index|ai-agent)[.]ts$`, TESTS] },
+      { path: `${CLIENT}/assembly` }),
+    forbid('client-startup-is-below-assembly', 'The start-up uses the parts; the parts do not know it.',
+      { path: `${CLIENT}/(?:(?:${PARTS})/|${GROUND})`, pathNot: [`${CLIENT}/(?:config|events|errors)[.]ts$`, TESTS] },
+      { path: `${CLIENT}/startup/` }),
+    forbid('client-siblings-are-strangers', 'A part declares what it needs as an interface; the assembly passes it in.',
+      { path: `${CLIENT}/(${PARTS})/`, pathNot: TESTS },
+      { path: `${CLIENT}/(?:${PARTS})/`, pathNot: `${CLIENT}/$1/` }),
+    forbid('client-ground-is-below-the-parts', 'What every part stands on imports no part.',
+      { path: `${CLIENT}/(?:${GROUND})`, pathNot: [`${CLIENT}/(?:config|events|errors)[.]ts$`, TESTS] },
+      { path: `${CLIENT}/(?:${PARTS})/` }),
+    forbid('client-declarations-name-types-only', 'Options, events and errors name the types of the parts, and run none of their code.',
+      { path: `${CLIENT}/(?:config|events|errors)[.]ts$` },
+      { path: `${CLIENT}/(?:(?:${PARTS}|startup)/)`, dependencyTypesNot: ['type-only'] }),
+    forbid('client-util-knows-nobody', 'Utilities know nothing of the project.',
+      { path: `${CLIENT}/util/`, pathNot: TESTS },
+      { path: '^packages/', pathNot: `${CLIENT}/util/` }),
+
+    // What needs Node stays where Node is.
+    forbid('node-only-where-node-is', 'Everything else also runs in a page.',
+      {
+        path: '^packages/(?:protocol|client|emulator)/src',
+        pathNot: [EMULATOR_ON_NODE, '[.]node[.]ts$', TESTS],
+      },
+      { dependencyTypes: ['core'] }),
+    forbid('server-dependencies-only-where-node-is', 'These packages need Node.',
+      {
+        path: '^packages/(?:protocol|client|emulator)/src',
+        pathNot: [EMULATOR_ON_NODE, '[.]node[.]ts$', TESTS],
+      },
+      { path: 'node_modules/(?:ws|@hono/node-server|@peculiar/x509|@types/node)/' }),
+    forbid('emulator-core-is-below-node', 'The core of the emulator works without its Node half.',
+      { path: '^packages/emulator/src', pathNot: [EMULATOR_ON_NODE, TESTS] },
+      { path: EMULATOR_ON_NODE }),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: '(?:^|/)dist/' },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['@aiagent/source', 'node', 'import', 'types', 'default'],
+      extensions: ['.ts', '.mts', '.d.ts', '.js', '.mjs', '.cjs', '.json'],
+    },
+  },
+}

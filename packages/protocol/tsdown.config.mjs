@@ -1,0 +1,8 @@
+export default {
+  entry: ['src/index.ts'],
+  format: ['esm', 'cjs'],
+  platform: 'neutral',
+  target: 'es2022',
+  fixedExtension: false,
+  dts: true,
+}

@@ -1,0 +1,17 @@
+// Builds every package that has a tsdown.config.mjs, or those named: `npm run build -- client`.
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { runTogether } from './run-together.ts'
+import { ROOT, verifyTool } from './tools.ts'
+
+const named = process.argv.slice(2)
+const tsdown = verifyTool('tsdown')
+const commands = readdirSync(join(ROOT, 'packages'))
+  .filter(name => named.length === 0 || named.includes(name))
+  .map(name => ({ name, command: tsdown, args: ['--no-clean'], cwd: join(ROOT, 'packages', name) }))
+  .filter(({ cwd }) => existsSync(join(cwd, 'tsdown.config.mjs')))
+for (const { cwd } of commands) rmSync(join(cwd, 'dist'), { recursive: true, force: true })
+const passed = await runTogether(commands, availableParallelism())
+if (passed) console.log(`Built ${commands.map(({ name }) => name).join(', ')}.`)
+process.exitCode = passed ? 0 : 1

@@ -1,0 +1,21 @@
+// Checks types: the whole tree as Node sees it, then each part that must also run in a page without Node's types, so
+// that no global of Node slips into it.
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { runTogether } from './run-together.ts'
+import { ownTool, ROOT } from './tools.ts'
+
+const PROJECTS = [
+  'tsconfig.json',
+  'packages/protocol/tsconfig.json',
+  'packages/client/tsconfig.json',
+  'packages/emulator/tsconfig.core.json',
+]
+
+const cache = join(ROOT, 'node_modules', '.cache', 'types')
+const commands = PROJECTS.map(project => ({
+  name: project,
+  command: ownTool('tsc'),
+  args: ['-p', project, '--incremental', '--tsBuildInfoFile', join(cache, `${project.replaceAll('/', '-')}.tsbuildinfo`)],
+}))
+process.exitCode = (await runTogether(commands, availableParallelism())) ? 0 : 1
