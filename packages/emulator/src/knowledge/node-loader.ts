@@ -1,0 +1,55 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { dirname, join, resolve, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type Article, parseArticle } from './article.ts'
+
+/**
+ * Reads all Markdown articles (`.md`) of a folder and its sub-folders, in the order of their paths. Hidden folders and
+ * `node_modules` are passed over.
+ *
+ * @param folder the help centre of the router shop that comes with this package by default
+ * @throws {Error} when the folder does not exist, is not a folder, or holds no article; the message says what to do
+ */
+export async function loadKnowledge(folder?: string): Promise<Article[]> {
+  const root = folder === undefined ? await findShippedFolder() : resolve(folder)
+  const found = await stat(root).catch((cause: unknown) => {
+    throw new Error(`The folder of articles cannot be read: ${root}. Pass a folder that exists and holds .md files.`, { cause })
+  })
+  if (!found.isDirectory()) throw new Error(`Not a folder: ${root}. Pass the folder that holds the .md files, not a file.`)
+
+  const fileNames = await listArticles(root)
+  if (fileNames.length === 0) {
+    throw new Error(`No article found in ${root}. Put at least one Markdown file ending in .md into it, or pass another folder.`)
+  }
+  const articles: Article[] = []
+  for (const fileName of fileNames) articles.push(parseArticle(await readFile(join(root, fileName), 'utf8'), fileName))
+  return articles
+}
+
+/** Paths of the articles below a folder, with `/` between the names on every system. */
+async function listArticles(root: string): Promise<string[]> {
+  const paths: string[] = []
+  const pending = ['']
+  for (let below = pending.pop(); below !== undefined; below = pending.pop()) {
+    for (const entry of await readdir(join(root, below), { withFileTypes: true })) {
+      if (entry.name.startsWith('.') || entry.name === 'node_modules') continue
+      const path = below === '' ? entry.name : `${below}/${entry.name}`
+      if (entry.isDirectory()) pending.push(path)
+      else if (/\.md$/i.test(entry.name)) paths.push(path)
+    }
+  }
+  return paths.sort((a, b) => (a < b ? -1 : 1))
+}
+
+/** Walks up from this file, which lies in `src/` or, built, in `dist/`, to the package that the articles ship with. */
+async function findShippedFolder(): Promise<string> {
+  const start = dirname(fileURLToPath(import.meta.url))
+  for (let folder = start; ; folder = dirname(folder)) {
+    const candidate = join(folder, 'knowledge')
+    const isPackage = await stat(join(folder, 'package.json')).then(file => file.isFile(), () => false)
+    if (isPackage && (await listArticles(candidate).catch(() => [])).length > 0) return candidate
+    if (folder === dirname(folder)) {
+      throw new Error(`The shipped articles were not found above ${start + sep}. Pass a folder with .md files instead.`)
+    }
+  }
+}

@@ -1,0 +1,79 @@
+import type { Article, Section } from './article.ts'
+import { queryTerms, termsOf } from './terms.ts'
+
+/** The part of an article that answers a question. */
+export interface Passage {
+  /** Markdown of a modest kind: paragraphs, lists, bold, links with a full address. */
+  readonly text: string
+  /** The heading under which it stands; absent for an article's beginning. */
+  readonly heading?: string
+}
+
+/** Length of an answer, in characters, above which paragraphs are left out. */
+const LONGEST = 900
+/** A beginning shorter than this leads on to the next section, which then comes along. */
+const SHORT_BEGINNING = 320
+
+/**
+ * Picks what of an article to answer with. A question about what the whole article is about gets its beginning, one that
+ * asks for more gets the section that holds most of the rest of its words.
+ */
+export function pickPassage(article: Article, question: string): Passage {
+  const subject = termsOf(article.title)
+  const asked = new Set(queryTerms(question).map(({ term }) => term))
+  const special = new Set([...asked].filter(term => !subject.has(term)))
+  const counts = article.sections.map(section => rateSection(section, special, asked))
+  const best = counts.indexOf(Math.max(...counts))
+  const isSpecial = (counts[best] ?? 0) >= 1
+  const section = article.sections[isSpecial ? best : 0]
+  if (section === undefined) return { text: article.title }
+
+  const text = readable(section.text)
+  const next = article.sections[article.sections.indexOf(section) + 1]
+  if (section.heading === undefined && text.length < SHORT_BEGINNING && next?.heading !== undefined) {
+    const more = `${text}\n\n**${next.heading}**\n\n${readable(next.text)}`
+    if (more.length <= LONGEST) return { text: more }
+  }
+  const shown = shorten(text, asked)
+  return section.heading === undefined ? { text: shown } : { text: `**${section.heading}**\n\n${shown}`, heading: section.heading }
+}
+
+/** Whole numbers count special words (twice in a heading); the fraction lets the subject's own words break a tie. */
+function rateSection(section: Section, special: ReadonlySet<string>, asked: ReadonlySet<string>): number {
+  const heading = termsOf(section.heading ?? '')
+  const text = termsOf(section.text)
+  const count = (terms: ReadonlySet<string>, within: ReadonlySet<string>) => [...terms].filter(term => within.has(term)).length
+  const subjectWords = count(asked, heading) + count(asked, text)
+  return count(special, text) + count(special, heading) * 2 + subjectWords / 1000
+}
+
+/** Leaves out what reads badly outside the article: pictures, comments, links that only work on its page, deep headings. */
+function readable(markdown: string): string {
+  return markdown
+    .replace(/<!--[\s\S]*?-->/g, '')
+    .replace(/!\[[^\]]*\]\([^)]*\)/g, '')
+    .replace(/\[([^\]]+)\]\((?!https?:)[^)]*\)/g, '$1')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim()
+}
+
+/** Keeps the paragraph that holds most of the asked words, and as much around it as an answer may have. */
+function shorten(text: string, asked: ReadonlySet<string>): string {
+  if (text.length <= LONGEST) return text
+  const kept = keepBest(text.split(/\n{2,}/), '\n\n', asked)
+  if (kept.length <= LONGEST) return kept
+  const sentences = keepBest(kept.split(/(?<=[.!?])\s+|\n/), ' ', asked)
+  return sentences.length <= LONGEST ? sentences : `${sentences.slice(0, LONGEST - 1).trimEnd()}…`
+}
+
+function keepBest(parts: readonly string[], joiner: string, asked: ReadonlySet<string>): string {
+  const counts = parts.map(part => [...termsOf(part)].filter(term => asked.has(term)).length)
+  let first = counts.indexOf(Math.max(...counts))
+  let last = first
+  const fits = (part: string | undefined): part is string =>
+    part !== undefined && parts.slice(first, last + 1).join(joiner).length + joiner.length + part.length <= LONGEST
+  // Forward first: what follows a paragraph explains it more often than what precedes it.
+  while (fits(parts[last + 1])) last += 1
+  while (fits(parts[first - 1])) first -= 1
+  return parts.slice(first, last + 1).join(joiner)
+}

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest'
+import { queryTerms, toTerm } from './terms.ts'
+
+describe('toTerm', () => {
+  it.each([
+    ['reset', 'resets', 'resetting'],
+    ['update', 'updated', 'updating', 'updates'],
+    ['password', 'passwords', 'Password'],
+    ['install', 'installed', 'installing'],
+    ['country', 'countries'],
+    ['café', 'cafe'],
+    ['box', 'boxes'],
+  ])('brings the forms of "%s" together', (...forms) => {
+    expect(new Set(forms.map(toTerm)).size).toBe(1)
+  })
+
+  it('gives nothing for words that say nothing about the subject', () => {
+    expect(['How', 'the', 'please', 'x', 'dont'].map(toTerm)).toEqual([undefined, undefined, undefined, undefined, undefined])
+  })
+})
+
+describe('queryTerms', () => {
+  it('keeps each meaningful word once, in one spelling', () => {
+    expect(queryTerms("What's the wi-fi or Wi Fi or WIFI code?").map(({ term }) => term)).toEqual(['wifi', 'cod'])
+  })
+
+  it('knows names by their capital within a sentence, unless the whole text is written so', () => {
+    expect(queryTerms('Where lies Glimmerwick castle')).toEqual([
+      { term: 'lie', isName: false },
+      { term: 'glimmerwick', isName: true },
+      { term: 'castl', isName: false },
+    ])
+    expect(queryTerms('WHERE LIES GLIMMERWICK').some(({ isName }) => isName)).toBe(false)
+  })
+
+  it('looks at the first words only of a very long text', () => {
+    expect(queryTerms(Array.from({ length: 100 }, (_, index) => `word${index}`).join(' '))).toHaveLength(32)
+  })
+})
