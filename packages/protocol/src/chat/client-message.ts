@@ -83,7 +83,10 @@ export function readClientIntent(message: ClientMessage): ClientIntent {
   const context = v.safeParse(ContextMessageSchema, message)
   if (context.success) return { kind: 'context', context: context.output.messageData.context }
   const feedback = v.safeParse(FeedbackMessageSchema, message)
-  if (feedback.success) return { kind: 'feedback', ...feedback.output.messageData.feedback }
+  if (feedback.success) {
+    const { rating, answerMessageId } = feedback.output.messageData.feedback
+    return { kind: 'feedback', rating, answerMessageId }
+  }
   const escalation = v.safeParse(EscalationMessageSchema, message)
   if (escalation.success) return { kind: 'escalation', event: escalation.output.messageData.escalationEvent }
   if (v.is(GracefulDisconnectMessageSchema, message)) return { kind: 'graceful disconnect' }

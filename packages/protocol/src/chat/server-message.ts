@@ -2,8 +2,7 @@ import * as v from 'valibot'
 import { jsonObject } from '../json-object.ts'
 
 /** A field the service may leave out, send as null, or one day send in a shape we do not know: then it reads as absent. */
-const known = <const S extends v.GenericSchema>(schema: S) =>
-  v.fallback(v.optional(v.nullable(schema)), undefined)
+const known = <const S extends v.GenericSchema>(schema: S) => v.fallback(v.optional(v.nullable(schema)), undefined)
 
 /** Why the service refused an attribute of the context. */
 export const ContextValidationIssueSchema = jsonObject({

@@ -16,9 +16,7 @@ export type Portal = v.InferOutput<typeof PortalSchema>
 /** One page of portals. A missing list reads as empty. */
 export const PortalListSchema = jsonObject({
   portal: v.nullish(v.array(PortalSchema)),
-  paginationInfo: v.nullish(
-    jsonObject({ count: v.number(), pagesize: v.number(), pagenum: v.nullish(v.number()) }),
-  ),
+  paginationInfo: v.nullish(jsonObject({ count: v.number(), pagesize: v.number(), pagenum: v.nullish(v.number()) })),
 })
 export type PortalList = v.InferOutput<typeof PortalListSchema>
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot'
-import { jsonObject, openObject } from '../json-object.ts'
 import { isUsableSessionId } from '../chat/address.ts'
+import { jsonObject, openObject } from '../json-object.ts'
 
 /** Body of the call that opens a session. */
 export const SessionRequestSchema = jsonObject({ context: v.optional(openObject) })

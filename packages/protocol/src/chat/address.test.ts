@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest'
+import { isUsableSessionId } from './address.ts'
+
+describe('isUsableSessionId', () => {
+  it.each(['S1', '0', ' S1 ', 'nullable', 'undefined-1', 0, -1, 1.5, 12345678901])('[REST-10] takes %j', id => {
+    expect(isUsableSessionId(id)).toBe(true)
+  })
+
+  it.each([
+    '',
+    ' ',
+    '\t\n',
+    '\u00a0',
+    'undefined',
+    'NULL',
+    ' Null ',
+    'nan',
+    'NaN',
+    NaN,
+    Infinity,
+    -Infinity,
+    null,
+    undefined,
+    true,
+    {},
+    ['S1'],
+    1n,
+  ])('[REST-10] refuses %s', id => {
+    expect(isUsableSessionId(id)).toBe(false)
+  })
+})

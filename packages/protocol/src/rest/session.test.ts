@@ -1,0 +1,44 @@
+import * as v from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { SessionRequestSchema, SessionResponseSchema } from './session.ts'
+
+describe('the answer to a session call', () => {
+  it.each([
+    ['S1', 'S1'],
+    ['0', '0'],
+    [17, '17'],
+    [0, '0'],
+    [-1.5, '-1.5'],
+  ])('with the id %j reads as %j', (sessionId, text) => {
+    expect(v.parse(SessionResponseSchema, { sessionId }).sessionId).toBe(text)
+  })
+
+  it.each(['', '  ', 'undefined', 'NULL', 'NaN', Number.NaN, Infinity, null, true, {}, ['S1']])(
+    '[REST-10] with the id %s is refused',
+    sessionId => {
+      expect(v.is(SessionResponseSchema, { sessionId })).toBe(false)
+    },
+  )
+
+  it.each([[{}], [[]], [null], ['S1']])('without an id is refused: %j', body => {
+    expect(v.is(SessionResponseSchema, body)).toBe(false)
+  })
+
+  it('keeps what it does not know', () => {
+    expect(v.parse(SessionResponseSchema, { sessionId: 'S1', region: 'x' })).toEqual({ sessionId: 'S1', region: 'x' })
+  })
+})
+
+describe('the body of a session call', () => {
+  it.each([
+    [{}, true],
+    [{ context: {} }, true],
+    [{ context: { plan: 'gold', n: { value: 1 } } }, true],
+    [{ context: [] }, false],
+    [{ context: null }, false],
+    [[], false],
+    [null, false],
+  ])('%j is taken: %s', (body, fits) => {
+    expect(v.is(SessionRequestSchema, body)).toBe(fits)
+  })
+})
