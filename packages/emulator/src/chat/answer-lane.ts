@@ -1,0 +1,132 @@
+import type { Clock } from '../clock.ts'
+import type { EmulatorSettings } from '../settings.ts'
+import type { HistoryEntry } from '../world.ts'
+import type { Answer, Reply, ReplyRequest } from './reply.ts'
+
+export interface AnswerLaneParts {
+  reply: Reply
+  clock: Clock
+  settings: EmulatorSettings
+  requestFor(message: HistoryEntry): ReplyRequest
+  onHeartbeat(): void
+  onAnswer(answer: Answer): void
+  onFailure(error: unknown): void
+}
+
+/**
+ * Owns the messages that wait for an answer, and has them answered one after the other.
+ *
+ * A reply that is no promise is passed on within the same call, without a timer: the path of a bench.
+ */
+export class AnswerLane {
+  readonly #parts: AnswerLaneParts
+  readonly #waiting: HistoryEntry[] = []
+  #busy = false
+  #stopped = false
+  #delayTimer: unknown
+  #heartbeatTimer: unknown
+
+  constructor(parts: AnswerLaneParts) {
+    this.#parts = parts
+  }
+
+  /** Whether the message is still to be answered, and not in work either. */
+  isWaiting(message: HistoryEntry): boolean {
+    return this.#waiting.includes(message)
+  }
+
+  add(message: HistoryEntry): void {
+    this.#waiting.push(message)
+    this.#work()
+  }
+
+  /** Drops what waits. An answer in the making is thrown away. */
+  stop(): void {
+    this.#stopped = true
+    this.#waiting.length = 0
+    this.#endHeartbeats()
+    this.#parts.clock.clearTimeout(this.#delayTimer)
+  }
+
+  #work(): void {
+    while (!this.#busy && !this.#stopped) {
+      const message = this.#waiting.shift()
+      if (!message) return
+      this.#answer(message)
+    }
+  }
+
+  #answer(message: HistoryEntry): void {
+    const { clock, settings, onHeartbeat } = this.#parts
+    this.#busy = true
+    if (settings.heartbeatBeforeReply) onHeartbeat()
+    if (settings.replyDelayMs <= 0) return this.#ask(message)
+    this.#beatOn()
+    this.#delayTimer = clock.setTimeout(() => {
+      this.#ask(message)
+      this.#work()
+    }, settings.replyDelayMs)
+  }
+
+  #ask(message: HistoryEntry): void {
+    let result: ReturnType<Reply>
+    try {
+      result = this.#parts.reply(this.#parts.requestFor(message))
+    } catch (error) {
+      return this.#finish(() => this.#parts.onFailure(error))
+    }
+    if (!isPromise(result)) {
+      const answers = result
+      return this.#finish(() => this.#passOn(answers))
+    }
+    this.#beatOn()
+    result.then(
+      answers => this.#finishLater(() => this.#passOn(answers)),
+      error => this.#finishLater(() => this.#parts.onFailure(error)),
+    )
+  }
+
+  #finishLater(tell: () => void): void {
+    this.#finish(tell)
+    this.#work()
+  }
+
+  #finish(tell: () => void): void {
+    this.#endHeartbeats()
+    this.#busy = false
+    // The session may have ended while the agent was thinking.
+    if (!this.#stopped) tell()
+  }
+
+  #passOn(answers: Answer | readonly Answer[]): void {
+    try {
+      for (const answer of isList(answers) ? answers : [answers]) this.#parts.onAnswer(answer)
+    } catch (error) {
+      this.#parts.onFailure(error)
+    }
+  }
+
+  #beatOn(): void {
+    const { clock, settings, onHeartbeat } = this.#parts
+    if (!settings.heartbeatBeforeReply || this.#heartbeatTimer !== undefined || this.#stopped) return
+    this.#heartbeatTimer = clock.setTimeout(() => {
+      this.#heartbeatTimer = undefined
+      onHeartbeat()
+      this.#beatOn()
+    }, settings.heartbeatIntervalMs)
+  }
+
+  #endHeartbeats(): void {
+    this.#parts.clock.clearTimeout(this.#heartbeatTimer)
+    this.#heartbeatTimer = undefined
+  }
+}
+
+function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
+  return typeof value === 'object' && value !== null && 'then' in value
+}
+
+/** Array.isArray does not narrow readonly arrays. */
+function isList<T>(value: T | readonly T[]): value is readonly T[] {
+  return Array.isArray(value)
+}

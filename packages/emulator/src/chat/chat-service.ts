@@ -1,0 +1,160 @@
+import {
+  CHAT_QUERY,
+  CLOSE_CODE,
+  encodeMessage,
+  isUsableSessionId,
+  PERSONA,
+  ROLE,
+  SERVICE_ERROR_CODE,
+} from '@aiagent/protocol'
+import type { Clock } from '../clock.ts'
+import type { TokenKeys } from '../oauth/keys.ts'
+import type { Random } from '../random.ts'
+import type { EmulatorSettings } from '../settings.ts'
+import type { SessionRecord, World } from '../world.ts'
+import type { Reply } from './reply.ts'
+import { ServiceSession } from './service-session.ts'
+import type { ChatConnection, SocketEnd, Upgrade } from './socket-end.ts'
+
+export interface ChatServiceParts {
+  world: World
+  clock: Clock
+  settings: EmulatorSettings
+  keys: TokenKeys
+  random: Random
+  reply: Reply
+}
+
+type Refusal = Exclude<Upgrade, { accepted: true }>
+
+const SILENT: ChatConnection = { receive: () => {}, closed: () => {} }
+
+/** Lets chat connections in and leads each to its conversation. Owns the conversations that have had a connection. */
+export class ChatService {
+  readonly #parts: ChatServiceParts
+  readonly #sessions = new Map<string, ServiceSession>()
+
+  constructor(parts: ChatServiceParts) {
+    this.#parts = parts
+  }
+
+  /** Judges the address of a connection before it is accepted. Notes the request among the others. */
+  upgrade(url: URL, headers: Readonly<Record<string, string>> = {}): Upgrade {
+    const { clock, settings, world } = this.#parts
+    const upgrade = this.#judge(url)
+    const kept: Upgrade =
+      !upgrade.accepted && settings.unknownSession === 'close-4404' && upgrade.status !== 400
+        ? { accepted: true, open: end => refuseOpenly(end, upgrade) }
+        : upgrade
+    world.requests.add({
+      at: clock.now(),
+      method: 'GET',
+      path: url.pathname,
+      query: Object.fromEntries(url.searchParams),
+      headers,
+      status: kept.accepted ? 101 : kept.status,
+    })
+    return kept
+  }
+
+  /** Ends a session for good. Returns false when there is none. */
+  end(id: string): boolean {
+    const record = this.#parts.world.sessions.get(id)
+    if (!record) return false
+    record.ended = true
+    this.#sessions.get(id)?.end(CLOSE_CODE.NORMAL, 'The session has ended')
+    this.#sessions.delete(id)
+    return true
+  }
+
+  /** Makes a session vanish, as if it had never been. Returns false when there is none. */
+  forget(id: string): boolean {
+    this.#sessions.get(id)?.end(CLOSE_CODE.SESSION_UNKNOWN, 'Session unknown')
+    this.#sessions.delete(id)
+    return this.#parts.world.sessions.delete(id)
+  }
+
+  /** Sends text to whoever is connected to the session. Returns false when nobody is. */
+  push(id: string, text: string): boolean {
+    return this.#sessions.get(id)?.push(text) ?? false
+  }
+
+  /** Closes every connection with a code, or breaks it when none is given. The sessions stay. */
+  drop(code: number | undefined, reason: string): void {
+    for (const session of this.#sessions.values()) {
+      if (code === undefined) session.breakConnection()
+      else session.disconnect(code, reason)
+    }
+  }
+
+  /** Stops all work and drops every connection that is left without a word. Records stay readable. */
+  stop(): void {
+    for (const session of this.#sessions.values()) session.stop()
+    this.#sessions.clear()
+  }
+
+  /** Looks again at the tokens of all connections. */
+  reviewTokens(): void {
+    for (const session of this.#sessions.values()) session.reviewToken()
+  }
+
+  #judge(url: URL): Upgrade {
+    const id = url.searchParams.get(CHAT_QUERY.SESSION_ID)
+    if (!isUsableSessionId(id))
+      return { accepted: false, status: 400, code: '400-002', message: 'The address names no session id.' }
+    const record = this.#parts.world.sessions.get(String(id))
+    if (!record) return { accepted: false, status: 404, code: SERVICE_ERROR_CODE.UNKNOWN_SESSION, message: 'Session unknown' }
+    if (this.#sessions.get(record.id)?.isIdle()) this.end(record.id)
+    if (record.ended)
+      return { accepted: false, status: 410, code: SERVICE_ERROR_CODE.SESSION_ENDED, message: 'The session has ended' }
+    return { accepted: true, open: end => this.#open(record, url, end) }
+  }
+
+  #open(record: SessionRecord, url: URL, end: SocketEnd): ChatConnection {
+    // It may have gone between the answer to the upgrade and the first breath of the connection.
+    const { world } = this.#parts
+    if (world.sessions.get(record.id) !== record || record.ended) {
+      const late = this.#judge(url)
+      if (!late.accepted) return refuseOpenly(end, late)
+    }
+    const callId = url.searchParams.get(CHAT_QUERY.EXTERNAL_CALL_ID)
+    if (callId) record.externalCallId = callId
+    let session = this.#sessions.get(record.id)
+    if (!session) {
+      session = this.#createSession(record)
+      this.#sessions.set(record.id, session)
+    }
+    return session.open(end)
+  }
+
+  #createSession(record: SessionRecord): ServiceSession {
+    const { clock, keys, random, reply, settings, world } = this.#parts
+    const liveDomain = `live.${world.tenant.aiAgentDomain}`
+    return new ServiceSession({
+      record,
+      clock,
+      settings,
+      keys,
+      reply,
+      random: random.next,
+      escalation: {
+        liveDomain,
+        entrypointUrl: `https://${liveDomain}/entry/${encodeURIComponent(record.agent.details.agentId)}`,
+      },
+    })
+  }
+}
+
+/** Says why, then closes: a browser does not see the status of a refused upgrade. */
+function refuseOpenly(end: SocketEnd, { code, message }: Refusal): ChatConnection {
+  end.send(
+    encodeMessage({
+      persona: PERSONA.METADATA,
+      role: ROLE.ERROR,
+      content: message,
+      messageData: { error_code: code },
+    }),
+  )
+  end.close(CLOSE_CODE.SESSION_UNKNOWN, message)
+  return SILENT
+}

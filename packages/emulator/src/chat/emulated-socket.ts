@@ -1,0 +1,254 @@
+import type { ChatConnection, Upgrade } from './socket-end.ts'
+
+/** An event of an emulated socket: the members that the events of a browser's WebSocket have, as far as they are used. */
+export interface SocketEvent {
+  readonly type: 'open' | 'message' | 'close' | 'error'
+  readonly target: EmulatedSocket
+}
+export interface SocketMessageEvent extends SocketEvent {
+  readonly type: 'message'
+  readonly data: unknown
+}
+export interface SocketCloseEvent extends SocketEvent {
+  readonly type: 'close'
+  readonly code: number
+  readonly reason: string
+  readonly wasClean: boolean
+  /** The HTTP status with which the upgrade was refused, where it was. A browser would not tell. */
+  readonly httpStatus?: number
+}
+export interface SocketEventMap {
+  open: SocketEvent
+  message: SocketMessageEvent
+  close: SocketCloseEvent
+  error: SocketEvent
+}
+type Listener = (event: never) => void
+type EventName = keyof SocketEventMap
+
+/** A WebSocket class whose connections end in the same process. */
+export type EmulatedSocketClass = new (url: string | URL, protocols?: string | string[]) => EmulatedSocket
+
+const CONNECTING = 0
+const OPEN = 1
+const CLOSING = 2
+const CLOSED = 3
+
+/** Leads a connection to the service: the status of a refusal, or the way in. */
+export type Door = (url: URL) => Upgrade
+
+/**
+ * Looks like a browser's WebSocket; the other end is a service in the same process.
+ *
+ * Nothing is ever delivered within the call that caused it. What is under way in one direction arrives in the order
+ * it was sent, the close last of all, and nothing after it.
+ */
+export class EmulatedSocket {
+  static readonly CONNECTING = CONNECTING
+  static readonly OPEN = OPEN
+  static readonly CLOSING = CLOSING
+  static readonly CLOSED = CLOSED
+  readonly CONNECTING = CONNECTING
+  readonly OPEN = OPEN
+  readonly CLOSING = CLOSING
+  readonly CLOSED = CLOSED
+
+  readonly url: string
+  readonly protocol = ''
+  readonly extensions = ''
+  /** Taken and ignored: the service sends text only. */
+  binaryType: 'blob' | 'arraybuffer' | 'nodebuffer' | 'fragments' = 'blob'
+  onopen: ((event: SocketEvent) => void) | null = null
+  onmessage: ((event: SocketMessageEvent) => void) | null = null
+  onclose: ((event: SocketCloseEvent) => void) | null = null
+  onerror: ((event: SocketEvent) => void) | null = null
+  /** The HTTP status with which the upgrade was refused, where it was. */
+  httpStatus: number | undefined
+
+  #readyState: 0 | 1 | 2 | 3 = CONNECTING
+  #bufferedAmount = 0
+  #service: ChatConnection | undefined
+  readonly #listeners = new Map<EventName, Map<Listener, boolean>>()
+  readonly #toService = new Way()
+  readonly #toClient = new Way()
+
+  /** @throws {SyntaxError} when the address is none, or has another scheme than ws, wss, http or https */
+  constructor(url: string | URL, door: Door) {
+    const address = socketAddress(url)
+    this.url = address.href
+    this.#toClient.add(() => this.#enter(door(address)))
+  }
+
+  get readyState(): 0 | 1 | 2 | 3 {
+    return this.#readyState
+  }
+
+  /** Characters that were sent and have not arrived. */
+  get bufferedAmount(): number {
+    return this.#bufferedAmount
+  }
+
+  /** @throws {Error} named InvalidStateError while the socket is connecting */
+  send(data: unknown): void {
+    if (this.#readyState === CONNECTING) throw invalidState('The socket is still connecting.')
+    const size = sizeOf(data)
+    this.#bufferedAmount += size
+    // A socket that closes or has closed swallows what it is given, and only its buffered amount tells.
+    if (this.#readyState !== OPEN) return
+    this.#toService.add(() => {
+      this.#bufferedAmount -= size
+      this.#service?.receive(data)
+    })
+  }
+
+  close(code = 1005, reason = ''): void {
+    if (code !== 1000 && code !== 1005 && !(code >= 3000 && code <= 4999))
+      throw Object.assign(new Error('A client may close with 1000, or 3000 to 4999.'), { name: 'InvalidAccessError' })
+    if (this.#readyState === CLOSING || this.#readyState === CLOSED) return
+    const established = this.#readyState === OPEN
+    this.#readyState = CLOSING
+    if (!established) {
+      this.#toClient.add(() => this.#settle({ code: 1006, reason: '', wasClean: false }, true))
+      return
+    }
+    this.#toService.add(() => {
+      this.#departFromService()
+      this.#toClient.add(() => this.#settle({ code, reason, wasClean: true }))
+    })
+  }
+
+  addEventListener<K extends EventName>(
+    type: K,
+    listener: (event: SocketEventMap[K]) => void,
+    options?: boolean | { once?: boolean },
+  ): void {
+    const listeners = this.#listeners.get(type) ?? new Map<Listener, boolean>()
+    if (!listeners.has(listener)) listeners.set(listener, typeof options === 'object' && options.once === true)
+    this.#listeners.set(type, listeners)
+  }
+
+  removeEventListener<K extends EventName>(type: K, listener: (event: SocketEventMap[K]) => void): void {
+    this.#listeners.get(type)?.delete(listener)
+  }
+
+  #enter(upgrade: Upgrade): void {
+    if (this.#readyState !== CONNECTING) return
+    if (!upgrade.accepted) {
+      const answered = upgrade.status > 0
+      if (answered) this.httpStatus = upgrade.status
+      const closing = { code: 1006, reason: '', wasClean: false }
+      this.#settle(answered ? { ...closing, httpStatus: upgrade.status } : closing, true)
+      return
+    }
+    this.#readyState = OPEN
+    this.#dispatch('open', { type: 'open', target: this })
+    // A listener may have closed it at once; the service still sees an opening and a close, as it would on a wire.
+    this.#service = upgrade.open({
+      send: text => this.#toClient.add(() => this.#deliver(text)),
+      close: (code, reason) => this.#leaveFromService({ code, reason, wasClean: true }),
+      terminate: () => this.#leaveFromService({ code: 1006, reason: '', wasClean: false }),
+    })
+  }
+
+  #deliver(data: string): void {
+    if (this.#readyState === OPEN) this.#dispatch('message', { type: 'message', target: this, data })
+  }
+
+  #leaveFromService(closing: Closing): void {
+    this.#toClient.add(() => this.#settle(closing))
+  }
+
+  #departFromService(): void {
+    this.#service?.closed()
+    this.#service = undefined
+  }
+
+  /** The end, reached once. */
+  #settle(closing: Closing, failed = false): void {
+    if (this.#readyState === CLOSED) return
+    this.#readyState = CLOSED
+    this.#departFromService()
+    if (failed) this.#dispatch('error', { type: 'error', target: this })
+    this.#dispatch('close', { type: 'close', target: this, ...closing })
+  }
+
+  #dispatch<K extends EventName>(type: K, event: SocketEventMap[K]): void {
+    const handler = this[`on${type}`] as ((event: SocketEventMap[K]) => void) | null
+    if (handler) callSafely(() => handler.call(this, event))
+    const listeners = this.#listeners.get(type)
+    if (!listeners?.size) return
+    for (const [listener, once] of [...listeners]) {
+      if (once) listeners.delete(listener)
+      callSafely(() => listener.call(this, event as never))
+    }
+  }
+}
+
+type Closing = Pick<SocketCloseEvent, 'code' | 'reason' | 'wasClean' | 'httpStatus'>
+
+/** One direction of a connection: runs what is given to it later, in order, and all that has gathered in one go. */
+class Way {
+  #steps: (() => void)[] = []
+  #scheduled = false
+
+  add(step: () => void): void {
+    this.#steps.push(step)
+    if (this.#scheduled) return
+    this.#scheduled = true
+    queueMicrotask(() => this.#run())
+  }
+
+  #run(): void {
+    this.#scheduled = false
+    const steps = this.#steps
+    this.#steps = []
+    for (const step of steps) step()
+  }
+}
+
+/** The class to hand out in place of the browser's, whose sockets all go through one door. */
+export function createSocketClass(door: Door): EmulatedSocketClass {
+  return class WebSocket extends EmulatedSocket {
+    constructor(url: string | URL) {
+      super(url, door)
+    }
+  }
+}
+
+/** A listener's error belongs to the listener: it surfaces as uncaught, and disturbs nobody. */
+function callSafely(call: () => void): void {
+  try {
+    call()
+  } catch (error) {
+    queueMicrotask(() => {
+      throw error
+    })
+  }
+}
+
+function socketAddress(url: string | URL): URL {
+  let address: URL
+  try {
+    address = new URL(url)
+  } catch (cause) {
+    throw new SyntaxError('The address of the socket is not a URL.', { cause })
+  }
+  if (address.protocol === 'http:') address.protocol = 'ws:'
+  if (address.protocol === 'https:') address.protocol = 'wss:'
+  if (address.protocol !== 'ws:' && address.protocol !== 'wss:')
+    throw new SyntaxError(`A socket cannot have the scheme ${address.protocol}`)
+  return address
+}
+
+function sizeOf(data: unknown): number {
+  if (typeof data === 'string') return data.length
+  if (typeof data === 'object' && data !== null) {
+    if ('byteLength' in data) return Number(data.byteLength)
+    if ('size' in data) return Number(data.size)
+  }
+  return 0
+}
+
+function invalidState(message: string): Error {
+  return Object.assign(new Error(message), { name: 'InvalidStateError' })
+}

@@ -1,0 +1,377 @@
+import {
+  CLOSE_CODE,
+  type ClientMessage,
+  type ContextValidationIssue,
+  encodeMessage,
+  ERROR_CODES,
+  MAX_FRAME_BYTES,
+  parseClientMessage,
+  PERSONA,
+  ProtocolError,
+  readClientIntent,
+  ROLE,
+  SERVICE_ERROR_CODE,
+  type ServerMessage,
+} from '@aiagent/protocol'
+import { type Clock, watchTimer } from '../clock.ts'
+import type { TokenKeys } from '../oauth/keys.ts'
+import type { EmulatorSettings } from '../settings.ts'
+import type { HistoryEntry, SessionRecord } from '../world.ts'
+import { AnswerLane } from './answer-lane.ts'
+import { validateContext } from './context-validation.ts'
+import type { Answer, Reply, ReplyRequest } from './reply.ts'
+import { SlidingWindow } from './sliding-window.ts'
+import type { ChatConnection, SocketEnd } from './socket-end.ts'
+import { TokenGate } from './token-gate.ts'
+
+/** Error code of a frame that cannot be read. */
+const UNREADABLE_FRAME = '400-001'
+/** A frame above this many characters ends the connection rather than being answered. */
+export const MAX_SOCKET_PAYLOAD = 1024 * 1024
+const MESSAGES_PER_SPAN = 20
+const SPAN_MS = 10_000
+const HEARTBEAT = encodeMessage({ persona: PERSONA.SYSTEM, role: ROLE.HEARTBEAT })
+
+export interface ServiceSessionParts {
+  record: SessionRecord
+  clock: Clock
+  settings: EmulatorSettings
+  keys: TokenKeys
+  reply: Reply
+  random: () => number
+  escalation: ReplyRequest['escalation']
+}
+
+interface OpenConnection {
+  readonly end: SocketEnd
+  readonly gate: TokenGate
+  readonly unreadable: SlidingWindow
+  /** Frames that came while a token is being verified, so that nothing overtakes it. */
+  inbox: ClientMessage[] | undefined
+  historyTold: boolean
+}
+
+/**
+ * The service's half of one conversation, from its first connection to its end, over as many connections as it takes.
+ *
+ * Owns the present connection; what is to outlive connections is in the session's record. Frames are handled in the
+ * order they came, except that answers take their time in a lane of their own.
+ */
+export class ServiceSession {
+  readonly record: SessionRecord
+  readonly #parts: ServiceSessionParts
+  readonly #lane: AnswerLane
+  readonly #rate = new SlidingWindow(SPAN_MS)
+  /** Messages that came without a valid token. */
+  #held: ClientMessage[] = []
+  #connection: OpenConnection | undefined
+  #lastActivity: number
+  #idleTimer: unknown
+  #messageCount = 0
+
+  constructor(parts: ServiceSessionParts) {
+    this.#parts = parts
+    this.record = parts.record
+    this.#lastActivity = parts.clock.now()
+    this.#lane = new AnswerLane({
+      reply: parts.reply,
+      clock: parts.clock,
+      settings: parts.settings,
+      requestFor: message => this.#requestFor(message),
+      onHeartbeat: () => this.#connection?.end.send(HEARTBEAT),
+      onAnswer: answer => this.#answer(answer),
+      onFailure: error => this.#sendError(SERVICE_ERROR_CODE.INTERNAL, `The agent failed to answer: ${describe(error)}`),
+    })
+  }
+
+  get isConnected(): boolean {
+    return this.#connection !== undefined
+  }
+
+  /** Takes over a connection. An older one is closed for good, so that two tabs do not evict each other for ever. */
+  open(end: SocketEnd): ChatConnection {
+    this.#leave()?.close(CLOSE_CODE.NORMAL, 'The session was opened elsewhere')
+    const { clock, keys, settings } = this.#parts
+    const connection: OpenConnection = {
+      end,
+      gate: new TokenGate(keys, clock, this.record.agent.details.isAuthenticated === true, () => this.#askForToken()),
+      unreadable: new SlidingWindow(SPAN_MS),
+      inbox: undefined,
+      historyTold: false,
+    }
+    this.#connection = connection
+    this.record.connections++
+    this.#lastActivity = clock.now()
+    this.#watchIdle(settings.idleTimeoutMs)
+    this.#reportContext(this.record.contextIssues)
+    this.record.contextIssues = []
+    if (connection.gate.isOpen) this.#tellHistory(connection)
+    return {
+      receive: data => {
+        if (this.#connection === connection) this.#receive(connection, data)
+      },
+      closed: () => {
+        if (this.#connection === connection) this.#leave()
+      },
+    }
+  }
+
+  /** Whether nothing has been heard for so long that the session is over. */
+  isIdle(): boolean {
+    return this.#parts.clock.now() - this.#lastActivity >= this.#parts.settings.idleTimeoutMs
+  }
+
+  /** Ends the session: it cannot be opened again. */
+  end(code: number, reason: string): void {
+    this.record.ended = true
+    this.disconnect(code, reason)
+    this.stop()
+  }
+
+  /** Gives up whatever was to be answered, and leaves no timer. */
+  stop(): void {
+    this.#lane.stop()
+    this.#held = []
+    this.#leave()?.terminate()
+  }
+
+  /** Closes the present connection, if there is one. */
+  disconnect(code: number, reason: string): void {
+    this.#leave()?.close(code, reason)
+  }
+
+  /** Breaks the present connection without a close frame. */
+  breakConnection(): void {
+    this.#leave()?.terminate()
+  }
+
+  /** Sends text as it is. Returns false when nobody is connected. */
+  push(text: string): boolean {
+    this.#connection?.end.send(text)
+    return this.isConnected
+  }
+
+  /** Looks again at how long the present token lives. */
+  reviewToken(): void {
+    this.#connection?.gate.watch()
+  }
+
+  #leave(): SocketEnd | undefined {
+    const connection = this.#connection
+    this.#connection = undefined
+    connection?.gate.stop()
+    this.#parts.clock.clearTimeout(this.#idleTimer)
+    return connection?.end
+  }
+
+  #receive(connection: OpenConnection, data: unknown): void {
+    const at = this.#parts.clock.now()
+    this.#lastActivity = at
+    const refusal = sizeRefusal(data)
+    if (refusal === 'close') return this.disconnect(CLOSE_CODE.TOO_LARGE, 'Frame too large')
+    if (refusal === 'answer') {
+      this.record.received.add({ at, data })
+      return this.#sendError(SERVICE_ERROR_CODE.FRAME_TOO_LARGE, `A frame may have ${MAX_FRAME_BYTES} bytes at most.`)
+    }
+    let message: ClientMessage
+    try {
+      message = parseClientMessage(data)
+    } catch (error) {
+      this.record.received.add({ at, data })
+      return this.#refuseUnreadable(connection, error, at)
+    }
+    this.record.received.add({ at, data, message })
+    if (connection.inbox) connection.inbox.push(message)
+    else this.#handle(connection, message)
+  }
+
+  #handle(connection: OpenConnection, message: ClientMessage): void {
+    // The most frequent frame by far; the codec has checked all that its schema would.
+    if (message.persona === PERSONA.CUSTOMER && message.role === ROLE.HUMAN) return this.#handleUser(connection, message)
+    const intent = readClientIntent(message)
+    switch (intent.kind) {
+      case 'token':
+        return this.#handleToken(connection, intent.token)
+      case 'context':
+        return this.#handleContext(intent.context)
+      case 'feedback':
+        this.record.feedback.push({ rating: intent.rating, answerMessageId: intent.answerMessageId })
+        return
+      case 'escalation':
+        this.record.escalationEvents.push(intent.event)
+        return
+      case 'graceful disconnect':
+        return this.#handleGoodbye()
+      case 'user':
+      case 'other':
+        // A client may make up personas and roles; they are not the service's business.
+        return
+      default:
+        intent satisfies never
+    }
+  }
+
+  #handleUser(connection: OpenConnection, message: ClientMessage): void {
+    if (this.#parts.settings.rateLimit && !this.#rate.take(this.#parts.clock.now(), MESSAGES_PER_SPAN))
+      return this.#sendError(SERVICE_ERROR_CODE.TOO_MANY_MESSAGES, 'Too many messages. Wait a few seconds.')
+    if (connection.gate.isOpen) return this.#accept(message)
+    this.#held.push(message)
+    this.#send({
+      persona: PERSONA.METADATA,
+      role: ROLE.EXPIRED_TOKEN,
+      content: 'A valid token is needed.',
+      messageData: { error_code: SERVICE_ERROR_CODE.EXPIRED_TOKEN },
+    })
+  }
+
+  #accept(message: ClientMessage): void {
+    const { persona, role, content = '', messageData } = message
+    const entry: HistoryEntry = {
+      persona,
+      role,
+      content,
+      ...(messageData && { messageData }),
+      timestamp: this.#parts.clock.now(),
+    }
+    this.record.history.add(entry)
+    this.#lane.add(entry)
+  }
+
+  #handleToken(connection: OpenConnection, token: string): void {
+    connection.inbox = []
+    void connection.gate.present(token).then(() => {
+      // The connection may have gone while the signature was checked.
+      if (this.#connection !== connection) return connection.gate.stop()
+      const inbox = connection.inbox ?? []
+      connection.inbox = undefined
+      if (connection.gate.isOpen) {
+        this.#tellHistory(connection)
+        for (const message of this.#held.splice(0)) this.#accept(message)
+      }
+      for (const message of inbox) {
+        if (connection.inbox) (connection.inbox as ClientMessage[]).push(message)
+        else if (this.#connection === connection) this.#handle(connection, message)
+      }
+    })
+  }
+
+  #handleContext(context: Record<string, unknown>): void {
+    const { accepted, issues } = validateContext(context, {
+      attributes: this.record.agent.contextAttributes,
+      valueLimit: this.#parts.settings.contextValueLimit,
+    })
+    this.record.context = { ...this.record.context, ...accepted }
+    this.#reportContext(issues)
+  }
+
+  #handleGoodbye(): void {
+    if (this.#parts.settings.endSessionOnGracefulDisconnect) this.end(CLOSE_CODE.NORMAL, 'Goodbye')
+    else this.disconnect(CLOSE_CODE.NORMAL, 'Goodbye')
+  }
+
+  #refuseUnreadable(connection: OpenConnection, error: unknown, at: number): void {
+    if (!connection.unreadable.take(at, this.#parts.settings.unreadableFrameLimit))
+      return this.disconnect(CLOSE_CODE.POLICY_VIOLATION, 'Too many unreadable frames')
+    this.#sendError(UNREADABLE_FRAME, error instanceof ProtocolError ? error.message : 'The frame cannot be read.')
+  }
+
+  #answer({ content, role = ROLE.CUSTOMER_SUPPORT, messageData = {} }: Answer): void {
+    const frame: HistoryEntry = {
+      messageId: `m-${++this.#messageCount}`,
+      persona: PERSONA.AGENT,
+      role,
+      content,
+      messageData,
+      timestamp: this.#parts.clock.now(),
+    }
+    const text = encodeMessage(frame)
+    this.record.history.add(frame)
+    this.#connection?.end.send(text)
+  }
+
+  #requestFor(message: HistoryEntry): ReplyRequest {
+    const { record } = this
+    const lane = this.#lane
+    return {
+      text: message.content ?? '',
+      context: record.context,
+      // Worked out only for an agent that reads it: it grows with the conversation.
+      get history() {
+        return record.history
+          .entries()
+          .filter(entry => entry !== message && !lane.isWaiting(entry))
+          .map(entry => ({
+            from: entry.persona === PERSONA.AGENT ? ('agent' as const) : ('customer' as const),
+            content: entry.content ?? '',
+          }))
+      },
+      random: this.#parts.random,
+      escalation: this.#parts.escalation,
+    }
+  }
+
+  #tellHistory(connection: OpenConnection): void {
+    if (connection.historyTold) return
+    connection.historyTold = true
+    if (this.record.history.total === 0) return
+    this.#send({
+      persona: PERSONA.SYSTEM,
+      role: ROLE.CHAT_HISTORY,
+      messageData: { chat_history: this.record.history.entries() },
+      timestamp: this.#parts.clock.now(),
+    })
+  }
+
+  #reportContext(issues: readonly ContextValidationIssue[]): void {
+    if (issues.length === 0) return
+    this.#send({
+      persona: PERSONA.SYSTEM,
+      role: ROLE.CONTEXT_VALIDATION,
+      content: 'Some context attributes were not accepted.',
+      messageData: { contextValidationErrors: [...issues] },
+      timestamp: this.#parts.clock.now(),
+    })
+  }
+
+  #askForToken(): void {
+    this.#send({
+      persona: PERSONA.METADATA,
+      role: ROLE.STALE_TOKEN,
+      content: 'The token will expire soon.',
+      messageData: { error_code: ERROR_CODES.STALE_TOKEN },
+    })
+  }
+
+  #sendError(code: string, content: string): void {
+    this.#send({ persona: PERSONA.METADATA, role: ROLE.ERROR, content, messageData: { error_code: code } })
+  }
+
+  #send(message: ServerMessage): void {
+    this.#connection?.end.send(encodeMessage(message))
+  }
+
+  #watchIdle(delayMs: number): void {
+    this.#idleTimer = watchTimer(
+      this.#parts.clock,
+      () => {
+        // One timer for the whole connection: setting it anew with each frame would cost more than the frame.
+        if (this.isIdle()) return this.end(CLOSE_CODE.NORMAL, 'Idle for too long')
+        this.#watchIdle(this.#lastActivity + this.#parts.settings.idleTimeoutMs - this.#parts.clock.now())
+      },
+      delayMs,
+    )
+  }
+}
+
+const encoder = new TextEncoder()
+
+/** What a frame's size alone decides. Counts bytes only where the number of characters leaves it open. */
+function sizeRefusal(data: unknown): 'answer' | 'close' | undefined {
+  if (typeof data !== 'string' || data.length * 3 <= MAX_FRAME_BYTES) return undefined
+  if (data.length > MAX_SOCKET_PAYLOAD) return 'close'
+  return data.length > MAX_FRAME_BYTES || encoder.encode(data).length > MAX_FRAME_BYTES ? 'answer' : undefined
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

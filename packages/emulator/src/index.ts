@@ -1,0 +1,25 @@
+export type { Answer, Reply, ReplyRequest } from './chat/reply.ts'
+export type { ChatConnection, SocketEnd, Upgrade } from './chat/socket-end.ts'
+export {
+  EmulatedSocket,
+  type EmulatedSocketClass,
+  type SocketCloseEvent,
+  type SocketEvent,
+  type SocketEventMap,
+  type SocketMessageEvent,
+} from './chat/emulated-socket.ts'
+export type { Clock } from './clock.ts'
+export type { EmulatorControl } from './control.ts'
+export { createEmulator, type Emulator, type EmulatorOptions } from './emulator.ts'
+export { tokenPaths } from './oauth/metadata.ts'
+export type { RecordedRequest } from './recording.ts'
+export {
+  type AgentSeed,
+  type ClientSeed,
+  type ContextAttributeSeed,
+  DEFAULT_WORLD,
+  type TenantSeed,
+  type WorldSeed,
+} from './seed.ts'
+export { DEFAULT_SETTINGS, type EmulatorSettings } from './settings.ts'
+export type { HistoryEntry, RecordedFrame, SessionRecord, World } from './world.ts'

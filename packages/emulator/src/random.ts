@@ -1,0 +1,24 @@
+/** One seeded source of everything that is random in an emulator. */
+export interface Random {
+  /** From 0 up to, but not including, 1. */
+  next(): number
+  /** Hex digits, as many as asked for. */
+  hex(digits: number): string
+  bytes(count: number): Uint8Array<ArrayBuffer>
+}
+
+/** The same seed gives the same numbers, in every runtime. Mulberry32: small and good enough to play with, not for secrets. */
+export function createRandom(seed: number): Random {
+  let state = seed | 0
+  const next = () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+  return {
+    next,
+    hex: digits => Array.from({ length: digits }, () => Math.floor(next() * 16).toString(16)).join(''),
+    bytes: count => Uint8Array.from({ length: count }, () => Math.floor(next() * 256)),
+  }
+}

@@ -1,0 +1,17 @@
+import { type AgentDetails, socketBase } from '@aiagent/protocol'
+import type { AgentSeed } from '../seed.ts'
+import type { World } from '../world.ts'
+import { RestError } from './error.ts'
+
+/** @throws {RestError} 404 when no such agent lives here */
+export function findAgent(world: World, agentId: string): AgentSeed {
+  const agent = world.agents.get(agentId)
+  if (agent) return agent
+  const known = [...world.agents.keys()].join(', ')
+  throw new RestError(404, '002', `There is no agent "${agentId}". The agents here are: ${known}.`)
+}
+
+/** The agent's details. An address has no `chat.` sub-domain, so the chat host is always named. */
+export function describeAgent(world: World, agentId: string, origin: string): AgentDetails {
+  return { webSocketDomain: socketBase(origin), ...findAgent(world, agentId).details }
+}

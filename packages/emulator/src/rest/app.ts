@@ -1,0 +1,117 @@
+import { paths, SCOPE } from '@aiagent/protocol'
+import { type Context, type Handler, Hono } from 'hono'
+import type { Clock } from '../clock.ts'
+import type { TokenKeys, VerifiedToken } from '../oauth/keys.ts'
+import { describeOAuth, tokenPaths } from '../oauth/metadata.ts'
+import { grantAnonymous, grantToClient, OAuthError, readTokenForm } from '../oauth/token.ts'
+import type { Random } from '../random.ts'
+import type { EmulatorSettings } from '../settings.ts'
+import type { World } from '../world.ts'
+import { describeAgent } from './agents.ts'
+import { Authorization } from './authorization.ts'
+import { cors } from './cors.ts'
+import { describeDeployment } from './deployment.ts'
+import { RestError } from './error.ts'
+import { recordRequest } from './record-request.ts'
+import { createSession, readSessionContext, readTranscript } from './sessions.ts'
+
+export interface RestParts {
+  world: World
+  clock: Clock
+  random: Random
+  settings: EmulatorSettings
+  keys: TokenKeys
+  origin: string
+}
+
+type Method = 'GET' | 'POST' | 'PUT'
+type Routes = Partial<Record<Method, Handler>>
+
+/** The REST half of the service, as a function from Request to Response. Routes only: what they answer is made elsewhere. */
+export function createRestApp(parts: RestParts): { fetch(request: Request): Response | Promise<Response> } {
+  const { world, clock, settings, keys, origin } = parts
+  const authorization = new Authorization(keys, settings, world)
+  const app = new Hono()
+
+  app.use(recordRequest(world, clock))
+  app.use(cors)
+
+  /** Everything that a path offers. Another method is answered with 405 and what there is instead. */
+  const at = (path: string, routes: Routes) => {
+    for (const [method, handler] of Object.entries(routes)) app.on(method, path, handler)
+    app.all(path, c => refuseMethod(c, Object.keys(routes)))
+  }
+  const tokenOf = (c: Context): Promise<VerifiedToken> =>
+    authorization.require(c.req.header('authorization'), SCOPE.AI_SERVICES)
+
+  at(paths.deploymentInfo(), { GET: c => c.json(describeDeployment(world, origin)) })
+
+  at(paths.metadataOfDeployment(), { GET: c => c.json(describeOAuth(world.tenant, origin)) })
+  at(paths.metadataOfTenant(':tenantId'), {
+    GET: c => {
+      const id = param(c, 'tenantId')
+      const tenant = world.tenants.find(one => one.id === id)
+      if (!tenant) throw new RestError(404, '003', `There is no tenant "${id}" here.`)
+      return c.json(describeOAuth(tenant, origin))
+    },
+  })
+
+  const tokenRoute =
+    (grant: typeof grantAnonymous): Handler =>
+    async c => {
+      const { req } = c
+      const form = readTokenForm(await req.text(), req.header('content-type'), req.header('authorization'))
+      c.header('Cache-Control', 'no-store')
+      return c.json(await grant(parts, param(c, 'tenantId'), form))
+    }
+  at(tokenPaths.anonymous(':tenantId'), { POST: tokenRoute(grantAnonymous) })
+  at(tokenPaths.clientCredentials(':tenantId'), { POST: tokenRoute(grantToClient) })
+
+  at(paths.agentDetails(':agentId'), {
+    GET: async c => {
+      await tokenOf(c)
+      return c.json(describeAgent(world, param(c, 'agentId'), origin))
+    },
+  })
+
+  at(paths.session(':agentId'), {
+    POST: async c => {
+      if (!settings.postSession) return refuseMethod(c, ['GET'])
+      const token = await tokenOf(c)
+      return c.json(createSession(parts, param(c, 'agentId'), token, readSessionContext(await c.req.text())))
+    },
+    GET: async c => c.json(createSession(parts, param(c, 'agentId'), await tokenOf(c), {})),
+  })
+
+  // The path needs a department, and any will do.
+  at(paths.previousTranscript(':agentId', ':sessionId').replace('/department/1000/', '/department/:departmentId/'), {
+    GET: async c => {
+      await tokenOf(c)
+      return c.json(readTranscript(world, param(c, 'agentId'), param(c, 'sessionId')))
+    },
+  })
+
+  app.notFound(c => {
+    const message = `There is nothing at ${c.req.method} ${c.req.path}. Start with ${origin}${paths.deploymentInfo()}.`
+    return c.json({ code: '404-000', message }, 404)
+  })
+
+  app.onError((error, c) => {
+    if (error instanceof RestError) return c.json({ code: error.code, message: error.message }, error.status)
+    if (error instanceof OAuthError)
+      return c.json({ error: error.error, error_description: error.message }, error.status)
+    return c.json({ code: '500-001', message: error.message }, 500)
+  })
+
+  return app
+}
+
+/** A parameter that the path itself guarantees. */
+function param(c: Context, name: string): string {
+  return c.req.param(name) ?? ''
+}
+
+function refuseMethod(c: Context, allowed: string[]): Response {
+  c.header('Allow', allowed.join(', '))
+  return c.json({ code: '405-001', message: `${c.req.method} is not offered here. Try ${allowed.join(' or ')}.` }, 405)
+}

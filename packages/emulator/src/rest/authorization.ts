@@ -1,0 +1,49 @@
+import type { TokenKeys, VerifiedToken } from '../oauth/keys.ts'
+import type { EmulatorSettings } from '../settings.ts'
+import type { World } from '../world.ts'
+import { RestError } from './error.ts'
+
+/** How a call was observed to carry its token. Unless the service is strict, it takes both. */
+export type TokenForm = 'bearer' | 'bare'
+
+/** Checks the token of a call. */
+export class Authorization {
+  readonly #keys: TokenKeys
+  readonly #settings: EmulatorSettings
+  readonly #world: World
+
+  constructor(keys: TokenKeys, settings: EmulatorSettings, world: World) {
+    this.#keys = keys
+    this.#settings = settings
+    this.#world = world
+  }
+
+  /**
+   * The token that a call came with.
+   *
+   * @throws {RestError} 401 when there is none, or it does not hold, or has expired; 403 when it lacks the scope and
+   *   the service checks scopes
+   */
+  async require(header: string | undefined, scope: string, form: TokenForm = 'bearer'): Promise<VerifiedToken> {
+    const text = readToken(header, form, this.#settings.strictAuthHeader)
+    const token = await this.#keys.verify(text)
+    if (!token) throw new RestError(401, '002', 'The token was not issued by this service.')
+    if (this.#keys.secondsLeft(token) <= 0) throw new RestError(401, '013', 'The token has expired.')
+    if (this.#settings.checkScopes && !this.#holds(token, scope))
+      throw new RestError(403, '001', `The token lacks the scope ${scope}.`)
+    return token
+  }
+
+  #holds({ scopes }: VerifiedToken, scope: string): boolean {
+    return scopes.includes(scope) || scopes.includes(this.#world.tenant.permissionPrefix + scope)
+  }
+}
+
+function readToken(header: string | undefined, form: TokenForm, strict: boolean): string {
+  const match = /^(Bearer +)?(\S+)$/i.exec(header?.trim() ?? '')
+  if (!match?.[2]) throw new RestError(401, '001', 'The call needs a token in its Authorization header.')
+  const given: TokenForm = match[1] ? 'bearer' : 'bare'
+  if (strict && given !== form)
+    throw new RestError(401, '003', form === 'bearer' ? 'The token must follow "Bearer".' : 'The token must stand alone.')
+  return match[2]
+}

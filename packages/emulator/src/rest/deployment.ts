@@ -1,0 +1,18 @@
+import type { DeploymentInfo } from '@aiagent/protocol'
+import type { World } from '../world.ts'
+
+/** Where everything is. Absent ids stay absent. */
+export function describeDeployment({ tenant }: World, origin: string): DeploymentInfo {
+  const { clientId, intClientId, extClientId, version } = tenant
+  return {
+    apiDomain: origin,
+    aiAgentDomain: tenant.aiAgentDomain,
+    tenantId: tenant.id,
+    tenant_identifier: tenant.identifier,
+    ...(clientId !== undefined && { clientId }),
+    ...(intClientId !== undefined && { intClientId }),
+    ...(extClientId !== undefined && { extClientId }),
+    domainHint: new URL(origin).host,
+    ...(version !== undefined && { version }),
+  }
+}

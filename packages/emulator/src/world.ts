@@ -1,0 +1,84 @@
+import type { ClientMessage, ContextValidationIssue, ServerMessage } from '@aiagent/protocol'
+import { Recording, type RecordedRequest } from './recording.ts'
+import type { AgentSeed, ClientSeed, TenantSeed, WorldSeed } from './seed.ts'
+import type { EmulatorSettings } from './settings.ts'
+
+/** A frame of a client as it arrived. `message` is absent when it could not be read. */
+export interface RecordedFrame {
+  /** Milliseconds since the epoch. */
+  at: number
+  data: unknown
+  message?: ClientMessage
+}
+
+/** A message of the conversation, in the shape of a frame with its time. */
+export type HistoryEntry = ServerMessage & { timestamp: number }
+
+/** What the service remembers of one conversation. */
+export interface SessionRecord {
+  readonly id: string
+  readonly agent: AgentSeed
+  readonly createdAt: number
+  /** The subject of the token that opened the session. */
+  readonly subject: string
+  /** Attributes that passed validation, as they were given. */
+  context: Record<string, unknown>
+  /** Attributes of the context it was opened with that did not pass; told right after the first opening. */
+  contextIssues: ContextValidationIssue[]
+  /** What a person and the agent said, oldest first. */
+  readonly history: Recording<HistoryEntry>
+  /** Every frame that a client sent. */
+  readonly received: Recording<RecordedFrame>
+  readonly feedback: { rating: string; answerMessageId: string }[]
+  readonly escalationEvents: unknown[]
+  /** The call that a desk named when it connected. */
+  externalCallId?: string
+  ended: boolean
+  /** How many chat connections it has had. */
+  connections: number
+}
+
+/**
+ * Everything the service knows: its tenants, agents and clients, the sessions, and the requests it was asked.
+ * Plain data, open to tests. What happens to a session while it is connected is the chat service's part.
+ */
+export class World {
+  readonly tenants: readonly TenantSeed[]
+  /** By agent id. Agents can be added and changed at any time. */
+  readonly agents: Map<string, AgentSeed>
+  /** By client id. */
+  readonly clients: Map<string, ClientSeed>
+  /** By session id, in the order of their creation. */
+  readonly sessions = new Map<string, SessionRecord>()
+  readonly requests: Recording<RecordedRequest>
+  readonly #settings: EmulatorSettings
+
+  constructor(seed: WorldSeed, settings: EmulatorSettings) {
+    if (seed.tenants.length === 0) throw new RangeError('The world needs at least one tenant.')
+    this.tenants = seed.tenants
+    this.agents = new Map(seed.agents.map(agent => [agent.details.agentId, agent]))
+    this.clients = new Map(seed.clients.map(client => [client.id, client]))
+    this.requests = new Recording(() => settings.recordingLimit)
+    this.#settings = settings
+  }
+
+  /** The tenant that deployment info describes. */
+  get tenant(): TenantSeed {
+    return this.tenants[0] as TenantSeed
+  }
+
+  addSession(session: Pick<SessionRecord, 'id' | 'agent' | 'createdAt' | 'subject' | 'context' | 'contextIssues'>): SessionRecord {
+    const settings = this.#settings
+    const record: SessionRecord = {
+      ...session,
+      history: new Recording(() => settings.historyLimit),
+      received: new Recording(() => settings.recordingLimit),
+      feedback: [],
+      escalationEvents: [],
+      ended: false,
+      connections: 0,
+    }
+    this.sessions.set(record.id, record)
+    return record
+  }
+}
