@@ -9,6 +9,8 @@ export interface Match {
   readonly coverage: number
   /** The question's words that the article holds, as the question has them. */
   readonly matched: readonly string[]
+  /** Whether a telling word of the question stands in the article's title or keywords. */
+  readonly sharesSubject: boolean
   /** Whether the article covers enough of the question to be an answer to it. */
   readonly fits: boolean
 }
@@ -24,11 +26,14 @@ const ENOUGH = 0.55
 /** A long story is answered by an article whose title or keywords hold several of its words, and this part of it at least. */
 const ENOUGH_OF_A_STORY = 0.25
 const SUBJECT_WORDS_OF_A_STORY = 2
+/** A word that more than this part of the articles hold is spread. */
+const SPREAD = 1 / 6
 /** From this many articles on, a word that most of them hold ("router" in a router shop) tells little. */
 const FEWEST_FOR_COMMON = 4
 
 const WEIGHT = { common: 0.3, plain: 1, name: 2 }
-const QUALITY = { subject: 1, body: 0.85, approximate: 0.8 }
+/** What a word counts by where it stands; `spread` is in the text of an article when many others hold it as well. */
+const QUALITY = { subject: 1, body: 0.85, spread: 0.5, approximate: 0.8 }
 
 /**
  * Builds a full-text index. A pure function of the articles: the same articles and question give the same matches.
@@ -49,15 +54,17 @@ export function createArticleIndex(articles: readonly Article[]): ArticleIndex {
     const headings = article.sections.map(section => section.heading ?? '').join('\n')
     const document = { id, title: article.title, keywords: article.keywords.join('\n'), headings, body: article.body }
     search.add(document)
-    for (const term of termsOf(Object.values(document).slice(1).join('\n'))) holders.set(term, (holders.get(term) ?? 0) + 1)
+    for (const term of termsOf(Object.values(document).slice(1).join('\n')))
+      holders.set(term, (holders.get(term) ?? 0) + 1)
   }
 
   const isCommon = (term: string) =>
     articles.length >= FEWEST_FOR_COMMON && (holders.get(term) ?? 0) > articles.length / 2
 
   /** What each article holds of one word. A word that no article holds is taken as a beginning, or as misspelled. */
-  const findTerm = ({ term, isName }: QueryTerm) => {
+  const findTerm = ({ word, term, isName }: QueryTerm) => {
     const known = holders.has(term)
+    const isSpread = articles.length >= FEWEST_FOR_COMMON && (holders.get(term) ?? 0) > articles.length * SPREAD
     const results = search.search(term, {
       tokenize: text => [text],
       processTerm: word => word,
@@ -66,7 +73,7 @@ export function createArticleIndex(articles: readonly Article[]): ArticleIndex {
       maxFuzzy: 2,
     })
     const weight = isCommon(term) ? WEIGHT.common : isName ? WEIGHT.name : WEIGHT.plain
-    return { term, known, weight, results }
+    return { word, known, isSpread, weight, results }
   }
 
   return {
@@ -74,15 +81,16 @@ export function createArticleIndex(articles: readonly Article[]): ArticleIndex {
       const terms = queryTerms(question).map(findTerm)
       const total = terms.reduce((sum, term) => sum + term.weight, 0)
       const tallies = new Map<number, { score: number; covered: number; subjects: number; matched: string[] }>()
-      for (const { term, known, weight, results } of terms) {
+      for (const { word, known, isSpread, weight, results } of terms) {
         for (const result of results) {
           const tally = tallies.get(result.id) ?? { score: 0, covered: 0, subjects: 0, matched: [] }
           const fields = Object.values(result.match).flat()
-          const isSubject = fields.some(field => field !== 'body')
+          const isSubject = fields.includes('title') || fields.includes('keywords')
+          const quality = isSubject || fields.includes('headings') ? 'subject' : isSpread ? 'spread' : 'body'
           tally.score += result.score * weight
-          tally.covered += weight * (isSubject ? QUALITY.subject : QUALITY.body) * (known ? 1 : QUALITY.approximate)
+          tally.covered += weight * QUALITY[quality] * (known ? 1 : QUALITY.approximate)
           if (isSubject && weight !== WEIGHT.common) tally.subjects += 1
-          tally.matched.push(term)
+          tally.matched.push(word)
           tallies.set(result.id, tally)
         }
       }
@@ -93,10 +101,13 @@ export function createArticleIndex(articles: readonly Article[]): ArticleIndex {
           if (article === undefined) return []
           const coverage = covered / total
           const story = subjects >= SUBJECT_WORDS_OF_A_STORY && coverage >= ENOUGH_OF_A_STORY
-          return [{ id, rank: score * coverage, article, coverage, matched, fits: !onlyCommon && (coverage >= ENOUGH || story) }]
+          const fits = !onlyCommon && (coverage >= ENOUGH || story)
+          return [
+            { id, rank: score * coverage, match: { article, coverage, matched, sharesSubject: subjects > 0, fits } },
+          ]
         })
-        .sort((a, b) => Number(b.fits) - Number(a.fits) || b.rank - a.rank || a.id - b.id)
-        .map(({ article, coverage, matched, fits }) => ({ article, coverage, matched, fits }))
+        .sort((a, b) => Number(b.match.fits) - Number(a.match.fits) || b.rank - a.rank || a.id - b.id)
+        .map(({ match }) => match)
     },
   }
 }

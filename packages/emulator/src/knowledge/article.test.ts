@@ -23,8 +23,15 @@ describe('parseArticle', () => {
   })
 
   it('takes the first heading for a missing title, and the file name for a missing heading and address', () => {
-    expect(parseArticle('Some text.\n\n## First ##\n\nMore.', 'a/b.md')).toMatchObject({ id: 'a/b', title: 'First', url: 'a/b.md' })
-    expect(parseArticle('Some text.', 'sub/plain-file.MD')).toMatchObject({ title: 'plain-file', url: 'sub/plain-file.MD' })
+    expect(parseArticle('Some text.\n\n## First ##\n\nMore.', 'a/b.md')).toMatchObject({
+      id: 'a/b',
+      title: 'First',
+      url: 'a/b.md',
+    })
+    expect(parseArticle('Some text.', 'sub/plain-file.MD')).toMatchObject({
+      title: 'plain-file',
+      url: 'sub/plain-file.MD',
+    })
   })
 
   it('tolerates a byte order mark and line ends of other systems', () => {
@@ -40,7 +47,10 @@ describe('parseArticle', () => {
   })
 
   it('parts the text at its headings, leaving out empty pieces, the title and headings within code', () => {
-    const { sections } = parseArticle('# Title\n\nIntro.\n\n## Steps\n\n```sh\n# no heading\n```\n\n## Empty\n\n### Deep\n\nEnd.', 'a.md')
+    const { sections } = parseArticle(
+      '# Title\n\nIntro.\n\n## Steps\n\n```sh\n# no heading\n```\n\n## Empty\n\n### Deep\n\nEnd.',
+      'a.md',
+    )
     expect(sections).toEqual([
       { text: 'Intro.' },
       { heading: 'Steps', text: '```sh\n# no heading\n```' },
@@ -49,11 +59,17 @@ describe('parseArticle', () => {
   })
 
   it('never throws, and always gives a title, whatever the text', () => {
-    const line = fc.oneof(fc.string(), fc.constantFrom('---', '...', 'title: x', '- item', '__proto__: y', '# H', '```', 'related: ['))
+    const line = fc.oneof(
+      fc.string(),
+      fc.constantFrom('---', '...', 'title: x', '- item', '__proto__: y', '# H', '```', 'related: ['),
+    )
     fc.assert(
-      fc.property(fc.array(line).map(lines => lines.join('\n')), markdown => {
-        expect(parseArticle(markdown, 'name.md').title.trim()).not.toBe('')
-      }),
+      fc.property(
+        fc.array(line).map(lines => lines.join('\n')),
+        markdown => {
+          expect(parseArticle(markdown, 'name.md').title.trim()).not.toBe('')
+        },
+      ),
     )
   })
 })

@@ -1,15 +1,15 @@
 import { ROLE } from '@aiagent/protocol'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Answer, Reply } from '../chat/reply.ts'
+import type { Answer, Reply, ReplyRequest } from '../chat/reply.ts'
 import { type Article, parseArticle } from './article.ts'
 import { createKnowledgeReply } from './knowledge-reply.ts'
 import { loadKnowledge } from './node-loader.ts'
 
 const escalation = { liveDomain: 'live.example', entrypointUrl: 'https://live.example/enter' }
 
-async function ask(reply: Reply, text: string): Promise<readonly Answer[]> {
-  const answers = await reply({ text, context: {}, history: [], random: () => 0.5, escalation })
+async function ask(reply: Reply, text: string, history: ReplyRequest['history'] = []): Promise<readonly Answer[]> {
+  const answers = await reply({ text, context: {}, history, random: () => 0.5, escalation })
   return 'content' in answers ? [answers] : answers
 }
 
@@ -27,7 +27,12 @@ describe('the shipped help centre', () => {
   it.each([
     ['How do I reset my router?', 'reset'],
     ['how can i restore the factory settings', 'reset'],
-    ['I forgot the administrator password, what now?', 'reset'],
+    ['I forgot the administrator password, what now?', 'wifi-password'],
+    ['The internet is not working', 'lights'],
+    ['How do I log in to the router?', 'setting-up-the-router'],
+    ['what is the default password', 'wifi-password'],
+    ['where can I see my bill', 'invoice'],
+    ['my kid is online all night', 'parental-controls'],
     ['How do I change my Wi-Fi password?', 'wifi-password'],
     ['change wifi pasword', 'wifi-password'],
     ['I lost my wireless key', 'wifi-password'],
@@ -62,7 +67,10 @@ describe('the shipped help centre', () => {
     ['Which cables do I have to connect?', 'setting-up-the-router'],
     ['How do I delete my account?', 'account'],
     ['Please unsubscribe me from the newsletter', 'account'],
-    ['Hello, I bought a router last month. It worked fine, but since yesterday the internet light is red and nothing loads. What should I do?', 'lights'],
+    [
+      'Hello, I bought a router last month. It worked fine, but since yesterday the internet light is red and nothing loads. What should I do?',
+      'lights',
+    ],
   ])('answers "%s" from the article %s', async (question, id) => {
     const answers = await ask(reply, question)
     const article = articles.find(candidate => candidate.id === id)
@@ -83,6 +91,10 @@ describe('the shipped help centre', () => {
     'How do I reset my dishwasher?',
     'Is the human body electrically conductive?',
     'asdf qwertz',
+    'What time is it?',
+    'How old are you?',
+    'Is it going to rain on Sunday?',
+    'How do I lose weight?',
   ])('says honestly that no article answers "%s", and offers a human', async question => {
     const answers = await ask(reply, question)
     expect(answers[0]?.content).toMatch(/no article.*human/)
@@ -100,6 +112,9 @@ describe('the shipped help centre', () => {
     ['Is lightning covered by the warranty?', 'Lightning'],
     ['Can I download an invoice again?', 'Save or print the PDF'],
     ['What if the firmware update fails?', 'second memory'],
+    ['I forgot the administrator password', 'only a reset helps'],
+    ['My satellite is orange', 'too far away'],
+    ['what time do you close', 'holidays we are closed'],
     ['Are you open on Sundays?', 'On Sundays and public holidays we are closed'],
   ])('answers "%s" with the passage that says "%s"', async (question, words) => {
     const [answer] = await ask(reply, question)
@@ -146,12 +161,24 @@ describe('the shipped help centre', () => {
     ['Bye', /^Goodbye/],
     ['Thank you, goodbye', /^Goodbye/],
     ['Are you a real person?', /automated/],
+    ['yes', /tell me/],
+    ['No, thanks', /anything else/],
+    ["That didn't help", /sorry.*human/],
     ['   ', /empty/],
     ['', /empty/],
   ])('answers "%s" politely and without a source', async (text, words) => {
     const answers = await ask(reply, text)
     expect(answers[0]?.content).toMatch(words)
     expect(sourcesOf(answers)).toEqual([])
+  })
+
+  it('takes a yes to the offer of a human as a request for one', async () => {
+    const history = (await ask(reply, 'What is the capital of France?')).map(({ content }) => ({
+      from: 'agent' as const,
+      content,
+    }))
+    expect((await ask(reply, 'Yes, please', history))[0]?.messageData?.escalation).toBe(true)
+    expect((await ask(reply, 'Yes, please'))[0]?.messageData?.escalation).toBeUndefined()
   })
 
   it('names questions that it can answer when asked for help in general', async () => {
@@ -161,8 +188,24 @@ describe('the shipped help centre', () => {
   })
 
   it('gives one well-formed answer or more to any text, and the same to the same text', async () => {
-    const words = fc.constantFrom('reset', 'router', 'human', 'talk', 'to', 'a', '?', '\n', '…', 'Wi-Fi', '日本語', '__proto__')
-    const text = fc.oneof(fc.string({ unit: 'binary' }), fc.array(words).map(parts => parts.join(' ')))
+    const words = fc.constantFrom(
+      'reset',
+      'router',
+      'human',
+      'talk',
+      'to',
+      'a',
+      '?',
+      '\n',
+      '…',
+      'Wi-Fi',
+      '日本語',
+      '__proto__',
+    )
+    const text = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.array(words).map(parts => parts.join(' ')),
+    )
     await fc.assert(
       fc.asyncProperty(text, async asked => {
         const answers = await ask(reply, asked)
@@ -185,7 +228,12 @@ describe('a folder of one article', () => {
   it.each([
     ['without front matter', fact, 'lamp.md', 'lamp'],
     ['with a heading', `# Caring for the lamp\n\n${fact}`, 'lamp.md', 'Caring for the lamp'],
-    ['with front matter', `---\ntitle: Lamp care\nurl: https://kb.example/lamp\n---\n${fact}`, 'https://kb.example/lamp', 'Lamp care'],
+    [
+      'with front matter',
+      `---\ntitle: Lamp care\nurl: https://kb.example/lamp\n---\n${fact}`,
+      'https://kb.example/lamp',
+      'Lamp care',
+    ],
   ])('answers and cites what is asked about its fact, %s', async (_name, markdown, url, title) => {
     const reply = createKnowledgeReply([parseArticle(markdown, 'lamp.md')])
     for (const question of [
@@ -200,14 +248,22 @@ describe('a folder of one article', () => {
       expect(answers[0]?.content, question).toContain(fact)
       expect(sourcesOf(answers)).toEqual([{ title, url }])
     }
-    for (const question of ['How do I reset my router?', 'Which train goes to Vienna?', 'What is the best olive bread recipe?']) {
+    for (const question of [
+      'How do I reset my router?',
+      'Which train goes to Vienna?',
+      'What is the best olive bread recipe?',
+    ]) {
       expect(sourcesOf(await ask(reply, question)), question).toEqual([])
     }
   })
 
   it('answers about a name even when the rest of the question stands in other words', async () => {
-    const reply = createKnowledgeReply([parseArticle('Glimmerwick was established in 1843 by two clockmakers.', 'history.md')])
-    expect(sourcesOf(await ask(reply, 'When was Glimmerwick founded?'))).toEqual([{ title: 'history', url: 'history.md' }])
+    const reply = createKnowledgeReply([
+      parseArticle('Glimmerwick was established in 1843 by two clockmakers.', 'history.md'),
+    ])
+    expect(sourcesOf(await ask(reply, 'When was Glimmerwick founded?'))).toEqual([
+      { title: 'history', url: 'history.md' },
+    ])
   })
 
   it('answers in a script without blanks between the words', async () => {
@@ -219,9 +275,15 @@ describe('a folder of one article', () => {
 
 describe('articles of other kinds', () => {
   it('answers with the paragraphs around the best one when an article is long and has no headings', async () => {
-    const filler = Array.from({ length: 40 }, (_, index) => `Paragraph ${index} speaks at length about ordinary gardening matters.`)
+    const filler = Array.from(
+      { length: 40 },
+      (_, index) => `Paragraph ${index} speaks at length about ordinary gardening matters.`,
+    )
     const body = [...filler.slice(0, 30), 'The secret gate opens with a copper key.', ...filler.slice(30)].join('\n\n')
-    const [answer] = await ask(createKnowledgeReply([parseArticle(body, 'garden.md')]), 'Which key opens the secret gate?')
+    const [answer] = await ask(
+      createKnowledgeReply([parseArticle(body, 'garden.md')]),
+      'Which key opens the secret gate?',
+    )
     expect(answer?.content).toContain('copper key')
     expect(answer?.content.length).toBeLessThanOrEqual(900)
   })
@@ -234,7 +296,8 @@ describe('articles of other kinds', () => {
   })
 
   it('leaves out pictures, comments and links that work only on their page', async () => {
-    const body = 'See ![a picture](gate.png)the [plan](plan.md) and the [map](https://maps.example/gate).<!-- check this -->'
+    const body =
+      'See ![a picture](gate.png)the [plan](plan.md) and the [map](https://maps.example/gate).<!-- check this -->'
     const [answer] = await ask(createKnowledgeReply([parseArticle(body, 'gate.md')]), 'gate plan')
     expect(answer?.content).toBe('See the plan and the [map](https://maps.example/gate).')
   })

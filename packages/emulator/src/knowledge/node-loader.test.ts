@@ -30,8 +30,12 @@ describe('loadKnowledge', () => {
 
   it('says what to do when the folder does not exist, is a file, or holds no article', async () => {
     await writeFile(join(folder, 'notes.txt'), 'no article')
-    await expect(loadKnowledge(join(folder, 'gone'))).rejects.toThrow(/cannot be read: .*gone.*Pass a folder that exists/)
-    await expect(loadKnowledge(join(folder, 'notes.txt'))).rejects.toThrow(/Not a folder: .*notes\.txt.*Pass the folder/)
+    await expect(loadKnowledge(join(folder, 'gone'))).rejects.toThrow(
+      /cannot be read: .*gone.*Pass a folder that exists/,
+    )
+    await expect(loadKnowledge(join(folder, 'notes.txt'))).rejects.toThrow(
+      /Not a folder: .*notes\.txt.*Pass the folder/,
+    )
     await expect(loadKnowledge(folder)).rejects.toThrow(/No article found in .*Put at least one Markdown file/)
   })
 })

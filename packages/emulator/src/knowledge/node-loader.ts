@@ -13,13 +13,18 @@ import { type Article, parseArticle } from './article.ts'
 export async function loadKnowledge(folder?: string): Promise<Article[]> {
   const root = folder === undefined ? await findShippedFolder() : resolve(folder)
   const found = await stat(root).catch((cause: unknown) => {
-    throw new Error(`The folder of articles cannot be read: ${root}. Pass a folder that exists and holds .md files.`, { cause })
+    throw new Error(`The folder of articles cannot be read: ${root}. Pass a folder that exists and holds .md files.`, {
+      cause,
+    })
   })
-  if (!found.isDirectory()) throw new Error(`Not a folder: ${root}. Pass the folder that holds the .md files, not a file.`)
+  if (!found.isDirectory())
+    throw new Error(`Not a folder: ${root}. Pass the folder that holds the .md files, not a file.`)
 
   const fileNames = await listArticles(root)
   if (fileNames.length === 0) {
-    throw new Error(`No article found in ${root}. Put at least one Markdown file ending in .md into it, or pass another folder.`)
+    throw new Error(
+      `No article found in ${root}. Put at least one Markdown file ending in .md into it, or pass another folder.`,
+    )
   }
   const articles: Article[] = []
   for (const fileName of fileNames) articles.push(parseArticle(await readFile(join(root, fileName), 'utf8'), fileName))
@@ -46,7 +51,10 @@ async function findShippedFolder(): Promise<string> {
   const start = dirname(fileURLToPath(import.meta.url))
   for (let folder = start; ; folder = dirname(folder)) {
     const candidate = join(folder, 'knowledge')
-    const isPackage = await stat(join(folder, 'package.json')).then(file => file.isFile(), () => false)
+    const isPackage = await stat(join(folder, 'package.json')).then(
+      file => file.isFile(),
+      () => false,
+    )
     if (isPackage && (await listArticles(candidate).catch(() => [])).length > 0) return candidate
     if (folder === dirname(folder)) {
       throw new Error(`The shipped articles were not found above ${start + sep}. Pass a folder with .md files instead.`)

@@ -22,10 +22,9 @@ export function pickPassage(article: Article, question: string): Passage {
   const subject = termsOf(article.title)
   const asked = new Set(queryTerms(question).map(({ term }) => term))
   const special = new Set([...asked].filter(term => !subject.has(term)))
-  const counts = article.sections.map(section => rateSection(section, special, asked))
-  const best = counts.indexOf(Math.max(...counts))
-  const isSpecial = (counts[best] ?? 0) >= 1
-  const section = article.sections[isSpecial ? best : 0]
+  const ratings = rateSections(article.sections, special, asked)
+  const best = Math.max(0, ...ratings)
+  const section = article.sections[best > 0 ? ratings.indexOf(best) : 0]
   if (section === undefined) return { text: article.title }
 
   const text = readable(section.text)
@@ -35,16 +34,32 @@ export function pickPassage(article: Article, question: string): Passage {
     if (more.length <= LONGEST) return { text: more }
   }
   const shown = shorten(text, asked)
-  return section.heading === undefined ? { text: shown } : { text: `**${section.heading}**\n\n${shown}`, heading: section.heading }
+  return section.heading === undefined
+    ? { text: shown }
+    : { text: `**${section.heading}**\n\n${shown}`, heading: section.heading }
 }
 
-/** Whole numbers count special words (twice in a heading); the fraction lets the subject's own words break a tie. */
-function rateSection(section: Section, special: ReadonlySet<string>, asked: ReadonlySet<string>): number {
-  const heading = termsOf(section.heading ?? '')
-  const text = termsOf(section.text)
-  const count = (terms: ReadonlySet<string>, within: ReadonlySet<string>) => [...terms].filter(term => within.has(term)).length
-  const subjectWords = count(asked, heading) + count(asked, text)
-  return count(special, text) + count(special, heading) * 2 + subjectWords / 1000
+/**
+ * Rates each section by the special words it holds, those in its heading three times; a word that fewer sections hold
+ * tells more. Words of the subject only break a tie. Zero means that no special word is there.
+ */
+function rateSections(
+  sections: readonly Section[],
+  special: ReadonlySet<string>,
+  asked: ReadonlySet<string>,
+): number[] {
+  const held = sections.map(({ heading, text }) => ({ heading: termsOf(heading ?? ''), text: termsOf(text) }))
+  const holds = (section: (typeof held)[number], term: string) => section.heading.has(term) || section.text.has(term)
+  return held.map(section => {
+    let rating = 0
+    for (const term of special) {
+      if (!holds(section, term)) continue
+      const places = (section.heading.has(term) ? 2 : 0) + (section.text.has(term) ? 1 : 0)
+      rating += places / held.filter(other => holds(other, term)).length
+    }
+    const inSubject = [...asked].filter(term => holds(section, term)).length
+    return rating > 0 ? rating + inSubject / 1_000 : 0
+  })
 }
 
 /** Leaves out what reads badly outside the article: pictures, comments, links that only work on its page, deep headings. */

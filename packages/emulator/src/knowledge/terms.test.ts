@@ -15,7 +15,13 @@ describe('toTerm', () => {
   })
 
   it('gives nothing for words that say nothing about the subject', () => {
-    expect(['How', 'the', 'please', 'x', 'dont'].map(toTerm)).toEqual([undefined, undefined, undefined, undefined, undefined])
+    expect(['How', 'the', 'please', 'x', 'dont'].map(toTerm)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ])
   })
 })
 
@@ -26,10 +32,11 @@ describe('queryTerms', () => {
 
   it('knows names by their capital within a sentence, unless the whole text is written so', () => {
     expect(queryTerms('Where lies Glimmerwick castle')).toEqual([
-      { term: 'lie', isName: false },
-      { term: 'glimmerwick', isName: true },
-      { term: 'castl', isName: false },
+      { word: 'lies', term: 'lie', isName: false },
+      { word: 'Glimmerwick', term: 'glimmerwick', isName: true },
+      { word: 'castle', term: 'castl', isName: false },
     ])
+    expect(queryTerms('open on Sundays in December').some(({ isName }) => isName)).toBe(false)
     expect(queryTerms('WHERE LIES GLIMMERWICK').some(({ isName }) => isName)).toBe(false)
   })
 

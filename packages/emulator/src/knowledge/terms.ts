@@ -1,5 +1,7 @@
 /** A meaningful word of a question. */
 export interface QueryTerm {
+  /** The word as written. */
+  readonly word: string
   /** The word's stem, as it stands in the index. */
   readonly term: string
   /** Written with a capital inside the sentence, so probably the name of something. */
@@ -12,9 +14,9 @@ const STOP_WORDS = new Set(
   find for from get gets getting give given go goes going gone got had has hasnt have havent having he hello help her here
   hers hey hi him his how i id if ill im in into is isnt it its ive just keep keeps know let lets like long lot made make makes
   many may maybe me mean means might mine more most much must my myself need needs no nor not now of off often ok okay on
-  once one only or other our ours out over own please possible put question quite really same say says seem seems shall she
+  once one only or other our ours out over own please possible put question quite really same say says see seem seems shall she
   should show so some somehow someone something soon still such sure take takes tell than thank thanks that thats the their
-  them then there theres these they theyre thing things this those though to told too try trying up us very want wants was
+  them then there theres these they theyre thing things this those though three time times to told too try trying two up us very want wants was
   wasnt way we well were what whats when whenever where wheres whether which while who whole whom whos whose why will with
   without wont wonder would wouldnt yes yet you your youre yours`.split(/\s+/),
 )
@@ -28,6 +30,10 @@ const SPELLINGS: ReadonlyArray<readonly [RegExp, string]> = [
   [/['’]s\b/g, ''],
   [/['’]/g, ''],
 ]
+
+/** Capitalised in English without being a name of anything a person asks about. */
+const CALENDAR =
+  /^(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|june|july|august|september|october|november|december)$/i
 
 const WORD = /[\p{L}\p{N}\p{M}]+/gu
 /** Scripts that put no blanks between their words. */
@@ -57,7 +63,7 @@ export function queryTerms(text: string, limit = 32): QueryTerm[] {
   for (const [index, word] of words.entries()) {
     const term = toTerm(word)
     if (term === undefined || terms.has(term)) continue
-    terms.set(term, { term, isName: capitalsTell && index > 0 && isCapitalised(word) })
+    terms.set(term, { word, term, isName: capitalsTell && index > 0 && isCapitalised(word) && !CALENDAR.test(word) })
     if (terms.size === limit) break
   }
   return [...terms.values()]
@@ -65,7 +71,11 @@ export function queryTerms(text: string, limit = 32): QueryTerm[] {
 
 /** The set of meaningful words of a text. */
 export function termsOf(text: string): Set<string> {
-  return new Set(splitWords(text).map(toTerm).filter(term => term !== undefined))
+  return new Set(
+    splitWords(text)
+      .map(toTerm)
+      .filter(term => term !== undefined),
+  )
 }
 
 const isCapitalised = (word: string) => /^\p{Lu}/u.test(word)
