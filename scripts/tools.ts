@@ -44,31 +44,37 @@ export function ownTool(name: string): string {
   return join(ROOT, 'node_modules', '.bin', windows ? `${name}.cmd` : name)
 }
 
-/**
- * Runs a command to its end without input.
- *
- * @param options.capture keeps what it writes instead of showing it
- * @param options.cwd the folder it runs in; by default the root
- */
-export function run(
-  command: string,
-  args: readonly string[],
-  options: { cwd?: string; capture?: boolean } = {},
-): CommandResult {
-  const { status, stdout, stderr, error } = spawnSync(command, args, {
-    cwd: options.cwd ?? ROOT,
-    encoding: 'utf8',
-    maxBuffer: 1 << 26,
-    shell: windows,
-    stdio: ['ignore', options.capture ? 'pipe' : 'inherit', options.capture ? 'pipe' : 'inherit'],
-  })
-  if (error) throw error
-  return { code: status ?? 1, output: options.capture ? stdout + stderr : '' }
+/** How a command is run. */
+export interface RunOptions {
+  /** The folder it runs in. @default the root */
+  cwd?: string
+  /** Keeps what it writes instead of showing it. @default false */
+  capture?: boolean
+  /** What it reads. @default nothing */
+  input?: string
+  /** Ends it after this many milliseconds, as a failure. @default no limit */
+  timeoutMs?: number
 }
 
-/** Runs a command as `run()` does, and throws with its output when it fails. */
-export function runOrThrow(command: string, args: readonly string[], cwd: string = ROOT): string {
-  const { code, output } = run(command, args, { cwd, capture: true })
+/** Runs a command to its end. */
+export function run(command: string, args: readonly string[], options: RunOptions = {}): CommandResult {
+  const output = options.capture ? 'pipe' : 'inherit'
+  const result = spawnSync(command, args, {
+    cwd: options.cwd ?? ROOT,
+    encoding: 'utf8',
+    input: options.input ?? '',
+    maxBuffer: 1 << 26,
+    shell: windows,
+    stdio: ['pipe', output, output],
+    timeout: options.timeoutMs,
+  })
+  if (result.error) throw result.error
+  return { code: result.status ?? 1, output: options.capture ? result.stdout + result.stderr : '' }
+}
+
+/** Runs a command, and throws with what it wrote when it fails. */
+export function runOrThrow(command: string, args: readonly string[], options: RunOptions = {}): string {
+  const { code, output } = run(command, args, { ...options, capture: true })
   if (code !== 0) throw new Error(`${[command, ...args].join(' ')} failed with ${code}.\n${output}`)
   return output
 }

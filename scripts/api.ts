@@ -1,0 +1,79 @@
+// Writes the report of each package's public API, from its build: `npm run api`. With `--check` it compares instead.
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { runTogether } from './run-together.ts'
+import { ROOT, verifyTool } from './tools.ts'
+
+const ENTRIES = [
+  { folder: 'protocol', types: 'index.d.ts', report: 'protocol' },
+  { folder: 'client', types: 'index.d.ts', report: 'client' },
+  { folder: 'emulator', types: 'index.d.ts', report: 'emulator' },
+  { folder: 'emulator', types: 'node/index.d.ts', report: 'emulator-node' },
+]
+
+const check = process.argv.includes('--check')
+const apiExtractor = verifyTool('api-extractor')
+
+const missing = ENTRIES.filter(({ folder, types }) => !existsSync(join(ROOT, 'packages', folder, 'dist', types)))
+if (missing.length > 0) throw new Error('The packages are not built. Run `npm run build` first.')
+
+const commands = ENTRIES.map(entry => ({
+  name: `API report of ${entry.report}`,
+  command: apiExtractor,
+  args: ['run', '--config', writeSettings(entry), ...(check ? [] : ['--local'])],
+}))
+const passed = await runTogether(commands, availableParallelism())
+if (!passed && check) console.error('If the change of the API is meant, run `npm run build && npm run api` and commit the reports.')
+process.exitCode = passed ? 0 : 1
+
+/** One set of settings per entry, inside the package, since the report is named after the package around it. */
+function writeSettings({ folder, types, report }: (typeof ENTRIES)[number]): string {
+  const projectFolder = join(ROOT, 'packages', folder)
+  const reportFolder = join(projectFolder, 'etc')
+  const cache = join(projectFolder, '.cache', 'api')
+  mkdirSync(cache, { recursive: true })
+  mkdirSync(reportFolder, { recursive: true })
+  const compilerOptions = {
+    target: 'ES2022',
+    module: 'ESNext',
+    moduleResolution: 'bundler',
+    lib: ['ES2023', 'DOM', 'DOM.Iterable'],
+    types: ['node'],
+    strict: true,
+    skipLibCheck: true,
+  }
+  const silent = { logLevel: 'none', addToApiReportFile: false }
+  const path = join(cache, `${report}.json`)
+  writeFileSync(
+    path,
+    JSON.stringify({
+      projectFolder,
+      mainEntryPointFilePath: join(projectFolder, 'dist', types),
+      newlineKind: 'lf',
+      compiler: { overrideTsconfig: { compilerOptions, files: [join(projectFolder, 'dist', types)] } },
+      apiReport: {
+        enabled: true,
+        reportFileName: `${report}.api.md`,
+        reportFolder,
+        reportTempFolder: cache,
+        includeForgottenExports: false,
+      },
+      docModel: { enabled: false },
+      dtsRollup: { enabled: false },
+      tsdocMetadata: { enabled: false },
+      messages: {
+        compilerMessageReporting: { default: { logLevel: 'error' } },
+        extractorMessageReporting: {
+          default: { logLevel: 'error' },
+          'ae-forgotten-export': { logLevel: 'none', addToApiReportFile: true },
+          'ae-missing-release-tag': silent,
+          'ae-undocumented': silent,
+          'ae-unresolved-link': silent,
+        },
+        tsdocMessageReporting: { default: silent },
+      },
+    }),
+  )
+  return path
+}

@@ -1,0 +1,178 @@
+// Packs what would be published and tries it as a host would: publint, are-the-types-wrong, then an installation of the
+// tarballs that talks to the emulator from ESM, CommonJS, two bundlers and a script tag, and compiles with TypeScript.
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { serveEmulator } from '@aiagent/emulator/node'
+import { HOW_TO_GET_CHROMIUM, type LaunchedChromium, launchChromium, prepareChromium, servePages } from '@aiagent/test-support/chromium'
+import { build } from 'vite'
+import { runTogether } from './run-together.ts'
+import { ownTool, ROOT, runOrThrow, verifyTool } from './tools.ts'
+
+const PACKAGES = ['protocol', 'client', 'emulator', 'cli'] as const
+type PackageName = (typeof PACKAGES)[number]
+
+/** Arguments of are-the-types-wrong; the command has no entry to import. */
+const TYPES_PROFILE: Readonly<Partial<Record<PackageName, readonly string[]>>> = {
+  protocol: ['--profile', 'node16'],
+  client: ['--profile', 'node16', '--exclude-entrypoints', './script'],
+  emulator: ['--profile', 'esm-only'],
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'aiagent-packages-'))
+try {
+  for (const name of PACKAGES)
+    if (!existsSync(join(ROOT, 'packages', name, 'dist'))) throw new Error('The packages are not built. Run `npm run build`.')
+  const tarballs = pack()
+  await checkTarballs(tarballs)
+  const project = install(tarballs)
+  checkTypes(project)
+  const bundles = await bundleForBrowsers(project)
+  await talk(project, bundles)
+} finally {
+  rmSync(folder, { recursive: true, force: true })
+}
+
+type Tarballs = Readonly<Record<PackageName, string>>
+
+function pack(): Tarballs {
+  const packed = PACKAGES.map(name => {
+    const cwd = join(ROOT, 'packages', name)
+    runOrThrow('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd })
+    const { version } = JSON.parse(readFileSync(join(cwd, 'package.json'), 'utf8')) as { version: string }
+    return [name, join(folder, `aiagent-${name}-${version}.tgz`)] as const
+  })
+  return Object.fromEntries(packed) as Tarballs
+}
+
+async function checkTarballs(tarballs: Tarballs): Promise<void> {
+  const publint = PACKAGES.map(name => ({
+    name: `publint of ${name}`,
+    command: verifyTool('publint'),
+    args: ['run', tarballs[name], '--strict'],
+  }))
+  const attw = PACKAGES.flatMap(name => {
+    const profile = TYPES_PROFILE[name]
+    const command = verifyTool('attw')
+    return profile ? [{ name: `attw of ${name}`, command, args: [tarballs[name], ...profile] }] : []
+  })
+  if (!(await runTogether([...publint, ...attw], 2))) throw new Error('A packed package is not as it should be.')
+  console.log('publint and are-the-types-wrong find nothing.')
+}
+
+/** A host's project with the tarballs in it; their own dependencies come from the registry. */
+function install(tarballs: Tarballs): string {
+  const project = join(folder, 'host')
+  mkdirSync(project)
+  const dependencies = Object.fromEntries(PACKAGES.map(name => [`@aiagent/${name}`, `file:${tarballs[name]}`]))
+  writeFileSync(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies }))
+  runOrThrow('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: project })
+  cpSync(join(ROOT, 'scripts', 'smoke'), project, { recursive: true })
+  return project
+}
+
+function checkTypes(project: string): void {
+  for (const [module, moduleResolution] of [['node16', 'node16'], ['esnext', 'bundler']] as const)
+    // The same source as a module and as CommonJS, which see different declarations under node16.
+    for (const file of ['host.ts', 'host.cts']) {
+      cpSync(join(project, 'host.ts'), join(project, file), { force: false })
+      const types = ['--module', module, '--moduleResolution', moduleResolution, '--lib', 'es2023,dom', '--types', '']
+      const options = ['--ignoreConfig', '--noEmit', '--strict', '--target', 'es2022', ...types, file]
+      runOrThrow(ownTool('tsc'), options, { cwd: project })
+    }
+  console.log('TypeScript takes it with moduleResolution node16 and bundler.')
+}
+
+/** Bundles a page with vite and esbuild, and looks for what must not reach a page. */
+async function bundleForBrowsers(project: string): Promise<Readonly<Record<string, string>>> {
+  const result = await build({
+    root: project,
+    configFile: false,
+    logLevel: 'error',
+    build: { write: false, minify: false, modulePreload: false, rollupOptions: { input: join(project, 'page.ts') } },
+  })
+  const outputs = (Array.isArray(result) ? result : [result]).flatMap(part => ('output' in part ? part.output : []))
+  const entry = outputs.find(output => output.type === 'chunk' && output.isEntry)
+  if (entry?.type !== 'chunk') throw new Error('vite gave no script.')
+  const modules = outputs.flatMap(output => (output.type === 'chunk' ? Object.keys(output.modules) : []))
+
+  const metafile = join(project, 'esbuild.json')
+  const target = join(project, 'esbuild')
+  const options = ['--bundle', '--splitting', '--format=esm', '--log-level=warning', `--outdir=${target}`, `--metafile=${metafile}`]
+  runOrThrow(verifyTool('esbuild'), ['page.ts', ...options], { cwd: project })
+  const { inputs, outputs: files } = JSON.parse(readFileSync(metafile, 'utf8')) as {
+    inputs: Record<string, unknown>
+    outputs: Record<string, { imports: { path: string; external?: boolean }[] }>
+  }
+  const external = Object.values(files).flatMap(file => file.imports.filter(({ external }) => external))
+  refuseNode('vite', modules, [entry.code])
+  refuseNode('esbuild', Object.keys(inputs), external.map(({ path }) => `import "${path}"`))
+  console.log('The bundles of vite and esbuild for a page hold no ws and no module of Node.')
+  return {
+    '/vite.js': entry.code,
+    ...Object.fromEntries(outputs.flatMap(out => (out.type === 'chunk' && out !== entry ? [[`/${out.fileName}`, out.code]] : []))),
+    '/esbuild.js': readFileSync(join(target, 'page.js'), 'utf8'),
+  }
+}
+
+function refuseNode(bundler: string, modules: readonly string[], code: readonly string[]): void {
+  const wrongModule = modules.find(id => /node_modules[\\/]ws[\\/]|websocket[.]node|__vite-browser-external/.test(id))
+  if (wrongModule !== undefined) throw new Error(`The bundle of ${bundler} holds ${wrongModule}.`)
+  const wrongImport = code.map(text => /(?:from|import|require)\s*\(?\s*["'](?:node:[^"']+|ws|fs|net|tls|http|https|crypto)["']/.exec(text)).find(Boolean)
+  if (wrongImport) throw new Error(`The bundle of ${bundler} says ${wrongImport[0]}.`)
+}
+
+/** Holds the same conversation from every kind of host. */
+async function talk(project: string, bundles: Readonly<Record<string, string>>): Promise<void> {
+  const service = await serveEmulator()
+  try {
+    for (const program of ['esm.mjs', 'common.cjs']) runOrThrow(process.execPath, [program, service.url], { cwd: project, timeoutMs: 30_000 })
+    console.log('A conversation runs from ESM and from CommonJS, and the process ends by itself.')
+    const command = runOrThrow(join(project, 'node_modules', '.bin', 'aiagent'), ['chat'], {
+      cwd: project,
+      input: 'How do I reset my router?\n',
+      timeoutMs: 30_000,
+    })
+    if (!/reset/i.test(command)) throw new Error(`The packed command did not answer:\n${command}`)
+    console.log('The packed command answers.')
+    if ((await prepareChromium()) === undefined) {
+      console.warn(`The script tag and the bundles were not tried in a browser. ${HOW_TO_GET_CHROMIUM}`)
+      return
+    }
+    await talkInBrowser(project, bundles, service.url)
+  } finally {
+    await service.close()
+  }
+}
+
+async function talkInBrowser(project: string, bundles: Readonly<Record<string, string>>, endpoint: string): Promise<void> {
+  const script = readFileSync(join(project, 'node_modules', '@aiagent', 'client', 'dist', 'ai-agent-sdk.iife.js'), 'utf8')
+  const chromium = await launchChromium()
+  const server = await servePages({
+    ...bundles,
+    '/script-tag': '<!doctype html><script src="/ai-agent-sdk.js"></script><script>BundledAiAgent = AiAgentSdk.AiAgent</script>',
+    '/vite': '<!doctype html><script type="module" src="/vite.js"></script>',
+    '/esbuild': '<!doctype html><script type="module" src="/esbuild.js"></script>',
+    '/ai-agent-sdk.js': script,
+    '/conversation.js': readFileSync(join(project, 'conversation.mjs'), 'utf8'),
+  })
+  try {
+    for (const path of ['/script-tag', '/vite', '/esbuild']) await talkInPage(chromium, server.url + path, endpoint)
+    console.log('A conversation runs in Chromium from a script tag and from both bundles.')
+  } finally {
+    await Promise.all([chromium.close(), server.close()])
+  }
+}
+
+async function talkInPage(chromium: LaunchedChromium, address: string, endpoint: string): Promise<void> {
+  const page = await chromium.newPage()
+  const failures: string[] = []
+  page.on('pageerror', error => failures.push(error.message))
+  await page.goto(address)
+  const talk = `import('/conversation.js').then(({ conversation }) => conversation(BundledAiAgent, ${JSON.stringify(endpoint)}))`
+  const said: unknown = await page.evaluate(talk).catch((error: unknown) => {
+    throw new Error(`${address} did not talk: ${error} ${failures.join(' ')}`)
+  })
+  if (typeof said !== 'string' || said === '') throw new Error(`${address} got no answer.`)
+  await page.close()
+}

@@ -1,0 +1,18 @@
+import { AiAgent, type AgentEvents } from '@aiagent/client'
+import type { ServerMessage } from '@aiagent/protocol'
+
+/** What a host's TypeScript sees of the packed packages: names, events with their payloads, and the wire's records. */
+export async function host(endpoint: string): Promise<AiAgent> {
+  const agent = new AiAgent({ id: 'help', endpoint })
+  agent.on('closed', (event: AgentEvents['closed']) => {
+    const willReconnect: boolean = event.payload.willReconnect
+    console.info(willReconnect)
+  })
+  // @ts-expect-error an unknown event is no event
+  agent.on('no-such-event', () => undefined)
+  await agent.initialize()
+  return agent
+}
+
+/** A record of the wire, by its type alone. */
+export const frameText = (frame: ServerMessage): string => frame.content ?? ''

@@ -1,0 +1,33 @@
+// Everything to run before sharing work, in order, with one table at the end: `npm run verify`.
+// `npm run verify -- --without test` leaves a step out. The exit code is the number of failed steps.
+import { run } from './tools.ts'
+
+/** Scripts of package.json, each with its arguments. What needs the build comes after it. */
+const STEPS: readonly (readonly [name: string, ...args: string[]])[] = [
+  ['check'],
+  ['lint:selftest'],
+  ['types'],
+  ['test'],
+  ['build'],
+  ['size'],
+  ['api', '--check'],
+  ['knip'],
+  ['packages'],
+]
+
+const withoutAt = process.argv.indexOf('--without')
+const left = withoutAt === -1 ? [] : process.argv.slice(withoutAt + 1)
+const unknown = left.find(name => STEPS.every(([step]) => step !== name))
+if (unknown !== undefined) throw new Error(`There is no step "${unknown}". The steps: ${STEPS.map(([name]) => name).join(', ')}.`)
+
+const results = STEPS.filter(([name]) => !left.includes(name)).map(([name, ...args]) => {
+  console.log(`\n── ${name}`)
+  const start = performance.now()
+  const { code } = run('npm', ['run', '--silent', name, ...(args.length > 0 ? ['--', ...args] : [])])
+  return { name, passed: code === 0, seconds: (performance.now() - start) / 1000 }
+})
+
+console.log('\n── verify')
+for (const { name, passed, seconds } of results)
+  console.log(`${passed ? 'passed' : 'FAILED'}  ${name.padEnd(14)} ${seconds.toFixed(1).padStart(6)} s`)
+process.exitCode = results.filter(({ passed }) => !passed).length
