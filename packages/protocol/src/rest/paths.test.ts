@@ -46,6 +46,9 @@ describe('paths', () => {
     expect(paths.selectUserProfile(':portalId', ':profileId')).toBe(
       '/knowledge/portalmgr/v3/portals/:portalId/userprofiles/:profileId/select',
     )
+    expect(paths.previousTranscript(':agentId', ':sessionId', ':departmentId')).toBe(
+      '/core/aiservices/v4/aiagent/details/department/:departmentId/agent/:agentId/conversations/sessions/:sessionId',
+    )
   })
 
   it.each([

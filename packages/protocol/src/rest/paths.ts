@@ -34,8 +34,8 @@ export const paths = {
   connectedApps: (tenantId: Id, agentId: Id) =>
     `/ai-agent-cc-connector/v1/tenants/${part(tenantId)}/agents/${part(agentId)}/apps`,
   /** The department is a required but ignored part of the path; 1000 is the constant in use. */
-  previousTranscript: (agentId: Id, sessionId: Id) =>
-    `${AI_SERVICES}/details/department/1000/agent/${part(agentId)}/conversations/sessions/${part(sessionId)}`,
+  previousTranscript: (agentId: Id, sessionId: Id, departmentId: Id = 1000) =>
+    `${AI_SERVICES}/details/department/${part(departmentId)}/agent/${part(agentId)}/conversations/sessions/${part(sessionId)}`,
   metadataOfDeployment: () => `${METADATA}/deployment`,
   metadataOfTenant: (tenantId: Id) => `${METADATA}/tenant/${part(tenantId)}`,
 } as const
