@@ -21,9 +21,9 @@ export interface ArticleIndex {
   find(question: string): Match[]
 }
 
-/** Part of the question that an article must cover. Half is not enough: "reset" alone does not answer "reset my kettle". */
+/** Part of the question that an article must cover. Half is too little: "reset" does not answer "reset my kettle". */
 const ENOUGH = 0.55
-/** A long story is answered by an article whose title or keywords hold several of its words, and this part of it at least. */
+/** A long story is answered by an article that holds this part of it, and several of its words in title or keywords. */
 const ENOUGH_OF_A_STORY = 0.25
 const SUBJECT_WORDS_OF_A_STORY = 2
 /** A word that more than this part of the articles hold is spread. */
@@ -38,9 +38,9 @@ const QUALITY = { subject: 1, body: 0.85, spread: 0.5, approximate: 0.8 }
 /**
  * Builds a full-text index. A pure function of the articles: the same articles and question give the same matches.
  *
- * MiniSearch's scores order the articles, but do not decide whether one fits: they depend on how many articles there are
- * and how long they are, and say nothing in a folder of one. What decides is how many of the question's words an article
- * covers.
+ * MiniSearch's scores order the articles, but do not decide whether one fits: they depend on how many articles there
+ * are and how long they are, and say nothing in a folder of one. What decides is how many of the question's words an
+ * article covers.
  */
 export function createArticleIndex(articles: readonly Article[]): ArticleIndex {
   const search = new MiniSearch<{ id: number }>({

@@ -9,8 +9,8 @@ const ITEM = /^[ \t]*-[ \t]+(.*)$/
 /**
  * Parts a Markdown document into its front matter and its text.
  *
- * Reads the plain part of YAML that documents use: `key: value`, `[a, b]` and lists of `- item` lines. Nested values are
- * passed over. What only looks like front matter (no closing fence, or lines of another kind) is taken as text, so that
+ * Reads the plain part of YAML that documents use: `key: value`, `[a, b]` and lists of `- item` lines. Nested values
+ * are passed over. What only looks like front matter (no closing fence, or lines of another kind) is taken as text, so that
  * nothing of a document is lost. Never throws. Expects line ends as `\n`.
  */
 export function splitFrontMatter(source: string): { frontMatter: FrontMatter; text: string } {

@@ -7,6 +7,8 @@ import { pickPassage } from './passage.ts'
 import { recogniseSmallTalk, type SmallTalk } from './small-talk.ts'
 
 const ASK_FOR_HUMAN = 'I want to talk to a human'
+/** In characters; of a longer message the beginning is looked at, so that a pasted book keeps nobody waiting. */
+const LONGEST_QUESTION = 4_000
 const MOST_OPTIONS = 3
 /** Part of a question that an article must cover to be offered, in a refusal, as perhaps meant. */
 const NEAR = 0.3
@@ -34,8 +36,9 @@ export function createKnowledgeReply(articles: readonly Article[]): Reply {
   const byName = indexByName(articles)
   const byQuestion = new Map(articles.map(article => [normalise(toQuestion(article.title)), article]))
 
-  return ({ text, history, escalation }) => {
-    if (text.trim() === '')
+  return ({ text: whole, history, escalation }) => {
+    const text = whole.trim().slice(0, LONGEST_QUESTION)
+    if (text === '')
       return { content: 'Your message was empty. What would you like to know?', messageData: { sources: [] } }
     if (asksForHuman(text)) return escalate(escalation)
     const smallTalk = recogniseSmallTalk(text)
@@ -86,7 +89,7 @@ function refuse(matches: readonly Match[], articleCount: number): Answer[] {
   const content =
     articleCount === 0
       ? 'I have no articles to answer from. I can connect you to a human if you like.'
-      : 'I am sorry, I found no article that answers this. You can put it in other words, or I can connect you to a human.'
+      : 'I am sorry, I found no article that answers this. Put it in other words, or I can connect you to a human.'
   const closest = matches[0] && `; the closest is "${matches[0].article.title}" with ${quoteAll(matches[0].matched)}`
   const reasoning =
     articleCount === 0 ? 'There are no articles.' : `No article covers enough of the question${closest ?? ''}.`
@@ -149,9 +152,9 @@ const toName = (fileName: string) =>
 /** A title as a person would ask it: "How to reset your router" becomes "How do I reset my router?". */
 function toQuestion(title: string): string {
   if (/[?？]\s*$/.test(title)) return title.trim()
-  const howTo = /^how to (.+)$/i.exec(title)?.[1]
-  if (howTo === undefined) return `${title.trim()}?`
-  return `How do I ${howTo.replace(/\byour\b/gi, 'my').trim()}?`
+  const [, word, rest] = /^(how|what|when|where) to (.+)$/i.exec(title) ?? []
+  if (word === undefined || rest === undefined) return `${title.trim()}?`
+  return `${word} do I ${rest.replace(/\byour\b/gi, 'my').trim()}?`
 }
 
 const normalise = (text: string) =>

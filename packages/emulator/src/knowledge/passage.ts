@@ -10,13 +10,13 @@ export interface Passage {
 }
 
 /** Length of an answer, in characters, above which paragraphs are left out. */
-const LONGEST = 900
+const LONGEST = 1_050
 /** A beginning shorter than this leads on to the next section, which then comes along. */
 const SHORT_BEGINNING = 320
 
 /**
- * Picks what of an article to answer with. A question about what the whole article is about gets its beginning, one that
- * asks for more gets the section that holds most of the rest of its words.
+ * Picks what of an article to answer with. A question about what the whole article is about gets its beginning, one
+ * that asks for more gets the section that holds most of the rest of its words.
  */
 export function pickPassage(article: Article, question: string): Passage {
   const subject = termsOf(article.title)
@@ -62,7 +62,7 @@ function rateSections(
   })
 }
 
-/** Leaves out what reads badly outside the article: pictures, comments, links that only work on its page, deep headings. */
+/** Leaves out what reads badly outside the article: pictures, comments, links that only work on its page. */
 function readable(markdown: string): string {
   return markdown
     .replace(/<!--[\s\S]*?-->/g, '')

@@ -1,43 +1,82 @@
+import { anyOf } from './any-of.ts'
+
 /** What a message is that asks nothing of the articles. */
-export type SmallTalk = 'greeting' | 'thanks' | 'goodbye' | 'identity' | 'help' | 'agreement' | 'refusal' | 'complaint'
+export type SmallTalk = 'agreement' | 'refusal' | 'complaint' | 'identity' | 'help' | 'goodbye' | 'thanks' | 'greeting'
 
-const FILLER =
-  '(?: (?:there|all|everyone|everybody|again|team|bot|agent|so much|very much|a lot|a bunch|for now|then|and|you|now|to you|too|later|soon|friend))*'
+const THE = '(?: (?:really|actually|just|only|a|an|the|real|live|actual))*'
+const WHO = anyOf('human being | human | person | bot | robot | chatbot | machine | ai | computer | someone')
+const LIKED = anyOf(
+  'great | perfect | awesome | wonderful | brilliant | got it | that helped | that works | it works now',
+)
+const SO_FAR = anyOf('ok | okay | well | alright | fine | cool | nice | good | super | and | no | yes | oh | many')
+const DID_NOT = anyOf(`
+  did not | didnt | does not | doesnt | do not | dont | is not | isnt | are not | arent | was not | wasnt
+`)
+/** What follows such a message without making it a question. */
+const REST = `(?: ${anyOf(`
+  there | all | everyone | everybody | again | team | bot | agent | so much | very much | a lot | a bunch | for now
+  | then | and | you | now | to you | too | later | soon | friend
+`)})*`
 
+const YES = anyOf('yes | yeah | yep | yup | ok | okay | sure | of course | please do | alright | fine | please')
+const YES_REST = '(?: (?:please|sure|do|thanks|thank you|i do|i would))*'
+
+const whole = (pattern: string) => new RegExp(`^${pattern}$`)
+
+/** Asked in this order; the first that says yes wins. */
 const KINDS: ReadonlyArray<readonly [SmallTalk, RegExp]> = [
-  [
-    'agreement',
-    /^(?:yes|yeah|yep|yup|ok|okay|sure|of course|please do|alright|fine|please)(?: (?:please|sure|do|thanks|thank you|i do|i would))*$/,
-  ],
+  ['agreement', whole(`${YES}${YES_REST}`)],
   ['refusal', /^(?:no|nope|nah|not really|no need)(?: (?:thanks|thank you|please|need|its fine|im fine))*$/],
   [
     'complaint',
-    /^(?:(?:this|that|it|you|your answer)(?: answer)? (?:did not|didnt|does not|doesnt|do not|dont|is not|isnt|are not|arent|was not|wasnt)(?: really)? (?:help|helping|helpful|work|working|understand|useful|what i asked|what i meant)(?: me)?(?: at all)?|not helpful|useless|wrong(?: answer)?|(?:im|i am) (?:so |very |really )?(?:angry|annoyed|frustrated|disappointed|upset))$/,
+    whole(
+      `(?:(?:this|that|it|you|(?:this|your) answer) ${DID_NOT}(?: really)? ${anyOf(`
+        help | helping | helpful | work | working | understand | useful | what i asked | what i meant
+      `)}(?: me)?(?: at all)?|not helpful|useless|wrong(?: answer)?)`,
+    ),
   ],
+  ['complaint', /^(?:im|i am) (?:(?:so|very|really) )?(?:angry|annoyed|frustrated|disappointed|upset)$/],
   [
     'identity',
-    /^(?:(?:so|wait|and|but|hi|hello|hey) )*(?:are you|am i (?:talking|speaking|chatting) (?:to|with)|is this|who are you|what are you)(?: (?:really|actually|just|only|a|an|the|real|live|actual))*(?: (?:human|person|human being|bot|robot|chatbot|machine|ai|computer|someone))?(?: or (?:a |an )?(?:real |live )?(?:human|person|bot|robot|chatbot|machine|ai|computer))?$/,
+    whole(
+      `(?:(?:so|wait|and|but|hi|hello|hey) )*${anyOf(`
+        are you | am i (?:talking|speaking|chatting) (?:to|with) | is this | who are you | what are you
+      `)}${THE}(?: ${WHO})?(?: or${THE} ${WHO})?`,
+    ),
   ],
   [
     'help',
-    /^(?:help(?: me)?(?: please)?|please help(?: me)?|i need (?:some )?help|can you help(?: me)?(?: please)?|what (?:can|do) you (?:do|know|help with|help me with)(?: for me)?|what can i ask(?: you)?|menu|topics)$/,
+    whole(
+      anyOf(`
+        help(?: me)?(?: please)? | please help(?: me)? | i need (?:some )?help | can you help(?: me)?(?: please)?
+        | what (?:can|do) you (?:do|know|help with|help me with)(?: for me)? | what can i ask(?: you)? | menu | topics
+      `),
+    ),
   ],
   [
     'goodbye',
-    new RegExp(
-      `^(?:(?:ok|okay|well|alright|thats all|thats it|and) )*(?:bye|bye bye|goodbye|good bye|see you|see ya|so long|farewell|cu|good night|have a (?:nice|good|great) (?:day|one|evening|weekend)|take care|thats all|thats it|nothing else|no thats all|quit|exit)${FILLER}$`,
+    whole(
+      `(?:${SO_FAR} )*${anyOf(`
+        bye | bye bye | goodbye | good bye | see you | see ya | so long | farewell | cu | good night | take care
+        | have a (?:nice|good|great) (?:day|one|evening|weekend) | thats all | thats it | nothing else | quit | exit
+      `)}${REST}`,
     ),
   ],
   [
     'thanks',
-    new RegExp(
-      `^(?:(?:ok|okay|great|perfect|super|cool|nice|good|awesome|wonderful|brilliant|alright|fine|no|yes|many|and|got it|it works now|that helped|that works) )*(?:thanks|thank you|thank u|thx|ty|cheers|thanks a million|much appreciated|that helped|that works|it works now|got it|great|perfect|awesome|wonderful|brilliant)${FILLER}(?: (?:for|that) .{0,60})?$`,
+    whole(
+      `(?:(?:${SO_FAR}|${LIKED}) )*${anyOf(`
+        thanks | thanks a million | thank you | thank u | thx | ty | cheers | much appreciated | ${LIKED}
+      `)}${REST}(?: (?:for|that) .{0,60})?`,
     ),
   ],
   [
     'greeting',
-    new RegExp(
-      `^(?:(?:oh|well|and) )*(?:hi|hello|hey|hiya|howdy|greetings|good (?:morning|afternoon|evening|day)|hi hello|whats up|how are you(?: doing)?(?: today)?|how do you do|nice to meet you)${FILLER}$`,
+    whole(
+      `(?:${SO_FAR} )*${anyOf(`
+        hi | hello | hey | hiya | howdy | greetings | good (?:morning|afternoon|evening|day) | whats up
+        | how are you(?: doing)?(?: today)? | how do you do | nice to meet you
+      `)}${REST}`,
     ),
   ],
 ]

@@ -9,16 +9,17 @@ export interface QueryTerm {
 }
 
 const STOP_WORDS = new Set(
-  `a about again all also am an and any anybody anyone anything are arent around as at be because been before being but by
-  can cannot cant could couldnt did didnt do does doesnt doing dont down each either else ever every everything explain few
-  find for from get gets getting give given go goes going gone got had has hasnt have havent having he hello help her here
-  hers hey hi him his how i id if ill im in into is isnt it its ive just keep keeps know let lets like long lot made make makes
-  many may maybe me mean means might mine more most much must my myself need needs no nor not now of off often ok okay on
-  once one only or other our ours out over own please possible put question quite really same say says see seem seems shall she
-  should show so some somehow someone something soon still such sure take takes tell than thank thanks that thats the their
-  them then there theres these they theyre thing things this those though three time times to told too try trying two up us very want wants was
-  wasnt way we well were what whats when whenever where wheres whether which while who whole whom whos whose why will with
-  without wont wonder would wouldnt yes yet you your youre yours`.split(/\s+/),
+  `a about again all also am an and any anybody anyone anything are arent around as at be because been before being but
+  by can cannot cant could couldnt did didnt do does doesnt doing dont down each either else ever every everything
+  explain few find for from get gets getting give given go goes going gone got had has hasnt have havent having he
+  hello help her here hers hey hi him his how i id if ill im in into is isnt it its ive just keep keeps know let
+  lets like long lot made make makes many may maybe me mean means might mine more most much must my myself need
+  needs no nor not now of off often ok okay on once one only or other our ours out over own please possible put
+  question quite really same say says see seem seems shall she should show so some somehow someone something soon
+  still such sure take takes tell than thank thanks that thats the their them then there theres these they theyre
+  thing things this those though three time times to told too try trying two up us very want wants was wasnt way we
+  well were what whats when whenever where wheres whether which while who whole whom whos whose why will with
+  without wonder wont would wouldnt yes yet you your youre yours`.split(/\s+/),
 )
 
 /** Spellings that would fall into pieces, or that people write in several ways. */
@@ -33,7 +34,10 @@ const SPELLINGS: ReadonlyArray<readonly [RegExp, string]> = [
 
 /** Capitalised in English without being a name of anything a person asks about. */
 const CALENDAR =
-  /^(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|june|july|august|september|october|november|december)$/i
+  /^(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:jan|febr)uary|march|april|june|july|august|(?:septem|octo|novem|decem)ber)$/i
+
+/** In characters; what is longer is no word, and would cost the search for similar words much time. */
+const LONGEST_WORD = 64
 
 const WORD = /[\p{L}\p{N}\p{M}]+/gu
 /** Scripts that put no blanks between their words. */
@@ -49,7 +53,7 @@ export function splitWords(text: string): string[] {
 /** The stem under which a word is found; absent for words that say nothing about the subject. */
 export function toTerm(word: string): string | undefined {
   const plain = word.toLowerCase().normalize('NFKD').replace(/\p{M}/gu, '')
-  if (STOP_WORDS.has(plain) || /^[a-z]?$/.test(plain)) return undefined
+  if (plain.length > LONGEST_WORD || STOP_WORDS.has(plain) || /^[a-z]?$/.test(plain)) return undefined
   return stem(plain)
 }
 
@@ -81,7 +85,7 @@ export function termsOf(text: string): Set<string> {
 const isCapitalised = (word: string) => /^\p{Lu}/u.test(word)
 
 function segment(word: string): string[] {
-  const pieces = new Intl.Segmenter(undefined, { granularity: 'word' }).segment(word)
+  const pieces = new Intl.Segmenter('und', { granularity: 'word' }).segment(word)
   return [...pieces].map(piece => piece.segment)
 }
 
