@@ -42,14 +42,35 @@ export function defaultEnvironment(): Environment {
   }
 }
 
-/** The platform with parts replaced. What is given as undefined is replaced too: `{ sessionStorage: undefined }` forbids it. */
-export function resolveEnvironment(partial?: Partial<Environment>): Environment {
-  return overlay(defaultEnvironment(), partial)
+/**
+ * The platform with parts replaced. A store given as undefined is forbidden; any other part given so is not replaced.
+ *
+ * Agents that reach the service through the same `fetch` share one memory, as those of a tab do. A `fetch` of the host's
+ * own (a test's, or one that leads elsewhere) brings a memory of its own, so that answers never mix.
+ */
+export function resolveEnvironment(partial: Partial<Environment> = {}): Environment {
+  const environment = defaultEnvironment()
+  // Getters are copied as getters, so that what is read lazily stays so.
+  for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(partial))) {
+    if (descriptor.get || descriptor.value !== undefined || name.endsWith('Storage')) {
+      Object.defineProperty(environment, name, descriptor)
+    }
+  }
+  const { fetch } = partial
+  if (fetch) {
+    // The platform's own function refuses to be called as a method of another object.
+    environment.fetch = (input, init) => fetch(input, init)
+    if (!partial.memory) Object.defineProperty(environment, 'memory', { value: memoryOf(fetch), enumerable: true })
+  }
+  return environment
 }
 
-/** Copies getters as getters, so that what is read lazily stays so. */
-function overlay(base: Environment, partial: Partial<Environment> = {}): Environment {
-  return Object.defineProperties(base, Object.getOwnPropertyDescriptors(partial))
+const memories = new WeakMap<Environment['fetch'], MemoryCacheAdapter>()
+
+function memoryOf(fetch: Environment['fetch']): MemoryCacheAdapter {
+  const known = memories.get(fetch) ?? new MemoryCacheAdapter()
+  memories.set(fetch, known)
+  return known
 }
 
 /**

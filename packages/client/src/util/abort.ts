@@ -1,10 +1,53 @@
 /** Waits for a promise, but no longer than the signal lasts: then it rejects with the signal's reason. */
-export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason)
-    if (signal.aborted) abort()
-    signal.addEventListener('abort', abort, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
+  let abort: (() => void) | undefined
+  try {
+    return await new Promise<T>((resolve, reject) => {
+      abort = () => reject(signal.reason)
+      if (signal.aborted) abort()
+      signal.addEventListener('abort', abort)
+      promise.then(resolve, reject)
+    })
+  } finally {
+    if (abort) signal.removeEventListener('abort', abort)
+  }
+}
+
+/** The part of a clock that a time limit needs. */
+interface Timers {
+  setTimeout(callback: () => void, delayMs: number): unknown
+  clearTimeout(handle: unknown): void
+}
+
+/** What {@link withTimeLimit} rejects with when the limit is reached. */
+export class TimeLimitError extends Error {
+  override readonly name = 'TimeLimitError'
+}
+
+/**
+ * Runs work that ends when the caller's signal is aborted or the time is up, whichever comes first, even when the work
+ * pays no attention to the signal it gets.
+ *
+ * The time runs on a given clock; the platform's `AbortSignal.timeout` knows only its own and is slow.
+ *
+ * @throws {TimeLimitError} when the time is up; the signal's reason when it was aborted
+ */
+export async function withTimeLimit<T>(
+  timers: Timers,
+  limitMs: number,
+  signal: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  signal?.throwIfAborted()
+  const controller = new AbortController()
+  const timer = timers.setTimeout(() => controller.abort(new TimeLimitError(`Took more than ${limitMs} ms.`)), limitMs)
+  const abort = () => controller.abort(signal?.reason)
+  signal?.addEventListener('abort', abort)
+  try {
+    return await untilAborted(work(controller.signal), controller.signal)
+  } finally {
+    timers.clearTimeout(timer)
+    signal?.removeEventListener('abort', abort)
+  }
 }

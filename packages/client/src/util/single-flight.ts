@@ -1,23 +1,48 @@
+import { untilAborted } from './abort.ts'
+
+interface Flight<T> {
+  readonly promise: Promise<T>
+  readonly controller: AbortController
+  waiting: number
+}
+
 /**
- * Joins callers that want the same thing at the same time: while a call for a key is under way, later ones get its
- * promise. Once it has settled, the next one starts anew.
+ * Joins callers that want the same thing at the same time: while a call for a key is under way, later ones wait for its
+ * outcome. Once it has settled, the next one starts anew.
+ *
+ * A caller whose signal is aborted stops waiting at once; the call itself is aborted when nobody waits any more.
  */
 export class SingleFlight<T> {
-  readonly #flights = new Map<string, Promise<T>>()
+  readonly #flights = new Map<string, Flight<T>>()
 
-  run(key: string, start: () => Promise<T>): Promise<T> {
-    const joined = this.#flights.get(key)
-    if (joined) return joined
-    const flight = start().finally(() => {
-      // The map may have been emptied meanwhile, and a newer flight may be under way.
-      if (this.#flights.get(key) === flight) this.#flights.delete(key)
-    })
+  /** @throws the signal's reason when the caller's own signal is aborted; else whatever the call rejects with */
+  async run(key: string, start: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    signal?.throwIfAborted()
+    const flight = this.#flights.get(key) ?? this.#start(key, start)
+    flight.waiting++
+    try {
+      return await untilAborted(flight.promise, signal)
+    } finally {
+      if (--flight.waiting === 0) this.#end(key, flight, signal)
+    }
+  }
+
+  #start(key: string, start: (signal: AbortSignal) => Promise<T>): Flight<T> {
+    const controller = new AbortController()
+    const flight: Flight<T> = { promise: start(controller.signal), controller, waiting: 0 }
     this.#flights.set(key, flight)
+    const leave = () => this.#leave(key, flight)
+    flight.promise.then(leave, leave)
     return flight
   }
 
-  /** Lets the next call start anew, whatever is under way; what is under way still answers its own callers. */
-  forget(): void {
-    this.#flights.clear()
+  #end(key: string, flight: Flight<T>, signal: AbortSignal | undefined): void {
+    if (signal?.aborted) flight.controller.abort(signal.reason)
+    this.#leave(key, flight)
+  }
+
+  #leave(key: string, flight: Flight<T>): void {
+    // A newer flight may be under way for the same key.
+    if (this.#flights.get(key) === flight) this.#flights.delete(key)
   }
 }

@@ -1,0 +1,41 @@
+import { restBase } from '@aiagent/protocol'
+import type { CacheAdapter, CacheConfig } from '../platform/cache-adapter.ts'
+import type { Clock } from '../platform/clock.ts'
+import { ExpiringStore } from '../platform/expiring-store.ts'
+
+/** How long an answer counts as fresh unless the host says otherwise, in milliseconds. */
+export const RESPONSE_TTL_MS = 300_000
+
+const DEFAULT_PREFIX = 'aiagent_cache_'
+/** What stands behind a prefix of the host's, so that emptying the responses takes nothing else away. */
+const RESPONSES = 'cache_'
+
+/** Answers of the REST calls of one API host, kept under keys that name the call and its parameters. */
+export class ResponseCache {
+  readonly #store: ExpiringStore
+  readonly #prefix: string
+  readonly #api: string
+
+  constructor(adapter: CacheAdapter, clock: Clock, apiDomain: string, config: CacheConfig = {}) {
+    this.#store = new ExpiringStore(adapter, clock, config.ttl ?? RESPONSE_TTL_MS)
+    this.#prefix = config.keyPrefix ? config.keyPrefix + RESPONSES : DEFAULT_PREFIX
+    this.#api = restBase(apiDomain)
+  }
+
+  /** The answer of a call with these parameters: the kept one while fresh, else what `fetch` brings. */
+  load<T>(
+    name: string,
+    parameters: Readonly<Record<string, string>>,
+    fetch: (signal: AbortSignal) => Promise<T>,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    const named = Object.entries({ ...parameters, api: this.#api }).sort(([a], [b]) => (a < b ? -1 : 1))
+    const key = named.map(([parameter, value]) => `${parameter}=${encodeURIComponent(value)}`).join('&')
+    return this.#store.load(`${this.#prefix}${name}:${key}`, fetch, signal)
+  }
+
+  /** Forgets the answers whose key contains the text, such as the name of a call; without one, all of them. */
+  invalidate(text?: string): Promise<void> {
+    return this.#store.remove(this.#prefix, text)
+  }
+}

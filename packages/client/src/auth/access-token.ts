@@ -1,0 +1,34 @@
+import { type AccessTokenClaims, AccessTokenClaimsSchema } from '@aiagent/protocol'
+import { check } from '../util/standard-schema.ts'
+import { ACCESS_TOKEN_REFRESH_BUFFER_MS } from './auth-strategy.ts'
+
+/**
+ * What a token says of itself. An opaque token, or one that cannot be read, says nothing.
+ *
+ * Nothing is verified: that is the service's part. It never throws.
+ */
+export function readClaims(token: string): AccessTokenClaims {
+  const payload = token.split('.')[1]
+  if (!payload) return {}
+  try {
+    const bytes = Uint8Array.from(atob(payload.replaceAll('-', '+').replaceAll('_', '/')), char => char.charCodeAt(0))
+    const claims = check(AccessTokenClaimsSchema, JSON.parse(new TextDecoder().decode(bytes)))
+    return claims.ok ? claims.value : {}
+  } catch {
+    return {}
+  }
+}
+
+/** When a token expires by its own word, in milliseconds since the epoch. */
+export function expiryOf(token: string): number | undefined {
+  const { exp } = readClaims(token)
+  return exp === undefined ? undefined : exp * 1000
+}
+
+/**
+ * From when on a token should be replaced, in milliseconds since the epoch: `bufferMs` before it expires. A token whose
+ * whole life is no longer than that serves until it expires; else each would be replaced as soon as it came.
+ */
+export function renewalTime(expiresAt: number, obtainedAt: number, bufferMs = ACCESS_TOKEN_REFRESH_BUFFER_MS): number {
+  return expiresAt - obtainedAt > bufferMs ? expiresAt - bufferMs : expiresAt
+}

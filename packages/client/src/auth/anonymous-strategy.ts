@@ -1,0 +1,132 @@
+import { ANONYMOUS_CLIENT, DEFAULT_SCOPES, type DeploymentInfo, type OAuthMetadata, restBase } from '@aiagent/protocol'
+import { AuthError } from '../errors.ts'
+import type { CacheAdapter } from '../platform/cache-adapter.ts'
+import { resolveCacheAdapter } from '../platform/create-cache-adapter.ts'
+import type { Environment } from '../platform/environment.ts'
+import { ExpiringStore, flightsOf } from '../platform/expiring-store.ts'
+import { MemoryCacheAdapter } from '../platform/memory-cache-adapter.ts'
+import type { AnonymousAuthConfig, AuthStrategy, AuthStrategyInitializeOptions } from './auth-strategy.ts'
+import { fetchOAuthMetadata, planAnonymousToken } from './oauth-metadata.ts'
+import { prefixScopes } from './scopes.ts'
+import { TokenCache } from './token-cache.ts'
+
+const DEFAULT_PREFIX = 'aiagent_auth_'
+/** What stands behind a prefix of the host's, so that emptying the responses takes no token away. */
+const TOKENS = 'auth_'
+const METADATA_TTL_MS = 300_000
+
+/**
+ * A token for anyone: a client-credentials grant with placeholder credentials, at the address that the deployment's
+ * metadata names.
+ *
+ * Tokens and metadata are kept in the tab's store, and so outlive the strategy; agents that share the store share them.
+ */
+export class AnonymousAuthStrategy implements AuthStrategy {
+  readonly #environment: Environment
+  readonly #adapter: CacheAdapter
+  readonly #prefix: string
+  readonly #ttlMs: number
+  readonly #metadata: ExpiringStore
+  #deployment: DeploymentInfo | undefined
+  #scopes: readonly string[] = DEFAULT_SCOPES
+  #postAuthentication: AuthStrategyInitializeOptions['postAuthentication']
+
+  /** @param warn hears, once, that the browser's store refuses writes */
+  constructor({ cache }: AnonymousAuthConfig, environment: Environment, warn?: (message: string) => void) {
+    this.#environment = environment
+    // Without a cache one token stays in the strategy's own memory: asking for one per call would help nobody.
+    this.#adapter = cache?.enabled === false ? new MemoryCacheAdapter() : resolveCacheAdapter(cache, environment, warn)
+    this.#prefix = cache?.keyPrefix ? cache.keyPrefix + TOKENS : DEFAULT_PREFIX
+    this.#ttlMs = cache?.ttl ?? METADATA_TTL_MS
+    this.#metadata = new ExpiringStore(this.#adapter, environment.clock, this.#ttlMs)
+  }
+
+  initialize({ deploymentInfo, scopes, postAuthentication }: AuthStrategyInitializeOptions): void {
+    this.#deployment = deploymentInfo
+    if (scopes) this.updateScopes(scopes)
+    this.#postAuthentication = postAuthentication
+  }
+
+  /** Gets a token; there is nobody to ask. */
+  async authenticate(): Promise<void> {
+    const accessToken = await this.getToken()
+    await this.#postAuthentication?.({ accessToken })
+  }
+
+  /** The stored token for the present scopes while it has five minutes to live, else a new one. */
+  async getToken(): Promise<string> {
+    return (await this.#tokens().get(this.#scopes)) ?? this.#obtain()
+  }
+
+  async refresh(): Promise<string> {
+    await this.#tokens().delete(this.#scopes)
+    return this.#obtain()
+  }
+
+  /** A list with other members than before costs a token request with the next `getToken()`; the order does not matter. */
+  updateScopes(scopes: readonly string[]): void {
+    this.#scopes = [...new Set(scopes.map(scope => scope.trim()).filter(Boolean))]
+  }
+
+  /** Makes the next `getToken()` ask for a new token. */
+  async clearTokenCache(): Promise<void> {
+    await this.#tokens().clear()
+  }
+
+  /** Makes the next token request fetch the metadata again. */
+  async clearMetadataCache(): Promise<void> {
+    await this.#metadata.remove(`${this.#prefix}metadata:`)
+  }
+
+  async logout(): Promise<void> {
+    await this.clearTokenCache()
+  }
+
+  /** Does nothing: the token outlives the strategy, so that the next agent of the page finds it. */
+  cleanup(): void {}
+
+  /** One request at a time for each set of scopes, also among the agents that share the store. */
+  async #obtain(): Promise<string> {
+    const scopes = this.#scopes
+    const tokens = this.#tokens()
+    const obtain = (signal: AbortSignal) => this.#request(scopes, tokens, signal)
+    return String(await flightsOf(this.#adapter).run(tokens.keyOf(scopes), obtain))
+  }
+
+  async #request(scopes: readonly string[], tokens: TokenCache, signal: AbortSignal): Promise<string> {
+    const { apiDomain, tenantId } = this.#required()
+    const plan = planAnonymousToken(await this.#loadMetadata(), tenantId)
+    const { requestToken } = await import('./token-request.ts')
+    const { accessToken, expiresIn } = await requestToken(
+      this.#environment,
+      {
+        tokenUrl: plan.tokenUrl,
+        clientId: ANONYMOUS_CLIENT.id,
+        clientSecret: ANONYMOUS_CLIENT.secret,
+        scopes: prefixScopes(scopes, plan.scopePrefix),
+        allowHttp: restBase(apiDomain).startsWith('http:'),
+      },
+      signal,
+    )
+    await tokens.set(scopes, accessToken, expiresIn === undefined ? this.#ttlMs : expiresIn * 1000)
+    return accessToken
+  }
+
+  #loadMetadata(): Promise<OAuthMetadata> {
+    const { apiDomain, tenantId } = this.#required()
+    const key = `${this.#prefix}metadata:customer:${apiDomain}:${tenantId || 'deployment'}:false`
+    return this.#metadata.load(key, signal => fetchOAuthMetadata(this.#environment, apiDomain, signal))
+  }
+
+  #tokens(): TokenCache {
+    const { apiDomain, tenantId } = this.#required()
+    // The host too: two deployments may have the same tenant id, or none.
+    const owner = `${this.#prefix}${tenantId || 'tenantId'}:${restBase(apiDomain)}`
+    return new TokenCache(this.#adapter, this.#environment.clock, owner)
+  }
+
+  #required(): DeploymentInfo {
+    if (this.#deployment) return this.#deployment
+    throw new AuthError('The anonymous strategy is not initialized. Call initialize() first.', 'token_missing')
+  }
+}

@@ -1,0 +1,97 @@
+import type { DeploymentInfo } from '@aiagent/protocol'
+import type { Awaitable, CacheConfig } from '../platform/cache-adapter.ts'
+
+/** How long before its expiry an access token is replaced, in minutes: a little more than a session call demands. */
+export const ACCESS_TOKEN_REFRESH_BUFFER_MINUTES = 5
+/** The same in milliseconds. */
+export const ACCESS_TOKEN_REFRESH_BUFFER_MS = 300_000
+
+/** What a successful `authenticate()` tells. */
+export interface AuthenticationResult {
+  accessToken: string
+}
+
+export type PostAuthenticationCallback = (result: AuthenticationResult) => Awaitable<void>
+
+/** Hears that a token is about to expire, and when: milliseconds since the epoch. */
+export type TokenExpiringCallback = (event: { expiresAt: number }) => void
+
+export interface AuthStrategyInitializeOptions {
+  deploymentInfo: DeploymentInfo
+  /** What the token must be good for. @default the library's two default scopes */
+  scopes?: readonly string[] | undefined
+  /** Called at the end of every successful `authenticate()`. */
+  postAuthentication?: PostAuthenticationCallback | undefined
+}
+
+/**
+ * One way to get access tokens. A host may bring its own.
+ *
+ * `initialize` comes first; then `authenticate` (which may involve a person) and `getToken` (which should not) in any
+ * order. The optional members add what a strategy can do; the library does without those that are missing.
+ */
+export interface AuthStrategy {
+  initialize(options: AuthStrategyInitializeOptions): Awaitable<void>
+  authenticate(): Awaitable<void>
+  /** A token that can be used now, or null when there is none. */
+  getToken(): Awaitable<string | null>
+  /** Releases what the strategy holds. Tokens that were stored may stay. */
+  cleanup?(): Awaitable<void>
+  /** Host that authenticates, for display. */
+  getDomain?(): string | undefined
+  updateScopes?(scopes: readonly string[]): Awaitable<void>
+  /** Gets a new token although the present one may still be good. Without it, `getToken` is asked again. */
+  refresh?(): Awaitable<string | null>
+  logout?(): Awaitable<void>
+  /** Takes a token that the host got elsewhere. Without it, the token is used until it expires. */
+  updateToken?(token: string): Awaitable<void>
+  /** For a strategy that knows of an expiry which the token itself does not tell. */
+  setTokenExpiringCallback?(callback: TokenExpiringCallback): void
+  /** True: the library renews a token that is about to expire by `refresh`, and tells the host only if that fails. */
+  readonly renewsUnasked?: boolean
+}
+
+/** The least a host can bring: something that gives a token whenever one is needed. */
+export interface AuthProvider {
+  getToken(): Awaitable<string | null>
+}
+
+/** Where the anonymous token is kept. Independent of `AiAgentConfig.cache`. */
+export type AnonymousAuthCacheConfig = CacheConfig
+
+export interface AnonymousAuthConfig {
+  cache?: AnonymousAuthCacheConfig | undefined
+}
+
+/** A token for anyone, asked of the deployment. What an agent uses when no `auth` is given. */
+export interface AnonymousAuthServiceConfig {
+  type: 'anonymous'
+  config?: AnonymousAuthConfig | undefined
+}
+
+export interface PreAuthConfig {
+  /**
+   * A token that the host got by itself. From a login of its own it needs the scopes `core.aiservices.read`,
+   * `knowledge.portalmgr.manage` and `core.customermgr.read`.
+   */
+  accessToken: string
+  /** Brings a new token when the present one is about to expire or was refused. */
+  refreshTokenFn?: (() => Awaitable<string>) | undefined
+  /** How long before its expiry the token is replaced, in milliseconds. @default 300_000 */
+  expiryBufferMs?: number | undefined
+}
+
+/** A token that the host already has. */
+export interface PreAuthServiceConfig extends PreAuthConfig {
+  type: 'pre-auth'
+}
+
+/** @deprecated Use `{ type: 'pre-auth', accessToken }`. */
+export type TokenAuthServiceConfig = { type: 'token' } & ({ accessToken: string } | { token: string })
+
+export type AuthenticationServiceConfig = AnonymousAuthServiceConfig | PreAuthServiceConfig | TokenAuthServiceConfig
+
+/** Everything that `auth` of the configuration can be; nothing means anonymous. */
+export type AuthenticationInput = AuthenticationServiceConfig | AuthStrategy | AuthProvider
+
+export type AuthenticationType = 'anonymous' | 'pkce' | 'pre-auth' | 'client-credentials'

@@ -1,0 +1,236 @@
+import { AuthError } from '../errors.ts'
+import type { Logger } from '../logger.ts'
+import { atTime } from '../platform/clock.ts'
+import { resolveEnvironment } from '../platform/default-environment.ts'
+import type { Environment } from '../platform/environment.ts'
+import { expiryOf, renewalTime } from './access-token.ts'
+import {
+  ACCESS_TOKEN_REFRESH_BUFFER_MS,
+  type AnonymousAuthCacheConfig,
+  type AuthenticationInput,
+  type AuthenticationType,
+  type AuthStrategy,
+  type AuthStrategyInitializeOptions,
+  type PostAuthenticationCallback,
+  type TokenExpiringCallback,
+} from './auth-strategy.ts'
+import { chooseStrategy } from './choose-strategy.ts'
+
+export interface AuthenticationServiceOptions {
+  environment?: Partial<Environment> | undefined
+  logger?: Logger | undefined
+  /** Where the anonymous token is kept unless the input says so itself. @default the tab's store */
+  cache?: AnonymousAuthCacheConfig | undefined
+}
+
+/**
+ * Owns the active strategy, the current token, and the one timer that tells of its expiry.
+ *
+ * Requests for a token at the same time share one, and while a forced refresh is under way everyone waits for its outcome.
+ */
+export class AuthenticationService {
+  readonly #environment: Environment
+  readonly #logger: Logger | undefined
+  readonly #strategy: AuthStrategy
+  readonly #type: AuthenticationType
+  #initialized = false
+  #postAuthentication: PostAuthenticationCallback | undefined
+  #onExpiring: TokenExpiringCallback | undefined
+
+  #token: string | null = null
+  /** Until when a token that the host gave to a strategy with tokens of its own stands in for those. */
+  #borrowedUntil = Number.NEGATIVE_INFINITY
+  #announced: string | null = null
+  #cancelTimer: () => void = () => {}
+  /** Grows whenever the token is replaced or dropped from outside: an answer asked for before that no longer counts. */
+  #epoch = 0
+  #obtaining: Promise<string> | undefined
+  #refreshing: Promise<string> | undefined
+
+  /** @throws {AuthError} `invalid_input` when the input is none of the known forms */
+  constructor(input?: AuthenticationInput | null, options: AuthenticationServiceOptions = {}) {
+    this.#environment = resolveEnvironment(options.environment)
+    this.#logger = options.logger
+    const { strategy, type } = chooseStrategy(input, {
+      environment: this.#environment,
+      logger: options.logger,
+      cache: options.cache,
+    })
+    this.#strategy = strategy
+    this.#type = type
+    strategy.setTokenExpiringCallback?.(({ expiresAt }) => this.#announce(expiresAt))
+  }
+
+  /** Prepares the strategy. A second call replaces the callback and, for an anonymous one, deployment and scopes. */
+  async initialize(options: AuthStrategyInitializeOptions): Promise<void> {
+    this.#postAuthentication = options.postAuthentication
+    // A strategy of the host's is not made for being initialized twice.
+    if (this.#initialized && this.#type !== 'anonymous') return
+    await this.#strategy.initialize({
+      ...options,
+      postAuthentication: async result => {
+        this.#adopt(result.accessToken)
+        await this.#postAuthentication?.(result)
+      },
+    })
+    this.#initialized = true
+  }
+
+  /** Runs the strategy's sign-in, which may involve a person. */
+  async authenticate(): Promise<void> {
+    this.#requireInitialized()
+    await this.#strategy.authenticate()
+  }
+
+  /**
+   * A token that can be used now.
+   *
+   * @throws {AuthError} `token_missing` when there is none, and before `initialize()`
+   */
+  async getToken(): Promise<string> {
+    this.#requireInitialized()
+    if (this.#refreshing) return this.#refreshing
+    if (this.#token !== null && this.#environment.clock.now() < this.#borrowedUntil) return this.#token
+    this.#obtaining ??= this.#obtain(() => this.#strategy.getToken()).finally(() => {
+      this.#obtaining = undefined
+    })
+    return this.#obtaining
+  }
+
+  /** The last token, without a look at its age. */
+  getCachedToken(): string | null {
+    return this.#token
+  }
+
+  /**
+   * Gets a new token although the present one may still be good. A strategy that cannot renew brings the same one again.
+   *
+   * @throws {AuthError} when none can be had
+   */
+  async refresh(): Promise<string> {
+    this.#requireInitialized()
+    if (this.#refreshing) return this.#refreshing
+    const strategy = this.#strategy
+    const refreshing = this.#obtain(() => (strategy.refresh ? strategy.refresh() : strategy.getToken())).finally(() => {
+      this.#refreshing = undefined
+    })
+    this.#refreshing = refreshing
+    return refreshing
+  }
+
+  /**
+   * Takes a token that the host got elsewhere. Strategies with tokens of their own use it until it is about to expire.
+   *
+   * @throws {AuthError} `invalid_input` when it is blank
+   */
+  async updateToken(token: string): Promise<void> {
+    if (typeof token !== 'string' || !token.trim()) throw new AuthError('The access token is empty.', 'invalid_input')
+    this.#epoch++
+    if (!this.#strategy.updateToken) {
+      const expiresAt = expiryOf(token)
+      const now = this.#environment.clock.now()
+      this.#borrowedUntil = expiresAt === undefined ? Number.POSITIVE_INFINITY : renewalTime(expiresAt, now)
+    }
+    this.#adopt(token)
+    await this.#strategy.updateToken?.(token)
+  }
+
+  /** Sets what the token must be good for. Strategies whose tokens come from the host pay no attention. */
+  async updateScopes(scopes: readonly string[]): Promise<void> {
+    await this.#strategy.updateScopes?.(scopes)
+  }
+
+  /** Hears once per token that it is about to expire: five minutes before, or at once when less is left. */
+  setTokenExpiringCallback(callback: TokenExpiringCallback): void {
+    this.#onExpiring = callback
+  }
+
+  /** Ends the strategy's session where it has one, and drops the token in any case. `initialize()` may follow. */
+  async logout(): Promise<void> {
+    this.#drop()
+    await this.#strategy.logout?.()
+  }
+
+  /** Releases the timer and what the strategy holds. */
+  async cleanup(): Promise<void> {
+    this.#drop()
+    await this.#strategy.cleanup?.()
+  }
+
+  getAuthenticationType(): AuthenticationType {
+    return this.#type
+  }
+
+  getIsInitialized(): boolean {
+    return this.#initialized
+  }
+
+  getStrategy(): AuthStrategy {
+    return this.#strategy
+  }
+
+  isAnonymousStrategy(): boolean {
+    return this.#type === 'anonymous'
+  }
+
+  isPKCEStrategy(): boolean {
+    return this.#type === 'pkce'
+  }
+
+  async #obtain(ask: () => ReturnType<AuthStrategy['getToken']>): Promise<string> {
+    const epoch = this.#epoch
+    const token = await ask()
+    // While we waited the host may have brought a token or signed out, or a forced refresh may have begun.
+    if (epoch !== this.#epoch) {
+      if (this.#token !== null) return this.#token
+      throw new AuthError('The token was dropped while it was asked for.', 'token_missing')
+    }
+    if (!token?.trim()) throw new AuthError('The authentication brought no access token.', 'token_missing')
+    this.#borrowedUntil = Number.NEGATIVE_INFINITY
+    this.#adopt(token)
+    return token
+  }
+
+  #adopt(token: string): void {
+    if (token === this.#token) return
+    this.#token = token
+    this.#cancelTimer()
+    const expiresAt = expiryOf(token)
+    if (expiresAt === undefined) return
+    this.#cancelTimer = atTime(this.#environment.clock, expiresAt - ACCESS_TOKEN_REFRESH_BUFFER_MS, () => {
+      void this.#expiring(expiresAt)
+    })
+  }
+
+  /** A strategy that renews by itself gets the first try; the host hears of a token that nobody replaces. */
+  async #expiring(expiresAt: number): Promise<void> {
+    const token = this.#token
+    if (this.#strategy.renewsUnasked && this.#initialized) {
+      try {
+        await this.refresh()
+      } catch (error) {
+        this.#logger?.warn('The access token could not be renewed.', { reason: error instanceof AuthError ? error.reason : 'unknown' })
+      }
+    }
+    if (this.#token === token) this.#announce(expiresAt)
+  }
+
+  #announce(expiresAt: number): void {
+    if (this.#token === null || this.#announced === this.#token) return
+    this.#announced = this.#token
+    this.#onExpiring?.({ expiresAt })
+  }
+
+  #drop(): void {
+    this.#epoch++
+    this.#token = null
+    this.#borrowedUntil = Number.NEGATIVE_INFINITY
+    this.#initialized = false
+    this.#cancelTimer()
+  }
+
+  #requireInitialized(): void {
+    if (this.#initialized) return
+    throw new AuthError('There is no access token before initialize().', 'token_missing')
+  }
+}

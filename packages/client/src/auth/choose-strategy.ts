@@ -1,0 +1,81 @@
+import { AuthError } from '../errors.ts'
+import type { Logger } from '../logger.ts'
+import type { Environment } from '../platform/environment.ts'
+import { AnonymousAuthStrategy } from './anonymous-strategy.ts'
+import type {
+  AnonymousAuthCacheConfig,
+  AuthenticationInput,
+  AuthenticationType,
+  AuthProvider,
+  AuthStrategy,
+} from './auth-strategy.ts'
+import { PreAuthStrategy } from './pre-auth-strategy.ts'
+import { ProviderStrategy } from './provider-strategy.ts'
+
+export interface ChosenStrategy {
+  type: AuthenticationType
+  strategy: AuthStrategy
+}
+
+export interface StrategyParts {
+  environment: Environment
+  logger: Logger | undefined
+  /** Where the anonymous token is kept when the input does not say. */
+  cache: AnonymousAuthCacheConfig | undefined
+}
+
+/**
+ * The strategy that an `auth` of the configuration means. Nothing means anonymous; a provider or a strategy of the host's
+ * counts as pre-auth, so that it is never exchanged for a login.
+ *
+ * @throws {AuthError} `invalid_input` for anything that is none of the known forms
+ */
+export function chooseStrategy(input: AuthenticationInput | null | undefined, parts: StrategyParts): ChosenStrategy {
+  const { environment, logger } = parts
+  if (input === undefined || input === null) return anonymous(parts.cache, parts)
+  if (typeof input !== 'object') throw invalid('is neither an object nor left out')
+  if ('type' in input && typeof input.type === 'string') {
+    switch (input.type) {
+      case 'anonymous':
+        return anonymous(input.config?.cache ?? parts.cache, parts)
+      case 'pre-auth':
+        return { type: 'pre-auth', strategy: new PreAuthStrategy(input, environment.clock) }
+      case 'token': {
+        logger?.warn("auth.type 'token' is deprecated. Use { type: 'pre-auth', accessToken }.")
+        const accessToken = 'accessToken' in input ? input.accessToken : input.token
+        return { type: 'pre-auth', strategy: new PreAuthStrategy({ accessToken }, environment.clock) }
+      }
+    }
+  }
+  if (isStrategy(input)) return { type: 'pre-auth', strategy: input }
+  if (isProvider(input)) return { type: 'pre-auth', strategy: new ProviderStrategy(input) }
+  const { type } = input as { type?: unknown }
+  if (type === 'pkce' || type === 'client-credentials') {
+    throw new AuthError(`auth.type '${type}' is not supported by this version.`, 'not_supported')
+  }
+  throw invalid(typeof type === 'string' ? `has the unknown type '${type}'` : 'is of no known form')
+}
+
+function anonymous(cache: AnonymousAuthCacheConfig | undefined, { environment, logger }: StrategyParts): ChosenStrategy {
+  const warn = logger && ((message: string) => logger.warn(message))
+  return { type: 'anonymous', strategy: new AnonymousAuthStrategy({ cache }, environment, warn) }
+}
+
+function isStrategy(input: object): input is AuthStrategy {
+  return hasMethod(input, 'initialize') && hasMethod(input, 'authenticate') && hasMethod(input, 'getToken')
+}
+
+function isProvider(input: object): input is AuthProvider {
+  return hasMethod(input, 'getToken')
+}
+
+function hasMethod(input: object, name: string): boolean {
+  return name in input && typeof (input as Record<string, unknown>)[name] === 'function'
+}
+
+function invalid(problem: string): AuthError {
+  return new AuthError(
+    `auth ${problem}. Give a config with a type, an AuthProvider, an AuthStrategy, or nothing.`,
+    'invalid_input',
+  )
+}

@@ -1,0 +1,70 @@
+import { AuthError } from '../errors.ts'
+import type { Clock } from '../platform/clock.ts'
+import { expiryOf, renewalTime } from './access-token.ts'
+import type { AuthStrategy, AuthStrategyInitializeOptions, PreAuthConfig } from './auth-strategy.ts'
+
+/** A token that the host got by itself; renewed by the host's function where there is one. */
+export class PreAuthStrategy implements AuthStrategy {
+  readonly renewsUnasked: boolean
+  readonly #clock: Clock
+  readonly #config: PreAuthConfig
+  #token: string
+  #obtainedAt: number
+  #postAuthentication: AuthStrategyInitializeOptions['postAuthentication']
+
+  constructor(config: PreAuthConfig, clock: Clock) {
+    this.#config = config
+    this.#clock = clock
+    this.#token = config.accessToken
+    this.#obtainedAt = clock.now()
+    this.renewsUnasked = config.refreshTokenFn !== undefined
+  }
+
+  /** @throws {AuthError} `token_missing` when the token is blank */
+  initialize({ postAuthentication }: AuthStrategyInitializeOptions): void {
+    if (!isToken(this.#token)) {
+      throw new AuthError("The pre-auth token is empty. Pass it as auth.accessToken.", 'token_missing')
+    }
+    this.#postAuthentication = postAuthentication
+  }
+
+  async authenticate(): Promise<void> {
+    const accessToken = await this.getToken()
+    await this.#postAuthentication?.({ accessToken })
+  }
+
+  /** The token; a renewed one where it is about to expire and can be renewed. */
+  async getToken(): Promise<string> {
+    const expiresAt = expiryOf(this.#token)
+    if (expiresAt === undefined || !this.renewsUnasked) return this.#token
+    const replaceAt = renewalTime(expiresAt, this.#obtainedAt, this.#config.expiryBufferMs)
+    return this.#clock.now() < replaceAt ? this.#token : this.refresh()
+  }
+
+  /**
+   * Asks the host for a new token; without a function to ask, the present one is all there is.
+   *
+   * @throws {AuthError} `token_request_failed` when the host's function fails or brings nothing
+   */
+  async refresh(): Promise<string> {
+    if (!this.#config.refreshTokenFn) return this.#token
+    let token: unknown
+    try {
+      token = await this.#config.refreshTokenFn()
+    } catch (cause) {
+      throw new AuthError('refreshTokenFn failed.', 'token_request_failed', { cause })
+    }
+    if (!isToken(token)) throw new AuthError('refreshTokenFn brought no token.', 'token_request_failed')
+    this.updateToken(token)
+    return token
+  }
+
+  updateToken(token: string): void {
+    this.#token = token
+    this.#obtainedAt = this.#clock.now()
+  }
+}
+
+function isToken(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== ''
+}

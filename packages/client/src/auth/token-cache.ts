@@ -1,0 +1,71 @@
+import type { CacheAdapter } from '../platform/cache-adapter.ts'
+import type { Clock } from '../platform/clock.ts'
+import { expiryOf, renewalTime } from './access-token.ts'
+import { scopeFingerprint } from './scopes.ts'
+
+interface StoredToken {
+  accessToken: string
+  /** Milliseconds since the epoch. */
+  expiresAt: number
+}
+
+/**
+ * Anonymous tokens in a store, one per set of scopes: a token for fewer scopes is never found where more are needed.
+ *
+ * A store that fails, and an entry that does not look like ours, count as empty.
+ */
+export class TokenCache {
+  readonly #adapter: CacheAdapter
+  readonly #clock: Clock
+  readonly #prefix: string
+
+  /** @param owner what tells deployments apart in the keys */
+  constructor(adapter: CacheAdapter, clock: Clock, owner: string) {
+    this.#adapter = adapter
+    this.#clock = clock
+    this.#prefix = `${owner}:anonymous_token:`
+  }
+
+  keyOf(scopes: readonly string[]): string {
+    return this.#prefix + scopeFingerprint(scopes)
+  }
+
+  /** The stored token for these scopes, unless it is about to expire. */
+  async get(scopes: readonly string[]): Promise<string | undefined> {
+    try {
+      const entry = await this.#adapter.get(this.keyOf(scopes))
+      if (!entry || !isStoredToken(entry.value)) return undefined
+      const { accessToken, expiresAt } = entry.value
+      const replaceAt = renewalTime(expiryOf(accessToken) ?? expiresAt, entry.timestamp)
+      return this.#clock.now() < replaceAt ? accessToken : undefined
+    } catch {
+      return undefined
+    }
+  }
+
+  /** @param lifeMs life time to assume where the token tells no expiry */
+  async set(scopes: readonly string[], accessToken: string, lifeMs: number): Promise<void> {
+    const timestamp = this.#clock.now()
+    const value: StoredToken = { accessToken, expiresAt: expiryOf(accessToken) ?? timestamp + lifeMs }
+    try {
+      await this.#adapter.set(this.keyOf(scopes), { value, timestamp })
+    } catch {
+      // Not kept: the next call asks for another.
+    }
+  }
+
+  async delete(scopes: readonly string[]): Promise<void> {
+    await this.#adapter.delete(this.keyOf(scopes))
+  }
+
+  /** Forgets the tokens of every set of scopes. */
+  async clear(): Promise<void> {
+    await this.#adapter.clear(this.#prefix)
+  }
+}
+
+function isStoredToken(value: unknown): value is StoredToken {
+  if (typeof value !== 'object' || value === null) return false
+  const { accessToken, expiresAt } = value as Partial<StoredToken>
+  return typeof accessToken === 'string' && accessToken !== '' && typeof expiresAt === 'number'
+}

@@ -1,0 +1,65 @@
+import { TimeLimitError, withTimeLimit } from '../util/abort.ts'
+import type { Environment } from './environment.ts'
+
+/** How long a request may take from its start to the last byte of its answer. */
+export const REQUEST_LIMIT_MS = 30_000
+
+/** An answer that arrived completely. */
+export interface FetchedText {
+  ok: boolean
+  status: number
+  text: string
+}
+
+/** Why there was no complete answer. `body`: it began and broke off. */
+export type FetchFailureReason = 'network' | 'timeout' | 'aborted' | 'body'
+
+/** A request without a complete answer. The callers turn it into an error of the public family. */
+export class FetchFailure extends Error {
+  override readonly name = 'FetchFailure'
+  readonly reason: FetchFailureReason
+  /** Status of an answer that began. */
+  readonly status: number | undefined
+
+  constructor(reason: FetchFailureReason, status: number | undefined, cause: unknown) {
+    super(WORDS[reason], { cause })
+    this.reason = reason
+    this.status = status
+  }
+}
+
+const WORDS: Record<FetchFailureReason, string> = {
+  network: 'the service could not be reached',
+  timeout: `there was no complete answer within ${REQUEST_LIMIT_MS / 1000} seconds`,
+  aborted: 'it was aborted',
+  body: 'the answer broke off',
+}
+
+/**
+ * Fetches an address and reads the answer to its end, within a time limit that covers both.
+ *
+ * @throws {FetchFailure} when there is no complete answer; a complete one is returned, whatever its status
+ */
+export async function fetchText(
+  environment: Pick<Environment, 'fetch' | 'clock'>,
+  address: string,
+  init: RequestInit,
+  signal?: AbortSignal,
+): Promise<FetchedText> {
+  let status: number | undefined
+  try {
+    return await withTimeLimit(environment.clock, REQUEST_LIMIT_MS, signal, async limit => {
+      const response = await environment.fetch(address, { ...init, signal: limit })
+      status = response.status
+      return { ok: response.ok, status, text: await response.text() }
+    })
+  } catch (cause) {
+    throw new FetchFailure(reasonOf(cause, status, signal), status, cause)
+  }
+}
+
+function reasonOf(cause: unknown, status: number | undefined, signal: AbortSignal | undefined): FetchFailureReason {
+  if (signal?.aborted) return 'aborted'
+  if (cause instanceof TimeLimitError) return 'timeout'
+  return status === undefined ? 'network' : 'body'
+}
