@@ -18,7 +18,7 @@ export interface EmulatorControl {
   /** Leaves all tokens issued so far the given life at most, in seconds. @default 0 */
   expireTokens(secondsLeft?: number): void
   /** A signed token: by default for a customer, with the default scopes and life. */
-  issueToken(options?: Partial<TokenRequest>): Promise<string>
+  issueToken(options?: Partial<TokenRequest>): string
   /** Ends a session: its connection is closed with 1000, and it cannot be opened again. Returns false when unknown. */
   endSession(sessionId: string): boolean
   /** Makes the service forget a session: its connection is closed with 4404. Returns false when unknown. */

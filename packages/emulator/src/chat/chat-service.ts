@@ -82,7 +82,7 @@ export class ChatService {
   /** Closes every connection with a code, or breaks it when none is given. The sessions stay. */
   drop(code: number | undefined, reason: string): void {
     for (const session of this.#sessions.values()) {
-      if (code === undefined) session.breakConnection()
+      if (code === undefined || code === CLOSE_CODE.ABNORMAL) session.breakConnection()
       else session.disconnect(code, reason)
     }
   }

@@ -76,7 +76,9 @@ export class EmulatedSocket {
   constructor(url: string | URL, door: Door) {
     const address = socketAddress(url)
     this.url = address.href
-    this.#toClient.add(() => this.#enter(door(address)))
+    this.#toClient.add(() => {
+      if (this.#readyState === CONNECTING) this.#enter(door(address))
+    })
   }
 
   get readyState(): 0 | 1 | 2 | 3 {
@@ -132,7 +134,6 @@ export class EmulatedSocket {
   }
 
   #enter(upgrade: Upgrade): void {
-    if (this.#readyState !== CONNECTING) return
     if (!upgrade.accepted) {
       const answered = upgrade.status > 0
       if (answered) this.httpStatus = upgrade.status

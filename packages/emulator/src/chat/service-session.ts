@@ -46,8 +46,6 @@ interface OpenConnection {
   readonly end: SocketEnd
   readonly gate: TokenGate
   readonly unreadable: SlidingWindow
-  /** Frames that came while a token is being verified, so that nothing overtakes it. */
-  inbox: ClientMessage[] | undefined
   historyTold: boolean
 }
 
@@ -96,7 +94,6 @@ export class ServiceSession {
       end,
       gate: new TokenGate(keys, clock, this.record.agent.details.isAuthenticated === true, () => this.#askForToken()),
       unreadable: new SlidingWindow(SPAN_MS),
-      inbox: undefined,
       historyTold: false,
     }
     this.#connection = connection
@@ -181,8 +178,7 @@ export class ServiceSession {
       return this.#refuseUnreadable(connection, error, at)
     }
     this.record.received.add({ at, data, message })
-    if (connection.inbox) connection.inbox.push(message)
-    else this.#handle(connection, message)
+    this.#handle(connection, message)
   }
 
   #handle(connection: OpenConnection, message: ClientMessage): void {
@@ -238,21 +234,10 @@ export class ServiceSession {
   }
 
   #handleToken(connection: OpenConnection, token: string): void {
-    connection.inbox = []
-    void connection.gate.present(token).then(() => {
-      // The connection may have gone while the signature was checked.
-      if (this.#connection !== connection) return connection.gate.stop()
-      const inbox = connection.inbox ?? []
-      connection.inbox = undefined
-      if (connection.gate.isOpen) {
-        this.#tellHistory(connection)
-        for (const message of this.#held.splice(0)) this.#accept(message)
-      }
-      for (const message of inbox) {
-        if (connection.inbox) (connection.inbox as ClientMessage[]).push(message)
-        else if (this.#connection === connection) this.#handle(connection, message)
-      }
-    })
+    connection.gate.present(token)
+    if (!connection.gate.isOpen) return
+    this.#tellHistory(connection)
+    for (const message of this.#held.splice(0)) this.#accept(message)
   }
 
   #handleContext(context: Record<string, unknown>): void {

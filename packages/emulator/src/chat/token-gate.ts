@@ -29,8 +29,8 @@ export class TokenGate {
   }
 
   /** Judges what a token frame brought. A token that does not hold, or is anybody's, counts as none. */
-  async present(text: string): Promise<void> {
-    const token = await this.#keys.verify(text)
+  present(text: string): void {
+    const token = this.#keys.verify(text)
     this.#token = token && token.subject !== ANONYMOUS_SUBJECT ? token : undefined
     this.watch()
   }

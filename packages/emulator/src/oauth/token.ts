@@ -52,7 +52,7 @@ export function readTokenForm(body: string, contentType: string | undefined, aut
 }
 
 /** A token for anybody who sends the placeholder credentials. Every scope is granted, known or not. */
-export async function grantAnonymous(parts: TokenParts, tenantId: string, form: TokenForm): Promise<TokenResponse> {
+export function grantAnonymous(parts: TokenParts, tenantId: string, form: TokenForm): TokenResponse {
   requireTenant(parts.world, tenantId)
   if (form.clientId !== ANONYMOUS_CLIENT.id || form.clientSecret !== ANONYMOUS_CLIENT.secret)
     throw new OAuthError(401, 'invalid_client', 'This endpoint takes the placeholder credentials only.')
@@ -60,7 +60,7 @@ export async function grantAnonymous(parts: TokenParts, tenantId: string, form: 
 }
 
 /** A token for a program that the world knows. Without a scope in the request, it gets the ones it has. */
-export async function grantToClient(parts: TokenParts, tenantId: string, form: TokenForm): Promise<TokenResponse> {
+export function grantToClient(parts: TokenParts, tenantId: string, form: TokenForm): TokenResponse {
   requireTenant(parts.world, tenantId)
   const client = form.clientId === null ? undefined : parts.world.clients.get(form.clientId)
   if (!client || client.secret !== form.clientSecret)
@@ -68,14 +68,10 @@ export async function grantToClient(parts: TokenParts, tenantId: string, form: T
   return grant(parts, form.scopes.length > 0 ? form.scopes : client.scopes, client.id)
 }
 
-async function grant(
-  { keys, settings }: TokenParts,
-  scopes: readonly string[],
-  subject: string,
-): Promise<TokenResponse> {
+function grant({ keys, settings }: TokenParts, scopes: readonly string[], subject: string): TokenResponse {
   const lifeSeconds = settings.tokenLifeSeconds
   return {
-    access_token: await keys.issue({ lifeSeconds, scopes, subject }),
+    access_token: keys.issue({ lifeSeconds, scopes, subject }),
     token_type: 'Bearer',
     expires_in: lifeSeconds,
     scope: scopes.join(' '),

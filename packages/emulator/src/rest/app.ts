@@ -41,7 +41,7 @@ export function createRestApp(parts: RestParts): { fetch(request: Request): Resp
     for (const [method, handler] of Object.entries(routes)) app.on(method, path, handler)
     app.all(path, c => refuseMethod(c, Object.keys(routes)))
   }
-  const tokenOf = (c: Context): Promise<VerifiedToken> =>
+  const tokenOf = (c: Context): VerifiedToken =>
     authorization.require(c.req.header('authorization'), SCOPE.AI_SERVICES)
 
   at(paths.deploymentInfo(), { GET: c => c.json(describeDeployment(world, origin)) })
@@ -62,14 +62,14 @@ export function createRestApp(parts: RestParts): { fetch(request: Request): Resp
       const { req } = c
       const form = readTokenForm(await req.text(), req.header('content-type'), req.header('authorization'))
       c.header('Cache-Control', 'no-store')
-      return c.json(await grant(parts, param(c, 'tenantId'), form))
+      return c.json(grant(parts, param(c, 'tenantId'), form))
     }
   at(tokenPaths.anonymous(':tenantId'), { POST: tokenRoute(grantAnonymous) })
   at(tokenPaths.clientCredentials(':tenantId'), { POST: tokenRoute(grantToClient) })
 
   at(paths.agentDetails(':agentId'), {
-    GET: async c => {
-      await tokenOf(c)
+    GET: c => {
+      tokenOf(c)
       return c.json(describeAgent(world, param(c, 'agentId'), origin))
     },
   })
@@ -77,16 +77,16 @@ export function createRestApp(parts: RestParts): { fetch(request: Request): Resp
   at(paths.session(':agentId'), {
     POST: async c => {
       if (!settings.postSession) return refuseMethod(c, ['GET'])
-      const token = await tokenOf(c)
+      const token = tokenOf(c)
       return c.json(createSession(parts, param(c, 'agentId'), token, readSessionContext(await c.req.text())))
     },
-    GET: async c => c.json(createSession(parts, param(c, 'agentId'), await tokenOf(c), {})),
+    GET: c => c.json(createSession(parts, param(c, 'agentId'), tokenOf(c), {})),
   })
 
   // The path needs a department, and any will do.
   at(paths.previousTranscript(':agentId', ':sessionId').replace('/department/1000/', '/department/:departmentId/'), {
-    GET: async c => {
-      await tokenOf(c)
+    GET: c => {
+      tokenOf(c)
       return c.json(readTranscript(world, param(c, 'agentId'), param(c, 'sessionId')))
     },
   })

@@ -24,9 +24,9 @@ export class Authorization {
    * @throws {RestError} 401 when there is none, or it does not hold, or has expired; 403 when it lacks the scope and
    *   the service checks scopes
    */
-  async require(header: string | undefined, scope: string, form: TokenForm = 'bearer'): Promise<VerifiedToken> {
+  require(header: string | undefined, scope: string, form: TokenForm = 'bearer'): VerifiedToken {
     const text = readToken(header, form, this.#settings.strictAuthHeader)
-    const token = await this.#keys.verify(text)
+    const token = this.#keys.verify(text)
     if (!token) throw new RestError(401, '002', 'The token was not issued by this service.')
     if (this.#keys.secondsLeft(token) <= 0) throw new RestError(401, '013', 'The token has expired.')
     if (this.#settings.checkScopes && !this.#holds(token, scope))

@@ -1,0 +1,423 @@
+import { MAX_FRAME_BYTES } from '@aiagent/protocol'
+import { ManualClock, turnEventLoop } from '@aiagent/test-support'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { ServiceCaller } from '../../test/chat-client.ts'
+import type { EmulatorOptions } from '../index.ts'
+
+const echo: EmulatorOptions = { reply: ({ text }) => ({ content: `You said: ${text}` }) }
+
+const start = (options: EmulatorOptions = {}) => {
+  const clock = new ManualClock()
+  return { clock, service: new ServiceCaller({ clock, ...echo, ...options }) }
+}
+
+describe('a conversation', () => {
+  it('answers after a heartbeat, with numbered ids', async () => {
+    const { service } = start()
+    const chat = await service.chat(await service.session())
+    await chat.say('one')
+    await chat.say('two')
+    expect(chat.roles).toEqual(['heartbeat', 'customer support agent', 'heartbeat', 'customer support agent'])
+    expect(chat.frames.flatMap(frame => frame.messageId ?? [])).toEqual(['m-1', 'm-2'])
+    expect(chat.answers).toEqual(['You said: one', 'You said: two'])
+  })
+
+  it('passes several answers, their roles and their data on in order', async () => {
+    const { service } = start({
+      reply: () => [
+        { content: 'Reset it.', messageData: { sources: [{ title: 'Reset', url: 'https://kb.test/reset' }] } },
+        { content: 'What next?', role: 'follow up question agent', messageData: { options: ['Lights'] } },
+      ],
+    })
+    const chat = await service.chat(await service.session())
+    await chat.say('How?')
+    expect(chat.frames.slice(1)).toMatchObject([
+      { role: 'customer support agent', messageData: { sources: [{ title: 'Reset' }] } },
+      { role: 'follow up question agent', messageData: { options: ['Lights'] } },
+    ])
+  })
+
+  it('tells the agent the context, and what was said before', async () => {
+    const seen: unknown[] = []
+    const { service } = start({
+      reply: ({ text, context, history, escalation }) => {
+        seen.push({ text, context, history, liveDomain: escalation.liveDomain })
+        return { content: 'Noted.' }
+      },
+    })
+    const chat = await service.chat(await service.session('help', { plan: 'gold' }))
+    await chat.say('one')
+    await chat.send({ persona: 'system', role: 'context', messageData: { context: { city: 'Ulm' } } })
+    await chat.say('two')
+    expect(seen).toEqual([
+      { text: 'one', context: { plan: 'gold' }, history: [], liveDomain: 'live.agent.local.test' },
+      {
+        text: 'two',
+        context: { plan: 'gold', city: 'Ulm' },
+        history: [
+          { from: 'customer', content: 'one' },
+          { from: 'agent', content: 'Noted.' },
+        ],
+        liveDomain: 'live.agent.local.test',
+      },
+    ])
+  })
+
+  it('sends heartbeats while a slow agent thinks, and answers one message after the other', async () => {
+    const { clock, service } = start({ settings: { replyDelayMs: 12_000, heartbeatIntervalMs: 5000 } })
+    const chat = await service.chat(await service.session())
+    await chat.say('one')
+    await chat.say('two')
+    await clock.advance(11_999)
+    expect(chat.roles).toEqual(['heartbeat', 'heartbeat', 'heartbeat'])
+    await clock.advance(1)
+    expect(chat.answers).toEqual(['You said: one'])
+    await clock.advance(12_000)
+    expect(chat.answers).toEqual(['You said: one', 'You said: two'])
+  })
+
+  it('waits for an agent that answers with a promise', async () => {
+    const { promise, resolve } = withResolver<{ content: string }>()
+    const { service } = start({ reply: () => promise })
+    const chat = await service.chat(await service.session())
+    await chat.say('one')
+    expect(chat.answers).toEqual([])
+    resolve({ content: 'At last.' })
+    await turnEventLoop()
+    expect(chat.answers).toEqual(['At last.'])
+  })
+
+  it('reports an agent that fails, and goes on', async () => {
+    let calls = 0
+    const { service } = start({
+      reply: () => {
+        if (++calls === 1) throw new Error('out of words')
+        return calls === 2 ? Promise.reject(new Error('still out of words')) : { content: 'Here I am.' }
+      },
+    })
+    const chat = await service.chat(await service.session())
+    await chat.say('one')
+    await chat.say('two')
+    await chat.say('three')
+    expect(chat.codes).toEqual(['500-001', '500-001'])
+    expect(chat.answers).toEqual(['Here I am.'])
+  })
+
+  it('keeps feedback and escalation events', async () => {
+    const { service } = start()
+    const id = await service.session()
+    const chat = await service.chat(id)
+    const feedback = { rating: 'up', answerMessageId: 'm-1' }
+    await chat.send({ persona: 'system', role: 'feedback', content: '', messageData: { feedback } })
+    await chat.send({ persona: 'system', role: 'escalation', content: '', messageData: { escalationEvent: { step: 1 } } })
+    const record = service.emulator.world.sessions.get(id)
+    expect(record?.feedback).toEqual([feedback])
+    expect(record?.escalationEvents).toEqual([{ step: 1 }])
+  })
+
+  it('ignores personas and roles that it does not know', async () => {
+    const { service } = start()
+    const chat = await service.chat(await service.session())
+    await chat.send({ persona: 'parrot', role: 'squawk', content: 'hello' })
+    await chat.send({ persona: 'customer', role: 'token', messageData: {} })
+    expect(chat.frames).toEqual([])
+    expect(chat.closing).toBeUndefined()
+  })
+})
+
+describe('context validation', () => {
+  it('reports what was wrong with the context of the session right after the open, once', async () => {
+    const { service } = start()
+    const id = await service.session('help', { count: { value: '3', type: 'integer' }, name: 'Ann' })
+    const chat = await service.chat(id)
+    expect(chat.frames).toMatchObject([
+      {
+        persona: 'system',
+        role: 'context validation',
+        messageData: {
+          contextValidationErrors: [
+            { name: 'count', reason: 'type_mismatch', expectedType: 'integer', providedType: 'string' },
+          ],
+        },
+      },
+    ])
+    expect(service.emulator.world.sessions.get(id)?.context).toEqual({ name: 'Ann' })
+    expect((await service.chat(id)).frames).toEqual([])
+  })
+
+  it('reports a bad context frame at once and keeps the rest of it', async () => {
+    const { service } = start({ settings: { contextValueLimit: 5 } })
+    const id = await service.session()
+    const chat = await service.chat(id)
+    await chat.send({ persona: 'system', role: 'context', messageData: { context: { long: 'too long', short: 'ok' } } })
+    expect(chat.frames[0]?.messageData?.contextValidationErrors).toEqual([{ name: 'long', reason: 'value_too_long' }])
+    expect(service.emulator.world.sessions.get(id)?.context).toEqual({ short: 'ok' })
+  })
+})
+
+describe('opening again', () => {
+  it('tells the history, and closes the older connection with 1000', async () => {
+    const { service } = start()
+    const id = await service.session()
+    const first = await service.chat(id)
+    expect(first.frames).toEqual([])
+    await first.say('one')
+    const second = await service.chat(id)
+    expect(first.closing).toMatchObject({ code: 1000, wasClean: true })
+    expect(second.frames).toMatchObject([
+      {
+        persona: 'system',
+        role: 'chat history',
+        messageData: {
+          chat_history: [
+            { persona: 'customer', role: 'human', content: 'one' },
+            { persona: 'agent', content: 'You said: one', messageId: 'm-1' },
+          ],
+        },
+      },
+    ])
+    await second.say('two')
+    expect(second.answers).toEqual(['You said: two'])
+  })
+
+  it('delivers an answer that was in the making when the connection broke', async () => {
+    const { clock, service } = start({ settings: { replyDelayMs: 1000 } })
+    const id = await service.session()
+    const first = await service.chat(id)
+    await first.say('one')
+    service.emulator.control.dropSockets()
+    await turnEventLoop()
+    const second = await service.chat(id)
+    await clock.advance(1000)
+    expect(first.answers).toEqual([])
+    expect(second.answers).toEqual(['You said: one'])
+  })
+})
+
+describe('the token dialogue', () => {
+  it('holds messages until a valid token came, asking for one each time', async () => {
+    const { service } = start()
+    const chat = await service.chat(await service.session('account'))
+    await chat.say('one')
+    await chat.present('nonsense')
+    await chat.say('two')
+    expect(chat.roles).toEqual(['expired_token', 'expired_token'])
+    expect(chat.codes).toEqual(['401-013', '401-013'])
+    await chat.present(service.emulator.control.issueToken())
+    expect(chat.answers).toEqual(['You said: one', 'You said: two'])
+  })
+
+  it("does not take anybody's token for an agent that wants a person", async () => {
+    const { service } = start()
+    const chat = await service.chat(await service.session('account'))
+    await chat.present(await service.anonymousToken())
+    await chat.say('one')
+    expect(chat.codes).toEqual(['401-013'])
+  })
+
+  it('does not let a message overtake the token before it', async () => {
+    const { service } = start()
+    const chat = await service.chat(await service.session('account'))
+    const token = service.emulator.control.issueToken()
+    chat.socket.send(JSON.stringify({ persona: 'metadata', role: 'token', messageData: { token } }))
+    await chat.say('one')
+    expect(chat.codes).toEqual([])
+    expect(chat.answers).toEqual(['You said: one'])
+  })
+
+  it('asks once when less than 290 seconds are left, and again for the token after it', async () => {
+    const { clock, service } = start()
+    const chat = await service.chat(await service.session('account'))
+    await chat.present(service.emulator.control.issueToken({ lifeSeconds: 600 }))
+    await clock.advance(310_000)
+    expect(chat.codes).toEqual([])
+    await clock.advance(1)
+    expect(chat.codes).toEqual(['401-012'])
+    expect(chat.roles).toEqual(['stale_token'])
+    await chat.present(service.emulator.control.issueToken({ lifeSeconds: 600 }))
+    await clock.advance(600_000)
+    expect(chat.codes).toEqual(['401-012', '401-012'])
+  })
+
+  it('does not go on asking where every token is short-lived', async () => {
+    const { service } = start()
+    const chat = await service.chat(await service.session('account'))
+    for (let round = 0; round < 3; round++)
+      await chat.present(service.emulator.control.issueToken({ lifeSeconds: 100 }))
+    expect(chat.codes).toEqual(['401-012'])
+  })
+
+  it('notices when its tokens are made to expire', async () => {
+    const { service } = start()
+    const { control } = service.emulator
+    const chat = await service.chat(await service.session('account'))
+    await chat.present(control.issueToken())
+    control.expireTokens(100)
+    await turnEventLoop()
+    expect(chat.codes).toEqual(['401-012'])
+    control.expireTokens()
+    await chat.say('one')
+    expect(chat.codes).toEqual(['401-012', '401-013'])
+  })
+
+  it('keeps the history from a connection until its token is valid', async () => {
+    const { service } = start()
+    const id = await service.session('account')
+    const token = service.emulator.control.issueToken()
+    const first = await service.chat(id)
+    await first.present(token)
+    await first.say('one')
+    const second = await service.chat(id)
+    expect(second.frames).toEqual([])
+    await second.present(token)
+    expect(second.roles).toEqual(['chat history'])
+  })
+})
+
+describe('frames that are no use', () => {
+  it('names what is wrong and goes on', async () => {
+    const { service } = start()
+    const chat = await service.chat(await service.session())
+    for (const text of ['nonsense', '[]', 'null', '{}', '{"persona":"customer"}']) await chat.send(text)
+    expect(chat.codes).toEqual(Array(5).fill('400-001'))
+    await chat.say('one')
+    expect(chat.answers).toEqual(['You said: one'])
+  })
+
+  it('closes with 1008 when they flood in, but not when they come slowly', async () => {
+    const { clock, service } = start({ settings: { unreadableFrameLimit: 3 } })
+    const chat = await service.chat(await service.session())
+    for (let round = 0; round < 6; round++) {
+      await chat.send('nonsense')
+      await clock.advance(4000)
+    }
+    expect(chat.closing).toBeUndefined()
+    for (let round = 0; round < 4; round++) await chat.send('nonsense')
+    expect(chat.closing?.code).toBe(1008)
+  })
+
+  it('refuses a frame above 128 KiB, counted in bytes, and closes with 1009 far above', async () => {
+    const { service } = start()
+    const chat = await service.chat(await service.session())
+    await chat.say('x'.repeat(MAX_FRAME_BYTES))
+    await chat.say('€'.repeat(MAX_FRAME_BYTES / 3 + 1))
+    expect(chat.codes).toEqual(['413-001', '413-001'])
+    await chat.say('€'.repeat(MAX_FRAME_BYTES / 3 - 100))
+    expect(chat.answers).toHaveLength(1)
+    await chat.say('x'.repeat(1024 * 1024))
+    expect(chat.closing?.code).toBe(1009)
+  })
+
+  it('slows down whoever writes too fast, where that is switched on', async () => {
+    const { clock, service } = start({ settings: { rateLimit: true } })
+    const chat = await service.chat(await service.session())
+    for (let round = 0; round < 21; round++) await chat.say('again')
+    expect(chat.codes).toEqual(['429-001'])
+    await clock.advance(10_000)
+    await chat.say('again')
+    expect(chat.answers).toHaveLength(21)
+  })
+
+  const json = fc.json({ maxDepth: 4 })
+  const frameLike = fc
+    .record({
+      persona: fc.oneof(fc.constantFrom('customer', 'metadata', 'system', 'agent'), fc.jsonValue()),
+      role: fc.oneof(fc.constantFrom('human', 'token', 'context', 'feedback', 'escalation'), fc.jsonValue()),
+      content: fc.oneof(fc.string(), fc.jsonValue()),
+      messageData: fc.oneof(
+        fc.jsonValue(),
+        fc.record({ token: fc.jsonValue(), context: fc.dictionary(fc.string(), fc.jsonValue()), feedback: fc.jsonValue() }),
+        fc.record({ context: fc.dictionary(fc.string(), fc.record({ type: fc.jsonValue(), value: fc.jsonValue() })) }),
+      ),
+    })
+    .map(frame => JSON.stringify(frame))
+  const anything = fc.oneof(fc.string(), json, frameLike, fc.uint8Array())
+
+  it.each(['help', 'account'])('survives any text and any bytes (%s)', async agent => {
+    const { service } = start({ settings: { unreadableFrameLimit: Number.POSITIVE_INFINITY } })
+    const token = service.emulator.control.issueToken()
+    await fc.assert(
+      fc.asyncProperty(fc.array(anything, { maxLength: 8 }), async frames => {
+        const chat = await service.chat(await service.session(agent))
+        for (const frame of frames) chat.socket.send(frame)
+        await chat.present(token)
+        await chat.say('still there?')
+        expect(chat.answers.at(-1)).toBe('You said: still there?')
+        chat.socket.close(1000)
+        await turnEventLoop()
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('survives a frame that is nested deeper than the stack', async () => {
+    const { service } = start()
+    const chat = await service.chat(await service.session())
+    const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`
+    await chat.send(`{"persona":"system","role":"context","messageData":{"context":{"deep":${deep}}}}`)
+    await chat.say('still there?')
+    expect(chat.answers).toEqual(['You said: still there?'])
+  })
+})
+
+describe('the end', () => {
+  const goodbye = { persona: 'system', role: 'graceful disconnect' } as const
+
+  it('closes with 1000 on a graceful disconnect and keeps the session', async () => {
+    const { service } = start()
+    const id = await service.session()
+    const chat = await service.chat(id)
+    await chat.send(goodbye)
+    expect(chat.closing).toMatchObject({ code: 1000, wasClean: true })
+    expect((await service.chat(id)).events).toEqual(['open'])
+  })
+
+  it('ends the session on a graceful disconnect where that is switched on', async () => {
+    const { service } = start({ settings: { endSessionOnGracefulDisconnect: true } })
+    const id = await service.session()
+    await (await service.chat(id)).send(goodbye)
+    expect((await service.chat(id)).closing).toMatchObject({ code: 1006, httpStatus: 410 })
+  })
+
+  it('ends a session that nobody used for half an hour', async () => {
+    const { clock, service } = start()
+    const id = await service.session()
+    const chat = await service.chat(id)
+    await clock.advance(20 * 60_000)
+    await chat.say('one')
+    await clock.advance(30 * 60_000 - 1)
+    expect(chat.closing).toBeUndefined()
+    await clock.advance(1)
+    expect(chat.closing?.code).toBe(1000)
+    expect((await service.chat(id)).closing?.httpStatus).toBe(410)
+  })
+
+  it('ends it as well when nobody was connected meanwhile', async () => {
+    const { clock, service } = start()
+    const id = await service.session()
+    ;(await service.chat(id)).socket.close(1000)
+    await clock.advance(30 * 60_000)
+    expect((await service.chat(id)).closing?.httpStatus).toBe(410)
+  })
+
+  it('leaves no timer behind', async () => {
+    const { clock, service } = start({ settings: { replyDelayMs: 1000 } })
+    const chat = await service.chat(await service.session('account'))
+    await chat.present(service.emulator.control.issueToken())
+    await chat.say('one')
+    expect(clock.pendingTimers).toBeGreaterThan(0)
+    service.emulator.close()
+    await turnEventLoop()
+    expect(chat.closing).toMatchObject({ code: 1001, wasClean: true })
+    expect(clock.pendingTimers).toBe(0)
+  })
+})
+
+function withResolver<T>(): { promise: Promise<T>; resolve: (value: T) => void } {
+  let resolve: (value: T) => void = () => {}
+  const promise = new Promise<T>(settle => {
+    resolve = settle
+  })
+  return { promise, resolve }
+}

@@ -1,0 +1,98 @@
+import { X509Certificate } from 'node:crypto'
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
+import { isIP } from 'node:net'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { ensureReflectMetadata } from './metadata-shim.ts'
+
+/** A certificate for this machine's own use, with its key. */
+export interface DevelopmentCertificate {
+  /** PEM. */
+  cert: string
+  /** PEM. */
+  key: string
+  /** File with the certificate alone, to be trusted by clients: `NODE_EXTRA_CA_CERTS` takes it. */
+  file: string
+}
+
+const DAY_MS = 24 * 60 * 60_000
+const LIFE_DAYS = 365
+const RENEW_DAYS = 30
+const ALWAYS_COVERED = ['localhost', '127.0.0.1', '::1']
+
+/**
+ * The kept certificate; a new one where there is none, it ends within 30 days, or it does not cover the host.
+ *
+ * @param folder where it is kept; a folder of the user's cache by default
+ */
+export async function loadDevelopmentCertificate(
+  host: string,
+  folder: string = cacheFolder(),
+  now: number = Date.now(),
+): Promise<DevelopmentCertificate> {
+  const pairFile = join(folder, 'development.pem')
+  const file = join(folder, 'development-certificate.pem')
+  const kept = await readFile(pairFile, 'utf8').then(splitPair, () => undefined)
+  if (kept && isGood(kept.cert, host, now)) return { ...kept, file }
+
+  const made = await makeCertificate(host, now)
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  // Key and certificate in one file and in one step: two processes that start together never mix theirs.
+  await replaceFile(pairFile, made.key + made.cert, 0o600)
+  await replaceFile(file, made.cert, 0o644)
+  return { ...made, file }
+}
+
+async function makeCertificate(host: string, now: number): Promise<{ cert: string; key: string }> {
+  ensureReflectMetadata()
+  // Loaded here, because nobody else needs the library and its start takes a moment.
+  const x509 = await import('@peculiar/x509')
+  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
+  const keys = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
+  const names = [...new Set([...ALWAYS_COVERED, host])]
+  const certificate = await x509.X509CertificateGenerator.createSelfSigned({
+    name: 'CN=AI agent emulator (development)',
+    notBefore: new Date(now - DAY_MS),
+    notAfter: new Date(now + LIFE_DAYS * DAY_MS),
+    signingAlgorithm: algorithm,
+    keys,
+    extensions: [
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
+      new x509.SubjectAlternativeNameExtension(
+        names.map(value => (isIP(value) ? { type: 'ip' as const, value } : { type: 'dns' as const, value })),
+      ),
+    ],
+  })
+  const pkcs8 = await crypto.subtle.exportKey('pkcs8', keys.privateKey)
+  return { cert: `${certificate.toString('pem')}\n`, key: `${x509.PemConverter.encode(pkcs8, 'PRIVATE KEY')}\n` }
+}
+
+function splitPair(text: string): { cert: string; key: string } | undefined {
+  const block = (label: string) =>
+    new RegExp(`-----BEGIN ${label}-----[\\s\\S]+?-----END ${label}-----`).exec(text)?.[0]
+  const cert = block('CERTIFICATE')
+  const key = block('PRIVATE KEY')
+  return cert && key ? { cert: `${cert}\n`, key: `${key}\n` } : undefined
+}
+
+function isGood(pem: string, host: string, now: number): boolean {
+  try {
+    const certificate = new X509Certificate(pem)
+    const covered = isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host)
+    return covered !== undefined && Date.parse(certificate.validTo) - now > RENEW_DAYS * DAY_MS
+  } catch {
+    return false
+  }
+}
+
+async function replaceFile(path: string, content: string, mode: number): Promise<void> {
+  const draft = `${path}.${process.pid}.tmp`
+  await writeFile(draft, content, { mode })
+  await rename(draft, path)
+}
+
+function cacheFolder(): string {
+  const { XDG_CACHE_HOME, LOCALAPPDATA } = process.env
+  return join(XDG_CACHE_HOME || LOCALAPPDATA || join(homedir(), '.cache'), 'aiagent-emulator')
+}

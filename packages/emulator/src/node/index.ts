@@ -1,0 +1,5 @@
+export { type Article, parseArticle } from '../knowledge/article.ts'
+export { createKnowledgeReply } from '../knowledge/knowledge-reply.ts'
+export { loadKnowledge } from '../knowledge/node-loader.ts'
+export { type DevelopmentCertificate, loadDevelopmentCertificate } from './development-certificate.ts'
+export { type EmulatorServer, type ServeOptions, serveEmulator } from './serve.ts'

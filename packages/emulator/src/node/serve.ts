@@ -1,0 +1,91 @@
+import { createServer, type Server } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import { createEmulator, type Emulator, type EmulatorOptions } from '../emulator.ts'
+import { createKnowledgeReply } from '../knowledge/knowledge-reply.ts'
+import { loadKnowledge } from '../knowledge/node-loader.ts'
+import { loadDevelopmentCertificate } from './development-certificate.ts'
+import { SocketServer } from './socket-server.ts'
+
+export interface ServeOptions extends EmulatorOptions {
+  /** 0 takes a free one. @default 0 */
+  port?: number
+  /** Name or address to listen on. @default '127.0.0.1' */
+  host?: string
+  /** True serves https and wss with a development certificate of its own making; or give one, as PEM. @default false */
+  tls?: boolean | { cert: string; key: string }
+  /** Where the development certificate is kept; a folder of the user's cache by default. */
+  certificateFolder?: string
+  /** Folder of Markdown articles that the agent answers from, unless there is a `reply`. The shipped help centre by default. */
+  knowledge?: string
+}
+
+export interface EmulatorServer {
+  /** Address of the service: the endpoint for clients. */
+  readonly url: string
+  readonly emulator: Emulator
+  /** File with the development certificate, for clients to trust; absent without one. */
+  readonly certificateFile?: string
+  /** Ends every connection and frees the port. Twice is once. */
+  close(): Promise<void>
+}
+
+/**
+ * Puts an emulator on a real port: HTTP and WebSocket together.
+ *
+ * @throws {Error} when the port is taken, or the folder of articles cannot be used
+ */
+export async function serveEmulator(options: ServeOptions = {}): Promise<EmulatorServer> {
+  const { port = 0, host = '127.0.0.1', tls = false, knowledge, certificateFolder, ...emulatorOptions } = options
+  const reply = options.reply ?? createKnowledgeReply(await loadKnowledge(knowledge))
+  const made = tls === true ? await loadDevelopmentCertificate(host, certificateFolder) : undefined
+  const certificate = made ?? (typeof tls === 'object' ? tls : undefined)
+
+  // The port is known only once the server listens, and the emulator wants to know it: it comes second.
+  let emulator: Emulator | undefined
+  const listener = getRequestListener(
+    request => emulator?.handle(request) ?? new Response('The service is starting.', { status: 503 }),
+    { overrideGlobalObjects: false },
+  )
+  const server = certificate
+    ? createTlsServer({ cert: certificate.cert, key: certificate.key }, listener)
+    : createServer(listener)
+  const sockets = new SocketServer(server, () => emulator)
+  const taken = await listen(server, port, host)
+  const url = `${certificate ? 'https' : 'http'}://${hostInUrl(host)}:${taken}`
+  const started = createEmulator({ origin: url, ...emulatorOptions, reply })
+  emulator = started
+
+  let closing: Promise<void> | undefined
+  const close = async () => {
+    const freed = new Promise<void>(resolve => server.close(() => resolve()))
+    started.close()
+    await sockets.close()
+    server.closeAllConnections()
+    await freed
+  }
+  return {
+    url,
+    emulator: started,
+    ...(made && { certificateFile: made.file }),
+    close: () => (closing ??= close()),
+  }
+}
+
+async function listen(server: Server, port: number, host: string): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      const why = cause.code === 'EADDRINUSE' ? 'it is taken. Choose another port, or 0 for a free one' : cause.message
+      reject(new Error(`Cannot listen on ${host}, port ${port}: ${why}.`, { cause }))
+    })
+    server.listen(port, host, resolve)
+  })
+  return (server.address() as AddressInfo).port
+}
+
+/** A host as it stands in an address. "All interfaces" is no address to call, so it becomes this machine's. */
+function hostInUrl(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
+  return host.includes(':') ? `[${host}]` : host
+}

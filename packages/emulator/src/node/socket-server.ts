@@ -1,0 +1,82 @@
+import type { IncomingMessage, Server } from 'node:http'
+import { STATUS_CODES } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { CLOSE_CODE } from '@aiagent/protocol'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { MAX_SOCKET_PAYLOAD } from '../chat/service-session.ts'
+import type { Upgrade } from '../chat/socket-end.ts'
+import type { Emulator } from '../emulator.ts'
+
+/** How long a client may take to answer a close before its connection is cut, in milliseconds. */
+const CLOSE_PATIENCE_MS = 1000
+
+/** Lets the chat connections of a real port in, through the same door as those in the process. */
+export class SocketServer {
+  readonly #sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_SOCKET_PAYLOAD, perMessageDeflate: false })
+
+  constructor(server: Server, emulator: () => Emulator | undefined) {
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      socket.on('error', () => socket.destroy())
+      const upgrade = judge(request, emulator())
+      if (!upgrade.accepted) return refuse(socket, upgrade)
+      this.#sockets.handleUpgrade(request, socket, head, webSocket => connect(webSocket, upgrade))
+    })
+  }
+
+  /** Waits for the connections that are closing, and cuts those that take too long. */
+  async close(): Promise<void> {
+    const open = [...this.#sockets.clients]
+    const gone = Promise.all(open.map(socket => new Promise(resolve => socket.once('close', resolve))))
+    const timer = setTimeout(() => {
+      for (const socket of open) socket.terminate()
+    }, CLOSE_PATIENCE_MS)
+    await gone
+    clearTimeout(timer)
+    this.#sockets.close()
+  }
+}
+
+function judge(request: IncomingMessage, emulator: Emulator | undefined): Upgrade {
+  if (!emulator) return { accepted: false, status: 503, code: '503-001', message: 'The service is starting.' }
+  let url: URL
+  try {
+    url = new URL(request.url ?? '/', emulator.origin)
+  } catch {
+    return { accepted: false, status: 400, code: '400-004', message: 'The address cannot be read.' }
+  }
+  return emulator.upgrade(url, flatHeaders(request))
+}
+
+function connect(socket: WebSocket, upgrade: Extract<Upgrade, { accepted: true }>): void {
+  const connection = upgrade.open({
+    send: text => socket.send(text),
+    // 1005 means "without a code", and is never on the wire.
+    close: (code, reason) => (code === CLOSE_CODE.NO_STATUS ? socket.close() : socket.close(code, reason)),
+    terminate: () => socket.terminate(),
+  })
+  socket.on('message', (data, isBinary) => connection.receive(isBinary ? data : data.toString()))
+  socket.on('close', () => connection.closed())
+  // A broken frame or connection: a close follows, which tells all that matters.
+  socket.on('error', () => {})
+}
+
+function refuse(socket: Duplex, { status, code, message }: Exclude<Upgrade, { accepted: true }>): void {
+  const body = JSON.stringify({ code, message })
+  socket.end(
+    [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
+      'Connection: close',
+      'Content-Type: application/json',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      '',
+      body,
+    ].join('\r\n'),
+  )
+}
+
+function flatHeaders(request: IncomingMessage): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (const [name, value] of Object.entries(request.headers))
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value
+  return headers
+}
