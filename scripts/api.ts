@@ -1,9 +1,7 @@
 // Writes the report of each package's public API, from its build: `npm run api`. With `--check` it compares instead.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { runTogether } from './run-together.ts'
-import { ROOT, verifyTool } from './tools.ts'
+import { ROOT, runTogether, verifyTool } from './tools.ts'
 
 const ENTRIES = [
   { folder: 'protocol', types: 'index.d.ts', report: 'protocol' },
@@ -23,7 +21,7 @@ const commands = ENTRIES.map(entry => ({
   command: apiExtractor,
   args: ['run', '--config', writeSettings(entry), ...(check ? [] : ['--local'])],
 }))
-const passed = await runTogether(commands, availableParallelism())
+const passed = await runTogether(commands)
 if (!passed && check) console.error('If the change of the API is meant, run `npm run build && npm run api` and commit the reports.')
 process.exitCode = passed ? 0 : 1
 

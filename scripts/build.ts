@@ -1,9 +1,7 @@
 // Builds every package that has a tsdown.config.mjs, or those named: `npm run build -- client`.
 import { existsSync, readdirSync, rmSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { runTogether } from './run-together.ts'
-import { ROOT, verifyTool } from './tools.ts'
+import { ROOT, runTogether, verifyTool } from './tools.ts'
 
 const named = process.argv.slice(2)
 const tsdown = verifyTool('tsdown')
@@ -12,6 +10,6 @@ const commands = readdirSync(join(ROOT, 'packages'))
   .map(name => ({ name, command: tsdown, args: ['--no-clean'], cwd: join(ROOT, 'packages', name) }))
   .filter(({ cwd }) => existsSync(join(cwd, 'tsdown.config.mjs')))
 for (const { cwd } of commands) rmSync(join(cwd, 'dist'), { recursive: true, force: true })
-const passed = await runTogether(commands, availableParallelism())
+const passed = await runTogether(commands)
 if (passed) console.log(`Built ${commands.map(({ name }) => name).join(', ')}.`)
 process.exitCode = passed ? 0 : 1

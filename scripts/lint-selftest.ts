@@ -99,7 +99,7 @@ try {
   makeCopy()
   for (const [file, text] of Object.entries(TARGETS)) append(file, text)
   for (const { file, lines } of OFFENCES) append(file, `${lines}\n`)
-  const { output } = lintCopy()
+  const output = await lintCopy()
   const unnoticed = OFFENCES.filter(({ file, rule }) => !isReported(output, file, rule))
   for (const { what, rule } of unnoticed) console.error(`Not noticed: ${what} (${rule}).`)
   if (unnoticed.length > 0) console.error(output)
@@ -125,14 +125,14 @@ function append(file: string, text: string): void {
   appendFileSync(join(copy, file), text)
 }
 
-function lintCopy(): { output: string } {
+async function lintCopy(): Promise<string> {
   // The version control settings would look for a repository around the copy.
   const settings = readFileSync(join(copy, 'biome.json'), 'utf8').replace('"enabled": true', '"enabled": false')
   writeFileSync(join(copy, 'biome.json'), settings)
   const options = { cwd: copy, capture: true }
-  const biome = run(verifyTool('biome'), ['lint', '--max-diagnostics=none', '--reporter=concise', '.'], options)
-  const directions = run(verifyTool('depcruise'), ['--config', '.dependency-cruiser.cjs', 'packages'], options)
-  return { output: biome.output + directions.output }
+  const biome = await run(verifyTool('biome'), ['lint', '--max-diagnostics=none', '--reporter=concise', '.'], options)
+  const directions = await run(verifyTool('depcruise'), ['--config', '.dependency-cruiser.cjs', 'packages'], options)
+  return biome.output + directions.output
 }
 
 /** A circle may be reported under the other file, whose name has the same beginning. */

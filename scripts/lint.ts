@@ -1,7 +1,5 @@
 // Lints: biome for each file by itself, dependency-cruiser for who imports whom.
-import { availableParallelism } from 'node:os'
-import { runTogether } from './run-together.ts'
-import { verifyTool } from './tools.ts'
+import { runTogether, verifyTool } from './tools.ts'
 
 const folders = ['packages', 'conformance', 'examples', 'bench', 'docs', 'scripts']
 const commands = [
@@ -12,4 +10,4 @@ const commands = [
     args: ['--config', '.dependency-cruiser.cjs', '--output-type', 'err-long', ...folders],
   },
 ]
-process.exitCode = (await runTogether(commands, availableParallelism())) ? 0 : 1
+process.exitCode = (await runTogether(commands)) ? 0 : 1

@@ -1,13 +1,12 @@
 // Packs what would be published and tries it as a host would: publint, are-the-types-wrong, then an installation of the
 // tarballs that talks to the emulator from ESM, CommonJS, two bundlers and a script tag, and compiles with TypeScript.
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serveEmulator } from '@aiagent/emulator/node'
 import { HOW_TO_GET_CHROMIUM, type LaunchedChromium, launchChromium, prepareChromium, servePages } from '@aiagent/test-support/chromium'
 import { build } from 'vite'
-import { runTogether } from './run-together.ts'
-import { ownTool, ROOT, runOrThrow, verifyTool } from './tools.ts'
+import { ownTool, ROOT, runOrThrow, runTogether, verifyTool } from './tools.ts'
 
 const PACKAGES = ['protocol', 'client', 'emulator', 'cli'] as const
 type PackageName = (typeof PACKAGES)[number]
@@ -23,25 +22,29 @@ const folder = mkdtempSync(join(tmpdir(), 'aiagent-packages-'))
 try {
   for (const name of PACKAGES)
     if (!existsSync(join(ROOT, 'packages', name, 'dist'))) throw new Error('The packages are not built. Run `npm run build`.')
-  const tarballs = pack()
+  const tarballs = await pack()
   await checkTarballs(tarballs)
-  const project = install(tarballs)
-  checkTypes(project)
+  const project = await install(tarballs)
+  await checkTypes(project)
   const bundles = await bundleForBrowsers(project)
   await talk(project, bundles)
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
 
 type Tarballs = Readonly<Record<PackageName, string>>
 
-function pack(): Tarballs {
-  const packed = PACKAGES.map(name => {
+async function pack(): Promise<Tarballs> {
+  const packed: [PackageName, string][] = []
+  for (const name of PACKAGES) {
     const cwd = join(ROOT, 'packages', name)
-    runOrThrow('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd })
+    await runOrThrow('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd })
     const { version } = JSON.parse(readFileSync(join(cwd, 'package.json'), 'utf8')) as { version: string }
-    return [name, join(folder, `aiagent-${name}-${version}.tgz`)] as const
-  })
+    packed.push([name, join(folder, `aiagent-${name}-${version}.tgz`)])
+  }
   return Object.fromEntries(packed) as Tarballs
 }
 
@@ -56,35 +59,46 @@ async function checkTarballs(tarballs: Tarballs): Promise<void> {
     const command = verifyTool('attw')
     return profile ? [{ name: `attw of ${name}`, command, args: [tarballs[name], ...profile] }] : []
   })
-  if (!(await runTogether([...publint, ...attw], 2))) throw new Error('A packed package is not as it should be.')
+  if (!(await runTogether([...publint, ...attw]))) throw new Error('A packed package is not as it should be.')
   console.log('publint and are-the-types-wrong find nothing.')
 }
 
 /** A host's project with the tarballs in it; their own dependencies come from the registry. */
-function install(tarballs: Tarballs): string {
+async function install(tarballs: Tarballs): Promise<string> {
   const project = join(folder, 'host')
   mkdirSync(project)
   const dependencies = Object.fromEntries(PACKAGES.map(name => [`@aiagent/${name}`, `file:${tarballs[name]}`]))
   writeFileSync(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies }))
-  runOrThrow('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: project })
+  await runOrThrow('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: project })
   cpSync(join(ROOT, 'scripts', 'smoke'), project, { recursive: true })
   return project
 }
 
-function checkTypes(project: string): void {
-  for (const [module, moduleResolution] of [['node16', 'node16'], ['esnext', 'bundler']] as const)
-    // The same source as a module and as CommonJS, which see different declarations under node16.
-    for (const file of ['host.ts', 'host.cts']) {
-      cpSync(join(project, 'host.ts'), join(project, file), { force: false })
-      const types = ['--module', module, '--moduleResolution', moduleResolution, '--lib', 'es2023,dom', '--types', '']
-      const options = ['--ignoreConfig', '--noEmit', '--strict', '--target', 'es2022', ...types, file]
-      runOrThrow(ownTool('tsc'), options, { cwd: project })
-    }
+async function checkTypes(project: string): Promise<void> {
+  // The same source as a module and as CommonJS, which see different declarations under node16.
+  copyFileSync(join(project, 'host.ts'), join(project, 'host.cts'))
+  for (const [module, moduleResolution] of [
+    ['node16', 'node16'],
+    ['esnext', 'bundler'],
+  ] as const) {
+    const kind = ['--module', module, '--moduleResolution', moduleResolution, '--lib', 'es2023,dom']
+    const options = ['--ignoreConfig', '--noEmit', '--strict', '--target', 'es2022', ...kind]
+    await runOrThrow(ownTool('tsc'), [...options, 'host.ts', 'host.cts'], { cwd: project })
+  }
   console.log('TypeScript takes it with moduleResolution node16 and bundler.')
 }
 
+/** Scripts by the path a page loads them from, and which of them it starts with. */
+interface Bundles {
+  files: Readonly<Record<string, string>>
+  entries: readonly string[]
+}
+
 /** Bundles a page with vite and esbuild, and looks for what must not reach a page. */
-async function bundleForBrowsers(project: string): Promise<Readonly<Record<string, string>>> {
+async function bundleForBrowsers(project: string): Promise<Bundles> {
+  const files: Record<string, string> = {}
+  const entries: string[] = []
+
   const result = await build({
     root: project,
     configFile: false,
@@ -92,43 +106,41 @@ async function bundleForBrowsers(project: string): Promise<Readonly<Record<strin
     build: { write: false, minify: false, modulePreload: false, rollupOptions: { input: join(project, 'page.ts') } },
   })
   const outputs = (Array.isArray(result) ? result : [result]).flatMap(part => ('output' in part ? part.output : []))
-  const entry = outputs.find(output => output.type === 'chunk' && output.isEntry)
-  if (entry?.type !== 'chunk') throw new Error('vite gave no script.')
-  const modules = outputs.flatMap(output => (output.type === 'chunk' ? Object.keys(output.modules) : []))
+  const chunks = outputs.filter(output => output.type === 'chunk')
+  for (const { fileName, code, isEntry } of chunks) {
+    files[`/vite/${fileName}`] = code
+    if (isEntry) entries.push(`/vite/${fileName}`)
+  }
+  refuseNode('vite', chunks.flatMap(chunk => Object.keys(chunk.modules)))
 
   const metafile = join(project, 'esbuild.json')
-  const target = join(project, 'esbuild')
-  const options = ['--bundle', '--splitting', '--format=esm', '--log-level=warning', `--outdir=${target}`, `--metafile=${metafile}`]
-  runOrThrow(verifyTool('esbuild'), ['page.ts', ...options], { cwd: project })
-  const { inputs, outputs: files } = JSON.parse(readFileSync(metafile, 'utf8')) as {
-    inputs: Record<string, unknown>
-    outputs: Record<string, { imports: { path: string; external?: boolean }[] }>
+  const options = ['--bundle', '--splitting', '--format=esm', '--outdir=esbuild', `--metafile=${metafile}`]
+  await runOrThrow(verifyTool('esbuild'), ['page.ts', ...options], { cwd: project })
+  const built = JSON.parse(readFileSync(metafile, 'utf8')) as { inputs: object; outputs: object }
+  for (const path of Object.keys(built.outputs)) files[`/${path}`] = readFileSync(join(project, path), 'utf8')
+  entries.push('/esbuild/page.js')
+  refuseNode('esbuild', Object.keys(built.inputs))
+
+  for (const [path, code] of Object.entries(files)) {
+    const found = /(?:from|import|require)\s*\(?\s*["'](?:node:[^"']+|ws|fs|net|tls|http|https|crypto)["']/.exec(code)
+    if (found) throw new Error(`The bundle ${path} says ${found[0]}.`)
   }
-  const external = Object.values(files).flatMap(file => file.imports.filter(({ external }) => external))
-  refuseNode('vite', modules, [entry.code])
-  refuseNode('esbuild', Object.keys(inputs), external.map(({ path }) => `import "${path}"`))
   console.log('The bundles of vite and esbuild for a page hold no ws and no module of Node.')
-  return {
-    '/vite.js': entry.code,
-    ...Object.fromEntries(outputs.flatMap(out => (out.type === 'chunk' && out !== entry ? [[`/${out.fileName}`, out.code]] : []))),
-    '/esbuild.js': readFileSync(join(target, 'page.js'), 'utf8'),
-  }
+  return { files, entries }
 }
 
-function refuseNode(bundler: string, modules: readonly string[], code: readonly string[]): void {
-  const wrongModule = modules.find(id => /node_modules[\\/]ws[\\/]|websocket[.]node|__vite-browser-external/.test(id))
-  if (wrongModule !== undefined) throw new Error(`The bundle of ${bundler} holds ${wrongModule}.`)
-  const wrongImport = code.map(text => /(?:from|import|require)\s*\(?\s*["'](?:node:[^"']+|ws|fs|net|tls|http|https|crypto)["']/.exec(text)).find(Boolean)
-  if (wrongImport) throw new Error(`The bundle of ${bundler} says ${wrongImport[0]}.`)
+function refuseNode(bundler: string, modules: readonly string[]): void {
+  const wrong = modules.find(id => /node_modules[\\/]ws[\\/]|websocket[.]node|__vite-browser-external/.test(id))
+  if (wrong !== undefined) throw new Error(`The bundle of ${bundler} holds ${wrong}.`)
 }
 
 /** Holds the same conversation from every kind of host. */
-async function talk(project: string, bundles: Readonly<Record<string, string>>): Promise<void> {
+async function talk(project: string, bundles: Bundles): Promise<void> {
   const service = await serveEmulator()
   try {
-    for (const program of ['esm.mjs', 'common.cjs']) runOrThrow(process.execPath, [program, service.url], { cwd: project, timeoutMs: 30_000 })
+    for (const program of ['esm.mjs', 'common.cjs']) await runOrThrow(process.execPath, [program, service.url], { cwd: project, timeoutMs: 30_000 })
     console.log('A conversation runs from ESM and from CommonJS, and the process ends by itself.')
-    const command = runOrThrow(join(project, 'node_modules', '.bin', 'aiagent'), ['chat'], {
+    const command = await runOrThrow(join(project, 'node_modules', '.bin', 'aiagent'), ['chat'], {
       cwd: project,
       input: 'How do I reset my router?\n',
       timeoutMs: 30_000,
@@ -145,19 +157,22 @@ async function talk(project: string, bundles: Readonly<Record<string, string>>):
   }
 }
 
-async function talkInBrowser(project: string, bundles: Readonly<Record<string, string>>, endpoint: string): Promise<void> {
+async function talkInBrowser(project: string, bundles: Bundles, endpoint: string): Promise<void> {
   const script = readFileSync(join(project, 'node_modules', '@aiagent', 'client', 'dist', 'ai-agent-sdk.iife.js'), 'utf8')
   const chromium = await launchChromium()
+  const pages = Object.fromEntries(
+    bundles.entries.map(path => [`${path}.html`, `<!doctype html><script type="module" src="${path}"></script>`]),
+  )
   const server = await servePages({
-    ...bundles,
-    '/script-tag': '<!doctype html><script src="/ai-agent-sdk.js"></script><script>BundledAiAgent = AiAgentSdk.AiAgent</script>',
-    '/vite': '<!doctype html><script type="module" src="/vite.js"></script>',
-    '/esbuild': '<!doctype html><script type="module" src="/esbuild.js"></script>',
-    '/ai-agent-sdk.js': script,
+    ...bundles.files,
+    ...pages,
+    '/script-tag':
+      '<!doctype html><script src="/sdk.js"></script><script>globalThis.BundledAiAgent = AiAgentSdk.AiAgent</script>',
+    '/sdk.js': script,
     '/conversation.js': readFileSync(join(project, 'conversation.mjs'), 'utf8'),
   })
   try {
-    for (const path of ['/script-tag', '/vite', '/esbuild']) await talkInPage(chromium, server.url + path, endpoint)
+    for (const path of ['/script-tag', ...Object.keys(pages)]) await talkInPage(chromium, server.url + path, endpoint)
     console.log('A conversation runs in Chromium from a script tag and from both bundles.')
   } finally {
     await Promise.all([chromium.close(), server.close()])

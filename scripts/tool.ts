@@ -3,4 +3,4 @@ import { run, verifyTool } from './tools.ts'
 
 const [name, ...args] = process.argv.slice(2)
 if (name === undefined) throw new Error('Name the tool to run.')
-process.exitCode = run(verifyTool(name), args).code
+process.exitCode = (await run(verifyTool(name), args)).code

@@ -1,5 +1,6 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -57,24 +58,60 @@ export interface RunOptions {
 }
 
 /** Runs a command to its end. */
-export function run(command: string, args: readonly string[], options: RunOptions = {}): CommandResult {
-  const output = options.capture ? 'pipe' : 'inherit'
-  const result = spawnSync(command, args, {
-    cwd: options.cwd ?? ROOT,
-    encoding: 'utf8',
-    input: options.input ?? '',
-    maxBuffer: 1 << 26,
-    shell: windows,
-    stdio: ['pipe', output, output],
-    timeout: options.timeoutMs,
+export function run(command: string, args: readonly string[], options: RunOptions = {}): Promise<CommandResult> {
+  const outputMode = options.capture ? 'pipe' : 'inherit'
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, {
+      cwd: options.cwd ?? ROOT,
+      shell: windows,
+      stdio: [options.input === undefined ? 'ignore' : 'pipe', outputMode, outputMode],
+      ...(options.timeoutMs !== undefined && { timeout: options.timeoutMs }),
+    })
+    let output = ''
+    const collect = (chunk: string) => {
+      output += chunk
+    }
+    child.stdout?.setEncoding('utf8').on('data', collect)
+    child.stderr?.setEncoding('utf8').on('data', collect)
+    child.stdin?.end(options.input)
+    child.once('error', reject)
+    child.once('close', code => resolve({ code: code ?? 1, output }))
   })
-  if (result.error) throw result.error
-  return { code: result.status ?? 1, output: options.capture ? result.stdout + result.stderr : '' }
 }
 
 /** Runs a command, and throws with what it wrote when it fails. */
-export function runOrThrow(command: string, args: readonly string[], options: RunOptions = {}): string {
-  const { code, output } = run(command, args, { ...options, capture: true })
+export async function runOrThrow(command: string, args: readonly string[], options: RunOptions = {}): Promise<string> {
+  const { code, output } = await run(command, args, { ...options, capture: true })
   if (code !== 0) throw new Error(`${[command, ...args].join(' ')} failed with ${code}.\n${output}`)
   return output
+}
+
+/** One command to run beside others. */
+export interface NamedCommand {
+  name: string
+  command: string
+  args: readonly string[]
+  /** The folder it runs in. @default the root */
+  cwd?: string
+}
+
+/**
+ * Runs commands side by side, as many as there are processors, and shows what a failed one wrote, each as one piece.
+ *
+ * @returns whether all ended with code 0
+ */
+export async function runTogether(commands: readonly NamedCommand[]): Promise<boolean> {
+  const waiting = [...commands]
+  let allPassed = true
+  const work = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const { name, command, args, cwd = ROOT } = next
+      const { code, output } = await run(command, args, { cwd, capture: true })
+      if (code === 0) continue
+      allPassed = false
+      console.error(`${name} failed:\n${output}`)
+    }
+  }
+  await Promise.all(Array.from({ length: availableParallelism() }, work))
+  return allPassed
 }

@@ -1,9 +1,7 @@
 // Checks types: the whole tree as Node sees it, then each part that must also run in a page without Node's types, so
 // that no global of Node slips into it.
-import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
-import { runTogether } from './run-together.ts'
-import { ownTool, ROOT } from './tools.ts'
+import { ownTool, ROOT, runTogether } from './tools.ts'
 
 const PROJECTS = [
   'tsconfig.json',
@@ -18,4 +16,4 @@ const commands = PROJECTS.map(project => ({
   command: ownTool('tsc'),
   args: ['-p', project, '--incremental', '--tsBuildInfoFile', join(cache, `${project.replaceAll('/', '-')}.tsbuildinfo`)],
 }))
-process.exitCode = (await runTogether(commands, availableParallelism())) ? 0 : 1
+process.exitCode = (await runTogether(commands)) ? 0 : 1

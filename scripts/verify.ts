@@ -20,12 +20,13 @@ const left = withoutAt === -1 ? [] : process.argv.slice(withoutAt + 1)
 const unknown = left.find(name => STEPS.every(([step]) => step !== name))
 if (unknown !== undefined) throw new Error(`There is no step "${unknown}". The steps: ${STEPS.map(([name]) => name).join(', ')}.`)
 
-const results = STEPS.filter(([name]) => !left.includes(name)).map(([name, ...args]) => {
+const results: { name: string; passed: boolean; seconds: number }[] = []
+for (const [name, ...args] of STEPS.filter(([name]) => !left.includes(name))) {
   console.log(`\n── ${name}`)
   const start = performance.now()
-  const { code } = run('npm', ['run', '--silent', name, ...(args.length > 0 ? ['--', ...args] : [])])
-  return { name, passed: code === 0, seconds: (performance.now() - start) / 1000 }
-})
+  const { code } = await run('npm', ['run', '--silent', name, ...(args.length > 0 ? ['--', ...args] : [])])
+  results.push({ name, passed: code === 0, seconds: (performance.now() - start) / 1000 })
+}
 
 console.log('\n── verify')
 for (const { name, passed, seconds } of results)

@@ -21,7 +21,7 @@ const TYPES: Readonly<Record<string, string>> = {
 /**
  * Serves files from memory on a free port of the loopback address.
  *
- * `/` is an empty page unless given. A path without an ending is HTML; anything not given is 404.
+ * `/` is an empty page unless given. A path that does not end in `.js`, `.json` or `.css` is HTML; anything not given is 404.
  *
  * @param headers sent with every answer, such as a content security policy
  */
