@@ -108,8 +108,8 @@ export class ApiHelper {
     return telling(call, signal, store.load(key, flight => request(environment, { ...call, signal: flight }), signal))
   }
 
-  /** Replaces the store of the deployment info, for all agents of the page or process. */
-  static setStaticCacheAdapter(adapter: CacheAdapter): void {
+  /** Replaces the store of the deployment info for all agents of the page or process; undefined takes that back. */
+  static setStaticCacheAdapter(adapter: CacheAdapter | undefined): void {
     ApiHelper.#deploymentAdapter = adapter
   }
 

@@ -79,7 +79,7 @@ export class AnonymousAuthStrategy implements AuthStrategy {
   }
 
   async logout(): Promise<void> {
-    await this.clearTokenCache()
+    if (this.#deployment) await this.clearTokenCache()
   }
 
   /** Does nothing: the token outlives the strategy, so that the next agent of the page finds it. */

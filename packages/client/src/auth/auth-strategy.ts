@@ -47,8 +47,10 @@ export interface AuthStrategy {
   updateToken?(token: string): Awaitable<void>
   /** For a strategy that knows of an expiry which the token itself does not tell. */
   setTokenExpiringCallback?(callback: TokenExpiringCallback): void
-  /** True: the library renews a token that is about to expire by `refresh`, and tells the host only if that fails. */
+  /** True: `getToken` renews a token that is about to expire, so the host is told only if that fails. */
   readonly renewsUnasked?: boolean
+  /** How long before its expiry a token counts as about to expire, in milliseconds. @default 300_000 */
+  readonly expiryBufferMs?: number | undefined
 }
 
 /** The least a host can bring: something that gives a token whenever one is needed. */

@@ -42,7 +42,7 @@ export class AuthenticationService {
   #borrowedUntil = Number.NEGATIVE_INFINITY
   #announced: string | null = null
   #cancelTimer: () => void = () => {}
-  /** Grows whenever the token is replaced or dropped from outside: an answer asked for before that no longer counts. */
+  /** Grows when the token is replaced from outside, dropped, or refused: an answer asked for before that does not count. */
   #epoch = 0
   #obtaining: Promise<string> | undefined
   #refreshing: Promise<string> | undefined
@@ -91,7 +91,7 @@ export class AuthenticationService {
     this.#requireInitialized()
     if (this.#refreshing) return this.#refreshing
     if (this.#token !== null && this.#environment.clock.now() < this.#borrowedUntil) return this.#token
-    this.#obtaining ??= this.#obtain(() => this.#strategy.getToken()).finally(() => {
+    this.#obtaining ??= this.#obtain(() => this.#strategy.getToken(), false).finally(() => {
       this.#obtaining = undefined
     })
     return this.#obtaining
@@ -111,11 +111,12 @@ export class AuthenticationService {
     this.#requireInitialized()
     if (this.#refreshing) return this.#refreshing
     const strategy = this.#strategy
-    const refreshing = this.#obtain(() => (strategy.refresh ? strategy.refresh() : strategy.getToken())).finally(() => {
+    this.#epoch++
+    const ask = () => (strategy.refresh ? strategy.refresh() : strategy.getToken())
+    this.#refreshing = this.#obtain(ask, true).finally(() => {
       this.#refreshing = undefined
     })
-    this.#refreshing = refreshing
-    return refreshing
+    return this.#refreshing
   }
 
   /**
@@ -177,11 +178,12 @@ export class AuthenticationService {
     return this.#type === 'pkce'
   }
 
-  async #obtain(ask: () => ReturnType<AuthStrategy['getToken']>): Promise<string> {
+  async #obtain(ask: () => ReturnType<AuthStrategy['getToken']>, forced: boolean): Promise<string> {
     const epoch = this.#epoch
     const token = await ask()
     // While we waited the host may have brought a token or signed out, or a forced refresh may have begun.
     if (epoch !== this.#epoch) {
+      if (this.#refreshing && !forced) return this.#refreshing
       if (this.#token !== null) return this.#token
       throw new AuthError('The token was dropped while it was asked for.', 'token_missing')
     }
@@ -197,22 +199,29 @@ export class AuthenticationService {
     this.#cancelTimer()
     const expiresAt = expiryOf(token)
     if (expiresAt === undefined) return
-    this.#cancelTimer = atTime(this.#environment.clock, expiresAt - ACCESS_TOKEN_REFRESH_BUFFER_MS, () => {
-      void this.#expiring(expiresAt)
-    })
+    // A host's function that brings expired tokens is not asked again and again.
+    if (expiresAt <= this.#environment.clock.now()) return this.#announce(expiresAt)
+    this.#watch(expiresAt - (this.#strategy.expiryBufferMs ?? ACCESS_TOKEN_REFRESH_BUFFER_MS), expiresAt)
+  }
+
+  #watch(moment: number, expiresAt: number): void {
+    this.#cancelTimer = atTime(this.#environment.clock, moment, () => void this.#expiring(expiresAt))
   }
 
   /** A strategy that renews by itself gets the first try; the host hears of a token that nobody replaces. */
   async #expiring(expiresAt: number): Promise<void> {
+    if (!this.#strategy.renewsUnasked) return this.#announce(expiresAt)
     const token = this.#token
-    if (this.#strategy.renewsUnasked && this.#initialized) {
-      try {
-        await this.refresh()
-      } catch (error) {
-        this.#logger?.warn('The access token could not be renewed.', { reason: error instanceof AuthError ? error.reason : 'unknown' })
-      }
+    try {
+      await this.getToken()
+      // A fresh token with a short life is kept until it expires.
+      if (token === this.#token && this.#environment.clock.now() < expiresAt) this.#watch(expiresAt, expiresAt)
+    } catch (error) {
+      this.#logger?.warn('The access token could not be renewed.', {
+        reason: error instanceof AuthError ? error.reason : undefined,
+      })
+      if (token === this.#token) this.#announce(expiresAt)
     }
-    if (this.#token === token) this.#announce(expiresAt)
   }
 
   #announce(expiresAt: number): void {

@@ -6,24 +6,26 @@ import type { AuthStrategy, AuthStrategyInitializeOptions, PreAuthConfig } from 
 /** A token that the host got by itself; renewed by the host's function where there is one. */
 export class PreAuthStrategy implements AuthStrategy {
   readonly renewsUnasked: boolean
+  readonly expiryBufferMs: number | undefined
   readonly #clock: Clock
   readonly #config: PreAuthConfig
   #token: string
-  #obtainedAt: number
+  /** When `refreshTokenFn` brought it. How old a token from elsewhere is nobody knows, so it may be near its end. */
+  #obtainedAt = Number.NEGATIVE_INFINITY
   #postAuthentication: AuthStrategyInitializeOptions['postAuthentication']
 
   constructor(config: PreAuthConfig, clock: Clock) {
     this.#config = config
     this.#clock = clock
     this.#token = config.accessToken
-    this.#obtainedAt = clock.now()
     this.renewsUnasked = config.refreshTokenFn !== undefined
+    this.expiryBufferMs = config.expiryBufferMs
   }
 
   /** @throws {AuthError} `token_missing` when the token is blank */
   initialize({ postAuthentication }: AuthStrategyInitializeOptions): void {
     if (!isToken(this.#token)) {
-      throw new AuthError("The pre-auth token is empty. Pass it as auth.accessToken.", 'token_missing')
+      throw new AuthError('The pre-auth token is empty. Pass it as auth.accessToken.', 'token_missing')
     }
     this.#postAuthentication = postAuthentication
   }
@@ -55,13 +57,14 @@ export class PreAuthStrategy implements AuthStrategy {
       throw new AuthError('refreshTokenFn failed.', 'token_request_failed', { cause })
     }
     if (!isToken(token)) throw new AuthError('refreshTokenFn brought no token.', 'token_request_failed')
-    this.updateToken(token)
+    this.#token = token
+    this.#obtainedAt = this.#clock.now()
     return token
   }
 
   updateToken(token: string): void {
     this.#token = token
-    this.#obtainedAt = this.#clock.now()
+    this.#obtainedAt = Number.NEGATIVE_INFINITY
   }
 }
 

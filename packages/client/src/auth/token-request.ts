@@ -1,6 +1,11 @@
 import { TokenResponseSchema } from '@aiagent/protocol'
-import { allowInsecureRequests, ClientSecretPost, clientCredentialsGrantRequest, customFetch } from 'oauth4webapi'
-import { processClientCredentialsResponse } from 'oauth4webapi'
+import {
+  allowInsecureRequests,
+  ClientSecretPost,
+  clientCredentialsGrantRequest,
+  customFetch,
+  processClientCredentialsResponse,
+} from 'oauth4webapi'
 import { AuthError } from '../errors.ts'
 import type { Environment } from '../platform/environment.ts'
 import { FetchFailure, fetchText } from '../platform/fetch-text.ts'

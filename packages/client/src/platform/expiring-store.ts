@@ -2,10 +2,7 @@ import { SingleFlight } from '../util/single-flight.ts'
 import type { CacheAdapter } from './cache-adapter.ts'
 import type { Clock } from './clock.ts'
 
-/**
- * Requests under way, per store: agents that share a store share them too. Values leave by way of a copy, so it does not
- * matter that they are of different types.
- */
+/** Requests under way, per store: agents that share a store share them too. */
 const flights = new WeakMap<CacheAdapter, SingleFlight<unknown>>()
 
 /** The requests under way whose outcome goes into that store. */
@@ -35,19 +32,19 @@ export class ExpiringStore {
 
   /** The stored value, else what `fetch` brings, which is then stored. Callers at the same time share one `fetch`. */
   async load<T>(key: string, fetch: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const stored = await this.#get<T>(key)
-    if (stored) return structuredClone(stored)
     const removals = this.#removals
     const value = await flightsOf(this.#adapter).run(
-      key,
+      `${key}#${removals}`,
       async flight => {
+        const stored = await this.#get(key)
+        if (stored) return stored
         const fetched = await fetch(flight)
         if (removals === this.#removals) await this.#set(key, fetched)
         return fetched
       },
       signal,
     )
-    // The flight was started under the same key, and a key stands for one kind of value.
+    // A key stands for one kind of value, whoever started the flight.
     return structuredClone(value) as T
   }
 
@@ -59,11 +56,11 @@ export class ExpiringStore {
     }
   }
 
-  async #get<T>(key: string): Promise<T | undefined> {
+  async #get(key: string): Promise<unknown> {
     try {
       const entry = await this.#adapter.get(key)
       if (!entry) return undefined
-      if (this.#clock.now() - entry.timestamp < this.#ttlMs) return entry.value as T
+      if (this.#clock.now() - entry.timestamp < this.#ttlMs) return entry.value
       await this.#adapter.delete(key)
     } catch {
       // A store that cannot be read has nothing for us.

@@ -1,0 +1,291 @@
+import type { AgentDetails, DeploymentInfo } from '@aiagent/protocol'
+import { assemble, type Parts } from './assembly.ts'
+import type { ConnectionState } from './chat/connection-state.ts'
+import { type AiAgentConfig, requireSessionId } from './config.ts'
+import type { ContextAttributes } from './conversation/context-store.ts'
+import type { Message, MessageObject } from './conversation/message.ts'
+import { createContextMessage } from './conversation/message-helpers.ts'
+import type { MessageProcessor } from './conversation/message-processor.ts'
+import type { SendOptions } from './conversation/outgoing-messages.ts'
+import type { TranscriptEntry, TranscriptOptions, TranscriptRow } from './conversation/transcript.ts'
+import type { AgentEvents, AgentEventType } from './events.ts'
+import type { Logger } from './logger.ts'
+import type { Environment } from './platform/environment.ts'
+import { dropWaiting, restartConversation } from './startup/restart-conversation.ts'
+import type { Listener, ListenerOptions } from './util/event-emitter.ts'
+
+/** An operation that can be given up. Aborting rejects the operation's promise with code ABORTED. */
+export interface OperationOptions {
+  signal?: AbortSignal
+}
+
+export interface AiAgentInitializeOptions extends OperationOptions {
+  /** Attributes the conversation starts with, merged over `config.context`. */
+  context?: Record<string, unknown>
+}
+
+/**
+ * A conversation with one hosted AI agent.
+ *
+ * ```ts
+ * const agent = new AiAgent({ id: 'help', endpoint: 'https://agents.example.com' })
+ * agent.on('agentMessage', ({ payload }) => console.log(payload.message.content))
+ * await agent.initialize()
+ * await agent.connect()
+ * await agent.send('How do I reset my router?')
+ * ```
+ *
+ * Every promise settles, also when the service refuses, never answers, or closes early.
+ */
+export class AiAgent {
+  readonly #parts: Parts
+
+  /**
+   * Checks the configuration and does nothing else yet.
+   *
+   * @param environment replaces parts of the platform, such as `fetch` or `WebSocket`
+   * @throws {ConfigError} naming the first field that is missing or cannot be used
+   * @throws {SDKError} code SESSION_ID_INVALID for a blank or placeholder `sessionId`
+   * @throws {AuthError} reason `invalid_input` for an `auth` that is none of the accepted forms
+   */
+  constructor(config: AiAgentConfig, environment?: Partial<Environment>) {
+    this.#parts = assemble(config, environment)
+  }
+
+  /** The agent's logger: the configured one, or `AiAgent:<id>`. */
+  get logger(): Logger {
+    return this.#parts.logger
+  }
+
+  // ── Life ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /**
+   * Learns where the service is and what the agent is, obtains a token and a session, and emits `initialized`.
+   *
+   * Called again it joins the run under way, or returns at once when the agent is ready. After a failure it starts clean.
+   *
+   * @throws {ApiError} when a call fails; it names the call
+   * @throws {AuthError} when no token can be had
+   */
+  initialize(options: AiAgentInitializeOptions = {}): Promise<void> {
+    return this.#parts.startup.initialize(options.context ?? {}, options.signal)
+  }
+
+  /** Whether initialization is complete. */
+  getIsInitialized(): boolean {
+    return this.#parts.startup.isReady
+  }
+
+  /**
+   * Opens the chat. Resolves once it is open and rejects when the attempt fails; the agent then goes on trying by itself
+   * as `maxReconnectAttempts` allows. Joins an attempt in progress, and cuts the wait for the next one short.
+   *
+   * @throws {SDKError} code NOT_INITIALIZED before `initialize()`
+   * @throws {ConnectionError} reason `refused`, `timeout`, `closed` or `no_address`
+   */
+  async connect(options: OperationOptions = {}): Promise<void> {
+    this.#parts.startup.requireFacts('connect()')
+    await this.#parts.chat.connect(options.signal)
+  }
+
+  /**
+   * Leaves the chat: tells the service, closes, and cancels any reconnect. Messages that wait stay for the next
+   * `connect()`. Does nothing where there is no connection.
+   */
+  disconnect(options: OperationOptions & { skipGracefulDisconnect?: boolean } = {}): Promise<void> {
+    return this.#parts.chat.disconnect(options)
+  }
+
+  /**
+   * Starts over in a new session, or in the given one: the old chat is left, queue and transcript are emptied, and the
+   * stored context goes along. Where no new session can be had the old chat stays.
+   *
+   * @throws {SDKError} code NOT_INITIALIZED before `initialize()`; SESSION_ID_INVALID for an unusable id
+   */
+  async restartConnection(options: OperationOptions & { sessionId?: string | number } = {}): Promise<void> {
+    this.#parts.startup.requireFacts('restartConnection()')
+    const { sessionId, signal } = options
+    const given = sessionId === undefined ? undefined : requireSessionId(sessionId, 'restartConnection({ sessionId })')
+    await restartConversation(this.#parts, given, signal)
+  }
+
+  /** Leaves the chat without a word and releases every timer, listener and socket. The agent cannot be used any more. */
+  async destroy(): Promise<void> {
+    const { startup, chat, outgoing, inbox, authentication, events } = this.#parts
+    startup.destroy()
+    await chat.disconnect({ skipGracefulDisconnect: true })
+    chat.clearQueue()
+    outgoing.clear()
+    inbox.clear()
+    await authentication.cleanup()
+    events.removeAllListeners()
+  }
+
+  // ── Messages ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /**
+   * Sends a message, or lets it wait for the connection, in order. Before `initialize()` it waits as well.
+   *
+   * @param data text of the person who talks to the agent, a message of a helper such as `createFeedbackMessage()`, or
+   *   a `Message`
+   * @returns the message's id, as soon as the message has been taken
+   * @throws {MessageError} reason `invalid`, `encoding_failed`, or `queue_full`; the message has left no trace then
+   */
+  async send(data: string | MessageObject | Message, options?: SendOptions & OperationOptions): Promise<string> {
+    options?.signal?.throwIfAborted()
+    return this.#parts.outgoing.submit(data, options)
+  }
+
+  /** How many messages wait to be sent. */
+  getQueueSize(): number {
+    return this.#parts.chat.queueSize + this.#parts.outgoing.heldCount
+  }
+
+  /** Drops the messages that wait; each is told by an `error` event with its id. */
+  clearQueue(): void {
+    dropWaiting(this.#parts)
+  }
+
+  /** Which handlers inbound messages go through. */
+  getMessageProcessor(): MessageProcessor {
+    return this.#parts.processor
+  }
+
+  /** What was said, in order; without options the same frozen list until something changes. */
+  getTranscript(options?: TranscriptOptions): readonly TranscriptEntry[] {
+    return this.#parts.transcript.get(options)
+  }
+
+  /** The same as plain data. */
+  getTranscriptAsJSON(options?: TranscriptOptions): TranscriptRow[] {
+    return this.#parts.transcript.toJSON(options)
+  }
+
+  getTranscriptSize(): number {
+    return this.#parts.transcript.size
+  }
+
+  clearTranscript(): void {
+    this.#parts.transcript.clear()
+  }
+
+  // ── Context ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /**
+   * Merges attributes into the conversation's context, by name. The next session starts with it; with
+   * `sendImmediately` those that changed go to the present one at once.
+   *
+   * @param attributes plain values, or `{ value, type, description, notInLLM }`
+   * @throws {MessageError} reason `invalid` when they cannot be written as JSON
+   */
+  async setContext(attributes: Record<string, unknown>, options: { sendImmediately?: boolean } = {}): Promise<void> {
+    const { context, outgoing } = this.#parts
+    const changed = context.merge(attributes)
+    if (options.sendImmediately && Object.keys(changed).length > 0) outgoing.submit(createContextMessage({ context: changed }))
+  }
+
+  /** The context, or null where there is none; the same frozen object until it changes. */
+  getContext(): ContextAttributes | null {
+    return this.#parts.context.get()
+  }
+
+  /** Forgets the context, here and in the store. Sends nothing. */
+  async removeContext(): Promise<void> {
+    await this.#parts.context.remove()
+  }
+
+  /** The same as {@link removeContext}. */
+  resetContext(): Promise<void> {
+    return this.removeContext()
+  }
+
+  // ── Facts ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Where the connection stands. */
+  getState(): ConnectionState {
+    return this.#parts.chat.state
+  }
+
+  isConnected(): boolean {
+    return this.#parts.chat.isOpen
+  }
+
+  /** What the service says of the agent. Works before `initialize()`. */
+  getAgentDetails(options: OperationOptions = {}): Promise<AgentDetails> {
+    return this.#parts.startup.meetAgent(options.signal)
+  }
+
+  /** Where the deployment's services are. Works before `initialize()`. */
+  async getDeploymentInfo(options: OperationOptions = {}): Promise<DeploymentInfo> {
+    return (await this.#parts.startup.findDeployment(options.signal)).deployment
+  }
+
+  /** All parameters of the host, well-known or not. */
+  getInitParams(): Record<string, string> {
+    return { ...this.#parts.config.initParams }
+  }
+
+  /** Older name of {@link getInitParams}. */
+  getQueryParams(): Record<string, string> {
+    return this.getInitParams()
+  }
+
+  // ── Token and session ─────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** The present access token, or null. */
+  getAccessToken(): string | null {
+    return this.#parts.authentication.getCachedToken()
+  }
+
+  /** Replaces the access token, on an open chat too. */
+  async updateAccessToken(token: string): Promise<void> {
+    await this.#parts.authentication.updateToken(token)
+    this.#parts.chat.offerToken(token)
+  }
+
+  /**
+   * Sets the session for the next connection; an open one stays as it is.
+   *
+   * @throws {SDKError} code SESSION_ID_INVALID for a blank or placeholder id
+   */
+  setSessionId(sessionId: string | number): void {
+    const id = requireSessionId(sessionId, 'setSessionId()')
+    if (this.isConnected()) this.logger.warn('The new session id takes effect with the next connection.')
+    this.#parts.session.supply(id)
+  }
+
+  // ── Events ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Calls the listener for every event of that name. A signal removes it when aborted. */
+  on<Type extends AgentEventType>(type: Type, listener: Listener<AgentEvents[Type]>, options?: ListenerOptions): this {
+    this.#parts.events.on(type, listener, options)
+    return this
+  }
+
+  /** Calls the listener for the next event of that name only. */
+  once<Type extends AgentEventType>(type: Type, listener: Listener<AgentEvents[Type]>, options?: ListenerOptions): this {
+    this.#parts.events.once(type, listener, options)
+    return this
+  }
+
+  /** Removes a listener; without one, every listener of that name. */
+  off<Type extends AgentEventType>(type: Type, listener?: Listener<AgentEvents[Type]>): this {
+    this.#parts.events.off(type, listener)
+    return this
+  }
+
+  /** As {@link on}, and returns its undo. */
+  subscribe<Type extends AgentEventType>(type: Type, listener: Listener<AgentEvents[Type]>, options?: ListenerOptions): () => void {
+    return this.#parts.events.subscribe(type, listener, options)
+  }
+
+  /** Removes the listeners of one name, or all of them. */
+  removeAllListeners(type?: AgentEventType): this {
+    this.#parts.events.removeAllListeners(type)
+    return this
+  }
+
+  listenerCount(type: AgentEventType): number {
+    return this.#parts.events.listenerCount(type)
+  }
+}

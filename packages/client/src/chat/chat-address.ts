@@ -1,0 +1,43 @@
+import { type AgentDetails, CHAT_QUERY, type DeploymentInfo, socketBase } from '@aiagent/protocol'
+import { ConnectionError } from '../errors.ts'
+
+export interface ChatAddressParts {
+  agent: Pick<AgentDetails, 'webSocketDomain'>
+  deployment: Pick<DeploymentInfo, 'aiAgentDomain'>
+  /** Checked before: see `requireSessionId`. */
+  sessionId: string
+  /** Set by a platform connector. */
+  conversationId?: string | null | undefined
+}
+
+/**
+ * The address of the chat socket.
+ *
+ * The host is the agent's `webSocketDomain` where it has one, else `chat.` in front of the deployment's
+ * `aiAgentDomain`; a port and a path stay.
+ *
+ * @throws {ConnectionError} reason `no_address` when there is neither, or they make no address
+ * @see PROTOCOL.md, "Address"
+ */
+export function chatAddress(parts: ChatAddressParts): string {
+  const url = hostAddress(parts)
+  url.searchParams.set(CHAT_QUERY.SESSION_ID, parts.sessionId)
+  if (parts.conversationId) url.searchParams.set(CHAT_QUERY.EXTERNAL_CALL_ID, parts.conversationId)
+  return url.href
+}
+
+function hostAddress({ agent, deployment }: ChatAddressParts): URL {
+  const own = agent.webSocketDomain?.trim()
+  const shared = deployment.aiAgentDomain?.trim()
+  if (!own && !shared)
+    throw new ConnectionError(
+      'The chat has no address: neither the agent’s webSocketDomain nor the deployment’s aiAgentDomain is set.',
+      'no_address',
+    )
+  const base = own ? socketBase(own) : socketBase(shared ?? '').replace('://', '://chat.')
+  try {
+    return new URL(base)
+  } catch (cause) {
+    throw new ConnectionError(`The chat's address cannot be read: ${base}`, 'no_address', { cause })
+  }
+}

@@ -1,0 +1,246 @@
+import { CLIENT_DISCONNECT_REASON, CLOSE_CODE, encodeMessage, PERSONA, ROLE } from '@aiagent/protocol'
+import { abortedError, ConnectionError, type SDKError } from '../errors.ts'
+import { type Clock, sleep } from '../platform/clock.ts'
+import { JoinedTask } from '../util/joined-task.ts'
+import type { ChatSession } from './chat-session.ts'
+import { Connection } from './connection.ts'
+import type { ConnectionState } from './connection-state.ts'
+import type { QueuedMessage } from './message-queue.ts'
+import { OutboundLane } from './outbound-lane.ts'
+import type { ReconnectPolicy } from './reconnect-policy.ts'
+import { TokenDialogue } from './token-dialogue.ts'
+import type { OpenTransport, Transport } from './transport.ts'
+
+/** Longest wait for the goodbye frame to leave before the socket is closed, in milliseconds. */
+export const GOODBYE_LIMIT_MS = 100
+
+const GOODBYE_POLL_MS = 5
+
+/** What the chat tells. */
+export interface ChatListener {
+  stateChanged(state: ConnectionState, previousState: ConnectionState): void
+  /** Open, with the token sent where one is needed; waiting messages follow. */
+  connected(): void
+  closed(event: { code: number; reason: string; willReconnect: boolean }): void
+  received(data: unknown): void
+  failed(error: SDKError): void
+  flushed(count: number): void
+  /** The service wants a token, and none could be had. */
+  tokenNeeded(): void
+}
+
+export interface ChatOptions {
+  clock: Clock
+  policy: ReconnectPolicy
+  openTransport: OpenTransport
+  maxQueueSize: number
+  session: ChatSession
+  /** The address for a session; asked anew for every attempt. */
+  address(sessionId: string): string
+  token: { required(): boolean; getToken(): Promise<string>; refresh(): Promise<string> }
+  /** The stored context as a frame, for a session that was not created with it. */
+  contextFrame(): string | undefined
+  listener: ChatListener
+}
+
+/**
+ * The conversation's line to the service: a connection, the lane out, and the token dialogue, in the order the protocol
+ * wants them (PROTOCOL.md, "Opening sequence"): token frame, `connected`, owed context, what waits, what is new.
+ */
+export class Chat {
+  readonly #options: ChatOptions
+  readonly #connection: Connection
+  readonly #lane: OutboundLane
+  readonly #token: TokenDialogue
+  /** The token step of the present opening. */
+  #opening: Promise<void> = Promise.resolve()
+  /** The transport that `connected` was told for. */
+  #announced: Transport | undefined
+  #leaving: Promise<void> | undefined
+  readonly #restarting = new JoinedTask<void>('restartConnection()')
+
+  constructor(options: ChatOptions) {
+    this.#options = options
+    const { clock, listener, session } = options
+    this.#connection = new Connection({
+      clock,
+      policy: options.policy,
+      openTransport: options.openTransport,
+      address: async signal => options.address(await session.require(signal)),
+      listener: {
+        stateChanged: listener.stateChanged,
+        opened: transport => this.#opened(transport),
+        received: listener.received,
+        closed: event => {
+          this.#interrupt()
+          this.#announced = undefined
+          listener.closed(event)
+        },
+        failed: listener.failed,
+        sessionRefused: () => session.forget(),
+      },
+    })
+    this.#lane = new OutboundLane({ clock, maxQueueSize: options.maxQueueSize, onFlushed: listener.flushed })
+    this.#token = new TokenDialogue({
+      ...options.token,
+      onReady: transport => this.#ready(transport),
+      onUnavailable: (error, transport) => {
+        this.#lane.shut()
+        listener.failed(error)
+        this.#announce(transport)
+        listener.tokenNeeded()
+      },
+    })
+  }
+
+  get state(): ConnectionState {
+    return this.#connection.state
+  }
+
+  get isOpen(): boolean {
+    return this.#connection.transport !== undefined
+  }
+
+  /** How many messages wait. */
+  get queueSize(): number {
+    return this.#lane.size
+  }
+
+  /** Resolves once the chat is open and the token has been sent where one is needed, or found impossible to get. */
+  async connect(signal?: AbortSignal): Promise<void> {
+    // One socket at a time: the service would close the older of two on the same session.
+    if (this.#leaving) await this.#leaving
+    await this.#connection.open(signal)
+    const transport = this.#connection.transport
+    await this.#opening
+    if (signal?.aborted) throw abortedError('connect()', signal)
+    if (!transport || this.#connection.transport !== transport)
+      throw new ConnectionError('The chat was closed right after it opened.', 'closed')
+  }
+
+  /** Leaves: says goodbye when open, and closes. Waiting messages stay for a later connect. */
+  disconnect(options: { skipGracefulDisconnect?: boolean; signal?: AbortSignal } = {}): Promise<void> {
+    const transport = this.#connection.transport
+    if (!transport || options.skipGracefulDisconnect) {
+      this.#close()
+      return this.#leaving ?? Promise.resolve()
+    }
+    this.#leaving ??= this.#leave(transport, options.signal).finally(() => {
+      this.#leaving = undefined
+    })
+    return this.#leaving
+  }
+
+  /**
+   * Moves the conversation to another session.
+   *
+   * A new session is asked for before the old chat is left, so that a failure changes nothing.
+   *
+   * @param reset called between the two: what belonged to the old conversation goes
+   */
+  restart(options: { sessionId: string | undefined; signal: AbortSignal | undefined; reset(): void }): Promise<void> {
+    const { session } = this.#options
+    const { sessionId, reset } = options
+    return this.#restarting.join(async signal => {
+      const created = sessionId === undefined ? await session.create(signal) : undefined
+      if (signal.aborted) return
+      await this.disconnect({ signal })
+      reset()
+      if (created !== undefined) session.adopt(created)
+      else if (sessionId !== undefined) session.supply(sessionId)
+      await this.connect(signal)
+    }, options.signal)
+  }
+
+  /**
+   * Sends a frame, or lets it wait for the next opening.
+   *
+   * @throws {MessageError} reason `queue_full`
+   */
+  send(id: string, frame: string): void {
+    this.#lane.accept(id, frame)
+  }
+
+  /** Takes out what waits, and returns it. */
+  clearQueue(): QueuedMessage[] {
+    return this.#lane.clear()
+  }
+
+  /** The service asks for a new token. */
+  renewToken(): void {
+    this.#token.renew()
+  }
+
+  /** A new token is there. */
+  offerToken(token: string): void {
+    this.#token.offer(token)
+  }
+
+  /** The agent has spoken: the connection is good. */
+  confirm(): void {
+    this.#connection.confirm()
+  }
+
+  #opened(transport: Transport): void {
+    if (this.#token.isRequired) this.#opening = this.#token.begin(transport)
+    else {
+      this.#token.attach(transport)
+      this.#ready(transport)
+    }
+  }
+
+  /** Nothing stands between the messages and this transport any more. */
+  #ready(transport: Transport): void {
+    this.#announce(transport)
+    // A listener may have left in between.
+    if (this.#connection.transport !== transport || this.#leaving) return
+    this.#payContextDebt(transport)
+    this.#lane.open(transport)
+  }
+
+  #announce(transport: Transport): void {
+    if (this.#announced === transport || this.#connection.transport !== transport) return
+    this.#announced = transport
+    this.#options.listener.connected()
+  }
+
+  #payContextDebt(transport: Transport): void {
+    const { session, contextFrame } = this.#options
+    if (!session.lacksContext) return
+    const frame = contextFrame()
+    try {
+      if (frame !== undefined) transport.send(frame)
+      session.contextTold()
+    } catch {
+      // The socket is going down: the next opening pays.
+    }
+  }
+
+  /** The transport is gone or about to go. */
+  #interrupt(): void {
+    this.#lane.shut()
+    this.#token.end()
+  }
+
+  async #leave(transport: Transport, signal: AbortSignal | undefined): Promise<void> {
+    const { clock } = this.#options
+    this.#interrupt()
+    try {
+      transport.send(GOODBYE)
+    } catch {
+      // Then the service learns it from the close.
+    }
+    const limit = clock.now() + GOODBYE_LIMIT_MS
+    while (transport.bufferedAmount > 0 && clock.now() < limit && this.#connection.transport === transport) {
+      if (signal?.aborted) break
+      await sleep(clock, GOODBYE_POLL_MS, signal)
+    }
+    this.#close()
+  }
+
+  #close(): void {
+    this.#connection.close(CLOSE_CODE.NORMAL, CLIENT_DISCONNECT_REASON)
+  }
+}
+
+const GOODBYE = encodeMessage({ persona: PERSONA.SYSTEM, role: ROLE.GRACEFUL_DISCONNECT })

@@ -1,0 +1,14 @@
+/** Where a chat connection stands. */
+export const ConnectionState = {
+  /** Never connected. */
+  IDLE: 'IDLE',
+  /** An attempt is on its way. */
+  CONNECTING: 'CONNECTING',
+  CONNECTED: 'CONNECTED',
+  /** The connection was lost or could not be made; another attempt follows by itself. */
+  RECONNECTING: 'RECONNECTING',
+  /** Ended on purpose, by either side, or given up. `connect()` starts anew. */
+  CLOSED: 'CLOSED',
+} as const
+
+export type ConnectionState = (typeof ConnectionState)[keyof typeof ConnectionState]

@@ -1,0 +1,296 @@
+import { CLOSE_CODE, isFinalCloseCode, isSessionRefusal } from '@aiagent/protocol'
+import { abortedError, ConnectionError, SDKError } from '../errors.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { SocketCloseEvent } from '../platform/environment.ts'
+import { ConnectionState } from './connection-state.ts'
+import type { ReconnectPolicy } from './reconnect-policy.ts'
+import type { OpenTransport, Transport } from './transport.ts'
+
+/*
+ * The reconnect loop over one transport at a time. It owns the connection's state, the transport, the one timer and the
+ * count of attempts; the chat calls it and hears of it through `ConnectionListener`.
+ *
+ *   idle ── open() ──► connecting ── opened ──► open
+ *                        ▲   │ fails             │ close code other than 1000, 1005
+ *                        │   ▼                   ▼
+ *                        └─ timer ── waiting ◄───┘        attempts used up, 1000, 1005, or close() ──► closed
+ *
+ * Every attempt asks for its address again. Whatever arrives late for an attempt or a transport that is no longer the
+ * present one changes nothing: each callback first compares itself with the state.
+ */
+
+/** How long a socket may take to open, in milliseconds. */
+export const CONNECT_TIMEOUT_MS = 10_000
+
+/** A connection that held this long counts as good, in milliseconds: the next outage starts with the shortest wait. */
+export const STABLE_AFTER_MS = 5_000
+
+/** What a connection tells. */
+export interface ConnectionListener {
+  stateChanged(state: ConnectionState, previousState: ConnectionState): void
+  opened(transport: Transport): void
+  received(data: unknown): void
+  /** An open connection ended. */
+  closed(event: { code: number; reason: string; willReconnect: boolean }): void
+  /** An attempt failed, or there will be no further one. */
+  failed(error: SDKError): void
+  /** The service does not know the session any more; the next attempt needs another. */
+  sessionRefused(): void
+}
+
+export interface ConnectionOptions {
+  clock: Clock
+  policy: ReconnectPolicy
+  openTransport: OpenTransport
+  /** Where to connect; asked anew for every attempt. */
+  address(signal: AbortSignal): Promise<string>
+  listener: ConnectionListener
+}
+
+interface Attempt {
+  readonly controller: AbortController
+  readonly callers: Set<{ resolve(): void; reject(error: SDKError): void }>
+  /** Whether the reconnect loop made it: then it goes on when its callers give up. */
+  readonly background: boolean
+  transport?: Transport
+  timer?: unknown
+}
+
+type State =
+  | { readonly at: 'idle' | 'closed' }
+  | { readonly at: 'connecting'; readonly attempt: Attempt }
+  | { readonly at: 'open'; readonly transport: Transport; readonly since: number }
+  | { readonly at: 'waiting'; readonly timer: unknown }
+
+const PUBLIC_STATE = {
+  idle: ConnectionState.IDLE,
+  connecting: ConnectionState.CONNECTING,
+  open: ConnectionState.CONNECTED,
+  waiting: ConnectionState.RECONNECTING,
+  closed: ConnectionState.CLOSED,
+} as const satisfies Record<State['at'], ConnectionState>
+
+export class Connection {
+  readonly #options: ConnectionOptions
+  #state: State = { at: 'idle' }
+  /** Reconnect attempts since the connection was last good. */
+  #attempts = 0
+
+  constructor(options: ConnectionOptions) {
+    this.#options = options
+  }
+
+  get state(): ConnectionState {
+    return PUBLIC_STATE[this.#state.at]
+  }
+
+  /** The open transport. */
+  get transport(): Transport | undefined {
+    return this.#state.at === 'open' ? this.#state.transport : undefined
+  }
+
+  /**
+   * Resolves when the connection is open, and rejects when the attempt under way fails. Joins an attempt in progress;
+   * cuts a wait for the next one short. After a failure the loop goes on by itself.
+   *
+   * @throws {SDKError} code ABORTED when the signal is aborted or {@link close} is called first
+   */
+  open(signal?: AbortSignal): Promise<void> {
+    if (signal?.aborted) return Promise.reject(abortedError('connect()', signal))
+    switch (this.#state.at) {
+      case 'open':
+        return Promise.resolve()
+      case 'connecting':
+        return this.#join(this.#state.attempt, signal)
+      case 'waiting':
+        return this.#join(this.#attempt(true), signal)
+      case 'idle':
+      case 'closed':
+        this.#attempts = 0
+        return this.#join(this.#attempt(false), signal)
+      default:
+        return this.#state satisfies never
+    }
+  }
+
+  /** Ends the connection or the attempt to make one. Nothing follows by itself. */
+  close(code: number = CLOSE_CODE.NORMAL, reason = ''): void {
+    const state = this.#state
+    if (state.at === 'idle' || state.at === 'closed') return
+    this.#become({ at: 'closed' })
+    if (state.at === 'open') {
+      state.transport.close(code, reason)
+      this.#options.listener.closed({ code, reason, willReconnect: false })
+    } else if (state.at === 'connecting') {
+      this.#abandon(state.attempt)
+      settle(state.attempt, closedEarly())
+    }
+  }
+
+  /** The service has proven to be well: the next outage starts with the shortest wait. */
+  confirm(): void {
+    this.#attempts = 0
+  }
+
+  #become(next: State): void {
+    const previous = this.#state
+    if (previous.at === 'waiting') this.#options.clock.clearTimeout(previous.timer)
+    this.#state = next
+    if (previous.at !== next.at) this.#options.listener.stateChanged(PUBLIC_STATE[next.at], PUBLIC_STATE[previous.at])
+  }
+
+  #isCurrent(attempt: Attempt): boolean {
+    return this.#state.at === 'connecting' && this.#state.attempt === attempt
+  }
+
+  #attempt(background: boolean): Attempt {
+    const attempt: Attempt = { controller: new AbortController(), callers: new Set(), background }
+    this.#become({ at: 'connecting', attempt })
+    this.#options.address(attempt.controller.signal).then(
+      address => this.#dial(attempt, address),
+      cause => this.#fail(attempt, asError(cause)),
+    )
+    return attempt
+  }
+
+  #dial(attempt: Attempt, address: string): void {
+    if (!this.#isCurrent(attempt)) return
+    attempt.timer = this.#options.clock.setTimeout(() => {
+      const seconds = CONNECT_TIMEOUT_MS / 1000
+      this.#fail(attempt, new ConnectionError(`The chat did not open within ${seconds} s.`, 'timeout'))
+    }, CONNECT_TIMEOUT_MS)
+    try {
+      const transport = this.#options.openTransport(address, {
+        opened: () => this.#opened(attempt, transport),
+        received: data => this.transport === transport && this.#options.listener.received(data),
+        closed: event => (this.#isCurrent(attempt) ? this.#refused(attempt, event) : this.#lost(transport, event)),
+      })
+      attempt.transport = transport
+    } catch (cause) {
+      this.#fail(attempt, new ConnectionError('The runtime refuses to open the chat.', 'refused', { cause }))
+    }
+  }
+
+  #opened(attempt: Attempt, transport: Transport): void {
+    if (!this.#isCurrent(attempt)) return
+    this.#options.clock.clearTimeout(attempt.timer)
+    this.#become({ at: 'open', transport, since: this.#options.clock.now() })
+    if (this.transport === transport) this.#options.listener.opened(transport)
+    settle(attempt, this.transport === transport ? undefined : closedEarly())
+  }
+
+  #refused(attempt: Attempt, { code, httpStatus }: SocketCloseEvent): void {
+    const status = httpStatus === undefined ? `close code ${code}` : `HTTP status ${httpStatus}`
+    const sessionRefused = code === CLOSE_CODE.SESSION_UNKNOWN || isSessionRefusal(httpStatus)
+    const error = new ConnectionError(
+      sessionRefused
+        ? `The service does not know the session (${status}). A new one is asked for.`
+        : `The chat could not be opened (${status}).`,
+      httpStatus === undefined && code !== CLOSE_CODE.ABNORMAL ? 'closed' : 'refused',
+      { closeCode: code, httpStatus },
+    )
+    this.#fail(attempt, error, { sessionRefused, final: isFinalCloseCode(code) })
+  }
+
+  #fail(attempt: Attempt, error: SDKError, { sessionRefused = false, final = isFatal(error) } = {}): void {
+    if (!this.#isCurrent(attempt)) return
+    this.#abandon(attempt)
+    this.#comeBack(final, () => {
+      this.#options.listener.failed(error)
+      if (sessionRefused) this.#options.listener.sessionRefused()
+    })
+    settle(attempt, error)
+  }
+
+  #lost(transport: Transport, { code, reason }: SocketCloseEvent): void {
+    const state = this.#state
+    if (state.at !== 'open' || state.transport !== transport) return
+    if (this.#options.clock.now() - state.since >= STABLE_AFTER_MS) this.confirm()
+    const sessionRefused = code === CLOSE_CODE.SESSION_UNKNOWN
+    const final = isFinalCloseCode(code)
+    const { listener } = this.#options
+    this.#comeBack(final, () => {
+      listener.closed({ code, reason, willReconnect: this.#state.at !== 'closed' })
+      if (!sessionRefused) return
+      const message = 'The service ended the session while the chat was open. A new one is asked for.'
+      listener.failed(new ConnectionError(message, 'closed', { closeCode: code }))
+      listener.sessionRefused()
+    })
+  }
+
+  /**
+   * Leaves the present state for the wait before the next attempt, or for good. `tell` says what happened once that
+   * stands, so that a listener that closes or reopens has its way.
+   */
+  #comeBack(final: boolean, tell: () => void): void {
+    const { policy, clock, listener } = this.#options
+    const usedUp = !final && this.#attempts >= policy.maxAttempts
+    if (final || usedUp) {
+      this.#become({ at: 'closed' })
+      tell()
+      if (usedUp)
+        listener.failed(
+          new ConnectionError(
+            `The chat is closed: ${policy.maxAttempts} reconnect attempts are used up. Call connect() to try again.`,
+            'attempts_used_up',
+          ),
+        )
+      return
+    }
+    const timer = clock.setTimeout(() => {
+      if (this.#state.at === 'waiting' && this.#state.timer === timer) this.#attempt(true)
+    }, policy.delayFor(this.#attempts))
+    this.#attempts++
+    this.#become({ at: 'waiting', timer })
+    tell()
+  }
+
+  #join(attempt: Attempt, signal: AbortSignal | undefined): Promise<void> {
+    // A listener of the state change may have closed it again.
+    if (!this.#isCurrent(attempt)) return Promise.reject(closedEarly())
+    return new Promise((resolve, reject) => {
+      const done = () => {
+        attempt.callers.delete(caller)
+        signal?.removeEventListener('abort', giveUp)
+      }
+      const caller = {
+        resolve: () => (done(), resolve()),
+        reject: (error: SDKError) => (done(), reject(error)),
+      }
+      const giveUp = () => {
+        caller.reject(abortedError('connect()', signal as AbortSignal))
+        if (attempt.callers.size === 0 && !attempt.background && this.#isCurrent(attempt)) this.close()
+      }
+      attempt.callers.add(caller)
+      signal?.addEventListener('abort', giveUp)
+    })
+  }
+
+  #abandon(attempt: Attempt): void {
+    this.#options.clock.clearTimeout(attempt.timer)
+    attempt.controller.abort()
+    attempt.transport?.close(CLOSE_CODE.NORMAL, '')
+  }
+}
+
+function settle(attempt: Attempt, error?: SDKError): void {
+  for (const caller of [...attempt.callers]) error ? caller.reject(error) : caller.resolve()
+}
+
+function closedEarly(): SDKError {
+  return new SDKError('The connection was closed before it was open.', 'ABORTED')
+}
+
+/** What another attempt cannot mend. */
+function isFatal(error: SDKError): boolean {
+  return (
+    error.code === 'SESSION_ID_INVALID' ||
+    error.code === 'NOT_INITIALIZED' ||
+    (error instanceof ConnectionError && error.reason === 'no_address')
+  )
+}
+
+function asError(cause: unknown): SDKError {
+  if (cause instanceof SDKError) return cause
+  return new ConnectionError('The address of the chat could not be had.', 'no_address', { cause })
+}

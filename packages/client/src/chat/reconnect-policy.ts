@@ -1,0 +1,37 @@
+/** How a lost connection is tried again. Decides and does nothing. */
+export interface ReconnectPolicy {
+  /** How many attempts follow before giving up. */
+  readonly maxAttempts: number
+  /** Wait before attempt number `attempt` (from 0), in milliseconds. */
+  delayFor(attempt: number): number
+}
+
+export interface ReconnectPolicyOptions {
+  maxReconnectAttempts: number
+  baseReconnectDelay: number
+  maxReconnectDelay: number
+  /** From 0 to 1, as `Math.random`. */
+  random(): number
+}
+
+/** Beyond this the doubling has long reached any sensible maximum, and a power would overflow. */
+const LARGEST_EXPONENT = 40
+
+/**
+ * Doubles the wait with each failed attempt, and draws it from the upper half of the step.
+ *
+ * With c = min(base · 2^(attempt+1), max) the wait is uniform in [max(base, c/2), c]: 1–2, 2–4 … 15–30 s with the
+ * defaults. The spread keeps clients that lost the service together from coming back together.
+ */
+export function createReconnectPolicy(options: ReconnectPolicyOptions): ReconnectPolicy {
+  const max = options.maxReconnectDelay
+  const base = Math.min(options.baseReconnectDelay, max)
+  return {
+    maxAttempts: options.maxReconnectAttempts,
+    delayFor(attempt) {
+      const ceiling = Math.min(base * 2 ** Math.min(attempt + 1, LARGEST_EXPONENT), max)
+      const floor = Math.max(base, ceiling / 2)
+      return floor + options.random() * (ceiling - floor)
+    },
+  }
+}

@@ -1,0 +1,25 @@
+import type { SocketCloseEvent } from '../platform/environment.ts'
+
+/** What a transport tells of its socket. `closed` comes once, and nothing after it. */
+export interface TransportListener {
+  opened(): void
+  received(data: unknown): void
+  closed(event: SocketCloseEvent): void
+}
+
+/** One socket, from its opening to its end. */
+export interface Transport {
+  /** Bytes that were written and have not left yet. */
+  readonly bufferedAmount: number
+  /** @throws when the socket is not open */
+  send(text: string): void
+  /** Closes and tells the listener nothing more: whoever closes knows, and the service may never answer. */
+  close(code: number, reason: string): void
+}
+
+/**
+ * Opens a socket to an address.
+ *
+ * @throws when the runtime refuses the address
+ */
+export type OpenTransport = (address: string, listener: TransportListener) => Transport

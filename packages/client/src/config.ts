@@ -1,0 +1,174 @@
+import { isUsableSessionId, restBase } from '@aiagent/protocol'
+import type { AuthenticationInput } from './auth/auth-strategy.ts'
+import type { TranscriptConfig } from './conversation/transcript.ts'
+import { ConfigError, SDKError } from './errors.ts'
+import { type Logger, LogLevel } from './logger.ts'
+import type { CacheConfig } from './platform/cache-adapter.ts'
+
+/** What a host says about the agent it wants to talk to. Only `id` and `endpoint` are required. */
+export interface AiAgentConfig {
+  /** The agent's id, as the admin console shows it. */
+  id: string
+  /**
+   * Address of the deployment: `https://…`, `wss://…` or a bare host.
+   *
+   * Deployment information is fetched from it over HTTP; `ws:` and `wss:` are read as `http:` and `https:` there.
+   */
+  endpoint: string
+  /**
+   * How access tokens are had: a config object such as `{ type: 'pre-auth', accessToken }`, an object with `getToken()`,
+   * a full `AuthStrategy`, or nothing for the anonymous token.
+   */
+  auth?: AuthenticationInput
+  /** Connect as soon as `initialize()` has completed. @default false */
+  autoConnect?: boolean
+  /** How many messages may wait while there is no connection. One more is refused. @default 1000 */
+  maxQueueSize?: number
+  /** How many reconnect attempts follow a lost connection before the state is CLOSED. @default Infinity */
+  maxReconnectAttempts?: number
+  /** Shortest wait before a reconnect attempt, in milliseconds. @default 1000 */
+  baseReconnectDelay?: number
+  /**
+   * Longest wait before a reconnect attempt, in milliseconds.
+   *
+   * The wait doubles from `baseReconnectDelay` with each failed attempt and stops growing here. Close codes 1000 and
+   * 1005 end the connection, so no attempt follows them.
+   *
+   * @default 30_000
+   */
+  maxReconnectDelay?: number
+  /** A logger of the host's own. By default the agent creates `AiAgent:<id>`. */
+  logger?: Logger
+  /** Entries below this level are dropped. @default LogLevel.INFO */
+  logLevel?: LogLevel
+  /** Whether log entries are printed; subscribers of the logger get them in any case. @default true */
+  enableLogging?: boolean
+  /** Whether and which messages the transcript keeps. */
+  transcriptConfig?: TranscriptConfig
+  /** How answers of the REST calls, and the context, are kept. */
+  cache?: CacheConfig
+  /** An existing session to talk in. Without it a session is asked for during initialization. */
+  sessionId?: string | number
+  /** Parameters that the host application hands through, well-known keys or not. `getInitParams()` returns them all. */
+  initParams?: Record<string, string>
+  /** Attributes the conversation starts with. `initialize({ context })` is merged over them. */
+  context?: Record<string, unknown>
+  /** Removed in 0.3.0: use `initParams.scopes`. A value is ignored with a warning. */
+  scopes?: never
+}
+
+/** What holds where the host says nothing. */
+export const DEFAULTS = {
+  autoConnect: false,
+  maxQueueSize: 1000,
+  maxReconnectAttempts: Number.POSITIVE_INFINITY,
+  baseReconnectDelay: 1000,
+  maxReconnectDelay: 30_000,
+  logLevel: LogLevel.INFO,
+  enableLogging: true,
+} as const
+
+/** The configuration with every default applied and every value checked. */
+export interface ResolvedConfig {
+  readonly id: string
+  readonly endpoint: string
+  readonly auth: AuthenticationInput | undefined
+  readonly autoConnect: boolean
+  readonly maxQueueSize: number
+  readonly maxReconnectAttempts: number
+  readonly baseReconnectDelay: number
+  readonly maxReconnectDelay: number
+  readonly logger: Logger | undefined
+  readonly logLevel: LogLevel
+  readonly enableLogging: boolean
+  readonly transcript: TranscriptConfig
+  readonly cache: CacheConfig
+  readonly sessionId: string | undefined
+  readonly initParams: Readonly<Record<string, string>>
+  readonly context: Readonly<Record<string, unknown>>
+  /** What the host should be told about its configuration. */
+  readonly warnings: readonly string[]
+}
+
+/**
+ * Checks what the host gave and fills in the rest.
+ *
+ * @throws {ConfigError} naming the first field that is missing or cannot be used
+ * @throws {SDKError} code SESSION_ID_INVALID for a blank or placeholder `sessionId`
+ */
+export function resolveConfig(config: AiAgentConfig): ResolvedConfig {
+  if (typeof config !== 'object' || config === null)
+    throw new ConfigError('config', 'The configuration is missing. Pass an object with `id` and `endpoint`.')
+  const maxReconnectDelay = delay(config, 'maxReconnectDelay')
+  return Object.freeze({
+    id: requireText(config, 'id'),
+    endpoint: requireAddress(config),
+    auth: config.auth ?? undefined,
+    autoConnect: config.autoConnect ?? DEFAULTS.autoConnect,
+    maxQueueSize: count(config, 'maxQueueSize'),
+    maxReconnectAttempts: count(config, 'maxReconnectAttempts'),
+    baseReconnectDelay: Math.min(delay(config, 'baseReconnectDelay'), maxReconnectDelay),
+    maxReconnectDelay,
+    logger: config.logger,
+    logLevel: config.logLevel ?? DEFAULTS.logLevel,
+    enableLogging: config.enableLogging ?? DEFAULTS.enableLogging,
+    transcript: { ...config.transcriptConfig },
+    cache: { ...config.cache },
+    sessionId: config.sessionId === undefined ? undefined : requireSessionId(config.sessionId, 'config.sessionId'),
+    initParams: Object.freeze({ ...config.initParams }),
+    context: Object.freeze({ ...config.context }),
+    warnings:
+      'scopes' in config && config.scopes !== undefined
+        ? ['`scopes` was removed in 0.3.0 and is ignored. Use `initParams.scopes`, or the scopes of a PKCE config.']
+        : [],
+  })
+}
+
+/**
+ * The session id as text.
+ *
+ * @throws {SDKError} code SESSION_ID_INVALID for anything but a finite number or text that means something
+ */
+export function requireSessionId(value: unknown, where: string): string {
+  if (!isUsableSessionId(value))
+    throw new SDKError(
+      `${where} is no usable session id: blank, or a placeholder such as "undefined". Leave it out to get a new session.`,
+      'SESSION_ID_INVALID',
+    )
+  return String(value).trim()
+}
+
+function requireText(config: AiAgentConfig, field: 'id' | 'endpoint'): string {
+  const value: unknown = config[field]
+  if (typeof value !== 'string' || value.trim() === '')
+    throw new ConfigError(field, `\`${field}\` is ${value === undefined ? 'missing' : 'not a text with content'}.`)
+  return value.trim()
+}
+
+function requireAddress(config: AiAgentConfig): string {
+  const endpoint = requireText(config, 'endpoint')
+  let url: URL | undefined
+  try {
+    url = new URL(restBase(endpoint))
+  } catch {}
+  if (!url?.hostname || !/^https?:$/.test(url.protocol) || /\s/.test(endpoint))
+    throw new ConfigError(
+      'endpoint',
+      `\`endpoint\` is not an address: ${JSON.stringify(endpoint)}. Give https://host, wss://host or a bare host.`,
+    )
+  return endpoint
+}
+
+function count(config: AiAgentConfig, field: 'maxQueueSize' | 'maxReconnectAttempts'): number {
+  const value = config[field] ?? DEFAULTS[field]
+  if (typeof value !== 'number' || !(value >= 0) || (value !== Number.POSITIVE_INFINITY && !Number.isInteger(value)))
+    throw new ConfigError(field, `\`${field}\` must be a whole number from 0 up, or Infinity.`)
+  return value
+}
+
+function delay(config: AiAgentConfig, field: 'baseReconnectDelay' | 'maxReconnectDelay'): number {
+  const value = config[field] ?? DEFAULTS[field]
+  if (typeof value !== 'number' || !(value >= 0) || !Number.isFinite(value))
+    throw new ConfigError(field, `\`${field}\` must be a number of milliseconds from 0 up.`)
+  return value
+}

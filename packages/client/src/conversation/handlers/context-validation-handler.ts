@@ -1,0 +1,22 @@
+import { PERSONA, ROLE } from '@aiagent/protocol'
+import type { Message } from '../message.ts'
+import { BaseMessageHandler, type ContextValidationResult, handled, resultBase, systemParties } from '../message-handler.ts'
+
+/** Attributes of the context that the service refused. The session goes on (WS-06). */
+export class ContextValidationHandler extends BaseMessageHandler {
+  override readonly resultType = 'context_validation'
+
+  canHandle(message: Message): boolean {
+    return message.persona === PERSONA.SYSTEM && message.role === ROLE.CONTEXT_VALIDATION
+  }
+
+  handle(message: Message): ContextValidationResult {
+    return {
+      type: this.resultType,
+      ...resultBase(message),
+      ...systemParties(),
+      message: handled(message),
+      contextValidationErrors: message.messageData?.contextValidationErrors ?? [],
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import type { AgentEventPayloadMap, AgentEventType } from '../events.ts'
+import type { Message } from './message.ts'
+import type { HandlerResult, MessageHandlerResult } from './message-handler.ts'
+
+/** Emits an event; the payload is made only when somebody listens. */
+export type Emit = <Type extends AgentEventType>(type: Type, payload: () => AgentEventPayloadMap[Type]) => void
+
+/**
+ * The events of one received message: `message` for every one, then its own.
+ *
+ * Results of the host's own handlers, and messages that nobody handles, have no event of their own.
+ */
+export function emitInbound(emit: Emit, message: Message, result: HandlerResult | undefined): void {
+  emit('message', () => ({ data: message }))
+  if (result === undefined) return
+  const known = result as MessageHandlerResult
+  switch (known.type) {
+    case 'agent_message':
+      return emit('agentMessage', () => told(known))
+    case 'heartbeat_processed':
+      return emit('heartbeat', () => told(known))
+    case 'chat_history_processed':
+      return emit('chatHistory', () => ({ ...told(known), hasHistory: known.hasHistory }))
+    case 'error_message':
+      return emit('errorMessage', () => ({ message, error: new Error(message.content || 'The service reports an error.') }))
+    case 'context_validation':
+      return emit('contextValidation', () => ({ message, issues: known.contextValidationErrors }))
+    case 'token_refresh_required':
+      return
+    default:
+      return known satisfies never
+  }
+}
+
+/** A result without what the event's envelope says already. Written out, since a rest copy is slow. */
+function told<Type extends string, Handled>(result: { type: Type; message: Handled } & Pick<HandlerResult, 'messageId' | 'from' | 'to'>) {
+  return { type: result.type, messageId: result.messageId, from: result.from, to: result.to, message: result.message }
+}

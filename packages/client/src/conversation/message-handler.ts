@@ -1,0 +1,127 @@
+import type { ContextValidationIssue, EscalationData, MessageData } from '@aiagent/protocol'
+import type { Awaitable } from '../platform/cache-adapter.ts'
+import type { Message } from './message.ts'
+
+/** Who speaks, or is spoken to. */
+export interface Party {
+  name: string
+  isAi: boolean
+}
+
+/** A message as a handler hands it on. */
+export interface HandledMessage {
+  persona: string
+  role: string
+  content: string | undefined
+  /** The frame's `messageData` as received, or an empty object. */
+  raw: MessageData
+}
+
+/** What every handler's result has. */
+export interface HandlerResult<Type extends string = string, Handled extends HandledMessage = HandledMessage> {
+  type: Type
+  messageId: string | undefined
+  timestamp: number
+  sessionId: string | undefined
+  agentId: string | undefined
+  from: Party
+  to: Party
+  message: Handled
+}
+
+/** A way to reach a human without a live chat. */
+export interface EscalationOption {
+  /** Text for a button. */
+  label: 'CALL' | 'SMS' | 'EMAIL'
+  type: 'phone' | 'sms' | 'email'
+  /** The number; none for email. */
+  value?: string
+}
+
+/** An answer or question of the agent. */
+export interface AgentMessage extends HandledMessage {
+  /** What the answer is based on; usually `{ title, url }`. */
+  sources?: unknown[]
+  reasoning?: string
+  /** True when there is reasoning to show. */
+  showReasoning: boolean
+  /** True for answers that can be rated. */
+  showFeedback: boolean
+  /** True when suggested answers are there. */
+  showOptions: boolean
+  /** Suggested answers to a question. The chosen one goes back as an ordinary message. */
+  options?: string[]
+  /** `live`: a chat takes over at `escalationData.entrypointUrl`. `alternate`: by phone, SMS or email. */
+  escalationType?: 'live' | 'alternate'
+  escalationData?: EscalationData & { options?: EscalationOption[] }
+}
+
+export type AgentMessageResult = HandlerResult<'agent_message', AgentMessage>
+export type HeartbeatResult = HandlerResult<'heartbeat_processed'>
+export type ChatHistoryResult = HandlerResult<'chat_history_processed', HandledMessage & { chatHistory: unknown[] }> & {
+  hasHistory: boolean
+}
+export type ErrorMessageResult = HandlerResult<'error_message', HandledMessage & { errorCode: string | undefined }> & {
+  errorCode: string | undefined
+}
+export type ContextValidationResult = HandlerResult<'context_validation'> & {
+  contextValidationErrors: ContextValidationIssue[]
+}
+export type TokenRefreshResult = HandlerResult<'token_refresh_required', HandledMessage & { errorCode: string | undefined }> & {
+  errorCode: string | undefined
+}
+
+/** What the library's own handlers return. */
+export type MessageHandlerResult =
+  | AgentMessageResult
+  | HeartbeatResult
+  | ChatHistoryResult
+  | ErrorMessageResult
+  | ContextValidationResult
+  | TokenRefreshResult
+
+/**
+ * Takes one kind of inbound message. Subclass it and pass an instance to `getMessageProcessor().addHandler()`.
+ *
+ * The first handler whose `canHandle` says yes gets the message; a promise holds up the messages behind it.
+ */
+export abstract class BaseMessageHandler {
+  /** The `type` of its results; lets `includeMessageTypes` decide before the handler is asked. */
+  readonly resultType?: string
+  abstract canHandle(message: Message): boolean
+  abstract handle(message: Message): Awaitable<HandlerResult>
+}
+
+const SYSTEM: Party = { name: 'System', isAi: false }
+const CLIENT: Party = { name: 'Client', isAi: false }
+const CUSTOMER: Party = { name: 'Customer', isAi: false }
+
+/** The agent as a party of a message. */
+export function agentParties(message: Message): Pick<HandlerResult, 'from' | 'to'> {
+  return { from: { name: message.from || 'AI Agent', isAi: true }, to: CUSTOMER }
+}
+
+/** The service itself as a party of a message. */
+export function systemParties(): Pick<HandlerResult, 'from' | 'to'> {
+  return { from: SYSTEM, to: CLIENT }
+}
+
+/** The part of a result that is the same for every kind. */
+export function resultBase(message: Message): Pick<HandlerResult, 'messageId' | 'timestamp' | 'sessionId' | 'agentId'> {
+  return {
+    messageId: message.messageId,
+    timestamp: message.timestamp ?? 0,
+    sessionId: message.sessionId,
+    agentId: message.agentId,
+  }
+}
+
+export function handled(message: Message): HandledMessage {
+  return { persona: message.persona, role: message.role, content: message.content, raw: message.messageData ?? {} }
+}
+
+/** The frame's error code as text, whatever the service sent. */
+export function errorCodeOf(message: Message): string | undefined {
+  const code = message.messageData?.error_code
+  return code === undefined || code === null ? undefined : String(code)
+}

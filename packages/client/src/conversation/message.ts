@@ -1,0 +1,166 @@
+import { encodeMessage, type MessageData, PERSONA, type ServerMessage } from '@aiagent/protocol'
+import { MessageError } from '../errors.ts'
+
+/** A message as plain data: what the helpers return and `send()` takes. */
+export interface MessageObject {
+  /** @default 'customer' */
+  persona?: string
+  /** @default 'human' */
+  role?: string
+  content?: string | undefined
+  messageData?: MessageData | undefined
+  /** The sender's id for it. Local: it does not go over the wire. */
+  messageId?: string | undefined
+  from?: string | undefined
+  to?: string | undefined
+}
+
+/** What a message carries beside persona, role and content. */
+export interface MessageOptions {
+  messageId?: string | undefined
+  messageData?: MessageData | undefined
+  /** Milliseconds since the epoch. */
+  timestamp?: number | undefined
+  from?: string | undefined
+  to?: string | undefined
+  agentId?: string | undefined
+  sessionId?: string | undefined
+}
+
+/** One message of the conversation, in either direction. */
+export class Message {
+  readonly persona: string
+  readonly role: string
+  readonly content: string | undefined
+  readonly messageData: MessageData | undefined
+  readonly messageId: string | undefined
+  readonly timestamp: number | undefined
+  readonly from: string | undefined
+  readonly to: string | undefined
+  readonly agentId: string | undefined
+  readonly sessionId: string | undefined
+
+  constructor(persona: string, role: string, content?: string, options: MessageOptions = {}) {
+    this.persona = persona
+    this.role = role
+    this.content = content
+    this.messageData = options.messageData
+    this.messageId = options.messageId
+    this.timestamp = options.timestamp
+    this.from = options.from
+    this.to = options.to
+    this.agentId = options.agentId
+    this.sessionId = options.sessionId
+  }
+
+  /**
+   * Reads a frame's text, or takes a parsed one.
+   *
+   * @throws {MessageError} reason `invalid` when it is no message
+   */
+  static fromJSON(json: string | MessageObject, options: MessageOptions = {}): Message {
+    let data: unknown = json
+    if (typeof json === 'string') {
+      try {
+        data = JSON.parse(json)
+      } catch (cause) {
+        throw new MessageError('The text is not JSON.', 'invalid', { cause })
+      }
+    }
+    if (typeof data !== 'object' || data === null) throw new MessageError('The JSON is not an object.', 'invalid')
+    const { persona = '', role = '', content, ...rest } = data as MessageObject
+    const message = new Message(persona, role, content, { ...rest, ...options })
+    message.validate()
+    return message
+  }
+
+  /**
+   * Checks that it can be sent.
+   *
+   * @throws {MessageError} reason `invalid`, naming what is wrong
+   */
+  validate(): void {
+    const wrong =
+      typeof this.persona !== 'string' || this.persona === ''
+        ? 'its persona is missing'
+        : typeof this.role !== 'string' || this.role === ''
+          ? 'its role is missing'
+          : this.content !== undefined && typeof this.content !== 'string'
+            ? 'its content is not text'
+            : this.messageData !== undefined && (typeof this.messageData !== 'object' || this.messageData === null)
+              ? 'its messageData is not an object'
+              : undefined
+    if (wrong) throw new MessageError(`The message cannot be sent: ${wrong}.`, 'invalid', { messageId: this.messageId })
+  }
+
+  /**
+   * The frame that goes over the wire: persona, role, and what is there of content and messageData. Empty content is
+   * left out.
+   *
+   * @throws {MessageError} reason `encoding_failed` when messageData cannot be written as JSON
+   */
+  toPayloadString(): string {
+    const { persona, role, content, messageData } = this
+    try {
+      return encodeMessage(
+        content
+          ? messageData
+            ? { persona, role, content, messageData }
+            : { persona, role, content }
+          : messageData
+            ? { persona, role, messageData }
+            : { persona, role },
+      )
+    } catch (cause) {
+      throw new MessageError('The message cannot be written as JSON: its messageData holds a circle or a BigInt.', 'encoding_failed', {
+        cause,
+        messageId: this.messageId,
+      })
+    }
+  }
+
+  /** Whether the service sent it: persona agent, system or metadata; else any message with an id of the service. */
+  isIncoming(): boolean {
+    return (
+      this.persona === PERSONA.AGENT ||
+      this.persona === PERSONA.SYSTEM ||
+      this.persona === PERSONA.METADATA ||
+      this.messageId !== undefined
+    )
+  }
+
+  /** Whether this side sent it: persona customer, or a system message with a sender and no id. */
+  isOutgoing(): boolean {
+    return (
+      this.persona === PERSONA.CUSTOMER ||
+      (this.persona === PERSONA.SYSTEM && this.from !== undefined && this.messageId === undefined)
+    )
+  }
+
+  /** A copy with some fields replaced. */
+  clone(updates: Partial<MessageObject & MessageOptions> = {}): Message {
+    const { persona = this.persona, role = this.role, ...rest } = updates
+    return new Message(persona, role, 'content' in updates ? updates.content : this.content, { ...this, ...rest })
+  }
+}
+
+/** Where a received message belongs, and when it came. */
+export interface ReceivedIn {
+  timestamp: number
+  from: string
+  agentId: string | undefined
+  sessionId: string | undefined
+}
+
+/** The message of a frame that arrived. Missing content reads as empty, a missing timestamp as the time of receipt. */
+export function receivedMessage(frame: ServerMessage, place: ReceivedIn): Message {
+  return new Message(frame.persona, frame.role, frame.content ?? '', {
+    messageId: frame.messageId ?? undefined,
+    messageData: frame.messageData ?? undefined,
+    timestamp: frame.timestamp ?? place.timestamp,
+    from: place.from,
+    to: PERSONA.CUSTOMER,
+    agentId: place.agentId,
+    sessionId: place.sessionId,
+  })
+}

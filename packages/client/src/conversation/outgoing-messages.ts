@@ -1,0 +1,116 @@
+import { PERSONA, ROLE } from '@aiagent/protocol'
+import { MessageError } from '../errors.ts'
+import { Message, type MessageObject } from './message.ts'
+
+/** What `send()` takes beside the message. */
+export interface SendOptions {
+  /** The caller's id for the message; else its `messageId`, else a new UUID. */
+  id?: string
+  /** @default 'customer' */
+  from?: string
+  /** @default the agent's name */
+  to?: string
+}
+
+export interface OutgoingMessagesOptions {
+  /** Whether the agent is known, so that messages can be completed and leave. */
+  isSettled(): boolean
+  /** How many messages may wait, here and in the lane together. */
+  limit: number
+  waitingInLane(): number
+  newId(): string
+  now(): number
+  /** Where a message belongs, once the agent is known. */
+  place(): { to: string; agentId: string | undefined; sessionId: string | undefined }
+  /** Hands a frame to the lane. @throws {MessageError} when there is no place */
+  accept(id: string, frame: string): void
+  /** A message has been accepted. */
+  accepted(message: Message): void
+  /** A message that was held could not go on. */
+  failed(error: MessageError): void
+  /** The refusal of a message that finds no place. */
+  full(id: string): MessageError
+}
+
+/**
+ * The way of a message from the caller to the lane. It owns the messages that were given before the agent was known;
+ * they count against the queue's limit and go on, in order, with {@link release}.
+ */
+export class OutgoingMessages {
+  readonly #options: OutgoingMessagesOptions
+  #held: Message[] = []
+
+  constructor(options: OutgoingMessagesOptions) {
+    this.#options = options
+  }
+
+  /** How many messages wait for the agent to be known. */
+  get heldCount(): number {
+    return this.#held.length
+  }
+
+  /**
+   * Takes a message.
+   *
+   * @returns its id
+   * @throws {MessageError} reasons `invalid`, `encoding_failed`, `queue_full`; the message has left no trace then
+   */
+  submit(data: string | MessageObject | Message, options: SendOptions = {}): string {
+    const settled = this.#held.length === 0 && this.#options.isSettled()
+    const message = this.#complete(data, options, settled)
+    message.validate()
+    const id = message.messageId as string
+    if (settled) this.#pass(message)
+    else this.#hold(id, message)
+    return id
+  }
+
+  /** The agent is known: what was held goes on. */
+  release(): void {
+    const held = this.#held
+    this.#held = []
+    for (const message of held) {
+      try {
+        this.#pass(this.#complete(message, {}, true))
+      } catch (error) {
+        if (!(error instanceof MessageError)) throw error
+        this.#options.failed(error)
+      }
+    }
+  }
+
+  /** Takes out what is held, and returns the ids. */
+  clear(): string[] {
+    const ids = this.#held.map(message => message.messageId as string)
+    this.#held = []
+    return ids
+  }
+
+  #complete(data: string | MessageObject | Message, options: SendOptions, settled: boolean): Message {
+    const given: Partial<Message> = typeof data === 'string' ? { content: data } : (data as Partial<Message>)
+    if (typeof given !== 'object' || given === null)
+      throw new MessageError('send() takes text, a Message, or an object with persona, role and content.', 'invalid')
+    const place = settled ? this.#options.place() : undefined
+    return new Message(given.persona ?? PERSONA.CUSTOMER, given.role ?? ROLE.HUMAN, given.content, {
+      messageId: options.id ?? given.messageId ?? this.#options.newId(),
+      messageData: given.messageData,
+      timestamp: given.timestamp ?? this.#options.now(),
+      from: options.from ?? given.from ?? PERSONA.CUSTOMER,
+      to: options.to ?? given.to ?? place?.to,
+      agentId: place?.agentId,
+      sessionId: place?.sessionId,
+    })
+  }
+
+  #pass(message: Message): void {
+    this.#options.accept(message.messageId as string, message.toPayloadString())
+    this.#options.accepted(message)
+  }
+
+  #hold(id: string, message: Message): void {
+    if (this.#held.length + this.#options.waitingInLane() >= this.#options.limit) throw this.#options.full(id)
+    // What cannot be written is refused now, not when nobody listens any more.
+    message.toPayloadString()
+    this.#held.push(message)
+  }
+}

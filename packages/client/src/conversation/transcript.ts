@@ -1,0 +1,179 @@
+import type { MessageData } from '@aiagent/protocol'
+import { ROLE } from '@aiagent/protocol'
+import type { Message } from './message.ts'
+
+/** Kinds of messages that `includeMessageTypes` can name. */
+export type TranscriptMessageType =
+  | 'agent_message'
+  | 'error_message'
+  | 'context_validation'
+  | 'chat_history_processed'
+  | 'heartbeat_processed'
+  | 'customer_message'
+  | 'context_message'
+  | 'feedback_message'
+  | 'escalation_message'
+  | 'disconnect_message'
+
+/** Whether and which messages the transcript keeps. Token frames are never kept. */
+export interface TranscriptConfig {
+  /** False: nothing is stored; `transcriptUpdate` is emitted all the same. @default true */
+  enabled?: boolean
+  /** Roles that are left out. @default [] */
+  excludeRoles?: string[]
+  /** Personas that are left out. @default [] */
+  excludePersonas?: string[]
+  /** Only these kinds of messages; empty means all. @default [] */
+  includeMessageTypes?: TranscriptMessageType[]
+  /** How many entries are kept; the oldest go first. @default Infinity */
+  maxEntries?: number
+}
+
+/** Which entries to read. All given conditions must hold. */
+export interface TranscriptOptions {
+  /** Milliseconds since the epoch, included. */
+  fromTimestamp?: number
+  /** Milliseconds since the epoch, included. */
+  toTimestamp?: number
+  /** @default 'both' */
+  direction?: 'sent' | 'received' | 'both'
+  persona?: string
+  role?: string
+}
+
+/** One message with its direction and place. */
+export interface TranscriptEntry {
+  readonly message: Message
+  readonly direction: 'sent' | 'received'
+  /** The message's own moment, in milliseconds since the epoch. */
+  readonly timestamp: number
+  readonly sessionId: string | undefined
+  readonly agentId: string | undefined
+}
+
+/** An entry as plain data. */
+export interface TranscriptRow {
+  messageId: string | undefined
+  persona: string
+  role: string
+  content: string | undefined
+  messageData: MessageData | undefined
+  timestamp: number | undefined
+  from: string | undefined
+  to: string | undefined
+  agentId: string | undefined
+  sessionId: string | undefined
+  direction: 'sent' | 'received'
+  entryTimestamp: number
+}
+
+const OUTBOUND_TYPE: Readonly<Record<string, TranscriptMessageType>> = {
+  [ROLE.HUMAN]: 'customer_message',
+  [ROLE.CONTEXT]: 'context_message',
+  [ROLE.FEEDBACK]: 'feedback_message',
+  [ROLE.ESCALATION]: 'escalation_message',
+  [ROLE.GRACEFUL_DISCONNECT]: 'disconnect_message',
+}
+
+/** What was said, in order. It owns the entries and the filters that decide about them. */
+export class Transcript {
+  #config: TranscriptConfig
+  /** Entries from `#first` on; what lies before has been dropped and waits for its memory to be given back. */
+  #entries: TranscriptEntry[] = []
+  #first = 0
+  #snapshot: readonly TranscriptEntry[] | undefined
+
+  constructor(config: TranscriptConfig = {}) {
+    this.#config = config
+  }
+
+  /** Changes some of the settings from now on. */
+  updateConfig(config: TranscriptConfig): void {
+    this.#config = { ...this.#config, ...config }
+    if (this.#config.maxEntries !== undefined) this.#trim(this.#config.maxEntries)
+  }
+
+  /**
+   * Records a message that was accepted for sending, or received.
+   *
+   * @param type kind of a received message, as its handler names it
+   * @returns the entry, or undefined where the filters keep it out; it is stored only with `enabled`
+   */
+  record(message: Message, direction: 'sent' | 'received', timestamp: number, type?: string): TranscriptEntry | undefined {
+    if (message.role === ROLE.TOKEN) return undefined
+    const { enabled, excludeRoles, excludePersonas, includeMessageTypes, maxEntries } = this.#config
+    if (excludeRoles?.includes(message.role) || excludePersonas?.includes(message.persona)) return undefined
+    if (includeMessageTypes?.length) {
+      const kind = direction === 'sent' ? OUTBOUND_TYPE[message.role] : type
+      if (!includeMessageTypes.some(included => included === kind)) return undefined
+    }
+    const entry: TranscriptEntry = {
+      message,
+      direction,
+      timestamp: message.timestamp ?? timestamp,
+      sessionId: message.sessionId,
+      agentId: message.agentId,
+    }
+    if (enabled !== false) {
+      this.#entries.push(entry)
+      this.#snapshot = undefined
+      if (maxEntries !== undefined) this.#trim(maxEntries)
+    }
+    return entry
+  }
+
+  /** The entries, in order. Without options the same frozen list until something changes. */
+  get(options?: TranscriptOptions): readonly TranscriptEntry[] {
+    this.#snapshot ??= Object.freeze(this.#entries.slice(this.#first))
+    if (!options) return this.#snapshot
+    const { fromTimestamp = -Infinity, toTimestamp = Infinity, direction = 'both', persona, role } = options
+    return this.#snapshot.filter(
+      entry =>
+        entry.timestamp >= fromTimestamp &&
+        entry.timestamp <= toTimestamp &&
+        (direction === 'both' || entry.direction === direction) &&
+        (persona === undefined || entry.message.persona === persona) &&
+        (role === undefined || entry.message.role === role),
+    )
+  }
+
+  /** The entries as plain data, for storing or sending elsewhere. */
+  toJSON(options?: TranscriptOptions): TranscriptRow[] {
+    return this.get(options).map(({ message, direction, timestamp }) => ({
+      messageId: message.messageId,
+      persona: message.persona,
+      role: message.role,
+      content: message.content,
+      messageData: message.messageData,
+      timestamp: message.timestamp,
+      from: message.from,
+      to: message.to,
+      agentId: message.agentId,
+      sessionId: message.sessionId,
+      direction,
+      entryTimestamp: timestamp,
+    }))
+  }
+
+  get size(): number {
+    return this.#entries.length - this.#first
+  }
+
+  clear(): void {
+    this.#entries = []
+    this.#first = 0
+    this.#snapshot = undefined
+  }
+
+  #trim(maxEntries: number): void {
+    const surplus = this.size - Math.max(0, maxEntries)
+    if (surplus <= 0) return
+    this.#snapshot = undefined
+    // A hole for the collector now, and the array itself only now and then: shifting it each time is slow.
+    for (let dropped = 0; dropped < surplus; dropped++) delete this.#entries[this.#first++]
+    if (this.#first > 256 && this.#first * 2 > this.#entries.length) {
+      this.#entries = this.#entries.slice(this.#first)
+      this.#first = 0
+    }
+  }
+}

@@ -1,0 +1,125 @@
+export {
+  type AgentAuthDetails,
+  type AgentDetails,
+  type AgentListItem,
+  type ContextAttribute,
+  type ContextValidationIssue,
+  type DeploymentInfo,
+  ERROR_CODES,
+  type EscalationData,
+  type MessageData,
+  PERSONA,
+  type Persona,
+  type Portal,
+  ROLE,
+  type Role,
+  type UserDetails,
+  type UserProfile,
+} from '@aiagent/protocol'
+export { AiAgent, type AiAgentInitializeOptions, type OperationOptions } from './ai-agent.ts'
+export {
+  ApiHelper,
+  type ApiHelperConfig,
+  type GetAgentDetailsOptions,
+  type GetAiAgentSessionOptions,
+  type GetDeploymentInfoOptions,
+} from './api/api-helper.ts'
+export {
+  ACCESS_TOKEN_REFRESH_BUFFER_MINUTES,
+  ACCESS_TOKEN_REFRESH_BUFFER_MS,
+  type AnonymousAuthCacheConfig,
+  type AnonymousAuthConfig,
+  type AnonymousAuthServiceConfig,
+  type AuthenticationInput,
+  type AuthenticationServiceConfig,
+  type AuthenticationType,
+  type AuthProvider,
+  type AuthStrategy,
+  type AuthStrategyInitializeOptions,
+  type PostAuthenticationCallback,
+  type PreAuthConfig,
+  type PreAuthServiceConfig,
+  type TokenExpiringCallback,
+} from './auth/auth-strategy.ts'
+export { AnonymousAuthStrategy } from './auth/anonymous-strategy.ts'
+export { AuthenticationService, type AuthenticationServiceOptions } from './auth/authentication-service.ts'
+export { PreAuthStrategy } from './auth/pre-auth-strategy.ts'
+export { ConnectionState } from './chat/connection-state.ts'
+export { type AiAgentConfig, DEFAULTS } from './config.ts'
+export type { ContextAttributes } from './conversation/context-store.ts'
+export { Message, type MessageObject, type MessageOptions } from './conversation/message.ts'
+export {
+  type AgentMessage,
+  type AgentMessageResult,
+  BaseMessageHandler,
+  type ChatHistoryResult,
+  type ContextValidationResult,
+  type ErrorMessageResult,
+  type EscalationOption,
+  type HandledMessage,
+  type HandlerResult,
+  type HeartbeatResult,
+  type MessageHandlerResult,
+  type Party,
+  type TokenRefreshResult,
+} from './conversation/message-handler.ts'
+export {
+  type AgentMessageParams,
+  type ContextMessageParams,
+  createAgentMessage,
+  createContextMessage,
+  createEscalationMessage,
+  createFeedbackMessage,
+  createGracefulDisconnectMessage,
+  createTokenMessage,
+  type EscalationMessageParams,
+  type FeedbackMessageParams,
+  type GracefulDisconnectParams,
+  type MessageHelperParams,
+  type TokenMessageParams,
+} from './conversation/message-helpers.ts'
+export { MessageProcessor } from './conversation/message-processor.ts'
+export { AgentMessageHandler } from './conversation/handlers/agent-message-handler.ts'
+export { ChatHistoryHandler } from './conversation/handlers/chat-history-handler.ts'
+export { ContextValidationHandler } from './conversation/handlers/context-validation-handler.ts'
+export { ErrorMessageHandler } from './conversation/handlers/error-message-handler.ts'
+export { HeartbeatHandler } from './conversation/handlers/heartbeat-handler.ts'
+export { TokenRefreshHandler, type TokenRefreshHandlerOptions } from './conversation/handlers/token-refresh-handler.ts'
+export type { SendOptions } from './conversation/outgoing-messages.ts'
+export type {
+  TranscriptConfig,
+  TranscriptEntry,
+  TranscriptMessageType,
+  TranscriptOptions,
+  TranscriptRow,
+} from './conversation/transcript.ts'
+export * from './errors.ts'
+export type { AgentEvent, AgentEventPayloadMap, AgentEvents, AgentEventType } from './events.ts'
+export {
+  getLevelName,
+  getLevelValue,
+  isLevelEnabled,
+  type LogContext,
+  type LogEntry,
+  Logger,
+  type LoggerConfig,
+  type LoggerEvents,
+  type LoggerSink,
+  LogLevel,
+  type LogLevelName,
+} from './logger.ts'
+export type { CacheAdapter, CacheConfig, CacheEntry, CacheStorageType } from './platform/cache-adapter.ts'
+export type { Clock } from './platform/clock.ts'
+export { createCacheAdapter } from './platform/create-cache-adapter.ts'
+export type {
+  ConsoleSink,
+  Environment,
+  SocketCloseEvent,
+  StorageLike,
+  WebSocketConstructor,
+  WebSocketLike,
+} from './platform/environment.ts'
+export { MemoryCacheAdapter } from './platform/memory-cache-adapter.ts'
+export { StorageCacheAdapter } from './platform/storage-cache-adapter.ts'
+export { EventEmitter, type Listener, type ListenerOptions } from './util/event-emitter.ts'
+export { VERSION } from './version.ts'

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest'
+import { getLevelName, getLevelValue, isLevelEnabled, type LogEntry, Logger, type LoggerConfig, LogLevel } from './logger.ts'
+
+function setUp(config: LoggerConfig = {}) {
+  const printed: unknown[][] = []
+  const print =
+    (method: string) =>
+    (...parts: unknown[]) =>
+      void printed.push([method, ...parts])
+  const console = { debug: print('debug'), info: print('info'), warn: print('warn'), error: print('error') }
+  const logger = new Logger(config, { console, now: () => 1_000 })
+  const entries: LogEntry[] = []
+  logger.on('log', entry => entries.push(entry))
+  return { logger, printed, entries }
+}
+
+describe('log levels', () => {
+  it.each(Object.entries(LogLevel))('%s has the value %i and goes back to its name', (name, value) => {
+    expect(getLevelName(value)).toBe(name)
+    expect(getLevelValue(name.toLowerCase())).toBe(value)
+  })
+
+  it('reads an unknown name as INFO', () => {
+    expect(getLevelValue('loud')).toBe(LogLevel.INFO)
+  })
+
+  it('lets through what is as grave as the threshold or graver', () => {
+    expect(isLevelEnabled(LogLevel.WARN, LogLevel.WARN)).toBe(true)
+    expect(isLevelEnabled(LogLevel.INFO, LogLevel.WARN)).toBe(false)
+  })
+})
+
+describe('Logger', () => {
+  it('drops what is below its level, INFO by default', () => {
+    const { logger, entries, printed } = setUp()
+    logger.debug('quiet')
+    logger.info('heard')
+    logger.setLevel(LogLevel.ERROR)
+    logger.warn('quiet now')
+    expect(entries.map(entry => entry.message)).toEqual(['heard'])
+    expect(printed).toEqual([['info', '[INFO] heard']])
+  })
+
+  it('prints each level by the console method that fits, with context and error', () => {
+    const { logger, printed } = setUp({ level: LogLevel.TRACE, name: 'AiAgent:7' })
+    const error = new Error('bad')
+    logger.trace('t')
+    logger.debug('d', { size: 1 })
+    logger.warn('w')
+    logger.error('e', error, { size: 2 })
+    logger.fatal('f', error)
+    expect(printed).toEqual([
+      ['debug', '[TRACE] [AiAgent:7] t'],
+      ['debug', '[DEBUG] [AiAgent:7] d', { size: 1 }],
+      ['warn', '[WARN] [AiAgent:7] w'],
+      ['error', '[ERROR] [AiAgent:7] e', { size: 2 }, error],
+      ['error', '[FATAL] [AiAgent:7] f', error],
+    ])
+  })
+
+  it('asks its context provider at each entry, and lifts session and agent out of what is printed', () => {
+    let session = 'first'
+    const { logger, entries, printed } = setUp({ contextProvider: () => ({ sessionId: session, agentId: 7, page: 'home' }) })
+    logger.info('one', { page: 'cart' })
+    session = 'second'
+    logger.info('two')
+    expect(entries).toEqual([
+      { level: 2, message: 'one', timestamp: 1_000, context: { page: 'cart' }, sessionId: 'first', agentId: '7' },
+      { level: 2, message: 'two', timestamp: 1_000, context: { page: 'home' }, sessionId: 'second', agentId: '7' },
+    ])
+    expect(JSON.stringify(printed)).not.toMatch(/first|second/)
+  })
+
+  it('does not ask the provider for an entry below the level', () => {
+    let asked = 0
+    const { logger } = setUp({
+      contextProvider: () => {
+        asked++
+        return {}
+      },
+    })
+    logger.debug('quiet')
+    expect(asked).toBe(0)
+  })
+
+  it('has children that follow its level and console switch, and forward to its listeners', () => {
+    const { logger, entries, printed } = setUp({ name: 'AiAgent:7' })
+    const child = logger.createChild('connection', { part: 'chat' })
+    const own: LogEntry[] = []
+    child.on('log', entry => own.push(entry))
+    child.debug('quiet')
+    logger.setLevel(LogLevel.DEBUG)
+    logger.enableConsoleOutput(false)
+    child.debug('heard')
+    expect(entries).toEqual([
+      { level: 1, message: 'heard', timestamp: 1_000, context: { part: 'chat' }, loggerName: 'AiAgent:7:connection' },
+    ])
+    expect(own).toEqual(entries)
+    expect(printed).toEqual([])
+    expect(child.isConsoleOutputEnabled()).toBe(false)
+  })
+
+  it('lets a child have a level of its own', () => {
+    const { logger, entries } = setUp()
+    const child = logger.createChild('noisy')
+    child.setLevel(LogLevel.TRACE)
+    child.trace('heard')
+    logger.trace('quiet')
+    expect(entries.map(entry => entry.message)).toEqual(['heard'])
+  })
+
+  it('[EVT-09] prints the failure of a listener and goes on', () => {
+    const { logger, entries, printed } = setUp()
+    const failure = new Error('listener')
+    logger.removeAllListeners().on('log', () => {
+      throw failure
+    })
+    logger.on('log', entry => entries.push(entry))
+    logger.info('one')
+    expect(entries).toHaveLength(1)
+    expect(printed).toEqual([
+      ['info', '[INFO] one'],
+      ['error', "[ERROR] A listener of 'log' failed.", failure],
+    ])
+  })
+})

@@ -1,0 +1,50 @@
+import type { Chat } from '../chat/chat.ts'
+import type { Inbox } from '../conversation/inbox.ts'
+import type { OutgoingMessages } from '../conversation/outgoing-messages.ts'
+import type { Transcript } from '../conversation/transcript.ts'
+import { ConnectionError, MessageError, SDKError } from '../errors.ts'
+
+/** What holds messages on their way out, and where their loss is told. */
+export interface Waiting {
+  readonly chat: Chat
+  readonly outgoing: OutgoingMessages
+  readonly emitError: (error: SDKError) => void
+}
+
+/** What belongs to one conversation. */
+export interface Conversation extends Waiting {
+  readonly inbox: Inbox
+  readonly transcript: Transcript
+}
+
+/** Drops every message that waits, and says so for each (protocol: nothing is lost in silence). */
+export function dropWaiting({ chat, outgoing, emitError }: Waiting): void {
+  for (const messageId of [...chat.clearQueue().map(entry => entry.id), ...outgoing.clear()])
+    emitError(new MessageError('The message was dropped before it was sent.', 'cleared', { messageId }))
+}
+
+/**
+ * Leaves the conversation for another session: a new one, or the host's.
+ *
+ * A failure is told by an `error` event as well, since the chat as a whole is concerned; failed connection attempts have
+ * theirs already.
+ */
+export async function restartConversation(
+  conversation: Conversation,
+  sessionId: string | undefined,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const { chat, inbox, transcript, emitError } = conversation
+  const reset = () => {
+    dropWaiting(conversation)
+    inbox.clear()
+    transcript.clear()
+  }
+  try {
+    await chat.restart({ sessionId, signal, reset })
+  } catch (error) {
+    const told = error instanceof ConnectionError || (error instanceof SDKError && error.code === 'ABORTED')
+    if (error instanceof SDKError && !told) emitError(error)
+    throw error
+  }
+}

@@ -1,0 +1,119 @@
+import type { AgentDetails } from '@aiagent/protocol'
+import { SDKError } from '../errors.ts'
+import { JoinedTask } from '../util/joined-task.ts'
+import { type Deployment, findDeployment, meetAgent, type PreparationOptions, signIn } from './prepare-agent.ts'
+import type { StartupFacts } from './startup-facts.ts'
+
+/*
+ * The way to a ready agent. It owns the phase, and what was learned on the way.
+ *
+ *   idle ── initialize() ──► preparing ── all steps done ──► ready
+ *    ▲                          │
+ *    └──── failed, aborted ─────┘          destroy() ──► destroyed
+ *
+ * A failed run leaves nothing behind but facts that stay true, so that the next one starts clean.
+ */
+
+type Phase = 'idle' | 'ready' | 'destroyed'
+
+export interface StartupOptions extends PreparationOptions {
+  /** Reads what an earlier page stored, and merges the context the conversation starts with. */
+  openContext(context: Record<string, unknown>): Promise<void>
+  /** Makes sure of a session. */
+  openSession(signal: AbortSignal): Promise<unknown>
+  /** Everything is ready. */
+  onReady(facts: StartupFacts): void
+}
+
+export class Startup {
+  readonly #options: StartupOptions
+  readonly #run = new JoinedTask<void>('initialize()')
+  readonly #finding = new JoinedTask<Deployment>('getDeploymentInfo()')
+  readonly #meeting = new JoinedTask<AgentDetails>('getAgentDetails()')
+  #phase: Phase = 'idle'
+  #deployment: Deployment | undefined
+  #agent: AgentDetails | undefined
+
+  constructor(options: StartupOptions) {
+    this.#options = options
+  }
+
+  get isReady(): boolean {
+    return this.#phase === 'ready'
+  }
+
+  /** The agent's details, once they are known. */
+  get agent(): AgentDetails | undefined {
+    return this.#agent
+  }
+
+  /**
+   * What was learned.
+   *
+   * @throws {SDKError} code NOT_INITIALIZED before initialization has completed
+   */
+  requireFacts(operation: string): StartupFacts {
+    if (this.#phase === 'ready' && this.#deployment && this.#agent) return { ...this.#deployment, agent: this.#agent }
+    this.#refuseDestroyed(operation)
+    throw new SDKError(`${operation} needs an initialized agent. Await initialize() first.`, 'NOT_INITIALIZED')
+  }
+
+  /** Runs all steps once; joins a run under way. A failure leaves the agent as it was before. */
+  async initialize(context: Record<string, unknown>, signal: AbortSignal | undefined): Promise<void> {
+    this.#refuseDestroyed('initialize()')
+    if (this.#phase === 'ready') return
+    await this.#run.join(inner => this.#prepare(context, inner), signal)
+  }
+
+  /** The deployment and the helper for its calls, from memory, cache or network. Works before initialization (OPS-08). */
+  findDeployment(signal?: AbortSignal): Promise<Deployment> {
+    return this.#find(signal)
+  }
+
+  /** Agent details, likewise. */
+  meetAgent(signal?: AbortSignal): Promise<AgentDetails> {
+    return this.#meet(signal)
+  }
+
+  /** Ends what is under way; nothing can be started after it. */
+  destroy(): void {
+    this.#phase = 'destroyed'
+    for (const task of [this.#run, this.#finding, this.#meeting]) task.abort(destroyed('The operation'))
+  }
+
+  async #prepare(context: Record<string, unknown>, signal: AbortSignal): Promise<void> {
+    const { authentication, openContext, openSession, onReady } = this.#options
+    await openContext(context)
+    const deployment = await this.#find(signal)
+    const agent = await this.#meet(signal)
+    await signIn(agent, authentication)
+    await openSession(signal)
+    // Aborted or destroyed meanwhile: what was asked for is not wanted any more.
+    if (signal.aborted) throw signal.reason
+    this.#phase = 'ready'
+    onReady({ ...deployment, agent })
+  }
+
+  async #find(signal?: AbortSignal): Promise<Deployment> {
+    this.#refuseDestroyed('getDeploymentInfo()')
+    this.#deployment ??= await this.#finding.join(inner => findDeployment(this.#options, inner), signal)
+    return this.#deployment
+  }
+
+  async #meet(signal?: AbortSignal): Promise<AgentDetails> {
+    this.#refuseDestroyed('getAgentDetails()')
+    this.#agent ??= await this.#meeting.join(async inner => {
+      const deployment = await this.#find(inner)
+      return Object.freeze(await meetAgent(deployment, this.#options, inner))
+    }, signal)
+    return this.#agent
+  }
+
+  #refuseDestroyed(operation: string): void {
+    if (this.#phase === 'destroyed') throw destroyed(operation)
+  }
+}
+
+function destroyed(operation: string): SDKError {
+  return new SDKError(`${operation} is not possible: the agent was destroyed. Make a new AiAgent.`, 'ABORTED')
+}
