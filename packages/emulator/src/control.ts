@@ -47,8 +47,11 @@ export function createControl({ chat, keys, settings, world }: ControlParts): Em
       keys.expireAll(secondsLeft)
       chat.reviewTokens()
     },
-    issueToken: ({ lifeSeconds = settings.tokenLifeSeconds, scopes = DEFAULT_TOKEN_SCOPES, subject = 'customer' } = {}) =>
-      keys.issue({ lifeSeconds, scopes, subject }),
+    issueToken: ({
+      lifeSeconds = settings.tokenLifeSeconds,
+      scopes = DEFAULT_TOKEN_SCOPES,
+      subject = 'customer',
+    } = {}) => keys.issue({ lifeSeconds, scopes, subject }),
     endSession: sessionId => chat.end(sessionId),
     forgetSession: sessionId => chat.forget(sessionId),
     requests: () => world.requests.entries(),

@@ -76,7 +76,9 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     fetch: async (input, init) => {
       const request = new Request(input, init)
       if (closed || new URL(request.url).origin !== origin)
-        throw new TypeError('fetch failed', { cause: new Error(`No service answers at ${new URL(request.url).origin}.`) })
+        throw new TypeError('fetch failed', {
+          cause: new Error(`No service answers at ${new URL(request.url).origin}.`),
+        })
       return untilAborted(request.signal, () => Promise.resolve(app.fetch(request)))
     },
     WebSocket: createSocketClass(url => (hosts.has(url.host) ? upgrade(url) : NO_SUCH_HOST)),

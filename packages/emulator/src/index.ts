@@ -1,5 +1,3 @@
-export type { Answer, Reply, ReplyRequest } from './chat/reply.ts'
-export type { ChatConnection, SocketEnd, Upgrade } from './chat/socket-end.ts'
 export {
   EmulatedSocket,
   type EmulatedSocketClass,
@@ -8,6 +6,8 @@ export {
   type SocketEventMap,
   type SocketMessageEvent,
 } from './chat/emulated-socket.ts'
+export type { Answer, Reply, ReplyRequest } from './chat/reply.ts'
+export type { ChatConnection, SocketEnd, Upgrade } from './chat/socket-end.ts'
 export type { Clock } from './clock.ts'
 export type { EmulatorControl } from './control.ts'
 export { createEmulator, type Emulator, type EmulatorOptions } from './emulator.ts'

@@ -86,7 +86,5 @@ export const DEFAULT_WORLD: WorldSeed = {
       },
     },
   ],
-  clients: [
-    { id: 'demo-service', secret: 'demo-secret', scopes: [SCOPE.PORTAL_MANAGER, SCOPE.AI_SERVICES] },
-  ],
+  clients: [{ id: 'demo-service', secret: 'demo-secret', scopes: [SCOPE.PORTAL_MANAGER, SCOPE.AI_SERVICES] }],
 }

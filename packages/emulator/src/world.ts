@@ -1,5 +1,5 @@
 import type { ClientMessage, ContextValidationIssue, ServerMessage } from '@aiagent/protocol'
-import { Recording, type RecordedRequest } from './recording.ts'
+import { type RecordedRequest, Recording } from './recording.ts'
 import type { AgentSeed, ClientSeed, TenantSeed, WorldSeed } from './seed.ts'
 import type { EmulatorSettings } from './settings.ts'
 
@@ -67,7 +67,9 @@ export class World {
     return this.tenants[0] as TenantSeed
   }
 
-  addSession(session: Pick<SessionRecord, 'id' | 'agent' | 'createdAt' | 'subject' | 'context' | 'contextIssues'>): SessionRecord {
+  addSession(
+    session: Pick<SessionRecord, 'id' | 'agent' | 'createdAt' | 'subject' | 'context' | 'contextIssues'>,
+  ): SessionRecord {
     const settings = this.#settings
     const record: SessionRecord = {
       ...session,

@@ -1,6 +1,6 @@
-import { ANONYMOUS_CLIENT, encodeMessage, paths, type ClientMessage, type ServerMessage } from '@aiagent/protocol'
+import { ANONYMOUS_CLIENT, type ClientMessage, encodeMessage, paths, type ServerMessage } from '@aiagent/protocol'
 import { turnEventLoop } from '@aiagent/test-support'
-import { createEmulator, type EmulatorOptions, type Emulator, type SocketCloseEvent, tokenPaths } from '../src/index.ts'
+import { createEmulator, type Emulator, type EmulatorOptions, type SocketCloseEvent, tokenPaths } from '../src/index.ts'
 
 /** Calls one emulator the way a client does, and keeps what it hears. */
 export class ServiceCaller {
@@ -81,8 +81,7 @@ export class ChatCaller {
 
   say = (content: string): Promise<void> => this.send({ persona: 'customer', role: 'human', content })
 
-  present = (token: string): Promise<void> =>
-    this.send({ persona: 'metadata', role: 'token', messageData: { token } })
+  present = (token: string): Promise<void> => this.send({ persona: 'metadata', role: 'token', messageData: { token } })
 
   /** The role of each frame so far. */
   get roles(): string[] {

@@ -1,18 +1,11 @@
-import {
-  CHAT_QUERY,
-  CLOSE_CODE,
-  encodeMessage,
-  isUsableSessionId,
-  PERSONA,
-  ROLE,
-  SERVICE_ERROR_CODE,
-} from '@aiagent/protocol'
+import { CHAT_QUERY, CLOSE_CODE, encodeMessage, isUsableSessionId, SERVICE_ERROR_CODE } from '@aiagent/protocol'
 import type { Clock } from '../clock.ts'
 import type { TokenKeys } from '../oauth/keys.ts'
 import type { Random } from '../random.ts'
 import type { EmulatorSettings } from '../settings.ts'
 import type { SessionRecord, World } from '../world.ts'
 import type { Reply } from './reply.ts'
+import { errorFrame } from './service-frames.ts'
 import { ServiceSession } from './service-session.ts'
 import type { ChatConnection, SocketEnd, Upgrade } from './socket-end.ts'
 
@@ -103,7 +96,8 @@ export class ChatService {
     if (!isUsableSessionId(id))
       return { accepted: false, status: 400, code: '400-002', message: 'The address names no session id.' }
     const record = this.#parts.world.sessions.get(String(id))
-    if (!record) return { accepted: false, status: 404, code: SERVICE_ERROR_CODE.UNKNOWN_SESSION, message: 'Session unknown' }
+    if (!record)
+      return { accepted: false, status: 404, code: SERVICE_ERROR_CODE.UNKNOWN_SESSION, message: 'Session unknown' }
     if (this.#sessions.get(record.id)?.isIdle()) this.end(record.id)
     if (record.ended)
       return { accepted: false, status: 410, code: SERVICE_ERROR_CODE.SESSION_ENDED, message: 'The session has ended' }
@@ -147,14 +141,7 @@ export class ChatService {
 
 /** Says why, then closes: a browser does not see the status of a refused upgrade. */
 function refuseOpenly(end: SocketEnd, { code, message }: Refusal): ChatConnection {
-  end.send(
-    encodeMessage({
-      persona: PERSONA.METADATA,
-      role: ROLE.ERROR,
-      content: message,
-      messageData: { error_code: code },
-    }),
-  )
+  end.send(encodeMessage(errorFrame(code, message)))
   end.close(CLOSE_CODE.SESSION_UNKNOWN, message)
   return SILENT
 }

@@ -38,9 +38,12 @@ describe('context validation', () => {
     expect(validateContext(context, rules)).toEqual({ accepted: context, issues: [] })
   })
 
-  it.each([['12345678901'], [{ value: '12345678901' }], [{ list: [1, 2, 3] }]])('drops a value that is too long: %j', value => {
-    expect(validateContext({ one: value }, rules).issues).toEqual([{ name: 'one', reason: 'value_too_long' }])
-  })
+  it.each([['12345678901'], [{ value: '12345678901' }], [{ list: [1, 2, 3] }]])(
+    'drops a value that is too long: %j',
+    value => {
+      expect(validateContext({ one: value }, rules).issues).toEqual([{ name: 'one', reason: 'value_too_long' }])
+    },
+  )
 
   it('holds an agent that declares its attributes to them', () => {
     const attributes = { age: { type: 'integer' }, note: { maxLength: 20 } }

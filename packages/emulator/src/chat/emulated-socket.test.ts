@@ -1,6 +1,6 @@
 import { turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import { EmulatedSocket, type Door } from './emulated-socket.ts'
+import { type Door, EmulatedSocket } from './emulated-socket.ts'
 import type { SocketEnd } from './socket-end.ts'
 
 const URL_OF_CHAT = 'ws://service.test/?sessionId=1'

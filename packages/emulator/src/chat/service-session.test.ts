@@ -1,6 +1,4 @@
-import { MAX_FRAME_BYTES } from '@aiagent/protocol'
 import { ManualClock, turnEventLoop } from '@aiagent/test-support'
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ServiceCaller } from '../../test/chat-client.ts'
 import type { EmulatorOptions } from '../index.ts'
@@ -110,7 +108,12 @@ describe('a conversation', () => {
     const chat = await service.chat(id)
     const feedback = { rating: 'up', answerMessageId: 'm-1' }
     await chat.send({ persona: 'system', role: 'feedback', content: '', messageData: { feedback } })
-    await chat.send({ persona: 'system', role: 'escalation', content: '', messageData: { escalationEvent: { step: 1 } } })
+    await chat.send({
+      persona: 'system',
+      role: 'escalation',
+      content: '',
+      messageData: { escalationEvent: { step: 1 } },
+    })
     const record = service.emulator.world.sessions.get(id)
     expect(record?.feedback).toEqual([feedback])
     expect(record?.escalationEvents).toEqual([{ step: 1 }])
@@ -192,172 +195,6 @@ describe('opening again', () => {
     await clock.advance(1000)
     expect(first.answers).toEqual([])
     expect(second.answers).toEqual(['You said: one'])
-  })
-})
-
-describe('the token dialogue', () => {
-  it('holds messages until a valid token came, asking for one each time', async () => {
-    const { service } = start()
-    const chat = await service.chat(await service.session('account'))
-    await chat.say('one')
-    await chat.present('nonsense')
-    await chat.say('two')
-    expect(chat.roles).toEqual(['expired_token', 'expired_token'])
-    expect(chat.codes).toEqual(['401-013', '401-013'])
-    await chat.present(service.emulator.control.issueToken())
-    expect(chat.answers).toEqual(['You said: one', 'You said: two'])
-  })
-
-  it("does not take anybody's token for an agent that wants a person", async () => {
-    const { service } = start()
-    const chat = await service.chat(await service.session('account'))
-    await chat.present(await service.anonymousToken())
-    await chat.say('one')
-    expect(chat.codes).toEqual(['401-013'])
-  })
-
-  it('does not let a message overtake the token before it', async () => {
-    const { service } = start()
-    const chat = await service.chat(await service.session('account'))
-    const token = service.emulator.control.issueToken()
-    chat.socket.send(JSON.stringify({ persona: 'metadata', role: 'token', messageData: { token } }))
-    await chat.say('one')
-    expect(chat.codes).toEqual([])
-    expect(chat.answers).toEqual(['You said: one'])
-  })
-
-  it('asks once when less than 290 seconds are left, and again for the token after it', async () => {
-    const { clock, service } = start()
-    const chat = await service.chat(await service.session('account'))
-    await chat.present(service.emulator.control.issueToken({ lifeSeconds: 600 }))
-    await clock.advance(310_000)
-    expect(chat.codes).toEqual([])
-    await clock.advance(1)
-    expect(chat.codes).toEqual(['401-012'])
-    expect(chat.roles).toEqual(['stale_token'])
-    await chat.present(service.emulator.control.issueToken({ lifeSeconds: 600 }))
-    await clock.advance(600_000)
-    expect(chat.codes).toEqual(['401-012', '401-012'])
-  })
-
-  it('does not go on asking where every token is short-lived', async () => {
-    const { service } = start()
-    const chat = await service.chat(await service.session('account'))
-    for (let round = 0; round < 3; round++)
-      await chat.present(service.emulator.control.issueToken({ lifeSeconds: 100 }))
-    expect(chat.codes).toEqual(['401-012'])
-  })
-
-  it('notices when its tokens are made to expire', async () => {
-    const { service } = start()
-    const { control } = service.emulator
-    const chat = await service.chat(await service.session('account'))
-    await chat.present(control.issueToken())
-    control.expireTokens(100)
-    await turnEventLoop()
-    expect(chat.codes).toEqual(['401-012'])
-    control.expireTokens()
-    await chat.say('one')
-    expect(chat.codes).toEqual(['401-012', '401-013'])
-  })
-
-  it('keeps the history from a connection until its token is valid', async () => {
-    const { service } = start()
-    const id = await service.session('account')
-    const token = service.emulator.control.issueToken()
-    const first = await service.chat(id)
-    await first.present(token)
-    await first.say('one')
-    const second = await service.chat(id)
-    expect(second.frames).toEqual([])
-    await second.present(token)
-    expect(second.roles).toEqual(['chat history'])
-  })
-})
-
-describe('frames that are no use', () => {
-  it('names what is wrong and goes on', async () => {
-    const { service } = start()
-    const chat = await service.chat(await service.session())
-    for (const text of ['nonsense', '[]', 'null', '{}', '{"persona":"customer"}']) await chat.send(text)
-    expect(chat.codes).toEqual(Array(5).fill('400-001'))
-    await chat.say('one')
-    expect(chat.answers).toEqual(['You said: one'])
-  })
-
-  it('closes with 1008 when they flood in, but not when they come slowly', async () => {
-    const { clock, service } = start({ settings: { unreadableFrameLimit: 3 } })
-    const chat = await service.chat(await service.session())
-    for (let round = 0; round < 6; round++) {
-      await chat.send('nonsense')
-      await clock.advance(4000)
-    }
-    expect(chat.closing).toBeUndefined()
-    for (let round = 0; round < 4; round++) await chat.send('nonsense')
-    expect(chat.closing?.code).toBe(1008)
-  })
-
-  it('refuses a frame above 128 KiB, counted in bytes, and closes with 1009 far above', async () => {
-    const { service } = start()
-    const chat = await service.chat(await service.session())
-    await chat.say('x'.repeat(MAX_FRAME_BYTES))
-    await chat.say('€'.repeat(MAX_FRAME_BYTES / 3 + 1))
-    expect(chat.codes).toEqual(['413-001', '413-001'])
-    await chat.say('€'.repeat(MAX_FRAME_BYTES / 3 - 100))
-    expect(chat.answers).toHaveLength(1)
-    await chat.say('x'.repeat(1024 * 1024))
-    expect(chat.closing?.code).toBe(1009)
-  })
-
-  it('slows down whoever writes too fast, where that is switched on', async () => {
-    const { clock, service } = start({ settings: { rateLimit: true } })
-    const chat = await service.chat(await service.session())
-    for (let round = 0; round < 21; round++) await chat.say('again')
-    expect(chat.codes).toEqual(['429-001'])
-    await clock.advance(10_000)
-    await chat.say('again')
-    expect(chat.answers).toHaveLength(21)
-  })
-
-  const json = fc.json({ maxDepth: 4 })
-  const frameLike = fc
-    .record({
-      persona: fc.oneof(fc.constantFrom('customer', 'metadata', 'system', 'agent'), fc.jsonValue()),
-      role: fc.oneof(fc.constantFrom('human', 'token', 'context', 'feedback', 'escalation'), fc.jsonValue()),
-      content: fc.oneof(fc.string(), fc.jsonValue()),
-      messageData: fc.oneof(
-        fc.jsonValue(),
-        fc.record({ token: fc.jsonValue(), context: fc.dictionary(fc.string(), fc.jsonValue()), feedback: fc.jsonValue() }),
-        fc.record({ context: fc.dictionary(fc.string(), fc.record({ type: fc.jsonValue(), value: fc.jsonValue() })) }),
-      ),
-    })
-    .map(frame => JSON.stringify(frame))
-  const anything = fc.oneof(fc.string(), json, frameLike, fc.uint8Array())
-
-  it.each(['help', 'account'])('survives any text and any bytes (%s)', async agent => {
-    const { service } = start({ settings: { unreadableFrameLimit: Number.POSITIVE_INFINITY } })
-    const token = service.emulator.control.issueToken()
-    await fc.assert(
-      fc.asyncProperty(fc.array(anything, { maxLength: 8 }), async frames => {
-        const chat = await service.chat(await service.session(agent))
-        for (const frame of frames) chat.socket.send(frame)
-        await chat.present(token)
-        await chat.say('still there?')
-        expect(chat.answers.at(-1)).toBe('You said: still there?')
-        chat.socket.close(1000)
-        await turnEventLoop()
-      }),
-      { numRuns: 60 },
-    )
-  })
-
-  it('survives a frame that is nested deeper than the stack', async () => {
-    const { service } = start()
-    const chat = await service.chat(await service.session())
-    const deep = `${'['.repeat(30_000)}${']'.repeat(30_000)}`
-    await chat.send(`{"persona":"system","role":"context","messageData":{"context":{"deep":${deep}}}}`)
-    await chat.say('still there?')
-    expect(chat.answers).toEqual(['You said: still there?'])
   })
 })
 

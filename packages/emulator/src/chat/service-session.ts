@@ -3,13 +3,12 @@ import {
   type ClientMessage,
   type ContextValidationIssue,
   encodeMessage,
-  ERROR_CODES,
   MAX_FRAME_BYTES,
-  parseClientMessage,
   PERSONA,
   ProtocolError,
-  readClientIntent,
+  parseClientMessage,
   ROLE,
+  readClientIntent,
   SERVICE_ERROR_CODE,
   type ServerMessage,
 } from '@aiagent/protocol'
@@ -20,6 +19,14 @@ import type { HistoryEntry, SessionRecord } from '../world.ts'
 import { AnswerLane } from './answer-lane.ts'
 import { validateContext } from './context-validation.ts'
 import type { Answer, Reply, ReplyRequest } from './reply.ts'
+import {
+  contextReportFrame,
+  errorFrame,
+  expiredTokenFrame,
+  HEARTBEAT,
+  historyFrame,
+  staleTokenFrame,
+} from './service-frames.ts'
 import { SlidingWindow } from './sliding-window.ts'
 import type { ChatConnection, SocketEnd } from './socket-end.ts'
 import { TokenGate } from './token-gate.ts'
@@ -30,7 +37,6 @@ const UNREADABLE_FRAME = '400-001'
 export const MAX_SOCKET_PAYLOAD = 1024 * 1024
 const MESSAGES_PER_SPAN = 20
 const SPAN_MS = 10_000
-const HEARTBEAT = encodeMessage({ persona: PERSONA.SYSTEM, role: ROLE.HEARTBEAT })
 
 export interface ServiceSessionParts {
   record: SessionRecord
@@ -78,7 +84,8 @@ export class ServiceSession {
       requestFor: message => this.#requestFor(message),
       onHeartbeat: () => this.#connection?.end.send(HEARTBEAT),
       onAnswer: answer => this.#answer(answer),
-      onFailure: error => this.#sendError(SERVICE_ERROR_CODE.INTERNAL, `The agent failed to answer: ${describe(error)}`),
+      onFailure: error =>
+        this.#sendError(SERVICE_ERROR_CODE.INTERNAL, `The agent failed to answer: ${describe(error)}`),
     })
   }
 
@@ -92,7 +99,9 @@ export class ServiceSession {
     const { clock, keys, settings } = this.#parts
     const connection: OpenConnection = {
       end,
-      gate: new TokenGate(keys, clock, this.record.agent.details.isAuthenticated === true, () => this.#askForToken()),
+      gate: new TokenGate(keys, clock, this.record.agent.details.isAuthenticated === true, () =>
+        this.#send(staleTokenFrame()),
+      ),
       unreadable: new SlidingWindow(SPAN_MS),
       historyTold: false,
     }
@@ -183,7 +192,8 @@ export class ServiceSession {
 
   #handle(connection: OpenConnection, message: ClientMessage): void {
     // The most frequent frame by far; the codec has checked all that its schema would.
-    if (message.persona === PERSONA.CUSTOMER && message.role === ROLE.HUMAN) return this.#handleUser(connection, message)
+    if (message.persona === PERSONA.CUSTOMER && message.role === ROLE.HUMAN)
+      return this.#handleUser(connection, message)
     const intent = readClientIntent(message)
     switch (intent.kind) {
       case 'token':
@@ -212,12 +222,7 @@ export class ServiceSession {
       return this.#sendError(SERVICE_ERROR_CODE.TOO_MANY_MESSAGES, 'Too many messages. Wait a few seconds.')
     if (connection.gate.isOpen) return this.#accept(message)
     this.#held.push(message)
-    this.#send({
-      persona: PERSONA.METADATA,
-      role: ROLE.EXPIRED_TOKEN,
-      content: 'A valid token is needed.',
-      messageData: { error_code: SERVICE_ERROR_CODE.EXPIRED_TOKEN },
-    })
+    this.#send(expiredTokenFrame())
   }
 
   #accept(message: ClientMessage): void {
@@ -299,36 +304,15 @@ export class ServiceSession {
     if (connection.historyTold) return
     connection.historyTold = true
     if (this.record.history.total === 0) return
-    this.#send({
-      persona: PERSONA.SYSTEM,
-      role: ROLE.CHAT_HISTORY,
-      messageData: { chat_history: this.record.history.entries() },
-      timestamp: this.#parts.clock.now(),
-    })
+    this.#send(historyFrame(this.record.history.entries(), this.#parts.clock.now()))
   }
 
   #reportContext(issues: readonly ContextValidationIssue[]): void {
-    if (issues.length === 0) return
-    this.#send({
-      persona: PERSONA.SYSTEM,
-      role: ROLE.CONTEXT_VALIDATION,
-      content: 'Some context attributes were not accepted.',
-      messageData: { contextValidationErrors: [...issues] },
-      timestamp: this.#parts.clock.now(),
-    })
-  }
-
-  #askForToken(): void {
-    this.#send({
-      persona: PERSONA.METADATA,
-      role: ROLE.STALE_TOKEN,
-      content: 'The token will expire soon.',
-      messageData: { error_code: ERROR_CODES.STALE_TOKEN },
-    })
+    if (issues.length > 0) this.#send(contextReportFrame(issues, this.#parts.clock.now()))
   }
 
   #sendError(code: string, content: string): void {
-    this.#send({ persona: PERSONA.METADATA, role: ROLE.ERROR, content, messageData: { error_code: code } })
+    this.#send(errorFrame(code, content))
   }
 
   #send(message: ServerMessage): void {

@@ -7,8 +7,18 @@
 export function hmacSha256(key: Uint8Array, message: Uint8Array): Uint8Array<ArrayBuffer> {
   const block = new Uint8Array(BLOCK_BYTES)
   block.set(key.length > BLOCK_BYTES ? sha256(key) : key)
-  const inner = sha256(concat(block.map(byte => byte ^ 0x36), message))
-  return sha256(concat(block.map(byte => byte ^ 0x5c), inner))
+  const inner = sha256(
+    concat(
+      block.map(byte => byte ^ 0x36),
+      message,
+    ),
+  )
+  return sha256(
+    concat(
+      block.map(byte => byte ^ 0x5c),
+      inner,
+    ),
+  )
 }
 
 const BLOCK_BYTES = 64
@@ -25,7 +35,8 @@ function sha256(message: Uint8Array): Uint8Array<ArrayBuffer> {
   const words = new Uint32Array(64)
   for (let offset = 0; offset < padded.length; offset += BLOCK_BYTES) {
     for (let i = 0; i < 16; i++) words[i] = view.getUint32(offset + 4 * i)
-    for (let i = 16; i < 64; i++) words[i] = at(words, i - 16) + small0(at(words, i - 15)) + at(words, i - 7) + small1(at(words, i - 2))
+    for (let i = 16; i < 64; i++)
+      words[i] = at(words, i - 16) + small0(at(words, i - 15)) + at(words, i - 7) + small1(at(words, i - 2))
     mix(hash, words)
   }
   const digest = new DataView(new ArrayBuffer(32))

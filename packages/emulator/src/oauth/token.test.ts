@@ -25,14 +25,17 @@ const anonymous = { client_id: 'clientId', client_secret: 'clientSecret', grant_
 const known = { client_id: 'demo-service', client_secret: 'demo-secret', grant_type: 'client_credentials' }
 
 describe('metadata', () => {
-  it.each([paths.metadataOfDeployment(), paths.metadataOfTenant('TEN0001')])('leads to the token endpoint (%s)', async path => {
-    const { service, ask, origin } = start()
-    const metadata = v.parse(OAuthMetadataSchema, await (await service.get(path)).json())
-    const endpoint = metadata.authenticationDetails?.oAuthAnonymousCustomer?.[0]?.accessTokenURL ?? ''
-    expect(endpoint).toBe(`${origin}/oauth/<DOMAIN_NAME>/anonymous/token`)
-    expect(metadata.authenticationDetails?.apiPermissionPrefix).toBe('api://acme/')
-    expect((await ask(new URL(endpoint.replace('<DOMAIN_NAME>', 'TEN0001')).pathname, anonymous)).status).toBe(200)
-  })
+  it.each([paths.metadataOfDeployment(), paths.metadataOfTenant('TEN0001')])(
+    'leads to the token endpoint (%s)',
+    async path => {
+      const { service, ask, origin } = start()
+      const metadata = v.parse(OAuthMetadataSchema, await (await service.get(path)).json())
+      const endpoint = metadata.authenticationDetails?.oAuthAnonymousCustomer?.[0]?.accessTokenURL ?? ''
+      expect(endpoint).toBe(`${origin}/oauth/<DOMAIN_NAME>/anonymous/token`)
+      expect(metadata.authenticationDetails?.apiPermissionPrefix).toBe('api://acme/')
+      expect((await ask(new URL(endpoint.replace('<DOMAIN_NAME>', 'TEN0001')).pathname, anonymous)).status).toBe(200)
+    },
+  )
 
   it('answers 404 for a tenant that is not there', async () => {
     const { service } = start()

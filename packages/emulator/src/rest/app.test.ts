@@ -42,15 +42,25 @@ describe('agent details', () => {
     const token = await service.anonymousToken()
     expect(await json(service.get(paths.agentDetails('account'), bearer(token)))).toMatchObject({
       status: 200,
-      body: { agentId: 'account', isAuthenticated: true, userType: 'customer', webSocketDomain: 'wss://desk.test:8443' },
+      body: {
+        agentId: 'account',
+        isAuthenticated: true,
+        userType: 'customer',
+        webSocketDomain: 'wss://desk.test:8443',
+      },
     })
   })
 
   it('answers 404 for an agent that is not there and says who is', async () => {
     const { service } = start()
-    const { status, body } = await json(service.get(paths.agentDetails('nobody'), bearer(await service.anonymousToken())))
+    const { status, body } = await json(
+      service.get(paths.agentDetails('nobody'), bearer(await service.anonymousToken())),
+    )
     expect(status).toBe(404)
-    expect(body).toEqual({ code: '404-002', message: 'There is no agent "nobody". The agents here are: help, account.' })
+    expect(body).toEqual({
+      code: '404-002',
+      message: 'There is no agent "nobody". The agents here are: help, account.',
+    })
   })
 
   it('takes agents of your own', async () => {

@@ -41,8 +41,7 @@ export function createRestApp(parts: RestParts): { fetch(request: Request): Resp
     for (const [method, handler] of Object.entries(routes)) app.on(method, path, handler)
     app.all(path, c => refuseMethod(c, Object.keys(routes)))
   }
-  const tokenOf = (c: Context): VerifiedToken =>
-    authorization.require(c.req.header('authorization'), SCOPE.AI_SERVICES)
+  const tokenOf = (c: Context): VerifiedToken => authorization.require(c.req.header('authorization'), SCOPE.AI_SERVICES)
 
   at(paths.deploymentInfo(), { GET: c => c.json(describeDeployment(world, origin)) })
 

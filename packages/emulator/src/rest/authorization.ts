@@ -44,6 +44,10 @@ function readToken(header: string | undefined, form: TokenForm, strict: boolean)
   if (!match?.[2]) throw new RestError(401, '001', 'The call needs a token in its Authorization header.')
   const given: TokenForm = match[1] ? 'bearer' : 'bare'
   if (strict && given !== form)
-    throw new RestError(401, '003', form === 'bearer' ? 'The token must follow "Bearer".' : 'The token must stand alone.')
+    throw new RestError(
+      401,
+      '003',
+      form === 'bearer' ? 'The token must follow "Bearer".' : 'The token must stand alone.',
+    )
   return match[2]
 }

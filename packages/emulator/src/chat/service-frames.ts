@@ -1,0 +1,51 @@
+import {
+  type ContextValidationIssue,
+  ERROR_CODES,
+  encodeMessage,
+  PERSONA,
+  ROLE,
+  SERVICE_ERROR_CODE,
+  type ServerMessage,
+} from '@aiagent/protocol'
+import type { HistoryEntry } from '../world.ts'
+
+/** The frame that says "working on it", as text: it is always the same. */
+export const HEARTBEAT = encodeMessage({ persona: PERSONA.SYSTEM, role: ROLE.HEARTBEAT })
+
+export const errorFrame = (code: string, content: string): ServerMessage => ({
+  persona: PERSONA.METADATA,
+  role: ROLE.ERROR,
+  content,
+  messageData: { error_code: code },
+})
+
+/** Asks for a token before the present one is useless. */
+export const staleTokenFrame = (): ServerMessage => ({
+  persona: PERSONA.METADATA,
+  role: ROLE.STALE_TOKEN,
+  content: 'The token will expire soon.',
+  messageData: { error_code: ERROR_CODES.STALE_TOKEN },
+})
+
+/** Asks for a token because there is none that holds. */
+export const expiredTokenFrame = (): ServerMessage => ({
+  persona: PERSONA.METADATA,
+  role: ROLE.EXPIRED_TOKEN,
+  content: 'A valid token is needed.',
+  messageData: { error_code: SERVICE_ERROR_CODE.EXPIRED_TOKEN },
+})
+
+export const historyFrame = (entries: readonly HistoryEntry[], timestamp: number): ServerMessage => ({
+  persona: PERSONA.SYSTEM,
+  role: ROLE.CHAT_HISTORY,
+  messageData: { chat_history: [...entries] },
+  timestamp,
+})
+
+export const contextReportFrame = (issues: readonly ContextValidationIssue[], timestamp: number): ServerMessage => ({
+  persona: PERSONA.SYSTEM,
+  role: ROLE.CONTEXT_VALIDATION,
+  content: 'Some context attributes were not accepted.',
+  messageData: { contextValidationErrors: [...issues] },
+  timestamp,
+})
