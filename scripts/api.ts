@@ -22,7 +22,8 @@ const commands = ENTRIES.map(entry => ({
   args: ['run', '--config', writeSettings(entry), ...(check ? [] : ['--local'])],
 }))
 const passed = await runTogether(commands)
-if (!passed && check) console.error('If the change of the API is meant, run `npm run build && npm run api` and commit the reports.')
+if (!passed && check)
+  console.error('If the change of the API is meant, run `npm run build && npm run api` and commit the reports.')
 process.exitCode = passed ? 0 : 1
 
 /** One set of settings per entry, inside the package, since the report is named after the package around it. */

@@ -4,7 +4,13 @@ import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync,
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serveEmulator } from '@aiagent/emulator/node'
-import { HOW_TO_GET_CHROMIUM, type LaunchedChromium, launchChromium, prepareChromium, servePages } from '@aiagent/test-support/chromium'
+import {
+  HOW_TO_GET_CHROMIUM,
+  type LaunchedChromium,
+  launchChromium,
+  prepareChromium,
+  servePages,
+} from '@aiagent/test-support/chromium'
 import { build } from 'vite'
 import { ownTool, ROOT, runOrThrow, runTogether, verifyTool } from './tools.ts'
 
@@ -21,7 +27,8 @@ const TYPES_PROFILE: Readonly<Partial<Record<PackageName, readonly string[]>>> =
 const folder = mkdtempSync(join(tmpdir(), 'aiagent-packages-'))
 try {
   for (const name of PACKAGES)
-    if (!existsSync(join(ROOT, 'packages', name, 'dist'))) throw new Error('The packages are not built. Run `npm run build`.')
+    if (!existsSync(join(ROOT, 'packages', name, 'dist')))
+      throw new Error('The packages are not built. Run `npm run build`.')
   const tarballs = await pack()
   await checkTarballs(tarballs)
   const project = await install(tarballs)
@@ -69,7 +76,9 @@ async function install(tarballs: Tarballs): Promise<string> {
   mkdirSync(project)
   const dependencies = Object.fromEntries(PACKAGES.map(name => [`@aiagent/${name}`, `file:${tarballs[name]}`]))
   writeFileSync(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies }))
-  await runOrThrow('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: project })
+  await runOrThrow('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: project,
+  })
   cpSync(join(ROOT, 'scripts', 'smoke'), project, { recursive: true })
   return project
 }
@@ -111,7 +120,10 @@ async function bundleForBrowsers(project: string): Promise<Bundles> {
     files[`/vite/${fileName}`] = code
     if (isEntry) entries.push(`/vite/${fileName}`)
   }
-  refuseNode('vite', chunks.flatMap(chunk => Object.keys(chunk.modules)))
+  refuseNode(
+    'vite',
+    chunks.flatMap(chunk => Object.keys(chunk.modules)),
+  )
 
   const metafile = join(project, 'esbuild.json')
   const options = ['--bundle', '--splitting', '--format=esm', '--outdir=esbuild', `--metafile=${metafile}`]
@@ -138,7 +150,8 @@ function refuseNode(bundler: string, modules: readonly string[]): void {
 async function talk(project: string, bundles: Bundles): Promise<void> {
   const service = await serveEmulator()
   try {
-    for (const program of ['esm.mjs', 'common.cjs']) await runOrThrow(process.execPath, [program, service.url], { cwd: project, timeoutMs: 30_000 })
+    for (const program of ['esm.mjs', 'common.cjs'])
+      await runOrThrow(process.execPath, [program, service.url], { cwd: project, timeoutMs: 30_000 })
     console.log('A conversation runs from ESM and from CommonJS, and the process ends by itself.')
     const command = await runOrThrow(join(project, 'node_modules', '.bin', 'aiagent'), ['chat'], {
       cwd: project,
@@ -158,7 +171,10 @@ async function talk(project: string, bundles: Bundles): Promise<void> {
 }
 
 async function talkInBrowser(project: string, bundles: Bundles, endpoint: string): Promise<void> {
-  const script = readFileSync(join(project, 'node_modules', '@aiagent', 'client', 'dist', 'ai-agent-sdk.iife.js'), 'utf8')
+  const script = readFileSync(
+    join(project, 'node_modules', '@aiagent', 'client', 'dist', 'ai-agent-sdk.iife.js'),
+    'utf8',
+  )
   const chromium = await launchChromium()
   const pages = Object.fromEntries(
     bundles.entries.map(path => [`${path}.html`, `<!doctype html><script type="module" src="${path}"></script>`]),

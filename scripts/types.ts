@@ -14,6 +14,12 @@ const cache = join(ROOT, 'node_modules', '.cache', 'types')
 const commands = PROJECTS.map(project => ({
   name: project,
   command: ownTool('tsc'),
-  args: ['-p', project, '--incremental', '--tsBuildInfoFile', join(cache, `${project.replaceAll('/', '-')}.tsbuildinfo`)],
+  args: [
+    '-p',
+    project,
+    '--incremental',
+    '--tsBuildInfoFile',
+    join(cache, `${project.replaceAll('/', '-')}.tsbuildinfo`),
+  ],
 }))
 process.exitCode = (await runTogether(commands)) ? 0 : 1

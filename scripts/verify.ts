@@ -18,7 +18,8 @@ const STEPS: readonly (readonly [name: string, ...args: string[]])[] = [
 const withoutAt = process.argv.indexOf('--without')
 const left = withoutAt === -1 ? [] : process.argv.slice(withoutAt + 1)
 const unknown = left.find(name => STEPS.every(([step]) => step !== name))
-if (unknown !== undefined) throw new Error(`There is no step "${unknown}". The steps: ${STEPS.map(([name]) => name).join(', ')}.`)
+if (unknown !== undefined)
+  throw new Error(`There is no step "${unknown}". The steps: ${STEPS.map(([name]) => name).join(', ')}.`)
 
 const results: { name: string; passed: boolean; seconds: number }[] = []
 for (const [name, ...args] of STEPS.filter(([name]) => !left.includes(name))) {

@@ -1,4 +1,4 @@
-import { AiAgent, type AgentEvents } from '@aiagent/client'
+import { type AgentEvents, AiAgent } from '@aiagent/client'
 import type { ServerMessage } from '@aiagent/protocol'
 
 /** What a host's TypeScript sees of the packed packages: names, events with their payloads, and the wire's records. */

@@ -168,6 +168,12 @@ function usualPlaces(): string[] {
         join(folder, 'Chromium', 'Application', 'chrome.exe'),
       ])
   const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
-  const folders = [...(env['PATH'] ?? '').split(delimiter), '/usr/bin', '/usr/local/bin', '/snap/bin', '/opt/google/chrome']
+  const folders = [
+    ...(env['PATH'] ?? '').split(delimiter),
+    '/usr/bin',
+    '/usr/local/bin',
+    '/snap/bin',
+    '/opt/google/chrome',
+  ]
   return folders.filter(Boolean).flatMap(folder => names.map(name => join(folder, name)))
 }

@@ -1,4 +1,10 @@
-import { bundleForPage, hasChromium, type LaunchedChromium, launchChromium, servePages } from '@aiagent/test-support/chromium'
+import {
+  bundleForPage,
+  hasChromium,
+  type LaunchedChromium,
+  launchChromium,
+  servePages,
+} from '@aiagent/test-support/chromium'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 describe.skipIf(!hasChromium())('a real Chromium', () => {
@@ -14,7 +20,10 @@ describe.skipIf(!hasChromium())('a real Chromium', () => {
       const text: string = encodeMessage({ persona: 'bot', role: 'text', content: 'hello' })
       document.title = String(parseServerMessage(text).content)
     `)
-    const server = await servePages({ '/': '<!doctype html><body><script src="/page.js"></script>', '/page.js': script })
+    const server = await servePages({
+      '/': '<!doctype html><body><script src="/page.js"></script>',
+      '/page.js': script,
+    })
     try {
       const page = await chromium.newPage()
       await page.goto(server.url)
