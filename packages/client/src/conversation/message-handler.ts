@@ -1,4 +1,4 @@
-import type { ContextValidationIssue, EscalationData, MessageData } from '@aiagent/protocol'
+import { type ContextValidationIssue, type EscalationData, type MessageData, PERSONA, ROLE } from '@aiagent/protocol'
 import type { Awaitable } from '../platform/cache-adapter.ts'
 import type { Message } from './message.ts'
 
@@ -95,29 +95,37 @@ export abstract class BaseMessageHandler {
 const SYSTEM: Party = { name: 'System', isAi: false }
 const CLIENT: Party = { name: 'Client', isAi: false }
 const CUSTOMER: Party = { name: 'Customer', isAi: false }
+const NO_DATA: MessageData = Object.freeze({})
 
-/** The agent as a party of a message. */
-export function agentParties(message: Message): Pick<HandlerResult, 'from' | 'to'> {
-  return { from: { name: message.from || 'AI Agent', isAi: true }, to: CUSTOMER }
-}
-
-/** The service itself as a party of a message. */
-export function systemParties(): Pick<HandlerResult, 'from' | 'to'> {
-  return { from: SYSTEM, to: CLIENT }
-}
-
-/** The part of a result that is the same for every kind. */
-export function resultBase(message: Message): Pick<HandlerResult, 'messageId' | 'timestamp' | 'sessionId' | 'agentId'> {
+/**
+ * A handler's result around what it made of the message. Written out field by field, here and in the handlers, since
+ * this happens for every frame and copying objects is what costs most.
+ */
+export function resultOf<Type extends string, Handled extends HandledMessage>(
+  type: Type,
+  message: Message,
+  handled: Handled,
+): HandlerResult<Type, Handled> {
+  const fromAgent = message.persona === PERSONA.AGENT || message.role === ROLE.HEARTBEAT
   return {
+    type,
     messageId: message.messageId,
     timestamp: message.timestamp ?? 0,
     sessionId: message.sessionId,
     agentId: message.agentId,
+    from: fromAgent ? { name: message.from || 'AI Agent', isAi: true } : SYSTEM,
+    to: fromAgent ? CUSTOMER : CLIENT,
+    message: handled,
   }
 }
 
 export function handled(message: Message): HandledMessage {
-  return { persona: message.persona, role: message.role, content: message.content, raw: message.messageData ?? {} }
+  return { persona: message.persona, role: message.role, content: message.content, raw: dataOf(message) }
+}
+
+/** A frame's data, or an empty object. */
+export function dataOf(message: Message): MessageData {
+  return message.messageData ?? NO_DATA
 }
 
 /** The frame's error code as text, whatever the service sent. */

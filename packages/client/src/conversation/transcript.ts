@@ -75,6 +75,9 @@ const OUTBOUND_TYPE: Readonly<Record<string, TranscriptMessageType>> = {
   [ROLE.GRACEFUL_DISCONNECT]: 'disconnect_message',
 }
 
+/** Dropped entries whose memory may wait to be given back, at least. */
+const SLACK = 64
+
 /** What was said, in order. It owns the entries and the filters that decide about them. */
 export class Transcript {
   #config: TranscriptConfig
@@ -166,14 +169,13 @@ export class Transcript {
   }
 
   #trim(maxEntries: number): void {
-    const surplus = this.size - Math.max(0, maxEntries)
-    if (surplus <= 0) return
+    const first = this.#entries.length - Math.max(0, maxEntries)
+    if (first <= this.#first) return
+    this.#first = first
     this.#snapshot = undefined
-    // A hole for the collector now, and the array itself only now and then: shifting it each time is slow.
-    for (let dropped = 0; dropped < surplus; dropped++) delete this.#entries[this.#first++]
-    if (this.#first > 256 && this.#first * 2 > this.#entries.length) {
-      this.#entries = this.#entries.slice(this.#first)
-      this.#first = 0
-    }
+    // Shifting the array at each entry is slow: it is cut when as much was dropped as is kept.
+    if (this.#first <= Math.max(SLACK, maxEntries)) return
+    this.#entries = this.#entries.slice(this.#first)
+    this.#first = 0
   }
 }

@@ -54,9 +54,9 @@ export function parseClientMessage(data: unknown): ClientMessage {
   if (frame.messageData !== undefined) {
     if (!isJsonObject(frame.messageData))
       throw new ProtocolError('The frame has a messageData that is not an object.', data)
-    dropReserved(frame.messageData)
+    mend(frame.messageData, NO_GUARDS)
   }
-  dropReserved(frame)
+  mend(frame, NO_GUARDS)
   return frame as ClientMessage
 }
 
@@ -75,83 +75,75 @@ function parseFrame(data: unknown): JsonObject {
 }
 
 type Guard = (value: unknown) => boolean
-type Guards = ReadonlyArray<readonly [field: string, guard: Guard]>
+type Guards = Readonly<Record<string, Guard | undefined>>
 
+/** Guards by field, without a prototype whose members could pass for some. */
+const guardsOf = (guards: Record<string, Guard>): Guards =>
+  // Names that a later merge by assignment would turn into a prototype; the schemas drop the same ones.
+  Object.assign(Object.create(null), { ['__proto__']: never, prototype: never, constructor: never }, guards)
+
+const never: Guard = () => false
 const isName = (value: unknown) => typeof value === 'string' && value !== ''
-const isText: Guard = value => typeof value === 'string'
-const isFlag: Guard = value => typeof value === 'boolean'
-const isList: Guard = value => Array.isArray(value)
+const isText: Guard = value => value === null || typeof value === 'string'
+const isFlag: Guard = value => value === null || typeof value === 'boolean'
+const isList: Guard = value => value === null || Array.isArray(value)
 const isListOf =
   (guard: Guard): Guard =>
   value =>
-    Array.isArray(value) && value.every(guard)
+    value === null || (Array.isArray(value) && value.every(guard))
+const isRecord =
+  (guards: Guards): Guard =>
+  value => {
+    if (value === null) return true
+    if (!isJsonObject(value)) return false
+    mend(value, guards)
+    return true
+  }
 
-const ISSUE_GUARDS: Guards = [
-  ['expectedType', isText],
-  ['providedType', isText],
-]
+const NO_GUARDS = guardsOf({})
+const ISSUE_GUARDS = guardsOf({ expectedType: isText, providedType: isText })
 const isIssue: Guard = value => {
-  if (!isJsonObject(value) || !isText(value.name) || !isText(value.reason)) return false
+  if (!isJsonObject(value) || typeof value.name !== 'string' || typeof value.reason !== 'string') return false
   mend(value, ISSUE_GUARDS)
   return true
 }
-
-const ESCALATION_GUARDS: Guards = [
-  ['live', isFlag],
-  ['liveDomain', isText],
-  ['entrypointUrl', isText],
-  ['phone', isFlag],
-  ['phoneNumber', isText],
-  ['sms', isFlag],
-  ['smsNumber', isText],
-  ['email', isFlag],
-]
-const isEscalationData: Guard = value => {
-  if (!isJsonObject(value)) return false
-  mend(value, ESCALATION_GUARDS)
-  return true
-}
-
-const MESSAGE_DATA_GUARDS: Guards = [
-  ['error_code', value => typeof value === 'string' || typeof value === 'number'],
-  ['contextValidationErrors', isListOf(isIssue)],
-  ['chat_history', isList],
-  ['options', isListOf(isText)],
-  ['escalation', isFlag],
-  ['escalationData', isEscalationData],
-  ['sources', isList],
-  ['reasoning', isText],
-  ['workflowType', isText],
-  ['workflowNodeType', isText],
-  ['inputType', isText],
-]
-const isMessageData: Guard = value => {
-  if (!isJsonObject(value)) return false
-  mend(value, MESSAGE_DATA_GUARDS)
-  return true
-}
-const SERVER_MESSAGE_GUARDS: Guards = [
-  ['messageId', isText],
-  ['content', isText],
-  ['messageData', isMessageData],
-  ['timestamp', Number.isFinite],
-]
+const ESCALATION_GUARDS = guardsOf({
+  live: isFlag,
+  liveDomain: isText,
+  entrypointUrl: isText,
+  phone: isFlag,
+  phoneNumber: isText,
+  sms: isFlag,
+  smsNumber: isText,
+  email: isFlag,
+})
+const MESSAGE_DATA_GUARDS = guardsOf({
+  error_code: value => value === null || typeof value === 'string' || typeof value === 'number',
+  contextValidationErrors: isListOf(isIssue),
+  chat_history: isList,
+  options: isListOf(value => typeof value === 'string'),
+  escalation: isFlag,
+  escalationData: isRecord(ESCALATION_GUARDS),
+  sources: isList,
+  reasoning: isText,
+  workflowType: isText,
+  workflowNodeType: isText,
+  inputType: isText,
+})
+const SERVER_MESSAGE_GUARDS = guardsOf({
+  messageId: isText,
+  content: isText,
+  messageData: isRecord(MESSAGE_DATA_GUARDS),
+  timestamp: value => value === null || Number.isFinite(value),
+})
 
 /**
  * Drops what cannot be read. The frame was parsed a moment ago and belongs to nobody else, so it is mended in place: a
- * copy would cost more than the parse.
+ * copy would cost more than the parse. Walks the fields that are there, which are few, rather than those that could be.
  */
 function mend(record: JsonObject, guards: Guards): void {
-  dropReserved(record)
-  for (const [field, guard] of guards) {
-    const value = record[field]
-    if (value !== undefined && value !== null && !guard(value)) delete record[field]
+  for (const name in record) {
+    const guard = guards[name]
+    if (guard && !guard(record[name])) delete record[name]
   }
-}
-
-/** Names that a later merge by assignment would turn into a prototype; the schemas drop the same ones. */
-const RESERVED = ['__proto__', 'prototype', 'constructor'] as const
-
-function dropReserved(record: JsonObject): void {
-  for (const name of RESERVED) if (Object.hasOwn(record, name)) delete record[name]
 }

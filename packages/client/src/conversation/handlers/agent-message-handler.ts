@@ -1,14 +1,6 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
 import type { Message } from '../message.ts'
-import {
-  type AgentMessage,
-  type AgentMessageResult,
-  agentParties,
-  BaseMessageHandler,
-  type EscalationOption,
-  handled,
-  resultBase,
-} from '../message-handler.ts'
+import { type AgentMessage, type AgentMessageResult, BaseMessageHandler, dataOf, type EscalationOption, resultOf } from '../message-handler.ts'
 
 /** Answers and questions of the agent, whatever their role. */
 export class AgentMessageHandler extends BaseMessageHandler {
@@ -19,17 +11,22 @@ export class AgentMessageHandler extends BaseMessageHandler {
   }
 
   handle(message: Message): AgentMessageResult {
-    return { type: this.resultType, ...resultBase(message), ...agentParties(message), message: agentMessage(message) }
+    return resultOf(this.resultType, message, agentMessage(message))
   }
 }
 
 function agentMessage(message: Message): AgentMessage {
-  const { options, sources, reasoning, escalation, escalationData } = message.messageData ?? {}
+  const { persona, role, content } = message
+  const raw = dataOf(message)
+  const { options, sources, reasoning, escalation, escalationData } = raw
   const answer: AgentMessage = {
-    ...handled(message),
+    persona,
+    role,
+    content,
+    raw,
     showReasoning: Boolean(reasoning?.trim()),
-    showFeedback: message.role === ROLE.CUSTOMER_SUPPORT,
-    showOptions: message.role === ROLE.FOLLOW_UP_QUESTION && Boolean(options?.length),
+    showFeedback: role === ROLE.CUSTOMER_SUPPORT,
+    showOptions: role === ROLE.FOLLOW_UP_QUESTION && Boolean(options?.length),
   }
   if (sources) answer.sources = sources
   if (reasoning) answer.reasoning = reasoning

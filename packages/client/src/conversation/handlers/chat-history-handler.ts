@@ -1,6 +1,6 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
 import type { Message } from '../message.ts'
-import { BaseMessageHandler, type ChatHistoryResult, handled, resultBase, systemParties } from '../message-handler.ts'
+import { BaseMessageHandler, type ChatHistoryResult, dataOf, resultOf } from '../message-handler.ts'
 
 /** Earlier messages of a session that was opened again. They are handed on, not merged into the transcript. */
 export class ChatHistoryHandler extends BaseMessageHandler {
@@ -11,13 +11,10 @@ export class ChatHistoryHandler extends BaseMessageHandler {
   }
 
   handle(message: Message): ChatHistoryResult {
-    const chatHistory = message.messageData?.chat_history ?? []
-    return {
-      type: this.resultType,
-      ...resultBase(message),
-      ...systemParties(),
-      hasHistory: chatHistory.length > 0,
-      message: { ...handled(message), chatHistory },
-    }
+    const { persona, role, content } = message
+    const raw = dataOf(message)
+    const chatHistory = raw.chat_history ?? []
+    const result = resultOf(this.resultType, message, { persona, role, content, raw, chatHistory })
+    return Object.assign(result, { hasHistory: chatHistory.length > 0 })
   }
 }

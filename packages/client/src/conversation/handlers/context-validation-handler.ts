@@ -1,6 +1,6 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
 import type { Message } from '../message.ts'
-import { BaseMessageHandler, type ContextValidationResult, handled, resultBase, systemParties } from '../message-handler.ts'
+import { BaseMessageHandler, type ContextValidationResult, dataOf, handled, resultOf } from '../message-handler.ts'
 
 /** Attributes of the context that the service refused. The session goes on (WS-06). */
 export class ContextValidationHandler extends BaseMessageHandler {
@@ -11,12 +11,7 @@ export class ContextValidationHandler extends BaseMessageHandler {
   }
 
   handle(message: Message): ContextValidationResult {
-    return {
-      type: this.resultType,
-      ...resultBase(message),
-      ...systemParties(),
-      message: handled(message),
-      contextValidationErrors: message.messageData?.contextValidationErrors ?? [],
-    }
+    const contextValidationErrors = dataOf(message).contextValidationErrors ?? []
+    return Object.assign(resultOf(this.resultType, message, handled(message)), { contextValidationErrors })
   }
 }

@@ -1,13 +1,6 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
 import type { Message } from '../message.ts'
-import {
-  BaseMessageHandler,
-  type ErrorMessageResult,
-  errorCodeOf,
-  handled,
-  resultBase,
-  systemParties,
-} from '../message-handler.ts'
+import { BaseMessageHandler, dataOf, type ErrorMessageResult, errorCodeOf, resultOf } from '../message-handler.ts'
 
 /** An error that the service reports within the chat. */
 export class ErrorMessageHandler extends BaseMessageHandler {
@@ -18,13 +11,9 @@ export class ErrorMessageHandler extends BaseMessageHandler {
   }
 
   handle(message: Message): ErrorMessageResult {
+    const { persona, role, content } = message
     const errorCode = errorCodeOf(message)
-    return {
-      type: this.resultType,
-      ...resultBase(message),
-      ...systemParties(),
-      message: { ...handled(message), errorCode },
-      errorCode,
-    }
+    const result = resultOf(this.resultType, message, { persona, role, content, raw: dataOf(message), errorCode })
+    return Object.assign(result, { errorCode })
   }
 }

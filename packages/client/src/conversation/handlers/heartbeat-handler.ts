@@ -1,6 +1,6 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
 import type { Message } from '../message.ts'
-import { agentParties, BaseMessageHandler, handled, type HeartbeatResult, resultBase } from '../message-handler.ts'
+import { BaseMessageHandler, handled, type HeartbeatResult, resultOf } from '../message-handler.ts'
 
 /** The agent is working on an answer. */
 export class HeartbeatHandler extends BaseMessageHandler {
@@ -11,6 +11,6 @@ export class HeartbeatHandler extends BaseMessageHandler {
   }
 
   handle(message: Message): HeartbeatResult {
-    return { type: this.resultType, ...resultBase(message), ...agentParties(message), message: handled(message) }
+    return resultOf(this.resultType, message, handled(message))
   }
 }

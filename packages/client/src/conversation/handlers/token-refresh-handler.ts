@@ -1,13 +1,6 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
 import type { Message } from '../message.ts'
-import {
-  BaseMessageHandler,
-  errorCodeOf,
-  handled,
-  resultBase,
-  systemParties,
-  type TokenRefreshResult,
-} from '../message-handler.ts'
+import { BaseMessageHandler, dataOf, errorCodeOf, resultOf, type TokenRefreshResult } from '../message-handler.ts'
 
 export interface TokenRefreshHandlerOptions {
   /** Starts a refresh; the frames behind this one do not wait for it. */
@@ -33,13 +26,9 @@ export class TokenRefreshHandler extends BaseMessageHandler {
 
   handle(message: Message): TokenRefreshResult {
     this.#options.onRefreshRequired()
+    const { persona, role, content } = message
     const errorCode = errorCodeOf(message)
-    return {
-      type: this.resultType,
-      ...resultBase(message),
-      ...systemParties(),
-      message: { ...handled(message), errorCode },
-      errorCode,
-    }
+    const result = resultOf(this.resultType, message, { persona, role, content, raw: dataOf(message), errorCode })
+    return Object.assign(result, { errorCode })
   }
 }
