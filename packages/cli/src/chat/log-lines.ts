@@ -1,0 +1,20 @@
+import { inspect } from 'node:util'
+import { type AiAgent, getLevelName, getLevelValue, type LogLevel } from '@aiagent/client'
+import type { LogThreshold } from '../log-threshold.ts'
+
+/** The library's level for a threshold. Silence has none of its own: {@link showLog} shows nothing then. */
+export function logLevelOf(threshold: LogThreshold): LogLevel {
+  return getLevelValue(threshold.name === 'silent' ? 'fatal' : threshold.name)
+}
+
+/** Shows the agent's log, a line for each entry. */
+export function showLog(agent: AiAgent, threshold: LogThreshold, show: (line: string) => void): void {
+  if (threshold.name === 'silent') return
+  agent.logger.on('log', ({ level, loggerName, message, context, error }) => {
+    const details = [context, error].filter(part => part !== undefined)
+    const shown = details.map(part =>
+      part instanceof Error && !threshold.showsStacks ? part.message : inspect(part, { depth: 3, breakLength: Infinity }),
+    )
+    show([`[${getLevelName(level)}]`, loggerName && `[${loggerName}]`, message, ...shown].filter(Boolean).join(' '))
+  })
+}

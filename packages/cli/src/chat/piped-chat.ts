@@ -1,0 +1,124 @@
+import { type AiAgent, createGracefulDisconnectMessage } from '@aiagent/client'
+import { CommandFailure } from '../failure.ts'
+import type { Io } from '../io.ts'
+import { formatAgentMessage, formatSeconds, oneLine, type Style } from '../output.ts'
+import { readLines } from './line-reader.ts'
+import { type TurnEnd, TurnTaking } from './turn-taking.ts'
+
+/** Longest wait for the service to close after our goodbye, in milliseconds. */
+const GOODBYE_LIMIT_MS = 2_000
+const QUOTED_CHARS = 60
+
+export interface PipedChatOptions {
+  agent: AiAgent
+  io: Pick<Io, 'stdin' | 'stdout' | 'interrupted'>
+  style: Style
+  answerTimeoutMs: number
+  /** Called before the conversation is left. */
+  onLeaving(): void
+}
+
+/**
+ * Sends the lines of the input one by one, each once the line before is answered, and shows what comes back.
+ *
+ * @throws {CommandFailure} when a line went unanswered
+ */
+export async function chatFromPipe({ agent, io, style, answerTimeoutMs, onLeaving }: PipedChatOptions): Promise<void> {
+  const turns = new TurnTaking()
+  const print = (text: string) => io.stdout.write(`${text}\n`)
+  watch(agent, turns, message => print(message), style)
+
+  let refused = 0
+  for await (const line of readLines(io.stdin, io.interrupted)) {
+    const text = line.trim()
+    if (text === '') continue
+    if (agent.getState() === 'CLOSED')
+      throw new CommandFailure(`The conversation is closed: ${quote(text)} and what follows was not sent.`)
+    const end = await ask(agent, turns, text, {
+      timeoutMs: answerTimeoutMs,
+      signal: io.interrupted,
+      begin: () => print(`${style.bold('>')} ${text}`),
+    })
+    io.interrupted.throwIfAborted()
+    if (end === 'timeout')
+      throw new CommandFailure(
+        `No answer within ${formatSeconds(answerTimeoutMs)} to ${quote(text)}; what follows was not sent. Give the agent more time with --answer-timeout.`,
+      )
+    if (end === 'over') throw new CommandFailure(`The conversation ended before an answer to ${quote(text)}.`)
+    if (end === 'refused') refused++
+  }
+  io.interrupted.throwIfAborted()
+  onLeaving()
+  await sayGoodbye(agent)
+  if (refused > 0)
+    throw new CommandFailure(`${refused === 1 ? 'One line was' : `${refused} lines were`} not answered: the service reported an error instead.`)
+}
+
+/** Tells the turns what arrives. */
+function watch(agent: AiAgent, turns: TurnTaking, show: (text: string) => void, style: Style): void {
+  agent.on('heartbeat', () => turns.handleHeartbeat())
+  agent.on('agentMessage', ({ payload: { from, message } }) =>
+    turns.handleAgentMessage(message.role, () => show(formatAgentMessage(from.name, message, style))),
+  )
+  // What the error says is told with the notices.
+  agent.on('errorMessage', () => turns.handleErrorMessage(() => {}))
+  agent.on('stateChanged', ({ payload: { state } }) => {
+    if (state === 'CLOSED') turns.handleOver()
+  })
+  agent.on('tokenExpiring', ({ payload: { reason } }) => {
+    if (reason === 'transport_request') turns.handleOver()
+  })
+}
+
+interface AskOptions {
+  timeoutMs: number
+  signal: AbortSignal
+  /** Called before anything that belongs to the line is shown. */
+  begin(): void
+}
+
+async function ask(
+  agent: AiAgent,
+  turns: TurnTaking,
+  text: string,
+  { timeoutMs, signal, begin }: AskOptions,
+): Promise<TurnEnd | 'timeout'> {
+  let isLate = false
+  let end: (end: TurnEnd) => void = () => {}
+  const ended = new Promise<TurnEnd>(resolve => (end = resolve))
+  turns.start(begin, end)
+  const giveUp = () => turns.handleOver()
+  const timer = setTimeout(() => {
+    isLate = true
+    giveUp()
+  }, timeoutMs)
+  signal.addEventListener('abort', giveUp, { once: true })
+  try {
+    await agent.send(text)
+    const how = await ended
+    return how === 'over' && isLate ? 'timeout' : how
+  } finally {
+    clearTimeout(timer)
+    signal.removeEventListener('abort', giveUp)
+  }
+}
+
+/**
+ * Takes leave, and stays until the service has closed: whatever it sent before, such as options for the last answer, has
+ * arrived by then. A service that does not close is left after a while.
+ */
+async function sayGoodbye(agent: AiAgent): Promise<void> {
+  if (!agent.isConnected()) return
+  let done = () => {}
+  const closed = new Promise<void>(resolve => (done = resolve))
+  const timer = setTimeout(done, GOODBYE_LIMIT_MS)
+  agent.once('closed', done)
+  await agent.send(createGracefulDisconnectMessage())
+  await closed
+  clearTimeout(timer)
+}
+
+function quote(text: string): string {
+  const short = oneLine(text)
+  return `"${short.length > QUOTED_CHARS ? `${short.slice(0, QUOTED_CHARS)}…` : short}"`
+}

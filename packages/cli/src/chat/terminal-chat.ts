@@ -1,0 +1,65 @@
+import type { AiAgent } from '@aiagent/client'
+import { explainFailure, type FailureSetting } from '../failure.ts'
+import { formatAgentMessage, oneLine, optionsOf, plain, type Style } from '../output.ts'
+import type { Screen } from './screen.ts'
+import { runSlashCommand, type SlashCommandParts } from './slash-commands.ts'
+
+export interface TerminalChatOptions {
+  agent: AiAgent
+  screen: Screen
+  style: Style
+  setting: FailureSetting
+  sessionId(): string | undefined
+  /** Closes the connection and opens it again. */
+  reconnect(): Promise<void>
+  /** Ends the chat from outside. */
+  interrupted: AbortSignal
+}
+
+/** Lets the user talk to the agent until they leave. The chat is open already. */
+export function chatInTerminal(options: TerminalChatOptions): Promise<void> {
+  const { agent, screen, style, setting, interrupted } = options
+  const print = (text: string) => screen.print(text)
+  /** Options of the last message that offered some; a number stands for one of them until something is sent. */
+  let offered: string[] = []
+
+  agent.on('heartbeat', ({ payload }) => screen.setStatus(style.dim(`${oneLine(payload.from.name)} is typing…`)))
+  agent.on('agentMessage', ({ payload: { from, message } }) => {
+    screen.setStatus(undefined)
+    const options = optionsOf(message)
+    if (options.length > 0) offered = options
+    print(formatAgentMessage(from.name, message, style))
+  })
+  agent.on('errorMessage', () => screen.setStatus(undefined))
+  agent.on('stateChanged', () => screen.setStatus(undefined))
+
+  const send = async (text: string) => {
+    offered = []
+    if (agent.getState() === 'CLOSED') return print(style.warning('Not sent: the conversation is closed. /reconnect opens it again.'))
+    if (agent.getState() !== 'CONNECTED') print(style.dim('There is no connection now: this is sent as soon as there is one.'))
+    await agent.send(text)
+  }
+  const parts: SlashCommandParts = { ...options, print, quit: () => screen.close() }
+  const enter = async (line: string) => {
+    const text = line.trim()
+    if (text === '') return
+    if (text.startsWith('//')) return send(text.slice(1))
+    if (text.startsWith('/')) return runSlashCommand(text.slice(1).toLowerCase(), parts)
+    const option = /^\d+$/.test(text) ? offered[Number(text) - 1] : undefined
+    if (option !== undefined) print(style.dim(`  → ${plain(option)}`))
+    return send(option ?? text)
+  }
+  return new Promise(resolve => {
+    const leave = () => screen.close()
+    interrupted.addEventListener('abort', leave, { once: true })
+    screen.open({
+      onLine: line => {
+        enter(line).catch(error => print(style.warning(explainFailure(error, setting))))
+      },
+      onClose: () => {
+        interrupted.removeEventListener('abort', leave)
+        resolve()
+      },
+    })
+  })
+}
