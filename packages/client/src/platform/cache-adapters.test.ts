@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest'
+import { FakeStorage } from '../../test/fake-service.ts'
+import { createCacheAdapter, resolveCacheAdapter } from './create-cache-adapter.ts'
+import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
+import { StorageCacheAdapter } from './storage-cache-adapter.ts'
+
+const entry = (value: unknown) => ({ value, timestamp: 1 })
+const quiet = { debug() {}, info() {}, warn() {}, error() {} }
+
+describe.each([
+  ['MemoryCacheAdapter', () => new MemoryCacheAdapter()],
+  ['StorageCacheAdapter', () => new StorageCacheAdapter(new FakeStorage())],
+])('%s', (_name, make) => {
+  it('gives back what was set, and null for what was not', () => {
+    const adapter = make()
+    adapter.set('aiagent_a', entry({ x: [1] }))
+    expect(adapter.get('aiagent_a')).toEqual(entry({ x: [1] }))
+    expect(adapter.get('aiagent_b')).toBeNull()
+    adapter.delete('aiagent_a')
+    expect(adapter.get('aiagent_a')).toBeNull()
+  })
+
+  it('lists and removes by prefix', () => {
+    const adapter = make()
+    for (const key of ['aiagent_a1', 'aiagent_a2', 'aiagent_b']) adapter.set(key, entry(1))
+    expect(adapter.keys('aiagent_a')).toEqual(['aiagent_a1', 'aiagent_a2'])
+    adapter.clear('aiagent_a')
+    expect(adapter.keys()).toEqual(['aiagent_b'])
+  })
+})
+
+describe('StorageCacheAdapter', () => {
+  it('keeps in memory what the store refuses, and warns once', () => {
+    const storage = new FakeStorage()
+    const warnings: string[] = []
+    const adapter = new StorageCacheAdapter(storage, message => warnings.push(message))
+    adapter.set('aiagent_a', entry('old'))
+    storage.full = true
+    adapter.set('aiagent_a', entry('new'))
+    adapter.set('aiagent_b', entry('other'))
+    expect(adapter.get('aiagent_a')).toEqual(entry('new'))
+    expect(adapter.keys('aiagent_')).toEqual(['aiagent_a', 'aiagent_b'])
+    expect(warnings).toHaveLength(1)
+  })
+
+  it('leaves no older value in the store when it refuses the newer one', () => {
+    const storage = new FakeStorage()
+    const adapter = new StorageCacheAdapter(storage)
+    adapter.set('aiagent_a', entry('old'))
+    storage.full = true
+    adapter.set('aiagent_a', entry('new'))
+    expect(new StorageCacheAdapter(storage).get('aiagent_a')).toBeNull()
+  })
+
+  it.each(['{"value":', 'null', '7', '{"x":1}', ''])('reads the broken entry %j as null', text => {
+    const storage = new FakeStorage()
+    storage.setItem('aiagent_a', text)
+    expect(new StorageCacheAdapter(storage).get('aiagent_a')).toBeNull()
+  })
+
+  it('clears without a prefix only what belongs to the library', () => {
+    const storage = new FakeStorage()
+    const own = ['aiagent_cache_x', 'aiagent_auth_y', 'vendor_profiles_1', 'v2_acme_selectedProfile-2']
+    for (const key of [...own, 'cart', 'v2_settings', 'my_aiagent_']) storage.setItem(key, '{}')
+    new StorageCacheAdapter(storage).clear()
+    expect([...storage.items.keys()]).toEqual(['cart', 'v2_settings', 'my_aiagent_'])
+  })
+
+  it('behaves as an empty store where the browser forbids everything', () => {
+    const forbid = (): never => {
+      throw new DOMException('denied', 'SecurityError')
+    }
+    const adapter = new StorageCacheAdapter({
+      get length() {
+        return forbid()
+      },
+      getItem: forbid,
+      setItem: forbid,
+      removeItem: forbid,
+      key: forbid,
+    })
+    expect(adapter.get('aiagent_a')).toBeNull()
+    adapter.set('aiagent_a', entry(1))
+    expect(adapter.get('aiagent_a')).toEqual(entry(1))
+    adapter.clear()
+    expect(adapter.keys()).toEqual([])
+  })
+})
+
+describe('createCacheAdapter', () => {
+  it('takes the store that is asked for, the tab’s by default', () => {
+    const [sessionStorage, localStorage, memory] = [new FakeStorage(), new FakeStorage(), new MemoryCacheAdapter()]
+    const stores = { sessionStorage, localStorage, memory, console: quiet }
+    void createCacheAdapter(undefined, stores).set('aiagent_s', entry(1))
+    void createCacheAdapter('local', stores).set('aiagent_l', entry(1))
+    void createCacheAdapter('memory', stores).set('aiagent_m', entry(1))
+    expect([...sessionStorage.items.keys()]).toEqual(['aiagent_s'])
+    expect([...localStorage.items.keys()]).toEqual(['aiagent_l'])
+    expect(memory.keys()).toEqual(['aiagent_m'])
+  })
+
+  it('takes memory where there is no store or none that can be written', () => {
+    const memory = new MemoryCacheAdapter()
+    const sessionStorage = new FakeStorage()
+    sessionStorage.full = true
+    expect(createCacheAdapter('session', { memory, sessionStorage, console: quiet })).toBe(memory)
+    expect(createCacheAdapter('local', { memory, console: quiet })).toBe(memory)
+  })
+
+  it('lets every agent of a page find what the store refused', () => {
+    const sessionStorage = new FakeStorage()
+    const stores = { sessionStorage, memory: new MemoryCacheAdapter(), console: quiet }
+    const first = createCacheAdapter('session', stores)
+    sessionStorage.full = true
+    void first.set('aiagent_a', entry(1))
+    expect(createCacheAdapter('session', stores).get('aiagent_a')).toEqual(entry(1))
+  })
+})
+
+describe('resolveCacheAdapter', () => {
+  it('prefers the host’s adapter to the storage type', () => {
+    const adapter = new MemoryCacheAdapter()
+    const stores = { memory: new MemoryCacheAdapter(), console: quiet }
+    expect(resolveCacheAdapter({ adapter, storageType: 'local' }, stores)).toBe(adapter)
+  })
+
+  it('gives a store that holds nothing where the cache is off', () => {
+    const adapter = resolveCacheAdapter({ enabled: false, adapter: new MemoryCacheAdapter() }, {
+      memory: new MemoryCacheAdapter(),
+      console: quiet,
+    })
+    void adapter.set('aiagent_a', entry(1))
+    expect(adapter.get('aiagent_a')).toBeNull()
+    expect(adapter.keys()).toEqual([])
+  })
+})

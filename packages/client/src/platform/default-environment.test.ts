@@ -1,0 +1,91 @@
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { FakeStorage } from '../../test/fake-service.ts'
+import { defaultEnvironment, resolveEnvironment } from './default-environment.ts'
+
+afterEach(() => {
+  vi.unstubAllGlobals()
+})
+
+describe('defaultEnvironment', () => {
+  it('shares one memory among all environments of the process', () => {
+    defaultEnvironment().memory.set('aiagent_shared', { value: 1, timestamp: 1 })
+    expect(resolveEnvironment().memory.get('aiagent_shared')).toEqual({ value: 1, timestamp: 1 })
+    defaultEnvironment().memory.delete('aiagent_shared')
+  })
+
+  it('makes UUIDs of version 4, also where the page is no secure context', () => {
+    const pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
+    expect(defaultEnvironment().randomUUID()).toMatch(pattern)
+    const { crypto } = globalThis
+    vi.stubGlobal('crypto', { getRandomValues: (bytes: Uint8Array<ArrayBuffer>) => crypto.getRandomValues(bytes) })
+    const made = Array.from({ length: 50 }, () => defaultEnvironment().randomUUID())
+    for (const uuid of made) expect(uuid).toMatch(pattern)
+    expect(new Set(made).size).toBe(50)
+  })
+
+  it('has no store outside a page, whatever the runtime offers by that name', () => {
+    vi.stubGlobal('sessionStorage', new FakeStorage())
+    expect(defaultEnvironment().sessionStorage).toBeUndefined()
+    vi.stubGlobal('document', {})
+    expect(defaultEnvironment().sessionStorage).toBeDefined()
+  })
+
+  it('has no store where its mere mention is forbidden', () => {
+    vi.stubGlobal('document', {})
+    const before = Object.getOwnPropertyDescriptor(globalThis, 'localStorage')
+    Object.defineProperty(globalThis, 'localStorage', {
+      configurable: true,
+      get() {
+        throw new DOMException('denied', 'SecurityError')
+      },
+    })
+    expect(defaultEnvironment().localStorage).toBeUndefined()
+    if (before) Object.defineProperty(globalThis, 'localStorage', before)
+    else Reflect.deleteProperty(globalThis, 'localStorage')
+  })
+
+  it('uses the fetch of the moment, not that of the import', async () => {
+    const environment = defaultEnvironment()
+    vi.stubGlobal('fetch', async () => new Response('replaced'))
+    expect(await (await environment.fetch('https://example.test')).text()).toBe('replaced')
+  })
+
+  it('runs and cancels timers', async () => {
+    const { clock } = defaultEnvironment()
+    let cancelled = true
+    clock.clearTimeout(clock.setTimeout(() => (cancelled = false), 0, { background: true }))
+    await new Promise<void>(resolve => clock.setTimeout(resolve, 1))
+    expect(cancelled).toBe(true)
+  })
+})
+
+describe('resolveEnvironment', () => {
+  it('calls a given fetch as a plain function, since the platform’s refuses anything else', async () => {
+    let receiver: unknown = 'none'
+    const environment = resolveEnvironment({
+      fetch: async function (this: unknown) {
+        receiver = this
+        return new Response('')
+      },
+    })
+    await environment.fetch('https://example.test')
+    expect(receiver).toBeUndefined()
+  })
+
+  it('gives a fetch of the host’s own a memory of its own, the same each time', () => {
+    const fetch = async () => new Response('')
+    const { memory } = resolveEnvironment({ fetch })
+    expect(memory).not.toBe(defaultEnvironment().memory)
+    expect(resolveEnvironment({ fetch }).memory).toBe(memory)
+    expect(resolveEnvironment({ fetch: async () => new Response('') }).memory).not.toBe(memory)
+  })
+
+  it('lets a store be forbidden, and keeps everything else that is given as undefined', () => {
+    vi.stubGlobal('document', {})
+    vi.stubGlobal('sessionStorage', new FakeStorage())
+    const partial: object = { sessionStorage: undefined, clock: undefined }
+    const environment = resolveEnvironment(partial)
+    expect(environment.sessionStorage).toBeUndefined()
+    expect(environment.clock.now()).toBeGreaterThan(0)
+  })
+})
