@@ -115,7 +115,12 @@ export class AnonymousAuthStrategy implements AuthStrategy {
   #loadMetadata(): Promise<OAuthMetadata> {
     const { apiDomain, tenantId } = this.#required()
     const key = `${this.#prefix}metadata:customer:${apiDomain}:${tenantId || 'deployment'}:false`
-    return this.#metadata.load(key, signal => fetchOAuthMetadata(this.#environment, apiDomain, signal))
+    return this.#metadata.load(key, async signal => {
+      const metadata = await fetchOAuthMetadata(this.#environment, apiDomain, signal)
+      // Metadata that no token can be had with is not kept: a deployment that is mended works at once.
+      planAnonymousToken(metadata, tenantId)
+      return metadata
+    })
   }
 
   #tokens(): TokenCache {

@@ -1,0 +1,294 @@
+import { createEmulator } from '@aiagent/emulator'
+import { ManualClock, turnEventLoop } from '@aiagent/test-support'
+import { describe, expect, it } from 'vitest'
+import { FakeService, FakeStorage, fakeToken } from '../../test/fake-service.ts'
+import { AuthError } from '../errors.ts'
+import type { Environment } from '../platform/environment.ts'
+import { MemoryCacheAdapter } from '../platform/memory-cache-adapter.ts'
+import { AnonymousAuthStrategy } from './anonymous-strategy.ts'
+import type { AnonymousAuthConfig } from './auth-strategy.ts'
+import { scopeFingerprint } from './scopes.ts'
+
+const METADATA = '/core/authmgr/v3/metadata/deployment'
+const TOKEN_PATH = '/TEN0001/token'
+const deploymentInfo = { apiDomain: 'api.example.test', tenantId: 'TEN0001' }
+const metadata = {
+  authenticationDetails: {
+    oAuthAnonymousCustomer: [{ accessTokenURL: 'https://login.example.test/<DOMAIN_NAME>/token' }],
+    apiPermissionPrefix: 'api://acme/',
+  },
+}
+
+/** A service that gives tokens with a life time in seconds, each with a number of its own. */
+function setUp({ life = 3600, ...config }: AnonymousAuthConfig & { life?: number } = {}, overrides: Partial<Environment> = {}) {
+  const service = new FakeService()
+  let count = 0
+  service.on(`GET ${METADATA}`, metadata)
+  service.on(`POST ${TOKEN_PATH}`, () => {
+    const exp = service.clock.now() / 1000 + life
+    return { access_token: fakeToken({ exp, jti: ++count }), expires_in: life }
+  })
+  const environment = service.environment(overrides)
+  const make = () => {
+    const strategy = new AnonymousAuthStrategy(config, environment)
+    strategy.initialize({ deploymentInfo })
+    return strategy
+  }
+  const requests = (path: string) => service.seen.filter(request => request.path === path)
+  return { service, environment, make, strategy: make(), requests }
+}
+
+const failure = (promise: Promise<unknown>) =>
+  promise.then(
+    () => {
+      throw new Error('It should have failed.')
+    },
+    (error: unknown) => error,
+  )
+
+describe('AnonymousAuthStrategy', () => {
+  it('[AUTH-02] asks with the placeholder credentials, fields in the order of the gateway, scopes prefixed', async () => {
+    const { strategy, requests } = setUp()
+    await strategy.getToken()
+    const [request] = requests(TOKEN_PATH)
+    expect(request?.url).toBe('https://login.example.test/TEN0001/token')
+    expect([...new URLSearchParams(request?.body)]).toEqual([
+      ['client_id', 'clientId'],
+      ['client_secret', 'clientSecret'],
+      ['grant_type', 'client_credentials'],
+      ['scope', 'api://acme/knowledge.portalmgr.manage api://acme/core.aiservices.read'],
+    ])
+    expect(request?.headers.get('content-type')).toBe('application/x-www-form-urlencoded')
+    expect(request?.headers.get('accept')).toBe('application/json')
+    expect(request?.headers.get('authorization')).toBeNull()
+  })
+
+  it('[AUTH-13] keeps the token in session storage, under a key with the fingerprint of its scopes', async () => {
+    const sessionStorage = new FakeStorage()
+    const { strategy } = setUp({}, { sessionStorage })
+    const token = await strategy.getToken()
+    const fingerprint = scopeFingerprint(['core.aiservices.read', 'knowledge.portalmgr.manage'])
+    const key = [...sessionStorage.items.keys()].find(each => each.endsWith(`:anonymous_token:${fingerprint}`))
+    expect(key).toMatch(/^aiagent_auth_TEN0001:/)
+    expect(JSON.parse(sessionStorage.getItem(key ?? '') ?? '').value.accessToken).toBe(token)
+  })
+
+  it('[AUTH-13] never uses a token of a smaller scope set for a larger one, and finds each again', async () => {
+    const { strategy, requests } = setUp()
+    strategy.updateScopes(['a'])
+    const small = await strategy.getToken()
+    strategy.updateScopes(['a', 'b'])
+    const large = await strategy.getToken()
+    expect(large).not.toBe(small)
+    strategy.updateScopes(['b', ' a', 'b'])
+    expect(await strategy.getToken()).toBe(large)
+    strategy.updateScopes(['a'])
+    expect(await strategy.getToken()).toBe(small)
+    expect(requests(TOKEN_PATH)).toHaveLength(2)
+    expect(requests(METADATA)).toHaveLength(1)
+  })
+
+  it('[AUTH-13] ignores an entry without a fingerprint', async () => {
+    const sessionStorage = new FakeStorage()
+    const planted = JSON.stringify({ value: { accessToken: 'planted', expiresAt: 9e15 }, timestamp: 1 })
+    sessionStorage.setItem('aiagent_auth_TEN0001:anonymous_token', planted)
+    sessionStorage.setItem('aiagent_auth_TEN0001:https://api.example.test:anonymous_token:', planted)
+    const { strategy } = setUp({}, { sessionStorage })
+    expect(await strategy.getToken()).not.toBe('planted')
+  })
+
+  it('[AUTH-14] leaves the token alone in cleanup(), so that a remount finds it', async () => {
+    const { strategy, make, requests } = setUp()
+    const token = await strategy.getToken()
+    strategy.cleanup()
+    expect(await make().getToken()).toBe(token)
+    expect(requests(TOKEN_PATH)).toHaveLength(1)
+  })
+
+  it('[AUTH-14] asks for a new token after clearTokenCache(), and for the metadata after clearMetadataCache()', async () => {
+    const { strategy, requests } = setUp()
+    const token = await strategy.getToken()
+    await strategy.clearMetadataCache()
+    expect(await strategy.getToken()).toBe(token)
+    await strategy.clearTokenCache()
+    expect(await strategy.getToken()).not.toBe(token)
+    expect([requests(TOKEN_PATH).length, requests(METADATA).length]).toEqual([2, 2])
+  })
+
+  it('replaces a token five minutes before its expiry', async () => {
+    const { service, strategy } = setUp({ life: 3600 })
+    const token = await strategy.getToken()
+    await service.clock.advance(3_299_999)
+    expect(await strategy.getToken()).toBe(token)
+    await service.clock.advance(1)
+    expect(await strategy.getToken()).not.toBe(token)
+  })
+
+  it('uses a token whose whole life is shorter until it expires, without a loop of requests', async () => {
+    const { service, strategy, requests } = setUp({ life: 120 })
+    const token = await strategy.getToken()
+    await service.clock.advance(119_999)
+    expect(await strategy.getToken()).toBe(token)
+    expect(requests(TOKEN_PATH)).toHaveLength(1)
+    await service.clock.advance(1)
+    await strategy.getToken()
+    expect(requests(TOKEN_PATH)).toHaveLength(2)
+  })
+
+  it('takes the life of an opaque token from expires_in, and five minutes where that is missing', async () => {
+    const { service, strategy, requests } = setUp()
+    service.on(`POST ${TOKEN_PATH}`, { access_token: 'opaque', expires_in: 1000 })
+    await strategy.getToken()
+    await service.clock.advance(699_999)
+    await strategy.getToken()
+    expect(requests(TOKEN_PATH)).toHaveLength(1)
+    await service.clock.advance(1)
+    service.on(`POST ${TOKEN_PATH}`, { access_token: 'opaque 2', expires_in: null })
+    await strategy.getToken()
+    expect(requests(TOKEN_PATH)).toHaveLength(2)
+    await service.clock.advance(300_000)
+    await strategy.getToken()
+    expect(requests(TOKEN_PATH)).toHaveLength(3)
+  })
+
+  it('shares one request among callers and among strategies over the same store', async () => {
+    const { strategy, make, requests } = setUp()
+    const tokens = await Promise.all([strategy.getToken(), strategy.getToken(), make().getToken(), strategy.refresh()])
+    expect(new Set(tokens).size).toBe(1)
+    expect(requests(TOKEN_PATH)).toHaveLength(1)
+  })
+
+  it('gets a new token by refresh() although the present one is good', async () => {
+    const { strategy } = setUp()
+    const token = await strategy.getToken()
+    const renewed = await strategy.refresh()
+    expect(renewed).not.toBe(token)
+    expect(await strategy.getToken()).toBe(renewed)
+  })
+
+  it('keeps one token in the strategy when its cache is off', async () => {
+    const sessionStorage = new FakeStorage()
+    const { strategy, make, requests } = setUp({ cache: { enabled: false } }, { sessionStorage })
+    expect(await strategy.getToken()).toBe(await strategy.getToken())
+    await make().getToken()
+    expect(requests(TOKEN_PATH)).toHaveLength(2)
+    expect([...sessionStorage.items.keys()]).toEqual([])
+  })
+
+  it('works with a host’s store that fails', async () => {
+    const broken = () => Promise.reject(new Error('store down'))
+    const adapter = { get: broken, set: broken, delete: broken, clear: broken, keys: broken }
+    const { strategy } = setUp({ cache: { adapter } })
+    expect(await strategy.getToken()).toBeTruthy()
+  })
+
+  it('does not mix the tokens of two deployments with the same tenant', async () => {
+    const { service, environment, strategy } = setUp()
+    service.on(`GET ${METADATA}`, metadata)
+    const other = new AnonymousAuthStrategy({}, environment)
+    other.initialize({ deploymentInfo: { ...deploymentInfo, apiDomain: 'other.example.test' } })
+    expect(await other.getToken()).not.toBe(await strategy.getToken())
+  })
+
+  it('tells of its token after authenticate()', async () => {
+    const { strategy } = setUp()
+    const told: string[] = []
+    strategy.initialize({ deploymentInfo, postAuthentication: result => void told.push(result.accessToken) })
+    await strategy.authenticate()
+    expect(told).toEqual([await strategy.getToken()])
+  })
+
+  it('drops its token on logout', async () => {
+    const { strategy } = setUp()
+    const token = await strategy.getToken()
+    await strategy.logout()
+    expect(await strategy.getToken()).not.toBe(token)
+  })
+
+  describe('when no token can be had', () => {
+    it.each([
+      ['no authenticationDetails', {}, /authenticationDetails/],
+      ['no list', { authenticationDetails: {} }, /oAuthAnonymousCustomer/],
+      ['an empty list', { authenticationDetails: { oAuthAnonymousCustomer: [] } }, /oAuthAnonymousCustomer/],
+      ['no address', { authenticationDetails: { oAuthAnonymousCustomer: [{}] } }, /accessTokenURL/],
+      ['no JSON', () => new Response('<html>'), /no JSON/],
+      ['a list', [], /cannot be read/],
+      ['a failure', () => new Response('', { status: 503 }), /503/],
+    ])('says what is wrong with the metadata: %s', async (_case, answer, message) => {
+      const { service, strategy, requests } = setUp()
+      service.on(`GET ${METADATA}`, answer)
+      const error = await failure(strategy.getToken())
+      expect(error).toBeInstanceOf(AuthError)
+      expect(error).toMatchObject({ reason: 'metadata_failed', message: expect.stringMatching(message) })
+      service.on(`GET ${METADATA}`, metadata)
+      expect(await strategy.getToken()).toBeTruthy()
+      expect(requests(METADATA).length).toBeGreaterThan(0)
+    })
+
+    it('says that the tenant is missing where the address needs one', async () => {
+      const { strategy } = setUp()
+      strategy.initialize({ deploymentInfo: { apiDomain: 'api.example.test' } })
+      expect(await failure(strategy.getToken())).toMatchObject({ message: expect.stringMatching(/tenantId/) })
+    })
+
+    it.each<[string, () => unknown, number | undefined]>([
+      ['an OAuth error', () => Response.json({ error: 'invalid_scope' }, { status: 400 }), 400],
+      ['a refusal', () => new Response('no', { status: 401 }), 401],
+      ['a page', () => new Response('<html>', { status: 500 }), 500],
+      ['no token', () => ({ expires_in: 3600 }), 200],
+      ['an empty token', () => ({ access_token: '' }), 200],
+      ['no JSON', () => new Response('<html>'), 200],
+      ['no content', () => new Response(null, { status: 204 }), 204],
+      ['nobody there', () => Promise.reject(new TypeError('fetch failed')), undefined],
+    ])('tells the status of the token endpoint: %s', async (_case, answer, status) => {
+      const { service, strategy } = setUp()
+      service.on(`POST ${TOKEN_PATH}`, answer)
+      const error = await failure(strategy.getToken())
+      expect(error).toBeInstanceOf(AuthError)
+      expect(error).toMatchObject({ reason: 'token_request_failed', status })
+      if (status !== undefined && status >= 300) expect(String(error)).toContain(String(status))
+    })
+
+    it('gives up on a token endpoint that never answers', async () => {
+      const { service, strategy } = setUp()
+      service.on(`POST ${TOKEN_PATH}`, () => new Promise(() => {}))
+      const outcome = failure(strategy.getToken())
+      while (service.seen.length < 2) await turnEventLoop()
+      await service.clock.advance(30_000)
+      expect(await outcome).toMatchObject({ reason: 'token_request_failed', status: undefined })
+    })
+
+    it('does not send credentials over plain http that a deployment reached by https names', async () => {
+      const { service, strategy, requests } = setUp()
+      const url = 'http://login.example.test/TEN0001/token'
+      service.on(`GET ${METADATA}`, { authenticationDetails: { oAuthAnonymousCustomer: [{ accessTokenURL: url }] } })
+      expect(await failure(strategy.getToken())).toMatchObject({ message: expect.stringMatching(/https/) })
+      expect(requests(TOKEN_PATH)).toEqual([])
+    })
+
+    it.each([
+      ['127.0.0.1:8600', 'api.example.test'],
+      ['localhost:8600', 'api.example.test'],
+      ['[::1]:8600', 'api.example.test'],
+      ['login.example.test', 'http://api.example.test'],
+    ])('takes plain http at %s for the deployment %s', async (host, apiDomain) => {
+      const { service, strategy } = setUp()
+      const url = `http://${host}/TEN0001/token`
+      service.on(`GET ${METADATA}`, { authenticationDetails: { oAuthAnonymousCustomer: [{ accessTokenURL: url }] } })
+      strategy.initialize({ deploymentInfo: { ...deploymentInfo, apiDomain } })
+      expect(await strategy.getToken()).toBeTruthy()
+    })
+  })
+
+  it('[AUTH-02] gets tokens that the emulator accepts', async () => {
+    const clock = new ManualClock()
+    const emulator = createEmulator({ clock })
+    const { environment } = setUp({}, { fetch: emulator.fetch, clock, memory: new MemoryCacheAdapter() })
+    const strategy = new AnonymousAuthStrategy({}, environment)
+    strategy.initialize({ deploymentInfo: { apiDomain: emulator.origin, tenantId: 'TEN0001' } })
+    const Authorization = `Bearer ${await strategy.getToken()}`
+    const address = `${emulator.origin}/core/aiservices/v4/aiagent/details/agent/help`
+    expect((await emulator.fetch(address, { headers: { Authorization } })).status).toBe(200)
+    emulator.close()
+  })
+})

@@ -1,0 +1,363 @@
+import { describe, expect, it } from 'vitest'
+import { turnEventLoop } from '@aiagent/test-support'
+import { FakeService, fakeToken } from '../../test/fake-service.ts'
+import { AuthError } from '../errors.ts'
+import { Logger } from '../logger.ts'
+import { AnonymousAuthStrategy } from './anonymous-strategy.ts'
+import {
+  ACCESS_TOKEN_REFRESH_BUFFER_MINUTES,
+  ACCESS_TOKEN_REFRESH_BUFFER_MS,
+  type AuthenticationInput,
+  type AuthStrategy,
+} from './auth-strategy.ts'
+import { AuthenticationService } from './authentication-service.ts'
+import { PreAuthStrategy } from './pre-auth-strategy.ts'
+
+const deploymentInfo = { apiDomain: 'api.example.test' }
+
+function setUp(input?: AuthenticationInput | ((token: (life: number) => string) => AuthenticationInput)) {
+  const service = new FakeService()
+  let count = 0
+  /** A token that lives for some seconds from now, unlike every other. */
+  const token = (life: number) => fakeToken({ exp: service.clock.now() / 1000 + life, jti: ++count })
+  service.on('GET /core/authmgr/v3/metadata/deployment', {
+    authenticationDetails: { oAuthAnonymousCustomer: [{ accessTokenURL: 'https://login.example.test/token' }] },
+  })
+  service.on('POST /token', () => ({ access_token: token(3600) }))
+  const warnings: string[] = []
+  const logger = new Logger({ enableConsole: false }).on('log', entry => warnings.push(entry.message))
+  const auth = new AuthenticationService(typeof input === 'function' ? input(token) : input, {
+    environment: service.environment(),
+    logger,
+  })
+  const expiring: number[] = []
+  auth.setTokenExpiringCallback(event => expiring.push(event.expiresAt))
+  return { service, clock: service.clock, auth, token, expiring, warnings, ready: auth.initialize({ deploymentInfo }) }
+}
+
+describe('what auth may be', () => {
+  it('[AUTH-02] [CFG-02] is anonymous by default', () => {
+    for (const input of [undefined, null, { type: 'anonymous' } as const]) {
+      const auth = new AuthenticationService(input, { environment: new FakeService().environment() })
+      expect(auth.getAuthenticationType()).toBe('anonymous')
+      expect(auth.isAnonymousStrategy()).toBe(true)
+      expect(auth.getStrategy()).toBeInstanceOf(AnonymousAuthStrategy)
+    }
+  })
+
+  it('[AUTH-01] [CFG-02] takes a token that the host has', async () => {
+    const { auth, token, ready } = setUp({ type: 'pre-auth', accessToken: 'given' })
+    await ready
+    expect(auth.getStrategy()).toBeInstanceOf(PreAuthStrategy)
+    expect(await auth.getToken()).toBe('given')
+    expect(auth.getAuthenticationType()).toBe('pre-auth')
+    expect(auth.isPKCEStrategy()).toBe(false)
+    expect(token(1)).toBeTruthy()
+  })
+
+  it.each([
+    { type: 'token', accessToken: 'given' } as const,
+    { type: 'token', token: 'given' } as const,
+  ])('[AUTH-01] takes the deprecated form %j, with one warning', async input => {
+    const { auth, warnings, ready } = setUp(input)
+    await ready
+    expect(await auth.getToken()).toBe('given')
+    expect(await auth.getToken()).toBe('given')
+    expect(warnings).toEqual([expect.stringContaining('deprecated')])
+  })
+
+  it('[CFG-02] asks a provider every time', async () => {
+    let count = 0
+    const { auth, ready } = setUp({ getToken: async () => `token ${++count}` })
+    await ready
+    expect(await auth.getToken()).toBe('token 1')
+    expect(await auth.refresh()).toBe('token 2')
+    expect(await auth.getToken()).toBe('token 3')
+    expect(auth.getCachedToken()).toBe('token 3')
+  })
+
+  it('[CFG-02] leads a host’s strategy through its whole life', async () => {
+    const calls: string[] = []
+    const strategy: AuthStrategy = {
+      initialize: options => void calls.push(`initialize ${options.deploymentInfo.apiDomain}`),
+      authenticate: () => void calls.push('authenticate'),
+      getToken: () => {
+        calls.push('getToken')
+        return 'own'
+      },
+      refresh: async () => {
+        calls.push('refresh')
+        return 'renewed'
+      },
+      updateScopes: scopes => void calls.push(`updateScopes ${scopes.join()}`),
+      updateToken: token => void calls.push(`updateToken ${token}`),
+      logout: () => void calls.push('logout'),
+      cleanup: () => void calls.push('cleanup'),
+    }
+    const { auth, ready } = setUp(strategy)
+    await ready
+    await auth.initialize({ deploymentInfo })
+    await auth.authenticate()
+    expect(await auth.getToken()).toBe('own')
+    expect(await auth.refresh()).toBe('renewed')
+    await auth.updateScopes(['a', 'b'])
+    await auth.updateToken('given')
+    expect(auth.getCachedToken()).toBe('given')
+    await auth.logout()
+    expect(auth.getCachedToken()).toBeNull()
+    await auth.cleanup()
+    expect(calls).toEqual([
+      'initialize api.example.test',
+      'authenticate',
+      'getToken',
+      'refresh',
+      'updateScopes a,b',
+      'updateToken given',
+      'logout',
+      'cleanup',
+    ])
+  })
+
+  it.each([7, 'token', true, {}, { type: 'magic' }, { type: 5 }, { initialize() {}, authenticate() {} }, []])(
+    '[CFG-02] refuses %j',
+    input => {
+      const make = () => new AuthenticationService(input as unknown as AuthenticationInput)
+      expect(make).toThrow(AuthError)
+      expect(make).toThrow(expect.objectContaining({ reason: 'invalid_input' }))
+    },
+  )
+
+  it.each(['pkce', 'client-credentials'])('says plainly that it does not do %s yet', type => {
+    const make = () => new AuthenticationService({ type, config: {} } as unknown as AuthenticationInput)
+    expect(make).toThrow(expect.objectContaining({ reason: 'not_supported' }))
+  })
+})
+
+describe('the token', () => {
+  it('is asked for once by callers at the same time', async () => {
+    const { service, auth, ready } = setUp()
+    await ready
+    const tokens = await Promise.all([auth.getToken(), auth.getToken(), auth.getToken()])
+    expect(new Set(tokens).size).toBe(1)
+    expect(service.seen.filter(request => request.path === '/token')).toHaveLength(1)
+    expect(auth.getCachedToken()).toBe(tokens[0])
+  })
+
+  it('is missing before initialize(), where there is none, and after logout', async () => {
+    const missing = expect.objectContaining({ name: 'AuthError', reason: 'token_missing' })
+    const { auth, ready } = setUp({ getToken: () => null })
+    await expect(auth.getToken()).rejects.toEqual(missing)
+    await ready
+    await expect(auth.getToken()).rejects.toEqual(missing)
+    await auth.logout()
+    expect(auth.getIsInitialized()).toBe(false)
+    await expect(auth.refresh()).rejects.toEqual(missing)
+  })
+
+  it('of a pre-auth input must not be blank', async () => {
+    const { auth, ready } = setUp({ type: 'pre-auth', accessToken: ' ' })
+    await expect(ready).rejects.toMatchObject({ reason: 'token_missing' })
+    expect(auth.getIsInitialized()).toBe(false)
+  })
+
+  it('that was asked for before a refresh does not replace the one that the refresh brought', async () => {
+    let answerFirst: (token: string) => void = () => {}
+    const { auth, ready } = setUp({
+      initialize() {},
+      authenticate() {},
+      getToken: () => new Promise<string>(resolve => (answerFirst = resolve)),
+      refresh: async () => 'renewed',
+    })
+    await ready
+    const asked = auth.getToken()
+    await turnEventLoop()
+    expect(await auth.refresh()).toBe('renewed')
+    answerFirst('old')
+    expect(await asked).toBe('renewed')
+    expect(auth.getCachedToken()).toBe('renewed')
+  })
+
+  it('is waited for by everyone while a refresh is under way', async () => {
+    let answer: (token: string) => void = () => {}
+    let refreshes = 0
+    const { auth, ready } = setUp({
+      initialize() {},
+      authenticate() {},
+      getToken: () => 'old',
+      refresh: () => {
+        refreshes++
+        return new Promise<string>(resolve => (answer = resolve))
+      },
+    })
+    await ready
+    expect(await auth.getToken()).toBe('old')
+    const outcomes = [auth.refresh(), auth.refresh(), auth.getToken()]
+    await turnEventLoop()
+    answer('renewed')
+    expect(await Promise.all(outcomes)).toEqual(['renewed', 'renewed', 'renewed'])
+    expect(refreshes).toBe(1)
+  })
+
+  it('that arrives after logout is dropped, and watched by no timer', async () => {
+    let answer: (token: string) => void = () => {}
+    const { auth, clock, token, ready } = setUp({ getToken: () => new Promise<string>(resolve => (answer = resolve)) })
+    await ready
+    const asked = auth.getToken().catch((error: AuthError) => error.reason)
+    await turnEventLoop()
+    await auth.logout()
+    answer(token(3600))
+    expect(await asked).toBe('token_missing')
+    expect(auth.getCachedToken()).toBeNull()
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  it('given to an anonymous agent is used until it is about to expire, then the agent’s own', async () => {
+    const { auth, clock, token, ready } = setUp()
+    await ready
+    const given = token(1000)
+    await auth.updateToken(given)
+    await clock.advance(699_000)
+    expect(await auth.getToken()).toBe(given)
+    await clock.advance(1_000)
+    expect(await auth.getToken()).not.toBe(given)
+  })
+
+  it('given by the host must not be blank', async () => {
+    const { auth, ready } = setUp()
+    await ready
+    await expect(auth.updateToken('  ')).rejects.toMatchObject({ reason: 'invalid_input' })
+  })
+
+  it('is told to the host after authenticate(), by the callback of the last initialize()', async () => {
+    const { auth, ready } = setUp({ type: 'pre-auth', accessToken: 'given' })
+    await ready
+    const told: string[] = []
+    await auth.initialize({ deploymentInfo, postAuthentication: result => void told.push(result.accessToken) })
+    await auth.authenticate()
+    expect(told).toEqual(['given'])
+    expect(auth.getCachedToken()).toBe('given')
+  })
+})
+
+describe('a token that is about to expire', () => {
+  it('is told once, five minutes before', async () => {
+    const { auth, clock, expiring, ready } = setUp(token => ({ type: 'pre-auth', accessToken: token(3600) }))
+    await ready
+    await auth.getToken()
+    const expiresAt = clock.now() + 3_600_000
+    await clock.advance(3_299_999)
+    expect(expiring).toEqual([])
+    await clock.advance(1)
+    expect(expiring).toEqual([expiresAt])
+    await auth.getToken()
+    await clock.advance(600_000)
+    expect(expiring).toHaveLength(1)
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  it('is told at once when less is left', async () => {
+    const { auth, clock, expiring, ready } = setUp(token => ({ type: 'pre-auth', accessToken: token(100) }))
+    await ready
+    await auth.getToken()
+    await clock.advance(0)
+    expect(expiring).toHaveLength(1)
+  })
+
+  it('is noticed within a minute by a laptop that slept', async () => {
+    const { auth, clock, expiring, ready } = setUp(token => ({ type: 'pre-auth', accessToken: token(3600) }))
+    await ready
+    await auth.getToken()
+    clock.jump(3_400_000)
+    await clock.advance(0)
+    expect(expiring).toHaveLength(1)
+  })
+
+  it('does not fire early for a life of sixty days', async () => {
+    const { auth, clock, expiring, ready } = setUp(token => ({ type: 'pre-auth', accessToken: token(60 * 86_400) }))
+    await ready
+    await auth.getToken()
+    expect(Math.max(...clock.pendingDelays)).toBeLessThanOrEqual(2 ** 31 - 1)
+    await clock.advance(3_600_000)
+    expect(expiring).toEqual([])
+  })
+
+  it('is replaced by updateToken(), which is watched in turn', async () => {
+    const { auth, clock, token, expiring, ready } = setUp(make => ({ type: 'pre-auth', accessToken: make(1000) }))
+    await ready
+    await auth.getToken()
+    const renewed = token(2000)
+    const expiresAt = clock.now() + 2_000_000
+    await auth.updateToken(renewed)
+    expect(await auth.getToken()).toBe(renewed)
+    await clock.advance(1_700_000)
+    expect(expiring).toEqual([expiresAt])
+  })
+
+  it('is renewed by refreshTokenFn, without a word to the host', async () => {
+    let asked = 0
+    const { auth, clock, expiring, ready } = setUp(token => ({
+      type: 'pre-auth',
+      accessToken: token(1000),
+      refreshTokenFn: () => {
+        asked++
+        return token(5000)
+      },
+    }))
+    await ready
+    const first = await auth.getToken()
+    await clock.advance(699_999)
+    expect(asked).toBe(0)
+    await clock.advance(1)
+    expect(asked).toBe(1)
+    expect(auth.getCachedToken()).not.toBe(first)
+    expect(expiring).toEqual([])
+  })
+
+  it('is told when refreshTokenFn fails', async () => {
+    const { auth, clock, expiring, warnings, ready } = setUp(token => ({
+      type: 'pre-auth',
+      accessToken: token(1000),
+      refreshTokenFn: () => Promise.reject(new Error('host down')),
+    }))
+    await ready
+    await auth.getToken()
+    await clock.advance(700_000)
+    expect(expiring).toHaveLength(1)
+    expect(warnings).toHaveLength(1)
+    await expect(auth.refresh()).rejects.toMatchObject({ reason: 'token_request_failed' })
+  })
+
+  it.each([
+    ['short', 60, 11],
+    ['expired', -10, 1],
+  ])('does not keep asking a refreshTokenFn that brings %s tokens', async (_case, life, calls) => {
+    let asked = 0
+    const { auth, clock, ready } = setUp(token => ({
+      type: 'pre-auth',
+      accessToken: token(1000),
+      refreshTokenFn: () => {
+        asked++
+        return token(life)
+      },
+    }))
+    await ready
+    await auth.getToken()
+    await clock.advance(700_000)
+    await clock.advance(600_000)
+    expect(asked).toBe(calls)
+  })
+
+  it('lets a timer go with cleanup()', async () => {
+    const { auth, clock, ready } = setUp(token => ({ type: 'pre-auth', accessToken: token(3600) }))
+    await ready
+    await auth.getToken()
+    expect(clock.pendingTimers).toBe(1)
+    await auth.cleanup()
+    expect(clock.pendingTimers).toBe(0)
+  })
+})
+
+it('[OPS-05] gives the refresh buffer in milliseconds and minutes', () => {
+  expect(ACCESS_TOKEN_REFRESH_BUFFER_MS).toBe(300_000)
+  expect(ACCESS_TOKEN_REFRESH_BUFFER_MINUTES).toBe(5)
+})
