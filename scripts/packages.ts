@@ -201,9 +201,8 @@ async function talkInPage(chromium: LaunchedChromium, address: string, endpoint:
   page.on('pageerror', error => failures.push(error.message))
   await page.goto(address)
   const talk = `import('/conversation.js').then(({ conversation }) => conversation(BundledAiAgent, ${JSON.stringify(endpoint)}))`
-  const said: unknown = await page.evaluate(talk).catch((error: unknown) => {
+  await page.evaluate(talk).catch((error: unknown) => {
     throw new Error(`${address} did not talk: ${error} ${failures.join(' ')}`)
   })
-  if (typeof said !== 'string' || said === '') throw new Error(`${address} got no answer.`)
   await page.close()
 }

@@ -75,7 +75,9 @@ export function run(command: string, args: readonly string[], options: RunOption
     child.stderr?.setEncoding('utf8').on('data', collect)
     child.stdin?.end(options.input)
     child.once('error', reject)
-    child.once('close', code => resolve({ code: code ?? 1, output }))
+    child.once('close', (code, signal) =>
+      resolve({ code: code ?? 1, output: output + (signal ? `\nEnded by ${signal}.` : '') }),
+    )
   })
 }
 

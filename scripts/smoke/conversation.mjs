@@ -7,17 +7,15 @@
  */
 export async function conversation(AiAgent, endpoint) {
   const agent = new AiAgent({ id: 'help', endpoint, enableLogging: false })
-  const answer = new Promise(resolve => {
-    agent.on('transcriptUpdate', ({ payload: { entry } }) => {
-      if (/factory|reset/i.test(entry.content) && entry.content !== QUESTION) resolve(entry.content)
-    })
+  const answer = new Promise((resolve, reject) => {
+    agent.on('agentMessage', ({ payload }) => resolve(payload.message.content))
+    agent.on('error', ({ payload }) => reject(payload.error))
   })
   await agent.initialize()
   await agent.connect()
-  await agent.send(QUESTION)
+  await agent.send('How do I reset my router?')
   const said = await answer
   await agent.disconnect()
+  if (!/reset/i.test(said)) throw new Error(`The agent said something else: ${said}`)
   return said
 }
-
-const QUESTION = 'How do I reset my router?'
