@@ -1,0 +1,49 @@
+// Telling failures apart by class, code and reason, and giving up on what takes too long.
+import assert from 'node:assert/strict'
+import { AiAgent, ApiError, AuthError, ConnectionError, MessageError, SDKError } from '@aiagent/client'
+import { serveEmulator } from '@aiagent/emulator/node'
+
+const service = await serveEmulator()
+
+// #region decide
+/** What to tell the person, or nothing where the agent helps itself. */
+function advice(error: unknown): string | undefined {
+  if (error instanceof ConnectionError) return error.reason === 'attempts_used_up' ? 'Try again later.' : undefined
+  if (error instanceof MessageError)
+    return error.reason === 'queue_full' ? 'Wait until you are online.' : 'Write it anew.'
+  if (error instanceof AuthError) return 'Sign in again.'
+  if (error instanceof ApiError) return error.status === 404 ? 'There is no such agent.' : 'The service has a problem.'
+  if (error instanceof SDKError && error.code === 'ABORTED') return undefined
+  throw error
+}
+// #endregion
+
+// #region unknown-agent
+const nobody = new AiAgent({ id: 'nobody', endpoint: service.url })
+const error = await nobody.initialize().catch(caught => caught)
+assert(error instanceof ApiError)
+assert.equal(error.status, 404)
+assert.equal(advice(error), 'There is no such agent.')
+// #endregion
+
+// #region config
+assert.throws(() => new AiAgent({ id: '', endpoint: service.url }), { code: 'CONFIG_INVALID', field: 'id' })
+// #endregion
+
+// #region give-up
+const agent = new AiAgent({ id: 'help', endpoint: service.url })
+const controller = new AbortController()
+const starting = agent.initialize({ signal: controller.signal })
+controller.abort()
+await assert.rejects(starting, { code: 'ABORTED' })
+
+await agent.initialize()
+// #endregion
+
+// #region listen
+agent.on('error', ({ payload }) => console.log(payload.error.code, payload.error.message))
+// #endregion
+
+await agent.destroy()
+await nobody.destroy()
+await service.close()

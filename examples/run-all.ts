@@ -1,0 +1,60 @@
+// Runs every example as a program of its own, one after the other: `npm run -w examples all`.
+// Fails when one of them fails, or does not end by itself within the limit.
+import { spawn } from 'node:child_process'
+import { readdir } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+
+/** Longest time for one example, in milliseconds. The slowest takes two seconds on an idle machine. */
+const LIMIT_MS = 60_000
+
+/** Files that are not programs. */
+const HELPERS = ['next-event.ts', 'run-all.ts']
+
+interface Outcome {
+  readonly code: number | null
+  readonly timedOut: boolean
+  readonly output: string
+  readonly seconds: number
+}
+
+const folder = fileURLToPath(new URL('.', import.meta.url))
+const programs = (await readdir(folder)).filter(name => name.endsWith('.ts') && !HELPERS.includes(name)).sort()
+if (programs.length === 0) throw new Error(`There is no example in ${folder}.`)
+
+let failed = 0
+for (const program of programs) {
+  const { code, timedOut, output, seconds } = await run(program)
+  const passed = code === 0 && !timedOut
+  if (!passed) failed++
+  const problem = timedOut ? ` (still running after ${LIMIT_MS / 1000} s)` : ''
+  console.log(`${passed ? 'passed' : 'FAILED'}  ${program.padEnd(26)} ${seconds.toFixed(1).padStart(5)} s${problem}`)
+  if (!passed) console.log(output)
+}
+console.log(`${programs.length - failed} examples passed, ${failed} failed`)
+process.exitCode = failed === 0 ? 0 : 1
+
+function run(program: string): Promise<Outcome> {
+  const start = performance.now()
+  const child = spawn(process.execPath, ['--conditions=@aiagent/source', '--import', 'tsx', program], {
+    cwd: folder,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  return new Promise((resolve, reject) => {
+    let output = ''
+    let timedOut = false
+    const collect = (chunk: Buffer) => {
+      output += chunk.toString()
+    }
+    child.stdout.on('data', collect)
+    child.stderr.on('data', collect)
+    const timer = setTimeout(() => {
+      timedOut = true
+      child.kill('SIGKILL')
+    }, LIMIT_MS)
+    child.on('error', reject)
+    child.on('close', code => {
+      clearTimeout(timer)
+      resolve({ code, timedOut, output, seconds: (performance.now() - start) / 1000 })
+    })
+  })
+}
