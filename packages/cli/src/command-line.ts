@@ -196,5 +196,8 @@ function parseProblem(error: unknown): string {
   if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return `Unknown option ${/'(.+?)'/.exec(message)?.[1] ?? ''}`.trim()
   if (code === 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL')
     return `Unexpected argument ${/'(.+?)'/.exec(message)?.[1] ?? ''}`.trim()
+  const option = /--[\w-]+/.exec(message)?.[0]
+  if (code === 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE' && option !== undefined)
+    return message.includes('does not take') ? `${option} takes no value` : `${option} needs a value`
   return message.split(/[.\n]/)[0] ?? message
 }

@@ -7,12 +7,22 @@ export interface Style {
   dim(text: string): string
   name(text: string): string
   warning(text: string): string
+  /** Text in Markdown, with what is strong shown so. */
+  markdown(text: string): string
 }
 
 /** @param color false returns every text as it is, without a single escape code */
 export function createStyle(color: boolean): Style {
   const paint = (format: Parameters<typeof styleText>[0]) => (text: string) => (color ? styleText(format, text) : text)
-  return { bold: paint('bold'), dim: paint('dim'), name: paint(['bold', 'cyan']), warning: paint('yellow') }
+  const bold = paint('bold')
+  return {
+    bold,
+    dim: paint('dim'),
+    name: paint(['bold', 'cyan']),
+    warning: paint('yellow'),
+    // Only where it can be shown: elsewhere the stars carry the meaning.
+    markdown: text => (color ? text.replace(/\*\*(\S(?:[^*\n]*\S)?)\*\*/g, (_, strong: string) => bold(strong)) : text),
+  }
 }
 
 /**
@@ -35,7 +45,7 @@ export function oneLine(text: string): string {
 
 /** What the agent said, with its sources, the options it offers, and where a human takes over. */
 export function formatAgentMessage(name: string, message: AgentMessage, style: Style): string {
-  const lines = [`${style.name(`${oneLine(name)}:`)} ${plain(message.content ?? '')}`.trimEnd()]
+  const lines = [`${style.name(`${oneLine(name)}:`)} ${style.markdown(plain(message.content ?? ''))}`.trimEnd()]
   const sources = (message.sources ?? []).map(formatSource).filter(text => text !== '')
   if (sources.length > 0) lines.push(style.dim('  Sources:'), ...sources.map((text, at) => style.dim(`  [${at + 1}] ${text}`)))
   lines.push(...optionsOf(message).map((option, at) => `  ${style.bold(`${at + 1})`)} ${option}`))

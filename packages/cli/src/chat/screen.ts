@@ -57,10 +57,8 @@ export class Screen {
 
   /** Shows text above the line that is being typed, which stays as it is. */
   print(text: string): void {
-    const { stdout } = this.#options.io
-    const rows = this.#eraseInput()
-    // Readline goes up these rows again before it draws the prompt.
-    stdout.write(`${text}\n${'\n'.repeat(rows)}`)
+    this.#eraseInput()
+    this.#options.io.stdout.write(`${text}\n`)
     this.#refresh()
   }
 
@@ -68,6 +66,7 @@ export class Screen {
   setStatus(status: string | undefined): void {
     if (status === this.#status) return
     this.#status = status
+    this.#eraseInput()
     this.#readline?.setPrompt(status === undefined ? this.#options.prompt : `${status}\n${this.#options.prompt}`)
     this.#refresh()
   }
@@ -81,14 +80,14 @@ export class Screen {
     if (this.#options.ansi) this.#readline?.prompt(true)
   }
 
-  /** @returns how many rows the cursor stood below the first row of prompt and input */
-  #eraseInput(): number {
+  /** Takes prompt and input from the terminal; the cursor stands where they began. */
+  #eraseInput(): void {
     const { ansi, io } = this.#options
-    if (!ansi || !this.#readline) return 0
-    const { rows } = this.#readline.getCursorPos()
-    moveCursor(io.stdout, 0, -rows)
+    if (!ansi || !this.#readline) return
+    moveCursor(io.stdout, 0, -this.#readline.getCursorPos().rows)
     cursorTo(io.stdout, 0)
     clearScreenDown(io.stdout)
-    return rows
+    // Readline goes up the rows it drew last before it draws again, and miscounts them after a paste of several rows.
+    Reflect.set(this.#readline, 'prevRows', 0)
   }
 }

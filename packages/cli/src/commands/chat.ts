@@ -93,18 +93,20 @@ async function converse({ agent, clock, options, setting, io }: Conversation): P
     screen?.print(style.dim(`${name} at ${setting.endpoint}. Ask a question, or type /help; Ctrl-D leaves.`))
   })
 
-  await agent.initialize({ context: options.context, signal: interrupted })
-  await agent.connect({ signal: interrupted })
-  if (!screen) {
-    const { answerTimeoutMs } = options
-    await chatFromPipe({ agent, io, style, answerTimeoutMs, onLeaving: () => (closesItself = true) })
-    return
-  }
   const reconnect = async () => {
     closesItself = true
     await agent.disconnect().finally(() => (closesItself = false))
     await agent.connect({ signal: interrupted })
   }
-  await chatInTerminal({ agent, screen, style, setting, interrupted, reconnect, sessionId: () => sessionId })
-  closesItself = true
+  const onLeaving = () => {
+    closesItself = true
+  }
+  try {
+    await agent.initialize({ context: options.context, signal: interrupted })
+    await agent.connect({ signal: interrupted })
+    if (screen) await chatInTerminal({ agent, screen, style, setting, interrupted, reconnect, sessionId: () => sessionId })
+    else await chatFromPipe({ agent, io, style, answerTimeoutMs: options.answerTimeoutMs, onLeaving })
+  } finally {
+    onLeaving()
+  }
 }
