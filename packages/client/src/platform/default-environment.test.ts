@@ -8,9 +8,9 @@ afterEach(() => {
 
 describe('defaultEnvironment', () => {
   it('shares one memory among all environments of the process', () => {
-    defaultEnvironment().memory.set('aiagent_shared', { value: 1, timestamp: 1 })
+    void defaultEnvironment().memory.set('aiagent_shared', { value: 1, timestamp: 1 })
     expect(resolveEnvironment().memory.get('aiagent_shared')).toEqual({ value: 1, timestamp: 1 })
-    defaultEnvironment().memory.delete('aiagent_shared')
+    void defaultEnvironment().memory.delete('aiagent_shared')
   })
 
   it('makes UUIDs of version 4, also where the page is no secure context', () => {

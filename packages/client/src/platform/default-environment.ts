@@ -1,6 +1,7 @@
 import { WebSocketImplementation } from '#websocket'
 import type { Environment, StorageLike } from './environment.ts'
 import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
+import { browserPage } from './page.ts'
 
 /** One for all agents of the process, as a tab's storage would be. Made with the first environment. */
 let processMemory: MemoryCacheAdapter | undefined
@@ -35,6 +36,11 @@ export function defaultEnvironment(): Environment {
     },
     get localStorage() {
       return storage('localStorage')
+    },
+    get page() {
+      return typeof globalThis.document?.addEventListener === 'function' && typeof globalThis.window === 'object'
+        ? browserPage(globalThis)
+        : undefined
     },
     get memory() {
       return (processMemory ??= new MemoryCacheAdapter())

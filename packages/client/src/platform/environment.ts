@@ -1,5 +1,6 @@
 import type { Clock } from './clock.ts'
 import type { CacheAdapter } from './cache-adapter.ts'
+import type { Page } from './page.ts'
 
 /** The part of the browser's Storage that the library uses. */
 export type StorageLike = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>
@@ -45,6 +46,8 @@ export interface Environment {
   readonly sessionStorage?: StorageLike | undefined
   /** The origin's store; absent likewise. */
   readonly localStorage?: StorageLike | undefined
+  /** The page; absent outside a browser. */
+  readonly page?: Page | undefined
   /** What stands in for an absent store. By default one for all agents of the process, as a tab would have. */
   readonly memory: CacheAdapter
 }

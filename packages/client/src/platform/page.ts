@@ -1,0 +1,52 @@
+/** What the library needs of the page it runs in. Absent outside a browser, where nothing of it is needed. */
+export interface Page {
+  /** Whether the page is in the background, where its timers are throttled to one a second or a minute. */
+  isHidden(): boolean
+  /**
+   * Runs a callback in a task of its own, as soon as the page gets to it. Not throttled in the background.
+   */
+  nextTask(callback: () => void): void
+  /**
+   * Calls back when the page may have come back to life: the network is there again, the page is seen again, was shown
+   * from the back/forward cache, or resumed after a freeze. A reason to look at once, no proof of anything.
+   *
+   * @returns the undo
+   */
+  onReturn(listener: () => void): () => void
+}
+
+interface PageGlobals {
+  readonly window: Pick<Window, 'addEventListener' | 'removeEventListener'>
+  readonly document: Pick<Document, 'addEventListener' | 'removeEventListener' | 'visibilityState'>
+  readonly MessageChannel: typeof MessageChannel
+}
+
+const WINDOW_EVENTS = ['online', 'pageshow'] as const
+const DOCUMENT_EVENTS = ['visibilitychange', 'resume'] as const
+
+/** The page of a browser. Listens to nothing until somebody wants to know. */
+export function browserPage({ window, document, MessageChannel }: PageGlobals): Page {
+  const isHidden = () => document.visibilityState === 'hidden'
+  return {
+    isHidden,
+    nextTask(callback) {
+      const { port1, port2 } = new MessageChannel()
+      port1.onmessage = () => {
+        port1.close()
+        callback()
+      }
+      port2.postMessage(null)
+    },
+    onReturn(listener) {
+      const returned = () => {
+        if (!isHidden()) listener()
+      }
+      for (const name of WINDOW_EVENTS) window.addEventListener(name, returned)
+      for (const name of DOCUMENT_EVENTS) document.addEventListener(name, returned)
+      return () => {
+        for (const name of WINDOW_EVENTS) window.removeEventListener(name, returned)
+        for (const name of DOCUMENT_EVENTS) document.removeEventListener(name, returned)
+      }
+    },
+  }
+}
