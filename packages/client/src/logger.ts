@@ -59,11 +59,13 @@ export interface LoggerSink {
   now(): number
 }
 
-/** The platform's, looked up at each entry: importing this file touches no global. */
+/** For a logger that a host makes by itself. Looked up at each entry: importing this file touches no global. */
 const PLATFORM_SINK: LoggerSink = {
   get console() {
+    // biome-ignore lint/style/noRestrictedGlobals: the logger stands below the platform and cannot ask it
     return globalThis.console
   },
+  // biome-ignore lint/plugin: likewise
   now: () => Date.now(),
 }
 
@@ -190,8 +192,8 @@ export class Logger {
   }
 
   #inherited(): LogContext {
-    const parent = this.#parent
-    return { ...(parent && parent.#inherited()), ...this.#provider?.(), ...this.#context }
+    const above = this.#parent ? this.#parent.#inherited() : undefined
+    return { ...above, ...this.#provider?.(), ...this.#context }
   }
 
   #prefix(level: LogLevelName): string {

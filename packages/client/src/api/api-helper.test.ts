@@ -279,6 +279,27 @@ describe('a failing call', () => {
     expect((await second).name).toBe('Seven')
   })
 
+  it('ends with its caller’s signal also while it waits for a token', async () => {
+    const waiting = () => new Promise<string>(() => {})
+    const { service, api } = setUp({ getToken: waiting })
+    const controller = new AbortController()
+    const calls = [
+      api.getAgentDetails({ agentId: '7', signal: controller.signal }),
+      api.getAiAgentSession({ agentId: '7', signal: controller.signal }),
+    ].map(failure)
+    const renewing = new ApiHelper(
+      { apiDomain: 'api.example.test', getToken: () => TOKEN, refreshToken: waiting },
+      service.environment(),
+    )
+    service.on(`POST ${SESSION}`, () => new Response('', { status: 401 }))
+    const renewed = failure(renewing.getAiAgentSession({ agentId: '7', signal: controller.signal }))
+    while (service.seen.length < 1) await turnEventLoop()
+    controller.abort()
+    for (const error of await Promise.all([...calls, renewed])) {
+      expect(error).toMatchObject({ name: 'ApiError', reason: 'aborted' })
+    }
+  })
+
   it('does not repeat the token, even where the service does', async () => {
     const { service, api } = setUp()
     service.on(`GET ${DETAILS}`, text(JSON.stringify({ message: `bad token ${TOKEN}` }), 403))

@@ -13,6 +13,7 @@ import { createCacheAdapter, resolveCacheAdapter } from '../platform/create-cach
 import { defaultEnvironment, resolveEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
 import { ExpiringStore } from '../platform/expiring-store.ts'
+import { untilAborted } from '../util/abort.ts'
 import { failed, type HttpCall, request } from './http-client.ts'
 import { DEFAULT_LANGUAGE } from './language.ts'
 import { RESPONSE_TTL_MS, ResponseCache } from './response-cache.ts'
@@ -149,7 +150,8 @@ export class ApiHelper {
    * @throws {ApiError} `SESSION_UNAUTHORIZED` when the token is refused, also after a refresh where there is one
    */
   async getAiAgentSession({ agentId, context, authToken, signal }: GetAiAgentSessionOptions): Promise<string> {
-    const token = await this.#token('getAiAgentSession', authToken)
+    const call = { name: 'getAiAgentSession', method: 'POST', path: paths.session(agentId) } as const
+    const token = await this.#token(call, { authToken, signal })
     const open = (token: string) =>
       requestSession(this.#environment, {
         base: this.#config.apiDomain,
@@ -166,9 +168,7 @@ export class ApiHelper {
       return await open(token)
     } catch (error) {
       if (!isUnauthorized(error)) throw error
-      const renewed = await this.#config.refreshToken?.().catch(cause => {
-        throw sessionUnauthorized(error, cause)
-      })
+      const renewed = await this.#renew(call, error, signal)
       if (!renewed || renewed === token) throw sessionUnauthorized(error)
       return await open(renewed).catch(again => {
         throw isUnauthorized(again) ? sessionUnauthorized(again) : again
@@ -192,28 +192,37 @@ export class ApiHelper {
     { authToken, signal }: ApiCallOptions,
     call: Omit<HttpCall<T>, 'base' | 'token' | 'signal'>,
   ): Promise<T> {
-    const token = await this.#token(call.name, authToken)
+    const token = await this.#token(call, { authToken, signal })
     const fetch = (flight: AbortSignal) =>
       request(this.#environment, { ...call, base: this.#config.apiDomain, token, signal: flight })
     return telling(call, signal, this.#cache.load(call.name, parameters, fetch, signal))
   }
 
-  async #token(call: string, given: string | undefined): Promise<string> {
-    const token = given?.trim() || (await this.#config.getToken?.())?.trim()
+  async #token(call: NamedCall, { authToken, signal }: ApiCallOptions): Promise<string> {
+    const given = authToken?.trim()
+    if (given) return given
+    const asked = Promise.resolve(this.#config.getToken?.())
+    const token = (await telling(call, signal, untilAborted(asked, signal)))?.trim()
     if (token) return token
     throw new AuthError(
-      `${call} needs an access token and there is none. Pass authToken, or getToken to the constructor.`,
+      `${call.name} needs an access token and there is none. Pass authToken, or getToken to the constructor.`,
       'token_missing',
     )
   }
+
+  /** A new token in place of one that was refused; nothing where there is no way to get one. */
+  async #renew(call: NamedCall, refused: ApiError, signal: AbortSignal | undefined): Promise<string | undefined> {
+    const renewing = this.#config.refreshToken?.().catch(cause => {
+      throw sessionUnauthorized(refused, cause)
+    })
+    return renewing && telling(call, signal, untilAborted(renewing, signal))
+  }
 }
 
+type NamedCall = Pick<HttpCall<unknown>, 'name' | 'method' | 'path'>
+
 /** Turns the reason of the caller's signal into an error that names the call. */
-async function telling<T>(
-  call: Pick<HttpCall<T>, 'name' | 'method' | 'path'>,
-  signal: AbortSignal | undefined,
-  answer: Promise<T>,
-): Promise<T> {
+async function telling<T>(call: NamedCall, signal: AbortSignal | undefined, answer: Promise<T>): Promise<T> {
   try {
     return await answer
   } catch (error) {

@@ -1,4 +1,4 @@
-import { ANONYMOUS_CLIENT, DEFAULT_SCOPES, type DeploymentInfo, type OAuthMetadata, restBase } from '@aiagent/protocol'
+import { DEFAULT_SCOPES, type DeploymentInfo, restBase } from '@aiagent/protocol'
 import { AuthError } from '../errors.ts'
 import type { CacheAdapter } from '../platform/cache-adapter.ts'
 import { resolveCacheAdapter } from '../platform/create-cache-adapter.ts'
@@ -6,8 +6,6 @@ import type { Environment } from '../platform/environment.ts'
 import { ExpiringStore, flightsOf } from '../platform/expiring-store.ts'
 import { MemoryCacheAdapter } from '../platform/memory-cache-adapter.ts'
 import type { AnonymousAuthConfig, AuthStrategy, AuthStrategyInitializeOptions } from './auth-strategy.ts'
-import { fetchOAuthMetadata, planAnonymousToken } from './oauth-metadata.ts'
-import { prefixScopes } from './scopes.ts'
 import { TokenCache } from './token-cache.ts'
 
 const DEFAULT_PREFIX = 'aiagent_auth_'
@@ -94,33 +92,13 @@ export class AnonymousAuthStrategy implements AuthStrategy {
   }
 
   async #request(scopes: readonly string[], tokens: TokenCache, signal: AbortSignal): Promise<string> {
-    const { apiDomain, tenantId } = this.#required()
-    const plan = planAnonymousToken(await this.#loadMetadata(), tenantId)
-    const { requestToken } = await import('./token-request.ts')
-    const { accessToken, expiresIn } = await requestToken(
-      this.#environment,
-      {
-        tokenUrl: plan.tokenUrl,
-        clientId: ANONYMOUS_CLIENT.id,
-        clientSecret: ANONYMOUS_CLIENT.secret,
-        scopes: prefixScopes(scopes, plan.scopePrefix),
-        allowHttp: restBase(apiDomain).startsWith('http:'),
-      },
-      signal,
-    )
+    const deployment = this.#required()
+    const metadataKey = `${this.#prefix}metadata:customer:${deployment.apiDomain}:${deployment.tenantId || 'deployment'}:false`
+    const { requestAnonymousToken } = await import('./anonymous-token.ts')
+    const call = { deployment, scopes, metadata: this.#metadata, metadataKey }
+    const { accessToken, expiresIn } = await requestAnonymousToken(this.#environment, call, signal)
     await tokens.set(scopes, accessToken, expiresIn === undefined ? this.#ttlMs : expiresIn * 1000)
     return accessToken
-  }
-
-  #loadMetadata(): Promise<OAuthMetadata> {
-    const { apiDomain, tenantId } = this.#required()
-    const key = `${this.#prefix}metadata:customer:${apiDomain}:${tenantId || 'deployment'}:false`
-    return this.#metadata.load(key, async signal => {
-      const metadata = await fetchOAuthMetadata(this.#environment, apiDomain, signal)
-      // Metadata that no token can be had with is not kept: a deployment that is mended works at once.
-      planAnonymousToken(metadata, tenantId)
-      return metadata
-    })
   }
 
   #tokens(): TokenCache {

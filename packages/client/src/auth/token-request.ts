@@ -11,11 +11,7 @@ import type { Environment } from '../platform/environment.ts'
 import { FetchFailure, fetchText } from '../platform/fetch-text.ts'
 import { check } from '../util/standard-schema.ts'
 
-/*
- * The client-credentials grant. Loaded on demand, because the OAuth library comes with it: an agent whose host brings the
- * token never needs either.
- */
-
+/** One client-credentials grant. */
 export interface TokenRequest {
   tokenUrl: string
   clientId: string
