@@ -1,0 +1,81 @@
+// Copies code and output into the Markdown that shows them, and looks whether links within the repository lead somewhere.
+// `npm run docs` writes; with `--check` nothing is changed, and whatever would change is a failure.
+import { spawn } from 'node:child_process'
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { dirname, join, relative, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { anchorsOf, localLinks } from './links.ts'
+import { type SnippetSource, syncMarkdown } from './snippets.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const checkOnly = process.argv.includes('--check')
+
+/** Texts whose TypeScript is held to what runs by a test of their own, or shows a fragment of a test. */
+const LENIENT = ['CONTRIBUTING.md', 'packages/protocol/README.md', 'packages/protocol/PROTOCOL.md']
+
+const source: SnippetSource = {
+  readFile: path => readFile(join(root, path), 'utf8'),
+  runCommand,
+}
+
+let problemCount = 0
+for (const path of await markdownFiles()) {
+  const markdown = await source.readFile(path)
+  const { text, problems } = await syncMarkdown(markdown, source, { strict: !LENIENT.includes(path) })
+  const found = [...problems, ...(await brokenLinks(path, text))]
+  if (text !== markdown) {
+    if (checkOnly) found.push('its copies are not up to date; run `npm run docs`')
+    else {
+      await writeFile(join(root, path), text)
+      console.log(`${path}: written`)
+    }
+  }
+  for (const problem of found) console.error(`${path}: ${problem}`)
+  problemCount += found.length
+}
+if (problemCount > 0) process.exitCode = 1
+else console.log('The copies in the documents are up to date, and their links lead somewhere.')
+
+/** Every Markdown text of ours, with the folders of articles and what was installed or built left out. */
+async function markdownFiles(): Promise<string[]> {
+  const folders = ['', 'docs', 'docs/guide', 'examples', 'conformance', 'bench']
+  for (const name of await readdir(join(root, 'packages'))) folders.push(`packages/${name}`)
+  const found = await Promise.all(
+    folders.map(async folder => {
+      const names = await readdir(join(root, folder))
+      return names.filter(name => name.endsWith('.md')).map(name => (folder ? `${folder}/${name}` : name))
+    }),
+  )
+  return found.flat()
+}
+
+async function brokenLinks(path: string, markdown: string): Promise<string[]> {
+  const problems: string[] = []
+  for (const link of localLinks(markdown)) {
+    const [target = '', anchor] = decodeURI(link).split('#')
+    const file = target === '' ? join(root, path) : join(root, dirname(path), target)
+    const kind = await stat(file).catch(() => undefined)
+    if (!kind || relative(root, file).startsWith(`..${sep}`)) problems.push(`the link to ${link} leads nowhere`)
+    else if (anchor && kind.isFile() && !anchorsOf(await readFile(file, 'utf8')).has(anchor))
+      problems.push(`the link to ${link} names no heading`)
+  }
+  return problems
+}
+
+function runCommand(command: string): Promise<string> {
+  const child = spawn(command, { cwd: root, shell: true, stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  let complaint = ''
+  child.stdout.on('data', chunk => {
+    output += chunk
+  })
+  child.stderr.on('data', chunk => {
+    complaint += chunk
+  })
+  return new Promise((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', code =>
+      code === 0 ? resolve(output) : reject(new Error(`${command} failed (${code}): ${complaint}`)),
+    )
+  })
+}
