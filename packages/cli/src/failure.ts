@@ -83,8 +83,14 @@ function explainAuth(error: AuthError, endpoint: string): string {
   return `${endpoint} gives no access token: ${oneLine(error.message)} Give one with --token or AIAGENT_TOKEN.`
 }
 
+/** Whether the service does not know the session, or says that it has ended. */
+export function isSessionRefusal(error: unknown): boolean {
+  if (!(error instanceof ConnectionError)) return false
+  return error.httpStatus === 404 || error.httpStatus === 410 || error.closeCode === 4404
+}
+
 function explainConnection(error: ConnectionError, endpoint: string): string {
-  if (error.httpStatus === 404 || error.httpStatus === 410 || error.closeCode === 4404)
+  if (isSessionRefusal(error))
     return 'The service does not know this session, or it has ended. Leave --session out for a new one.'
   const status = error.httpStatus === undefined ? '' : ` (status ${error.httpStatus})`
   switch (error.reason) {

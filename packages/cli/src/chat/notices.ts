@@ -1,5 +1,5 @@
 import type { AiAgent } from '@aiagent/client'
-import { explainFailure, type FailureSetting } from '../failure.ts'
+import { explainFailure, type FailureSetting, isSessionRefusal } from '../failure.ts'
 import { formatContextIssues, formatHistory, formatSeconds, oneLine, type Style } from '../output.ts'
 import type { ObservedClock } from './observed-clock.ts'
 
@@ -60,7 +60,8 @@ export function showNotices({ agent, clock, setting, style, tellsHistory, closes
       // A failure of the first attempt ends the program, which says why.
       if (!wasConnected) return
       const next = agent.getState() === 'RECONNECTING' ? ` Trying again in ${formatSeconds(waitMs)}.` : ''
-      warn(`${explainFailure(error, setting)}${next}`)
+      const lost = isSessionRefusal(error) ? 'The service does not know this session any more; a new one is asked for.' : undefined
+      warn(`${lost ?? explainFailure(error, setting)}${next}`)
     },
   )
   agent.on(

@@ -58,6 +58,8 @@ export function chatInTerminal(options: TerminalChatOptions): Promise<void> {
       },
       onClose: () => {
         interrupted.removeEventListener('abort', leave)
+        const unsent = agent.getQueueSize()
+        if (unsent > 0) print(style.warning(`Not sent: ${unsent === 1 ? 'one message was' : `${unsent} messages were`} still waiting.`))
         resolve()
       },
     })

@@ -1,0 +1,124 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type EmulatorServer, serveEmulator } from '@aiagent/emulator/node'
+import { afterEach, describe, expect, it } from 'vitest'
+import { type Program, startProgram } from './program.ts'
+
+describe('the program', { timeout: 30_000 }, () => {
+  const programs: Program[] = []
+  const servers: EmulatorServer[] = []
+  const folders: string[] = []
+
+  const run = (args: readonly string[], input?: string) => {
+    const program = startProgram(args, input)
+    programs.push(program)
+    return program
+  }
+  const folder = async (files: Record<string, string>) => {
+    const path = await mkdtemp(join(tmpdir(), 'aiagent-cli-'))
+    folders.push(path)
+    for (const [name, text] of Object.entries(files)) await writeFile(join(path, name), text)
+    return path
+  }
+
+  afterEach(async () => {
+    for (const { process, ended } of programs.splice(0)) {
+      if (process.exitCode === null && process.signalCode === null) process.kill('SIGKILL')
+      await ended
+    }
+    for (const server of servers.splice(0)) await server.close()
+    for (const path of folders.splice(0)) await rm(path, { recursive: true })
+  })
+
+  it('answers a question from an article with its source, hands over to a human, and ends by itself', async () => {
+    const program = run(['chat'], 'How do I reset my router?\nI want to talk to a human\n')
+    expect(await program.ended).toBe(0)
+    expect(program.out()).toMatch(
+      /^> How do I reset my router\?\n[\s\S]*ten seconds[\s\S]*\[1\] How to reset your router – https:[\s\S]*\n> I want to talk to a human\n[\s\S]*A human takes over at https:/,
+    )
+    expect(program.out()).not.toContain('\u001b')
+    expect(program.err()).toBe('')
+  })
+
+  it('answers from the folder of articles it is given, and cites it', async () => {
+    const knowledge = await folder({ 'lamp.md': '# The zorbo lamp\n\nThe zorbo lamp glows violet at dusk.\n' })
+    const program = run(['chat', '--knowledge', knowledge], 'When does the zorbo lamp glow?')
+    expect(await program.ended).toBe(0)
+    expect(program.out()).toMatch(/glows violet at dusk[\s\S]*\[1\] The zorbo lamp/)
+  })
+
+  it('ends with 0 when nothing is piped in', async () => {
+    const program = run(['chat'], '')
+    expect(await program.ended).toBe(0)
+    expect(program.out() + program.err()).toBe('')
+  })
+
+  it('ends with 1 and names the line when an answer does not come in time', async () => {
+    const server = await serveEmulator({ reply: () => new Promise(() => {}) })
+    servers.push(server)
+    const program = run(['chat', '--endpoint', server.url, '--answer-timeout', '0.3'], 'Anybody there?\nHello?\n')
+    expect(await program.ended).toBe(1)
+    expect(program.out()).toBe('> Anybody there?\n')
+    expect(program.err()).toMatch(/^aiagent: No answer within 0\.3 s to "Anybody there\?".*--answer-timeout\.\n$/)
+  })
+
+  it('ends with 1 and one sentence when nothing answers at the endpoint', async () => {
+    const server = await serveEmulator()
+    await server.close()
+    const program = run(['chat', '--endpoint', server.url], 'Hello\n')
+    expect(await program.ended).toBe(1)
+    expect(program.err()).toBe(
+      `aiagent: No service answers at ${server.url} (ECONNREFUSED). Check the address; "aiagent emulate" starts a service on this machine.\n`,
+    )
+  })
+
+  it('shows where a failure came from at log level debug only', async () => {
+    const program = run(['chat', '--knowledge', '/no/such/folder', '--log-level', 'debug'], 'Hello\n')
+    expect(await program.ended).toBe(1)
+    expect(program.err()).toMatch(/^aiagent: The folder of articles cannot be read: [\s\S]*\n {4}at /)
+  })
+
+  it('says that a port is taken', async () => {
+    const server = await serveEmulator()
+    servers.push(server)
+    const program = run(['emulate', '--port', new URL(server.url).port])
+    expect(await program.ended).toBe(1)
+    expect(program.err()).toMatch(/^aiagent: Cannot listen on 127\.0\.0\.1, port \d+: it is taken\..*\n$/)
+  })
+
+  it('runs the emulator until Ctrl-C and ends with 0', async () => {
+    const emulator = run(['emulate', '--port', '0'])
+    const [, url = ''] = await emulator.until(/Try it: aiagent chat --endpoint (\S+)\n/)
+    const program = run(['chat', '--endpoint', url], 'Hello\n')
+    expect(await program.ended).toBe(0)
+    expect(program.out()).toContain('> Hello\nHelp Centre: ')
+    emulator.process.kill('SIGINT')
+    expect(await emulator.ended).toBe(0)
+    expect(emulator.out()).toContain('Agents: help (Help Centre), account (Account Desk, for signed-in people)')
+  })
+
+  it('leaves quietly when nobody reads its output any more', async () => {
+    const program = run(['chat'])
+    program.process.stdin?.write('Hello\n')
+    await program.until(/Help Centre: /)
+    program.process.stdout?.destroy()
+    program.process.stdin?.write('How do I reset my router?\n')
+    expect(await program.ended).toBe(0)
+    expect(program.err()).toBe('')
+  })
+
+  it('leaves a piped conversation with 130 on Ctrl-C, though its input is still open', async () => {
+    const program = run(['chat'])
+    program.process.stdin?.write('Hello\n')
+    await program.until(/Help Centre: /)
+    program.process.kill('SIGINT')
+    expect(await program.ended).toBe(130)
+  })
+
+  it('ends with 2 when the command line cannot be understood', async () => {
+    const program = run(['chat', '--colour'], '')
+    expect(await program.ended).toBe(2)
+    expect(program.err()).toBe('aiagent: Unknown option --colour.\nSee aiagent chat --help.\n')
+  })
+})

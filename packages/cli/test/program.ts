@@ -1,0 +1,42 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
+
+/** The program as a process of its own, from source. */
+export interface Program {
+  readonly process: ChildProcess
+  out(): string
+  err(): string
+  /** Resolves with the output once it matches; rejects when the program ends before. */
+  until(pattern: RegExp): Promise<RegExpExecArray>
+  /** Resolves with the exit code, or the name of the signal that ended it. */
+  readonly ended: Promise<number | string | null>
+}
+
+/** @param input what is piped in; without it the input stays open */
+export function startProgram(args: readonly string[], input?: string): Program {
+  const child = spawn(process.execPath, ['--import', 'tsx', '--conditions=@aiagent/source', MAIN, ...args], {
+    cwd: ROOT,
+    env: { ...process.env, NO_COLOR: undefined, AIAGENT_TOKEN: undefined, npm_lifecycle_event: undefined },
+  })
+  let out = ''
+  let err = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text))
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text))
+  child.stdin.on('error', () => {})
+  if (input !== undefined) child.stdin.end(input)
+  const ended = new Promise<number | string | null>(resolve => child.once('close', (code, signal) => resolve(code ?? signal)))
+  const until = (pattern: RegExp) =>
+    new Promise<RegExpExecArray>((resolve, reject) => {
+      const look = () => {
+        const found = pattern.exec(out)
+        if (found) resolve(found)
+      }
+      child.stdout.on('data', look)
+      void ended.then(code => reject(new Error(`Ended with ${code} before ${pattern}: ${out}${err}`)))
+      look()
+    })
+  return { process: child, out: () => out, err: () => err, until, ended }
+}
