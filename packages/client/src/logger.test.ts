@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { getLevelName, getLevelValue, isLevelEnabled, type LogEntry, Logger, type LoggerConfig, LogLevel } from './logger.ts'
+import {
+  getLevelName,
+  getLevelValue,
+  isLevelEnabled,
+  type LogEntry,
+  Logger,
+  type LoggerConfig,
+  LogLevel,
+} from './logger.ts'
 
 function setUp(config: LoggerConfig = {}) {
   const printed: unknown[][] = []
@@ -60,7 +68,9 @@ describe('Logger', () => {
 
   it('asks its context provider at each entry, and lifts session and agent out of what is printed', () => {
     let session = 'first'
-    const { logger, entries, printed } = setUp({ contextProvider: () => ({ sessionId: session, agentId: 7, page: 'home' }) })
+    const { logger, entries, printed } = setUp({
+      contextProvider: () => ({ sessionId: session, agentId: 7, page: 'home' }),
+    })
     logger.info('one', { page: 'cart' })
     session = 'second'
     logger.info('two')

@@ -1,6 +1,6 @@
 import { ManualClock } from '@aiagent/test-support'
-import type { Environment, StorageLike } from '../src/platform/environment.ts'
 import { resolveEnvironment } from '../src/platform/default-environment.ts'
+import type { Environment, StorageLike } from '../src/platform/environment.ts'
 import { MemoryCacheAdapter } from '../src/platform/memory-cache-adapter.ts'
 
 export interface SeenRequest {
@@ -28,7 +28,13 @@ export class FakeService {
   fetch = async (input: string, init: RequestInit = {}): Promise<Response> => {
     const { pathname } = new URL(input)
     const method = init.method ?? 'GET'
-    const request = { method, url: input, path: pathname, headers: new Headers(init.headers), body: String(init.body ?? '') }
+    const request = {
+      method,
+      url: input,
+      path: pathname,
+      headers: new Headers(init.headers),
+      body: String(init.body ?? ''),
+    }
     this.seen.push(request)
     const answer = this.#answers.get(`${method} ${pathname}`)
     if (answer === undefined) return new Response('{"code":"404-001","message":"no such route"}', { status: 404 })

@@ -106,7 +106,11 @@ export class ApiHelper {
     ApiHelper.#deploymentStores.add(adapter)
     const store = new ExpiringStore(adapter, environment.clock, RESPONSE_TTL_MS)
     const key = DEPLOYMENT_PREFIX + restBase(endpoint)
-    return telling(call, signal, store.load(key, flight => request(environment, { ...call, signal: flight }), signal))
+    return telling(
+      call,
+      signal,
+      store.load(key, flight => request(environment, { ...call, signal: flight }), signal),
+    )
   }
 
   /** Replaces the store of the deployment info for all agents of the page or process; undefined takes that back. */

@@ -63,7 +63,10 @@ export async function request<T>(environment: Pick<Environment, 'fetch' | 'clock
 }
 
 /** The error of a call that got no complete answer. */
-export function failed(call: Pick<HttpCall<unknown>, 'name' | 'method' | 'path' | 'publicPath'>, cause: unknown): ApiError {
+export function failed(
+  call: Pick<HttpCall<unknown>, 'name' | 'method' | 'path' | 'publicPath'>,
+  cause: unknown,
+): ApiError {
   if (cause instanceof FetchFailure) {
     return apiError(call, cause.message, { reason: cause.reason, status: cause.status, cause: cause.cause })
   }

@@ -27,7 +27,14 @@ export async function requestSession(
   environment: Pick<Environment, 'fetch' | 'clock'>,
   { base, agentId, token, context, signal, onContextLost }: SessionCall,
 ): Promise<string> {
-  const call = { name: 'getAiAgentSession', base, path: paths.session(agentId), token, signal, schema: SessionResponseSchema }
+  const call = {
+    name: 'getAiAgentSession',
+    base,
+    path: paths.session(agentId),
+    token,
+    signal,
+    schema: SessionResponseSchema,
+  }
   try {
     const { sessionId } = await requestId(environment, { ...call, method: 'POST', body: context ? { context } : {} })
     return sessionId
@@ -44,6 +51,8 @@ async function requestId<T>(environment: Pick<Environment, 'fetch' | 'clock'>, c
   } catch (error) {
     // JSON that does not fit can only be an answer without a usable id; text is no answer at all.
     if (!(error instanceof ApiError && error.reason === 'body' && error.body instanceof Object)) throw error
-    throw new SDKError('The service answered with a session id that cannot be used.', 'SESSION_ID_INVALID', { cause: error })
+    throw new SDKError('The service answered with a session id that cannot be used.', 'SESSION_ID_INVALID', {
+      cause: error,
+    })
   }
 }

@@ -1,6 +1,7 @@
 import { createEmulator } from '@aiagent/emulator'
 import { ManualClock, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
+import { failure } from '../../test/api-set-up.ts'
 import { FakeService, FakeStorage, fakeToken } from '../../test/fake-service.ts'
 import { AuthError } from '../errors.ts'
 import type { Environment } from '../platform/environment.ts'
@@ -20,7 +21,10 @@ const metadata = {
 }
 
 /** A service that gives tokens with a life time in seconds, each with a number of its own. */
-function setUp({ life = 3600, ...config }: AnonymousAuthConfig & { life?: number } = {}, overrides: Partial<Environment> = {}) {
+function setUp(
+  { life = 3600, ...config }: AnonymousAuthConfig & { life?: number } = {},
+  overrides: Partial<Environment> = {},
+) {
   const service = new FakeService()
   let count = 0
   service.on(`GET ${METADATA}`, metadata)
@@ -37,14 +41,6 @@ function setUp({ life = 3600, ...config }: AnonymousAuthConfig & { life?: number
   const requests = (path: string) => service.seen.filter(request => request.path === path)
   return { service, environment, make, strategy: make(), requests }
 }
-
-const failure = (promise: Promise<unknown>) =>
-  promise.then(
-    () => {
-      throw new Error('It should have failed.')
-    },
-    (error: unknown) => error,
-  )
 
 describe('AnonymousAuthStrategy', () => {
   it('[AUTH-02] asks with the placeholder credentials, fields in the order of the gateway, scopes prefixed', async () => {
@@ -97,7 +93,7 @@ describe('AnonymousAuthStrategy', () => {
     expect(await strategy.getToken()).not.toBe('planted')
   })
 
-  it('[AUTH-14] leaves the token alone in cleanup(), so that a remount finds it', async () => {
+  it('leaves the token alone in cleanup(), so that a remount finds it', async () => {
     const { strategy, make, requests } = setUp()
     const token = await strategy.getToken()
     strategy.cleanup()
@@ -105,7 +101,7 @@ describe('AnonymousAuthStrategy', () => {
     expect(requests(TOKEN_PATH)).toHaveLength(1)
   })
 
-  it('[AUTH-14] asks for a new token after clearTokenCache(), and for the metadata after clearMetadataCache()', async () => {
+  it('asks for a new token after clearTokenCache(), and for the metadata after clearMetadataCache()', async () => {
     const { strategy, requests } = setUp()
     const token = await strategy.getToken()
     await strategy.clearMetadataCache()

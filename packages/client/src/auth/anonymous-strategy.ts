@@ -2,6 +2,7 @@ import { DEFAULT_SCOPES, type DeploymentInfo, restBase } from '@aiagent/protocol
 import { AuthError } from '../errors.ts'
 import type { CacheAdapter } from '../platform/cache-adapter.ts'
 import { resolveCacheAdapter } from '../platform/create-cache-adapter.ts'
+import { defaultEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
 import { ExpiringStore, flightsOf } from '../platform/expiring-store.ts'
 import { MemoryCacheAdapter } from '../platform/memory-cache-adapter.ts'
@@ -30,7 +31,11 @@ export class AnonymousAuthStrategy implements AuthStrategy {
   #postAuthentication: AuthStrategyInitializeOptions['postAuthentication']
 
   /** @param warn hears, once, that the browser's store refuses writes */
-  constructor({ cache }: AnonymousAuthConfig, environment: Environment, warn?: (message: string) => void) {
+  constructor(
+    { cache }: AnonymousAuthConfig = {},
+    environment: Environment = defaultEnvironment(),
+    warn?: (message: string) => void,
+  ) {
     this.#environment = environment
     // Without a cache one token stays in the strategy's own memory: asking for one per call would help nobody.
     this.#adapter = cache?.enabled === false ? new MemoryCacheAdapter() : resolveCacheAdapter(cache, environment, warn)

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest'
 import { turnEventLoop } from '@aiagent/test-support'
+import { describe, expect, it } from 'vitest'
 import { FakeService, fakeToken } from '../../test/fake-service.ts'
 import { AuthError } from '../errors.ts'
 import { Logger } from '../logger.ts'
@@ -55,16 +55,16 @@ describe('what auth may be', () => {
     expect(token(1)).toBeTruthy()
   })
 
-  it.each([
-    { type: 'token', accessToken: 'given' } as const,
-    { type: 'token', token: 'given' } as const,
-  ])('[AUTH-01] takes the deprecated form %j, with one warning', async input => {
-    const { auth, warnings, ready } = setUp(input)
-    await ready
-    expect(await auth.getToken()).toBe('given')
-    expect(await auth.getToken()).toBe('given')
-    expect(warnings).toEqual([expect.stringContaining('deprecated')])
-  })
+  it.each([{ type: 'token', accessToken: 'given' } as const, { type: 'token', token: 'given' } as const])(
+    '[AUTH-01] takes the deprecated form %j, with one warning',
+    async input => {
+      const { auth, warnings, ready } = setUp(input)
+      await ready
+      expect(await auth.getToken()).toBe('given')
+      expect(await auth.getToken()).toBe('given')
+      expect(warnings).toEqual([expect.stringContaining('deprecated')])
+    },
+  )
 
   it('[CFG-02] asks a provider every time', async () => {
     let count = 0

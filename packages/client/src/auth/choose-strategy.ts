@@ -56,7 +56,10 @@ export function chooseStrategy(input: AuthenticationInput | null | undefined, pa
   throw invalid(typeof type === 'string' ? `has the unknown type '${type}'` : 'is of no known form')
 }
 
-function anonymous(cache: AnonymousAuthCacheConfig | undefined, { environment, logger }: StrategyParts): ChosenStrategy {
+function anonymous(
+  cache: AnonymousAuthCacheConfig | undefined,
+  { environment, logger }: StrategyParts,
+): ChosenStrategy {
   const warn = logger && ((message: string) => logger.warn(message))
   return { type: 'anonymous', strategy: new AnonymousAuthStrategy({ cache }, environment, warn) }
 }

@@ -47,7 +47,9 @@ export function planAnonymousToken(metadata: OAuthMetadata, tenantId: string | n
   if (!details) throw metadataError('has no authenticationDetails')
   const url = details.oAuthAnonymousCustomer?.[0]?.accessTokenURL
   if (!url) {
-    throw metadataError('has no authenticationDetails.oAuthAnonymousCustomer[0].accessTokenURL: anonymous access is off')
+    throw metadataError(
+      'has no authenticationDetails.oAuthAnonymousCustomer[0].accessTokenURL: anonymous access is off',
+    )
   }
   if (url.includes(TENANT_PLACEHOLDER) && !tenantId) {
     throw metadataError('names a token address per tenant, but the deployment info has no tenantId')

@@ -1,5 +1,6 @@
 import { AuthError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
+import { defaultEnvironment } from '../platform/default-environment.ts'
 import { expiryOf, renewalTime } from './access-token.ts'
 import type { AuthStrategy, AuthStrategyInitializeOptions, PreAuthConfig } from './auth-strategy.ts'
 
@@ -14,7 +15,7 @@ export class PreAuthStrategy implements AuthStrategy {
   #obtainedAt = Number.NEGATIVE_INFINITY
   #postAuthentication: AuthStrategyInitializeOptions['postAuthentication']
 
-  constructor(config: PreAuthConfig, clock: Clock) {
+  constructor(config: PreAuthConfig, clock: Clock = defaultEnvironment().clock) {
     this.#config = config
     this.#clock = clock
     this.#token = config.accessToken

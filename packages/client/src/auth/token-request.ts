@@ -53,10 +53,16 @@ export async function requestToken(
   const client = { client_id: request.clientId }
   const parameters = request.scopes.length > 0 ? { scope: request.scopes.join(' ') } : {}
   try {
-    const response = await clientCredentialsGrantRequest(server, client, ClientSecretPost(request.clientSecret), parameters, {
-      [customFetch]: fetch,
-      [allowInsecureRequests]: mayUseHttp(request),
-    })
+    const response = await clientCredentialsGrantRequest(
+      server,
+      client,
+      ClientSecretPost(request.clientSecret),
+      parameters,
+      {
+        [customFetch]: fetch,
+        [allowInsecureRequests]: mayUseHttp(request),
+      },
+    )
     const granted = await processClientCredentialsResponse(server, client, response)
     return { accessToken: granted.access_token, expiresIn: granted.expires_in }
   } catch (cause) {
@@ -88,7 +94,10 @@ function readable(status: number, text: string): Response {
     // Null members mean missing ones here, and are refused there.
     body = JSON.stringify({ access_token, token_type, expires_in: expires_in ?? undefined })
   }
-  return new Response(body || null, { status: status < 300 ? 200 : status, headers: { 'Content-Type': 'application/json' } })
+  return new Response(body || null, {
+    status: status < 300 ? 200 : status,
+    headers: { 'Content-Type': 'application/json' },
+  })
 }
 
 /**

@@ -125,10 +125,13 @@ describe('resolveCacheAdapter', () => {
   })
 
   it('gives a store that holds nothing where the cache is off', () => {
-    const adapter = resolveCacheAdapter({ enabled: false, adapter: new MemoryCacheAdapter() }, {
-      memory: new MemoryCacheAdapter(),
-      console: quiet,
-    })
+    const adapter = resolveCacheAdapter(
+      { enabled: false, adapter: new MemoryCacheAdapter() },
+      {
+        memory: new MemoryCacheAdapter(),
+        console: quiet,
+      },
+    )
     void adapter.set('aiagent_a', entry(1))
     expect(adapter.get('aiagent_a')).toBeNull()
     expect(adapter.keys()).toEqual([])

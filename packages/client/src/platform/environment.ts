@@ -1,5 +1,5 @@
-import type { Clock } from './clock.ts'
 import type { CacheAdapter } from './cache-adapter.ts'
+import type { Clock } from './clock.ts'
 import type { Page } from './page.ts'
 
 /** The part of the browser's Storage that the library uses. */

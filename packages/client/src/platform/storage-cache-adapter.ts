@@ -42,7 +42,8 @@ export class StorageCacheAdapter implements CacheAdapter {
       // The value before this one may still be there; after a reload it would be taken for the newest.
       this.delete(key)
       this.#refused.set(key, entry)
-      if (!this.#warned) this.#warn('The browser refuses to store more. What is new stays in memory until the page is left.')
+      if (!this.#warned)
+        this.#warn('The browser refuses to store more. What is new stays in memory until the page is left.')
       this.#warned = true
     }
   }

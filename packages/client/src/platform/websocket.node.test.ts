@@ -60,7 +60,9 @@ describe('WebSocketImplementation on Node', () => {
     const chunks: number[] = []
     const received: string[] = []
     http.on('connection', net => net.on('data', chunk => chunks.push(chunk.length)))
-    new WebSocketServer({ server: http }).on('connection', peer => peer.on('message', data => received.push(String(data))))
+    new WebSocketServer({ server: http }).on('connection', peer =>
+      peer.on('message', data => received.push(String(data))),
+    )
     const { socket, opened } = watch(await listen(http))
     await eventually(() => opened.length)
     chunks.length = 0
@@ -75,15 +77,18 @@ describe('WebSocketImplementation on Node', () => {
     socket.close(1000)
   })
 
-  it.each([404, 410, 401, 302, 503])('closes once with 1006 and the status when the upgrade is refused with %i', async status => {
-    const http = createServer()
-    http.on('upgrade', (_request, net) => net.end(`HTTP/1.1 ${status} Refused\r\nContent-Length: 2\r\n\r\nno`))
-    const { opened, errors, closed } = watch(await listen(http))
-    await eventually(() => closed.length)
-    expect(closed).toEqual([{ code: 1006, reason: '', wasClean: false, httpStatus: status }])
-    expect(errors).toHaveLength(1)
-    expect(opened).toEqual([])
-  })
+  it.each([404, 410, 401, 302, 503])(
+    'closes once with 1006 and the status when the upgrade is refused with %i',
+    async status => {
+      const http = createServer()
+      http.on('upgrade', (_request, net) => net.end(`HTTP/1.1 ${status} Refused\r\nContent-Length: 2\r\n\r\nno`))
+      const { opened, errors, closed } = watch(await listen(http))
+      await eventually(() => closed.length)
+      expect(closed).toEqual([{ code: 1006, reason: '', wasClean: false, httpStatus: status }])
+      expect(errors).toHaveLength(1)
+      expect(opened).toEqual([])
+    },
+  )
 
   it('closes once with 1006 when nobody listens there', async () => {
     const http = createServer()

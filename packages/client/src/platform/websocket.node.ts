@@ -1,5 +1,5 @@
-import { nextTick } from 'node:process'
 import type { Socket } from 'node:net'
+import { nextTick } from 'node:process'
 import { type RawData, WebSocket as WsSocket } from 'ws'
 import type { SocketCloseEvent, WebSocketConstructor, WebSocketLike } from './environment.ts'
 

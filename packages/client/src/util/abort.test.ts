@@ -51,7 +51,9 @@ describe('SingleFlight', () => {
     const flights = new SingleFlight<number>()
     let calls = 0
     const start = async () => ++calls
-    expect(await Promise.all([flights.run('a', start), flights.run('a', start), flights.run('b', start)])).toEqual([1, 1, 2])
+    expect(await Promise.all([flights.run('a', start), flights.run('a', start), flights.run('b', start)])).toEqual([
+      1, 1, 2,
+    ])
     expect(await flights.run('a', start)).toBe(3)
   })
 

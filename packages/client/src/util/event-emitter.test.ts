@@ -1,6 +1,6 @@
+import { turnEventLoop } from '@aiagent/test-support'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { turnEventLoop } from '@aiagent/test-support'
 import { EventEmitter } from './event-emitter.ts'
 
 interface Events {
@@ -94,7 +94,10 @@ describe('EventEmitter', () => {
   it('removes one listener, those of a name, or all', () => {
     const { emitter, calls, note } = setUp()
     const first = note('first')
-    emitter.on('said', first).on('said', note('second')).on('done', () => calls.push('done'))
+    emitter
+      .on('said', first)
+      .on('said', note('second'))
+      .on('done', () => calls.push('done'))
     emitter.off('said', first)
     emitter.emit('said', 'a')
     expect(calls).toEqual(['second:a'])

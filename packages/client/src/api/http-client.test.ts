@@ -1,0 +1,138 @@
+import { turnEventLoop } from '@aiagent/test-support'
+import { describe, expect, it } from 'vitest'
+import { DETAILS, failure, SESSION, setUpApi, TOKEN } from '../../test/api-set-up.ts'
+import { ApiError } from '../errors.ts'
+import { ApiHelper } from './api-helper.ts'
+
+describe('a failing call', () => {
+  const text =
+    (body: string, status = 200) =>
+    () =>
+      new Response(body, { status, headers: { 'Content-Type': 'text/html' } })
+
+  it.each([
+    ['JSON', 500, '{"code":"500-001","message":"down for repairs"}', { code: '500-001', message: 'down for repairs' }],
+    ['text', 502, '<h1>Bad gateway</h1>', '<h1>Bad gateway</h1>'],
+    ['long text', 502, 'x'.repeat(2_000), 'x'.repeat(1_000)],
+    ['nothing', 404, '', ''],
+  ])('[REST-09] tells the call, the status and what the body said: %s', async (_case, status, body, kept) => {
+    const { service, api } = setUpApi()
+    service.on(`GET ${DETAILS}`, text(body, status))
+    const error = await failure(api.getAgentDetails({ agentId: '7' }))
+    expect(error).toBeInstanceOf(ApiError)
+    expect(error).toMatchObject({
+      code: 'API_ERROR',
+      reason: 'status',
+      status,
+      body: kept,
+      method: 'GET',
+      path: DETAILS,
+    })
+    expect(String(error)).toContain('getAgentDetails')
+    expect(String(error)).toContain(String(status))
+    if (typeof kept === 'object') expect(String(error)).toContain(kept.message)
+  })
+
+  it.each([
+    ['HTML', '<!doctype html><p>Sign in'],
+    ['nothing', ''],
+    ['half of it', '{"agentId":"7","na'],
+    ['a list', '[]'],
+    ['wrong members', '{"isAuthenticated":"yes"}'],
+  ])('[REST-09] is one whose 2xx body cannot be read: %s', async (_case, body) => {
+    const { service, api } = setUpApi()
+    service.on(`GET ${DETAILS}`, text(body))
+    const error = await failure(api.getAgentDetails({ agentId: '7' }))
+    expect(error).toBeInstanceOf(ApiError)
+    expect(error).toMatchObject({ reason: 'body', status: 200 })
+    expect(String(error)).toContain('getAgentDetails')
+  })
+
+  it('[REST-09] is one whose body breaks off on the way', async () => {
+    const { service, api } = setUpApi()
+    const stream = () =>
+      new ReadableStream({
+        start(controller) {
+          controller.enqueue(new TextEncoder().encode('{"agentId"'))
+          controller.error(new TypeError('terminated'))
+        },
+      })
+    service.on(`GET ${DETAILS}`, () => new Response(stream()))
+    expect(await failure(api.getAgentDetails({ agentId: '7' }))).toMatchObject({ reason: 'body', status: 200 })
+  })
+
+  it.each([
+    ['no answer at all', () => new Promise(() => {})],
+    ['a body that never ends', () => new Response(new ReadableStream({ start() {} }))],
+  ])('[REST-09] is one with %s within thirty seconds', async (_case, answer) => {
+    const { service, api } = setUpApi()
+    service.on(`GET ${DETAILS}`, answer)
+    const outcome = failure(api.getAgentDetails({ agentId: '7' }))
+    await service.clock.advance(29_999)
+    expect(service.clock.pendingTimers).toBe(1)
+    await service.clock.advance(1)
+    expect(await outcome).toMatchObject({ name: 'ApiError', reason: 'timeout', path: DETAILS })
+    expect(service.clock.pendingTimers).toBe(0)
+  })
+
+  it('[REST-09] is one that reaches nobody', async () => {
+    const { service, api } = setUpApi()
+    const cause = new TypeError('fetch failed')
+    service.on(`GET ${DETAILS}`, () => Promise.reject(cause))
+    expect(await failure(api.getAgentDetails({ agentId: '7' }))).toMatchObject({
+      reason: 'network',
+      status: undefined,
+      cause,
+    })
+  })
+
+  it('is not kept: the next call asks again', async () => {
+    const { service, api } = setUpApi()
+    service.on(`GET ${DETAILS}`, text('', 500))
+    await failure(api.getAgentDetails({ agentId: '7' }))
+    service.on(`GET ${DETAILS}`, { name: 'Seven' })
+    expect((await api.getAgentDetails({ agentId: '7' })).name).toBe('Seven')
+  })
+
+  it('ends with its caller’s signal, while another caller of the same still gets the answer', async () => {
+    const { service, api } = setUpApi()
+    let answer: (body: unknown) => void = () => {}
+    service.on(`GET ${DETAILS}`, () => new Promise(resolve => (answer = resolve)))
+    const controller = new AbortController()
+    const first = failure(api.getAgentDetails({ agentId: '7', signal: controller.signal }))
+    const second = api.getAgentDetails({ agentId: '7' })
+    await turnEventLoop()
+    controller.abort()
+    expect(await first).toMatchObject({ name: 'ApiError', reason: 'aborted', path: DETAILS })
+    answer({ name: 'Seven' })
+    expect((await second).name).toBe('Seven')
+  })
+
+  it('ends with its caller’s signal also while it waits for a token', async () => {
+    const waiting = () => new Promise<string>(() => {})
+    const { service, api } = setUpApi({ getToken: waiting })
+    const controller = new AbortController()
+    const calls = [
+      api.getAgentDetails({ agentId: '7', signal: controller.signal }),
+      api.getAiAgentSession({ agentId: '7', signal: controller.signal }),
+    ].map(failure)
+    const renewing = new ApiHelper(
+      { apiDomain: 'api.example.test', getToken: () => TOKEN, refreshToken: waiting },
+      service.environment(),
+    )
+    service.on(`POST ${SESSION}`, () => new Response('', { status: 401 }))
+    const renewed = failure(renewing.getAiAgentSession({ agentId: '7', signal: controller.signal }))
+    while (service.seen.length < 1) await turnEventLoop()
+    controller.abort()
+    for (const error of await Promise.all([...calls, renewed])) {
+      expect(error).toMatchObject({ name: 'ApiError', reason: 'aborted' })
+    }
+  })
+
+  it('does not repeat the token, even where the service does', async () => {
+    const { service, api } = setUpApi()
+    service.on(`GET ${DETAILS}`, text(JSON.stringify({ message: `bad token ${TOKEN}` }), 403))
+    const error = (await failure(api.getAgentDetails({ agentId: '7' }))) as ApiError
+    expect(`${error.message} ${JSON.stringify(error.body)} ${error.stack}`).not.toContain(TOKEN)
+  })
+})
