@@ -1,6 +1,8 @@
 import type { SocketCloseEvent, WebSocketConstructor } from '../platform/environment.ts'
 import type { OpenTransport } from './transport.ts'
 
+const OPEN = 1
+
 /** A transport over the platform's WebSocket. */
 export function webSocketTransport(WebSocket: WebSocketConstructor): OpenTransport {
   return (address, listener) => {
@@ -22,7 +24,11 @@ export function webSocketTransport(WebSocket: WebSocketConstructor): OpenTranspo
       get bufferedAmount() {
         return socket.bufferedAmount
       },
-      send: text => socket.send(text),
+      send(text) {
+        // What is written to a socket that is closing disappears without a word, in every runtime.
+        if (socket.readyState !== OPEN) throw new Error('The socket is not open.')
+        socket.send(text)
+      },
       close(code, reason) {
         detach()
         socket.close(code, reason)

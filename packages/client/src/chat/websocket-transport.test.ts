@@ -1,0 +1,80 @@
+import { FakeWebSocket } from '@aiagent/test-support'
+import { describe, expect, it } from 'vitest'
+import { webSocketTransport } from './websocket-transport.ts'
+
+/** As platforms do: what is written to a socket that is closing or closed disappears without a word. */
+class SilentWebSocket extends FakeWebSocket {
+  override send(data: string): void {
+    if (this.readyState === 1) this.sent.push(data)
+  }
+}
+
+function setUp(WebSocket: typeof FakeWebSocket = FakeWebSocket) {
+  FakeWebSocket.reset()
+  const told: unknown[] = []
+  const transport = webSocketTransport(WebSocket)('wss://chat.example/', {
+    opened: () => told.push('opened'),
+    received: data => told.push(data),
+    closed: event => told.push(event),
+  })
+  return { transport, told, socket: FakeWebSocket.last }
+}
+
+describe('webSocketTransport', () => {
+  it('opens a socket to the address and tells what happens to it', () => {
+    const { told, socket } = setUp()
+    expect(socket.url).toBe('wss://chat.example/')
+    socket.accept()
+    socket.receive('hello')
+    socket.end(1001, 'bye')
+    expect(told).toEqual(['opened', 'hello', { code: 1001, reason: 'bye', httpStatus: undefined }])
+  })
+
+  it('passes on with which status the upgrade was refused', () => {
+    const { told, socket } = setUp()
+    const refusal = { code: 1006, reason: '', wasClean: false, httpStatus: 404 }
+    socket.onclose?.(refusal)
+    expect(told).toEqual([{ code: 1006, reason: '', httpStatus: 404 }])
+  })
+
+  it('tells nothing after the close', () => {
+    const { told, socket } = setUp()
+    socket.accept()
+    socket.end(1006)
+    socket.receive('late')
+    socket.end(1006)
+    expect(told).toHaveLength(2)
+  })
+
+  it('tells nothing once it has been closed from here', () => {
+    const { transport, told, socket } = setUp()
+    transport.close(1000, 'Client disconnect')
+    expect(socket.closedWith).toEqual({ code: 1000, reason: 'Client disconnect' })
+    socket.accept()
+    socket.receive('late')
+    socket.onerror?.({})
+    socket.end(1006)
+    expect(told).toEqual([])
+  })
+
+  it('takes an error in silence, for a close follows', () => {
+    const { told, socket } = setUp()
+    socket.onerror?.({})
+    expect(told).toEqual([])
+  })
+
+  it('writes, and knows what has not left', () => {
+    const { transport, socket } = setUp()
+    socket.accept()
+    transport.send('a')
+    socket.bufferedAmount = 7
+    expect(socket.sent).toEqual(['a'])
+    expect(transport.bufferedAmount).toBe(7)
+  })
+
+  it.each([2, 3])('refuses to write in ready state %i, where a platform drops the text without a word', state => {
+    const { transport, socket } = setUp(SilentWebSocket)
+    socket.readyState = state
+    expect(() => transport.send('lost')).toThrow('not open')
+  })
+})
