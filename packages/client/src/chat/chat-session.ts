@@ -27,7 +27,14 @@ export class ChatSession {
 
   /** The present id, else a new session's. */
   async require(signal?: AbortSignal): Promise<string> {
-    return this.#id ?? this.#creation.join(async inner => this.adopt(await this.#create(inner)), signal)
+    return (
+      this.#id ??
+      this.#creation.join(async inner => {
+        const created = await this.#create(inner)
+        // The host may have brought one meanwhile: its word counts.
+        return this.#id ?? this.adopt(created)
+      }, signal)
+    )
   }
 
   /** Asks for a new session without taking it yet, so that a failure leaves the present one. */
@@ -48,9 +55,9 @@ export class ChatSession {
     this.#lacksContext = true
   }
 
-  /** The service no longer knows the session: the next use asks for another. */
-  forget(): void {
-    this.#id = undefined
+  /** The service no longer knows this session: unless another has taken its place, the next use asks for one. */
+  forget(id: string | undefined): void {
+    if (this.#id === id) this.#id = undefined
   }
 
   /** Whether the context still has to be told over the chat. */

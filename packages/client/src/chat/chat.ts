@@ -52,6 +52,8 @@ export class Chat {
   readonly #connection: Connection
   readonly #lane: OutboundLane
   readonly #token: TokenDialogue
+  /** The session of the last attempt: the host may have set another since. */
+  #dialledSession: string | undefined
   /** The token step of the present opening. */
   #opening: Promise<void> = Promise.resolve()
   /** The transport that `connected` was told for. */
@@ -66,7 +68,12 @@ export class Chat {
       clock,
       policy: options.policy,
       openTransport: options.openTransport,
-      address: async signal => options.address(await session.require(signal)),
+      address: async signal => {
+        const sessionId = await session.require(signal)
+        signal.throwIfAborted()
+        this.#dialledSession = sessionId
+        return options.address(sessionId)
+      },
       listener: {
         stateChanged: listener.stateChanged,
         opened: transport => this.#opened(transport),
@@ -77,7 +84,7 @@ export class Chat {
           listener.closed(event)
         },
         failed: listener.failed,
-        sessionRefused: () => session.forget(),
+        sessionRefused: () => session.forget(this.#dialledSession),
       },
     })
     this.#lane = new OutboundLane({ clock, maxQueueSize: options.maxQueueSize, onFlushed: listener.flushed })
@@ -206,7 +213,8 @@ export class Chat {
 
   #payContextDebt(transport: Transport): void {
     const { session, contextFrame } = this.#options
-    if (!session.lacksContext) return
+    // A session set for the next connection gets its context there.
+    if (!session.lacksContext || session.id !== this.#dialledSession) return
     const frame = contextFrame()
     try {
       if (frame !== undefined) transport.send(frame)

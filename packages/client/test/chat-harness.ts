@@ -1,0 +1,102 @@
+import { FakeWebSocket, ManualClock } from '@aiagent/test-support'
+import { Chat, type ChatOptions } from '../src/chat/chat.ts'
+import { ChatSession } from '../src/chat/chat-session.ts'
+import { createReconnectPolicy } from '../src/chat/reconnect-policy.ts'
+import { webSocketTransport } from '../src/chat/websocket-transport.ts'
+import { ConnectionError, SDKError } from '../src/errors.ts'
+
+export interface ChatSetUp {
+  maxQueueSize?: number
+  maxReconnectAttempts?: number
+  /** The session the host brings. */
+  sessionId?: string
+  createSession?(signal: AbortSignal): Promise<string>
+  /** An agent that wants a token has one. */
+  token?: Partial<ChatOptions['token']>
+  context?: string
+}
+
+/**
+ * A chat over fake sockets and a clock that stands still. `told` is what the host would hear, in order and in short;
+ * waits are drawn at the lower end: 1, 2, 4 … 15 s.
+ */
+export function setUpChat(given: ChatSetUp = {}) {
+  FakeWebSocket.reset()
+  const clock = new ManualClock()
+  const told: string[] = []
+  const errors: SDKError[] = []
+  const reactions = new Map<string, () => void>()
+  const tell = (label: string) => {
+    told.push(label)
+    const react = reactions.get(label)
+    reactions.delete(label)
+    react?.()
+  }
+  let sessions = 0
+  const session = new ChatSession(given.createSession ?? (async () => `session-${++sessions}`), given.sessionId)
+  const noToken = () => Promise.reject(new Error('nobody asks'))
+  const chat = new Chat({
+    clock,
+    policy: createReconnectPolicy({
+      maxReconnectAttempts: given.maxReconnectAttempts ?? Number.POSITIVE_INFINITY,
+      baseReconnectDelay: 1_000,
+      maxReconnectDelay: 30_000,
+      random: () => 0,
+    }),
+    openTransport: webSocketTransport(FakeWebSocket),
+    maxQueueSize: given.maxQueueSize ?? 1_000,
+    session,
+    address: sessionId => `wss://chat.example/?sessionId=${sessionId}`,
+    token: { required: () => given.token !== undefined, getToken: noToken, refresh: noToken, ...given.token },
+    contextFrame: () => given.context,
+    listener: {
+      stateChanged: state => tell(state),
+      connected: () => tell('connected'),
+      closed: ({ code, willReconnect }) => tell(`closed ${code}${willReconnect ? ', back soon' : ''}`),
+      received: data => tell(`received ${data}`),
+      failed: error => {
+        errors.push(error)
+        tell(`failed ${error instanceof ConnectionError ? error.reason : error.code}`)
+      },
+      flushed: count => tell(`flushed ${count}`),
+      tokenNeeded: () => tell('token needed'),
+    },
+  })
+  return {
+    chat,
+    clock,
+    session,
+    told,
+    errors,
+    /** Does something the next time the host hears this. */
+    when: (label: string, react: () => void) => void reactions.set(label, react),
+    /** How many sockets are open or being opened. */
+    liveSockets: () => FakeWebSocket.made.filter(socket => socket.readyState < 2).length,
+  }
+}
+
+/** Watches a promise: its error's code when it is rejected. */
+export function watch(promise: Promise<unknown>): { outcome: string; error: unknown } {
+  const seen: { outcome: string; error: unknown } = { outcome: 'pending', error: undefined }
+  promise.then(
+    () => {
+      seen.outcome = 'done'
+    },
+    (error: unknown) => {
+      seen.outcome = error instanceof SDKError ? error.code : String(error)
+      seen.error = error
+    },
+  )
+  return seen
+}
+
+/** A promise that is settled from outside. */
+export function deferred<T>() {
+  let resolve: (value: T) => void = () => {}
+  let reject: (cause: unknown) => void = () => {}
+  const promise = new Promise<T>((onResolve, onReject) => {
+    resolve = onResolve
+    reject = onReject
+  })
+  return { promise, resolve, reject }
+}
