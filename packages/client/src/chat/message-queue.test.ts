@@ -1,0 +1,78 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { MessageQueue, type QueuedMessage } from './message-queue.ts'
+
+const entry = (id: string): QueuedMessage => ({ id, data: `frame ${id}`, timestamp: 0, attempts: 0 })
+
+describe('MessageQueue', () => {
+  it('refuses one more than its limit, and takes again when one has left', () => {
+    const queue = new MessageQueue(2)
+    expect([queue.enqueue(entry('a')), queue.enqueue(entry('b')), queue.enqueue(entry('c'))]).toEqual([true, true, false])
+    expect(queue.getAll().map(({ id }) => id)).toEqual(['a', 'b'])
+    queue.dequeue()
+    expect(queue.enqueue(entry('d'))).toBe(true)
+    expect(queue.getAll().map(({ id }) => id)).toEqual(['b', 'd'])
+  })
+
+  it('takes nothing with a limit of 0', () => {
+    expect(new MessageQueue(0).enqueue(entry('a'))).toBe(false)
+  })
+
+  it('counts tries for a message that waits', () => {
+    const queue = new MessageQueue(5)
+    queue.enqueue(entry('a'))
+    queue.markAttempted('a')
+    queue.markAttempted('a')
+    queue.markAttempted('unknown')
+    expect(queue.peek()?.attempts).toBe(2)
+  })
+
+  it('hands out a list that later changes do not touch', () => {
+    const queue = new MessageQueue(5)
+    queue.enqueue(entry('a'))
+    const all = queue.getAll()
+    queue.clear()
+    expect(all).toHaveLength(1)
+    expect(queue.isEmpty).toBe(true)
+  })
+
+  it('behaves as a plain array does, whatever comes and goes', () => {
+    const step = fc.oneof(
+      { weight: 6, arbitrary: fc.record({ kind: fc.constant('enqueue' as const), count: fc.integer({ min: 1, max: 90 }) }) },
+      { weight: 5, arbitrary: fc.record({ kind: fc.constant('dequeue' as const), count: fc.integer({ min: 1, max: 90 }) }) },
+      { weight: 3, arbitrary: fc.record({ kind: fc.constant('remove' as const), count: fc.nat(300) }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('clear' as const), count: fc.constant(0) }) },
+    )
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 200 }), fc.array(step, { maxLength: 30 }), (limit, steps) => {
+        const queue = new MessageQueue(limit)
+        let model: string[] = []
+        let made = 0
+        for (const { kind, count } of steps) {
+          if (kind === 'enqueue')
+            for (let i = 0; i < count; i++) {
+              const id = String(made++)
+              expect(queue.enqueue(entry(id))).toBe(model.length < limit)
+              if (model.length < limit) model.push(id)
+            }
+          else if (kind === 'dequeue')
+            for (let i = 0; i < count; i++) {
+              expect(queue.peek()?.id).toBe(model[0])
+              expect(queue.dequeue()?.id).toBe(model.shift())
+            }
+          else if (kind === 'remove') {
+            const id = String(count)
+            expect(queue.remove(id)).toBe(model.includes(id))
+            model = model.filter(each => each !== id)
+          } else {
+            expect(queue.clear().map(({ id }) => id)).toEqual(model)
+            model = []
+          }
+          expect(queue.getAll().map(({ id }) => id)).toEqual(model)
+          expect(queue.size).toBe(model.length)
+          expect(queue.isEmpty).toBe(model.length === 0)
+        }
+      }),
+    )
+  })
+})
