@@ -16,13 +16,13 @@ export default defineConfig({
         ...fromSource,
         test: {
           name: 'unit',
-          include: ['packages/*/src/**/*.test.ts', 'packages/*/test/**/*.test.ts', 'scripts/**/*.test.ts'],
+          include: ['packages/*/{src,test}/**/*.test.ts', '{docs,examples,scripts}/**/*.test.ts'],
           exclude: [...configDefaults.exclude, browserTests],
         },
       },
       {
         ...fromSource,
-        test: { name: 'conformance', include: ['conformance/**/*.test.ts', 'examples/**/*.test.ts'] },
+        test: { name: 'conformance', include: ['conformance/**/*.test.ts'] },
       },
       {
         ...fromSource,

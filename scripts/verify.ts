@@ -8,6 +8,8 @@ const STEPS: readonly (readonly [name: string, ...args: string[]])[] = [
   ['lint:selftest'],
   ['types'],
   ['test'],
+  ['examples'],
+  ['docs', '--check'],
   ['build'],
   ['size'],
   ['api', '--check'],
