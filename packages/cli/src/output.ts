@@ -1,4 +1,4 @@
-import { stripVTControlCharacters, styleText } from 'node:util'
+import { stripVTControlCharacters } from 'node:util'
 import type { AgentEventPayloadMap, AgentMessage } from '@aiagent/client'
 
 /** How text stands out, or does not. */
@@ -13,13 +13,13 @@ export interface Style {
 
 /** @param color false returns every text as it is, without a single escape code */
 export function createStyle(color: boolean): Style {
-  const paint = (format: Parameters<typeof styleText>[0]) => (text: string) => (color ? styleText(format, text) : text)
-  const bold = paint('bold')
+  const paint = (on: string, off: string) => (text: string) => (color ? `\u001b[${on}m${text}\u001b[${off}m` : text)
+  const bold = paint('1', '22')
   return {
     bold,
-    dim: paint('dim'),
-    name: paint(['bold', 'cyan']),
-    warning: paint('yellow'),
+    dim: paint('2', '22'),
+    name: paint('1;36', '22;39'),
+    warning: paint('33', '39'),
     // Only where it can be shown: elsewhere the stars carry the meaning.
     markdown: text => (color ? text.replace(/\*\*(\S(?:[^*\n]*\S)?)\*\*/g, (_, strong: string) => bold(strong)) : text),
   }

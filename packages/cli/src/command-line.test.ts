@@ -1,0 +1,115 @@
+import { describe, expect, it } from 'vitest'
+import { parseCommandLine, UsageError } from './command-line.ts'
+import { COMMANDS, type CommandName } from './option-specs.ts'
+
+const problem = (args: string[]) => {
+  try {
+    parseCommandLine(args)
+  } catch (error) {
+    if (error instanceof UsageError) return `${error.message} ${error.hint}`
+    throw error
+  }
+  return 'understood'
+}
+
+describe('parseCommandLine', () => {
+  it('fills in what a chat has by default', () => {
+    expect(parseCommandLine(['chat'])).toEqual({
+      command: 'chat',
+      options: {
+        agent: 'help',
+        context: {},
+        answerTimeoutMs: 30_000,
+        color: true,
+        logLevel: { name: 'silent', showsStacks: false },
+      },
+    })
+  })
+
+  it('reads every option of a chat', () => {
+    const args = 'chat --endpoint wss://a.test --agent a1 --token t --session 7 --context plan=gold=plus --context vip= --answer-timeout 2.5 --no-color --log-level DEBUG'
+    expect(parseCommandLine(args.split(' '))).toEqual({
+      command: 'chat',
+      options: {
+        endpoint: 'wss://a.test',
+        agent: 'a1',
+        token: 't',
+        session: '7',
+        context: { plan: 'gold=plus', vip: '' },
+        answerTimeoutMs: 2500,
+        color: false,
+        logLevel: { name: 'debug', showsStacks: true },
+      },
+    })
+  })
+
+  it('reads every option of the emulator', () => {
+    const args = 'emulate --port 0 --host ::1 --tls --knowledge docs --seed 7 --token-life 60 --reply-delay 250 --log-level warn'
+    expect(parseCommandLine(args.split(' '))).toEqual({
+      command: 'emulate',
+      options: {
+        port: 0,
+        host: '::1',
+        tls: true,
+        knowledge: 'docs',
+        seed: 7,
+        tokenLifeSeconds: 60,
+        replyDelayMs: 250,
+        logLevel: { name: 'warn', showsStacks: false },
+      },
+    })
+  })
+
+  it('takes the token from the environment, unless the command line has one', () => {
+    const tokenOf = (args: string[]) => parseCommandLine(['chat', ...args], { AIAGENT_TOKEN: 'secret' })
+    expect(tokenOf([])).toMatchObject({ options: { token: 'secret' } })
+    expect(tokenOf(['--token', 'other'])).toMatchObject({ options: { token: 'other' } })
+  })
+
+  it('honours NO_COLOR when it is not empty', () => {
+    expect(parseCommandLine(['chat'], { NO_COLOR: '1' })).toMatchObject({ options: { color: false } })
+    expect(parseCommandLine(['chat'], { NO_COLOR: '' })).toMatchObject({ options: { color: true } })
+  })
+
+  it.each([
+    [[], 'A command is missing: chat or emulate. See aiagent --help.'],
+    [['talk'], 'Unknown command "talk"; there are chat and emulate. See aiagent --help.'],
+    [['toString'], 'Unknown command "toString"; there are chat and emulate. See aiagent --help.'],
+    [['--port', '1'], 'Unknown option --port; options stand after the command. See aiagent --help.'],
+    [['chat', '--port', '1'], 'Unknown option --port. See aiagent chat --help.'],
+    [['chat', 'hello'], 'Unexpected argument hello. See aiagent chat --help.'],
+    [['chat', '--endpoint'], '--endpoint needs a value. See aiagent chat --help.'],
+    [['chat', '--endpoint', '--agent', 'a'], '--endpoint needs a value. See aiagent chat --help.'],
+    [['chat', '--agent', ' '], '--agent is empty. See aiagent chat --help.'],
+    [['chat', '--no-color=yes'], '--no-color takes no value. See aiagent chat --help.'],
+    [['chat', '--context', 'plan'], '--context takes NAME=VALUE, not "plan". See aiagent chat --help.'],
+    [['chat', '--answer-timeout', '0'], '--answer-timeout must be a number above 0, not "0". See aiagent chat --help.'],
+    [
+      ['chat', '--endpoint', 'a.test', '--knowledge', 'docs'],
+      '--knowledge is for the emulator that chat starts when there is no --endpoint. Give one of the two. See aiagent chat --help.',
+    ],
+    [
+      ['chat', '--log-level', 'loud'],
+      '--log-level must be one of trace, debug, info, warn, error, silent, not "loud". See aiagent chat --help.',
+    ],
+    [['emulate', '--port', '65536'], '--port must be a whole number from 0 to 65535, not "65536". See aiagent emulate --help.'],
+    [['emulate', '--port', '80.5'], '--port must be a whole number from 0 to 65535, not "80.5". See aiagent emulate --help.'],
+    [['emulate', '--seed', 'x'], '--seed must be a whole number, not "x". See aiagent emulate --help.'],
+  ])('says what is wrong with %j', (args, message) => {
+    expect(problem(args)).toBe(message)
+  })
+
+  it.each(Object.keys(COMMANDS) as CommandName[])('has help for %s that names each of its options', name => {
+    const help = parseCommandLine([name, '--help'])
+    expect(help.command).toBe('help')
+    const text = help.command === 'help' ? help.text : ''
+    for (const option of Object.keys(COMMANDS[name].options)) expect(text).toContain(`\n  --${option}`)
+    expect(parseCommandLine(['help', name])).toEqual(help)
+  })
+
+  it('has help that names every command, and a version', () => {
+    const help = parseCommandLine(['--help'])
+    for (const name of Object.keys(COMMANDS)) expect(help).toMatchObject({ text: expect.stringContaining(`  ${name} `) })
+    expect(parseCommandLine(['--version'])).toEqual({ command: 'version' })
+  })
+})
