@@ -4,7 +4,10 @@ import { AiAgent } from '@aiagent/client'
 import { serveEmulator } from '@aiagent/emulator/node'
 import { nextEvent } from './next-event.ts'
 
+// #region service
 const service = await serveEmulator({ reply: ({ text }) => ({ content: `You said: ${text}` }) })
+// #endregion
+
 // #region config
 const agent = new AiAgent({
   id: 'help',
