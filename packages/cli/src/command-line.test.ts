@@ -27,7 +27,8 @@ describe('parseCommandLine', () => {
   })
 
   it('reads every option of a chat', () => {
-    const args = 'chat --endpoint wss://a.test --agent a1 --token t --session 7 --context plan=gold=plus --context vip= --answer-timeout 2.5 --no-color --log-level DEBUG'
+    const args =
+      'chat --endpoint wss://a.test --agent a1 --token t --session 7 --context plan=gold=plus --context vip= --answer-timeout 2.5 --no-color --log-level DEBUG'
     expect(parseCommandLine(args.split(' '))).toEqual({
       command: 'chat',
       options: {
@@ -44,7 +45,8 @@ describe('parseCommandLine', () => {
   })
 
   it('reads every option of the emulator', () => {
-    const args = 'emulate --port 0 --host ::1 --tls --knowledge docs --seed 7 --token-life 60 --reply-delay 250 --log-level warn'
+    const args =
+      'emulate --port 0 --host ::1 --tls --knowledge docs --seed 7 --token-life 60 --reply-delay 250 --log-level warn'
     expect(parseCommandLine(args.split(' '))).toEqual({
       command: 'emulate',
       options: {
@@ -92,8 +94,14 @@ describe('parseCommandLine', () => {
       ['chat', '--log-level', 'loud'],
       '--log-level must be one of trace, debug, info, warn, error, silent, not "loud". See aiagent chat --help.',
     ],
-    [['emulate', '--port', '65536'], '--port must be a whole number from 0 to 65535, not "65536". See aiagent emulate --help.'],
-    [['emulate', '--port', '80.5'], '--port must be a whole number from 0 to 65535, not "80.5". See aiagent emulate --help.'],
+    [
+      ['emulate', '--port', '65536'],
+      '--port must be a whole number from 0 to 65535, not "65536". See aiagent emulate --help.',
+    ],
+    [
+      ['emulate', '--port', '80.5'],
+      '--port must be a whole number from 0 to 65535, not "80.5". See aiagent emulate --help.',
+    ],
     [['emulate', '--seed', 'x'], '--seed must be a whole number, not "x". See aiagent emulate --help.'],
   ])('says what is wrong with %j', (args, message) => {
     expect(problem(args)).toBe(message)
@@ -109,7 +117,8 @@ describe('parseCommandLine', () => {
 
   it('has help that names every command, and a version', () => {
     const help = parseCommandLine(['--help'])
-    for (const name of Object.keys(COMMANDS)) expect(help).toMatchObject({ text: expect.stringContaining(`  ${name} `) })
+    for (const name of Object.keys(COMMANDS))
+      expect(help).toMatchObject({ text: expect.stringContaining(`  ${name} `) })
     expect(parseCommandLine(['--version'])).toEqual({ command: 'version' })
   })
 })

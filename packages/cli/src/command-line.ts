@@ -90,7 +90,9 @@ function chatOptions(values: Values, env: Readonly<Record<string, string | undef
   const session = values.text('session')
   const knowledge = values.text('knowledge')
   if (endpoint !== undefined && knowledge !== undefined)
-    throw values.error('--knowledge is for the emulator that chat starts when there is no --endpoint. Give one of the two')
+    throw values.error(
+      '--knowledge is for the emulator that chat starts when there is no --endpoint. Give one of the two',
+    )
   return {
     ...(endpoint !== undefined && { endpoint }),
     agent: values.text('agent') ?? 'help',
@@ -166,7 +168,13 @@ class Values {
     const fits = Number.isFinite(value) && (!whole || Number.isInteger(value)) && value >= min && value <= max
     if (fits && (above === undefined || value > above)) return value
     const range =
-      above !== undefined ? ` above ${above}` : min === -Infinity ? '' : max === Infinity ? ` from ${min} up` : ` from ${min} to ${max}`
+      above !== undefined
+        ? ` above ${above}`
+        : min === -Infinity
+          ? ''
+          : max === Infinity
+            ? ` from ${min} up`
+            : ` from ${min} to ${max}`
     throw this.error(`--${name} must be a ${whole ? 'whole ' : ''}number${range}, not "${text}"`)
   }
 

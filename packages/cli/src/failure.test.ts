@@ -1,4 +1,12 @@
-import { ApiError, type ApiErrorOptions, AuthError, ConfigError, ConnectionError, MessageError, SDKError } from '@aiagent/client'
+import {
+  ApiError,
+  type ApiErrorOptions,
+  AuthError,
+  ConfigError,
+  ConnectionError,
+  MessageError,
+  SDKError,
+} from '@aiagent/client'
 import { describe, expect, it } from 'vitest'
 import { explainFailure } from './failure.ts'
 
@@ -7,11 +15,18 @@ const setting = { endpoint: 'https://a.test', agent: 'help' }
 const call = (options: Partial<ApiErrorOptions>) =>
   new ApiError('getX failed: status 418.', { reason: 'status', method: 'GET', path: '/x', ...options })
 const broken = (code: string) =>
-  call({ reason: 'network', cause: new TypeError('fetch failed', { cause: Object.assign(new Error('inner'), { code }) }) })
+  call({
+    reason: 'network',
+    cause: new TypeError('fetch failed', { cause: Object.assign(new Error('inner'), { code }) }),
+  })
 
 describe('explainFailure', () => {
   it.each<[string, unknown, RegExp]>([
-    ['a closed port', broken('ECONNREFUSED'), /^No service answers at https:\/\/a\.test \(ECONNREFUSED\)\. Check the address/],
+    [
+      'a closed port',
+      broken('ECONNREFUSED'),
+      /^No service answers at https:\/\/a\.test \(ECONNREFUSED\)\. Check the address/,
+    ],
     ['an unknown host', broken('ENOTFOUND'), /there is no such host \(ENOTFOUND\)\. Check the address\.$/],
     ['a certificate of one’s own', broken('DEPTH_ZERO_SELF_SIGNED_CERT'), /not trusted.*NODE_EXTRA_CA_CERTS/],
     ['a network error without a code', call({ reason: 'network' }), /cannot be reached/],
@@ -30,19 +45,39 @@ describe('explainFailure', () => {
       call({ status: 404, path: '/agents/help/details', body: { message: 'No such agent.' } }),
       /^https:\/\/a\.test knows no agent "help"\. Check --agent; the service says: No such agent\.$/,
     ],
-    ['a refused token', call({ status: 401 }), /refuses the access \(status 401\)\. Give a valid access token with --token/],
+    [
+      'a refused token',
+      call({ status: 401 }),
+      /refuses the access \(status 401\)\. Give a valid access token with --token/,
+    ],
     ['a path that is not there', call({ status: 404, path: '/deployment' }), /there is nothing at \/deployment/],
     ['trouble of the service', call({ status: 503 }), /trouble of its own \(status 503\)/],
     ['another status', call({ status: 418 }), /^getX failed: status 418\.$/],
     ['an agent that wants a name', new AuthError('x', 'interaction_required'), /--token/],
     ['a token that is none', new AuthError('x', 'token_missing'), /access token cannot be used/],
-    ['no token to be had', new AuthError('Refused.', 'token_request_failed', { status: 400 }), /gives no access token: Refused\./],
+    [
+      'no token to be had',
+      new AuthError('Refused.', 'token_request_failed', { status: 400 }),
+      /gives no access token: Refused\./,
+    ],
     ['a refused upgrade', new ConnectionError('x', 'refused', { httpStatus: 403 }), /cannot be opened \(status 403\)/],
-    ['a session that is not known', new ConnectionError('x', 'refused', { httpStatus: 410 }), /does not know this session.*--session/],
+    [
+      'a session that is not known',
+      new ConnectionError('x', 'refused', { httpStatus: 410 }),
+      /does not know this session.*--session/,
+    ],
     ['a chat that does not open', new ConnectionError('x', 'timeout'), /did not open in time/],
-    ['a chat that is closed at once', new ConnectionError('x', 'closed', { closeCode: 1013 }), /closed the chat \(code 1013\)/],
+    [
+      'a chat that is closed at once',
+      new ConnectionError('x', 'closed', { closeCode: 1013 }),
+      /closed the chat \(code 1013\)/,
+    ],
     ['a full queue', new MessageError('x', 'queue_full'), /Too many messages wait/],
-    ['an address that is none', new ConfigError('endpoint', '`endpoint` is not an address.'), /^--endpoint is not an address\.$/],
+    [
+      'an address that is none',
+      new ConfigError('endpoint', '`endpoint` is not an address.'),
+      /^--endpoint is not an address\.$/,
+    ],
     ['an agent id that is none', new ConfigError('id', '`id` is missing.'), /^--agent is missing\.$/],
     ['a session id that is none', new SDKError('x', 'SESSION_ID_INVALID'), /session id cannot be used/],
     ['anything else', new Error('The folder\nis empty.'), /^The folder is empty\.$/],

@@ -20,7 +20,8 @@ export function explainFailure(error: unknown, setting: FailureSetting = {}): st
   if (error instanceof AuthError) return explainAuth(error, endpoint)
   if (error instanceof ConnectionError) return explainConnection(error, endpoint)
   if (error instanceof MessageError) return explainMessage(error)
-  if (error instanceof ConfigError) return oneLine(error.message.replace(`\`${error.field}\``, `--${OPTION[error.field] ?? error.field}`))
+  if (error instanceof ConfigError)
+    return oneLine(error.message.replace(`\`${error.field}\``, `--${OPTION[error.field] ?? error.field}`))
   if (error instanceof SDKError && error.code === 'SESSION_ID_INVALID')
     return 'The session id cannot be used. Give --session the id of a session that exists, or leave it out for a new one.'
   return error instanceof Error ? oneLine(error.message) : `Something unexpected failed: ${oneLine(String(error))}`
@@ -48,10 +49,14 @@ function explainCall(error: ApiError, endpoint: string, agent: string | undefine
 function explainStatus(error: ApiError, endpoint: string, agent: string | undefined): string {
   const { status = 0, path } = error
   if (status === 404 && /agent/i.test(path) && agent !== undefined && !path.includes('session'))
-    return `${endpoint} knows no agent "${agent}". Check --agent; ${said(error) || 'the admin console shows the ids'}`.replace(/\.*$/, '.')
+    return `${endpoint} knows no agent "${agent}". Check --agent; ${said(error) || 'the admin console shows the ids'}`.replace(
+      /\.*$/,
+      '.',
+    )
   if (status === 401 || status === 403)
     return `${endpoint} refuses the access (status ${status}). Give a valid access token with --token or AIAGENT_TOKEN.`
-  if (status === 404) return `${endpoint} answers, but there is nothing at ${path}. Check that the address is that of a deployment.`
+  if (status === 404)
+    return `${endpoint} answers, but there is nothing at ${path}. Check that the address is that of a deployment.`
   if (status >= 500) return `${endpoint} has trouble of its own (status ${status}). Try again in a while.`
   return oneLine(error.message)
 }
@@ -69,7 +74,8 @@ function explainNetwork(error: Error, endpoint: string): string {
   if (code === undefined) return `${endpoint} cannot be reached. Check the address and your network.`
   if (/CERT|SIGNATURE|ALTNAME/.test(code))
     return `The certificate of ${endpoint} is not trusted (${code}). Name the file of the certificate to trust in NODE_EXTRA_CA_CERTS; "aiagent emulate --tls" prints its own.`
-  if (UNKNOWN_HOST.has(code)) return `${endpoint} cannot be reached: there is no such host (${code}). Check the address.`
+  if (UNKNOWN_HOST.has(code))
+    return `${endpoint} cannot be reached: there is no such host (${code}). Check the address.`
   return `No service answers at ${endpoint} (${code}). Check the address; "aiagent emulate" starts a service on this machine.`
 }
 
@@ -109,7 +115,8 @@ function explainConnection(error: ConnectionError, endpoint: string): string {
 }
 
 function explainMessage(error: MessageError): string {
-  if (error.reason === 'queue_full') return 'Too many messages wait already: this one was not taken. Wait for the connection and send it again.'
+  if (error.reason === 'queue_full')
+    return 'Too many messages wait already: this one was not taken. Wait for the connection and send it again.'
   return oneLine(error.message)
 }
 
@@ -118,7 +125,8 @@ function causeCode(error: Error): string | undefined {
   for (let cause: unknown = error.cause; cause instanceof Error; cause = cause.cause) {
     if ('code' in cause && typeof cause.code === 'string' && /^[A-Z][A-Z_0-9]+$/.test(cause.code)) return cause.code
     // Several addresses were tried, each with an error of its own.
-    if (cause instanceof AggregateError && cause.errors[0] instanceof Error) return causeCode(new Error('', { cause: cause.errors[0] }))
+    if (cause instanceof AggregateError && cause.errors[0] instanceof Error)
+      return causeCode(new Error('', { cause: cause.errors[0] }))
   }
   return undefined
 }

@@ -28,7 +28,7 @@ const KNOWLEDGE = {
   help: 'folder of Markdown articles that the emulated agent answers from (a help centre of its own)',
 } as const satisfies OptionSpec
 
-export const CHAT_SPEC = {
+const CHAT_SPEC = {
   summary: 'hold a conversation with an agent in the terminal',
   description: [
     'Without --endpoint an emulator is started for this conversation, on a free port of this machine.',
@@ -38,7 +38,11 @@ export const CHAT_SPEC = {
   options: {
     endpoint: { type: 'string', value: 'URL', help: 'address of the deployment' },
     agent: { type: 'string', value: 'ID', help: 'id of the agent (help)' },
-    token: { type: 'string', value: 'TOKEN', help: 'access token; also taken from AIAGENT_TOKEN, out of sight of others' },
+    token: {
+      type: 'string',
+      value: 'TOKEN',
+      help: 'access token; also taken from AIAGENT_TOKEN, out of sight of others',
+    },
     session: { type: 'string', value: 'ID', help: 'go on with a session that exists' },
     context: {
       type: 'string',
@@ -53,7 +57,7 @@ export const CHAT_SPEC = {
   },
 } as const satisfies CommandSpec
 
-export const EMULATE_SPEC = {
+const EMULATE_SPEC = {
   summary: 'run the emulator: the hosted service, on this machine',
   description: ['Runs until Ctrl-C.'],
   options: {
@@ -61,7 +65,11 @@ export const EMULATE_SPEC = {
     host: { type: 'string', value: 'HOST', help: 'name or address to listen on (127.0.0.1)' },
     tls: { type: 'boolean', help: 'serve https and wss with a development certificate of its own making' },
     knowledge: KNOWLEDGE,
-    seed: { type: 'string', value: 'N', help: 'where everything random starts from; the same seed gives the same ids (1)' },
+    seed: {
+      type: 'string',
+      value: 'N',
+      help: 'where everything random starts from; the same seed gives the same ids (1)',
+    },
     'token-life': { type: 'string', value: 'SECONDS', help: 'life of the tokens it issues (3600)' },
     'reply-delay': { type: 'string', value: 'MS', help: 'time the agent takes before it answers (0)' },
     ...COMMON,

@@ -1,6 +1,14 @@
 import type { AgentMessage } from '@aiagent/client'
 import { describe, expect, it } from 'vitest'
-import { createStyle, formatAgentMessage, formatContextIssues, formatHistory, formatSeconds, oneLine, plain } from './output.ts'
+import {
+  createStyle,
+  formatAgentMessage,
+  formatContextIssues,
+  formatHistory,
+  formatSeconds,
+  oneLine,
+  plain,
+} from './output.ts'
 
 const style = createStyle(false)
 
@@ -22,14 +30,26 @@ describe('formatAgentMessage', () => {
     ['strong text, as it came', { content: 'a **b** c' }, 'Help: a **b** c'],
     [
       'sources, numbered',
-      { sources: [{ title: 'Reset', url: 'https://a.test/r' }, { url: 'https://a.test/s' }, 'a book', { title: ' ' }, null, 7] },
+      {
+        sources: [
+          { title: 'Reset', url: 'https://a.test/r' },
+          { url: 'https://a.test/s' },
+          'a book',
+          { title: ' ' },
+          null,
+          7,
+        ],
+      },
       'Help: Hello.\n  Sources:\n  [1] Reset – https://a.test/r\n  [2] https://a.test/s\n  [3] a book',
     ],
     ['no sources', { sources: [] }, 'Help: Hello.'],
     ['options, numbered', { content: 'More?', options: ['Yes', ' No\n way '] }, 'Help: More?\n  1) Yes\n  2) No way'],
     [
       'a live hand-over',
-      { escalationType: 'live', escalationData: { live: true, liveDomain: 'live.test', entrypointUrl: 'https://live.test/in' } },
+      {
+        escalationType: 'live',
+        escalationData: { live: true, liveDomain: 'live.test', entrypointUrl: 'https://live.test/in' },
+      },
       'Help: Hello.\n  A human takes over at https://live.test/in',
     ],
     [
@@ -37,7 +57,11 @@ describe('formatAgentMessage', () => {
       { escalationType: 'live', escalationData: { live: true, liveDomain: 'live.test' } },
       'Help: Hello.\n  A human takes over at live.test',
     ],
-    ['a live hand-over without a place', { escalationType: 'live', escalationData: { live: true } }, 'Help: Hello.\n  A human takes over.'],
+    [
+      'a live hand-over without a place',
+      { escalationType: 'live', escalationData: { live: true } },
+      'Help: Hello.\n  A human takes over.',
+    ],
     [
       'other ways to a human',
       {
@@ -63,7 +87,11 @@ describe('formatAgentMessage', () => {
 
   it('keeps escape codes of the service from the terminal', () => {
     const hostile = 'a\u001b[2Jb\u001b]0;title\u0007c\u0000\u009b1Ad\u202ee'
-    const shown = formatAgentMessage(hostile, message({ content: hostile, options: [hostile], sources: [hostile] }), style)
+    const shown = formatAgentMessage(
+      hostile,
+      message({ content: hostile, options: [hostile], sources: [hostile] }),
+      style,
+    )
     // biome-ignore lint/suspicious/noControlCharactersInRegex: none may be left
     expect(shown).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/)
   })
@@ -83,7 +111,10 @@ describe('text of the service', () => {
 describe('formatContextIssues', () => {
   it.each([
     [
-      [{ name: 'age', reason: 'type_mismatch', expectedType: 'number', providedType: 'string' }, { name: 'x', reason: 'unknown' }],
+      [
+        { name: 'age', reason: 'type_mismatch', expectedType: 'number', providedType: 'string' },
+        { name: 'x', reason: 'unknown' },
+      ],
       'The service left out part of the context: age (type mismatch: expected number, got string), x (unknown).',
     ],
     [[], 'The service left out part of the context: it does not say which.'],
@@ -94,7 +125,13 @@ describe('formatContextIssues', () => {
 
 describe('formatHistory', () => {
   it('shows who said what, and leaves out what is no message', () => {
-    const history = [{ persona: 'customer', content: 'Hi' }, { persona: 'agent', content: 'Hello' }, { persona: 'agent' }, null, 'x']
+    const history = [
+      { persona: 'customer', content: 'Hi' },
+      { persona: 'agent', content: 'Hello' },
+      { persona: 'agent' },
+      null,
+      'x',
+    ]
     expect(formatHistory(history, 'Help', style)).toEqual(['You: Hi', 'Help: Hello'])
   })
 })

@@ -47,7 +47,8 @@ export function oneLine(text: string): string {
 export function formatAgentMessage(name: string, message: AgentMessage, style: Style): string {
   const lines = [`${style.name(`${oneLine(name)}:`)} ${style.markdown(plain(message.content ?? ''))}`.trimEnd()]
   const sources = (message.sources ?? []).map(formatSource).filter(text => text !== '')
-  if (sources.length > 0) lines.push(style.dim('  Sources:'), ...sources.map((text, at) => style.dim(`  [${at + 1}] ${text}`)))
+  if (sources.length > 0)
+    lines.push(style.dim('  Sources:'), ...sources.map((text, at) => style.dim(`  [${at + 1}] ${text}`)))
   lines.push(...optionsOf(message).map((option, at) => `  ${style.bold(`${at + 1})`)} ${option}`))
   lines.push(...formatEscalation(message).map(text => `  ${style.warning(text)}`))
   return lines.join('\n')

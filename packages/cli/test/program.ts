@@ -27,7 +27,9 @@ export function startProgram(args: readonly string[], input?: string): Program {
   child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text))
   child.stdin.on('error', () => {})
   if (input !== undefined) child.stdin.end(input)
-  const ended = new Promise<number | string | null>(resolve => child.once('close', (code, signal) => resolve(code ?? signal)))
+  const ended = new Promise<number | string | null>(resolve =>
+    child.once('close', (code, signal) => resolve(code ?? signal)),
+  )
   const until = (pattern: RegExp) =>
     new Promise<RegExpExecArray>((resolve, reject) => {
       const look = () => {

@@ -13,7 +13,9 @@ export function showLog(agent: AiAgent, threshold: LogThreshold, show: (line: st
   agent.logger.on('log', ({ level, loggerName, message, context, error }) => {
     const details = [context, error].filter(part => part !== undefined)
     const shown = details.map(part =>
-      part instanceof Error && !threshold.showsStacks ? part.message : inspect(part, { depth: 3, breakLength: Infinity }),
+      part instanceof Error && !threshold.showsStacks
+        ? part.message
+        : inspect(part, { depth: 3, breakLength: Infinity }),
     )
     show([`[${getLevelName(level)}]`, loggerName && `[${loggerName}]`, message, ...shown].filter(Boolean).join(' '))
   })

@@ -29,69 +29,51 @@ export function showNotices({ agent, clock, setting, style, tellsHistory, closes
   let owesHistory = tellsHistory
 
   agent.on('initialized', ({ payload }) => (agentName = payload.agent?.name || agentName))
-  agent.on(
-    'stateChanged',
-    ({ payload }) => {
-      if (payload.state === 'RECONNECTING') waitMs = clock.lastDelayMs
-    },
-  )
-  agent.on(
-    'connected',
-    () => {
-      if (wasConnected) show(style.dim('Connected again.'))
-      wasConnected = true
-    },
-  )
-  agent.on(
-    'closed',
-    ({ payload: { code, reason, willReconnect } }) => {
-      if (!willReconnect && closesItself()) return
-      const why = oneLine(reason) ? `code ${code}: ${oneLine(reason)}` : `code ${code}`
-      warn(
-        willReconnect
-          ? `The connection is lost (${why}). Trying again in ${formatSeconds(waitMs)}.`
-          : `The service closed the conversation (${why}).`,
-      )
-    },
-  )
-  agent.on(
-    'error',
-    ({ payload: { error } }) => {
-      // A failure of the first attempt ends the program, which says why.
-      if (!wasConnected) return
-      const next = agent.getState() === 'RECONNECTING' ? ` Trying again in ${formatSeconds(waitMs)}.` : ''
-      const lost = isSessionRefusal(error) ? 'The service does not know this session any more; a new one is asked for.' : undefined
-      warn(`${lost ?? explainFailure(error, setting)}${next}`)
-    },
-  )
-  agent.on(
-    'errorMessage',
-    ({ payload: { message } }) => {
-      const code = message.messageData?.error_code
-      warn(`The service reports an error: ${oneLine(message.content || 'it does not say which')}${code ? ` (${code})` : ''}`)
-    },
-  )
+  agent.on('stateChanged', ({ payload }) => {
+    if (payload.state === 'RECONNECTING') waitMs = clock.lastDelayMs
+  })
+  agent.on('connected', () => {
+    if (wasConnected) show(style.dim('Connected again.'))
+    wasConnected = true
+  })
+  agent.on('closed', ({ payload: { code, reason, willReconnect } }) => {
+    if (!willReconnect && closesItself()) return
+    const why = oneLine(reason) ? `code ${code}: ${oneLine(reason)}` : `code ${code}`
+    warn(
+      willReconnect
+        ? `The connection is lost (${why}). Trying again in ${formatSeconds(waitMs)}.`
+        : `The service closed the conversation (${why}).`,
+    )
+  })
+  agent.on('error', ({ payload: { error } }) => {
+    // A failure of the first attempt ends the program, which says why.
+    if (!wasConnected) return
+    const next = agent.getState() === 'RECONNECTING' ? ` Trying again in ${formatSeconds(waitMs)}.` : ''
+    const lost = isSessionRefusal(error)
+      ? 'The service does not know this session any more; a new one is asked for.'
+      : undefined
+    warn(`${lost ?? explainFailure(error, setting)}${next}`)
+  })
+  agent.on('errorMessage', ({ payload: { message } }) => {
+    const code = message.messageData?.error_code
+    warn(
+      `The service reports an error: ${oneLine(message.content || 'it does not say which')}${code ? ` (${code})` : ''}`,
+    )
+  })
   agent.on('contextValidation', ({ payload }) => warn(formatContextIssues(payload)))
-  agent.on(
-    'tokenExpiring',
-    ({ payload: { reason } }) =>
-      warn(
-        reason === 'expiring'
-          ? 'The access token expires soon. Start again with a fresh --token, and --session to go on here.'
-          : 'The access token is not valid any more. Start again with a fresh --token, and --session to go on here.',
-      ),
+  agent.on('tokenExpiring', ({ payload: { reason } }) =>
+    warn(
+      reason === 'expiring'
+        ? 'The access token expires soon. Start again with a fresh --token, and --session to go on here.'
+        : 'The access token is not valid any more. Start again with a fresh --token, and --session to go on here.',
+    ),
   )
-  agent.on(
-    'queueFlushed',
-    ({ payload: { count } }) =>
-      show(style.dim(count === 1 ? 'The message that waited was sent.' : `The ${count} messages that waited were sent.`)),
+  agent.on('queueFlushed', ({ payload: { count } }) =>
+    show(style.dim(count === 1 ? 'The message that waited was sent.' : `The ${count} messages that waited were sent.`)),
   )
-  agent.on(
-    'chatHistory',
-    ({ payload }) => {
-      const lines = owesHistory ? formatHistory(payload.message.chatHistory, agentName, style) : []
-      owesHistory = false
-      if (lines.length > 0) show([style.dim('Earlier in this conversation:'), ...lines].join('\n'))
-    },
-  )
+  agent.on('chatHistory', ({ payload }) => {
+    const lines = owesHistory ? formatHistory(payload.message.chatHistory, agentName, style) : []
+    owesHistory = false
+    if (lines.length > 0) show([style.dim('Earlier in this conversation:'), ...lines].join('\n'))
+  })
 }

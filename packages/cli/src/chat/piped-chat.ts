@@ -51,7 +51,9 @@ export async function chatFromPipe({ agent, io, style, answerTimeoutMs, onLeavin
   onLeaving()
   await sayGoodbye(agent)
   if (refused > 0)
-    throw new CommandFailure(`${refused === 1 ? 'One line was' : `${refused} lines were`} not answered: the service reported an error instead.`)
+    throw new CommandFailure(
+      `${refused === 1 ? 'One line was' : `${refused} lines were`} not answered: the service reported an error instead.`,
+    )
 }
 
 /** Tells the turns what arrives. */

@@ -19,7 +19,11 @@ const type = (fake: FakeIo, text: string) => fake.stdin.emit('data', Buffer.from
 describe('Screen', () => {
   it.each([
     ['a short line', 'hello', ['> hello']],
-    ['a line over several rows, pasted at once', 'abcdefghijklmnopqrstuvwxyz'.repeat(2), ['> abcdefghijklmnopqr', 'stuvwxyzabcdefghijkl', 'mnopqrstuvwxyz']],
+    [
+      'a line over several rows, pasted at once',
+      'abcdefghijklmnopqrstuvwxyz'.repeat(2),
+      ['> abcdefghijklmnopqr', 'stuvwxyzabcdefghijkl', 'mnopqrstuvwxyz'],
+    ],
     ['a line that fills its row', 'abcdefghijklmnopqr', ['> abcdefghijklmnopqr']],
   ])('prints above %s that is being typed', (_what, typed, rows) => {
     const { screen, fake, picture } = open()

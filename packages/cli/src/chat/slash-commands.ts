@@ -48,7 +48,9 @@ const COMMANDS: Readonly<Record<string, SlashCommand>> = {
   transcript: {
     help: 'show what was said so far',
     run: ({ agent, style, print }) => {
-      const said = agent.getTranscript().filter(({ message }) => message.persona === 'customer' || message.persona === 'agent')
+      const said = agent
+        .getTranscript()
+        .filter(({ message }) => message.persona === 'customer' || message.persona === 'agent')
       const lines = said.map(({ message, direction }) =>
         formatLine(direction === 'sent' ? 'You' : (message.from ?? 'Agent'), message.content ?? '', style),
       )

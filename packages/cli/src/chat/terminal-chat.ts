@@ -35,8 +35,10 @@ export function chatInTerminal(options: TerminalChatOptions): Promise<void> {
 
   const send = async (text: string) => {
     offered = []
-    if (agent.getState() === 'CLOSED') return print(style.warning('Not sent: the conversation is closed. /reconnect opens it again.'))
-    if (agent.getState() !== 'CONNECTED') print(style.dim('There is no connection now: this is sent as soon as there is one.'))
+    if (agent.getState() === 'CLOSED')
+      return print(style.warning('Not sent: the conversation is closed. /reconnect opens it again.'))
+    if (agent.getState() !== 'CONNECTED')
+      print(style.dim('There is no connection now: this is sent as soon as there is one.'))
     await agent.send(text)
   }
   const parts: SlashCommandParts = { ...options, print, quit: () => screen.close() }
@@ -59,7 +61,10 @@ export function chatInTerminal(options: TerminalChatOptions): Promise<void> {
       onClose: () => {
         interrupted.removeEventListener('abort', leave)
         const unsent = agent.getQueueSize()
-        if (unsent > 0) print(style.warning(`Not sent: ${unsent === 1 ? 'one message was' : `${unsent} messages were`} still waiting.`))
+        if (unsent > 0)
+          print(
+            style.warning(`Not sent: ${unsent === 1 ? 'one message was' : `${unsent} messages were`} still waiting.`),
+          )
         resolve()
       },
     })

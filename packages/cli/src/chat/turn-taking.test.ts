@@ -32,7 +32,11 @@ describe('TurnTaking', () => {
       ['>1', 'beat', 'answer', '>2', 'options', 'beat', 'answer2'],
       '>1 answer [answered] options >2 answer2 [answered]',
     ],
-    ['options that come after the last line', ['>1', 'answer', 'options', 'options2'], '>1 answer [answered] options options2'],
+    [
+      'options that come after the last line',
+      ['>1', 'answer', 'options', 'options2'],
+      '>1 answer [answered] options options2',
+    ],
     ['a question with options as the whole answer', ['>1', 'beat', 'options'], '>1 options [answered]'],
     ['the same without a heartbeat', ['>1', 'options'], '>1 options [answered]'],
     [

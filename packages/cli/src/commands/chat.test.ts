@@ -50,7 +50,10 @@ describe('chat with piped input', () => {
     const server = await serve({
       reply: ({ text, history }) => {
         texts.push(`${text} after ${history.length}`)
-        return [{ content: `Answer to ${text}.` }, { content: 'More?', role: OPTIONS, messageData: { options: [`${text}!`] } }]
+        return [
+          { content: `Answer to ${text}.` },
+          { content: 'More?', role: OPTIONS, messageData: { options: [`${text}!`] } },
+        ]
       },
     })
     const { fake, ended } = chat(server, { input: 'one\n\n  two  \nthree' })
@@ -97,7 +100,14 @@ describe('chat with piped input', () => {
 
   it('tells which attributes of the context the service left out', async () => {
     const server = await serve({ settings: { contextValueLimit: 5 } })
-    const { fake, ended } = chat(server, { input: 'one\n' }, '--context', 'plan=gold', '--context', 'story=too long a story')
+    const { fake, ended } = chat(
+      server,
+      { input: 'one\n' },
+      '--context',
+      'plan=gold',
+      '--context',
+      'story=too long a story',
+    )
     expect(await ended).toBe(0)
     expect(fake.err()).toMatch(/^The service left out part of the context: story \(/)
     expect([...server.emulator.world.sessions.values()].at(-1)?.context).toEqual({ plan: 'gold' })
@@ -121,7 +131,11 @@ describe('chat with piped input', () => {
 
   it.each([
     ['an agent it does not know', ['--agent', 'nobody'], /knows no agent "nobody"\. Check --agent; .*help, account/],
-    ['signed-in people only', ['--agent', 'account'], /wants to know who talks to it\. Give an access token with --token/],
+    [
+      'signed-in people only',
+      ['--agent', 'account'],
+      /wants to know who talks to it\. Give an access token with --token/,
+    ],
     ['a token it refuses', ['--agent', 'account', '--token', 'abc'], /refuses the access.*--token/],
     ['a session it does not know', ['--session', 'nobody'], /does not know this session.*Leave --session out/],
   ])('ends with 1 and one sentence for %s', async (_what, args, text) => {

@@ -104,7 +104,8 @@ async function converse({ agent, clock, options, setting, io }: Conversation): P
   try {
     await agent.initialize({ context: options.context, signal: interrupted })
     await agent.connect({ signal: interrupted })
-    if (screen) await chatInTerminal({ agent, screen, style, setting, interrupted, reconnect, sessionId: () => sessionId })
+    if (screen)
+      await chatInTerminal({ agent, screen, style, setting, interrupted, reconnect, sessionId: () => sessionId })
     else await chatFromPipe({ agent, io, style, answerTimeoutMs: options.answerTimeoutMs, onLeaving })
   } finally {
     onLeaving()
