@@ -1,4 +1,4 @@
-import { isUsableSessionId, restBase } from '@aiagent/protocol'
+import { isJsonObject, isUsableSessionId, restBase } from '@aiagent/protocol'
 import type { AuthenticationInput } from './auth/auth-strategy.ts'
 import type { TranscriptConfig } from './conversation/transcript.ts'
 import { ConfigError, SDKError } from './errors.ts'
@@ -97,26 +97,26 @@ export interface ResolvedConfig {
  * @throws {SDKError} code SESSION_ID_INVALID for a blank or placeholder `sessionId`
  */
 export function resolveConfig(config: AiAgentConfig): ResolvedConfig {
-  if (typeof config !== 'object' || config === null)
+  if (!isJsonObject(config))
     throw new ConfigError('config', 'The configuration is missing. Pass an object with `id` and `endpoint`.')
   const maxReconnectDelay = delay(config, 'maxReconnectDelay')
   return Object.freeze({
     id: requireText(config, 'id'),
     endpoint: requireAddress(config),
     auth: config.auth ?? undefined,
-    autoConnect: config.autoConnect ?? DEFAULTS.autoConnect,
+    autoConnect: flag(config, 'autoConnect'),
     maxQueueSize: count(config, 'maxQueueSize'),
     maxReconnectAttempts: count(config, 'maxReconnectAttempts'),
     baseReconnectDelay: Math.min(delay(config, 'baseReconnectDelay'), maxReconnectDelay),
     maxReconnectDelay,
-    logger: config.logger,
-    logLevel: config.logLevel ?? DEFAULTS.logLevel,
-    enableLogging: config.enableLogging ?? DEFAULTS.enableLogging,
-    transcript: { ...config.transcriptConfig },
-    cache: { ...config.cache },
+    logger: logger(config),
+    logLevel: logLevel(config),
+    enableLogging: flag(config, 'enableLogging'),
+    transcript: transcript(config.transcriptConfig),
+    cache: cache(config.cache),
     sessionId: config.sessionId === undefined ? undefined : requireSessionId(config.sessionId, 'config.sessionId'),
-    initParams: Object.freeze({ ...config.initParams }),
-    context: Object.freeze({ ...config.context }),
+    initParams: initParams(config.initParams),
+    context: context(config.context),
     warnings:
       'scopes' in config && config.scopes !== undefined
         ? ['`scopes` was removed in 0.3.0 and is ignored. Use `initParams.scopes`, or the scopes of a PKCE config.']
@@ -151,24 +151,95 @@ function requireAddress(config: AiAgentConfig): string {
   try {
     url = new URL(restBase(endpoint))
   } catch {}
-  if (!url?.hostname || !/^https?:$/.test(url.protocol) || /\s/.test(endpoint))
+  // An endpoint is the base of other addresses, which a query would cut off; and no runtime calls one with a password.
+  const { hostname, protocol, search, hash, username, password } = url ?? {}
+  if (
+    !hostname ||
+    !/^https?:$/.test(protocol ?? '') ||
+    search ||
+    hash ||
+    username ||
+    password ||
+    /[\s?#]/.test(endpoint)
+  )
     throw new ConfigError(
       'endpoint',
-      `\`endpoint\` is not an address: ${JSON.stringify(endpoint)}. Give https://host, wss://host or a bare host.`,
+      '`endpoint` is not the address of a deployment. Give https://host, wss://host or a bare host, without query or user.',
     )
   return endpoint
 }
 
 function count(config: AiAgentConfig, field: 'maxQueueSize' | 'maxReconnectAttempts'): number {
-  const value = config[field] ?? DEFAULTS[field]
-  if (typeof value !== 'number' || !(value >= 0) || (value !== Number.POSITIVE_INFINITY && !Number.isInteger(value)))
-    throw new ConfigError(field, `\`${field}\` must be a whole number from 0 up, or Infinity.`)
-  return value
+  return optional(field, config[field], isCount, 'a whole number from 0 up, or Infinity') ?? DEFAULTS[field]
 }
 
 function delay(config: AiAgentConfig, field: 'baseReconnectDelay' | 'maxReconnectDelay'): number {
-  const value = config[field] ?? DEFAULTS[field]
-  if (typeof value !== 'number' || !(value >= 0) || !Number.isFinite(value))
-    throw new ConfigError(field, `\`${field}\` must be a number of milliseconds from 0 up.`)
+  const isDelay = (value: unknown) => isDuration(value) && Number.isFinite(value)
+  return optional(field, config[field], isDelay, 'a number of milliseconds from 0 up') ?? DEFAULTS[field]
+}
+
+function flag(config: AiAgentConfig, field: 'autoConnect' | 'enableLogging'): boolean {
+  return optional(field, config[field], isFlag, 'true or false') ?? DEFAULTS[field]
+}
+
+function logger(config: AiAgentConfig): Logger | undefined {
+  return optional('logger', config.logger, has('createChild', 'warn', 'error'), 'a Logger of this library')
+}
+
+function logLevel(config: AiAgentConfig): LogLevel {
+  const isLevel = (value: unknown) => Object.values<unknown>(LogLevel).includes(value)
+  return optional('logLevel', config.logLevel, isLevel, 'one of the values of LogLevel') ?? DEFAULTS.logLevel
+}
+
+function transcript(given: TranscriptConfig | undefined): TranscriptConfig {
+  const { maxEntries, ...config } = optional('transcriptConfig', given, isJsonObject, 'an object') ?? {}
+  optional('transcriptConfig.enabled', config.enabled, isFlag, 'true or false')
+  for (const field of ['excludeRoles', 'excludePersonas', 'includeMessageTypes'] as const)
+    optional(`transcriptConfig.${field}`, config[field], isTextList, 'a list of texts')
+  if (maxEntries === undefined || maxEntries === null) return structuredClone(config)
+  optional('transcriptConfig.maxEntries', maxEntries, isCount, 'a whole number from 0 up, or Infinity')
+  return { ...structuredClone(config), maxEntries }
+}
+
+function cache(given: CacheConfig | undefined): CacheConfig {
+  const config = optional('cache', given, isJsonObject, 'an object') ?? {}
+  optional('cache.enabled', config.enabled, isFlag, 'true or false')
+  optional('cache.storageType', config.storageType, isStorageType, "'session', 'local' or 'memory'")
+  optional('cache.keyPrefix', config.keyPrefix, isText, 'a text')
+  optional('cache.ttl', config.ttl, isDuration, 'a number of milliseconds from 0 up')
+  optional('cache.adapter', config.adapter, has('get', 'set', 'delete', 'clear', 'keys'), 'a CacheAdapter')
+  return { ...config }
+}
+
+function initParams(given: Record<string, string> | undefined): Readonly<Record<string, string>> {
+  const params = optional('initParams', given, isJsonObject, 'an object of texts by name') ?? {}
+  for (const [name, value] of Object.entries(params)) optional(`initParams.${name}`, value, isText, 'a text')
+  return Object.freeze({ ...params })
+}
+
+function context(given: Record<string, unknown> | undefined): Readonly<Record<string, unknown>> {
+  const attributes = optional('context', given, isJsonObject, 'an object of attributes by name') ?? {}
+  try {
+    return Object.freeze(JSON.parse(JSON.stringify(attributes)))
+  } catch (cause) {
+    throw new ConfigError('context', '`context` cannot be written as JSON: it holds a circle or a BigInt.', { cause })
+  }
+}
+
+/** A field that may be left out, in the words of the error when it is there and of another kind. */
+function optional<T>(field: string, value: T, fits: (value: unknown) => boolean, wanted: string): T | undefined {
+  if (value === undefined || value === null) return undefined
+  if (!fits(value)) throw new ConfigError(field, `\`${field}\` must be ${wanted}.`)
   return value
 }
+
+const isFlag = (value: unknown) => typeof value === 'boolean'
+const isText = (value: unknown) => typeof value === 'string'
+const isTextList = (value: unknown) => Array.isArray(value) && value.every(isText)
+const isStorageType = (value: unknown) => value === 'session' || value === 'local' || value === 'memory'
+const isDuration = (value: unknown) => typeof value === 'number' && value >= 0
+const isCount = (value: unknown) => isDuration(value) && (value === Number.POSITIVE_INFINITY || Number.isInteger(value))
+const has =
+  (...methods: string[]) =>
+  (value: unknown) =>
+    typeof value === 'object' && value !== null && methods.every(name => typeof Reflect.get(value, name) === 'function')

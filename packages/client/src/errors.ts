@@ -35,7 +35,7 @@ export class SDKError extends Error {
 /** A field of the configuration is missing or cannot be used. */
 export class ConfigError extends SDKError {
   override readonly name = 'ConfigError'
-  /** Name of the field, as it stands in `AiAgentConfig`. */
+  /** Name of the field, as it stands in `AiAgentConfig`; a part of an object as in `cache.ttl`. */
   readonly field: string
 
   constructor(field: string, message: string, options?: SDKErrorOptions) {
@@ -105,7 +105,11 @@ export class MessageError extends SDKError {
   /** Id of the outbound message it concerns. */
   readonly messageId: string | undefined
 
-  constructor(message: string, reason: MessageErrorReason, options?: SDKErrorOptions & { messageId?: string | undefined }) {
+  constructor(
+    message: string,
+    reason: MessageErrorReason,
+    options?: SDKErrorOptions & { messageId?: string | undefined },
+  ) {
     super(message, 'MESSAGE_ERROR', options)
     this.reason = reason
     this.messageId = options?.messageId

@@ -1,0 +1,286 @@
+import { describe, expect, it } from 'vitest'
+import { AiAgent } from './ai-agent.ts'
+import { type AiAgentConfig, DEFAULTS, requireSessionId, resolveConfig } from './config.ts'
+import { ConfigError, SDKError } from './errors.ts'
+import { type LogEntry, Logger, LogLevel } from './logger.ts'
+import { MemoryCacheAdapter } from './platform/memory-cache-adapter.ts'
+
+const config = (fields: object = {}) =>
+  ({ id: 'help', endpoint: 'https://agents.example.test', ...fields }) as AiAgentConfig
+
+const thrownBy = (work: () => unknown): unknown => {
+  try {
+    work()
+  } catch (error) {
+    return error
+  }
+  throw new Error('It should have thrown.')
+}
+
+const circle: Record<string, unknown> = {}
+circle.self = circle
+
+describe('required fields', () => {
+  it.each([
+    ['no object', undefined, 'config'],
+    ['null', null, 'config'],
+    ['a text', 'help', 'config'],
+    ['a list', [], 'config'],
+    ['nothing in it', {}, 'id'],
+    ['an id alone', { id: 'help' }, 'endpoint'],
+    ['an endpoint alone', { endpoint: 'https://agents.example.test' }, 'id'],
+  ])('[CFG-01] a configuration of %s is refused by the constructor, which names the field', (_case, given, field) => {
+    const error = thrownBy(() => new AiAgent(given as never))
+    expect(error).toBeInstanceOf(ConfigError)
+    expect(error).toBeInstanceOf(SDKError)
+    expect(error).toMatchObject({ name: 'ConfigError', code: 'CONFIG_INVALID', field })
+  })
+
+  it.each([
+    ['id', undefined],
+    ['id', null],
+    ['id', ''],
+    ['id', '  '],
+    ['id', 7],
+    ['id', {}],
+    ['endpoint', undefined],
+    ['endpoint', null],
+    ['endpoint', ''],
+    ['endpoint', ' \t'],
+    ['endpoint', 8600],
+    ['endpoint', 'ftp://agents.example.test'],
+    ['endpoint', 'javascript:alert(1)'],
+    ['endpoint', 'https://'],
+    ['endpoint', 'https://?x'],
+    ['endpoint', 'agents example test'],
+    ['endpoint', 'https://agents.example.test/a b'],
+    ['endpoint', 'agents.example.test:port'],
+    ['endpoint', 'agents.example.test:99999'],
+    ['endpoint', 'https://agents.example.test?tenant=1'],
+    ['endpoint', 'https://agents.example.test/#/chat'],
+    ['endpoint', 'https://user:secret@agents.example.test'],
+  ])('[CFG-01] %s: %j is refused, and the error names the field', (field, value) => {
+    const error = thrownBy(() => new AiAgent(config({ [field]: value })))
+    expect(error).toMatchObject({ name: 'ConfigError', code: 'CONFIG_INVALID', field })
+    expect((error as Error).message).toContain(`\`${field}\``)
+    expect((error as Error).message).not.toContain('secret')
+  })
+
+  it.each([
+    'http://127.0.0.1:8600',
+    'https://agents.example.test',
+    'https://agents.example.test/',
+    'https://agents.example.test:8443/tenants/acme/',
+    'ws://localhost:8600',
+    'wss://agents.example.test',
+    'WSS://Agents.Example.Test',
+    'agents.example.test',
+    'localhost:8600',
+    'agents.example.test/tenants/acme',
+    '[::1]:8600',
+    '  agents.example.test ',
+  ])('[CFG-01] takes the endpoint %s', endpoint => {
+    expect(resolveConfig(config({ endpoint })).endpoint).toBe(endpoint.trim())
+  })
+})
+
+describe('optional fields', () => {
+  it.each([
+    ['autoConnect', 'false', 'autoConnect'],
+    ['enableLogging', 1, 'enableLogging'],
+    ['maxQueueSize', -1, 'maxQueueSize'],
+    ['maxQueueSize', 1.5, 'maxQueueSize'],
+    ['maxQueueSize', Number.NaN, 'maxQueueSize'],
+    ['maxQueueSize', '10', 'maxQueueSize'],
+    ['maxReconnectAttempts', -1, 'maxReconnectAttempts'],
+    ['maxReconnectAttempts', 0.5, 'maxReconnectAttempts'],
+    ['maxReconnectAttempts', -Infinity, 'maxReconnectAttempts'],
+    ['baseReconnectDelay', -1, 'baseReconnectDelay'],
+    ['baseReconnectDelay', Number.NaN, 'baseReconnectDelay'],
+    ['baseReconnectDelay', Infinity, 'baseReconnectDelay'],
+    ['maxReconnectDelay', Infinity, 'maxReconnectDelay'],
+    ['maxReconnectDelay', '30s', 'maxReconnectDelay'],
+    ['logLevel', 'DEBUG', 'logLevel'],
+    ['logLevel', 6, 'logLevel'],
+    ['logger', {}, 'logger'],
+    ['logger', console, 'logger'],
+    ['transcriptConfig', 'off', 'transcriptConfig'],
+    ['transcriptConfig', { enabled: 'no' }, 'transcriptConfig.enabled'],
+    ['transcriptConfig', { excludeRoles: 'heartbeat' }, 'transcriptConfig.excludeRoles'],
+    ['transcriptConfig', { excludePersonas: [1] }, 'transcriptConfig.excludePersonas'],
+    ['transcriptConfig', { includeMessageTypes: {} }, 'transcriptConfig.includeMessageTypes'],
+    ['transcriptConfig', { maxEntries: -1 }, 'transcriptConfig.maxEntries'],
+    ['transcriptConfig', { maxEntries: 2.5 }, 'transcriptConfig.maxEntries'],
+    ['transcriptConfig', { maxEntries: Number.NaN }, 'transcriptConfig.maxEntries'],
+    ['cache', true, 'cache'],
+    ['cache', { enabled: 'false' }, 'cache.enabled'],
+    ['cache', { storageType: 'disk' }, 'cache.storageType'],
+    ['cache', { keyPrefix: 7 }, 'cache.keyPrefix'],
+    ['cache', { ttl: -1 }, 'cache.ttl'],
+    ['cache', { ttl: Number.NaN }, 'cache.ttl'],
+    ['cache', { adapter: { get: () => null } }, 'cache.adapter'],
+    ['initParams', 'portalIds=1', 'initParams'],
+    ['initParams', ['a'], 'initParams'],
+    ['initParams', { isDefaultAgent: true }, 'initParams.isDefaultAgent'],
+    ['context', 'name', 'context'],
+    ['context', ['name'], 'context'],
+    ['context', circle, 'context'],
+    ['context', { n: 1n }, 'context'],
+  ])('%s: a value of another kind is refused, and the error names it', (field, value, named) => {
+    expect(thrownBy(() => new AiAgent(config({ [field]: value })))).toMatchObject({
+      name: 'ConfigError',
+      code: 'CONFIG_INVALID',
+      field: named,
+      message: expect.stringContaining(`\`${named}\``),
+    })
+  })
+
+  it('[CFG-04] the queue holds 1000 messages unless the host says otherwise', () => {
+    expect(resolveConfig(config()).maxQueueSize).toBe(1000)
+    expect(resolveConfig(config({ maxQueueSize: 0 })).maxQueueSize).toBe(0)
+    expect(resolveConfig(config({ maxQueueSize: Infinity })).maxQueueSize).toBe(Infinity)
+  })
+
+  it('reconnect attempts are without number unless the host says otherwise', () => {
+    expect(resolveConfig(config()).maxReconnectAttempts).toBe(Infinity)
+    expect(resolveConfig(config({ maxReconnectAttempts: 0 })).maxReconnectAttempts).toBe(0)
+  })
+
+  it('[CFG-06] reconnect delays are 1000 and 30000 ms unless the host says otherwise', () => {
+    expect(resolveConfig(config())).toMatchObject({ baseReconnectDelay: 1000, maxReconnectDelay: 30_000 })
+    expect(resolveConfig(config({ baseReconnectDelay: 5, maxReconnectDelay: 50 }))).toMatchObject({
+      baseReconnectDelay: 5,
+      maxReconnectDelay: 50,
+    })
+  })
+
+  it('the shortest reconnect delay is never above the longest', () => {
+    expect(resolveConfig(config({ maxReconnectDelay: 200 }))).toMatchObject({
+      baseReconnectDelay: 200,
+      maxReconnectDelay: 200,
+    })
+  })
+
+  it('everything else has its default, and null counts as left out', () => {
+    const nothing = Object.fromEntries(
+      Object.keys(DEFAULTS)
+        .concat('auth', 'logger', 'transcriptConfig', 'cache', 'initParams', 'context')
+        .map(name => [name, null]),
+    )
+    for (const given of [config(), config(nothing)])
+      expect(resolveConfig(given)).toEqual({
+        id: 'help',
+        endpoint: 'https://agents.example.test',
+        ...DEFAULTS,
+        auth: undefined,
+        logger: undefined,
+        transcript: {},
+        cache: {},
+        sessionId: undefined,
+        initParams: {},
+        context: {},
+        warnings: [],
+      })
+  })
+
+  it('is frozen, and later changes of what the host gave change nothing', () => {
+    const context = { user: { name: 'Ada' } }
+    const excludeRoles = ['heartbeat']
+    const initParams: Record<string, string> = { userid: '7' }
+    const resolved = resolveConfig(config({ context, initParams, transcriptConfig: { excludeRoles } }))
+    context.user.name = 'Eve'
+    excludeRoles.push('human')
+    initParams.userid = '8'
+    expect(Object.isFrozen(resolved)).toBe(true)
+    expect(resolved.context).toEqual({ user: { name: 'Ada' } })
+    expect(resolved.transcript.excludeRoles).toEqual(['heartbeat'])
+    expect(resolved.initParams).toEqual({ userid: '7' })
+  })
+
+  it("keeps the host's adapter as it is", () => {
+    const adapter = new MemoryCacheAdapter()
+    expect(resolveConfig(config({ cache: { adapter } })).cache.adapter).toBe(adapter)
+  })
+
+  it('hands all init parameters through, under both names, as a copy', () => {
+    const agent = new AiAgent(config({ initParams: { portalIds: '1,2', 'of the host': 'x' } }))
+    expect(agent.getInitParams()).toEqual({ portalIds: '1,2', 'of the host': 'x' })
+    expect(agent.getQueryParams()).toEqual(agent.getInitParams())
+    agent.getInitParams().portalIds = '3'
+    expect(agent.getInitParams().portalIds).toBe('1,2')
+  })
+})
+
+describe('sessionId', () => {
+  it.each([
+    ['s-1', 's-1'],
+    [' s-1 ', 's-1'],
+    [0, '0'],
+    [42, '42'],
+  ])('[CFG-10] takes %j', (given, id) => {
+    expect(resolveConfig(config({ sessionId: given })).sessionId).toBe(id)
+  })
+
+  it.each(['', '  ', 'undefined', 'null', 'NULL', ' Undefined ', 'NaN', Number.NaN, Infinity, null, {}, [], true])(
+    '[REST-10] [CFG-10] %j is refused by the constructor',
+    given => {
+      expect(thrownBy(() => new AiAgent(config({ sessionId: given })))).toMatchObject({
+        name: 'SDKError',
+        code: 'SESSION_ID_INVALID',
+        message: expect.stringContaining('config.sessionId'),
+      })
+    },
+  )
+
+  it('is left out when undefined', () => {
+    expect(resolveConfig(config({ sessionId: undefined })).sessionId).toBeUndefined()
+  })
+
+  it('requireSessionId refuses undefined', () => {
+    expect(thrownBy(() => requireSessionId(undefined, 'It'))).toMatchObject({ code: 'SESSION_ID_INVALID' })
+  })
+})
+
+describe('logging', () => {
+  const sink = () => {
+    const lines: string[] = []
+    const print = (text: string) => void lines.push(text)
+    return { lines, console: { debug: print, info: print, warn: print, error: print } }
+  }
+
+  it('[CFG-07] makes a logger of its own, at INFO, that prints', () => {
+    const { lines, console } = sink()
+    const { logger } = new AiAgent(config(), { console })
+    logger.debug('below')
+    logger.info('said')
+    expect(logger).toBeInstanceOf(Logger)
+    expect(lines).toEqual(['[INFO] [AiAgent:help] said'])
+  })
+
+  it('[CFG-07] logLevel DEBUG lets more through, enableLogging false prints nothing but tells listeners', () => {
+    const { lines, console } = sink()
+    new AiAgent(config({ logLevel: LogLevel.DEBUG }), { console }).logger.debug('detail')
+    expect(lines).toEqual(['[DEBUG] [AiAgent:help] detail'])
+    const { logger } = new AiAgent(config({ enableLogging: false }), { console })
+    const told: LogEntry[] = []
+    logger.on('log', entry => told.push(entry))
+    logger.error('quiet')
+    expect(lines).toHaveLength(1)
+    expect(told).toMatchObject([{ message: 'quiet', level: LogLevel.ERROR }])
+  })
+
+  it("[CFG-07] uses the host's logger where there is one", () => {
+    const logger = new Logger({ enableConsole: false })
+    expect(new AiAgent(config({ logger })).logger).toBe(logger)
+  })
+
+  it('[CFG-15] scopes are ignored with one warning that names what to use instead', () => {
+    const { lines, console } = sink()
+    new AiAgent(config({ scopes: ['a.b'] }), { console })
+    expect(lines).toHaveLength(1)
+    expect(lines[0]).toMatch(/^\[WARN\].*`scopes` was removed.*initParams\.scopes/)
+    new AiAgent(config({ scopes: undefined }), { console })
+    new AiAgent(config(), { console })
+    expect(lines).toHaveLength(1)
+  })
+})
