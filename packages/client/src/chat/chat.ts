@@ -1,6 +1,7 @@
 import { CLIENT_DISCONNECT_REASON, CLOSE_CODE, encodeMessage, PERSONA, ROLE } from '@aiagent/protocol'
-import { abortedError, ConnectionError, type SDKError } from '../errors.ts'
+import { abortedError, ConnectionError, SDKError } from '../errors.ts'
 import { type Clock, sleep } from '../platform/clock.ts'
+import { untilAborted } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import type { ChatSession } from './chat-session.ts'
 import { Connection } from './connection.ts'
@@ -54,11 +55,15 @@ export class Chat {
   readonly #token: TokenDialogue
   /** The session of the last attempt: the host may have set another since. */
   #dialledSession: string | undefined
-  /** The token step of the present opening. */
+  /** The token step of the present opening: over when `connected` is told or the transport is gone. */
   #opening: Promise<void> = Promise.resolve()
+  #endOpening: () => void = () => {}
   /** The transport that `connected` was told for. */
   #announced: Transport | undefined
-  #leaving: Promise<void> | undefined
+  /** The goodbye under way. */
+  #leaving: { readonly transport: Transport; readonly done: Promise<void> } | undefined
+  /** How often the host has left: what it asked for before and is still waiting is not wanted any more. */
+  #departures = 0
   readonly #restarting = new JoinedTask<void>('restartConnection()')
 
   constructor(options: ChatOptions) {
@@ -115,27 +120,26 @@ export class Chat {
 
   /** Resolves once the chat is open and the token has been sent where one is needed, or found impossible to get. */
   async connect(signal?: AbortSignal): Promise<void> {
+    const departures = this.#departures
     // One socket at a time: the service would close the older of two on the same session.
-    if (this.#leaving) await this.#leaving
+    while (this.#leaving && !signal?.aborted) await untilAborted(this.#leaving.done, signal).catch(() => {})
+    if (departures !== this.#departures) throw leftMeanwhile('connect()')
     await this.#connection.open(signal)
     const transport = this.#connection.transport
-    await this.#opening
+    await untilAborted(this.#opening, signal).catch(() => {})
     if (signal?.aborted) throw abortedError('connect()', signal)
-    if (!transport || this.#connection.transport !== transport)
+    if (!transport || this.#connection.transport !== transport || this.#isLeaving(transport))
       throw new ConnectionError('The chat was closed right after it opened.', 'closed')
   }
 
-  /** Leaves: says goodbye when open, and closes. Waiting messages stay for a later connect. */
+  /**
+   * Leaves: says goodbye when open, and closes. Waiting messages stay for a later connect. A connect or a restart that
+   * has not come to its end is given up.
+   */
   disconnect(options: { skipGracefulDisconnect?: boolean; signal?: AbortSignal } = {}): Promise<void> {
-    const transport = this.#connection.transport
-    if (!transport || options.skipGracefulDisconnect) {
-      this.#close()
-      return this.#leaving ?? Promise.resolve()
-    }
-    this.#leaving ??= this.#leave(transport, options.signal).finally(() => {
-      this.#leaving = undefined
-    })
-    return this.#leaving
+    this.#departures++
+    this.#restarting.abort(leftMeanwhile('restartConnection()'))
+    return this.#end(options)
   }
 
   /**
@@ -149,9 +153,14 @@ export class Chat {
     const { session } = this.#options
     const { sessionId, reset } = options
     return this.#restarting.join(async signal => {
-      const created = sessionId === undefined ? await session.create(signal) : undefined
-      if (signal.aborted) return
-      await this.disconnect({ signal })
+      const giveUpIfAborted = () => {
+        if (signal.aborted) throw abortedError('restartConnection()', signal)
+      }
+      const created = sessionId === undefined ? await untilAborted(session.create(signal), signal).finally(giveUpIfAborted) : undefined
+      await this.#end({ signal })
+      giveUpIfAborted()
+      // A connect() that waited for the goodbye as well may have begun with the old session.
+      this.#close()
       reset()
       if (created !== undefined) session.adopt(created)
       else if (sessionId !== undefined) session.supply(sessionId)
@@ -189,8 +198,14 @@ export class Chat {
   }
 
   #opened(transport: Transport): void {
-    if (this.#token.isRequired) this.#opening = this.#token.begin(transport)
-    else {
+    // A listener of the state change may have left already.
+    if (this.#isLeaving(transport)) return
+    if (this.#token.isRequired) {
+      this.#opening = new Promise(resolve => {
+        this.#endOpening = resolve
+      })
+      this.#token.begin(transport)
+    } else {
       this.#token.attach(transport)
       this.#ready(transport)
     }
@@ -200,7 +215,7 @@ export class Chat {
   #ready(transport: Transport): void {
     this.#announce(transport)
     // A listener may have left in between.
-    if (this.#connection.transport !== transport || this.#leaving) return
+    if (this.#connection.transport !== transport || this.#isLeaving(transport)) return
     this.#payContextDebt(transport)
     this.#lane.open(transport)
   }
@@ -208,6 +223,7 @@ export class Chat {
   #announce(transport: Transport): void {
     if (this.#announced === transport || this.#connection.transport !== transport) return
     this.#announced = transport
+    this.#endOpening()
     this.#options.listener.connected()
   }
 
@@ -228,11 +244,33 @@ export class Chat {
   #interrupt(): void {
     this.#lane.shut()
     this.#token.end()
+    this.#endOpening()
+  }
+
+  #isLeaving(transport: Transport): boolean {
+    return this.#leaving?.transport === transport
+  }
+
+  #end({ skipGracefulDisconnect = false, signal }: { skipGracefulDisconnect?: boolean; signal?: AbortSignal }): Promise<void> {
+    const transport = this.#connection.transport
+    // Before the token nothing else may leave, not even the goodbye.
+    if (!transport || skipGracefulDisconnect || (this.#token.isOwed && !this.#isLeaving(transport))) {
+      this.#close()
+      return this.#leaving?.done ?? Promise.resolve()
+    }
+    if (!this.#isLeaving(transport)) {
+      const done = this.#leave(transport, signal).finally(() => {
+        if (this.#isLeaving(transport)) this.#leaving = undefined
+      })
+      this.#leaving = { transport, done }
+    }
+    return this.#leaving?.done ?? Promise.resolve()
   }
 
   async #leave(transport: Transport, signal: AbortSignal | undefined): Promise<void> {
     const { clock } = this.#options
     this.#interrupt()
+    this.#connection.expectEnd()
     try {
       transport.send(GOODBYE)
     } catch {
@@ -243,12 +281,16 @@ export class Chat {
       if (signal?.aborted) break
       await sleep(clock, GOODBYE_POLL_MS, signal)
     }
-    this.#close()
+    if (this.#connection.transport === transport) this.#close()
   }
 
   #close(): void {
     this.#connection.close(CLOSE_CODE.NORMAL, CLIENT_DISCONNECT_REASON)
   }
+}
+
+function leftMeanwhile(what: string): SDKError {
+  return new SDKError(`${what} was given up because disconnect() came after it.`, 'ABORTED')
 }
 
 const GOODBYE = encodeMessage({ persona: PERSONA.SYSTEM, role: ROLE.GRACEFUL_DISCONNECT })

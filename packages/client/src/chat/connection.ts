@@ -59,7 +59,7 @@ interface Attempt {
 type State =
   | { readonly at: 'idle' | 'closed' }
   | { readonly at: 'connecting'; readonly attempt: Attempt }
-  | { readonly at: 'open'; readonly transport: Transport; readonly since: number }
+  | { readonly at: 'open'; readonly transport: Transport; readonly since: number; readonly leaving?: true }
   | { readonly at: 'waiting'; readonly timer: unknown }
 
 const PUBLIC_STATE = {
@@ -103,6 +103,8 @@ export class Connection {
       case 'connecting':
         return this.#join(this.#state.attempt, signal)
       case 'waiting':
+        // This attempt stands outside the schedule, so the one that it replaces counts as not made.
+        this.#attempts = Math.max(0, this.#attempts - 1)
         return this.#join(this.#attempt(true), signal)
       case 'idle':
       case 'closed':
@@ -111,6 +113,11 @@ export class Connection {
       default:
         return this.#state satisfies never
     }
+  }
+
+  /** The open connection is being left: however it ends from now on, nothing follows by itself. */
+  expectEnd(): void {
+    if (this.#state.at === 'open') this.#state = { ...this.#state, leaving: true }
   }
 
   /** Ends the connection or the attempt to make one. Nothing follows by itself. */
@@ -146,11 +153,17 @@ export class Connection {
   #attempt(background: boolean): Attempt {
     const attempt: Attempt = { controller: new AbortController(), callers: new Set(), background }
     this.#become({ at: 'connecting', attempt })
-    this.#options.address(attempt.controller.signal).then(
-      address => this.#dial(attempt, address),
+    this.#findAddress(attempt).then(
+      address => address !== undefined && this.#dial(attempt, address),
       cause => this.#fail(attempt, asError(cause)),
     )
     return attempt
+  }
+
+  async #findAddress(attempt: Attempt): Promise<string | undefined> {
+    // A listener that hears of a failure may reopen before the others have drawn their conclusions from it.
+    await null
+    return this.#isCurrent(attempt) ? this.#options.address(attempt.controller.signal) : undefined
   }
 
   #dial(attempt: Attempt, address: string): void {
@@ -207,7 +220,7 @@ export class Connection {
     if (state.at !== 'open' || state.transport !== transport) return
     if (this.#options.clock.now() - state.since >= STABLE_AFTER_MS) this.confirm()
     const sessionRefused = code === CLOSE_CODE.SESSION_UNKNOWN
-    const final = isFinalCloseCode(code)
+    const final = isFinalCloseCode(code) || state.leaving === true
     const { listener } = this.#options
     this.#comeBack(final, () => {
       listener.closed({ code, reason, willReconnect: this.#state.at !== 'closed' })
@@ -228,7 +241,7 @@ export class Connection {
     if (final || usedUp) {
       this.#become({ at: 'closed' })
       tell()
-      if (usedUp)
+      if (usedUp && this.#state.at === 'closed')
         listener.failed(
           new ConnectionError(
             `The chat is closed: ${policy.maxAttempts} reconnect attempts are used up. Call connect() to try again.`,

@@ -26,7 +26,11 @@ export class TokenDialogue {
   readonly #options: TokenDialogueOptions
   #transport: Transport | undefined
   #sent: string | undefined
-  #renewing = false
+  /** Whether the service has asked for a token on the present transport. */
+  #asked = false
+  /** The transport whose request is being answered. */
+  #answering: Transport | undefined
+  #refreshing: Promise<string> | undefined
 
   constructor(options: TokenDialogueOptions) {
     this.#options = options
@@ -37,23 +41,22 @@ export class TokenDialogue {
     return this.#options.required()
   }
 
-  /** Opens the dialogue on a new transport: resolves once the token frame has been sent, or found impossible. */
-  async begin(transport: Transport): Promise<void> {
-    this.#transport = transport
-    this.#sent = undefined
-    try {
-      const token = await this.#options.getToken()
-      // The socket may have been replaced while the token was on its way.
-      if (this.#transport === transport && this.#sent === undefined) this.#send(token)
-    } catch (cause) {
-      if (this.#transport === transport) this.#options.onUnavailable(asAuthError(cause), transport)
-    }
+  /** Whether a token frame has to go out before anything else may. */
+  get isOwed(): boolean {
+    return this.isRequired && this.#sent === undefined
+  }
+
+  /** Opens the dialogue on a new transport: gets a token and sends it. */
+  begin(transport: Transport): void {
+    this.attach(transport)
+    this.#answer(transport, this.#options.getToken())
   }
 
   /** The transport is open and needs no token; a refresh request may come all the same. */
   attach(transport: Transport): void {
     this.#transport = transport
     this.#sent = undefined
+    this.#asked = false
   }
 
   /** The transport is gone. */
@@ -63,30 +66,44 @@ export class TokenDialogue {
 
   /** The service asks for a new token. Later requests join the refresh under way. */
   renew(): void {
-    if (this.#renewing || !this.#transport) return
-    this.#renewing = true
-    const refused = this.#sent
-    this.#options
-      .refresh()
-      .then(token => {
-        if (token === refused)
-          throw new AuthError(
-            'The service refuses the access token, and no other can be had. Call updateAccessToken().',
-            'token_missing',
-          )
-        this.#send(token)
-      })
-      .catch(cause => {
-        if (this.#transport) this.#options.onUnavailable(asAuthError(cause), this.#transport)
-      })
-      .finally(() => {
-        this.#renewing = false
-      })
+    const transport = this.#transport
+    if (!transport || this.#answering === transport) return
+    this.#asked = true
+    this.#answering = transport
+    this.#answer(transport, this.#refresh()).finally(() => {
+      if (this.#answering === transport) this.#answering = undefined
+    })
   }
 
   /** A new token is there: it goes out at once when a chat that wants one is open. */
   offer(token: string): void {
-    if (this.isRequired && token !== this.#sent) this.#send(token)
+    if ((this.isRequired || this.#asked) && token !== this.#sent) this.#send(token)
+  }
+
+  /** A refresh that an earlier transport began serves the present one as well. */
+  #refresh(): Promise<string> {
+    this.#refreshing ??= this.#options.refresh().finally(() => {
+      this.#refreshing = undefined
+    })
+    return this.#refreshing
+  }
+
+  async #answer(transport: Transport, request: Promise<string>): Promise<void> {
+    const refused = this.#sent
+    // Meanwhile the socket may have been replaced, or the host may have brought a token.
+    const isWanted = () => this.#transport === transport && this.#sent === refused
+    try {
+      const token = await request
+      if (!isWanted()) return
+      if (token === refused)
+        throw new AuthError(
+          'The service refuses the access token, and no other can be had. Call updateAccessToken().',
+          'token_missing',
+        )
+      this.#send(token)
+    } catch (cause) {
+      if (isWanted()) this.#options.onUnavailable(asAuthError(cause), transport)
+    }
   }
 
   #send(token: string): void {

@@ -1,0 +1,261 @@
+import { turnEventLoop } from '@aiagent/test-support'
+import { describe, expect, it } from 'vitest'
+import { deferred } from '../../test/chat-harness.ts'
+import { AuthError, type SDKError } from '../errors.ts'
+import { TokenDialogue, type TokenDialogueOptions } from './token-dialogue.ts'
+
+class FakeTransport {
+  readonly bufferedAmount = 0
+  readonly tokens: string[] = []
+  broken = false
+  send(text: string): void {
+    if (this.broken) throw new Error('The socket is not open.')
+    const frame = JSON.parse(text)
+    expect(frame).toMatchObject({ persona: 'metadata', role: 'token' })
+    this.tokens.push(frame.messageData.token)
+  }
+  close(): void {}
+}
+
+function setUp(given: Partial<TokenDialogueOptions> = {}) {
+  const ready: unknown[] = []
+  const unavailable: Array<{ error: SDKError; transport: unknown }> = []
+  const dialogue = new TokenDialogue({
+    required: () => true,
+    getToken: async () => 'first',
+    refresh: async () => 'fresh',
+    onReady: transport => ready.push(transport),
+    onUnavailable: (error, transport) => unavailable.push({ error, transport }),
+    ...given,
+  })
+  return { dialogue, ready, unavailable, transport: new FakeTransport() }
+}
+
+describe('TokenDialogue', () => {
+  it('sends the token and is ready', async () => {
+    const { dialogue, ready, transport } = setUp()
+    dialogue.begin(transport)
+    await turnEventLoop()
+    expect([transport.tokens, ready]).toEqual([['first'], [transport]])
+  })
+
+  it('says when no token can be had, and sends one that is offered later', async () => {
+    const cause = new Error('no network')
+    const { dialogue, ready, unavailable, transport } = setUp({ getToken: () => Promise.reject(cause) })
+    dialogue.begin(transport)
+    await turnEventLoop()
+    expect(unavailable).toEqual([{ error: expect.any(AuthError), transport }])
+    expect(unavailable[0]?.error.cause).toBe(cause)
+    expect(ready).toEqual([])
+    dialogue.offer('brought')
+    expect([transport.tokens, ready]).toEqual([['brought'], [transport]])
+  })
+
+  it('passes an error of the library on as it is', async () => {
+    const error = new AuthError('expired', 'token_request_failed')
+    const { dialogue, unavailable, transport } = setUp({ getToken: () => Promise.reject(error) })
+    dialogue.begin(transport)
+    await turnEventLoop()
+    expect(unavailable[0]?.error).toBe(error)
+  })
+
+  it('does not write a token on a transport that is gone or replaced', async () => {
+    const token = deferred<string>()
+    const answers = [token.promise, Promise.resolve('second')]
+    const { dialogue, ready, transport } = setUp({ getToken: () => answers.shift() ?? Promise.resolve('') })
+    const second = new FakeTransport()
+    dialogue.begin(transport)
+    dialogue.end()
+    dialogue.begin(second)
+    token.resolve('late')
+    await turnEventLoop()
+    expect([transport.tokens, second.tokens, ready]).toEqual([[], ['second'], [second]])
+  })
+
+  it('says nothing of a failure whose transport is gone', async () => {
+    const token = deferred<string>()
+    const { dialogue, unavailable, transport } = setUp({ getToken: () => token.promise })
+    dialogue.begin(transport)
+    dialogue.end()
+    token.reject(new Error('late'))
+    await turnEventLoop()
+    expect(unavailable).toEqual([])
+  })
+
+  it('prefers a token that is offered while another is on its way', async () => {
+    const token = deferred<string>()
+    const { dialogue, unavailable, transport } = setUp({ getToken: () => token.promise })
+    dialogue.begin(transport)
+    dialogue.offer('brought')
+    token.resolve('first')
+    await turnEventLoop()
+    expect([transport.tokens, unavailable]).toEqual([['brought'], []])
+  })
+
+  it('does not complain of a failed request when a token was offered meanwhile', async () => {
+    const token = deferred<string>()
+    const { dialogue, unavailable, transport } = setUp({ getToken: () => token.promise })
+    dialogue.begin(transport)
+    dialogue.offer('brought')
+    token.reject(new Error('too late'))
+    await turnEventLoop()
+    expect([transport.tokens, unavailable]).toEqual([['brought'], []])
+  })
+
+  it('offers the same token once, and nothing to an agent that wants none or without a chat', async () => {
+    const { dialogue, transport } = setUp()
+    dialogue.offer('early')
+    dialogue.begin(transport)
+    await turnEventLoop()
+    dialogue.offer('first')
+    expect(transport.tokens).toEqual(['first'])
+    const open = setUp({ required: () => false })
+    open.dialogue.attach(open.transport)
+    open.dialogue.offer('brought')
+    expect(open.transport.tokens).toEqual([])
+  })
+
+  it('is not ready when the write fails', async () => {
+    const { dialogue, ready, unavailable, transport } = setUp()
+    transport.broken = true
+    dialogue.begin(transport)
+    await turnEventLoop()
+    expect([ready, unavailable]).toEqual([[], []])
+  })
+
+  describe('renew()', () => {
+    it('answers all requests of the time with one refresh, and the next with another', async () => {
+      let refreshed = 0
+      const { dialogue, transport } = setUp({ refresh: async () => `fresh ${++refreshed}` })
+      dialogue.begin(transport)
+      await turnEventLoop()
+      dialogue.renew()
+      dialogue.renew()
+      dialogue.renew()
+      await turnEventLoop()
+      expect(transport.tokens).toEqual(['first', 'fresh 1'])
+      dialogue.renew()
+      await turnEventLoop()
+      expect(transport.tokens).toEqual(['first', 'fresh 1', 'fresh 2'])
+    })
+
+    it('does not send the refused token again, and says that another is needed', async () => {
+      const { dialogue, unavailable, transport } = setUp({ refresh: async () => 'first' })
+      dialogue.begin(transport)
+      await turnEventLoop()
+      dialogue.renew()
+      await turnEventLoop()
+      expect(transport.tokens).toEqual(['first'])
+      expect(unavailable).toEqual([{ error: expect.objectContaining({ reason: 'token_missing' }), transport }])
+    })
+
+    it('says when the refresh fails, and asks again at the next request', async () => {
+      let refreshed = 0
+      const { dialogue, unavailable, transport } = setUp({
+        refresh: async () => {
+          if (++refreshed === 1) throw new Error('down')
+          return 'fresh'
+        },
+      })
+      dialogue.begin(transport)
+      await turnEventLoop()
+      dialogue.renew()
+      await turnEventLoop()
+      expect(unavailable).toHaveLength(1)
+      dialogue.renew()
+      await turnEventLoop()
+      expect(transport.tokens).toEqual(['first', 'fresh'])
+    })
+
+    it('does nothing without a chat', async () => {
+      let refreshed = 0
+      const { dialogue } = setUp({ refresh: async () => `fresh ${++refreshed}` })
+      dialogue.renew()
+      await turnEventLoop()
+      expect(refreshed).toBe(0)
+    })
+
+    it('does not write the answer to an old socket’s request on the new one', async () => {
+      const fresh = deferred<string>()
+      const { dialogue, transport } = setUp({ refresh: () => fresh.promise })
+      const second = new FakeTransport()
+      dialogue.begin(transport)
+      await turnEventLoop()
+      dialogue.renew()
+      dialogue.end()
+      dialogue.begin(second)
+      await turnEventLoop()
+      fresh.resolve('fresh')
+      await turnEventLoop()
+      expect([transport.tokens, second.tokens]).toEqual([['first'], ['first']])
+    })
+
+    it('does not hold up the new socket because of a refresh for the old one that failed', async () => {
+      const fresh = deferred<string>()
+      const { dialogue, unavailable, transport } = setUp({ refresh: () => fresh.promise })
+      dialogue.begin(transport)
+      await turnEventLoop()
+      dialogue.renew()
+      dialogue.end()
+      dialogue.begin(new FakeTransport())
+      await turnEventLoop()
+      fresh.reject(new Error('down'))
+      await turnEventLoop()
+      expect(unavailable).toEqual([])
+    })
+
+    it('lets a request on the new socket join the refresh that the old one began', async () => {
+      const fresh = deferred<string>()
+      let refreshed = 0
+      const { dialogue, transport } = setUp({ refresh: () => (refreshed++, fresh.promise) })
+      const second = new FakeTransport()
+      dialogue.begin(transport)
+      await turnEventLoop()
+      dialogue.renew()
+      dialogue.end()
+      dialogue.begin(second)
+      await turnEventLoop()
+      dialogue.renew()
+      fresh.resolve('fresh')
+      await turnEventLoop()
+      expect([refreshed, second.tokens]).toEqual([1, ['first', 'fresh']])
+    })
+
+    it('is content with a token that the host offers meanwhile', async () => {
+      const fresh = deferred<string>()
+      const { dialogue, unavailable, transport } = setUp({ refresh: () => fresh.promise })
+      dialogue.begin(transport)
+      await turnEventLoop()
+      dialogue.renew()
+      dialogue.offer('brought')
+      fresh.reject(new Error('down'))
+      await turnEventLoop()
+      expect([transport.tokens, unavailable]).toEqual([['first', 'brought'], []])
+    })
+
+    it('does not send a token twice that the host offers and the refresh yields', async () => {
+      const fresh = deferred<string>()
+      const { dialogue, unavailable, transport } = setUp({ refresh: () => fresh.promise })
+      dialogue.begin(transport)
+      await turnEventLoop()
+      dialogue.renew()
+      dialogue.offer('fresh')
+      fresh.resolve('fresh')
+      await turnEventLoop()
+      expect([transport.tokens, unavailable]).toEqual([['first', 'fresh'], []])
+    })
+
+    it('takes an offered token on the chat of an agent that wants none at the opening but asked for one', async () => {
+      const { dialogue, unavailable, ready, transport } = setUp({
+        required: () => false,
+        refresh: () => Promise.reject(new Error('down')),
+      })
+      dialogue.attach(transport)
+      dialogue.renew()
+      await turnEventLoop()
+      expect(unavailable).toHaveLength(1)
+      dialogue.offer('brought')
+      expect([transport.tokens, ready]).toEqual([['brought'], [transport]])
+    })
+  })
+})
