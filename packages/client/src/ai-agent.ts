@@ -8,6 +8,7 @@ import { createContextMessage } from './conversation/message-helpers.ts'
 import type { MessageProcessor } from './conversation/message-processor.ts'
 import type { SendOptions } from './conversation/outgoing-messages.ts'
 import type { TranscriptEntry, TranscriptOptions, TranscriptRow } from './conversation/transcript.ts'
+import { abortedError } from './errors.ts'
 import type { AgentEvents, AgentEventType } from './events.ts'
 import type { Logger } from './logger.ts'
 import type { Environment } from './platform/environment.ts'
@@ -85,7 +86,7 @@ export class AiAgent {
    */
   async connect(options: OperationOptions = {}): Promise<void> {
     this.#parts.startup.requireFacts('connect()')
-    await this.#parts.chat.connect(options.signal)
+    await this.#parts.chat.connect(this.#parts.startup.lasting(options.signal))
   }
 
   /**
@@ -106,10 +107,13 @@ export class AiAgent {
     this.#parts.startup.requireFacts('restartConnection()')
     const { sessionId, signal } = options
     const given = sessionId === undefined ? undefined : requireSessionId(sessionId, 'restartConnection({ sessionId })')
-    await restartConversation(this.#parts, given, signal)
+    await restartConversation(this.#parts, given, this.#parts.startup.lasting(signal))
   }
 
-  /** Leaves the chat without a word and releases every timer, listener and socket. The agent cannot be used any more. */
+  /**
+   * Leaves the chat without a word and releases every timer, listener and socket. What is under way, and every later call
+   * that would do something, is rejected with code ABORTED.
+   */
   async destroy(): Promise<void> {
     const { startup, chat, outgoing, inbox, authentication, events } = this.#parts
     startup.destroy()
@@ -130,9 +134,11 @@ export class AiAgent {
    *   a `Message`
    * @returns the message's id, as soon as the message has been taken
    * @throws {MessageError} reason `invalid`, `encoding_failed`, or `queue_full`; the message has left no trace then
+   * @throws {SDKError} code ABORTED when the signal is aborted already
    */
   async send(data: string | MessageObject | Message, options?: SendOptions & OperationOptions): Promise<string> {
-    options?.signal?.throwIfAborted()
+    this.#parts.startup.requireAlive('send()')
+    if (options?.signal?.aborted) throw abortedError('send()', options.signal)
     return this.#parts.outgoing.submit(data, options)
   }
 
@@ -175,13 +181,17 @@ export class AiAgent {
    * Merges attributes into the conversation's context, by name. The next session starts with it; with
    * `sendImmediately` those that changed go to the present one at once.
    *
-   * @param attributes plain values, or `{ value, type, description, notInLLM }`
-   * @throws {MessageError} reason `invalid` when they cannot be written as JSON
+   * @param attributes plain values, or `{ value, type, description, notInLLM }`; one that is undefined is left out
+   * @throws {MessageError} reason `invalid` when they cannot be written as JSON; `queue_full` with `sendImmediately`. The
+   *   context is as it was then, so that the same call can be made again.
    */
   async setContext(attributes: Record<string, unknown>, options: { sendImmediately?: boolean } = {}): Promise<void> {
-    const { context, outgoing } = this.#parts
-    const changed = context.merge(attributes)
-    if (options.sendImmediately && Object.keys(changed).length > 0) outgoing.submit(createContextMessage({ context: changed }))
+    const { startup, context, outgoing } = this.#parts
+    startup.requireAlive('setContext()')
+    const changed = context.changesOf(attributes)
+    if (Object.keys(changed).length === 0) return
+    if (options.sendImmediately) outgoing.submit(createContextMessage({ context: changed }))
+    context.merge(changed)
   }
 
   /** The context, or null where there is none; the same frozen object until it changes. */
@@ -239,6 +249,7 @@ export class AiAgent {
 
   /** Replaces the access token, on an open chat too. */
   async updateAccessToken(token: string): Promise<void> {
+    this.#parts.startup.requireAlive('updateAccessToken()')
     await this.#parts.authentication.updateToken(token)
     this.#parts.chat.offerToken(token)
   }
@@ -249,6 +260,7 @@ export class AiAgent {
    * @throws {SDKError} code SESSION_ID_INVALID for a blank or placeholder id
    */
   setSessionId(sessionId: string | number): void {
+    this.#parts.startup.requireAlive('setSessionId()')
     const id = requireSessionId(sessionId, 'setSessionId()')
     if (this.isConnected()) this.logger.warn('The new session id takes effect with the next connection.')
     this.#parts.session.supply(id)
@@ -263,7 +275,11 @@ export class AiAgent {
   }
 
   /** Calls the listener for the next event of that name only. */
-  once<Type extends AgentEventType>(type: Type, listener: Listener<AgentEvents[Type]>, options?: ListenerOptions): this {
+  once<Type extends AgentEventType>(
+    type: Type,
+    listener: Listener<AgentEvents[Type]>,
+    options?: ListenerOptions,
+  ): this {
     this.#parts.events.once(type, listener, options)
     return this
   }
@@ -275,7 +291,11 @@ export class AiAgent {
   }
 
   /** As {@link on}, and returns its undo. */
-  subscribe<Type extends AgentEventType>(type: Type, listener: Listener<AgentEvents[Type]>, options?: ListenerOptions): () => void {
+  subscribe<Type extends AgentEventType>(
+    type: Type,
+    listener: Listener<AgentEvents[Type]>,
+    options?: ListenerOptions,
+  ): () => void {
     return this.#parts.events.subscribe(type, listener, options)
   }
 

@@ -10,8 +10,8 @@ import { type AiAgentConfig, type ResolvedConfig, requireSessionId, resolveConfi
 import { ContextStore } from './conversation/context-store.ts'
 import { type Emit, emitInbound } from './conversation/inbound-events.ts'
 import { Inbox } from './conversation/inbox.ts'
-import { createContextMessage } from './conversation/message-helpers.ts'
 import { Message } from './conversation/message.ts'
+import { createContextMessage } from './conversation/message-helpers.ts'
 import { MessageProcessor } from './conversation/message-processor.ts'
 import { OutgoingMessages } from './conversation/outgoing-messages.ts'
 import { Transcript } from './conversation/transcript.ts'
@@ -71,7 +71,11 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
     if (session.id !== undefined) event.sessionId = session.id
     events.emit(type, event as AgentEvents[typeof type])
   }
+  const told = new WeakSet<SDKError>()
   const emitError = (error: SDKError) => {
+    // Several callers may wait for what failed, and each tells of it.
+    if (told.has(error)) return
+    told.add(error)
     logger.warn(error.message, { code: error.code })
     emit('error', () => ({ error }))
   }
@@ -87,7 +91,13 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
     if (entry) emit('transcriptUpdate', () => ({ ...entry, entry }))
   }
 
-  const context = new ContextStore(contextAdapter(config.cache, environment), config.id, clock.now)
+  const context = new ContextStore({
+    adapter: contextAdapter(config.cache, environment),
+    agentId: config.id,
+    keyPrefix: config.cache.keyPrefix,
+    now: clock.now,
+    onFailure: error => logger.warn('The store of the context failed; it lives in memory only.', { error }),
+  })
   const storedContext = context.restore()
 
   const startup = new Startup({
@@ -121,10 +131,8 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
         if (message.persona === PERSONA.AGENT) chat.confirm()
         record(message, 'received', type)
       },
-      handled: (message, result) => {
-        if (result === undefined) logger.warn('A message arrived that no handler takes.', { role: message.role })
-        emitInbound(emit, message, result)
-      },
+      handled: (message, result) => emitInbound(emit, message, result),
+      unclaimed: message => logger.warn('A message arrived that no handler takes.', { role: message.role }),
       unreadable: (error, data) => {
         emitError(MessageError.unreadable(error))
         emit('message', () => ({ data }))
@@ -150,7 +158,9 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
     },
     contextFrame: () => {
       const attributes = context.get()
-      return attributes ? Message.fromJSON(createContextMessage({ context: { ...attributes } })).toPayloadString() : undefined
+      return attributes
+        ? Message.fromJSON(createContextMessage({ context: { ...attributes } })).toPayloadString()
+        : undefined
     },
     listener: {
       stateChanged: (state, previousState) => {
@@ -183,7 +193,22 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
   })
 
   for (const warning of config.warnings) logger.warn(warning)
-  return { config, environment, logger, events, emitError, authentication, startup, session, chat, outgoing, inbox, processor, transcript, context }
+  return {
+    config,
+    environment,
+    logger,
+    events,
+    emitError,
+    authentication,
+    startup,
+    session,
+    chat,
+    outgoing,
+    inbox,
+    processor,
+    transcript,
+    context,
+  }
 }
 
 function ownLogger(config: ResolvedConfig, environment: Environment, contextProvider: () => LogContext): Logger {
@@ -209,7 +234,9 @@ function contextOf(context: ContextStore): { context?: Record<string, unknown> }
   return attributes ? { context: { ...attributes } } : {}
 }
 
-function isContextMessage(message: Message): message is Message & { messageData: { context: Record<string, unknown> } } {
+function isContextMessage(
+  message: Message,
+): message is Message & { messageData: { context: Record<string, unknown> } } {
   return (
     message.persona === PERSONA.SYSTEM && message.role === ROLE.CONTEXT && isJsonObject(message.messageData?.context)
   )

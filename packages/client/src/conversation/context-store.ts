@@ -5,24 +5,42 @@ import { sameJson } from '../util/same-json.ts'
 /** Start of the key under which a context is stored; the agent's id follows. */
 export const CONTEXT_KEY_PREFIX = 'aiagent_context_'
 
+/** What stands behind a prefix of the host's. */
+const CONTEXT = 'context_'
+
 /** Attributes of the conversation, by name. */
 export type ContextAttributes = Readonly<Record<string, unknown>>
+
+export interface ContextStoreOptions {
+  adapter: CacheAdapter
+  agentId: string
+  /** Start of the key, where the host configures one. */
+  keyPrefix?: string | undefined
+  now(): number
+  /** The store failed: the context lives in memory only. */
+  onFailure(error: unknown): void
+}
 
 /**
  * The attributes of the conversation. It owns them in memory, and a copy in the store that survives a reload (FLOW-08).
  *
- * What a host gives is copied at once, so that a later change of its objects changes nothing here.
+ * What a host gives is copied and frozen at once, so that a later change of its objects changes nothing here. A store
+ * that fails costs the copy, never a call. One that answers with promises is written in order, and not before it was
+ * read.
  */
 export class ContextStore {
-  readonly #adapter: CacheAdapter
-  readonly #now: () => number
-  #key: string
+  readonly #options: ContextStoreOptions
+  readonly #key: string
   #attributes: ContextAttributes | null = null
+  /** What happened while the store was being read; undefined at any other time. */
+  #meanwhile: { changed: boolean; removed: boolean } | undefined
+  /** The writes under way, in a store that takes its time. */
+  #writing: Promise<void> | undefined
 
-  constructor(adapter: CacheAdapter, agentId: string, now: () => number) {
-    this.#adapter = adapter
-    this.#now = now
-    this.#key = CONTEXT_KEY_PREFIX + agentId
+  constructor(options: ContextStoreOptions) {
+    this.#options = options
+    const { keyPrefix, agentId } = options
+    this.#key = (keyPrefix ? keyPrefix + CONTEXT : CONTEXT_KEY_PREFIX) + agentId
   }
 
   /** The attributes, or null; the same frozen object until they change. */
@@ -36,50 +54,114 @@ export class ContextStore {
    * Answers at once where the store does.
    */
   restore(): Awaitable<void> {
-    const take = (value: unknown) => {
-      if (typeof value !== 'object' || value === null || Array.isArray(value)) return
-      this.#attributes = Object.freeze({ ...value, ...this.#attributes })
+    try {
+      const stored = this.#options.adapter.get(this.#key)
+      if (!isPromise(stored)) return this.#take(stored?.value)
+      this.#meanwhile = { changed: false, removed: false }
+      return this.#takeLater(stored)
+    } catch (error) {
+      this.#options.onFailure(error)
     }
-    const stored = this.#adapter.get(this.#key)
-    if (isPromise(stored)) return stored.then(entry => take(entry?.value))
-    take(stored?.value)
+  }
+
+  /**
+   * The given attributes whose value differs from the stored one, copied; {@link merge} would change these.
+   *
+   * @throws {MessageError} reason `invalid` when they cannot be written as JSON
+   */
+  changesOf(attributes: Record<string, unknown>): ContextAttributes {
+    const given = Object.entries(copyOf(attributes))
+    return Object.fromEntries(
+      given.filter(([name, value]) => !this.#has(name) || !sameJson(this.#attributes?.[name], value)),
+    )
   }
 
   /**
    * Merges attributes over the stored ones, by name and not deeper.
    *
-   * @returns those whose value differs from the stored one
    * @throws {MessageError} reason `invalid` when they cannot be written as JSON
    */
-  merge(attributes: Record<string, unknown>): Record<string, unknown> {
-    const changed = Object.fromEntries(
-      Object.entries(copyOf(attributes)).filter(([name, value]) => !this.#has(name) || !sameJson(this.#attributes?.[name], value)),
-    )
-    if (Object.keys(changed).length === 0) return changed
+  merge(attributes: Record<string, unknown>): void {
+    const changed = this.changesOf(attributes)
+    if (Object.keys(changed).length === 0) return
     this.#attributes = Object.freeze({ ...this.#attributes, ...changed })
-    void this.#adapter.set(this.#key, { value: this.#attributes, timestamp: this.#now() })
-    return changed
+    this.#store()
   }
 
   /** Forgets all attributes, here and in the store. */
   remove(): Awaitable<void> {
     this.#attributes = null
-    return this.#adapter.delete(this.#key)
+    if (this.#meanwhile) this.#meanwhile.removed = true
+    this.#store()
+    return this.#writing
   }
 
   #has(name: string): boolean {
     return this.#attributes !== null && Object.hasOwn(this.#attributes, name)
   }
+
+  #take(stored: unknown): void {
+    if (stored === undefined || stored === null) return
+    try {
+      this.#attributes = Object.freeze({ ...copyOf(stored), ...this.#attributes })
+    } catch {
+      // Something else was stored under our key: nothing to take from it.
+    }
+  }
+
+  async #takeLater(stored: PromiseLike<{ value: unknown } | null>): Promise<void> {
+    let value: unknown
+    try {
+      value = (await stored)?.value
+    } catch (error) {
+      this.#options.onFailure(error)
+    }
+    const { changed, removed } = this.#meanwhile ?? {}
+    this.#meanwhile = undefined
+    // Removed before it was read: what was stored is not wanted any more.
+    if (!removed) this.#take(value)
+    if (changed) this.#store()
+  }
+
+  #store(): void {
+    if (this.#meanwhile) {
+      this.#meanwhile.changed = true
+      return
+    }
+    const { adapter, now, onFailure } = this.#options
+    const value = this.#attributes
+    const write = () =>
+      value === null ? adapter.delete(this.#key) : adapter.set(this.#key, { value, timestamp: now() })
+    try {
+      // A slow store gets one write after the other, since two at once might end in either order.
+      const written = this.#writing ? this.#writing.then(write) : write()
+      if (!isPromise(written)) return
+      const writing = Promise.resolve(written)
+        .catch(onFailure)
+        .then(() => {
+          if (this.#writing === writing) this.#writing = undefined
+        })
+      this.#writing = writing
+    } catch (error) {
+      onFailure(error)
+    }
+  }
 }
 
-function copyOf(attributes: Record<string, unknown>): Record<string, unknown> {
-  if (typeof attributes !== 'object' || attributes === null || Array.isArray(attributes))
-    throw new MessageError('The context is not an object of attributes by name.', 'invalid')
+/** A frozen copy, as it would come back from the wire. */
+function copyOf(attributes: unknown): Record<string, unknown> {
+  let copy: unknown
   try {
-    return JSON.parse(JSON.stringify(attributes))
+    const text = JSON.stringify(attributes)
+    if (text !== undefined) copy = JSON.parse(text, (_name, value) => Object.freeze(value))
   } catch (cause) {
-    throw new MessageError('The context cannot be written as JSON: it holds a circle or a BigInt.', 'invalid', { cause })
+    throw new MessageError('The context cannot be written as JSON: it holds a circle or a BigInt.', 'invalid', {
+      cause,
+    })
   }
+  if (typeof copy !== 'object' || copy === null || Array.isArray(copy))
+    throw new MessageError('The context is not an object of attributes by name.', 'invalid')
+  return copy as Record<string, unknown>
 }
 
 function isPromise<T>(value: Awaitable<T>): value is PromiseLike<T> {

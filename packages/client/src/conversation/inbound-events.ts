@@ -22,7 +22,10 @@ export function emitInbound(emit: Emit, message: Message, result: HandlerResult 
     case 'chat_history_processed':
       return emit('chatHistory', () => ({ ...told(known), hasHistory: known.hasHistory }))
     case 'error_message':
-      return emit('errorMessage', () => ({ message, error: new Error(message.content || 'The service reports an error.') }))
+      return emit('errorMessage', () => ({
+        message,
+        error: new Error(message.content || 'The service reports an error.'),
+      }))
     case 'context_validation':
       return emit('contextValidation', () => ({ message, issues: known.contextValidationErrors }))
     case 'token_refresh_required':
@@ -33,6 +36,8 @@ export function emitInbound(emit: Emit, message: Message, result: HandlerResult 
 }
 
 /** A result without what the event's envelope says already. Written out, since a rest copy is slow. */
-function told<Type extends string, Handled>(result: { type: Type; message: Handled } & Pick<HandlerResult, 'messageId' | 'from' | 'to'>) {
+function told<Type extends string, Handled>(
+  result: { type: Type; message: Handled } & Pick<HandlerResult, 'messageId' | 'from' | 'to'>,
+) {
   return { type: result.type, messageId: result.messageId, from: result.from, to: result.to, message: result.message }
 }

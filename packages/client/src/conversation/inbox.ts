@@ -1,7 +1,7 @@
-import { parseServerMessage, ProtocolError } from '@aiagent/protocol'
+import { ProtocolError, parseServerMessage } from '@aiagent/protocol'
 import type { Message, ReceivedIn } from './message.ts'
 import { receivedMessage } from './message.ts'
-import type { HandlerResult } from './message-handler.ts'
+import type { BaseMessageHandler, HandlerResult } from './message-handler.ts'
 import type { MessageProcessor } from './message-processor.ts'
 
 /** What becomes of a frame, in this order: `arrived`, its handler, then `handled`; or `unreadable`. */
@@ -10,6 +10,8 @@ export interface InboxListener {
   arrived(message: Message, type: string | undefined): void
   handled(message: Message, result: HandlerResult | undefined): void
   unreadable(error: ProtocolError, data: unknown): void
+  /** No handler takes it; `handled` follows without a result. */
+  unclaimed(message: Message): void
   /** A handler threw or rejected; `handled` follows without a result. */
   handlerFailed(error: unknown, message: Message): void
 }
@@ -35,9 +37,9 @@ export class Inbox {
     else this.#take(data)
   }
 
-  /** Forgets what waits: it belongs to a conversation that was left. */
+  /** Forgets what waits, and the outcome it waits for: they belong to a conversation that was left. */
   clear(): void {
-    if (this.#waiting) this.#waiting.length = 0
+    this.#waiting = undefined
   }
 
   #take(data: unknown): void {
@@ -49,30 +51,43 @@ export class Inbox {
       this.#listener.unreadable(error, data)
       return
     }
+    let handler: BaseMessageHandler | undefined
+    let result: unknown
+    let failure: { error: unknown } | undefined
     try {
-      const handler = this.#processor.handlerFor(message)
-      this.#listener.arrived(message, handler?.resultType)
-      const result = handler?.handle(message)
-      if (isPromise(result)) this.#await(message, result)
-      else this.#listener.handled(message, result)
+      handler = this.#processor.handlerFor(message)
     } catch (error) {
-      this.#failed(message, error)
+      failure = { error }
+    }
+    this.#listener.arrived(message, handler?.resultType)
+    try {
+      result = handler?.handle(message)
+    } catch (error) {
+      failure = { error }
+    }
+    if (failure) this.#failed(message, failure.error)
+    else if (isPromise(result)) this.#await(message, result)
+    else {
+      if (!handler) this.#listener.unclaimed(message)
+      this.#listener.handled(message, asResult(result))
     }
   }
 
-  #await(message: Message, result: PromiseLike<HandlerResult | undefined>): void {
+  #await(message: Message, result: PromiseLike<unknown>): void {
     const waiting: unknown[] = []
     this.#waiting = waiting
-    Promise.resolve(result)
-      .then(
-        handled => this.#listener.handled(message, handled),
-        error => this.#failed(message, error),
-      )
-      .finally(() => {
-        this.#waiting = undefined
-        // One of these may make the rest wait again.
-        for (const data of waiting) this.receive(data)
-      })
+    const go = (tell: () => void) => {
+      // The conversation was left while the handler took its time.
+      if (this.#waiting !== waiting) return
+      this.#waiting = undefined
+      tell()
+      // One of these may make the rest wait again.
+      for (const data of waiting) this.receive(data)
+    }
+    result.then(
+      handled => go(() => this.#listener.handled(message, asResult(handled))),
+      error => go(() => this.#failed(message, error)),
+    )
   }
 
   #failed(message: Message, error: unknown): void {
@@ -81,6 +96,11 @@ export class Inbox {
   }
 }
 
-function isPromise(value: unknown): value is PromiseLike<HandlerResult | undefined> {
+/** What a host's handler may return against its type counts as no result. */
+function asResult(value: unknown): HandlerResult | undefined {
+  return typeof value === 'object' && value !== null ? (value as HandlerResult) : undefined
+}
+
+function isPromise(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as PromiseLike<unknown> | null | undefined)?.then === 'function'
 }

@@ -4,8 +4,8 @@ import type { Message } from './message.ts'
 
 /** Who speaks, or is spoken to. */
 export interface Party {
-  name: string
-  isAi: boolean
+  readonly name: string
+  readonly isAi: boolean
 }
 
 /** A message as a handler hands it on. */
@@ -67,7 +67,10 @@ export type ErrorMessageResult = HandlerResult<'error_message', HandledMessage &
 export type ContextValidationResult = HandlerResult<'context_validation'> & {
   contextValidationErrors: ContextValidationIssue[]
 }
-export type TokenRefreshResult = HandlerResult<'token_refresh_required', HandledMessage & { errorCode: string | undefined }> & {
+export type TokenRefreshResult = HandlerResult<
+  'token_refresh_required',
+  HandledMessage & { errorCode: string | undefined }
+> & {
   errorCode: string | undefined
 }
 
@@ -92,9 +95,10 @@ export abstract class BaseMessageHandler {
   abstract handle(message: Message): Awaitable<HandlerResult>
 }
 
-const SYSTEM: Party = { name: 'System', isAi: false }
-const CLIENT: Party = { name: 'Client', isAi: false }
-const CUSTOMER: Party = { name: 'Customer', isAi: false }
+// Shared by all results, so a listener must not be able to change them.
+const SYSTEM: Party = Object.freeze({ name: 'System', isAi: false })
+const CLIENT: Party = Object.freeze({ name: 'Client', isAi: false })
+const CUSTOMER: Party = Object.freeze({ name: 'Customer', isAi: false })
 const NO_DATA: MessageData = Object.freeze({})
 
 /**

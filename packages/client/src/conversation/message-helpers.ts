@@ -41,7 +41,12 @@ export function createContextMessage({ context, ...ids }: ContextMessageParams):
 
 /** A thumb up or down for one answer. */
 export function createFeedbackMessage({ rating, answerMessageId, ...ids }: FeedbackMessageParams): MessageObject {
-  return { ...ids, persona: PERSONA.SYSTEM, role: ROLE.FEEDBACK, messageData: { feedback: { rating, answerMessageId } } }
+  return {
+    ...ids,
+    persona: PERSONA.SYSTEM,
+    role: ROLE.FEEDBACK,
+    messageData: { feedback: { rating, answerMessageId } },
+  }
 }
 
 /** Tells the service what happened to a hand-over. */

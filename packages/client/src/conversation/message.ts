@@ -1,4 +1,4 @@
-import { encodeMessage, type MessageData, PERSONA, type ServerMessage } from '@aiagent/protocol'
+import { encodeMessage, isJsonObject, type MessageData, PERSONA, type ServerMessage } from '@aiagent/protocol'
 import { MessageError } from '../errors.ts'
 
 /** A message as plain data: what the helpers return and `send()` takes. */
@@ -68,8 +68,10 @@ export class Message {
       }
     }
     if (typeof data !== 'object' || data === null) throw new MessageError('The JSON is not an object.', 'invalid')
-    const { persona = '', role = '', content, ...rest } = data as MessageObject
-    const message = new Message(persona, role, content, { ...rest, ...options })
+    const { persona = '', role = '', content, messageData, ...rest } = data as MessageObject
+    // The service may send null for what it leaves out.
+    const given = { ...rest, messageData: messageData ?? undefined, ...options }
+    const message = new Message(persona, role, content ?? undefined, given)
     message.validate()
     return message
   }
@@ -87,7 +89,7 @@ export class Message {
           ? 'its role is missing'
           : this.content !== undefined && typeof this.content !== 'string'
             ? 'its content is not text'
-            : this.messageData !== undefined && (typeof this.messageData !== 'object' || this.messageData === null)
+            : this.messageData !== undefined && !isJsonObject(this.messageData)
               ? 'its messageData is not an object'
               : undefined
     if (wrong) throw new MessageError(`The message cannot be sent: ${wrong}.`, 'invalid', { messageId: this.messageId })
@@ -112,10 +114,14 @@ export class Message {
             : { persona, role },
       )
     } catch (cause) {
-      throw new MessageError('The message cannot be written as JSON: its messageData holds a circle or a BigInt.', 'encoding_failed', {
-        cause,
-        messageId: this.messageId,
-      })
+      throw new MessageError(
+        'The message cannot be written as JSON: its messageData holds a circle or a BigInt.',
+        'encoding_failed',
+        {
+          cause,
+          messageId: this.messageId,
+        },
+      )
     }
   }
 

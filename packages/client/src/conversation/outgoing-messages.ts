@@ -67,9 +67,8 @@ export class OutgoingMessages {
 
   /** The agent is known: what was held goes on. */
   release(): void {
-    const held = this.#held
-    this.#held = []
-    for (const message of held) {
+    // Taken out one by one: what a listener sends meanwhile goes behind what is still held.
+    for (let message = this.#held.shift(); message; message = this.#held.shift()) {
       try {
         this.#pass(this.#complete(message, {}, true))
       } catch (error) {
@@ -88,11 +87,12 @@ export class OutgoingMessages {
 
   #complete(data: string | MessageObject | Message, options: SendOptions, settled: boolean): Message {
     const given: Partial<Message> = typeof data === 'string' ? { content: data } : (data as Partial<Message>)
-    if (typeof given !== 'object' || given === null)
+    if (typeof given !== 'object' || given === null || Array.isArray(given))
       throw new MessageError('send() takes text, a Message, or an object with persona, role and content.', 'invalid')
     const place = settled ? this.#options.place() : undefined
     return new Message(given.persona ?? PERSONA.CUSTOMER, given.role ?? ROLE.HUMAN, given.content, {
-      messageId: options.id ?? given.messageId ?? this.#options.newId(),
+      // An empty id names no message.
+      messageId: options.id || given.messageId || this.#options.newId(),
       messageData: given.messageData,
       timestamp: given.timestamp ?? this.#options.now(),
       from: options.from ?? given.from ?? PERSONA.CUSTOMER,
@@ -103,14 +103,21 @@ export class OutgoingMessages {
   }
 
   #pass(message: Message): void {
-    this.#options.accept(message.messageId as string, message.toPayloadString())
-    this.#options.accepted(message)
+    const frame = message.toPayloadString()
+    this.#options.accept(message.messageId as string, frame)
+    this.#options.accepted(asWritten(message, frame))
   }
 
   #hold(id: string, message: Message): void {
     if (this.#held.length + this.#options.waitingInLane() >= this.#options.limit) throw this.#options.full(id)
     // What cannot be written is refused now, not when nobody listens any more.
-    message.toPayloadString()
-    this.#held.push(message)
+    this.#held.push(asWritten(message, message.toPayloadString()))
   }
+}
+
+/** The message with its data as it was written, so that a later change of the host's object changes nothing. */
+function asWritten(message: Message, frame: string): Message {
+  return message.messageData
+    ? message.clone({ messageData: (JSON.parse(frame) as MessageObject).messageData })
+    : message
 }

@@ -102,7 +102,12 @@ export class Transcript {
    * @param type kind of a received message, as its handler names it
    * @returns the entry, or undefined where the filters keep it out; it is stored only with `enabled`
    */
-  record(message: Message, direction: 'sent' | 'received', timestamp: number, type?: string): TranscriptEntry | undefined {
+  record(
+    message: Message,
+    direction: 'sent' | 'received',
+    timestamp: number,
+    type?: string,
+  ): TranscriptEntry | undefined {
     if (message.role === ROLE.TOKEN) return undefined
     const { enabled, excludeRoles, excludePersonas, includeMessageTypes, maxEntries } = this.#config
     if (excludeRoles?.includes(message.role) || excludePersonas?.includes(message.persona)) return undefined

@@ -2,12 +2,13 @@ import type { Chat } from '../chat/chat.ts'
 import type { Inbox } from '../conversation/inbox.ts'
 import type { OutgoingMessages } from '../conversation/outgoing-messages.ts'
 import type { Transcript } from '../conversation/transcript.ts'
-import { ConnectionError, MessageError, SDKError } from '../errors.ts'
+import { MessageError, SDKError } from '../errors.ts'
 
 /** What holds messages on their way out, and where their loss is told. */
 export interface Waiting {
   readonly chat: Chat
   readonly outgoing: OutgoingMessages
+  /** Tells of a failure, once however often it is given. */
   readonly emitError: (error: SDKError) => void
 }
 
@@ -26,13 +27,12 @@ export function dropWaiting({ chat, outgoing, emitError }: Waiting): void {
 /**
  * Leaves the conversation for another session: a new one, or the host's.
  *
- * A failure is told by an `error` event as well, since the chat as a whole is concerned; failed connection attempts have
- * theirs already.
+ * A failure is told by an `error` event as well, since the chat as a whole is concerned.
  */
 export async function restartConversation(
   conversation: Conversation,
   sessionId: string | undefined,
-  signal: AbortSignal | undefined,
+  signal: AbortSignal,
 ): Promise<void> {
   const { chat, inbox, transcript, emitError } = conversation
   const reset = () => {
@@ -43,8 +43,7 @@ export async function restartConversation(
   try {
     await chat.restart({ sessionId, signal, reset })
   } catch (error) {
-    const told = error instanceof ConnectionError || (error instanceof SDKError && error.code === 'ABORTED')
-    if (error instanceof SDKError && !told) emitError(error)
+    if (error instanceof SDKError && error.code !== 'ABORTED') emitError(error)
     throw error
   }
 }

@@ -1,5 +1,6 @@
 import type { AgentDetails } from '@aiagent/protocol'
 import { SDKError } from '../errors.ts'
+import { untilAborted } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import { type Deployment, findDeployment, meetAgent, type PreparationOptions, signIn } from './prepare-agent.ts'
 import type { StartupFacts } from './startup-facts.ts'
@@ -30,6 +31,7 @@ export class Startup {
   readonly #run = new JoinedTask<void>('initialize()')
   readonly #finding = new JoinedTask<Deployment>('getDeploymentInfo()')
   readonly #meeting = new JoinedTask<AgentDetails>('getAgentDetails()')
+  readonly #life = new AbortController()
   #phase: Phase = 'idle'
   #deployment: Deployment | undefined
   #agent: AgentDetails | undefined
@@ -40,6 +42,16 @@ export class Startup {
 
   get isReady(): boolean {
     return this.#phase === 'ready'
+  }
+
+  /** Aborted when the agent is destroyed, and when the caller's own signal is. */
+  lasting(signal: AbortSignal | undefined): AbortSignal {
+    return signal ? AbortSignal.any([this.#life.signal, signal]) : this.#life.signal
+  }
+
+  /** @throws {SDKError} code ABORTED once the agent is destroyed */
+  requireAlive(operation: string): void {
+    if (this.#phase === 'destroyed') throw destroyed(operation)
   }
 
   /** The agent's details, once they are known. */
@@ -54,15 +66,16 @@ export class Startup {
    */
   requireFacts(operation: string): StartupFacts {
     if (this.#phase === 'ready' && this.#deployment && this.#agent) return { ...this.#deployment, agent: this.#agent }
-    this.#refuseDestroyed(operation)
+    this.requireAlive(operation)
     throw new SDKError(`${operation} needs an initialized agent. Await initialize() first.`, 'NOT_INITIALIZED')
   }
 
   /** Runs all steps once; joins a run under way. A failure leaves the agent as it was before. */
   async initialize(context: Record<string, unknown>, signal: AbortSignal | undefined): Promise<void> {
-    this.#refuseDestroyed('initialize()')
+    this.requireAlive('initialize()')
     if (this.#phase === 'ready') return
-    await this.#run.join(inner => this.#prepare(context, inner), signal)
+    // The host's own parts, such as a store or a token function, may never answer.
+    await this.#run.join(inner => untilAborted(this.#prepare(context, inner), inner), signal)
   }
 
   /** The deployment and the helper for its calls, from memory, cache or network. Works before initialization (OPS-08). */
@@ -78,7 +91,9 @@ export class Startup {
   /** Ends what is under way; nothing can be started after it. */
   destroy(): void {
     this.#phase = 'destroyed'
-    for (const task of [this.#run, this.#finding, this.#meeting]) task.abort(destroyed('The operation'))
+    const reason = destroyed('The operation')
+    for (const task of [this.#run, this.#finding, this.#meeting]) task.abort(reason)
+    this.#life.abort(reason)
   }
 
   async #prepare(context: Record<string, unknown>, signal: AbortSignal): Promise<void> {
@@ -87,30 +102,27 @@ export class Startup {
     const deployment = await this.#find(signal)
     const agent = await this.#meet(signal)
     await signIn(agent, authentication)
-    await openSession(signal)
     // Aborted or destroyed meanwhile: what was asked for is not wanted any more.
-    if (signal.aborted) throw signal.reason
+    signal.throwIfAborted()
+    await openSession(signal)
+    signal.throwIfAborted()
     this.#phase = 'ready'
     onReady({ ...deployment, agent })
   }
 
   async #find(signal?: AbortSignal): Promise<Deployment> {
-    this.#refuseDestroyed('getDeploymentInfo()')
+    this.requireAlive('getDeploymentInfo()')
     this.#deployment ??= await this.#finding.join(inner => findDeployment(this.#options, inner), signal)
     return this.#deployment
   }
 
   async #meet(signal?: AbortSignal): Promise<AgentDetails> {
-    this.#refuseDestroyed('getAgentDetails()')
+    this.requireAlive('getAgentDetails()')
     this.#agent ??= await this.#meeting.join(async inner => {
       const deployment = await this.#find(inner)
-      return Object.freeze(await meetAgent(deployment, this.#options, inner))
+      return Object.freeze(await untilAborted(meetAgent(deployment, this.#options, inner), inner))
     }, signal)
     return this.#agent
-  }
-
-  #refuseDestroyed(operation: string): void {
-    if (this.#phase === 'destroyed') throw destroyed(operation)
   }
 }
 

@@ -1,6 +1,13 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
 import type { Message } from '../message.ts'
-import { type AgentMessage, type AgentMessageResult, BaseMessageHandler, dataOf, type EscalationOption, resultOf } from '../message-handler.ts'
+import {
+  type AgentMessage,
+  type AgentMessageResult,
+  BaseMessageHandler,
+  dataOf,
+  type EscalationOption,
+  resultOf,
+} from '../message-handler.ts'
 
 /** Answers and questions of the agent, whatever their role. */
 export class AgentMessageHandler extends BaseMessageHandler {

@@ -1,6 +1,6 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
 import type { Message } from '../message.ts'
-import { BaseMessageHandler, handled, type HeartbeatResult, resultOf } from '../message-handler.ts'
+import { BaseMessageHandler, type HeartbeatResult, handled, resultOf } from '../message-handler.ts'
 
 /** The agent is working on an answer. */
 export class HeartbeatHandler extends BaseMessageHandler {

@@ -19,8 +19,7 @@ export class TokenRefreshHandler extends BaseMessageHandler {
 
   canHandle(message: Message): boolean {
     return (
-      message.persona === PERSONA.METADATA &&
-      (message.role === ROLE.STALE_TOKEN || message.role === ROLE.EXPIRED_TOKEN)
+      message.persona === PERSONA.METADATA && (message.role === ROLE.STALE_TOKEN || message.role === ROLE.EXPIRED_TOKEN)
     )
   }
 
