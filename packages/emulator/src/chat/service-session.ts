@@ -31,8 +31,6 @@ import { SlidingWindow } from './sliding-window.ts'
 import type { ChatConnection, SocketEnd } from './socket-end.ts'
 import { TokenGate } from './token-gate.ts'
 
-/** Error code of a frame that cannot be read. */
-const UNREADABLE_FRAME = '400-001'
 /** A frame above this many characters ends the connection rather than being answered. */
 export const MAX_SOCKET_PAYLOAD = 1024 * 1024
 const MESSAGES_PER_SPAN = 20
@@ -262,7 +260,8 @@ export class ServiceSession {
   #refuseUnreadable(connection: OpenConnection, error: unknown, at: number): void {
     if (!connection.unreadable.take(at, this.#parts.settings.unreadableFrameLimit))
       return this.disconnect(CLOSE_CODE.POLICY_VIOLATION, 'Too many unreadable frames')
-    this.#sendError(UNREADABLE_FRAME, error instanceof ProtocolError ? error.message : 'The frame cannot be read.')
+    const why = error instanceof ProtocolError ? error.message : 'The frame cannot be read.'
+    this.#sendError(SERVICE_ERROR_CODE.UNREADABLE_FRAME, why)
   }
 
   #answer({ content, role = ROLE.CUSTOMER_SUPPORT, messageData = {} }: Answer): void {

@@ -3,7 +3,6 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { ensureReflectMetadata } from './metadata-shim.ts'
 
 /** A certificate for this machine's own use, with its key. */
 export interface DevelopmentCertificate {
@@ -44,8 +43,9 @@ export async function loadDevelopmentCertificate(
 }
 
 async function makeCertificate(host: string, now: number): Promise<{ cert: string; key: string }> {
-  ensureReflectMetadata()
-  // Loaded here, because nobody else needs the library and its start takes a moment.
+  // Loaded here, because nobody else needs the library and its start takes a moment. It asks for the metadata
+  // functions of Reflect as soon as it is loaded, so they come first.
+  await import('reflect-metadata')
   const x509 = await import('@peculiar/x509')
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
   const keys = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])

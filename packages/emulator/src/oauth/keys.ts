@@ -1,7 +1,8 @@
+import { hmac } from '@noble/hashes/hmac.js'
+import { sha256 } from '@noble/hashes/sha2.js'
 import { base64url } from 'jose'
 import type { Clock } from '../clock.ts'
 import type { Random } from '../random.ts'
-import { hmacSha256 } from './hmac-sha256.ts'
 
 /** A token whose signature holds, reduced to what the service decides on. */
 export interface VerifiedToken {
@@ -39,7 +40,9 @@ const VERIFIED_LIMIT = 1000
  * Issues the access tokens and judges them.
  *
  * Signed with HS256 and a secret made from the seed: the issuer is the only one who verifies, and unlike the
- * signatures of an asymmetric key, these are the same in every run, byte by byte.
+ * signatures of an asymmetric key, these are the same in every run, byte by byte. The platform's own HMAC works in
+ * another thread and comes back at a moment that no clock and no seed decide; a synchronous one keeps its place in the
+ * order of events.
  */
 export class TokenKeys {
   readonly #clock: Clock
@@ -110,6 +113,6 @@ export class TokenKeys {
   }
 
   #sign(text: string): string {
-    return base64url.encode(hmacSha256(this.#secret, new TextEncoder().encode(text)))
+    return base64url.encode(hmac(sha256, this.#secret, new TextEncoder().encode(text)))
   }
 }

@@ -83,7 +83,7 @@ export function createRestApp(parts: RestParts): { fetch(request: Request): Resp
   })
 
   // The path needs a department, and any will do.
-  at(paths.previousTranscript(':agentId', ':sessionId').replace('/department/1000/', '/department/:departmentId/'), {
+  at(paths.previousTranscript(':agentId', ':sessionId', ':departmentId'), {
     GET: c => {
       tokenOf(c)
       return c.json(readTranscript(world, param(c, 'agentId'), param(c, 'sessionId')))
