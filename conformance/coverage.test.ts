@@ -1,0 +1,62 @@
+import { readdir } from 'node:fs/promises'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { findRule, RULES } from './rules.ts'
+import { collectScenarios, type Scenario } from './verifies.ts'
+import { WIRES } from './wire.ts'
+
+const FOLDER = new URL('./scenarios/', import.meta.url)
+
+describe('the scenarios', () => {
+  let scenarios: Scenario[] = []
+  beforeAll(async () => {
+    const files = (await readdir(FOLDER)).filter(name => name.endsWith('.test.ts'))
+    scenarios = await collectScenarios(() => Promise.all(files.map(name => import(new URL(name, FOLDER).pathname))))
+  })
+  const provenIds = () => new Set(scenarios.flatMap(({ rules }) => rules))
+
+  it('name only rules that exist', () => {
+    expect([...provenIds()].filter(id => !findRule(id))).toEqual([])
+  })
+
+  it('prove every rule that is marked as done, on every wire where they need one', () => {
+    const unproven = RULES.filter(({ status }) => status === 'done').flatMap(({ id }) => {
+      const own = scenarios.filter(({ rules }) => rules.includes(id))
+      const wires = new Set(own.flatMap(scenario => scenario.wires))
+      const alone = own.length > 0 && wires.size === 0
+      return alone || wires.size === WIRES.length ? [] : [id]
+    })
+    expect(unproven).toEqual([])
+  })
+
+  it('have titles of their own, so that a failure leads to one of them', () => {
+    const titles = scenarios.map(({ title, rules }) => `${rules.join()} ${title}`)
+    expect(titles.filter((title, index) => titles.indexOf(title) !== index)).toEqual([])
+  })
+
+  it('say which rules are proven and which are open', () => {
+    const proven = RULES.filter(({ id }) => provenIds().has(id))
+    const open = RULES.filter(({ id }) => !provenIds().has(id))
+    console.info(
+      `${proven.length} of ${RULES.length} rules are proven by ${scenarios.length} scenarios: ${listed(proven)}.\n` +
+        `Open: ${listed(open)}.`,
+    )
+    expect(proven.length + open.length).toBe(RULES.length)
+    expect(open.map(({ status }) => status)).not.toContain('done')
+  })
+})
+
+describe('the rules', () => {
+  it('have ids of their own', () => {
+    expect(new Set(RULES.map(({ id }) => id)).size).toBe(RULES.length)
+  })
+})
+
+/** `CFG-01 04 05, FLOW-02`: ids by area. */
+function listed(rules: readonly { id: string }[]): string {
+  const areas = new Map<string, string[]>()
+  for (const { id } of rules) {
+    const [area = '', number = ''] = id.split('-')
+    areas.set(area, [...(areas.get(area) ?? []), number])
+  }
+  return [...areas].map(([area, numbers]) => `${area}-${numbers.join(' ')}`).join(', ')
+}

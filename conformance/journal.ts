@@ -1,0 +1,52 @@
+import type { AgentEvent, AgentEventType, AiAgent } from '@aiagent/client'
+
+const TYPES = Object.keys({
+  initialized: 0,
+  connected: 0,
+  closed: 0,
+  stateChanged: 0,
+  error: 0,
+  message: 0,
+  agentMessage: 0,
+  errorMessage: 0,
+  heartbeat: 0,
+  contextValidation: 0,
+  chatHistory: 0,
+  tokenExpiring: 0,
+  queueFlushed: 0,
+  transcriptUpdate: 0,
+} satisfies Record<AgentEventType, 0>) as AgentEventType[]
+
+/** Everything an agent has told, in order. */
+export class Journal {
+  readonly #events: AgentEvent[] = []
+
+  constructor(agent: AiAgent) {
+    for (const type of TYPES) agent.on(type, event => this.#events.push(event as AgentEvent))
+  }
+
+  /** The names of all events so far. */
+  get types(): AgentEventType[] {
+    return this.#events.map(event => event.type)
+  }
+
+  /** The events of one name. */
+  events<Type extends AgentEventType>(type: Type): AgentEvent<Type>[] {
+    return this.#events.filter((event): event is AgentEvent<Type> => event.type === type)
+  }
+
+  /** The payloads of one name. */
+  of<Type extends AgentEventType>(type: Type): AgentEvent<Type>['payload'][] {
+    return this.events(type).map(event => event.payload)
+  }
+
+  /** What the agent has answered. */
+  get answers(): (string | undefined)[] {
+    return this.of('agentMessage').map(payload => payload.message.content)
+  }
+
+  /** The codes of the errors told. */
+  get errorCodes(): string[] {
+    return this.of('error').map(payload => payload.error.code)
+  }
+}

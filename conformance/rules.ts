@@ -1,0 +1,242 @@
+/** Whether a rule must be proven by a scenario now, or belongs to work that is still to come. */
+export type RuleStatus = 'done' | 'open'
+
+/** One checkable statement about the library, the service, or both. */
+export interface Rule {
+  readonly id: string
+  readonly text: string
+  readonly status: RuleStatus
+}
+
+/** What is proven now, by area. */
+const DONE: Readonly<Record<string, string>> = {
+  'CFG-01':
+    '`id` and `endpoint` are required; a missing or malformed one is a clear error from the constructor, naming the field; the endpoint may be http(s)://, ws(s):// or a bare host (ws maps to http and wss to https for REST)',
+  'CFG-04': '`maxQueueSize` default 1000',
+  'CFG-05':
+    '`maxReconnectAttempts` default Infinity; when they are used up the state is CLOSED, one `error` event says so, no timer is left, and a later connect() starts anew',
+  'CFG-06': '`baseReconnectDelay` default 1000 ms, `maxReconnectDelay` default 30000 ms',
+  'CFG-07':
+    '`logger` (without it the agent creates its own), `logLevel` (default INFO; DEBUG exists), `enableLogging` (default true: console output)',
+  'CFG-08': '`transcriptConfig` controls whether and which messages the transcript keeps',
+  'CFG-10':
+    '`sessionId` (string or finite number) given: no session call at initialization, the id is used as it is; an unusable one is rejected',
+  'CFG-11':
+    '`initParams` as in the INIT rows; `getInitParams()` returns all keys, well-known or not; `getQueryParams()` is its alias',
+  'CFG-15': '`scopes` is no field of AiAgentConfig (a type error; at run time it is ignored with a warning)',
+  'FLOW-02': 'close code 1000 or 1005: no reconnect is scheduled',
+  'FLOW-03':
+    'any other close code: reconnect with exponential backoff between base and max delay, up to maxReconnectAttempts',
+  'FLOW-04':
+    '`send()` while disconnected queues up to maxQueueSize; beyond it the call rejects with a clear error and nothing already queued is lost',
+  'FLOW-05':
+    'after an open with queued messages the queue is flushed in order, with the 5 ms delay between bursts of 16 (a wake-up that comes late, as in a hidden tab, sends what the elapsed time allows), then `queueFlushed` is emitted once with the count',
+  'FLOW-07':
+    '`setContext()` merges into the cached context; with `sendImmediately` only the attributes that changed are sent; no change, no frame',
+  'FLOW-08':
+    'context survives a reload (session storage): `getContext()` returns it and the next session POST carries it; an ordinary reconnect sends nothing, the session has it; `removeContext()`',
+  'FLOW-09':
+    '`restartConnection()` makes a new session, with the context in the session POST; the stored context goes over the WebSocket only where the caller supplies an existing sessionId',
+  'FLOW-20': 'an empty message content is left out of the payload',
+  'FLOW-24':
+    'the transcript records every message sent and received (a queued one counts as sent when accepted; token frames never): message, direction (`sent` or `received`), timestamp, sessionId, agentId',
+  'REST-01':
+    '`GET /core/aiservices/v4/aiagent/details/agent/{agentId}` returns agent details: webSocketDomain, extraScopes, clientAppId, languageCode, enableDataMasking, isAuthenticated, departmentId, portals, userType',
+  'REST-02': '`POST …/session` with optional `{ context }` returns a session id; 403, 404 or 405 fall back to GET',
+  'REST-08':
+    'the per-call authToken may be omitted when `getToken` is set on ApiHelperConfig; with neither, a clear error',
+  'REST-09':
+    "a failing call's error says which call, the status, and what the body said; a body that is no JSON, empty, truncated or never ends is an error too, within a time limit (exceptions: PUT bodies are not read, 204 on a list is an empty list, user and customer details resolve to null)",
+  'REST-10':
+    "blank, undefined, null or placeholder session ids ('undefined', 'null') are rejected before any request or address is made: config, getAiAgentSession, setSessionId, the chat address",
+  'REST-11':
+    'getDeploymentInfo needs no token, returns at least aiAgentDomain, tenant_identifier, intClientId, extClientId, clientId, and uses the shared static cache',
+  'WS-01':
+    'address `wss://<webSocketDomain>` when agent details give a non-empty one, else `wss://chat.<deploymentInfo.aiAgentDomain>`',
+  'WS-02': 'query parameter `sessionId`, set through URL search parameters',
+  'WS-04':
+    'all frames of `PROTOCOL.md` are sent and understood; an unknown or malformed frame never breaks the next one',
+  'WS-05': 'an inbound escalation carries `messageData.escalationData` with liveDomain and entrypointUrl',
+  'WS-06':
+    'rejected context attributes arrive as a non-terminal system message: `contextValidation` is emitted with the issues, and the session goes on',
+  'OPS-06':
+    'message helpers: createContextMessage, createFeedbackMessage, createEscalationMessage, createAgentMessage, createGracefulDisconnectMessage, createTokenMessage',
+  'OPS-08': 'getAgentDetails() and getDeploymentInfo() work before initialize()',
+  'EVT-04':
+    'transcriptUpdate, payload a TranscriptEntry, for each message sent or received that the role, persona and type filters let through, also when storing is off; never for token frames',
+  'EVT-06': 'queueFlushed',
+  'EVT-07': 'contextValidation',
+  'EVT-08':
+    'connection and message events: connected, closed, stateChanged, message, agentMessage, errorMessage, heartbeat, error',
+  'EVT-09': 'a listener that throws breaks neither the library nor the other listeners',
+  'ERR-03':
+    'AuthError, ConnectionError, MessageError and their common base SDKError carry a stable code from the union of `PROTOCOL.md` 3.11 and the cause',
+  'ERR-04': '401 at session creation and a rejected session id are told apart from other failures by code',
+  'LIM-01':
+    'the numbers of the Limits table hold: queue 1000, attempts Infinity, delays 1000/30000 ms, cache ttl 300000 ms, refresh buffer 5 min, flush delay 5 ms; the emulator refuses session creation below 290 s of token life',
+  'VER-01':
+    'all packages carry version 0.3.2 of one release line, semantic versioning; an exported VERSION equals it; what 0.3.x removed or deprecated has its warning or type error',
+
+  // Decisions of our own.
+  'OWN-01':
+    'connect(), disconnect(), initialize() and send() settle also when the service refuses, never answers, or closes early; each can be given up by a signal',
+  'OWN-02':
+    'disconnect() followed at once by connect() ends connected, on one socket; two calls of connect() or initialize() join',
+  'OWN-03':
+    'a service that accepts and closes at once is not hammered: only five seconds open or a word of the agent start the waiting anew',
+  'OWN-04':
+    'a session that the service no longer knows (404 or 410 at the upgrade, close code 4404) is told by an error event and replaced by a new one, with the stored context',
+  'OWN-05': 'a second agent in the same process asks for nothing but its session',
+  'OWN-06': 'the token frame is the first on every opening of an authenticated agent, and nothing overtakes what waits',
+  'OWN-07': 'a send() before initialize() waits and leaves in order',
+}
+
+/** What later work proves. */
+const OPEN: Readonly<Record<string, string>> = {
+  'CFG-02':
+    '`auth` takes a config object, an AuthProvider (`getToken()`), an AuthStrategy (full lifecycle) or nothing (anonymous); anything else is an AuthError',
+  'CFG-03':
+    '`autoConnect` (default false) connects after `initialize()` completes, also after a portal pipeline that waited for a choice',
+  'CFG-09':
+    "`cache` defaults: enabled true, storageType 'session', ttl 300000 ms; 'local', 'memory' and a custom adapter also work; it holds agent details, portals, my portals, portal details, profiles, agents by portal and masking patterns",
+  'CFG-12':
+    '`context` is merged with `initialize({ context })` (the latter wins), used for portal/profile auto-select and stored for reconnect',
+  'CFG-13':
+    "`connector.connectorUrl` overrides the connector script's URL; `connector` carries the host's environment label",
+  'CFG-14':
+    "`authScheme` default 'popup', seen in login and in logout; applies only to the PKCE config that the library builds; ignored where the host gives a full PKCEAuthConfig",
+  'INIT-01':
+    "Flow A (`isDefaultAgent` not 'true'): portals are intersected with `agentDetails.portals`; `id` stands in for a missing `agentid`; `agentid` never changes which agent's details are fetched",
+  'INIT-02': '`departmentId` is the fallback in Flow B where `agentDetails.departmentId` is missing',
+  'INIT-03':
+    "`portalIds` (comma-separated): no list call (getMyPortals, getPortals) and no connector hooks, minimal portal objects are used; the chosen one's details are still fetched",
+  'INIT-04':
+    'short URL template: `templateName`, then `shortUrlTemplate`, then `vendortemplate`; sent as `shortUrlTemplate` with every portal manager call',
+  'INIT-05':
+    "`authType` (trimmed, ignoring case): 'customer' gives the customer profile mode, no PUT and customer details; 'user' gives user profiles and the PUT",
+  'INIT-06':
+    "`scopes` (comma-separated) are used exactly as given: no defaults, no extraScopes, no platform additions; a host PKCE config's own scopes win; getAuthScopes() equals the given list (a permission prefix and OpenID's own scopes appear on the wire only)",
+  'INIT-07': '`userid` keys the portal cache',
+  'INIT-08': "`isDefaultAgent` 'true' turns on Flow B",
+  'INIT-09': '`vendorclientid` is the client id of the built PKCE config',
+  'INIT-10':
+    "`platform` selects the connector script; it loads for every set value, 'standalone' and 'test' too; 'test' maps to the standalone connector's path; neither a base for the environment nor a connectorUrl is a clear error",
+  'INIT-11': "`env`: 'dev', 'qa', 'non-prod', 'prod'; anything else is 'prod'",
+  'FLOW-01':
+    "`initialize()` fetches deployment information and agent details over REST, then opens the session; with a contact-center setup (`portalIds` non-blank, or `agentDetails.portals` non-empty, or `isDefaultAgent` 'true') the pipeline (portals, agents where asked, profiles) ends before any session or WebSocket is opened",
+  'FLOW-06': 'agent not authenticated (`isAuthenticated` false): user/customer details are not fetched',
+  'FLOW-10':
+    '`selectPortal()`, `selectAgent()`, `selectUserProfile()` reject with InitializationPipelineError when the pipeline fails',
+  'FLOW-11':
+    "several profiles: auto-select from session storage, then `vendor_personalization_profile_id` in the context, then `isLastUsedInPortal`, then the portal's default; else `profilesAvailable`",
+  'FLOW-12':
+    "`vendor_portal_id` / `vendor_personalization_profile_id` in the context (plain string or `{ value }`) auto-select portal / profile; a connector's default portal goes first (decision)",
+  'FLOW-13':
+    "a selected profile (auto or by `selectUserProfile()`) is written to session storage under `v2_{rigelPrefix}selectedProfile-{portalId}` as `{ name, id, isLastUsedInPortal, portalId }`; the prefix is `deploymentInfo.tenant_identifier`, else the endpoint URL's first path segment",
+  'FLOW-14': 'after the profile PUT succeeds the cached getUserProfiles responses are invalidated',
+  'FLOW-15':
+    '`updateUserProfile()` clears every profile cache entry (`vendor_profiles_…`) of this agent and the getUserProfiles responses, also where the PUT fails or is skipped, so that the next run refetches',
+  'FLOW-16':
+    'the connector picks the portal by `getDefaultPortal`: the full processed list is stored, and `initialized` carries it as `availablePortals`',
+  'FLOW-17':
+    'once agent details are loaded their `languageCode` is set on ApiHelper and the anonymous strategy is re-scoped with the resolved scope list',
+  'FLOW-18':
+    '`cache.enabled` false: no deployment-info cache, no REST response cached (in memory either), no pipeline profile cache; context lives in memory only; the anonymous token has its own switch',
+  'FLOW-19':
+    '`enableDataMasking` true and deployment version 21.22.2 or later (semver): patterns load during init, `send()` masks outbound customer/human messages, `maskContent()` masks on demand; a lower, missing or unreadable version makes no pattern call',
+  'FLOW-21':
+    '`restartPortalInitializer()` runs the pipeline again (agents without one: `restartConnection()`); `restartCcHostInitializer()` is its deprecated alias',
+  'FLOW-22':
+    'portal-trained customer agents (`userType` customer with portals): a failing portal manager call rejects `initialize()` with PORTAL_FETCH_FAILED',
+  'FLOW-23':
+    'an auto-select that fails before the first user gate rejects `initialize()` with InitializationPipelineError',
+  'FLOW-25':
+    'after completion `selectPortal(p)` with p of `availablePortals` switches: a new run at p, the chat is left, agent and profile gates follow, `initialized` is emitted once more; an id outside the list is INVALID_SELECTION and leaves the running chat untouched',
+  'FLOW-26':
+    '`initialize()` resolves at the first gate or at completion, whichever is first; `getIsInitialized()` is false until completion; a second `initialize()` at a gate resolves without a second run; a failure after the first gate rejects only the select promise',
+  'REST-03': '`GET …/portalmgr/v3/portals` (customer list); Flow A intersects it with agentDetails.portals',
+  'REST-04':
+    'profile selection: PUT …/userprofiles/{id}/select with Bearer, `$lang`, `Accept-Language`, no body; any 2xx is success',
+  'REST-05':
+    "portal, masking and profile calls send the language as `$lang` and as `Accept-Language`, by fixed mapping rules (a British English locale maps to 'en-us'); there is no per-call language option; `setLanguage` sets it",
+  'REST-06':
+    'getMyPortals and getPortals responses are cached when the cache is enabled, keyed by language and departmentId',
+  'REST-07':
+    'ApiHelper has getAiAgentSession, getAgentDetails, getDeploymentInfo, getPortals, getMyPortals, getAgentsByPortal, getUserProfiles, selectUserProfile, getUserDetails, getCustomerDetails, setLanguage',
+  'REST-12':
+    'getPortalDetails, getMaskingPatterns, getPreviousTranscript and getConnectedApps exist as `PROTOCOL.md` describes them',
+  'WS-03': 'query parameter `externalCallId` is added when a connector has set the conversation id',
+  'OPS-01':
+    'AiAgent: initialize, connect, send, setContext, getContext, removeContext, restartConnection, updateAccessToken, logout, maskContent, selectPortal, selectAgent, selectUserProfile, getInitParams, getIsInitialized, restartPortalInitializer, updateUserProfile, getUserDetails, getCallTranscript, getCallerInfo, getConversationId, clearCallTranscript, getAgentDetails, getDeploymentInfo (and restartCcHostInitializer, deprecated)',
+  'OPS-02':
+    'HookContract, each member of `PROTOCOL.md` 6.4 asserted: among them getAccessToken (async, fresh), getMsalAccessToken (sync, cached), getAuthScopes, getUserId (from user/customer details), getInitParams, getQueryParams, getEnvironment, setUserFilterTags (merges user_filter_tags into user context and the stored agent context, keeping existing keys)',
+  'OPS-03':
+    'PlatformComponentService, each member of `PROTOCOL.md` 6.3 asserted: initPlatform runs in onAuthComplete, after masking patterns are loaded and before the portal pipeline; getDefaultPortal; addCustomAuthScopes and the other optional members',
+  'OPS-04': 'AuthenticationService: getToken, getCachedToken, updateScopes, logout',
+  'OPS-05': 'constants ACCESS_TOKEN_REFRESH_BUFFER_MS (300000) and ACCESS_TOKEN_REFRESH_BUFFER_MINUTES (5)',
+  'OPS-07':
+    'exported types include Portal, UserProfile, AgentListItem, UserDetails, AgentAuthDetails, HookContract, PlatformComponentService, CallerInfo, CallTranscriptEntry, TranscriptEntry, ContextValidationHandler, ContextValidationIssue, AiAgentInitializeOptions, AiAgentConnectorConfig, PKCEAuthConfig, AuthProvider, AuthStrategy, InitializationPipelineErrorCode, InitializationPipelineStage',
+  'AUTH-01':
+    "pre-auth with a supplied token (its docs name the three scopes it needs); 'token' still works as a deprecated alias, with a warning",
+  'AUTH-02': 'anonymous: a client-credentials token; the default when auth is undefined',
+  'AUTH-03': 'PKCE login through an identity provider, in a real browser',
+  'AUTH-04':
+    'client credentials: obtains a token, keeps it in memory, renews it five minutes before expiry; refuses to run in a browser unless allowed',
+  'AUTH-05':
+    'from five minutes before its JWT expiry a cached token is not returned where the strategy can renew (anonymous, PKCE, pre-auth with refreshTokenFn); pre-auth without one returns it and has emitted tokenExpiring; a fresh token whose whole life is shorter is used until it expires, without a loop of requests',
+  'AUTH-06':
+    "session creation with less than about 290 s of token life is refused by the service with 401 'Token will expire soon'; the library refreshes where it can, and otherwise says so plainly",
+  'AUTH-07':
+    '`tokenExpiring` is emitted once per token at expiry − 300 s ± 1 s of wall clock; `updateAccessToken()` replaces the token at run time, also on an open chat',
+  'AUTH-08': 'getToken() validates the cached PKCE token with the buffer before silent acquisition',
+  'AUTH-09':
+    'host scopes are used exactly as given; PKCEAuthConfig.scopes wins over initParams.scopes; a host config is never modified; a scope-less host config is filled from initParams.scopes',
+  'AUTH-10':
+    'no host scopes: defaults, then addCustomAuthScopes seeded with them, then agent extraScopes appended without duplicates, for the anonymous token and the built PKCE config; never for a host PKCE config',
+  'AUTH-11':
+    "customer agents: the anonymous strategy is re-scoped to include core.customermgr.read (appended also where the platform's list lacks it; host scopes are exempt); a resolved list that differs from the defaults costs one extra token request at start-up, cached for the session",
+  'AUTH-12':
+    'PKCE client id: initParams.vendorclientid, then agentDetails.clientAppId, then deployment intClientId (userType agent) or extClientId (customer), then clientId; the anonymous token keeps its fixed client id',
+  'AUTH-13':
+    'the anonymous token is cached in session storage under a key that ends with `:anonymous_token:<fnv1a>` of the scope set; a token of a smaller scope set is never reused for a larger one; entries without a fingerprint are ignored',
+  'AUTH-14':
+    'anonymous cleanup() does nothing; clearTokenCache() and clearMetadataCache() force a refresh; the token survives remounts and the switch from anonymous to PKCE',
+  'AUTH-15':
+    'popup login hands no nextRoute and no application state to the identity client (its own anti-forgery parameter stays); redirect login carries the return URL in state and comes back to it',
+  'AUTH-16': 'PKCEAuthConfig: localLogin, and the extra query parameters domain_hint and localLogin',
+  'AUTH-17':
+    'silent acquisition that needs interaction falls back to popup or redirect by scheme; a popup-monitoring timeout falls back to popup token acquisition',
+  'AUTH-18':
+    'authenticate() always runs the interactive login; AiAgent skips it when initialization has restored a session',
+  'AUTH-19':
+    'browser-compatibility failures (crypto missing, storage blocked, a stale interaction in progress) become an AuthError with a message that tells the user to refresh',
+  'AUTH-20':
+    "AiAgent.logout() disconnects the chat, then AuthenticationService.logout(), then PKCE logout, in the login's scheme",
+  'AUTH-21':
+    "popup logout hands over no state and sets postLogoutRedirectUri to redirectUri + `?logout=true`; redirect logout passes the hash-stripped nextRoute (else the current location) as state; the id token hint is the active account's",
+  'AUTH-22':
+    "end_session_endpoint comes from the OAuth metadata URL, and is constructed only when absent there; when the identity library throws, logout falls back to the access token's `logout` claim, then to that endpoint",
+  'AUTH-23': 'strategies without logout() do nothing but drop the cached token; host UI state is not cleared',
+  'AUTH-24':
+    'the finishAuthentication callback syncs the access token through AuthenticationService.getToken() before onAuthComplete',
+  'EVT-01': 'initialized (with availablePortals: every portal that the user can switch to, see FLOW-25)',
+  'EVT-02': 'portalsAvailable, agentsAvailable, profilesAvailable',
+  'EVT-03':
+    'callTranscriptUpdate (also when cleared), callerInfoUpdate, conversationIdUpdate, userContextUpdate, filterTagsUpdate',
+  'EVT-05': 'tokenExpiring',
+  'ERR-01':
+    'InitializationPipelineError: pipelineCode (= error.code), stage, optional portal and agent; works with instanceof',
+  'ERR-02':
+    'every pipelineCode arises in its own condition: AUTH_TOKEN_REQUIRED, NO_PORTALS, PORTAL_FETCH_FAILED, PORTAL_DETAILS_FAILED, PROFILE_FETCH_FAILED, PROFILE_PERSIST_FAILED, NO_AGENTS_FOR_PORTAL, DEPARTMENT_ID_REQUIRED, INVALID_SELECTION',
+}
+
+/** Every rule: the rows of the requirements, and decisions of our own (OWN). */
+export const RULES: readonly Rule[] = [
+  ...Object.entries(DONE).map(([id, text]) => ({ id, text, status: 'done' as const })),
+  ...Object.entries(OPEN).map(([id, text]) => ({ id, text, status: 'open' as const })),
+]
+
+/** The rule of an id, if there is one. */
+export function findRule(id: string): Rule | undefined {
+  return RULES.find(rule => rule.id === id)
+}

@@ -1,0 +1,133 @@
+import { paths } from '@aiagent/protocol'
+import { eventually, FakeWebSocket } from '@aiagent/test-support'
+import { expect } from 'vitest'
+import { Journal } from '../journal.ts'
+import { verifies } from '../verifies.ts'
+import type { Service } from '../wire.ts'
+
+/** The address that a socket is asked for; the socket itself leads nowhere. */
+async function addressOf(service: Service, config: object): Promise<URL> {
+  FakeWebSocket.reset()
+  const agent = service.newAgent(config, { ...service.environment(), WebSocket: FakeWebSocket })
+  await agent.initialize()
+  const connecting = agent.connect()
+  await eventually(() => FakeWebSocket.made.length)
+  FakeWebSocket.last.accept()
+  await connecting
+  return new URL(FakeWebSocket.last.url)
+}
+
+verifies('WS-01', 'the chat is at wss:// and the webSocketDomain of the agent where it has one', async service => {
+  expect((await addressOf(service, { id: 'own-host' })).origin).toBe('wss://chat.example.test')
+})
+
+verifies('WS-01', 'the chat is at wss://chat. and the aiAgentDomain where the agent has no host', async service => {
+  const { aiAgentDomain } = await service.newAgent().getDeploymentInfo()
+  const address = await addressOf(service, { id: 'shared-host' })
+  expect(address.origin).toBe(`wss://chat.${aiAgentDomain}`)
+})
+
+verifies('WS-01', 'a webSocketDomain with a scheme and a port is where the chat really opens', async service => {
+  const agent = await service.connectedAgent()
+  const journal = new Journal(agent)
+  expect((await agent.getAgentDetails()).webSocketDomain).toBe(service.endpoint.replace(/^http/, 'ws'))
+  await agent.send('hello')
+  await eventually(() => journal.answers.length)
+  expect(service.openings).toHaveLength(1)
+})
+
+verifies(
+  'WS-02',
+  'the session id goes as the query parameter sessionId, escaped as search parameters are',
+  async service => {
+    for (const sessionId of ['s-1', 'a b+c&d=e?f#g%20/h', 'ünï✓']) {
+      const address = await addressOf(service, { sessionId })
+      expect(address.searchParams.get('sessionId')).toBe(sessionId)
+      expect([...address.searchParams.keys()]).toEqual(['sessionId'])
+      expect(address.hash).toBe('')
+    }
+    await service.connectedAgent()
+    const opening = service.control.requests().find(({ status }) => status === 101)
+    expect(opening?.query).toEqual({ sessionId: service.session })
+  },
+)
+
+verifies('CFG-10', 'with a sessionId there is no session call, and the id is used as it is', async service => {
+  const first = await service.connectedAgent()
+  const sessionId = service.session
+  await service.through(first.disconnect())
+  const calls = () => service.requestsTo(paths.session('help')).length
+  expect(calls()).toBe(1)
+
+  const agent = await service.connectedAgent({ sessionId })
+  const journal = new Journal(agent)
+  await agent.send('hello')
+  await eventually(() => journal.answers.length)
+  expect(calls()).toBe(1)
+  expect(service.openings).toEqual([sessionId, sessionId])
+  expect((await addressOf(service, { sessionId: 42 })).searchParams.get('sessionId')).toBe('42')
+  expect(calls()).toBe(1)
+})
+
+const UNUSABLE = [
+  '',
+  '   ',
+  'undefined',
+  'null',
+  ' NULL ',
+  'Undefined',
+  null,
+  Number.NaN,
+  Number.POSITIVE_INFINITY,
+  {},
+  true,
+]
+
+verifies(
+  ['CFG-10', 'REST-10'],
+  'an unusable sessionId in the configuration is rejected by the constructor',
+  service => {
+    for (const sessionId of UNUSABLE) {
+      const create = () => service.newAgent({ sessionId: sessionId as never })
+      expect(create, String(sessionId)).toThrow(expect.objectContaining({ code: 'SESSION_ID_INVALID' }))
+    }
+    expect(service.control.requests()).toEqual([])
+  },
+)
+
+verifies(
+  'REST-10',
+  'an unusable id for setSessionId() or restartConnection() is rejected, and the present session stays',
+  async service => {
+    const agent = await service.connectedAgent()
+    const { session } = service
+    const requests = service.control.requests().length
+    for (const id of [...UNUSABLE, undefined]) {
+      expect(() => agent.setSessionId(id as never), String(id)).toThrow(
+        expect.objectContaining({ code: 'SESSION_ID_INVALID' }),
+      )
+    }
+    for (const sessionId of UNUSABLE) {
+      await expect(agent.restartConnection({ sessionId: sessionId as never })).rejects.toMatchObject({
+        code: 'SESSION_ID_INVALID',
+      })
+    }
+    expect(agent.isConnected()).toBe(true)
+    expect(service.control.requests()).toHaveLength(requests)
+    await service.through(agent.disconnect())
+    await agent.connect()
+    expect(service.session).toBe(session)
+  },
+)
+
+verifies('REST-10', 'setSessionId() with a usable id holds from the next connection on', async service => {
+  const other = await service.connectedAgent()
+  const supplied = service.session
+  await service.through(other.disconnect())
+  const agent = await service.connectedAgent()
+  agent.setSessionId(supplied)
+  expect(service.session).not.toBe(supplied)
+  await service.through(agent.disconnect())
+  await agent.connect()
+  expect(service.session).toBe(supplied)
+})
