@@ -1,4 +1,4 @@
-import { FakeWebSocket, ManualClock } from '@aiagent/test-support'
+import { FakeWebSocket, ManualClock, turnEventLoop } from '@aiagent/test-support'
 import { Chat, type ChatOptions } from '../src/chat/chat.ts'
 import { ChatSession } from '../src/chat/chat-session.ts'
 import { createReconnectPolicy } from '../src/chat/reconnect-policy.ts'
@@ -73,6 +73,16 @@ export function setUpChat(given: ChatSetUp = {}) {
     /** How many sockets are open or being opened. */
     liveSockets: () => FakeWebSocket.made.filter(socket => socket.readyState < 2).length,
   }
+}
+
+/** As {@link setUpChat}, with the chat open and `connecting` what became of its `connect()`. */
+export async function setUpOpenChat(given: ChatSetUp = {}) {
+  const setUp = setUpChat(given)
+  const connecting = watch(setUp.chat.connect())
+  await turnEventLoop()
+  FakeWebSocket.last.accept()
+  await turnEventLoop()
+  return { ...setUp, connecting }
 }
 
 /** Watches a promise: its error's code when it is rejected. */

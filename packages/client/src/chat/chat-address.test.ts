@@ -3,8 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { ConnectionError } from '../errors.ts'
 import { chatAddress } from './chat-address.ts'
 
-const address = (webSocketDomain: string | null | undefined, aiAgentDomain: string | null | undefined, sessionId = 's1') =>
-  chatAddress({ agent: { webSocketDomain }, deployment: { aiAgentDomain }, sessionId })
+const address = (
+  webSocketDomain: string | null | undefined,
+  aiAgentDomain: string | null | undefined,
+  sessionId = 's1',
+) => chatAddress({ agent: { webSocketDomain }, deployment: { aiAgentDomain }, sessionId })
 
 describe('chatAddress', () => {
   it.each([
@@ -32,13 +35,17 @@ describe('chatAddress', () => {
 
   it('[WS-02] hands over any session id and conversation id unchanged, as search parameters', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), fc.string({ unit: 'grapheme' }), (sessionId, conversationId) => {
-        const parts = { agent: {}, deployment: { aiAgentDomain: 'shared.example' }, sessionId, conversationId }
-        const { searchParams, host } = new URL(chatAddress(parts))
-        expect(host).toBe('chat.shared.example')
-        expect(searchParams.getAll('sessionId')).toEqual([sessionId])
-        expect(searchParams.getAll('externalCallId')).toEqual(conversationId === '' ? [] : [conversationId])
-      }),
+      fc.property(
+        fc.string({ unit: 'grapheme', minLength: 1 }),
+        fc.string({ unit: 'grapheme' }),
+        (sessionId, conversationId) => {
+          const parts = { agent: {}, deployment: { aiAgentDomain: 'shared.example' }, sessionId, conversationId }
+          const { searchParams, host } = new URL(chatAddress(parts))
+          expect(host).toBe('chat.shared.example')
+          expect(searchParams.getAll('sessionId')).toEqual([sessionId])
+          expect(searchParams.getAll('externalCallId')).toEqual(conversationId === '' ? [] : [conversationId])
+        },
+      ),
     )
   })
 

@@ -14,7 +14,10 @@ const step = fc.oneof(
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('token' as const), fails: fc.boolean() }) },
   { weight: 2, arbitrary: fc.constant({ kind: 'offer' as const }) },
   { weight: 2, arbitrary: fc.constant({ kind: 'renew' as const }) },
-  { weight: 5, arbitrary: fc.record({ kind: fc.constant('advance' as const), ms: fc.constantFrom(0, 4, 5, 100, 5_000, 31_000) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({ kind: fc.constant('advance' as const), ms: fc.constantFrom(0, 4, 5, 100, 5_000, 31_000) }),
+  },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('buffer' as const), bytes: fc.constantFrom(0, 1) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('abort' as const), which: fc.nat(3) }) },
 )
@@ -50,7 +53,10 @@ describe('Chat', () => {
               break
             }
             case 'disconnect':
-              promises.push({ seen: watch(chat.disconnect({ skipGracefulDisconnect: each.skip })), controller: undefined })
+              promises.push({
+                seen: watch(chat.disconnect({ skipGracefulDisconnect: each.skip })),
+                controller: undefined,
+              })
               break
             case 'accept':
               if (socket?.readyState === 0) socket.accept()

@@ -44,6 +44,11 @@ export interface ChatOptions {
   listener: ChatListener
 }
 
+interface LeaveOptions {
+  skipGracefulDisconnect?: boolean
+  signal?: AbortSignal
+}
+
 /**
  * The conversation's line to the service: a connection, the lane out, and the token dialogue, in the order the protocol
  * wants them (PROTOCOL.md, "Opening sequence"): token frame, `connected`, owed context, what waits, what is new.
@@ -136,7 +141,7 @@ export class Chat {
    * Leaves: says goodbye when open, and closes. Waiting messages stay for a later connect. A connect or a restart that
    * has not come to its end is given up.
    */
-  disconnect(options: { skipGracefulDisconnect?: boolean; signal?: AbortSignal } = {}): Promise<void> {
+  disconnect(options: LeaveOptions = {}): Promise<void> {
     this.#departures++
     this.#restarting.abort(leftMeanwhile('restartConnection()'))
     return this.#end(options)
@@ -156,7 +161,10 @@ export class Chat {
       const giveUpIfAborted = () => {
         if (signal.aborted) throw abortedError('restartConnection()', signal)
       }
-      const created = sessionId === undefined ? await untilAborted(session.create(signal), signal).finally(giveUpIfAborted) : undefined
+      const created =
+        sessionId === undefined
+          ? await untilAborted(session.create(signal), signal).finally(giveUpIfAborted)
+          : undefined
       await this.#end({ signal })
       giveUpIfAborted()
       // A connect() that waited for the goodbye as well may have begun with the old session.
@@ -251,7 +259,7 @@ export class Chat {
     return this.#leaving?.transport === transport
   }
 
-  #end({ skipGracefulDisconnect = false, signal }: { skipGracefulDisconnect?: boolean; signal?: AbortSignal }): Promise<void> {
+  #end({ skipGracefulDisconnect = false, signal }: LeaveOptions): Promise<void> {
     const transport = this.#connection.transport
     // Before the token nothing else may leave, not even the goodbye.
     if (!transport || skipGracefulDisconnect || (this.#token.isOwed && !this.#isLeaving(transport))) {

@@ -31,11 +31,23 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.constant({ kind: 'close' as const }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'expectEnd' as const }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'confirm' as const }) },
-  { weight: 6, arbitrary: fc.record({ kind: fc.constant('address' as const), fails: fc.constantFrom('', '', '', '', 'API_ERROR', 'SESSION_ID_INVALID') }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('address' as const),
+      fails: fc.constantFrom('', '', '', '', 'API_ERROR', 'SESSION_ID_INVALID'),
+    }),
+  },
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('accept' as const), back: fc.constantFrom(0, 0, 0, 1, 2) }) },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('end' as const), back: fc.constantFrom(0, 0, 0, 1, 2), code }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant('end' as const), back: fc.constantFrom(0, 0, 0, 1, 2), code }),
+  },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('receive' as const), back: socket }) },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('advance' as const), ms: fc.constantFrom(1, 900, 5_000, 12_000, 31_000) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant('advance' as const), ms: fc.constantFrom(1, 900, 5_000, 12_000, 31_000) }),
+  },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('abort' as const), which: fc.nat(5) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('react' as const), how: fc.constantFrom('open', 'close') }) },
 )

@@ -1,66 +1,12 @@
 import { FakeWebSocket, ManualClock, turnEventLoop } from '@aiagent/test-support'
-import { beforeEach, describe, expect, it } from 'vitest'
-import { deferred, watch } from '../../test/chat-harness.ts'
-import { ConnectionError, SDKError } from '../errors.ts'
+import { describe, expect, it } from 'vitest'
+import { watch } from '../../test/chat-harness.ts'
+import { setUpConnection as setUp } from '../../test/connection-harness.ts'
+import { SDKError } from '../errors.ts'
 import { CONNECT_TIMEOUT_MS, Connection, STABLE_AFTER_MS } from './connection.ts'
-import { createReconnectPolicy } from './reconnect-policy.ts'
-import { webSocketTransport } from './websocket-transport.ts'
-
-interface SetUp {
-  maxReconnectAttempts?: number
-  address?(signal: AbortSignal): Promise<string>
-}
-
-/** Waits are drawn at the lower end: 1, 2, 4, 8, 15, 15 … s. */
-function setUp({ maxReconnectAttempts = Number.POSITIVE_INFINITY, address }: SetUp = {}) {
-  const clock = new ManualClock()
-  const told: string[] = []
-  const errors: SDKError[] = []
-  const reactions = new Map<string, () => void>()
-  const tell = (label: string) => {
-    told.push(label)
-    const react = reactions.get(label)
-    reactions.delete(label)
-    react?.()
-  }
-  let asked = 0
-  const connection = new Connection({
-    clock,
-    policy: createReconnectPolicy({
-      maxReconnectAttempts,
-      baseReconnectDelay: 1_000,
-      maxReconnectDelay: 30_000,
-      random: () => 0,
-    }),
-    openTransport: webSocketTransport(FakeWebSocket),
-    address: address ?? (async () => `wss://chat.example/${++asked}`),
-    listener: {
-      stateChanged: (state, previous) => tell(`${previous} to ${state}`),
-      opened: () => tell('opened'),
-      received: data => tell(`received ${data}`),
-      closed: ({ code, willReconnect }) => tell(`closed ${code}${willReconnect ? ', back soon' : ''}`),
-      failed: error => {
-        errors.push(error)
-        tell(`failed ${error instanceof ConnectionError ? error.reason : error.code}`)
-      },
-      sessionRefused: () => tell('session refused'),
-    },
-  })
-  const open = async () => {
-    const opening = watch(connection.open())
-    await turnEventLoop()
-    FakeWebSocket.last.accept()
-    await turnEventLoop()
-    return opening
-  }
-  const when = (label: string, react: () => void) => void reactions.set(label, react)
-  return { clock, connection, told, errors, open, when }
-}
 
 const refuseUpgrade = (httpStatus: number) =>
   FakeWebSocket.last.onclose?.(Object.assign({ code: 1006, reason: '', wasClean: false }, { httpStatus }))
-
-beforeEach(() => FakeWebSocket.reset())
 
 describe('Connection', () => {
   it('goes from IDLE over CONNECTING to CONNECTED, and then resolves', async () => {
@@ -107,20 +53,23 @@ describe('Connection', () => {
     expect([opening.outcome, connection.state, clock.pendingTimers]).toEqual(['CONNECTION_ERROR', 'CLOSED', 0])
   })
 
-  it.each([1001, 1006, 1008, 1009, 1011, 1012, 3000, 4000, 4404])('[FLOW-03] comes back after close code %i', async code => {
-    const { connection, told, open, clock } = setUp()
-    await open()
-    told.length = 0
-    FakeWebSocket.last.end(code)
-    expect(told.slice(0, 2)).toEqual(['CONNECTED to RECONNECTING', `closed ${code}, back soon`])
-    expect(clock.pendingDelays).toEqual([1_000])
-    await clock.advance(999)
-    expect(FakeWebSocket.made).toHaveLength(1)
-    await clock.advance(1)
-    FakeWebSocket.last.accept()
-    expect(connection.state).toBe('CONNECTED')
-    expect(FakeWebSocket.made.map(({ url }) => url)).toEqual(['wss://chat.example/1', 'wss://chat.example/2'])
-  })
+  it.each([1001, 1006, 1008, 1009, 1011, 1012, 3000, 4000, 4404])(
+    '[FLOW-03] comes back after close code %i',
+    async code => {
+      const { connection, told, open, clock } = setUp()
+      await open()
+      told.length = 0
+      FakeWebSocket.last.end(code)
+      expect(told.slice(0, 2)).toEqual(['CONNECTED to RECONNECTING', `closed ${code}, back soon`])
+      expect(clock.pendingDelays).toEqual([1_000])
+      await clock.advance(999)
+      expect(FakeWebSocket.made).toHaveLength(1)
+      await clock.advance(1)
+      FakeWebSocket.last.accept()
+      expect(connection.state).toBe('CONNECTED')
+      expect(FakeWebSocket.made.map(({ url }) => url)).toEqual(['wss://chat.example/1', 'wss://chat.example/2'])
+    },
+  )
 
   it('[FLOW-03] waits longer after each failed attempt', async () => {
     const { open, clock } = setUp()
@@ -166,7 +115,6 @@ describe('Connection', () => {
   })
 
   it('rejects with the reason when the runtime refuses the address', async () => {
-    const { connection } = setUp({ address: async () => 'bad' })
     const refusing = new Connection({
       clock: new ManualClock(),
       policy: { maxAttempts: 0, delayFor: () => 0 },
@@ -183,7 +131,6 @@ describe('Connection', () => {
         sessionRefused() {},
       },
     })
-    expect(connection.state).toBe('IDLE')
     await expect(refusing.open()).rejects.toMatchObject({ reason: 'refused', cause: expect.any(SyntaxError) })
     expect(refusing.state).toBe('CLOSED')
   })
@@ -259,6 +206,20 @@ describe('Connection', () => {
       expect(clock.pendingDelays).toEqual([1_000])
     })
 
+    it('counts from the start when the connection is confirmed while the next attempt waits', async () => {
+      const { connection, open, clock } = setUp()
+      await open()
+      FakeWebSocket.last.end(1006)
+      connection.confirm()
+      watch(connection.open())
+      for (const wait of [1_000, 2_000]) {
+        await turnEventLoop()
+        FakeWebSocket.last.end(1006)
+        expect(clock.pendingDelays).toEqual([wait])
+        await clock.advance(wait)
+      }
+    })
+
     it('leaves attempts that the host makes outside the schedule', async () => {
       const { connection, open, clock } = setUp({ maxReconnectAttempts: 2 })
       await open()
@@ -271,140 +232,6 @@ describe('Connection', () => {
         expect(impatient.outcome).toBe('CONNECTION_ERROR')
         expect(clock.pendingDelays).toEqual([1_000])
       }
-    })
-  })
-
-  describe('open() while waiting', () => {
-    it('cuts the wait short, with one socket and no timer left', async () => {
-      const { connection, open, clock } = setUp()
-      await open()
-      FakeWebSocket.last.end(1006)
-      const again = await open()
-      expect([again.outcome, connection.state, clock.pendingTimers]).toEqual(['done', 'CONNECTED', 0])
-      await clock.advance(60_000)
-      expect(FakeWebSocket.made).toHaveLength(2)
-    })
-  })
-
-  describe('close()', () => {
-    it('does nothing before the first open()', () => {
-      const { connection, told } = setUp()
-      connection.close()
-      expect([connection.state, told]).toEqual(['IDLE', []])
-    })
-
-    it('rejects the callers of an attempt, in the step of the address and in that of the socket', async () => {
-      let signal: AbortSignal | undefined
-      const never = setUp({
-        address: given => {
-          signal = given
-          return new Promise(() => {})
-        },
-      })
-      const first = watch(never.connection.open())
-      await turnEventLoop()
-      never.connection.close()
-      await turnEventLoop()
-      expect([first.outcome, signal?.aborted, never.connection.state]).toEqual(['ABORTED', true, 'CLOSED'])
-
-      const { connection, clock } = setUp()
-      const second = watch(connection.open())
-      await turnEventLoop()
-      connection.close()
-      await turnEventLoop()
-      expect([second.outcome, clock.pendingTimers, FakeWebSocket.last.readyState]).toEqual(['ABORTED', 0, 2])
-    })
-
-    it('cancels the wait for the next attempt', async () => {
-      const { connection, told, open, clock } = setUp()
-      await open()
-      FakeWebSocket.last.end(1006)
-      connection.close()
-      expect([connection.state, clock.pendingTimers, told.at(-1)]).toEqual(['CLOSED', 0, 'RECONNECTING to CLOSED'])
-    })
-
-    it('followed by open() at once ends connected on one socket, and late events of the first change nothing', async () => {
-      const { connection, told, open } = setUp()
-      await open()
-      const first = FakeWebSocket.last
-      const { onclose, onmessage } = first
-      connection.close(1000, 'Client disconnect')
-      await open()
-      told.length = 0
-      onmessage?.({ data: 'late' })
-      onclose?.({ code: 1006, reason: '', wasClean: false })
-      expect([told, connection.state, FakeWebSocket.made.length]).toEqual([[], 'CONNECTED', 2])
-      expect(first.closedWith).toEqual({ code: 1000, reason: 'Client disconnect' })
-    })
-
-    it('drops an address that comes after it', async () => {
-      const address = deferred<string>()
-      const { connection } = setUp({ address: () => address.promise })
-      watch(connection.open())
-      await turnEventLoop()
-      connection.close()
-      address.resolve('wss://chat.example/late')
-      await turnEventLoop()
-      expect([FakeWebSocket.made.length, connection.state]).toEqual([0, 'CLOSED'])
-    })
-  })
-
-  describe('signal', () => {
-    it('rejects at once when it was aborted before', async () => {
-      const { connection, told } = setUp()
-      await expect(connection.open(AbortSignal.abort())).rejects.toMatchObject({ code: 'ABORTED' })
-      expect(told).toEqual([])
-    })
-
-    it('ends the attempt when the only caller gives up, at the address and at the socket', async () => {
-      for (const address of [undefined, () => new Promise<string>(() => {})]) {
-        FakeWebSocket.reset()
-        const { connection, clock } = setUp(address ? { address } : {})
-        const controller = new AbortController()
-        const opening = watch(connection.open(controller.signal))
-        await turnEventLoop()
-        controller.abort('enough')
-        await turnEventLoop()
-        expect(opening.error).toMatchObject({ code: 'ABORTED', cause: 'enough' })
-        expect([connection.state, clock.pendingTimers]).toEqual(['CLOSED', 0])
-        expect(FakeWebSocket.made.every(socket => socket.readyState >= 2)).toBe(true)
-      }
-    })
-
-    it('leaves the attempt to the others when one of several gives up', async () => {
-      const { connection } = setUp()
-      const controller = new AbortController()
-      const first = watch(connection.open(controller.signal))
-      const second = watch(connection.open())
-      await turnEventLoop()
-      controller.abort()
-      FakeWebSocket.last.accept()
-      await turnEventLoop()
-      expect([first.outcome, second.outcome, connection.state]).toEqual(['ABORTED', 'done', 'CONNECTED'])
-    })
-
-    it('leaves the loop alone when the caller joined an attempt of the loop', async () => {
-      const { connection, open, clock } = setUp()
-      await open()
-      FakeWebSocket.last.end(1006)
-      await clock.advance(1_000)
-      const controller = new AbortController()
-      const joined = watch(connection.open(controller.signal))
-      controller.abort()
-      await turnEventLoop()
-      FakeWebSocket.last.accept()
-      expect([joined.outcome, connection.state]).toEqual(['ABORTED', 'CONNECTED'])
-    })
-
-    it('does nothing after the promise has settled', async () => {
-      const { connection } = setUp()
-      const controller = new AbortController()
-      watch(connection.open(controller.signal))
-      await turnEventLoop()
-      FakeWebSocket.last.accept()
-      controller.abort()
-      await turnEventLoop()
-      expect(connection.state).toBe('CONNECTED')
     })
   })
 
@@ -478,54 +305,6 @@ describe('Connection', () => {
       await clock.advance(1_000)
       FakeWebSocket.last.accept()
       expect(connection.state).toBe('CONNECTED')
-    })
-  })
-
-  describe('listeners', () => {
-    it('may close in any of them, and have their way', async () => {
-      for (const label of ['IDLE to CONNECTING', 'CONNECTING to CONNECTED', 'opened']) {
-        FakeWebSocket.reset()
-        const { connection, clock, when } = setUp()
-        when(label, () => connection.close())
-        const opening = watch(connection.open())
-        await turnEventLoop()
-        FakeWebSocket.made[0]?.accept()
-        await turnEventLoop()
-        expect([label, opening.outcome, connection.state, clock.pendingTimers]).toEqual([label, 'ABORTED', 'CLOSED', 0])
-        expect(FakeWebSocket.made.every(socket => socket.readyState >= 2)).toBe(true)
-      }
-      for (const label of ['CONNECTED to RECONNECTING', 'closed 1006, back soon', 'RECONNECTING to CONNECTING']) {
-        FakeWebSocket.reset()
-        const { connection, clock, when, open } = setUp()
-        await open()
-        when(label, () => connection.close())
-        FakeWebSocket.last.end(1006)
-        await clock.advance(1_000)
-        expect([label, connection.state, clock.pendingTimers]).toEqual([label, 'CLOSED', 0])
-        expect(FakeWebSocket.made).toHaveLength(1)
-      }
-    })
-
-    it('may open again in any of them, and end connected on one socket', async () => {
-      for (const label of ['CONNECTED to CLOSED', 'closed 1000']) {
-        FakeWebSocket.reset()
-        const { connection, clock, when, open } = setUp()
-        await open()
-        when(label, () => watch(connection.open()))
-        FakeWebSocket.last.end(1000)
-        await turnEventLoop()
-        FakeWebSocket.last.accept()
-        expect([label, connection.state, clock.pendingTimers]).toEqual([label, 'CONNECTED', 0])
-        expect(FakeWebSocket.made).toHaveLength(2)
-      }
-    })
-
-    it('do not hear of attempts used up when one of them has opened again', async () => {
-      const { connection, told, when, open } = setUp({ maxReconnectAttempts: 0 })
-      await open()
-      when('closed 1006', () => watch(connection.open()))
-      FakeWebSocket.last.end(1006)
-      expect([connection.state, told.includes('failed attempts_used_up')]).toEqual(['CONNECTING', false])
     })
   })
 })

@@ -7,7 +7,11 @@ const entry = (id: string): QueuedMessage => ({ id, data: `frame ${id}`, timesta
 describe('MessageQueue', () => {
   it('refuses one more than its limit, and takes again when one has left', () => {
     const queue = new MessageQueue(2)
-    expect([queue.enqueue(entry('a')), queue.enqueue(entry('b')), queue.enqueue(entry('c'))]).toEqual([true, true, false])
+    expect([queue.enqueue(entry('a')), queue.enqueue(entry('b')), queue.enqueue(entry('c'))]).toEqual([
+      true,
+      true,
+      false,
+    ])
     expect(queue.getAll().map(({ id }) => id)).toEqual(['a', 'b'])
     queue.dequeue()
     expect(queue.enqueue(entry('d'))).toBe(true)
@@ -38,8 +42,14 @@ describe('MessageQueue', () => {
 
   it('behaves as a plain array does, whatever comes and goes', () => {
     const step = fc.oneof(
-      { weight: 6, arbitrary: fc.record({ kind: fc.constant('enqueue' as const), count: fc.integer({ min: 1, max: 90 }) }) },
-      { weight: 5, arbitrary: fc.record({ kind: fc.constant('dequeue' as const), count: fc.integer({ min: 1, max: 90 }) }) },
+      {
+        weight: 6,
+        arbitrary: fc.record({ kind: fc.constant('enqueue' as const), count: fc.integer({ min: 1, max: 90 }) }),
+      },
+      {
+        weight: 5,
+        arbitrary: fc.record({ kind: fc.constant('dequeue' as const), count: fc.integer({ min: 1, max: 90 }) }),
+      },
       { weight: 3, arbitrary: fc.record({ kind: fc.constant('remove' as const), count: fc.nat(300) }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('clear' as const), count: fc.constant(0) }) },
     )

@@ -8,7 +8,10 @@ const LIMIT = 50
 
 const step = fc.oneof(
   { weight: 5, arbitrary: fc.record({ kind: fc.constant('accept' as const), count: fc.integer({ min: 1, max: 30 }) }) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('open' as const), breaksAfter: fc.option(fc.nat(40), { freq: 1 }) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constant('open' as const), breaksAfter: fc.option(fc.nat(40), { freq: 1 }) }),
+  },
   { weight: 2, arbitrary: fc.constant({ kind: 'shut' as const }) },
   { weight: 4, arbitrary: fc.record({ kind: fc.constant('advance' as const), ms: fc.nat(12) }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('jump' as const), ms: fc.integer({ min: -50, max: 50 }) }) },

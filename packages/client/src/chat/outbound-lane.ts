@@ -37,10 +37,7 @@ interface Flushing {
   since: number
 }
 
-type State =
-  | { readonly at: 'shut' }
-  | Flushing
-  | { readonly at: 'flowing'; readonly transport: Transport }
+type State = { readonly at: 'shut' } | Flushing | { readonly at: 'flowing'; readonly transport: Transport }
 
 export class OutboundLane {
   readonly #options: OutboundLaneOptions
@@ -78,7 +75,8 @@ export class OutboundLane {
         this.#state = { at: 'shut' }
       }
     }
-    if (!this.#queue.enqueue({ id, data, timestamp: this.#options.clock.now(), attempts: 0 })) throw queueFull(id, this.limit)
+    if (!this.#queue.enqueue({ id, data, timestamp: this.#options.clock.now(), attempts: 0 }))
+      throw queueFull(id, this.limit)
   }
 
   /** A transport is ready for messages: sends what waits, then lets everything through. */

@@ -28,7 +28,12 @@ describe('createReconnectPolicy', () => {
     const ms = fc.integer({ min: 0, max: 10_000_000 })
     fc.assert(
       fc.property(ms, ms, fc.nat(), fc.double({ min: 0, max: 1, noNaN: true }), (base, max, attempt, random) => {
-        const options = { maxReconnectAttempts: 5, baseReconnectDelay: base, maxReconnectDelay: max, random: () => random }
+        const options = {
+          maxReconnectAttempts: 5,
+          baseReconnectDelay: base,
+          maxReconnectDelay: max,
+          random: () => random,
+        }
         const policy = createReconnectPolicy(options)
         const delay = policy.delayFor(attempt)
         const step = Math.min(base * 2 ** (attempt + 1), max)

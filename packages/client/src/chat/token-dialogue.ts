@@ -49,7 +49,7 @@ export class TokenDialogue {
   /** Opens the dialogue on a new transport: gets a token and sends it. */
   begin(transport: Transport): void {
     this.attach(transport)
-    this.#answer(transport, this.#options.getToken())
+    void this.#answer(transport, this.#options.getToken())
   }
 
   /** The transport is open and needs no token; a refresh request may come all the same. */
@@ -70,7 +70,7 @@ export class TokenDialogue {
     if (!transport || this.#answering === transport) return
     this.#asked = true
     this.#answering = transport
-    this.#answer(transport, this.#refresh()).finally(() => {
+    void this.#answer(transport, this.#refresh()).finally(() => {
       if (this.#answering === transport) this.#answering = undefined
     })
   }

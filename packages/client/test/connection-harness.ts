@@ -1,0 +1,58 @@
+import { FakeWebSocket, ManualClock, turnEventLoop } from '@aiagent/test-support'
+import { Connection } from '../src/chat/connection.ts'
+import { createReconnectPolicy } from '../src/chat/reconnect-policy.ts'
+import { webSocketTransport } from '../src/chat/websocket-transport.ts'
+import { ConnectionError, type SDKError } from '../src/errors.ts'
+import { watch } from './chat-harness.ts'
+
+interface ConnectionSetUp {
+  maxReconnectAttempts?: number
+  address?(signal: AbortSignal): Promise<string>
+}
+
+/** A connection over fake sockets and a clock that stands still. Waits are drawn at the lower end: 1, 2, 4, 8, 15, 15 … s. */
+export function setUpConnection({ maxReconnectAttempts = Number.POSITIVE_INFINITY, address }: ConnectionSetUp = {}) {
+  FakeWebSocket.reset()
+  const clock = new ManualClock()
+  const told: string[] = []
+  const errors: SDKError[] = []
+  const reactions = new Map<string, () => void>()
+  const tell = (label: string) => {
+    told.push(label)
+    const react = reactions.get(label)
+    reactions.delete(label)
+    react?.()
+  }
+  let asked = 0
+  const connection = new Connection({
+    clock,
+    policy: createReconnectPolicy({
+      maxReconnectAttempts,
+      baseReconnectDelay: 1_000,
+      maxReconnectDelay: 30_000,
+      random: () => 0,
+    }),
+    openTransport: webSocketTransport(FakeWebSocket),
+    address: address ?? (async () => `wss://chat.example/${++asked}`),
+    listener: {
+      stateChanged: (state, previous) => tell(`${previous} to ${state}`),
+      opened: () => tell('opened'),
+      received: data => tell(`received ${data}`),
+      closed: ({ code, willReconnect }) => tell(`closed ${code}${willReconnect ? ', back soon' : ''}`),
+      failed: error => {
+        errors.push(error)
+        tell(`failed ${error instanceof ConnectionError ? error.reason : error.code}`)
+      },
+      sessionRefused: () => tell('session refused'),
+    },
+  })
+  const open = async () => {
+    const opening = watch(connection.open())
+    await turnEventLoop()
+    FakeWebSocket.last.accept()
+    await turnEventLoop()
+    return opening
+  }
+  const when = (label: string, react: () => void) => void reactions.set(label, react)
+  return { clock, connection, told, errors, open, when }
+}
