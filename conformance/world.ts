@@ -2,7 +2,7 @@ import { type AgentSeed, DEFAULT_WORLD, type Reply, type WorldSeed } from '@aiag
 import type { AgentDetails } from '@aiagent/protocol'
 
 const agent = (agentId: string, details: AgentDetails = {}, rest: Partial<AgentSeed> = {}): AgentSeed => ({
-  details: { agentId, name: 'Help Desk', isAuthenticated: false, userType: 'customer', ...details },
+  details: { name: 'Help Desk', isAuthenticated: false, userType: 'customer', ...details, agentId },
   ...rest,
 })
 

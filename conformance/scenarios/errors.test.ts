@@ -31,11 +31,14 @@ verifies('ERR-03', 'an AuthError carries its code, a reason and the cause', asyn
     reason: 'interaction_required',
   })
 
-  const cause = new Error('the vault is locked')
-  const getToken = () => Promise.reject(cause)
-  const failed = await errorOf(service.newAgent({ auth: { getToken } }).initialize())
-  expect(failed).toBeInstanceOf(SDKError)
-  expect(failed).toMatchObject({ code: 'AUTH_ERROR', cause })
+  const raw = await service.rawService(({ path }) => {
+    if (path === paths.deploymentInfo())
+      return { body: { apiDomain: raw.endpoint, aiAgentDomain: 'agent.example.test' } }
+    return { body: '{', ending: 'broken' }
+  })
+  const failed = await errorOf(service.newAgent({ endpoint: raw.endpoint }, raw.environment).initialize())
+  expect(failed).toBeInstanceOf(AuthError)
+  expect(failed).toMatchObject({ code: 'AUTH_ERROR', reason: 'metadata_failed', cause: expect.any(Error) })
   expect(() => service.newAgent({ auth: { type: 'magic' } as unknown as AiAgentConfig['auth'] & object })).toThrow(
     expect.objectContaining({ code: 'AUTH_ERROR', reason: 'invalid_input' }),
   )

@@ -117,7 +117,7 @@ verifies('WS-04', 'an unknown or malformed frame never breaks the next one', asy
   const agent = await service.connectedAgent({ logLevel: LogLevel.FATAL })
   const journal = new Journal(agent)
   let unreadable = 0
-  for (const { name, text, readsAs } of malformedFixtures as { name: string; text: string; readsAs?: unknown }[]) {
+  for (const { name, text, readsAs } of malformedFixtures as { name: string; text: string; readsAs?: object }[]) {
     const { length } = journal.of('message')
     service.control.pushFrame(service.session, text)
     await agent.send(`after ${name}`)

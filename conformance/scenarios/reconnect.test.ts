@@ -1,4 +1,4 @@
-import { type AiAgent, DEFAULTS } from '@aiagent/client'
+import { DEFAULTS } from '@aiagent/client'
 import { paths } from '@aiagent/protocol'
 import { eventually, turnEventLoop } from '@aiagent/test-support'
 import { expect } from 'vitest'
