@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { FakeWebSocket, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { deferred, watch } from '../../test/chat-harness.ts'
@@ -123,6 +124,16 @@ describe('Connection', () => {
       await turnEventLoop()
       FakeWebSocket.last.accept()
       expect([joined.outcome, connection.state]).toEqual(['ABORTED', 'CONNECTED'])
+    })
+
+    it('is not listened to any more when the call is over', async () => {
+      const { connection } = setUp()
+      const { signal } = new AbortController()
+      watch(connection.open(signal))
+      expect(getEventListeners(signal, 'abort')).toHaveLength(1)
+      await turnEventLoop()
+      FakeWebSocket.last.accept()
+      expect(getEventListeners(signal, 'abort')).toHaveLength(0)
     })
 
     it('does nothing after the promise has settled', async () => {

@@ -247,6 +247,14 @@ describe('Connection', () => {
       expect([opening.outcome, clock.pendingTimers]).toEqual(['CONNECTION_ERROR', 1])
     })
 
+    it('is told after an error when the socket is closed with 4404 before it opens', async () => {
+      const { connection, told } = setUp()
+      watch(connection.open())
+      await turnEventLoop()
+      FakeWebSocket.last.end(4404)
+      expect(told.slice(1)).toEqual(['CONNECTING to RECONNECTING', 'failed closed', 'session refused'])
+    })
+
     it('is told after an error when the open chat is closed with 4404', async () => {
       const { told, open } = setUp()
       await open()

@@ -133,6 +133,7 @@ describe('OutboundLane', () => {
     accept(0, 20)
     lane.open(first)
     lane.shut()
+    expect(clock.pendingTimers).toBe(0)
     await clock.advance(100)
     expect([first.sent.length, flushed, clock.pendingTimers]).toEqual([16, [], 0])
     lane.open(second)
@@ -212,7 +213,7 @@ describe('OutboundLane', () => {
   })
 
   it('hands out what waited when it is cleared in the middle of a flush, and lets new messages through', async () => {
-    const { clock, lane, accept } = setUp()
+    const { clock, lane, flushed, accept } = setUp()
     const transport = new FakeTransport()
     accept(0, 20)
     lane.open(transport)
@@ -220,5 +221,7 @@ describe('OutboundLane', () => {
     accept(20, 21)
     await clock.advance(5)
     expect(transport.sent).toEqual([...frames(0, 16), 'frame 20'])
+    // The count starts afresh: what was cleared may have belonged to another conversation.
+    expect(flushed).toEqual([1])
   })
 })
