@@ -97,6 +97,8 @@ describe('Chat', () => {
       const leaving = watch(chat.disconnect())
       last().end(code)
       expect(told).toEqual(['CLOSED', `closed ${code}`])
+      await clock.advance(5)
+      expect(leaving.outcome).toBe('done')
       await clock.advance(60_000)
       expect([leaving.outcome, told.length, clock.pendingTimers, FakeWebSocket.made.length]).toEqual(['done', 2, 0, 1])
     })
@@ -162,6 +164,27 @@ describe('Chat', () => {
       expect(connecting.error).toMatchObject({ code: 'ABORTED', cause: 'enough' })
       await clock.advance(100)
       expect(chat.state).toBe('CLOSED')
+    })
+
+    it.each([
+      ['CONNECTED', 0],
+      ['CONNECTED', 1],
+      ['connected', 0],
+      ['connected', 1],
+    ])('in a listener of %s keeps what waits and rejects connect(), with %i bytes unsent', async (label, buffered) => {
+      const { chat, clock, told, when } = setUpChat({ sessionId: 'mine', context: '{"role":"context"}' })
+      chat.send('1', '{"n":1}')
+      when(label, () => {
+        last().bufferedAmount = buffered
+        watch(chat.disconnect())
+      })
+      const connecting = watch(chat.connect())
+      await turnEventLoop()
+      last().accept()
+      await clock.advance(100)
+      expect([last().frames, chat.queueSize, chat.state]).toEqual([[GOODBYE], 1, 'CLOSED'])
+      expect(connecting.outcome).toMatch(/^(ABORTED|CONNECTION_ERROR)$/)
+      expect(told.includes('connected')).toBe(label === 'connected')
     })
 
     it('lets messages through again when a listener of the end connects at once', async () => {
@@ -259,6 +282,16 @@ describe('Chat', () => {
       await clock.advance(60_000)
       expect([restarting.outcome, restarting.resets(), chat.state]).toEqual(['ABORTED', 0, 'CLOSED'])
       expect([liveSockets(), clock.pendingTimers]).toEqual([0, 0])
+    })
+
+    it('is given up when the host leaves during its goodbye: what belonged to the old conversation stays', async () => {
+      const { chat, clock, session } = await setUpOpen()
+      last().bufferedAmount = 1
+      const restarting = restart(chat, 'mine')
+      const leaving = watch(chat.disconnect())
+      await clock.advance(60_000)
+      expect([restarting.outcome, leaving.outcome, restarting.resets()]).toEqual(['ABORTED', 'done', 0])
+      expect([session.id, chat.state]).toEqual(['session-1', 'CLOSED'])
     })
 
     it('ends on its own session although a connect() waits for the goodbye before it', async () => {

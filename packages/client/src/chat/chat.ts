@@ -262,7 +262,7 @@ export class Chat {
   #end({ skipGracefulDisconnect = false, signal }: LeaveOptions): Promise<void> {
     const transport = this.#connection.transport
     // Before the token nothing else may leave, not even the goodbye.
-    if (!transport || skipGracefulDisconnect || (this.#token.isOwed && !this.#isLeaving(transport))) {
+    if (!transport || skipGracefulDisconnect || this.#token.isOwed) {
       this.#close()
       return this.#leaving?.done ?? Promise.resolve()
     }

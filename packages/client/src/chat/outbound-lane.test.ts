@@ -156,6 +156,16 @@ describe('OutboundLane', () => {
     expect(flushed).toEqual([2])
   })
 
+  it('counts how often writing a message was tried', () => {
+    const { lane, accept } = setUp()
+    const transport = new FakeTransport()
+    transport.broken = true
+    accept(0, 2)
+    lane.open(transport)
+    lane.open(transport)
+    expect(lane.clear().map(({ attempts }) => attempts)).toEqual([2, 0])
+  })
+
   it('lets a message wait whose direct write failed, and everything after it', () => {
     const { lane, flushed, accept } = setUp()
     const [first, second] = [new FakeTransport(), new FakeTransport()]

@@ -257,5 +257,17 @@ describe('TokenDialogue', () => {
       dialogue.offer('brought')
       expect([transport.tokens, ready]).toEqual([['brought'], [transport]])
     })
+
+    it('forgets with the socket that the service asked', async () => {
+      const { dialogue, transport } = setUp({ required: () => false, refresh: () => Promise.reject(new Error('down')) })
+      const second = new FakeTransport()
+      dialogue.attach(transport)
+      dialogue.renew()
+      await turnEventLoop()
+      dialogue.end()
+      dialogue.attach(second)
+      dialogue.offer('brought')
+      expect(second.tokens).toEqual([])
+    })
   })
 })
