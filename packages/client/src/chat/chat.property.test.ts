@@ -27,7 +27,7 @@ const roleOf = (frame: string): unknown => JSON.parse(frame).role
 describe('Chat', () => {
   it('loses, repeats and reorders no message, tokens come first and the goodbye last, whatever happens', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 45 }), fc.boolean(), async (steps, needsToken) => {
+      fc.asyncProperty(fc.array(step, { maxLength: 45, size: 'max' }), fc.boolean(), async (steps, needsToken) => {
         const requests: Array<ReturnType<typeof deferred<string>>> = []
         const ask = () => {
           const request = deferred<string>()

@@ -56,7 +56,7 @@ describe('Connection', () => {
   it('[FLOW-02] [FLOW-03] keeps to its drawing with one socket and one timer, and settles every open(), whatever happens', async () => {
     await fc.assert(
       fc.asyncProperty(
-        fc.array(step, { maxLength: 40 }),
+        fc.array(step, { maxLength: 40, size: 'max' }),
         fc.constantFrom(0, 1, 3, Number.POSITIVE_INFINITY),
         fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })),
         async (steps, maxReconnectAttempts, random) => {

@@ -54,7 +54,7 @@ describe('MessageQueue', () => {
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('clear' as const), count: fc.constant(0) }) },
     )
     fc.assert(
-      fc.property(fc.integer({ min: 0, max: 200 }), fc.array(step, { maxLength: 30 }), (limit, steps) => {
+      fc.property(fc.integer({ min: 0, max: 200 }), fc.array(step, { maxLength: 30, size: 'max' }), (limit, steps) => {
         const queue = new MessageQueue(limit)
         let model: string[] = []
         let made = 0
