@@ -19,6 +19,7 @@ export {
   type ContextAttributeSeed,
   DEFAULT_WORLD,
   type TenantSeed,
+  type UserSeed,
   type WorldSeed,
 } from './seed.ts'
 export { DEFAULT_SETTINGS, type EmulatorSettings } from './settings.ts'

@@ -39,11 +39,23 @@ export interface ClientSeed {
   scopes: readonly string[]
 }
 
+/** A person who can sign in. */
+export interface UserSeed {
+  /** Subject of the person's tokens. */
+  id: string
+  /** Who they are to the deployment: its own staff, or a customer. Decides which login they belong to. */
+  userType: 'agent' | 'customer'
+  /** The role they play here. */
+  name: string
+  email?: string
+}
+
 export interface WorldSeed {
   /** The first is the one that deployment info describes. */
   tenants: readonly TenantSeed[]
   agents: readonly AgentSeed[]
   clients: readonly ClientSeed[]
+  users: readonly UserSeed[]
 }
 
 /** The small world that an emulator starts with: a help centre for everybody, and an agent for customers who signed in. */
@@ -87,4 +99,10 @@ export const DEFAULT_WORLD: WorldSeed = {
     },
   ],
   clients: [{ id: 'demo-service', secret: 'demo-secret', scopes: [SCOPE.PORTAL_MANAGER, SCOPE.AI_SERVICES] }],
+  users: [
+    { id: 'desk-agent', userType: 'agent', name: 'Desk agent', email: 'desk-agent@people.example' },
+    { id: 'desk-supervisor', userType: 'agent', name: 'Desk supervisor', email: 'desk-supervisor@people.example' },
+    { id: 'customer', userType: 'customer', name: 'Customer', email: 'customer@people.example' },
+    { id: 'new-customer', userType: 'customer', name: 'New customer', email: 'new-customer@people.example' },
+  ],
 }

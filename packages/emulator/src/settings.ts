@@ -20,6 +20,20 @@ export interface EmulatorSettings {
   rateLimit: boolean
   /** Life of the tokens that are issued, in seconds. @default 3600 */
   tokenLifeSeconds: number
+  /** Whether the OpenID configuration names an `end_session_endpoint`. The endpoint works in any case. @default true */
+  endSessionEndpoint: boolean
+  /** Whether access tokens of people who signed in name a place to sign out, in the claim `logout`. @default true */
+  logoutClaim: boolean
+  /**
+   * How a signed-in person's token is renewed without the person: `works`; `by-session-only` refuses refresh tokens, so
+   * that a hidden frame is what remains; `interaction-required` and `fails` refuse both, the one with
+   * `interaction_required`, the other as if the login were over.
+   *
+   * @default 'works'
+   */
+  silentRenewal: 'works' | 'by-session-only' | 'interaction-required' | 'fails'
+  /** Header `Cross-Origin-Opener-Policy` of the login pages; none when empty. @default '' */
+  loginOpenerPolicy: string
   /** Time the agent takes before it answers, in milliseconds. @default 0 */
   replyDelayMs: number
   /** Whether a heartbeat goes ahead of each answer. @default true */
@@ -46,6 +60,10 @@ export const DEFAULT_SETTINGS: Readonly<EmulatorSettings> = {
   unknownSession: 'refuse',
   rateLimit: false,
   tokenLifeSeconds: 3600,
+  endSessionEndpoint: true,
+  logoutClaim: true,
+  silentRenewal: 'works',
+  loginOpenerPolicy: '',
   replyDelayMs: 0,
   heartbeatBeforeReply: true,
   heartbeatIntervalMs: 5000,

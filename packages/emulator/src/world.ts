@@ -1,6 +1,6 @@
 import type { ClientMessage, ContextValidationIssue, ServerMessage } from '@aiagent/protocol'
 import { type RecordedRequest, Recording } from './recording.ts'
-import type { AgentSeed, ClientSeed, TenantSeed, WorldSeed } from './seed.ts'
+import type { AgentSeed, ClientSeed, TenantSeed, UserSeed, WorldSeed } from './seed.ts'
 import type { EmulatorSettings } from './settings.ts'
 
 /** A frame of a client as it arrived. `message` is absent when it could not be read. */
@@ -48,6 +48,8 @@ export class World {
   readonly agents: Map<string, AgentSeed>
   /** By client id. */
   readonly clients: Map<string, ClientSeed>
+  /** By user id, which is the subject of their tokens. */
+  readonly users: Map<string, UserSeed>
   /** By session id, in the order of their creation. */
   readonly sessions = new Map<string, SessionRecord>()
   readonly requests: Recording<RecordedRequest>
@@ -58,6 +60,7 @@ export class World {
     this.tenants = seed.tenants
     this.agents = new Map(seed.agents.map(agent => [agent.details.agentId, agent]))
     this.clients = new Map(seed.clients.map(client => [client.id, client]))
+    this.users = new Map(seed.users.map(user => [user.id, user]))
     this.requests = new Recording(() => settings.recordingLimit)
     this.#settings = settings
   }
