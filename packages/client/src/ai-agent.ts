@@ -115,13 +115,14 @@ export class AiAgent {
    * that would do something, is rejected with code ABORTED.
    */
   async destroy(): Promise<void> {
-    const { startup, chat, outgoing, inbox, authentication, events } = this.#parts
+    const { startup, chat, outgoing, inbox, authentication, events, logger } = this.#parts
     startup.destroy()
     await chat.disconnect({ skipGracefulDisconnect: true })
     chat.clearQueue()
     outgoing.clear()
     inbox.clear()
-    await authentication.cleanup()
+    // A strategy of the host's may fail here: the rest is released all the same.
+    await authentication.cleanup().catch(error => logger.warn('The authentication could not be cleaned up.', { error }))
     events.removeAllListeners()
   }
 

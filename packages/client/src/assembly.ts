@@ -109,15 +109,16 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
     logger,
     openContext: async extra => {
       await storedContext
-      const initial = { ...config.context, ...extra }
-      if (Object.keys(initial).length > 0) context.merge(initial)
+      context.merge(config.context)
+      context.merge(extra)
     },
     openSession: signal => session.require(signal),
     onReady: ({ agent }) => {
       outgoing.release()
       emit('initialized', () => ({ agent }))
       // A failed attempt is an `error` event already.
-      if (config.autoConnect) chat.connect().catch(error => logger.debug('The first connection failed.', { error }))
+      if (config.autoConnect)
+        chat.connect(startup.lasting(undefined)).catch(error => logger.debug('The first connection failed.', { error }))
     },
   })
 

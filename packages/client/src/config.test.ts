@@ -217,12 +217,12 @@ describe('sessionId', () => {
     [' s-1 ', 's-1'],
     [0, '0'],
     [42, '42'],
-  ])('[CFG-10] takes %j', (given, id) => {
+  ])('takes %j', (given, id) => {
     expect(resolveConfig(config({ sessionId: given })).sessionId).toBe(id)
   })
 
   it.each(['', '  ', 'undefined', 'null', 'NULL', ' Undefined ', 'NaN', Number.NaN, Infinity, null, {}, [], true])(
-    '[REST-10] [CFG-10] %j is refused by the constructor',
+    '%j is refused by the constructor',
     given => {
       expect(thrownBy(() => new AiAgent(config({ sessionId: given })))).toMatchObject({
         name: 'SDKError',

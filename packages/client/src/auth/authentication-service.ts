@@ -44,6 +44,8 @@ export class AuthenticationService {
   #cancelTimer: () => void = () => {}
   /** Grows when the token is replaced from outside, dropped, or refused: an answer asked for before that does not count. */
   #epoch = 0
+  /** Grows with every drop: what a sign-in begun before it brings is not wanted any more. */
+  #drops = 0
   #obtaining: Promise<string> | undefined
   #refreshing: Promise<string> | undefined
 
@@ -66,9 +68,11 @@ export class AuthenticationService {
     this.#postAuthentication = options.postAuthentication
     // A strategy of the host's is not made for being initialized twice.
     if (this.#initialized && this.#type !== 'anonymous') return
+    const drops = this.#drops
     await this.#strategy.initialize({
       ...options,
       postAuthentication: async result => {
+        if (drops !== this.#drops) return
         this.#adopt(result.accessToken)
         await this.#postAuthentication?.(result)
       },
@@ -232,6 +236,7 @@ export class AuthenticationService {
 
   #drop(): void {
     this.#epoch++
+    this.#drops++
     this.#token = null
     this.#borrowedUntil = Number.NEGATIVE_INFINITY
     this.#initialized = false

@@ -185,13 +185,8 @@ describe('results', () => {
 
 describe('what is derived for an answer of the agent', () => {
   const derive = (role: string, data: object | undefined) => {
-    const {
-      persona,
-      role: same,
-      content,
-      raw,
-      ...derived
-    } = setUp().process(message('agent', role, data))?.message as unknown as Record<string, unknown>
+    const result = setUp().process(message('agent', role, data))
+    const { persona, role: same, content, raw, ...derived } = { ...result?.message } as Record<string, unknown>
     expect([persona, same, content]).toEqual(['agent', role, 'text'])
     expect(raw).toEqual(data ?? {})
     return derived

@@ -1,7 +1,7 @@
 import type { AgentDetails, DeploymentInfo } from '@aiagent/protocol'
 import { ApiHelper } from '../api/api-helper.ts'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
-import { AuthError } from '../errors.ts'
+import { AuthError, SDKError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import type { CacheConfig } from '../platform/cache-adapter.ts'
 import type { Environment } from '../platform/environment.ts'
@@ -27,13 +27,13 @@ export async function findDeployment(options: PreparationOptions, signal: AbortS
     {
       apiDomain: deployment.apiDomain,
       cache,
-      getToken: () => authentication.getToken(),
-      refreshToken: () => authentication.refresh(),
+      getToken: () => authenticated(authentication.getToken()),
+      refreshToken: () => authenticated(authentication.refresh()),
       logger,
     },
     environment,
   )
-  return { deployment, api }
+  return { deployment: Object.freeze(deployment), api }
 }
 
 /** Learns what the agent is: a token first, then its details, whose language holds from then on. */
@@ -42,7 +42,7 @@ export async function meetAgent(
   { agentId, authentication }: PreparationOptions,
   signal: AbortSignal,
 ): Promise<AgentDetails> {
-  await authentication.initialize({ deploymentInfo: deployment })
+  await authenticated(authentication.initialize({ deploymentInfo: deployment }))
   const agent = await api.getAgentDetails({ agentId, signal })
   api.setLanguage(agent.languageCode)
   return agent
@@ -60,5 +60,13 @@ export async function signIn(agent: AgentDetails, authentication: Authentication
       "This agent wants a signed-in user. Pass `auth: { type: 'pre-auth', accessToken }`, or an object with getToken().",
       'interaction_required',
     )
-  await authentication.authenticate()
+  await authenticated(authentication.authenticate())
+}
+
+/** The host's own token function or strategy may throw anything: it becomes an error of this library. */
+function authenticated<T>(work: Promise<T>): Promise<T> {
+  return work.catch(cause => {
+    if (cause instanceof SDKError) throw cause
+    throw new AuthError('No access token could be had: `auth` failed.', 'token_request_failed', { cause })
+  })
 }

@@ -1,0 +1,175 @@
+import { describe, expect, it } from 'vitest'
+import { Inbox } from './inbox.ts'
+import type { Message } from './message.ts'
+import { BaseMessageHandler, type HandlerResult, handled, resultOf } from './message-handler.ts'
+import { MessageProcessor } from './message-processor.ts'
+
+function setUp() {
+  const log: string[] = []
+  const errors: unknown[] = []
+  const processor = new MessageProcessor({ onRefreshRequired: () => log.push('refresh') })
+  const place = () => ({ timestamp: 9, from: 'Help Centre', agentId: 'help', sessionId: 's' })
+  const inbox = new Inbox(processor, place, {
+    arrived: (message, type) => log.push(`arrived ${message.content} ${type}`),
+    handled: (message, result) => log.push(`handled ${message.content} ${result?.type}`),
+    unreadable: error => log.push(`unreadable ${error.message}`),
+    unclaimed: message => log.push(`unclaimed ${message.content}`),
+    handlerFailed: (error, message) => {
+      errors.push(error)
+      log.push(`failed ${message.content}`)
+    },
+  })
+  const receive = (...contents: string[]) => {
+    for (const content of contents) inbox.receive(JSON.stringify({ persona: 'agent', role: 'x', content }))
+  }
+  return { log, errors, processor, inbox, receive }
+}
+
+/** Takes what starts with `slow`, and answers when the test says so. */
+class SlowHandler extends BaseMessageHandler {
+  readonly pending: Array<{ resolve(result: HandlerResult): void; reject(error: unknown): void; message: Message }> = []
+
+  canHandle({ content }: Message): boolean {
+    return content?.startsWith('slow') === true
+  }
+  handle(message: Message): Promise<HandlerResult> {
+    return new Promise((resolve, reject) => this.pending.push({ resolve, reject, message }))
+  }
+  async settle(error?: unknown): Promise<void> {
+    const next = this.pending.shift()
+    if (!next) throw new Error('Nothing waits.')
+    if (error === undefined) next.resolve(resultOf('slow', next.message, handled(next.message)))
+    else next.reject(error)
+    await new Promise<void>(resolve => setImmediate(resolve))
+  }
+}
+
+class Misbehaving extends BaseMessageHandler {
+  readonly #work: (message: Message) => unknown
+  readonly #takes: () => boolean
+  constructor(work: (message: Message) => unknown, takes = () => true) {
+    super()
+    this.#work = work
+    this.#takes = takes
+  }
+  canHandle(): boolean {
+    return this.#takes()
+  }
+  handle(message: Message): HandlerResult {
+    return this.#work(message) as HandlerResult
+  }
+}
+
+describe('frames', () => {
+  it('arrive, are handled, and told, one after the other', () => {
+    const { log, receive } = setUp()
+    receive('a', 'b')
+    expect(log).toEqual([
+      'arrived a agent_message',
+      'handled a agent_message',
+      'arrived b agent_message',
+      'handled b agent_message',
+    ])
+  })
+
+  it('one that cannot be read is told, and does not break the next', () => {
+    const { log, inbox, receive } = setUp()
+    for (const data of ['x', '[]', '{}', '{"persona":"agent"}', new ArrayBuffer(1), undefined]) inbox.receive(data)
+    receive('a')
+    expect(log).toHaveLength(8)
+    expect(log.slice(0, 6).every(line => line.startsWith('unreadable'))).toBe(true)
+    expect(log.at(-1)).toBe('handled a agent_message')
+  })
+
+  it('one that no handler takes is told as such', () => {
+    const { log, inbox } = setUp()
+    inbox.receive('{"persona":"robot","role":"beep","content":"b"}')
+    expect(log).toEqual(['arrived b undefined', 'unclaimed b', 'handled b undefined'])
+  })
+})
+
+describe('handlers of the host', () => {
+  it('that take their time hold up what is behind, and nothing is overtaken', async () => {
+    const { log, processor, receive } = setUp()
+    const slow = new SlowHandler()
+    processor.addHandler(slow, 0)
+    receive('slow 1', 'a', 'slow 2', 'b')
+    expect(log).toEqual(['arrived slow 1 undefined'])
+    await slow.settle()
+    expect(log.slice(1)).toEqual([
+      'handled slow 1 slow',
+      'arrived a agent_message',
+      'handled a agent_message',
+      'arrived slow 2 undefined',
+    ])
+    receive('c')
+    expect(log).toHaveLength(5)
+    await slow.settle()
+    expect(log.slice(5)).toEqual([
+      'handled slow 2 slow',
+      'arrived b agent_message',
+      'handled b agent_message',
+      'arrived c agent_message',
+      'handled c agent_message',
+    ])
+  })
+
+  it('that reject are told, and the rest goes on', async () => {
+    const { log, errors, processor, receive } = setUp()
+    const slow = new SlowHandler()
+    processor.addHandler(slow, 0)
+    receive('slow', 'a')
+    const reason = new Error('no')
+    await slow.settle(reason)
+    expect(errors).toEqual([reason])
+    expect(log.slice(1, 4)).toEqual(['failed slow', 'handled slow undefined', 'arrived a agent_message'])
+  })
+
+  it('that throw are told once, and the message counts as arrived', () => {
+    const throwing = () => {
+      throw new Error('no')
+    }
+    for (const handler of [new Misbehaving(throwing), new Misbehaving(() => undefined, throwing)]) {
+      const { log, errors, processor, receive } = setUp()
+      processor.addHandler(handler, 0)
+      receive('a')
+      processor.removeHandler(handler)
+      receive('b')
+      expect(errors).toHaveLength(1)
+      expect(log).toEqual([
+        'arrived a undefined',
+        'failed a',
+        'handled a undefined',
+        'arrived b agent_message',
+        'handled b agent_message',
+      ])
+    }
+  })
+
+  it.each([null, undefined, 'text', 7])('that return %j against their type have no result', async value => {
+    for (const work of [() => value, () => Promise.resolve(value)]) {
+      const { log, errors, processor, receive } = setUp()
+      processor.addHandler(new Misbehaving(work), 0)
+      receive('a')
+      await new Promise<void>(resolve => setImmediate(resolve))
+      expect(errors).toEqual([])
+      expect(log).toEqual(['arrived a undefined', 'handled a undefined'])
+    }
+  })
+
+  it('that never answer hold up nothing once the conversation was left', async () => {
+    const { log, processor, inbox, receive } = setUp()
+    const slow = new SlowHandler()
+    processor.addHandler(slow, 0)
+    receive('slow', 'of the old conversation')
+    inbox.clear()
+    receive('new')
+    await slow.settle()
+    receive('newer')
+    expect(log.filter(line => line.startsWith('handled'))).toEqual([
+      'handled new agent_message',
+      'handled newer agent_message',
+    ])
+    expect(log.join()).not.toContain('arrived of the old')
+  })
+})

@@ -1,0 +1,194 @@
+import { describe, expect, it } from 'vitest'
+import { MessageError } from '../errors.ts'
+import type { Message } from './message.ts'
+import { OutgoingMessages } from './outgoing-messages.ts'
+
+function setUp({ limit = 3, settled = true } = {}) {
+  const state = { settled, ids: 0 }
+  const lane: Array<{ id: string; frame: string }> = []
+  const accepted: Message[] = []
+  const failures: MessageError[] = []
+  const hooks: { onAccepted?: (message: Message) => void } = {}
+  const full = (id: string) => new MessageError('full', 'queue_full', { messageId: id })
+  const outgoing = new OutgoingMessages({
+    isSettled: () => state.settled,
+    limit,
+    waitingInLane: () => lane.length,
+    newId: () => `id-${++state.ids}`,
+    now: () => 5,
+    place: () => ({ to: 'Help Centre', agentId: 'help', sessionId: 's' }),
+    accept: (id, frame) => {
+      if (lane.length >= limit) throw full(id)
+      lane.push({ id, frame })
+    },
+    accepted: message => {
+      accepted.push(message)
+      hooks.onAccepted?.(message)
+    },
+    failed: error => failures.push(error),
+    full,
+  })
+  return { state, lane, accepted, failures, hooks, outgoing }
+}
+
+const settle = ({ state, outgoing }: ReturnType<typeof setUp>) => {
+  state.settled = true
+  outgoing.release()
+}
+
+const thrownBy = (work: () => unknown): unknown => {
+  try {
+    work()
+  } catch (error) {
+    return error
+  }
+  throw new Error('It should have thrown.')
+}
+
+describe('what send() takes', () => {
+  it.each<[unknown, object]>([
+    ['Hello', { persona: 'customer', role: 'human', content: 'Hello' }],
+    ['', { persona: 'customer', role: 'human' }],
+    [{}, { persona: 'customer', role: 'human' }],
+    [{ content: 'Hello' }, { persona: 'customer', role: 'human', content: 'Hello' }],
+    [
+      { persona: 'robot', role: 'x', messageData: { a: 1 } },
+      { persona: 'robot', role: 'x', messageData: { a: 1 } },
+    ],
+  ])('%j becomes the frame %j', (given, frame) => {
+    const { outgoing, lane } = setUp()
+    outgoing.submit(given as never)
+    expect(JSON.parse(lane[0]?.frame ?? '')).toEqual(frame)
+  })
+
+  it.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['null', null],
+    ['a number', 7],
+    ['a list', ['Hello']],
+    ['an empty persona', { persona: '', content: 'x' }],
+    ['an empty role', { role: '' }],
+    ['content that is no text', { content: 7 }],
+    ['data that is a list', { messageData: [] }],
+  ])('%s is a MessageError, and nothing was taken', (_case, given) => {
+    for (const settled of [true, false]) {
+      const { outgoing, lane, accepted } = setUp({ settled })
+      expect(thrownBy(() => outgoing.submit(given as never))).toMatchObject({
+        code: 'MESSAGE_ERROR',
+        reason: 'invalid',
+      })
+      expect([lane, accepted, outgoing.heldCount]).toEqual([[], [], 0])
+    }
+  })
+
+  it('fills in who, whom, where and when', () => {
+    const { outgoing, accepted } = setUp()
+    outgoing.submit('Hello')
+    expect(accepted[0]).toMatchObject({
+      from: 'customer',
+      to: 'Help Centre',
+      agentId: 'help',
+      sessionId: 's',
+      timestamp: 5,
+    })
+    outgoing.submit({ content: 'x', from: 'a', to: 'b' })
+    expect(accepted[1]).toMatchObject({ from: 'a', to: 'b' })
+    outgoing.submit({ content: 'x', from: 'a', to: 'b' }, { from: 'c', to: 'd' })
+    expect(accepted[2]).toMatchObject({ from: 'c', to: 'd' })
+  })
+
+  it.each([
+    [{ content: 'x' }, {}, 'id-1'],
+    [{ content: 'x', messageId: 'mine' }, {}, 'mine'],
+    [{ content: 'x', messageId: 'mine' }, { id: 'other' }, 'other'],
+    [{ content: 'x', messageId: '' }, { id: '' }, 'id-1'],
+  ])('%j with %j has the id %s', (data, options, id) => {
+    const { outgoing, lane, accepted } = setUp()
+    expect(outgoing.submit(data, options)).toBe(id)
+    expect(lane[0]?.id).toBe(id)
+    expect(accepted[0]?.messageId).toBe(id)
+  })
+
+  it('what cannot be written is refused, held or not', () => {
+    for (const settled of [true, false]) {
+      const { outgoing, lane, accepted } = setUp({ settled })
+      const error = thrownBy(() => outgoing.submit({ messageData: { n: 1n } }, { id: 'm-1' }))
+      expect(error).toMatchObject({ reason: 'encoding_failed', messageId: 'm-1' })
+      expect([lane, accepted, outgoing.heldCount]).toEqual([[], [], 0])
+    }
+  })
+
+  it("later changes of the host's objects change nothing", () => {
+    for (const settled of [true, false]) {
+      const all = setUp({ settled })
+      const messageData = { further: { x: 1 } }
+      all.outgoing.submit({ content: 'x', messageData })
+      messageData.further.x = 2
+      settle(all)
+      expect(JSON.parse(all.lane[0]?.frame ?? '')).toMatchObject({ messageData: { further: { x: 1 } } })
+      expect(all.accepted[0]?.messageData).toEqual({ further: { x: 1 } })
+    }
+  })
+
+  it('a full lane refuses, and nothing is told as accepted', () => {
+    const { outgoing, accepted } = setUp({ limit: 1 })
+    outgoing.submit('one')
+    expect(thrownBy(() => outgoing.submit('two', { id: 'm-2' }))).toMatchObject({
+      reason: 'queue_full',
+      messageId: 'm-2',
+    })
+    expect(accepted.map(message => message.content)).toEqual(['one'])
+  })
+})
+
+describe('before the agent is known', () => {
+  it('messages are held, and go on once, in order, with their place filled in', () => {
+    const all = setUp({ settled: false })
+    const ids = ['one', 'two', 'three'].map(text => all.outgoing.submit(text))
+    expect(all.lane).toEqual([])
+    expect(all.accepted).toEqual([])
+    expect(all.outgoing.heldCount).toBe(3)
+    settle(all)
+    all.outgoing.release()
+    expect(all.lane.map(({ id }) => id)).toEqual(ids)
+    expect(all.accepted.map(message => message.content)).toEqual(['one', 'two', 'three'])
+    expect(all.accepted[0]).toMatchObject({ to: 'Help Centre', sessionId: 's', agentId: 'help', timestamp: 5 })
+    expect(all.outgoing.heldCount).toBe(0)
+  })
+
+  it('they count against the limit together with what waits in the lane', () => {
+    const all = setUp({ settled: false, limit: 3 })
+    all.lane.push({ id: 'x', frame: '' })
+    all.outgoing.submit('one')
+    all.outgoing.submit('two')
+    expect(thrownBy(() => all.outgoing.submit('three'))).toMatchObject({ reason: 'queue_full' })
+    expect(all.outgoing.heldCount).toBe(2)
+  })
+
+  it('what a listener sends during the release goes behind all that was held', () => {
+    const all = setUp({ settled: false, limit: 10 })
+    for (const text of ['one', 'two', 'three']) all.outgoing.submit(text)
+    all.hooks.onAccepted = ({ content }) => void (content === 'one' && all.outgoing.submit('from a listener'))
+    settle(all)
+    expect(all.accepted.map(message => message.content)).toEqual(['one', 'two', 'three', 'from a listener'])
+    expect(all.outgoing.heldCount).toBe(0)
+  })
+
+  it('one that finds no place any more is told, and the others go on', () => {
+    const all = setUp({ settled: false, limit: 2 })
+    all.outgoing.submit('one', { id: 'm-1' })
+    all.outgoing.submit('two', { id: 'm-2' })
+    all.lane.push({ id: 'x', frame: '' })
+    settle(all)
+    expect(all.lane.map(({ id }) => id)).toEqual(['x', 'm-1'])
+    expect(all.failures).toMatchObject([{ reason: 'queue_full', messageId: 'm-2' }])
+  })
+
+  it('clear() takes them out and returns their ids', () => {
+    const all = setUp({ settled: false })
+    const ids = [all.outgoing.submit('one'), all.outgoing.submit('two')]
+    expect(all.outgoing.clear()).toEqual(ids)
+    settle(all)
+    expect(all.lane).toEqual([])
+  })
+})

@@ -1,0 +1,213 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { Message } from './message.ts'
+import { Transcript, type TranscriptConfig, type TranscriptEntry, type TranscriptOptions } from './transcript.ts'
+
+const NOW = 1000
+
+const message = (persona: string, role: string, more = {}) => new Message(persona, role, 'text', more)
+const human = (more = {}) => message('customer', 'human', more)
+const answer = (more = {}) => message('agent', 'customer support agent', more)
+
+describe('record', () => {
+  it('keeps message, direction, moment, session and agent', () => {
+    const transcript = new Transcript()
+    const sent = human({ timestamp: 5, sessionId: 's', agentId: 'help' })
+    const received = answer()
+    transcript.record(sent, 'sent', NOW)
+    transcript.record(received, 'received', NOW, 'agent_message')
+    expect(transcript.get()).toEqual([
+      { message: sent, direction: 'sent', timestamp: 5, sessionId: 's', agentId: 'help' },
+      { message: received, direction: 'received', timestamp: NOW, sessionId: undefined, agentId: undefined },
+    ])
+    expect(transcript.size).toBe(2)
+  })
+
+  it('[EVT-04] [FLOW-24] never takes a token frame, whatever the settings say', () => {
+    for (const config of [{}, { includeMessageTypes: [] }, { enabled: false }]) {
+      const transcript = new Transcript(config)
+      for (const direction of ['sent', 'received'] as const)
+        expect(transcript.record(message('metadata', 'token'), direction, NOW)).toBeUndefined()
+      expect(transcript.size).toBe(0)
+    }
+  })
+
+  it('requests for a token are no token frames', () => {
+    const transcript = new Transcript()
+    expect(transcript.record(message('metadata', 'stale_token'), 'received', NOW)).toBeDefined()
+  })
+
+  const kinds: Array<[Message, 'sent' | 'received', string | undefined]> = [
+    [human(), 'sent', undefined],
+    [message('system', 'context'), 'sent', undefined],
+    [message('system', 'feedback'), 'sent', undefined],
+    [message('system', 'escalation'), 'sent', undefined],
+    [message('system', 'graceful disconnect'), 'sent', undefined],
+    [message('robot', 'constructor'), 'sent', undefined],
+    [answer(), 'received', 'agent_message'],
+    [message('metadata', 'error'), 'received', 'error_message'],
+    [message('system', 'context validation'), 'received', 'context_validation'],
+    [message('system', 'chat history'), 'received', 'chat_history_processed'],
+    [message('system', 'heartbeat'), 'received', 'heartbeat_processed'],
+    [message('robot', 'human'), 'received', undefined],
+  ]
+  const keptBy = (config: TranscriptConfig) => {
+    const transcript = new Transcript(config)
+    for (const [given, direction, type] of kinds) transcript.record(given, direction, NOW, type)
+    return transcript.get().map(entry => entry.message.role)
+  }
+  const everything = kinds.map(([given]) => given.role)
+
+  it.each<[TranscriptConfig, string[]]>([
+    [{}, everything],
+    [{ includeMessageTypes: [] }, everything],
+    [{ enabled: false }, []],
+    [{ enabled: true, maxEntries: 0 }, []],
+    [{ includeMessageTypes: ['customer_message'] }, ['human']],
+    [{ includeMessageTypes: ['context_message', 'feedback_message'] }, ['context', 'feedback']],
+    [{ includeMessageTypes: ['escalation_message', 'disconnect_message'] }, ['escalation', 'graceful disconnect']],
+    [{ includeMessageTypes: ['agent_message', 'heartbeat_processed'] }, ['customer support agent', 'heartbeat']],
+    [
+      { includeMessageTypes: ['error_message', 'context_validation', 'chat_history_processed'] },
+      ['error', 'context validation', 'chat history'],
+    ],
+    [{ excludeRoles: ['human', 'heartbeat'] }, everything.filter(role => role !== 'human' && role !== 'heartbeat')],
+    [{ excludePersonas: ['system', 'robot'] }, ['human', 'customer support agent', 'error']],
+    [{ excludePersonas: ['agent'], includeMessageTypes: ['agent_message'] }, []],
+    [{ maxEntries: 2 }, ['heartbeat', 'human']],
+  ])('[CFG-08] with %j it keeps the right messages', (config, roles) => {
+    expect(keptBy(config)).toEqual(roles)
+  })
+
+  it('[EVT-04] tells of what passes the filters, also when storing is off', () => {
+    const transcript = new Transcript({ enabled: false, excludeRoles: ['heartbeat'] })
+    expect(transcript.record(human(), 'sent', NOW)).toMatchObject({ direction: 'sent', timestamp: NOW })
+    expect(transcript.record(message('system', 'heartbeat'), 'received', NOW)).toBeUndefined()
+    expect(transcript.size).toBe(0)
+  })
+
+  it('settings can change on the way', () => {
+    const transcript = new Transcript({ excludeRoles: ['heartbeat'] })
+    for (let n = 0; n < 5; n++) transcript.record(human({ timestamp: n }), 'sent', NOW)
+    transcript.updateConfig({ maxEntries: 2 })
+    expect(transcript.get().map(entry => entry.timestamp)).toEqual([3, 4])
+    transcript.updateConfig({ enabled: false })
+    transcript.record(human(), 'sent', NOW)
+    transcript.updateConfig({ enabled: true, maxEntries: 3 })
+    transcript.record(message('system', 'heartbeat'), 'received', NOW)
+    transcript.record(human({ timestamp: 9 }), 'sent', NOW)
+    expect(transcript.get().map(entry => entry.timestamp)).toEqual([3, 4, 9])
+  })
+})
+
+describe('reading', () => {
+  const transcript = new Transcript()
+  transcript.record(human({ timestamp: 10 }), 'sent', NOW)
+  transcript.record(answer({ timestamp: 20 }), 'received', NOW)
+  transcript.record(message('system', 'heartbeat', { timestamp: 20 }), 'received', NOW)
+  transcript.record(human({ timestamp: 30 }), 'sent', NOW)
+
+  it.each<[TranscriptOptions, number[]]>([
+    [{}, [0, 1, 2, 3]],
+    [{ direction: 'both' }, [0, 1, 2, 3]],
+    [{ direction: 'sent' }, [0, 3]],
+    [{ direction: 'received' }, [1, 2]],
+    [{ fromTimestamp: 20 }, [1, 2, 3]],
+    [{ toTimestamp: 20 }, [0, 1, 2]],
+    [{ fromTimestamp: 20, toTimestamp: 20 }, [1, 2]],
+    [{ fromTimestamp: 31 }, []],
+    [{ fromTimestamp: 30, toTimestamp: 10 }, []],
+    [{ fromTimestamp: 0 }, [0, 1, 2, 3]],
+    [{ persona: 'customer' }, [0, 3]],
+    [{ role: 'heartbeat' }, [2]],
+    [{ persona: 'customer', fromTimestamp: 11, direction: 'sent', role: 'human' }, [3]],
+    [{ persona: 'customer', direction: 'received' }, []],
+  ])('%j picks the right entries, as rows too', (options, expected) => {
+    const all = transcript.get()
+    const indexes = transcript.get(options).map(entry => all.indexOf(entry))
+    expect(indexes).toEqual(expected)
+    const rows = transcript.toJSON(options)
+    expect(rows.map(row => row.entryTimestamp)).toEqual(expected.map(index => all[index]?.timestamp))
+  })
+
+  it('a row is plain data with every field', () => {
+    const full = new Transcript()
+    const more = { messageId: 'm-1', messageData: { further: 1 }, from: 'a', to: 'b', agentId: 'help', sessionId: 's' }
+    full.record(answer(more), 'received', NOW)
+    const row = {
+      ...more,
+      persona: 'agent',
+      role: 'customer support agent',
+      content: 'text',
+      timestamp: undefined,
+      direction: 'received',
+      entryTimestamp: NOW,
+    }
+    expect(full.toJSON()).toStrictEqual([row])
+    expect(JSON.parse(JSON.stringify(full.toJSON()))).toEqual([JSON.parse(JSON.stringify(row))])
+  })
+
+  it('is the same frozen list until something changes', () => {
+    const changing = new Transcript({ excludeRoles: ['heartbeat'] })
+    const empty = changing.get()
+    expect(changing.get()).toBe(empty)
+    expect(Object.isFrozen(empty)).toBe(true)
+    changing.record(message('system', 'heartbeat'), 'received', NOW)
+    expect(changing.get()).toBe(empty)
+    changing.record(human(), 'sent', NOW)
+    const one = changing.get()
+    expect(one).not.toBe(empty)
+    expect(empty).toHaveLength(0)
+    expect(changing.get()).toBe(one)
+    changing.clear()
+    expect(changing.get()).toEqual([])
+    expect(one).toHaveLength(1)
+  })
+})
+
+describe('a long conversation', () => {
+  type Step = ['record', boolean] | ['clear'] | ['limit', number] | ['read']
+  const step: fc.Arbitrary<Step> = fc.oneof(
+    { weight: 20, arbitrary: fc.boolean().map((excluded): Step => ['record', excluded]) },
+    { weight: 5, arbitrary: fc.constant<Step>(['read']) },
+    { weight: 1, arbitrary: fc.nat(8).map((limit): Step => ['limit', limit]) },
+    { weight: 1, arbitrary: fc.constant<Step>(['clear']) },
+  )
+
+  it('holds what a plain list would hold, and lists handed out stay as they were', () => {
+    fc.assert(
+      fc.property(
+        fc.option(fc.nat(100), { nil: undefined }),
+        fc.array(step, { maxLength: 400 }),
+        (maxEntries, steps) => {
+          const transcript = new Transcript({
+            excludeRoles: ['heartbeat'],
+            ...(maxEntries !== undefined && { maxEntries }),
+          })
+          let model: number[] = []
+          let limit = maxEntries ?? Number.POSITIVE_INFINITY
+          const snapshots: Array<[readonly TranscriptEntry[], number[]]> = []
+          let moment = 0
+          for (const [name, argument] of steps) {
+            moment++
+            if (name === 'record') {
+              const given = argument ? message('system', 'heartbeat') : human()
+              transcript.record(given, argument ? 'received' : 'sent', moment)
+              if (!argument) model = [...model, moment]
+            } else if (name === 'clear') {
+              transcript.clear()
+              model = []
+            } else if (name === 'limit') {
+              transcript.updateConfig({ maxEntries: argument as number })
+              limit = argument as number
+            } else snapshots.push([transcript.get(), model])
+            model = model.slice(Math.max(0, model.length - limit))
+            expect(transcript.size).toBe(model.length)
+          }
+          snapshots.push([transcript.get(), model])
+          for (const [entries, expected] of snapshots) expect(entries.map(entry => entry.timestamp)).toEqual(expected)
+        },
+      ),
+    )
+  })
+})

@@ -1,0 +1,60 @@
+import { ProtocolError } from '@aiagent/protocol'
+import { describe, expect, it } from 'vitest'
+import { ApiError, AuthError, abortedError, ConfigError, ConnectionError, MessageError, SDKError } from './errors.ts'
+
+const cause = new Error('why')
+
+const table: Array<[string, SDKError, object]> = [
+  ['SDKError', new SDKError('x', 'NOT_INITIALIZED', { cause }), { code: 'NOT_INITIALIZED' }],
+  ['ConfigError', new ConfigError('id', 'x', { cause }), { code: 'CONFIG_INVALID', field: 'id' }],
+  [
+    'AuthError',
+    new AuthError('x', 'token_request_failed', { cause, status: 400 }),
+    { code: 'AUTH_ERROR', reason: 'token_request_failed', status: 400 },
+  ],
+  [
+    'ConnectionError',
+    new ConnectionError('x', 'refused', { cause, closeCode: 1006, httpStatus: 404 }),
+    { code: 'CONNECTION_ERROR', reason: 'refused', closeCode: 1006, httpStatus: 404 },
+  ],
+  [
+    'MessageError',
+    new MessageError('x', 'queue_full', { cause, messageId: 'm' }),
+    { code: 'MESSAGE_ERROR', reason: 'queue_full', messageId: 'm' },
+  ],
+  [
+    'ApiError',
+    new ApiError('x', { cause, reason: 'status', method: 'GET', path: '/p', status: 500, body: {} }),
+    { code: 'API_ERROR', reason: 'status', method: 'GET', path: '/p', status: 500, body: {} },
+  ],
+  [
+    'ApiError',
+    new ApiError('x', { cause, code: 'SESSION_UNAUTHORIZED', reason: 'status', method: 'POST', path: '/p' }),
+    { code: 'SESSION_UNAUTHORIZED' },
+  ],
+]
+
+describe('errors', () => {
+  it.each(table)('[ERR-03] %s has its name, code, fields and cause', (name, error, fields) => {
+    expect(error).toMatchObject({ name, message: 'x', cause, ...fields })
+    expect(error).toBeInstanceOf(SDKError)
+    expect(error).toBeInstanceOf(Error)
+    expect(String(error)).toBe(`${name}: x`)
+    expect(error.constructor.name).toBe(name)
+  })
+
+  it('have no cause where there is none', () => {
+    expect('cause' in new SDKError('x', 'ABORTED')).toBe(false)
+  })
+
+  it('an abort carries the reason of its signal', () => {
+    const error = abortedError('connect()', AbortSignal.abort(cause))
+    expect(error).toMatchObject({ code: 'ABORTED', cause, message: 'connect() was aborted.' })
+  })
+
+  it('a frame that cannot be read is not repeated in the message', () => {
+    const error = MessageError.unreadable(new ProtocolError('The frame is not JSON.', 'a secret text'))
+    expect(error).toMatchObject({ reason: 'unreadable', cause: { data: 'a secret text' } })
+    expect(error.message).not.toContain('secret')
+  })
+})

@@ -1,0 +1,108 @@
+import { createEmulator, type Emulator, type EmulatorOptions } from '@aiagent/emulator'
+import { eventually, ManualClock } from '@aiagent/test-support'
+import { AiAgent } from '../src/ai-agent.ts'
+import type { AiAgentConfig } from '../src/config.ts'
+import type { AgentEvent, AgentEventType } from '../src/events.ts'
+import type { Environment } from '../src/platform/environment.ts'
+
+/** Every event that an agent of these tests is listened to for. */
+const EVENTS: AgentEventType[] = [
+  'initialized',
+  'connected',
+  'closed',
+  'stateChanged',
+  'error',
+  'message',
+  'agentMessage',
+  'errorMessage',
+  'heartbeat',
+  'contextValidation',
+  'chatHistory',
+  'tokenExpiring',
+  'queueFlushed',
+  'transcriptUpdate',
+]
+
+export interface ToldEvent {
+  name: AgentEventType
+  event: AgentEvent
+}
+
+/** An agent of the library against the emulated service, in one process and on one clock. */
+export function setUp(options: EmulatorOptions = {}, replacements: Partial<Environment> = {}) {
+  const clock = new ManualClock()
+  const reply = ({ text }: { text: string }) => ({ content: `You said: ${text}` })
+  const emulator = createEmulator({ clock, reply, ...options })
+  const printed: unknown[][] = []
+  const print = (...parts: unknown[]) => void printed.push(parts)
+  const environment: Partial<Environment> = {
+    fetch: emulator.fetch,
+    WebSocket: emulator.WebSocket,
+    clock,
+    random: () => 0.5,
+    console: { debug: print, info: print, warn: print, error: print },
+    ...replacements,
+  }
+  const make = (config: Partial<AiAgentConfig> = {}, more: Partial<Environment> = {}) => {
+    const agent = new AiAgent({ id: 'help', endpoint: emulator.origin, ...config }, { ...environment, ...more })
+    return { agent, told: listen(agent) }
+  }
+  return { clock, emulator, environment, printed, make }
+}
+
+/** Notes every event of an agent, in order. */
+export function listen(agent: AiAgent): ToldEvent[] {
+  const told: ToldEvent[] = []
+  for (const name of EVENTS) agent.on(name, event => void told.push({ name, event }))
+  return told
+}
+
+export const namesOf = (told: readonly ToldEvent[]): AgentEventType[] => told.map(({ name }) => name)
+
+/** The payloads of one kind of event. */
+export const payloadsOf = <Type extends AgentEventType>(told: readonly ToldEvent[], type: Type) =>
+  told.filter(({ name }) => name === type).map(({ event }) => (event as AgentEvent<Type>).payload)
+
+/** The rejection of a promise that must not be fulfilled. */
+export async function rejection(promise: Promise<unknown>): Promise<Error & Record<string, unknown>> {
+  try {
+    await promise
+  } catch (error) {
+    return error as Error & Record<string, unknown>
+  }
+  throw new Error('It should have been rejected.')
+}
+
+/** The service's only session so far, or the newest. */
+export const lastSession = (emulator: Emulator): string => [...emulator.world.sessions.keys()].at(-1) ?? ''
+
+/** What the clients of a session sent, in order: content, or role where there is none. */
+export const sentTo = (emulator: Emulator, sessionId = lastSession(emulator)): string[] =>
+  emulator.control.frames(sessionId).map(({ message }) => message?.content ?? message?.role ?? '')
+
+/** The requests so far: method and the last part of the path. */
+export const requestsTo = (emulator: Emulator): string[] =>
+  emulator.control.requests().map(({ method, path }) => `${method} ${path.split('/').at(-1)}`)
+
+/** Bodies of the session calls so far. */
+export const sessionBodies = (emulator: Emulator): unknown[] =>
+  emulator.control
+    .requests()
+    .filter(({ method, path }) => method === 'POST' && path.endsWith('/session'))
+    .map(({ body }) => JSON.parse(body ?? 'null'))
+
+/** Waits until so many frames have arrived at the service. */
+export const framesArrived = (emulator: Emulator, count: number, sessionId?: string) =>
+  eventually(() => sentTo(emulator, sessionId).length >= count, `${count} frames`)
+
+/** Lets time pass, five milliseconds at a time, until a promise has settled. */
+export async function passing<T>(clock: ManualClock, promise: Promise<T>): Promise<T> {
+  let settled = false
+  const done = () => {
+    settled = true
+  }
+  promise.then(done, done)
+  for (let steps = 0; !settled && steps < 1_000; steps++) await clock.advance(5)
+  if (!settled) throw new Error('Five seconds have passed and the promise has not settled.')
+  return promise
+}
