@@ -6,7 +6,8 @@ import type { Reply } from './chat/reply.ts'
 import type { Upgrade } from './chat/socket-end.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { createControl, type EmulatorControl } from './control.ts'
-import { TokenKeys } from './oauth/keys.ts'
+import { CALLBACK_PAGE } from './oauth/callback-page.ts'
+import { TokenKeys, type TokenVerifier } from './oauth/keys.ts'
 import { createRandom } from './random.ts'
 import { createRestApp } from './rest/app.ts'
 import { DEFAULT_WORLD, type WorldSeed } from './seed.ts'
@@ -25,6 +26,10 @@ export interface EmulatorOptions {
   /** Tenants, agents and clients; a list that is given takes the place of the default one. */
   world?: Partial<WorldSeed>
   settings?: Partial<EmulatorSettings>
+  /** Whether the metadata names the logins, for an identity provider under the same origin. A port has one. @default false */
+  offersLogin?: boolean
+  /** HTML of the page that a login returns to. @default a page that passes its address on and closes itself */
+  callbackPage?: string
 }
 
 /** The hosted service in one object. */
@@ -44,6 +49,10 @@ export interface Emulator {
   handle(request: Request): Promise<Response>
   /** Judges the address of a chat connection from a real port, before it is accepted. */
   upgrade(url: URL, headers?: Readonly<Record<string, string>>): Upgrade
+  /** Lets tokens of a further issuer under the same origin count: those that the function recognizes. */
+  admitTokens(verify: TokenVerifier): void
+  /** The next place in the order of issue, for a token of a further issuer. */
+  nextTokenSerial(): number
   /** Shuts down: every chat connection is closed with 1001, no timer is left, and later calls fail like a dead host. */
   close(): void
 }
@@ -55,13 +64,14 @@ export interface Emulator {
  */
 export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const { seed = 1, clock = systemClock, reply = builtInReply } = options
+  const { offersLogin = false, callbackPage = CALLBACK_PAGE } = options
   const origin = readOrigin(options.origin ?? 'http://emulator.test')
   const settings: EmulatorSettings = { ...DEFAULT_SETTINGS, ...options.settings }
   const world = new World({ ...DEFAULT_WORLD, ...options.world }, settings)
   const random = createRandom(seed)
   const keys = new TokenKeys(clock, random, world.tenant.id)
   const chat = new ChatService({ world, clock, settings, keys, random, reply })
-  const app = createRestApp({ world, clock, random, settings, keys, origin })
+  const app = createRestApp({ world, clock, random, settings, keys, origin, offersLogin, callbackPage })
   const hosts = new Set([new URL(origin).host, `chat.${world.tenant.aiAgentDomain}`])
   let closed = false
 
@@ -84,6 +94,8 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     WebSocket: createSocketClass(url => (hosts.has(url.host) ? upgrade(url) : NO_SUCH_HOST)),
     handle: async request => app.fetch(request),
     upgrade,
+    admitTokens: verify => keys.admit(verify),
+    nextTokenSerial: () => keys.nextSerial(),
     close: () => {
       closed = true
       chat.drop(CLOSE_CODE.GOING_AWAY, 'The service shuts down')

@@ -11,6 +11,8 @@ export type { ChatConnection, SocketEnd, Upgrade } from './chat/socket-end.ts'
 export type { Clock } from './clock.ts'
 export type { EmulatorControl } from './control.ts'
 export { createEmulator, type Emulator, type EmulatorOptions } from './emulator.ts'
+export type { TokenVerifier, VerifiedToken } from './oauth/keys.ts'
+export { AUTH_REDIRECT_PATH } from './oauth/login-addresses.ts'
 export { tokenPaths } from './oauth/metadata.ts'
 export type { RecordedRequest } from './recording.ts'
 export {

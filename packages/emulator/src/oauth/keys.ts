@@ -14,6 +14,9 @@ export interface VerifiedToken {
   readonly exp: number
 }
 
+/** The token when another issuer that counts here made it, whether or not its life is over; else undefined. */
+export type TokenVerifier = (token: string) => VerifiedToken | undefined
+
 export interface TokenRequest {
   lifeSeconds: number
   scopes: readonly string[]
@@ -48,6 +51,7 @@ export class TokenKeys {
   readonly #clock: Clock
   readonly #audience: string
   readonly #secret: Uint8Array
+  readonly #others: TokenVerifier[] = []
   #serial = 0
   /** Tokens up to a serial end at the given second at the latest, whatever they say. */
   readonly #cuts: { serial: number; exp: number }[] = []
@@ -68,17 +72,27 @@ export class TokenKeys {
       aud: this.#audience,
       iat: now,
       exp: now + lifeSeconds,
-      jti: String(++this.#serial),
+      jti: String(this.nextSerial()),
     }
     const signed = `${HEADER}.${base64url.encode(JSON.stringify(claims))}`
     return `${signed}.${this.#sign(signed)}`
+  }
+
+  /** The next place in the order of issue. */
+  nextSerial(): number {
+    return ++this.#serial
+  }
+
+  /** Lets the tokens of another issuer count. */
+  admit(verify: TokenVerifier): void {
+    this.#others.push(verify)
   }
 
   /** The token when its signature and audience are right, whether or not its life is over; else undefined. */
   verify(token: string): VerifiedToken | undefined {
     const known = this.#verified.get(token)
     if (known) return known
-    const verified = this.#check(token)
+    const verified = this.#check(token) ?? this.#checkOthers(token)
     if (!verified) return undefined
     if (this.#verified.size >= VERIFIED_LIMIT) {
       const oldest = this.#verified.keys().next()
@@ -110,6 +124,14 @@ export class TokenKeys {
     if (claims.aud !== this.#audience) return undefined
     const { sub: subject, scope, exp, jti } = claims
     return { subject, scopes: scope.split(' ').filter(Boolean), exp, serial: Number(jti) }
+  }
+
+  #checkOthers(token: string): VerifiedToken | undefined {
+    for (const verify of this.#others) {
+      const verified = verify(token)
+      if (verified) return verified
+    }
+    return undefined
   }
 
   #sign(text: string): string {

@@ -1,5 +1,6 @@
 import { type OAuthMetadata, TENANT_PLACEHOLDER } from '@aiagent/protocol'
-import type { TenantSeed } from '../seed.ts'
+import type { TenantSeed, UserSeed } from '../seed.ts'
+import { LOGIN_ENDPOINTS, LOGIN_POLICY, loginPath } from './login-addresses.ts'
 
 /** Paths of the token endpoints. Called with `:tenantId` they are route patterns. */
 export const tokenPaths = {
@@ -7,16 +8,31 @@ export const tokenPaths = {
   clientCredentials: (tenantId: string) => `/oauth/${tenantId}/token`,
 } as const
 
-/** What clients need to know to ask for tokens. Login addresses are absent: there is no login here. */
-export function describeOAuth(tenant: TenantSeed, origin: string): OAuthMetadata {
+/** What clients need to know to ask for tokens. Login addresses are absent where there is no login. */
+export function describeOAuth(tenant: TenantSeed, origin: string, offersLogin: boolean): OAuthMetadata {
   const prefix = tenant.permissionPrefix
   return {
     authenticationDetails: {
       oAuthAnonymousCustomer: [{ accessTokenURL: origin + tokenPaths.anonymous(TENANT_PLACEHOLDER) }],
+      ...(offersLogin && {
+        oAuthUser: [describeLogin(tenant, origin, 'agent')],
+        oAuthCustomer: [describeLogin(tenant, origin, 'customer')],
+      }),
       apiPermissionPrefix: prefix,
     },
+    ...(offersLogin && {
+      idpPolicies: { userSigninPolicy: LOGIN_POLICY.agent, customerSigninPolicy: LOGIN_POLICY.customer },
+    }),
     apiMetadata: {
       CORE: { apiPermissionPrefix: prefix, iApiPermissionPrefix: prefix, eApiPermissionPrefix: prefix },
     },
+  }
+}
+
+function describeLogin(tenant: TenantSeed, origin: string, userType: UserSeed['userType']) {
+  const authority = origin + loginPath(tenant, userType)
+  return {
+    authURL: authority + LOGIN_ENDPOINTS.authorization,
+    accessTokenURL: authority + LOGIN_ENDPOINTS.token,
   }
 }

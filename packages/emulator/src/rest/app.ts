@@ -2,6 +2,7 @@ import { paths, SCOPE } from '@aiagent/protocol'
 import { type Context, type Handler, Hono } from 'hono'
 import type { Clock } from '../clock.ts'
 import type { TokenKeys, VerifiedToken } from '../oauth/keys.ts'
+import { AUTH_REDIRECT_PATH } from '../oauth/login-addresses.ts'
 import { describeOAuth, tokenPaths } from '../oauth/metadata.ts'
 import { grantAnonymous, grantToClient, OAuthError, readTokenForm } from '../oauth/token.ts'
 import type { Random } from '../random.ts'
@@ -22,6 +23,10 @@ export interface RestParts {
   settings: EmulatorSettings
   keys: TokenKeys
   origin: string
+  /** Whether people can sign in under this origin. */
+  offersLogin: boolean
+  /** HTML of the page that a login returns to. */
+  callbackPage: string
 }
 
 type Method = 'GET' | 'POST' | 'PUT'
@@ -29,7 +34,7 @@ type Routes = Partial<Record<Method, Handler>>
 
 /** The REST half of the service, as a function from Request to Response. Routes only: what they answer is made elsewhere. */
 export function createRestApp(parts: RestParts): { fetch(request: Request): Response | Promise<Response> } {
-  const { world, clock, settings, keys, origin } = parts
+  const { world, clock, settings, keys, origin, offersLogin, callbackPage } = parts
   const authorization = new Authorization(keys, settings, world)
   const app = new Hono()
 
@@ -45,15 +50,17 @@ export function createRestApp(parts: RestParts): { fetch(request: Request): Resp
 
   at(paths.deploymentInfo(), { GET: c => c.json(describeDeployment(world, origin)) })
 
-  at(paths.metadataOfDeployment(), { GET: c => c.json(describeOAuth(world.tenant, origin)) })
+  at(paths.metadataOfDeployment(), { GET: c => c.json(describeOAuth(world.tenant, origin, offersLogin)) })
   at(paths.metadataOfTenant(':tenantId'), {
     GET: c => {
       const id = param(c, 'tenantId')
       const tenant = world.tenants.find(one => one.id === id)
       if (!tenant) throw new RestError(404, '003', `There is no tenant "${id}" here.`)
-      return c.json(describeOAuth(tenant, origin))
+      return c.json(describeOAuth(tenant, origin, offersLogin))
     },
   })
+
+  at(AUTH_REDIRECT_PATH, { GET: c => c.html(callbackPage) })
 
   const tokenRoute =
     (grant: typeof grantAnonymous): Handler =>

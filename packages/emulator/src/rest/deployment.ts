@@ -12,7 +12,12 @@ export function describeDeployment({ tenant }: World, origin: string): Deploymen
     ...(clientId !== undefined && { clientId }),
     ...(intClientId !== undefined && { intClientId }),
     ...(extClientId !== undefined && { extClientId }),
-    domainHint: new URL(origin).host,
+    domainHint: hintOf(new URL(origin)),
     ...(version !== undefined && { version }),
   }
+}
+
+/** The host of the login's redirect page. It is taken for https unless it says otherwise. */
+function hintOf({ protocol, host, origin }: URL): string {
+  return protocol === 'https:' ? host : origin
 }

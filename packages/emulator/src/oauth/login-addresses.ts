@@ -1,0 +1,48 @@
+import type { TenantSeed, UserSeed } from '../seed.ts'
+
+/** The login that each kind of user belongs to. Stands in its addresses. */
+export const LOGIN_POLICY: Readonly<Record<UserSeed['userType'], string>> = {
+  agent: 'staff-sign-in',
+  customer: 'customer-sign-in',
+}
+
+/** Paths of a login's endpoints, below its authority. */
+export const LOGIN_ENDPOINTS = {
+  authorization: '/oauth2/v2.0/authorize',
+  token: '/oauth2/v2.0/token',
+  endSession: '/oauth2/v2.0/logout',
+  userInfo: '/openid/v2.0/userinfo',
+  keys: '/discovery/v2.0/keys',
+  openIdConfiguration: '/.well-known/openid-configuration',
+} as const
+
+/** Where the page waits that a login returns to. */
+export const AUTH_REDIRECT_PATH = '/system/templates/selfservice/auth-redirect.html'
+
+/** Path of a login, without a slash at the end. With the origin before it, it is the authority. */
+export function loginPath(tenant: TenantSeed, userType: UserSeed['userType']): string {
+  return `/${tenant.identifier}/${LOGIN_POLICY[userType]}`
+}
+
+/** What a login calls itself in its tokens. Its OpenID configuration is to be had there too. */
+export function loginIssuerPath(tenant: TenantSeed, userType: UserSeed['userType']): string {
+  return `/tfp${loginPath(tenant, userType)}/v2.0/`
+}
+
+/** Splits a path into a login's own and the part below it. Undefined when it belongs to no login of the tenant. */
+export function readLoginPath(
+  tenant: TenantSeed,
+  path: string,
+): { userType: UserSeed['userType']; below: string } | undefined {
+  for (const userType of ['agent', 'customer'] as const) {
+    const base = loginPath(tenant, userType)
+    const issuer = loginIssuerPath(tenant, userType).slice(0, -1)
+    if (path.startsWith(`${issuer}/`)) return { userType, below: path.slice(issuer.length) }
+    if (!path.startsWith(`${base}/`)) continue
+    const below = path.slice(base.length)
+    // The configuration stands in three places, as clients differ in where they look.
+    const versioned = `/v2.0${LOGIN_ENDPOINTS.openIdConfiguration}`
+    return { userType, below: below === versioned ? LOGIN_ENDPOINTS.openIdConfiguration : below }
+  }
+  return undefined
+}
