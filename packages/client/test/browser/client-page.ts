@@ -1,0 +1,71 @@
+import type { AiAgentConfig } from '@aiagent/client'
+import type { EmulatorOptions } from '@aiagent/emulator'
+import { type EmulatorServer, serveEmulator } from '@aiagent/emulator/node'
+import { bundleForPage, type PageServer, servePages } from '@aiagent/test-support/chromium'
+import type { BrowserContext, Page } from 'playwright-core'
+
+/** The client as a host's bundler makes it for a page, together with the pages' host class. */
+export const bundleHost = (): Promise<string> =>
+  bundleForPage(
+    `import { makePageHost } from './page/host.ts'
+globalThis.createHost = makePageHost`,
+    import.meta.url,
+  )
+
+/** A page server with the bundle, and a service on another port of the loopback address. */
+export interface Stage {
+  readonly service: EmulatorServer
+  readonly pages: PageServer
+  close(): Promise<void>
+}
+
+/** Answers with what was said. */
+export async function openStage(bundle: string, options: EmulatorOptions = {}): Promise<Stage> {
+  const service = await serveEmulator({ reply: ({ text }) => ({ content: `You said: ${text}` }), ...options })
+  const pages = await servePages({
+    '/': '<!doctype html><title>Host</title><script src="/host.js"></script>',
+    '/host.js': bundle,
+  })
+  return {
+    service,
+    pages,
+    close: async () => {
+      await Promise.all([service.close(), pages.close()])
+    },
+  }
+}
+
+/** Opens a page of the stage with an agent in it. */
+export async function openHost(
+  context: BrowserContext,
+  stage: Stage,
+  config: Partial<AiAgentConfig> = {},
+): Promise<Page> {
+  const page = await context.newPage()
+  await page.goto(stage.pages.url)
+  await makeHost(page, stage, config)
+  return page
+}
+
+/** Makes the agent of a page, or of the same page after a reload. */
+export async function makeHost(page: Page, stage: Stage, config: Partial<AiAgentConfig> = {}): Promise<void> {
+  const full: AiAgentConfig = { id: 'help', endpoint: stage.service.url, ...config }
+  await page.evaluate(text => {
+    globalThis.host = globalThis.createHost(JSON.parse(text))
+  }, JSON.stringify(full))
+}
+
+/** Whatever was asked of the service, by method and path; the opening of a chat is `GET /`. */
+export function requestLines(stage: Stage): string[] {
+  return stage.service.emulator.control
+    .requests()
+    .filter(({ method }) => method !== 'OPTIONS')
+    .map(({ method, path }) => `${method} ${path}`)
+}
+
+/** What was said in the session that was opened last. */
+export function said(stage: Stage): (string | undefined)[] {
+  const { control } = stage.service.emulator
+  const session = control.requests().findLast(({ status }) => status === 101)?.query['sessionId'] ?? ''
+  return control.frames(session).flatMap(({ message }) => (message?.role === 'human' ? [message.content] : []))
+}

@@ -1,0 +1,110 @@
+import { eventually } from '@aiagent/test-support'
+import { hasChromium, type LaunchedChromium, launchChromium } from '@aiagent/test-support/chromium'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { bundleHost, makeHost, openHost, openStage, requestLines, type Stage, said } from './client-page.ts'
+
+describe.skipIf(!hasChromium())('the client in a page', () => {
+  let bundle = ''
+  let chromium: LaunchedChromium
+  let stage: Stage
+  beforeAll(async () => {
+    bundle = await bundleHost()
+    chromium = await launchChromium()
+  })
+  afterAll(() => chromium?.close())
+  beforeEach(async () => {
+    stage = await openStage(bundle)
+  })
+  afterEach(async () => {
+    for (const page of chromium.context.pages()) await page.close()
+    await stage.close()
+  })
+
+  const sessionPosts = () =>
+    stage.service.emulator.control
+      .requests()
+      .flatMap(({ method, path, body }) =>
+        method === 'POST' && path.endsWith('/session') ? [JSON.parse(body ?? '')] : [],
+      )
+
+  it('holds a conversation over the native WebSocket, from the first call to the goodbye', async () => {
+    const page = await openHost(chromium.context, stage)
+    const sockets: string[] = []
+    page.on('websocket', socket => sockets.push(socket.url()))
+    await page.evaluate(() => host.open())
+    expect(await page.evaluate(() => host.getState())).toBe('CONNECTED')
+    await page.evaluate(() => host.sendAll(['one', 'two']))
+    await page.waitForFunction(() => host.answers().length === 2)
+    expect(await page.evaluate(() => host.answers())).toEqual(['You said: one', 'You said: two'])
+    await page.evaluate(() => host.disconnect())
+    expect(await page.evaluate(() => host.of('closed'))).toMatchObject([{ code: 1000, willReconnect: false }])
+    expect(await page.evaluate(() => host.of('error'))).toEqual([])
+    expect(sockets).toHaveLength(1)
+    expect(sockets[0]).toMatch(/^ws:\/\/127\.0\.0\.1:\d+\/\?sessionId=/)
+  })
+
+  it('[FLOW-08] keeps the context over a reload, and the next session is opened with it', async () => {
+    const page = await openHost(chromium.context, stage, { context: { plan: 'gold' } })
+    await page.evaluate(() => host.open())
+    await page.evaluate(() => host.setContext({ age: 41 }))
+    await page.reload()
+    await makeHost(page, stage)
+    await page.waitForFunction(() => host.getContext() !== null)
+    expect(await page.evaluate(() => host.getContext())).toEqual({ plan: 'gold', age: 41 })
+    await page.evaluate(() => host.initialize())
+    expect(sessionPosts()).toEqual([{ context: { plan: 'gold' } }, { context: { plan: 'gold', age: 41 } }])
+    // A tab of its own has a context of its own.
+    const other = await openHost(chromium.context, stage)
+    expect(await other.evaluate(() => host.getContext())).toBeNull()
+  })
+
+  it('uses deployment info, agent details and the anonymous token again after a reload', async () => {
+    const page = await openHost(chromium.context, stage)
+    await page.evaluate(() => host.open())
+    const before = requestLines(stage)
+    expect(before).toHaveLength(6)
+    expect(before.filter(line => line.includes('token'))).toHaveLength(1)
+    await page.reload()
+    await makeHost(page, stage)
+    await page.evaluate(() => host.open())
+    expect(requestLines(stage).slice(before.length)).toEqual([expect.stringMatching(/^POST .*\/session$/), 'GET /'])
+  })
+
+  it('comes back after a drop (1006) and sends what waited, in order', async () => {
+    const page = await openHost(chromium.context, stage, { baseReconnectDelay: 200, maxReconnectDelay: 200 })
+    await page.evaluate(() => host.open())
+    stage.service.emulator.control.dropSockets()
+    await page.waitForFunction(() => host.getState() === 'RECONNECTING')
+    const texts = Array.from({ length: 40 }, (_, index) => `message ${index}`)
+    await page.evaluate(all => host.sendAll(all), texts)
+    expect(await page.evaluate(() => host.getQueueSize())).toBe(40)
+    await page.waitForFunction(() => host.of('queueFlushed').length > 0)
+    await eventually(() => said(stage).length === 40)
+    expect(said(stage)).toEqual(texts)
+    expect(await page.evaluate(() => host.of('closed'))).toMatchObject([{ code: 1006, willReconnect: true }])
+    expect(await page.evaluate(() => host.of('queueFlushed'))).toEqual([{ count: 40 }])
+  })
+
+  it('replaces a session that the service refuses with close code 4404', async () => {
+    const page = await openHost(chromium.context, stage, {
+      context: { plan: 'gold' },
+      baseReconnectDelay: 1,
+      maxReconnectDelay: 1,
+    })
+    await page.evaluate(() => host.open())
+    const { control, settings } = stage.service.emulator
+    settings.unknownSession = 'close-4404'
+    const openings = () =>
+      control.requests().flatMap(({ status, query }) => (status === 101 ? [query['sessionId'] ?? ''] : []))
+    const [lost = ''] = openings()
+    // The connection breaks first, so that the refusal meets the next opening: it opens, is closed, and a new one follows.
+    control.dropSockets()
+    control.forgetSession(lost)
+    await page.waitForFunction(() => host.of('connected').length === 3)
+    await page.evaluate(() => host.send('hello again'))
+    await page.waitForFunction(() => host.answers().length > 0)
+    expect(openings().at(-1)).not.toBe(lost)
+    expect(await page.evaluate(() => host.of('error').length)).toBe(1)
+    expect(sessionPosts()).toEqual([{ context: { plan: 'gold' } }, { context: { plan: 'gold' } }])
+  })
+})

@@ -1,0 +1,62 @@
+import { type AgentEventType, AiAgent, type AiAgentConfig } from '@aiagent/client'
+
+const NAMES = [
+  'initialized',
+  'connected',
+  'closed',
+  'stateChanged',
+  'error',
+  'message',
+  'agentMessage',
+  'queueFlushed',
+  'heartbeat',
+] satisfies AgentEventType[]
+
+/** What a test's page does with the library, and what it has heard. Everything it returns can be copied out of the page. */
+export class PageHost {
+  readonly heard: { type: AgentEventType; payload: Record<string, unknown> }[] = []
+  readonly #agent: AiAgent
+
+  constructor(config: AiAgentConfig) {
+    this.#agent = new AiAgent(config)
+    for (const type of NAMES) {
+      this.#agent.on(type, ({ payload }) => this.heard.push({ type, payload: JSON.parse(JSON.stringify(payload)) }))
+    }
+  }
+
+  async open(): Promise<void> {
+    await this.#agent.initialize()
+    await this.#agent.connect()
+  }
+  initialize = (): Promise<void> => this.#agent.initialize()
+  connect = (): Promise<void> => this.#agent.connect()
+  disconnect = (): Promise<void> => this.#agent.disconnect()
+  send = (text: string): Promise<string> => this.#agent.send(text)
+  setContext = (context: Record<string, unknown>): Promise<void> => this.#agent.setContext(context)
+  getContext = () => this.#agent.getContext()
+  getState = () => this.#agent.getState()
+  getQueueSize = () => this.#agent.getQueueSize()
+
+  /** Sends texts one after the other without waiting in between. */
+  async sendAll(texts: string[]): Promise<void> {
+    await Promise.all(texts.map(text => this.#agent.send(text)))
+  }
+
+  /** The agent's answers so far. */
+  answers(): unknown[] {
+    return this.of('agentMessage').map(payload => (payload['message'] as { content: string }).content)
+  }
+
+  of(type: AgentEventType): Record<string, unknown>[] {
+    return this.heard.filter(event => event.type === type).map(({ payload }) => payload)
+  }
+}
+
+/** What the bundle puts into the page. */
+export const makePageHost = (config: AiAgentConfig): PageHost => new PageHost(config)
+
+declare global {
+  /** The page's host, once a test has made it. */
+  var host: PageHost
+  var createHost: (config: AiAgentConfig) => PageHost
+}
