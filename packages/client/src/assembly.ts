@@ -122,7 +122,7 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
     },
   })
 
-  const processor = new MessageProcessor({ onRefreshRequired: () => chat.renewToken() })
+  const processor = new MessageProcessor({ onRefreshRequired: expired => chat.renewToken(expired) })
   const agentName = () => (startup.agent ? agentDisplayName(startup.agent) : '')
   const inbox = new Inbox(
     processor,
@@ -144,6 +144,7 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
 
   const chat = new Chat({
     clock,
+    page: environment.page,
     policy: createReconnectPolicy({ ...config, random: environment.random }),
     openTransport: webSocketTransport(environment.WebSocket),
     maxQueueSize: config.maxQueueSize,
@@ -164,9 +165,9 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
         : undefined
     },
     listener: {
-      stateChanged: (state, previousState) => {
+      stateChanged: (state, previousState, retryInMs) => {
         logger.debug(`Connection: ${previousState} → ${state}`)
-        emit('stateChanged', () => ({ state, previousState }))
+        emit('stateChanged', () => ({ state, previousState, ...(retryInMs === undefined ? {} : { retryInMs }) }))
       },
       connected: () => emit('connected', () => ({})),
       closed: event => emit('closed', () => event),

@@ -21,8 +21,8 @@ export interface AgentEventPayloadMap {
   connected: Record<string, never>
   /** An open chat was closed, by either side. */
   closed: { code: number; reason: string; willReconnect: boolean }
-  /** The connection state changed. */
-  stateChanged: { state: ConnectionState; previousState: ConnectionState }
+  /** The connection state changed. With RECONNECTING comes the wait before the next attempt, in milliseconds. */
+  stateChanged: { state: ConnectionState; previousState: ConnectionState; retryInMs?: number }
   /** Something failed that no promise of the caller reports, or that concerns the chat as a whole; one per failure. */
   error: { error: SDKError }
   /** A frame arrived: read, or as it was where it cannot be read. */

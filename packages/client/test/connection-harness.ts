@@ -3,15 +3,17 @@ import { Connection } from '../src/chat/connection.ts'
 import { createReconnectPolicy } from '../src/chat/reconnect-policy.ts'
 import { webSocketTransport } from '../src/chat/websocket-transport.ts'
 import { ConnectionError, type SDKError } from '../src/errors.ts'
+import type { Page } from '../src/platform/page.ts'
 import { watch } from './chat-harness.ts'
 
 interface ConnectionSetUp {
+  page?: Page
   maxReconnectAttempts?: number
   address?(signal: AbortSignal): Promise<string>
 }
 
 /** A connection over fake sockets and a clock that stands still. Waits are drawn at the lower end: 1, 2, 4, 8, 15, 15 … s. */
-export function setUpConnection({ maxReconnectAttempts = Number.POSITIVE_INFINITY, address }: ConnectionSetUp = {}) {
+export function setUpConnection({ maxReconnectAttempts = Number.POSITIVE_INFINITY, address, page }: ConnectionSetUp = {}) {
   FakeWebSocket.reset()
   const clock = new ManualClock()
   const told: string[] = []
@@ -26,6 +28,7 @@ export function setUpConnection({ maxReconnectAttempts = Number.POSITIVE_INFINIT
   let asked = 0
   const connection = new Connection({
     clock,
+    page,
     policy: createReconnectPolicy({
       maxReconnectAttempts,
       baseReconnectDelay: 1_000,

@@ -1,3 +1,4 @@
+import { abortedError } from '../errors.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 
 /*
@@ -6,7 +7,7 @@ import { JoinedTask } from '../util/joined-task.ts'
  */
 export class ChatSession {
   readonly #create: (signal: AbortSignal) => Promise<string>
-  readonly #creation = new JoinedTask<string>('Asking for a session')
+  readonly #creation = new JoinedTask<string>(signal => abortedError('Asking for a session', signal))
   #id: string | undefined
   /** A session the host brought knows nothing of our context: there was no request to carry it. */
   #lacksContext: boolean

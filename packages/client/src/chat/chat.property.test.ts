@@ -75,7 +75,7 @@ describe('Chat', () => {
               chat.offerToken(newToken())
               break
             case 'renew':
-              if (needsToken) chat.renewToken()
+              if (needsToken) chat.renewToken(true)
               break
             case 'advance':
               await clock.advance(each.ms)

@@ -178,7 +178,7 @@ describe('Chat', () => {
     it('repeats itself on request of the service, and holds messages when no other token can be had', async () => {
       const { chat, told } = await setUpOpen({ token: { getToken: async () => 't1', refresh: async () => 't1' } })
       told.length = 0
-      chat.renewToken()
+      chat.renewToken(true)
       await turnEventLoop()
       expect(told).toEqual(['failed AUTH_ERROR', 'token needed'])
       chat.send('1', '{"n":1}')

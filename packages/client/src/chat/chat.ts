@@ -1,6 +1,7 @@
 import { CLIENT_DISCONNECT_REASON, CLOSE_CODE, encodeMessage, PERSONA, ROLE } from '@aiagent/protocol'
 import { abortedError, ConnectionError, SDKError } from '../errors.ts'
 import { type Clock, sleep } from '../platform/clock.ts'
+import type { Page } from '../platform/page.ts'
 import { untilAborted } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import type { ChatSession } from './chat-session.ts'
@@ -19,7 +20,7 @@ const GOODBYE_POLL_MS = 5
 
 /** What the chat tells. */
 export interface ChatListener {
-  stateChanged(state: ConnectionState, previousState: ConnectionState): void
+  stateChanged(state: ConnectionState, previousState: ConnectionState, retryInMs?: number): void
   /** Open, with the token sent where one is needed; waiting messages follow. */
   connected(): void
   closed(event: { code: number; reason: string; willReconnect: boolean }): void
@@ -32,6 +33,7 @@ export interface ChatListener {
 
 export interface ChatOptions {
   clock: Clock
+  page?: Page | undefined
   policy: ReconnectPolicy
   openTransport: OpenTransport
   maxQueueSize: number
@@ -69,13 +71,14 @@ export class Chat {
   #leaving: { readonly transport: Transport; readonly done: Promise<void> } | undefined
   /** How often the host has left: what it asked for before and is still waiting is not wanted any more. */
   #departures = 0
-  readonly #restarting = new JoinedTask<void>('restartConnection()')
+  readonly #restarting = new JoinedTask<void>(signal => abortedError('restartConnection()', signal))
 
   constructor(options: ChatOptions) {
     this.#options = options
-    const { clock, listener, session } = options
+    const { clock, page, listener, session } = options
     this.#connection = new Connection({
       clock,
+      page,
       policy: options.policy,
       openTransport: options.openTransport,
       address: async signal => {
@@ -97,12 +100,12 @@ export class Chat {
         sessionRefused: () => session.forget(this.#dialledSession),
       },
     })
-    this.#lane = new OutboundLane({ clock, maxQueueSize: options.maxQueueSize, onFlushed: listener.flushed })
+    this.#lane = new OutboundLane({ clock, page, maxQueueSize: options.maxQueueSize, onFlushed: listener.flushed })
     this.#token = new TokenDialogue({
       ...options.token,
       onReady: transport => this.#ready(transport),
-      onUnavailable: (error, transport) => {
-        this.#lane.shut()
+      onUnavailable: (error, transport, isUsable) => {
+        if (!isUsable) this.#lane.shut()
         listener.failed(error)
         this.#announce(transport)
         listener.tokenNeeded()
@@ -190,9 +193,9 @@ export class Chat {
     return this.#lane.clear()
   }
 
-  /** The service asks for a new token. */
-  renewToken(): void {
-    this.#token.renew()
+  /** The service asks for a new token; `expired` when it takes the present one no longer. */
+  renewToken(expired: boolean): void {
+    this.#token.renew(expired)
   }
 
   /** A new token is there. */

@@ -2,9 +2,11 @@ import { CLOSE_CODE, isFinalCloseCode, isSessionRefusal } from '@aiagent/protoco
 import { abortedError, ConnectionError, SDKError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { SocketCloseEvent } from '../platform/environment.ts'
+import type { Page } from '../platform/page.ts'
 import { ConnectionState } from './connection-state.ts'
 import type { ReconnectPolicy } from './reconnect-policy.ts'
 import type { OpenTransport, Transport } from './transport.ts'
+import { WakeWatch } from './wake-watch.ts'
 
 /*
  * The reconnect loop over one transport at a time. It owns the connection's state, the transport, the one timer and the
@@ -27,7 +29,8 @@ export const STABLE_AFTER_MS = 5_000
 
 /** What a connection tells. */
 export interface ConnectionListener {
-  stateChanged(state: ConnectionState, previousState: ConnectionState): void
+  /** `retryInMs` is the wait before the next attempt, where one follows. */
+  stateChanged(state: ConnectionState, previousState: ConnectionState, retryInMs?: number): void
   opened(transport: Transport): void
   received(data: unknown): void
   /** An open connection ended. */
@@ -40,6 +43,7 @@ export interface ConnectionListener {
 
 export interface ConnectionOptions {
   clock: Clock
+  page?: Page | undefined
   policy: ReconnectPolicy
   openTransport: OpenTransport
   /** Where to connect; asked anew for every attempt. */
@@ -60,7 +64,7 @@ type State =
   | { readonly at: 'idle' | 'closed' }
   | { readonly at: 'connecting'; readonly attempt: Attempt }
   | { readonly at: 'open'; readonly transport: Transport; readonly since: number; readonly leaving?: true }
-  | { readonly at: 'waiting'; readonly timer: unknown }
+  | { readonly at: 'waiting'; readonly delayMs: number; readonly cancel: () => void }
 
 const PUBLIC_STATE = {
   idle: ConnectionState.IDLE,
@@ -72,12 +76,18 @@ const PUBLIC_STATE = {
 
 export class Connection {
   readonly #options: ConnectionOptions
+  readonly #wake: WakeWatch
   #state: State = { at: 'idle' }
   /** Reconnect attempts since the connection was last good. */
   #attempts = 0
 
   constructor(options: ConnectionOptions) {
     this.#options = options
+    this.#wake = new WakeWatch(options.clock, options.page, () => {
+      if (this.#state.at !== 'waiting') return
+      this.#wake.takeReturn()
+      this.#attemptNow()
+    })
   }
 
   get state(): ConnectionState {
@@ -103,12 +113,11 @@ export class Connection {
       case 'connecting':
         return this.#join(this.#state.attempt, signal)
       case 'waiting':
-        // This attempt stands outside the schedule, so the one that it replaces counts as not made.
-        this.#attempts = Math.max(0, this.#attempts - 1)
-        return this.#join(this.#attempt(true), signal)
+        return this.#join(this.#attemptNow(), signal)
       case 'idle':
       case 'closed':
         this.#attempts = 0
+        this.#wake.start()
         return this.#join(this.#attempt(false), signal)
       default:
         return this.#state satisfies never
@@ -141,9 +150,18 @@ export class Connection {
 
   #become(next: State): void {
     const previous = this.#state
-    if (previous.at === 'waiting') this.#options.clock.clearTimeout(previous.timer)
+    if (previous.at === 'waiting') previous.cancel()
+    if (next.at === 'closed') this.#wake.stop()
     this.#state = next
-    if (previous.at !== next.at) this.#options.listener.stateChanged(PUBLIC_STATE[next.at], PUBLIC_STATE[previous.at])
+    if (previous.at === next.at) return
+    const retryInMs = next.at === 'waiting' ? next.delayMs : undefined
+    this.#options.listener.stateChanged(PUBLIC_STATE[next.at], PUBLIC_STATE[previous.at], retryInMs)
+  }
+
+  /** Cuts the wait short. The attempt stands outside the schedule, so the one it replaces counts as not made. */
+  #attemptNow(): Attempt {
+    this.#attempts = Math.max(0, this.#attempts - 1)
+    return this.#attempt(true)
   }
 
   #isCurrent(attempt: Attempt): boolean {
@@ -236,7 +254,7 @@ export class Connection {
    * stands, so that a listener that closes or reopens has its way.
    */
   #comeBack(final: boolean, tell: () => void): void {
-    const { policy, clock, listener } = this.#options
+    const { policy, listener } = this.#options
     const usedUp = !final && this.#attempts >= policy.maxAttempts
     if (final || usedUp) {
       this.#become({ at: 'closed' })
@@ -250,11 +268,10 @@ export class Connection {
         )
       return
     }
-    const timer = clock.setTimeout(() => {
-      if (this.#state.at === 'waiting' && this.#state.timer === timer) this.#attempt(true)
-    }, policy.delayFor(this.#attempts))
+    // A loss right after the page came back is the page's doing, and no reason to be patient.
+    const delayMs = this.#wake.takeReturn() ? 0 : policy.delayFor(this.#attempts)
     this.#attempts++
-    this.#become({ at: 'waiting', timer })
+    this.#become({ at: 'waiting', delayMs, cancel: this.#wake.wait(delayMs, () => void this.#attempt(true)) })
     tell()
   }
 

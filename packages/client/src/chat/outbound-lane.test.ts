@@ -1,14 +1,16 @@
-import { ManualClock } from '@aiagent/test-support'
+import { ManualClock, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
+import { FakePage } from '../../test/fake-page.ts'
 import { resolveConfig } from '../config.ts'
 import { BURST_PAUSE_MS, BURST_SIZE, OutboundLane } from './outbound-lane.ts'
 
-function setUp(maxQueueSize = 1_000) {
+function setUp(maxQueueSize = 1_000, page?: FakePage) {
   const clock = new ManualClock()
   const flushed: number[] = []
   const reactions: Array<() => void> = []
   const lane = new OutboundLane({
     clock,
+    page,
     maxQueueSize,
     onFlushed: count => {
       flushed.push(count)
@@ -36,6 +38,21 @@ function acceptAll(lane: OutboundLane, from: number, to: number): void {
 }
 
 describe('OutboundLane', () => {
+  it('[FLOW-05] goes on flushing in a hidden tab without a timer that the browser would delay', async () => {
+    const page = new FakePage()
+    page.hidden = true
+    const { clock, lane, flushed, accept } = setUp(1_000, page)
+    const transport = new FakeTransport()
+    accept(0, 40)
+    lane.open(transport)
+    for (const sent of [16, 32, 40]) {
+      expect([transport.sent.length, clock.pendingTimers]).toEqual([sent, 0])
+      clock.jump(BURST_PAUSE_MS)
+      await turnEventLoop()
+    }
+    expect(flushed).toEqual([40])
+  })
+
   it('writes at once when open and nothing waits, and tells of no flush', () => {
     const { lane, flushed, accept } = setUp()
     const transport = new FakeTransport()

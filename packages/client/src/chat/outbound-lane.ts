@@ -1,5 +1,7 @@
 import { MessageError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
+import type { Page } from '../platform/page.ts'
+import { afterPause } from '../platform/pause.ts'
 import { MessageQueue, type QueuedMessage } from './message-queue.ts'
 import type { Transport } from './transport.ts'
 
@@ -25,6 +27,7 @@ const CONGESTED_BYTES = 256 * 1024
 
 export interface OutboundLaneOptions {
   clock: Clock
+  page?: Page | undefined
   maxQueueSize: number
   /** Everything that waited has been written: how many messages, since the lane was last flowing. */
   onFlushed(count: number): void
@@ -33,8 +36,7 @@ export interface OutboundLaneOptions {
 interface Flushing {
   readonly at: 'flushing'
   readonly transport: Transport
-  timer?: unknown
-  since: number
+  cancel?: () => void
 }
 
 type State = { readonly at: 'shut' } | Flushing | { readonly at: 'flowing'; readonly transport: Transport }
@@ -83,14 +85,14 @@ export class OutboundLane {
   open(transport: Transport): void {
     if (this.#state.at !== 'shut' && this.#state.transport === transport) return
     this.shut()
-    const state: Flushing = { at: 'flushing', transport, since: this.#options.clock.now() }
+    const state: Flushing = { at: 'flushing', transport }
     this.#state = state
     this.#flush(state, BURST_SIZE)
   }
 
   /** The transport is gone, or must not be used yet. What waits stays in order. */
   shut(): void {
-    if (this.#state.at === 'flushing') this.#options.clock.clearTimeout(this.#state.timer)
+    if (this.#state.at === 'flushing') this.#state.cancel?.()
     this.#state = { at: 'shut' }
   }
 
@@ -124,15 +126,15 @@ export class OutboundLane {
   }
 
   #pause(state: Flushing): void {
-    const { clock } = this.#options
-    state.since = clock.now()
-    state.timer = clock.setTimeout(() => {
+    const { clock, page } = this.#options
+    const since = clock.now()
+    state.cancel = afterPause(clock, page, BURST_PAUSE_MS, () => {
       if (this.#state !== state) return
-      // A wake-up that comes late, as in a hidden tab, sends what the elapsed time allows.
-      const bursts = Math.max(1, Math.floor((clock.now() - state.since) / BURST_PAUSE_MS))
+      // A wake-up that comes late, as in a tab that has just been hidden, sends what the elapsed time allows.
+      const bursts = Math.max(1, Math.floor((clock.now() - since) / BURST_PAUSE_MS))
       const buffered = state.transport.bufferedAmount
       this.#flush(state, buffered === 0 ? bursts * BURST_SIZE : buffered < CONGESTED_BYTES ? 1 : 0)
-    }, BURST_PAUSE_MS)
+    })
   }
 }
 

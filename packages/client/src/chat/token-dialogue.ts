@@ -18,14 +18,16 @@ export interface TokenDialogueOptions {
   refresh(): Promise<string>
   /** A token frame has been sent: messages may leave. */
   onReady(transport: Transport): void
-  /** The chat needs a token and none could be had: messages must wait. */
-  onUnavailable(error: SDKError, transport: Transport): void
+  /** The chat needs a token and none could be had: messages must wait, unless the present one is good for a while. */
+  onUnavailable(error: SDKError, transport: Transport, isUsable: boolean): void
 }
 
 export class TokenDialogue {
   readonly #options: TokenDialogueOptions
   #transport: Transport | undefined
   #sent: string | undefined
+  /** Whether the service takes the token that was sent no longer. */
+  #expired = false
   /** Whether the service has asked for a token on the present transport. */
   #asked = false
   /** The transport whose request is being answered. */
@@ -57,6 +59,7 @@ export class TokenDialogue {
     this.#transport = transport
     this.#sent = undefined
     this.#asked = false
+    this.#expired = false
   }
 
   /** The transport is gone. */
@@ -64,10 +67,16 @@ export class TokenDialogue {
     this.#transport = undefined
   }
 
-  /** The service asks for a new token. Later requests join the refresh under way. */
-  renew(): void {
+  /**
+   * The service asks for a new token. Later requests join the refresh under way.
+   *
+   * @param expired whether the service takes the present one no longer; a stale one is still good for a while
+   */
+  renew(expired: boolean): void {
     const transport = this.#transport
-    if (!transport || this.#answering === transport) return
+    if (!transport) return
+    this.#expired ||= expired
+    if (this.#answering === transport) return
     this.#asked = true
     this.#answering = transport
     void this.#answer(transport, this.#refresh()).finally(() => {
@@ -102,7 +111,9 @@ export class TokenDialogue {
         )
       this.#send(token)
     } catch (cause) {
-      if (isWanted()) this.#options.onUnavailable(asAuthError(cause), transport)
+      if (!isWanted()) return
+      const isUsable = refused !== undefined && !this.#expired
+      this.#options.onUnavailable(asAuthError(cause), transport, isUsable)
     }
   }
 
@@ -117,6 +128,7 @@ export class TokenDialogue {
       return
     }
     this.#sent = token
+    this.#expired = false
     this.#options.onReady(transport)
   }
 }

@@ -1,5 +1,5 @@
 import type { AgentDetails } from '@aiagent/protocol'
-import { SDKError } from '../errors.ts'
+import { abortedError, SDKError } from '../errors.ts'
 import { untilAborted } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import { type Deployment, findDeployment, meetAgent, type PreparationOptions, signIn } from './prepare-agent.ts'
@@ -28,9 +28,9 @@ export interface StartupOptions extends PreparationOptions {
 
 export class Startup {
   readonly #options: StartupOptions
-  readonly #run = new JoinedTask<void>('initialize()')
-  readonly #finding = new JoinedTask<Deployment>('getDeploymentInfo()')
-  readonly #meeting = new JoinedTask<AgentDetails>('getAgentDetails()')
+  readonly #run = new JoinedTask<void>(signal => abortedError('initialize()', signal))
+  readonly #finding = new JoinedTask<Deployment>(signal => abortedError('getDeploymentInfo()', signal))
+  readonly #meeting = new JoinedTask<AgentDetails>(signal => abortedError('getAgentDetails()', signal))
   readonly #life = new AbortController()
   #phase: Phase = 'idle'
   #deployment: Deployment | undefined

@@ -27,6 +27,13 @@ export class SingleFlight<T> {
     }
   }
 
+  /** Aborts every call under way. Whoever comes next starts anew. */
+  abort(reason?: unknown): void {
+    const flights = [...this.#flights.values()]
+    this.#flights.clear()
+    for (const flight of flights) flight.controller.abort(reason)
+  }
+
   #start(key: string, start: (signal: AbortSignal) => Promise<T>): Flight<T> {
     const controller = new AbortController()
     const flight: Flight<T> = { promise: start(controller.signal), controller, waiting: 0 }

@@ -3,8 +3,8 @@ import type { Message } from '../message.ts'
 import { BaseMessageHandler, dataOf, errorCodeOf, resultOf, type TokenRefreshResult } from '../message-handler.ts'
 
 export interface TokenRefreshHandlerOptions {
-  /** Starts a refresh; the frames behind this one do not wait for it. */
-  onRefreshRequired(): void
+  /** Starts a refresh; the frames behind this one do not wait for it. `expired`: the present token is refused already. */
+  onRefreshRequired(expired: boolean): void
 }
 
 /** The service wants a new access token: every stale or expired frame asks for one, whatever its code. */
@@ -24,7 +24,7 @@ export class TokenRefreshHandler extends BaseMessageHandler {
   }
 
   handle(message: Message): TokenRefreshResult {
-    this.#options.onRefreshRequired()
+    this.#options.onRefreshRequired(message.role === ROLE.EXPIRED_TOKEN)
     const { persona, role, content } = message
     const errorCode = errorCodeOf(message)
     const result = resultOf(this.resultType, message, { persona, role, content, raw: dataOf(message), errorCode })

@@ -1,0 +1,97 @@
+import { FakeWebSocket, turnEventLoop } from '@aiagent/test-support'
+import { describe, expect, it } from 'vitest'
+import { setUpConnection } from '../../test/connection-harness.ts'
+import { FakePage } from '../../test/fake-page.ts'
+
+/** An open connection on a page, or one that lost its socket and waits. */
+async function setUp({ lost = true } = {}) {
+  const page = new FakePage()
+  const parts = setUpConnection({ page })
+  await parts.open()
+  if (lost) FakeWebSocket.last.end(1006)
+  return { ...parts, page }
+}
+
+describe('Connection on a page', () => {
+  it('tries at once when the page comes back while it waits', async () => {
+    const { connection, page } = await setUp()
+    expect([connection.state, FakeWebSocket.made.length]).toEqual(['RECONNECTING', 1])
+    page.comeBack()
+    await turnEventLoop()
+    expect([connection.state, FakeWebSocket.made.length]).toEqual(['CONNECTING', 2])
+  })
+
+  it('is not punished for such an attempt: the wait after it is the same as before', async () => {
+    const { connection, page, clock, told } = await setUp()
+    for (let returns = 0; returns < 5; returns++) {
+      page.comeBack()
+      await turnEventLoop()
+      FakeWebSocket.last.end(1006)
+      await turnEventLoop()
+    }
+    expect(connection.state).toBe('RECONNECTING')
+    expect(told.filter(label => label.startsWith('failed'))).toHaveLength(5)
+    await clock.advance(1_000)
+    expect(FakeWebSocket.made).toHaveLength(7)
+  })
+
+  it('does not wait when the loss is noticed right after the return', async () => {
+    const { connection, page, clock } = await setUp({ lost: false })
+    page.comeBack()
+    await clock.advance(200)
+    FakeWebSocket.last.end(1006)
+    await clock.advance(0)
+    expect([connection.state, FakeWebSocket.made.length]).toEqual(['CONNECTING', 2])
+  })
+
+  it('hurries once for a return: a service that keeps closing is not hammered', async () => {
+    const { connection, page, clock } = await setUp({ lost: false })
+    page.comeBack()
+    FakeWebSocket.last.end(1006)
+    await clock.advance(0)
+    FakeWebSocket.last.end(1006)
+    await clock.advance(900)
+    expect([connection.state, FakeWebSocket.made.length]).toEqual(['RECONNECTING', 2])
+  })
+
+  it('waits as usual when the loss comes long after the return', async () => {
+    const { connection, page, clock } = await setUp({ lost: false })
+    page.comeBack()
+    await clock.advance(3_000)
+    FakeWebSocket.last.end(1006)
+    await clock.advance(900)
+    expect([connection.state, FakeWebSocket.made.length]).toEqual(['RECONNECTING', 1])
+  })
+
+  it('notices within 300 ms of waking that the machine has slept', async () => {
+    const { connection, clock } = await setUp()
+    clock.jump(600_000)
+    await clock.advance(300)
+    expect([connection.state, FakeWebSocket.made.length]).toEqual(['CONNECTING', 2])
+  })
+
+  it('takes no slow timer for a sleep', async () => {
+    const { connection, clock } = await setUp()
+    // As in a hidden tab: a second from one look to the next.
+    clock.jump(600)
+    await clock.advance(250)
+    expect([connection.state, FakeWebSocket.made.length]).toEqual(['RECONNECTING', 1])
+  })
+
+  it('listens to the page from connect() to the end, and no longer', async () => {
+    const { connection, page, clock } = await setUp()
+    expect(page.listeners).toBe(1)
+    connection.close()
+    expect([page.listeners, clock.pendingTimers]).toEqual([0, 0])
+    page.comeBack()
+    await turnEventLoop()
+    expect(connection.state).toBe('CLOSED')
+  })
+
+  it('sets one timer for the whole wait where there is no page', async () => {
+    const { open, clock } = setUpConnection()
+    await open()
+    FakeWebSocket.last.end(1006)
+    expect(clock.pendingDelays).toEqual([1_000])
+  })
+})
