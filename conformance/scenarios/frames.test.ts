@@ -8,11 +8,11 @@ import {
   LogLevel,
 } from '@aiagent/client'
 import type { ClientMessage, ServerMessage } from '@aiagent/protocol'
+import clientFixtures from '@aiagent/protocol/fixtures/client-messages.json' with { type: 'json' }
+import malformedFixtures from '@aiagent/protocol/fixtures/malformed-frames.json' with { type: 'json' }
+import serverFixtures from '@aiagent/protocol/fixtures/server-messages.json' with { type: 'json' }
 import { eventually } from '@aiagent/test-support'
 import { expect } from 'vitest'
-import clientFixtures from '../../packages/protocol/fixtures/client-messages.json' with { type: 'json' }
-import malformedFixtures from '../../packages/protocol/fixtures/malformed-frames.json' with { type: 'json' }
-import serverFixtures from '../../packages/protocol/fixtures/server-messages.json' with { type: 'json' }
 import { Journal } from '../journal.ts'
 import { verifies } from '../verifies.ts'
 
