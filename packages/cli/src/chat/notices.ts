@@ -1,11 +1,9 @@
 import type { AiAgent } from '@aiagent/client'
 import { explainFailure, type FailureSetting, isSessionRefusal } from '../failure.ts'
 import { formatContextIssues, formatHistory, formatSeconds, oneLine, type Style } from '../output.ts'
-import type { ObservedClock } from './observed-clock.ts'
 
 export interface NoticeOptions {
   agent: AiAgent
-  clock: Pick<ObservedClock, 'lastDelayMs'>
   setting: FailureSetting
   style: Style
   /** Whether the session existed before, so that what was said in it is news. */
@@ -20,7 +18,7 @@ export interface NoticeOptions {
  * Tells in plain words what happens to the conversation beside what is said in it: lost and regained connections,
  * refused context, errors of the service, earlier messages.
  */
-export function showNotices({ agent, clock, setting, style, tellsHistory, closesItself, show }: NoticeOptions): void {
+export function showNotices({ agent, setting, style, tellsHistory, closesItself, show }: NoticeOptions): void {
   const warn = (text: string) => show(style.warning(text))
   let agentName = 'Agent'
   let wasConnected = false
@@ -30,7 +28,7 @@ export function showNotices({ agent, clock, setting, style, tellsHistory, closes
 
   agent.on('initialized', ({ payload }) => (agentName = payload.agent?.name || agentName))
   agent.on('stateChanged', ({ payload }) => {
-    if (payload.state === 'RECONNECTING') waitMs = clock.lastDelayMs
+    waitMs = payload.retryInMs ?? waitMs
   })
   agent.on('connected', () => {
     if (wasConnected) show(style.dim('Connected again.'))

@@ -2,7 +2,6 @@ import { AiAgent } from '@aiagent/client'
 import type { EmulatorServer } from '@aiagent/emulator/node'
 import { logLevelOf, showLog } from '../chat/log-lines.ts'
 import { showNotices } from '../chat/notices.ts'
-import { createObservedClock, type ObservedClock } from '../chat/observed-clock.ts'
 import { chatFromPipe } from '../chat/piped-chat.ts'
 import { Screen } from '../chat/screen.ts'
 import { chatInTerminal } from '../chat/terminal-chat.ts'
@@ -20,11 +19,10 @@ import { createStyle } from '../output.ts'
 export async function chat(options: ChatOptions, io: Io): Promise<number> {
   const server = options.endpoint === undefined ? await startEmulator(options) : undefined
   const setting = { endpoint: options.endpoint ?? server?.url ?? '', agent: options.agent }
-  const clock = createObservedClock()
   let agent: AiAgent | undefined
   try {
-    agent = createAgent(options, setting.endpoint, clock)
-    await converse({ agent, clock, options, setting, io })
+    agent = createAgent(options, setting.endpoint)
+    await converse({ agent, options, setting, io })
     return 0
   } catch (error) {
     if (error instanceof CommandFailure) throw error
@@ -44,30 +42,26 @@ async function startEmulator({ knowledge }: ChatOptions): Promise<EmulatorServer
   return serveEmulator(knowledge === undefined ? {} : { knowledge })
 }
 
-function createAgent(options: ChatOptions, endpoint: string, clock: ObservedClock): AiAgent {
+function createAgent(options: ChatOptions, endpoint: string): AiAgent {
   const { agent: id, token, session, logLevel } = options
-  return new AiAgent(
-    {
-      id,
-      endpoint,
-      logLevel: logLevelOf(logLevel),
-      enableLogging: false,
-      ...(token !== undefined && { auth: { type: 'pre-auth', accessToken: token } }),
-      ...(session !== undefined && { sessionId: session }),
-    },
-    { clock },
-  )
+  return new AiAgent({
+    id,
+    endpoint,
+    logLevel: logLevelOf(logLevel),
+    enableLogging: false,
+    ...(token !== undefined && { auth: { type: 'pre-auth', accessToken: token } }),
+    ...(session !== undefined && { sessionId: session }),
+  })
 }
 
 interface Conversation {
   agent: AiAgent
-  clock: ObservedClock
   options: ChatOptions
   setting: { endpoint: string; agent: string }
   io: Io
 }
 
-async function converse({ agent, clock, options, setting, io }: Conversation): Promise<void> {
+async function converse({ agent, options, setting, io }: Conversation): Promise<void> {
   const { interrupted, stdin, stdout, stderr, env } = io
   const ansi = stdout.isTTY === true && env.TERM !== 'dumb'
   const style = createStyle(options.color && ansi)
@@ -80,7 +74,6 @@ async function converse({ agent, clock, options, setting, io }: Conversation): P
   showLog(agent, options.logLevel, show)
   showNotices({
     agent,
-    clock,
     setting,
     style: screen ? style : createStyle(false),
     tellsHistory: options.session !== undefined,
