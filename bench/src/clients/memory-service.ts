@@ -1,0 +1,56 @@
+import type { Environment, WebSocketLike } from '@aiagent/client'
+import { paths } from '@aiagent/protocol'
+
+/** A socket that goes nowhere: what is sent is counted, what is received is put in by hand. */
+export class MemorySocket implements WebSocketLike {
+  static last: MemorySocket | undefined
+
+  readyState = 0
+  readonly bufferedAmount = 0
+  sent = 0
+  onopen: ((event: never) => unknown) | null = null
+  onmessage: ((event: never) => unknown) | null = null
+  onclose: ((event: never) => unknown) | null = null
+  onerror: ((event: never) => unknown) | null = null
+
+  constructor() {
+    MemorySocket.last = this
+    queueMicrotask(() => {
+      this.readyState = 1
+      ;(this.onopen as ((event: object) => unknown) | null)?.({})
+    })
+  }
+
+  send(data: string): void {
+    this.sent += data.length
+  }
+
+  receive(data: string): void {
+    ;(this.onmessage as ((event: object) => unknown) | null)?.({ data })
+  }
+
+  close(): void {
+    this.readyState = 3
+  }
+}
+
+/** A service in memory, so that only the library's own work is left. */
+export const MEMORY_ENVIRONMENT: Partial<Environment> = {
+  WebSocket: MemorySocket,
+  fetch: async (address, init) => {
+    const answer = ANSWERS[`${init?.method ?? 'GET'} ${new URL(address).pathname}`]
+    return answer ? Response.json(answer) : new Response('', { status: 404 })
+  },
+}
+
+export const MEMORY_ENDPOINT = 'http://127.0.0.1:9'
+
+const ANSWERS: Record<string, object> = {
+  [`GET ${paths.deploymentInfo()}`]: { apiDomain: MEMORY_ENDPOINT, tenantId: 'TEN0001' },
+  [`GET ${paths.metadataOfDeployment()}`]: {
+    authenticationDetails: { oAuthAnonymousCustomer: [{ accessTokenURL: `${MEMORY_ENDPOINT}/oauth2/token` }] },
+  },
+  'POST /oauth2/token': { access_token: 'a.b.c', token_type: 'Bearer', expires_in: 3600 },
+  [`GET ${paths.agentDetails('help')}`]: { agentId: 'help', name: 'Help Centre', webSocketDomain: 'ws://127.0.0.1:9' },
+  [`POST ${paths.session('help')}`]: { sessionId: 'S1' },
+}

@@ -1,0 +1,48 @@
+import { PERSONA, ROLE } from '@aiagent/protocol'
+
+/*
+ * What the programs and the service of the bench say to each other over the chat. A frame whose content begins with `#`
+ * is for the service: it counts what follows and tells when all has arrived, or sends frames itself.
+ */
+
+/** Ask the service to say {@link DONE} once so many further frames have arrived. */
+export const expectFrames = (count: number): string => `#expect ${count}`
+
+/**
+ * The same for frames of so many bytes each, counted as bytes of the connection: reading frames takes the service about
+ * as long as writing them takes a client, and would hide which client is the faster one.
+ */
+export const expectBytes = (count: number, bytes: number): string => `#bytes ${count * (bytes + headerOf(bytes))}`
+
+/** Bytes in front of a masked frame's text: two, the longer length where it is needed, and the mask. */
+const headerOf = (bytes: number): number => (bytes < 126 ? 2 : 4) + 4
+
+/** Ask the service to send so many frames of so many bytes, each written alone or many with one write. */
+export const pushFrames = (count: number, bytes: number, packed: boolean): string =>
+  `#push ${count} ${bytes} ${packed ? 'packed' : 'single'}`
+
+/** What the service says when all have arrived. */
+export const DONE = '#done'
+
+const TEXT = 'How do I reset my router, it has been blinking since the storm of last night? '
+
+/** Text of a length. */
+export const text = (length: number): string => TEXT.repeat(Math.ceil(length / TEXT.length)).slice(0, length)
+
+/** Texts whose frames have that many bytes each; more than one, so that nothing is remembered from the last. */
+export function outboundTexts(bytes: number, count = 64): string[] {
+  const overhead = JSON.stringify({ persona: PERSONA.CUSTOMER, role: ROLE.HUMAN, content: '' }).length
+  return Array.from({ length: count }, (_, index) => String(index).padEnd(4) + text(bytes - overhead - 4))
+}
+
+/** Frames of the agent with that many bytes each. */
+export function inboundFrames(bytes: number, count = 64): string[] {
+  const frame = (index: number, content: string) =>
+    JSON.stringify({
+      messageId: `m-${String(index).padStart(4, '0')}`,
+      persona: PERSONA.AGENT,
+      role: ROLE.CUSTOMER_SUPPORT,
+      content,
+    })
+  return Array.from({ length: count }, (_, index) => frame(index, text(bytes - frame(index, '').length)))
+}

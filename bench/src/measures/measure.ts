@@ -1,0 +1,14 @@
+import type { Finding } from '../figure.ts'
+import type { Programs } from '../programs.ts'
+
+/** What a measurement may use. */
+export interface Bench {
+  readonly programs: Programs
+  /** How often to repeat: the first number, or the second with `--quick`. */
+  times(usually: number, quick: number): number
+  /** Runs work against the service, in a process of its own, and ends it. */
+  withService<T>(delayMs: number, work: (endpoint: string) => Promise<T>): Promise<T>
+}
+
+/** One measurement: brings one or several findings, or none with a reason told by `console.warn`. */
+export type Measure = (bench: Bench) => Promise<Finding[]>

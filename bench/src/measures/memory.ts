@@ -1,0 +1,37 @@
+import { atMost, type Finding, median, summary } from '../figure.ts'
+import type { Bench } from './measure.ts'
+
+const WITH_GC = ['--expose-gc']
+
+/** Heap of one connected, idle agent above that of a bare socket. */
+export async function heap(bench: Bench): Promise<Finding[]> {
+  const chats = bench.times(400, 100)
+  const sizes = await bench.withService(0, async endpoint => {
+    const found = { bare: [] as number[], library: [] as number[] }
+    for (let pair = bench.times(5, 1); pair > 0; pair--)
+      for (const side of ['bare', 'library'] as const)
+        found[side].push(await bench.programs.run<number>('heap', { endpoint, side, chats }, WITH_GC))
+    return found
+  })
+  const above = sizes.library.map((bytes, index) => (bytes - (sizes.bare[index] ?? Number.NaN)) / 1000)
+  const kilobytes = (values: readonly number[]) => (median(values) / 1000).toFixed(1)
+  return [
+    {
+      name: 'Heap per idle agent above bare ws',
+      ...summary(above),
+      unit: 'kB',
+      goal: atMost(8),
+      note: `${kilobytes(sizes.library)} kB, bare ${kilobytes(sizes.bare)} kB`,
+    },
+  ]
+}
+
+/** What is left of a long conversation whose transcript is bounded. */
+export async function growth(bench: Bench): Promise<Finding[]> {
+  const messages = 100_000
+  const runs: number[] = []
+  for (let run = bench.times(5, 1); run > 0; run--)
+    runs.push((await bench.programs.run<number>('growth', { messages, maxEntries: 100 }, WITH_GC)) / 1000)
+  // A byte per message: anything that is kept of each would be fifty times that.
+  return [{ name: 'Growth over 100,000 messages', ...summary(runs), unit: 'kB', goal: atMost(messages / 1000) }]
+}

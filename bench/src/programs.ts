@@ -1,0 +1,92 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+const SOURCE = fileURLToPath(new URL('./', import.meta.url))
+const PROGRAMS = join(SOURCE, 'programs')
+/** Below the root's `node_modules`, so that what is not bundled is found from there. */
+const CACHE = fileURLToPath(new URL('../../node_modules/', import.meta.url))
+
+/** A program that has not ended by then has failed, in milliseconds. */
+const LIMIT_MS = 120_000
+
+/** The programs as plain JavaScript, each to be run in a process of its own. */
+export interface Programs {
+  /**
+   * Runs a program to its end.
+   *
+   * @param nodeOptions such as `--expose-gc`
+   * @returns what it reported
+   * @throws {Error} when it ends without a report, or takes too long
+   */
+  run<Result>(name: string, parameters: object, nodeOptions?: readonly string[]): Promise<Result>
+  /** Starts a program that goes on until it is ended. */
+  start<Report>(name: string, parameters: object): Promise<{ report: Report; end(): Promise<void> }>
+  /** Removes the files. */
+  remove(): Promise<void>
+}
+
+/**
+ * Bundles the programs, as the published package is bundled: transforming TypeScript while a program runs would be
+ * counted as time that the library takes. Other packages stay imports.
+ */
+export async function buildPrograms(): Promise<Programs> {
+  const folder = await mkdtemp(join(CACHE, '.bench-'))
+  const files = (await readdir(PROGRAMS)).filter(name => name.endsWith('.ts'))
+  await build({
+    entryPoints: files.map(name => join(PROGRAMS, name)),
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    conditions: ['@aiagent/source'],
+    external: ['ws', 'oauth4webapi', 'oidc-client-ts'],
+    logLevel: 'warning',
+  })
+  const launch = (name: string, parameters: object, execArgv: readonly string[]) =>
+    fork(join(folder, `${basename(name, '.ts')}.mjs`), [JSON.stringify(parameters)], { execArgv: [...execArgv] })
+  return {
+    async run<Result>(name: string, parameters: object, nodeOptions: readonly string[] = []): Promise<Result> {
+      const child = launch(name, parameters, nodeOptions)
+      const timer = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS)
+      try {
+        const [result] = await Promise.all([firstReport<Result>(name, child), ended(child)])
+        return result
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+    async start<Report>(name: string, parameters: object) {
+      const child = launch(name, parameters, [])
+      const report = await firstReport<Report>(name, child)
+      return {
+        report,
+        end: async () => {
+          if (child.connected) child.disconnect()
+          await ended(child)
+        },
+      }
+    },
+    remove: () => rm(folder, { recursive: true, force: true }),
+  }
+}
+
+function firstReport<Report>(name: string, child: ChildProcess): Promise<Report> {
+  return new Promise((resolve, reject) => {
+    child.once('message', report => resolve(report as Report))
+    child.once('error', reject)
+    child.once('exit', (code, signal) => reject(new Error(`${name} ended without a report (${signal ?? code}).`)))
+  })
+}
+
+function ended(child: ChildProcess): Promise<void> {
+  return new Promise(resolve => {
+    if (child.exitCode !== null || child.signalCode !== null) resolve()
+    else child.once('exit', () => resolve())
+  })
+}

@@ -1,0 +1,28 @@
+// By how many bytes the heap grows over a long conversation whose transcript is bounded.
+import { connectLibrary } from '../clients/library-client.ts'
+import { MEMORY_ENDPOINT, MEMORY_ENVIRONMENT, MemorySocket } from '../clients/memory-service.ts'
+import { inboundFrames, outboundTexts } from '../frames.ts'
+import { heapInUse } from '../heap.ts'
+import { finish, parameters } from '../report-to-parent.ts'
+
+const { messages, maxEntries } = parameters<{ messages: number; maxEntries: number }>()
+const agent = await connectLibrary(MEMORY_ENDPOINT, { transcriptConfig: { maxEntries } }, MEMORY_ENVIRONMENT)
+const frames = inboundFrames(500)
+const texts = outboundTexts(120)
+let heard = 0
+agent.on('agentMessage', () => heard++)
+
+await converse(10_000)
+const before = await heapInUse()
+await converse(messages)
+const after = await heapInUse()
+if (agent.getTranscriptSize() !== maxEntries || heard < messages / 2) throw new Error('Not everything was said.')
+await finish(after - before)
+
+/** Half of it said, half of it heard. */
+async function converse(count: number): Promise<void> {
+  for (let index = 0; index < count / 2; index++) {
+    await agent.send(texts[index % texts.length] ?? '')
+    MemorySocket.last?.receive(frames[index % frames.length] ?? '')
+  }
+}

@@ -1,0 +1,71 @@
+// The library with a socket in memory beside JSON alone, in turns within one process, by the time of the processor.
+import { sendBare } from '../clients/bare-client.ts'
+import { connectLibrary } from '../clients/library-client.ts'
+import { MEMORY_ENDPOINT, MEMORY_ENVIRONMENT, MemorySocket } from '../clients/memory-service.ts'
+import { inboundFrames, outboundTexts } from '../frames.ts'
+import { finish, parameters } from '../report-to-parent.ts'
+
+export interface JsonParameters {
+  way: 'out' | 'in'
+  bytes: number
+  /** Messages of one round. */
+  messages: number
+  rounds: number
+  /** Leaves out the side of JSON, for a profile of the library. */
+  libraryAlone?: boolean
+}
+
+/** Microseconds of the processor for one round of each. */
+export interface JsonResult {
+  json: number[]
+  library: number[]
+}
+
+const { way, bytes, messages, rounds, libraryAlone } = parameters<JsonParameters>()
+const agent = await connectLibrary(MEMORY_ENDPOINT, {}, MEMORY_ENVIRONMENT)
+const socket = MemorySocket.last
+if (!socket) throw new Error('The agent has opened no socket.')
+const texts = way === 'out' ? outboundTexts(bytes) : inboundFrames(bytes)
+let heard = 0
+agent.on('agentMessage', ({ payload }) => {
+  heard += payload.message.content?.length ?? 0
+})
+
+const sink = new MemorySocket()
+const json =
+  way === 'out'
+    ? async () => {
+        for (let index = 0; index < messages; index++) await sendBare(sink, texts[index % texts.length] ?? '')
+      }
+    : async () => {
+        for (let index = 0; index < messages; index++)
+          heard += JSON.parse(texts[index % texts.length] ?? '').content.length
+      }
+const library =
+  way === 'out'
+    ? async () => {
+        for (let index = 0; index < messages; index++) await agent.send(texts[index % texts.length] ?? '')
+      }
+    : async () => {
+        for (let index = 0; index < messages; index++) socket.receive(texts[index % texts.length] ?? '')
+      }
+
+const WARM_UP_ROUNDS = 20
+const result: JsonResult = { json: [], library: [] }
+for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
+  const sides = libraryAlone ? ([['library', library]] as const) : inTurn(round)
+  for (const [side, work] of sides) {
+    const before = process.cpuUsage()
+    await work()
+    const { user, system } = process.cpuUsage(before)
+    if (round >= 0) result[side].push(user + system)
+    agent.clearTranscript()
+  }
+}
+if (heard + sink.sent + socket.sent === 0) throw new Error('Nothing was done.')
+await finish(result)
+
+function inTurn(round: number) {
+  const both = [['json', json] as const, ['library', library] as const]
+  return round % 2 === 0 ? both : both.reverse()
+}

@@ -1,0 +1,128 @@
+// The service that both sides talk to, in a process of its own, so that its work counts for neither.
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { PERSONA, parseClientMessage, paths, ROLE } from '@aiagent/protocol'
+import { type WebSocket, WebSocketServer } from 'ws'
+import { DONE, inboundFrames } from '../frames.ts'
+import { parameters, tell } from '../report-to-parent.ts'
+
+/** `delayMs`: how long each answer and each upgrade waits. */
+const { delayMs } = parameters<{ delayMs: number }>()
+
+/** Frames of one write, and unsent bytes above which the next write waits. */
+const PUSH_BURST = 64
+const PUSH_CONGESTED_BYTES = 1024 * 1024
+
+const server = createServer((request, response) => later(() => answer(request, response)))
+const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false })
+server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) =>
+  later(() => sockets.handleUpgrade(request, socket, head, chat => converse(chat, socket))),
+)
+// Ends with its starter.
+process.once('disconnect', () => process.exit(0))
+
+let calls = 0
+let sessions = 0
+let routes: Record<string, () => unknown> = {}
+server.listen(0, '127.0.0.1', () => {
+  const host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+  routes = routesOf(host)
+  void tell({ endpoint: `http://${host}` })
+})
+
+function routesOf(host: string): Record<string, () => unknown> {
+  const origin = `http://${host}`
+  return {
+    [`GET ${paths.deploymentInfo()}`]: () => ({ apiDomain: origin, aiAgentDomain: host, tenantId: 'TEN0001' }),
+    [`GET ${paths.metadataOfDeployment()}`]: () => ({
+      authenticationDetails: {
+        oAuthAnonymousCustomer: [{ accessTokenURL: `${origin}/oauth2/token` }],
+        apiPermissionPrefix: '',
+      },
+    }),
+    'POST /oauth2/token': () => ({ access_token: token(), token_type: 'Bearer', expires_in: 3600 }),
+    [`GET ${paths.agentDetails('help')}`]: () => ({
+      agentId: 'help',
+      name: 'Help Centre',
+      isAuthenticated: false,
+      webSocketDomain: `ws://${host}`,
+    }),
+    [`POST ${paths.session('help')}`]: () => ({ sessionId: `S${++sessions}` }),
+  }
+}
+
+function later(work: () => void): void {
+  if (delayMs > 0) setTimeout(work, delayMs)
+  else work()
+}
+
+function answer(request: IncomingMessage, response: ServerResponse): void {
+  const { pathname } = new URL(request.url ?? '/', 'http://service')
+  // Pages come from another port than this service's.
+  response.setHeader('Access-Control-Allow-Origin', '*')
+  response.setHeader('Access-Control-Allow-Headers', request.headers['access-control-request-headers'] ?? '*')
+  request.resume()
+  if (request.method === 'OPTIONS') return void response.writeHead(204).end()
+  if (pathname === '/calls') return json(response, { calls })
+  calls++
+  const route = routes[`${request.method} ${pathname}`]
+  if (!route) return void response.writeHead(404).end()
+  json(response, route())
+}
+
+function json(response: ServerResponse, body: unknown): void {
+  response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
+}
+
+/** A token whose payload can be read; nobody checks a signature here. */
+function token(): string {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
+  return `${part({ alg: 'none' })}.${part({ exp: Math.floor(Date.now() / 1000) + 3600 })}.${part({})}`
+}
+
+function converse(chat: WebSocket, socket: Socket): void {
+  let awaited = 0
+  chat.on('message', data => {
+    if (awaited > 0) {
+      if (--awaited === 0) say(chat, DONE)
+      return
+    }
+    const { content = '' } = parseClientMessage(data.toString())
+    const [command, count, bytes, manner] = content.split(' ')
+    if (command === '#expect') awaited = Number(count)
+    else if (command === '#bytes') countBytes(socket, Number(count), () => say(chat, DONE))
+    else if (command === '#push') push(chat, socket, inboundFrames(Number(bytes)), Number(count), manner === 'packed')
+  })
+  chat.on('error', () => chat.terminate())
+}
+
+/** Counts what comes over a connection without reading it as frames, until that many bytes are there. */
+function countBytes(socket: Socket, count: number, done: () => void): void {
+  const readers = socket.listeners('data') as ((chunk: Buffer) => void)[]
+  let left = count
+  const counter = (chunk: Buffer) => {
+    left -= chunk.length
+    if (left > 0) return
+    socket.off('data', counter)
+    for (const reader of readers) socket.on('data', reader)
+    done()
+  }
+  for (const reader of readers) socket.off('data', reader)
+  socket.on('data', counter)
+}
+
+function push(chat: WebSocket, socket: Socket, frames: readonly string[], count: number, packed: boolean): void {
+  if (chat.readyState !== chat.OPEN) return
+  let left = count
+  if (chat.bufferedAmount < PUSH_CONGESTED_BYTES) {
+    if (packed) socket.cork()
+    for (let burst = Math.min(left, PUSH_BURST); burst > 0; burst--, left--)
+      chat.send(frames[left % frames.length] ?? '')
+    if (packed) socket.uncork()
+  }
+  if (left > 0) setImmediate(() => push(chat, socket, frames, left, packed))
+}
+
+function say(chat: WebSocket, content: string): void {
+  chat.send(JSON.stringify({ messageId: 'b-1', persona: PERSONA.AGENT, role: ROLE.CUSTOMER_SUPPORT, content }))
+}

@@ -1,0 +1,62 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { cpus, totalmem } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import type { Figure } from '../figure.ts'
+import { picture } from './picture.ts'
+import { markdownTable } from './table.ts'
+
+const path = (relative: string) => fileURLToPath(new URL(`../../../${relative}`, import.meta.url))
+const RESULTS = path('bench/results.json')
+const PICTURE = path('docs/performance.svg')
+const DOCUMENT = path('docs/performance.md')
+
+/** Where and with what was measured. */
+interface Machine {
+  processor: string
+  cores: number
+  memoryGb: number
+  platform: string
+  node: string
+  versions: Record<string, string>
+}
+
+/** Keeps the figures: as data, as a picture, and as the table in the document about them. */
+export function writeResults(figures: readonly Figure[]): void {
+  const rounded = figures.map(figure => ({
+    ...figure,
+    value: round(figure.value),
+    ...(figure.spread && { spread: figure.spread.map(round) }),
+  }))
+  writeFileSync(RESULTS, `${JSON.stringify({ machine: machine(), figures: rounded }, null, 2)}\n`)
+  writeFileSync(PICTURE, picture(figures))
+  const document = readFileSync(DOCUMENT, 'utf8')
+  const replaced = document.replace(
+    /(<!-- figures -->\n)[\s\S]*?(\n<!-- end of figures -->)/,
+    (_, begin: string, end: string) => begin + markdownTable(figures) + end,
+  )
+  writeFileSync(DOCUMENT, replaced)
+}
+
+/** The machine in one line, for people. */
+export function machineLine(): string {
+  const { processor, cores, memoryGb, platform, node } = machine()
+  return `${processor}, ${cores} cores, ${memoryGb} GB, ${platform}, Node ${node}`
+}
+
+function machine(): Machine {
+  const packages = { client: 'packages/client', ws: 'node_modules/ws', esbuild: 'node_modules/esbuild' }
+  const versions = Object.entries(packages).map(([name, folder]) => {
+    const { version } = JSON.parse(readFileSync(path(`${folder}/package.json`), 'utf8')) as { version: string }
+    return [name, version] as const
+  })
+  return {
+    processor: cpus()[0]?.model.trim() ?? 'unknown',
+    cores: cpus().length,
+    memoryGb: Math.round(totalmem() / 1024 ** 3),
+    platform: `${process.platform} ${process.arch}`,
+    node: process.versions.node,
+    versions: Object.fromEntries(versions),
+  }
+}
+
+const round = (value: number) => Number(value.toPrecision(4))

@@ -1,0 +1,71 @@
+// Measures what is fast and small: `npm run bench`, with `-- --only NAME` (repeatable) or `-- --quick`.
+import { parseArgs } from 'node:util'
+import { type Figure, figureOf } from './figure.ts'
+import { connect, secondAgent } from './measures/connect.ts'
+import { flush } from './measures/flush.ts'
+import { json } from './measures/json.ts'
+import type { Bench, Measure } from './measures/measure.ts'
+import { growth, heap } from './measures/memory.ts'
+import { size } from './measures/sizes.ts'
+import { throughput } from './measures/throughput.ts'
+import { buildPrograms } from './programs.ts'
+import { printedTable } from './report/table.ts'
+import { machineLine, writeResults } from './report/write.ts'
+
+const MEASURES: Readonly<Record<string, Measure>> = {
+  throughput,
+  json,
+  connect,
+  'second-agent': secondAgent,
+  flush,
+  heap,
+  growth,
+  size,
+}
+
+const { values } = parseArgs({
+  options: { only: { type: 'string', multiple: true }, quick: { type: 'boolean', default: false } },
+})
+const names = values.only ?? Object.keys(MEASURES)
+const unknown = names.find(name => !(name in MEASURES))
+if (unknown !== undefined) {
+  console.error(`There is no measurement ${unknown}. There are: ${Object.keys(MEASURES).join(', ')}.`)
+  process.exit(2)
+}
+
+console.log(`Measuring on ${machineLine()}. This takes ${values.quick ? 'a minute or two' : 'about ten minutes'}.`)
+const programs = await buildPrograms()
+try {
+  const figures = await measureAll()
+  console.log(`\n${printedTable(figures)}`)
+  // A part, or a quick look, does not replace the figures of a whole run.
+  if (!values.only && !values.quick) {
+    writeResults(figures)
+    console.log('\nWritten to bench/results.json, docs/performance.svg and docs/performance.md.')
+  }
+} finally {
+  await programs.remove()
+}
+
+async function measureAll(): Promise<Figure[]> {
+  const bench: Bench = {
+    programs,
+    times: (usually, quick) => (values.quick ? quick : usually),
+    async withService(delayMs, work) {
+      const { report, end } = await programs.start<{ endpoint: string }>('service', { delayMs })
+      try {
+        return await work(report.endpoint)
+      } finally {
+        await end()
+      }
+    },
+  }
+  const figures: Figure[] = []
+  for (const name of names) {
+    const start = performance.now()
+    const findings = (await MEASURES[name]?.(bench)) ?? []
+    figures.push(...findings.map(finding => figureOf(name, finding)))
+    console.log(`${name}: ${((performance.now() - start) / 1000).toFixed(0)} s`)
+  }
+  return figures
+}
