@@ -25,7 +25,7 @@ export interface EmulatorControl {
   forgetSession(sessionId: string): boolean
   /** The requests so far, upgrades of chat connections among them, oldest first. */
   requests(): RecordedRequest[]
-  /** The frames that clients of a session sent, oldest first. Empty when it is unknown. */
+  /** The frames that clients of a session sent, oldest first; of a forgotten one, too. Empty when it never was. */
   frames(sessionId: string): RecordedFrame[]
 }
 
@@ -38,7 +38,9 @@ export interface ControlParts {
 
 export function createControl({ chat, keys, settings, world }: ControlParts): EmulatorControl {
   return {
-    dropSockets: code => chat.drop(code, 'Dropped'),
+    dropSockets: code => {
+      chat.drop(code, 'Dropped')
+    },
     pushFrame: (sessionId, frame) => {
       if (!chat.push(sessionId, typeof frame === 'string' ? frame : encodeMessage(frame)))
         throw new Error(`Nobody is connected to the session ${sessionId}.`)
@@ -55,7 +57,7 @@ export function createControl({ chat, keys, settings, world }: ControlParts): Em
     endSession: sessionId => chat.end(sessionId),
     forgetSession: sessionId => chat.forget(sessionId),
     requests: () => world.requests.entries(),
-    frames: sessionId => world.sessions.get(sessionId)?.received.entries() ?? [],
+    frames: sessionId => world.frames.get(sessionId)?.entries() ?? [],
   }
 }
 

@@ -5,13 +5,22 @@ import { createSocketClass, type EmulatedSocketClass } from './chat/emulated-soc
 import type { Reply } from './chat/reply.ts'
 import type { Upgrade } from './chat/socket-end.ts'
 import { type Clock, systemClock } from './clock.ts'
+import { CONTROL_PATH, createControlApp } from './control/control-app.ts'
+import { refuseControl } from './control/loopback.ts'
 import { createControl, type EmulatorControl } from './control.ts'
+import { createDoor, NOBODY } from './door.ts'
+import type { FaultSchedule } from './faults/fault-schedule.ts'
+import type { RequestCarrier } from './faults/meet-faults.ts'
+import { type EmulatorFaults, Faults } from './faults.ts'
+import { deadHost, Lifeline } from './lifeline.ts'
 import { CALLBACK_PAGE } from './oauth/callback-page.ts'
 import { TokenKeys, type TokenVerifier } from './oauth/keys.ts'
 import { createRandom } from './random.ts'
 import { createRestApp } from './rest/app.ts'
+import { createRestarter, type PortListener } from './restart.ts'
 import { DEFAULT_WORLD, type WorldSeed } from './seed.ts'
 import { DEFAULT_SETTINGS, type EmulatorSettings } from './settings.ts'
+import { untilAborted } from './until-aborted.ts'
 import { World } from './world.ts'
 
 export interface EmulatorOptions {
@@ -30,6 +39,14 @@ export interface EmulatorOptions {
   offersLogin?: boolean
   /** HTML of the page that a login returns to. @default a page that passes its address on and closes itself */
   callbackPage?: string
+  /** What goes wrong, and when, counted from the start. */
+  faults?: FaultSchedule
+}
+
+/** Who brings a request from a real port. */
+export interface PortCarrier extends RequestCarrier {
+  /** Address of the other end of the connection. The controls are for this machine alone. */
+  remoteAddress?: string | undefined
 }
 
 /** The hosted service in one object. */
@@ -41,14 +58,18 @@ export interface Emulator {
   /** How it behaves; changes take effect at once. */
   readonly settings: EmulatorSettings
   readonly control: EmulatorControl
+  /** What goes wrong on request. */
+  readonly faults: EmulatorFaults
   /** In place of the global function, for addresses of this service. Others reject with a TypeError, as unknown hosts do. */
   readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>
   /** In place of the browser's class, for chat addresses of this service. Connections to other hosts fail with 1006. */
   readonly WebSocket: EmulatedSocketClass
   /** Answers a request from a real port, whatever host it names. */
-  handle(request: Request): Promise<Response>
-  /** Judges the address of a chat connection from a real port, before it is accepted. */
-  upgrade(url: URL, headers?: Readonly<Record<string, string>>): Upgrade
+  handle(request: Request, carrier?: PortCarrier): Promise<Response>
+  /** Judges the address of a chat connection from a real port, before it is accepted. Later while a fault holds it up. */
+  upgrade(url: URL, headers?: Readonly<Record<string, string>>): Upgrade | Promise<Upgrade>
+  /** Has a real port go down and come back when the service restarts. */
+  listenWith(listener: PortListener): void
   /** Lets tokens of a further issuer under the same origin count: those that the function recognizes. */
   admitTokens(verify: TokenVerifier): void
   /** The next place in the order of issue, for a token of a further issuer. */
@@ -61,6 +82,7 @@ export interface Emulator {
  * Makes a service that lives in this process, in a page or in Node, without a port.
  *
  * @throws {TypeError} when the origin is not an http or https address
+ * @throws {FaultError} when the schedule of faults has a mistake
  */
 export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const { seed = 1, clock = systemClock, reply = builtInReply } = options
@@ -70,62 +92,62 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const world = new World({ ...DEFAULT_WORLD, ...options.world }, settings)
   const random = createRandom(seed)
   const keys = new TokenKeys(clock, random, world.tenant.id)
+  const faults = new Faults(clock, seed)
+  const lifeline = new Lifeline(origin)
   const chat = new ChatService({ world, clock, settings, keys, random, reply })
-  const app = createRestApp({ world, clock, random, settings, keys, origin, offersLogin, callbackPage })
-  const hosts = new Set([new URL(origin).host, `chat.${world.tenant.aiAgentDomain}`])
-  let closed = false
+  const control = createControl({ chat, keys, settings, world })
+  let listener: PortListener | undefined
+  const restarter = createRestarter({ chat, clock, lifeline, waits: faults.waits, listener: () => listener })
+  faults.aimAt({ chat, control, world, restart: restarter.restart })
 
-  const upgrade = (url: URL, headers?: Readonly<Record<string, string>>): Upgrade =>
-    closed ? SHUT_DOWN : chat.upgrade(url, headers)
+  const app = createRestApp({ world, clock, random, settings, keys, origin, offersLogin, callbackPage, faults })
+  const controlApp = createControlApp({ control, faults, world, isConnected: id => chat.isConnected(id) })
+  const door = createDoor({ chat, clock, faults, lifeline, world })
+  const hosts = new Set([new URL(origin).host, `chat.${world.tenant.aiAgentDomain}`])
+  if (options.faults) faults.schedule(options.faults)
 
   return {
     origin,
     world,
     settings,
-    control: createControl({ chat, keys, settings, world }),
+    control,
+    faults,
     fetch: async (input, init) => {
       const request = new Request(input, init)
-      if (closed || new URL(request.url).origin !== origin)
-        throw new TypeError('fetch failed', {
-          cause: new Error(`No service answers at ${new URL(request.url).origin}.`),
-        })
-      return untilAborted(request.signal, () => Promise.resolve(app.fetch(request)))
+      const url = new URL(request.url)
+      if (!lifeline.isUp || url.origin !== origin) throw deadHost(url.origin)
+      // Whoever has the emulator in hand may control it: no address is asked for here.
+      const chosen = isControl(url) ? controlApp : app
+      return untilAborted([request.signal, lifeline.signal], () => Promise.resolve(chosen.fetch(request)))
     },
-    WebSocket: createSocketClass(url => (hosts.has(url.host) ? upgrade(url) : NO_SUCH_HOST)),
-    handle: async request => app.fetch(request),
-    upgrade,
+    WebSocket: createSocketClass(url => (hosts.has(url.host) ? door(url) : NOBODY)),
+    handle: async (request, carrier = {}) => {
+      if (!isControl(new URL(request.url))) return app.fetch(request, carrier)
+      const refusal = refuseControl(request, carrier.remoteAddress)
+      if (refusal === undefined) return controlApp.fetch(request)
+      return Response.json({ code: '403-000', message: refusal }, { status: 403 })
+    },
+    upgrade: door,
+    listenWith: portListener => {
+      listener = portListener
+    },
     admitTokens: verify => keys.admit(verify),
     nextTokenSerial: () => keys.nextSerial(),
     close: () => {
-      closed = true
+      restarter.stop()
+      lifeline.close()
+      faults.stop()
       chat.drop(CLOSE_CODE.GOING_AWAY, 'The service shuts down')
       chat.stop()
     },
   }
 }
 
-const SHUT_DOWN: Upgrade = { accepted: false, status: 503, code: '503-001', message: 'The service has shut down.' }
-/** No status: there is nobody who could answer. */
-const NO_SUCH_HOST: Upgrade = { accepted: false, status: 0, code: '', message: 'No such host.' }
+const isControl = ({ pathname }: URL) => pathname === CONTROL_PATH || pathname.startsWith(`${CONTROL_PATH}/`)
 
 function readOrigin(address: string): string {
   const url = new URL(address)
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw new TypeError(`The emulator needs an http or https origin, not ${address}.`)
   return url.origin
-}
-
-/** The result of the work, or the signal's reason as soon as it aborts. */
-async function untilAborted<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-  signal.throwIfAborted()
-  let onAbort = () => {}
-  const aborted = new Promise<never>((_resolve, reject) => {
-    onAbort = () => reject(signal.reason)
-    signal.addEventListener('abort', onAbort)
-  })
-  try {
-    return await Promise.race([work(), aborted])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
-  }
 }

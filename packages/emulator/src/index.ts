@@ -7,14 +7,19 @@ export {
   type SocketMessageEvent,
 } from './chat/emulated-socket.ts'
 export type { Answer, Reply, ReplyRequest } from './chat/reply.ts'
-export type { ChatConnection, SocketEnd, Upgrade } from './chat/socket-end.ts'
+export type { CarriedConnection, ChatConnection, Refusal, SocketEnd, Upgrade } from './chat/socket-end.ts'
 export type { Clock } from './clock.ts'
 export type { EmulatorControl } from './control.ts'
-export { createEmulator, type Emulator, type EmulatorOptions } from './emulator.ts'
+export { createEmulator, type Emulator, type EmulatorOptions, type PortCarrier } from './emulator.ts'
+export { type Fault, FaultError, parseFault, type StandingFault, type StandingKind } from './faults/fault.ts'
+export type { FaultInForce } from './faults/fault-rules.ts'
+export { type FaultSchedule, parseFaultSchedule, type ScheduledFault } from './faults/fault-schedule.ts'
+export type { AppliedFault, EmulatorFaults, FaultSelection } from './faults.ts'
 export type { TokenVerifier, VerifiedToken } from './oauth/keys.ts'
 export { AUTH_REDIRECT_PATH } from './oauth/login-addresses.ts'
 export { tokenPaths } from './oauth/metadata.ts'
 export type { RecordedRequest } from './recording.ts'
+export type { PortListener } from './restart.ts'
 export {
   type AgentSeed,
   type ClientSeed,

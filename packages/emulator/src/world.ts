@@ -53,6 +53,8 @@ export class World {
   /** By session id, in the order of their creation. */
   readonly sessions = new Map<string, SessionRecord>()
   readonly requests: Recording<RecordedRequest>
+  /** The frames of each session by its id; they stay readable when the session is forgotten. */
+  readonly frames = new Map<string, Recording<RecordedFrame>>()
   readonly #settings: EmulatorSettings
 
   constructor(seed: WorldSeed, settings: EmulatorSettings) {
@@ -84,6 +86,7 @@ export class World {
       connections: 0,
     }
     this.sessions.set(record.id, record)
+    this.frames.set(record.id, record.received)
     return record
   }
 }

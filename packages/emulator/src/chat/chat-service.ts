@@ -7,7 +7,7 @@ import type { SessionRecord, World } from '../world.ts'
 import type { Reply } from './reply.ts'
 import { errorFrame } from './service-frames.ts'
 import { ServiceSession } from './service-session.ts'
-import type { ChatConnection, SocketEnd, Upgrade } from './socket-end.ts'
+import type { Admission, ChatConnection, Refusal, SocketEnd } from './socket-end.ts'
 
 export interface ChatServiceParts {
   world: World
@@ -17,8 +17,6 @@ export interface ChatServiceParts {
   random: Random
   reply: Reply
 }
-
-type Refusal = Exclude<Upgrade, { accepted: true }>
 
 const SILENT: ChatConnection = { receive: () => {}, closed: () => {} }
 
@@ -31,23 +29,13 @@ export class ChatService {
     this.#parts = parts
   }
 
-  /** Judges the address of a connection before it is accepted. Notes the request among the others. */
-  upgrade(url: URL, headers: Readonly<Record<string, string>> = {}): Upgrade {
-    const { clock, settings, world } = this.#parts
-    const upgrade = this.#judge(url)
-    const kept: Upgrade =
-      !upgrade.accepted && settings.unknownSession === 'close-4404' && upgrade.status !== 400
-        ? { accepted: true, open: end => refuseOpenly(end, upgrade) }
-        : upgrade
-    world.requests.add({
-      at: clock.now(),
-      method: 'GET',
-      path: url.pathname,
-      query: Object.fromEntries(url.searchParams),
-      headers,
-      status: kept.accepted ? 101 : kept.status,
-    })
-    return kept
+  /** Judges the address of a connection before it is accepted. */
+  admit(url: URL): Admission {
+    const admission = this.#judge(url)
+    if (admission.accepted || admission.status === 400) return admission
+    return this.#parts.settings.unknownSession === 'close-4404'
+      ? { accepted: true, open: end => refuseOpenly(end, admission) }
+      : admission
   }
 
   /** Ends a session for good. Returns false when there is none. */
@@ -67,17 +55,38 @@ export class ChatService {
     return this.#parts.world.sessions.delete(id)
   }
 
+  /** Makes all sessions vanish, and their connections with them. */
+  forgetAll(): void {
+    this.stop()
+    this.#parts.world.sessions.clear()
+  }
+
   /** Sends text to whoever is connected to the session. Returns false when nobody is. */
   push(id: string, text: string): boolean {
     return this.#sessions.get(id)?.push(text) ?? false
   }
 
-  /** Closes every connection with a code, or breaks it when none is given. The sessions stay. */
-  drop(code: number | undefined, reason: string): void {
-    for (const session of this.#sessions.values()) {
-      if (code === undefined || code === CLOSE_CODE.ABNORMAL) session.breakConnection()
-      else session.disconnect(code, reason)
-    }
+  /** Sends the last answer, or the last text that was pushed, again. Returns false when there is none, or nobody. */
+  replay(id: string, times: number): boolean {
+    return this.#sessions.get(id)?.replay(times) ?? false
+  }
+
+  /** Closes every connection with a code, or breaks it when none is given. The sessions stay. Returns how many. */
+  drop(code: number | undefined, reason: string): number {
+    return [...this.#sessions.keys()].filter(id => this.dropOne(id, code, reason)).length
+  }
+
+  /** Closes or breaks the connection of one session. Returns false when it has none. */
+  dropOne(id: string, code: number | undefined, reason: string): boolean {
+    const session = this.#sessions.get(id)
+    if (!session?.isConnected) return false
+    if (code === undefined || code === CLOSE_CODE.ABNORMAL) session.breakConnection()
+    else session.disconnect(code, reason)
+    return true
+  }
+
+  isConnected(id: string): boolean {
+    return this.#sessions.get(id)?.isConnected ?? false
   }
 
   /** Stops all work and drops every connection that is left without a word. Records stay readable. */
@@ -91,7 +100,7 @@ export class ChatService {
     for (const session of this.#sessions.values()) session.reviewToken()
   }
 
-  #judge(url: URL): Upgrade {
+  #judge(url: URL): Admission {
     const id = url.searchParams.get(CHAT_QUERY.SESSION_ID)
     if (!isUsableSessionId(id))
       return { accepted: false, status: 400, code: '400-002', message: 'The address names no session id.' }

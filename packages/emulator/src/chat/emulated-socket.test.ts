@@ -1,23 +1,27 @@
 import { turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import { type Door, EmulatedSocket } from './emulated-socket.ts'
+import { type Approach, EmulatedSocket } from './emulated-socket.ts'
 import type { SocketEnd } from './socket-end.ts'
 
 const URL_OF_CHAT = 'ws://service.test/?sessionId=1'
 
 /** A socket, the service's end of it, and everything either of them heard. */
-const connect = async (door?: Door) => {
+const connect = async (approach?: Approach) => {
   const heard: unknown[] = []
   const ends: SocketEnd[] = []
   const events: unknown[] = []
   const socket = new EmulatedSocket(
     URL_OF_CHAT,
-    door ??
+    approach ??
       (() => ({
         accepted: true,
         open: end => {
           ends.push(end)
-          return { receive: data => heard.push(data), closed: () => heard.push('closed') }
+          return {
+            receive: data => heard.push(data),
+            closed: () => heard.push('closed'),
+            close: (code, reason) => end.close(code, reason),
+          }
         },
       })),
   )

@@ -1,4 +1,4 @@
-import type { ChatConnection, Upgrade } from './socket-end.ts'
+import type { CarriedConnection, Upgrade } from './socket-end.ts'
 
 /** An event of an emulated socket: the members that the events of a browser's WebSocket have, as far as they are used. */
 export interface SocketEvent {
@@ -34,8 +34,8 @@ const OPEN = 1
 const CLOSING = 2
 const CLOSED = 3
 
-/** Leads a connection to the service: the status of a refusal, or the way in. */
-export type Door = (url: URL) => Upgrade
+/** Leads a connection to the service, at once or later: the status of a refusal, or the way in. */
+export type Approach = (url: URL) => Upgrade | Promise<Upgrade>
 
 /**
  * Looks like a browser's WebSocket; the other end is a service in the same process.
@@ -67,17 +67,24 @@ export class EmulatedSocket {
 
   #readyState: 0 | 1 | 2 | 3 = CONNECTING
   #bufferedAmount = 0
-  #service: ChatConnection | undefined
+  #service: CarriedConnection | undefined
   readonly #listeners = new Map<EventName, Map<Listener, boolean>>()
   readonly #toService = new Way()
   readonly #toClient = new Way()
 
   /** @throws {SyntaxError} when the address is none, or has another scheme than ws, wss, http or https */
-  constructor(url: string | URL, door: Door) {
+  constructor(url: string | URL, approach: Approach) {
     const address = socketAddress(url)
     this.url = address.href
     this.#toClient.add(() => {
-      if (this.#readyState === CONNECTING) this.#enter(door(address))
+      if (this.#readyState !== CONNECTING) return
+      const upgrade = approach(address)
+      if (!('then' in upgrade)) return this.#enter(upgrade)
+      void upgrade.then(late =>
+        this.#toClient.add(() => {
+          if (this.#readyState === CONNECTING) this.#enter(late)
+        }),
+      )
     })
   }
 
@@ -113,10 +120,7 @@ export class EmulatedSocket {
       this.#toClient.add(() => this.#settle({ code: 1006, reason: '', wasClean: false }, true))
       return
     }
-    this.#toService.add(() => {
-      this.#departFromService()
-      this.#toClient.add(() => this.#settle({ code, reason, wasClean: true }))
-    })
+    this.#toService.add(() => this.#service?.close(code, reason))
   }
 
   addEventListener<K extends EventName>(
@@ -208,10 +212,10 @@ class Way {
 }
 
 /** The class to hand out in place of the browser's, whose sockets all go through one door. */
-export function createSocketClass(door: Door): EmulatedSocketClass {
+export function createSocketClass(approach: Approach): EmulatedSocketClass {
   return class WebSocket extends EmulatedSocket {
     constructor(url: string | URL) {
-      super(url, door)
+      super(url, approach)
     }
   }
 }

@@ -12,13 +12,16 @@ import {
   SERVICE_ERROR_CODE,
   type ServerMessage,
 } from '@aiagent/protocol'
-import { type Clock, watchTimer } from '../clock.ts'
+import type { Clock } from '../clock.ts'
 import type { TokenKeys } from '../oauth/keys.ts'
 import type { EmulatorSettings } from '../settings.ts'
 import type { HistoryEntry, SessionRecord } from '../world.ts'
 import { AnswerLane } from './answer-lane.ts'
 import { validateContext } from './context-validation.ts'
-import type { Answer, Reply, ReplyRequest } from './reply.ts'
+import { sizeRefusal } from './frame-size.ts'
+import { IdleWatch } from './idle-watch.ts'
+import type { Answer, Reply } from './reply.ts'
+import { type Conversation, describeRequest } from './reply-request.ts'
 import {
   contextReportFrame,
   errorFrame,
@@ -31,19 +34,14 @@ import { SlidingWindow } from './sliding-window.ts'
 import type { ChatConnection, SocketEnd } from './socket-end.ts'
 import { TokenGate } from './token-gate.ts'
 
-/** A frame above this many characters ends the connection rather than being answered. */
-export const MAX_SOCKET_PAYLOAD = 1024 * 1024
 const MESSAGES_PER_SPAN = 20
 const SPAN_MS = 10_000
 
-export interface ServiceSessionParts {
-  record: SessionRecord
+export interface ServiceSessionParts extends Conversation {
   clock: Clock
   settings: EmulatorSettings
   keys: TokenKeys
   reply: Reply
-  random: () => number
-  escalation: ReplyRequest['escalation']
 }
 
 interface OpenConnection {
@@ -67,19 +65,24 @@ export class ServiceSession {
   /** Messages that came without a valid token. */
   #held: ClientMessage[] = []
   #connection: OpenConnection | undefined
-  #lastActivity: number
-  #idleTimer: unknown
+  readonly #idleWatch: IdleWatch
   #messageCount = 0
+  /** The last answer, or text that was pushed, as it was sent. */
+  #lastText: string | undefined
 
   constructor(parts: ServiceSessionParts) {
     this.#parts = parts
     this.record = parts.record
-    this.#lastActivity = parts.clock.now()
+    this.#idleWatch = new IdleWatch(
+      parts.clock,
+      () => parts.settings.idleTimeoutMs,
+      () => this.end(CLOSE_CODE.NORMAL, 'Idle for too long'),
+    )
     this.#lane = new AnswerLane({
       reply: parts.reply,
       clock: parts.clock,
       settings: parts.settings,
-      requestFor: message => this.#requestFor(message),
+      requestFor: message => describeRequest(message, parts, this.#lane),
       onHeartbeat: () => this.#connection?.end.send(HEARTBEAT),
       onAnswer: answer => this.#answer(answer),
       onFailure: error =>
@@ -94,7 +97,7 @@ export class ServiceSession {
   /** Takes over a connection. An older one is closed for good, so that two tabs do not evict each other for ever. */
   open(end: SocketEnd): ChatConnection {
     this.#leave()?.close(CLOSE_CODE.NORMAL, 'The session was opened elsewhere')
-    const { clock, keys, settings } = this.#parts
+    const { clock, keys } = this.#parts
     const connection: OpenConnection = {
       end,
       gate: new TokenGate(keys, clock, this.record.agent.details.isAuthenticated === true, () =>
@@ -105,8 +108,8 @@ export class ServiceSession {
     }
     this.#connection = connection
     this.record.connections++
-    this.#lastActivity = clock.now()
-    this.#watchIdle(settings.idleTimeoutMs)
+    this.#idleWatch.heard(clock.now())
+    this.#idleWatch.start()
     this.#reportContext(this.record.contextIssues)
     this.record.contextIssues = []
     if (connection.gate.isOpen) this.#tellHistory(connection)
@@ -122,7 +125,7 @@ export class ServiceSession {
 
   /** Whether nothing has been heard for so long that the session is over. */
   isIdle(): boolean {
-    return this.#parts.clock.now() - this.#lastActivity >= this.#parts.settings.idleTimeoutMs
+    return this.#idleWatch.isIdle
   }
 
   /** Ends the session: it cannot be opened again. */
@@ -151,8 +154,17 @@ export class ServiceSession {
 
   /** Sends text as it is. Returns false when nobody is connected. */
   push(text: string): boolean {
-    this.#connection?.end.send(text)
-    return this.isConnected
+    if (!this.#connection) return false
+    this.#lastText = text
+    this.#connection.end.send(text)
+    return true
+  }
+
+  /** Sends the last answer, or the last text that was pushed, again. Returns false when there is none, or nobody. */
+  replay(times: number): boolean {
+    if (!this.#connection || this.#lastText === undefined) return false
+    for (let time = 0; time < times; time++) this.#connection.end.send(this.#lastText)
+    return true
   }
 
   /** Looks again at how long the present token lives. */
@@ -164,13 +176,13 @@ export class ServiceSession {
     const connection = this.#connection
     this.#connection = undefined
     connection?.gate.stop()
-    this.#parts.clock.clearTimeout(this.#idleTimer)
+    this.#idleWatch.stop()
     return connection?.end
   }
 
   #receive(connection: OpenConnection, data: unknown): void {
     const at = this.#parts.clock.now()
-    this.#lastActivity = at
+    this.#idleWatch.heard(at)
     const refusal = sizeRefusal(data)
     if (refusal === 'close') return this.disconnect(CLOSE_CODE.TOO_LARGE, 'Frame too large')
     if (refusal === 'answer') {
@@ -275,28 +287,8 @@ export class ServiceSession {
     }
     const text = encodeMessage(frame)
     this.record.history.add(frame)
+    this.#lastText = text
     this.#connection?.end.send(text)
-  }
-
-  #requestFor(message: HistoryEntry): ReplyRequest {
-    const { record } = this
-    const lane = this.#lane
-    return {
-      text: message.content ?? '',
-      context: record.context,
-      // Worked out only for an agent that reads it: it grows with the conversation.
-      get history() {
-        return record.history
-          .entries()
-          .filter(entry => entry !== message && !lane.isWaiting(entry))
-          .map(entry => ({
-            from: entry.persona === PERSONA.AGENT ? ('agent' as const) : ('customer' as const),
-            content: entry.content ?? '',
-          }))
-      },
-      random: this.#parts.random,
-      escalation: this.#parts.escalation,
-    }
   }
 
   #tellHistory(connection: OpenConnection): void {
@@ -317,27 +309,6 @@ export class ServiceSession {
   #send(message: ServerMessage): void {
     this.#connection?.end.send(encodeMessage(message))
   }
-
-  #watchIdle(delayMs: number): void {
-    this.#idleTimer = watchTimer(
-      this.#parts.clock,
-      () => {
-        // One timer for the whole connection: setting it anew with each frame would cost more than the frame.
-        if (this.isIdle()) return this.end(CLOSE_CODE.NORMAL, 'Idle for too long')
-        this.#watchIdle(this.#lastActivity + this.#parts.settings.idleTimeoutMs - this.#parts.clock.now())
-      },
-      delayMs,
-    )
-  }
-}
-
-const encoder = new TextEncoder()
-
-/** What a frame's size alone decides. Counts bytes only where the number of characters leaves it open. */
-function sizeRefusal(data: unknown): 'answer' | 'close' | undefined {
-  if (typeof data !== 'string' || data.length * 3 <= MAX_FRAME_BYTES) return undefined
-  if (data.length > MAX_SOCKET_PAYLOAD) return 'close'
-  return data.length > MAX_FRAME_BYTES || encoder.encode(data).length > MAX_FRAME_BYTES ? 'answer' : undefined
 }
 
 function describe(error: unknown): string {

@@ -5,9 +5,12 @@ export interface SocketEnd {
   close(code: number, reason: string): void
   /** Breaks the connection without a close frame; the client sees 1006. */
   terminate(): void
+  /** Stops reading what the client sends, where the carrier reads by itself. */
+  pause?(): void
+  resume?(): void
 }
 
-/** What the carrier of a connection reports to the service. */
+/** What a conversation wants to know of its connection. */
 export interface ChatConnection {
   /** A frame: text, or anything else for a binary one. */
   receive(data: unknown): void
@@ -15,7 +18,22 @@ export interface ChatConnection {
   closed(): void
 }
 
+/** What the carrier of a connection reports to the service. */
+export interface CarriedConnection extends ChatConnection {
+  /** The client wants to close; the answer comes through the end. Not called where the carrier answers by itself. */
+  close(code: number, reason: string): void
+}
+
+/** A refused upgrade request. The status 0 is no answer at all. */
+export interface Refusal {
+  accepted: false
+  status: number
+  code: string
+  message: string
+}
+
 /** The answer to the upgrade request of a chat connection. */
-export type Upgrade =
-  | { accepted: true; open(end: SocketEnd): ChatConnection }
-  | { accepted: false; status: number; code: string; message: string }
+export type Upgrade = { accepted: true; open(end: SocketEnd): CarriedConnection } | Refusal
+
+/** What the chat itself says to an upgrade request. */
+export type Admission = { accepted: true; open(end: SocketEnd): ChatConnection } | Refusal

@@ -1,11 +1,11 @@
-import { createServer, type Server } from 'node:http'
+import { createServer } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { createEmulator, type Emulator, type EmulatorOptions } from '../emulator.ts'
 import { createKnowledgeReply } from '../knowledge/knowledge-reply.ts'
 import { loadKnowledge } from '../knowledge/node-loader.ts'
 import { loadDevelopmentCertificate } from './development-certificate.ts'
+import { cutAfterAnswer, Listener } from './listener.ts'
 import { SocketServer } from './socket-server.ts'
 
 export interface ServeOptions extends EmulatorOptions {
@@ -35,6 +35,7 @@ export interface EmulatorServer {
  * Puts an emulator on a real port: HTTP and WebSocket together.
  *
  * @throws {Error} when the port is taken, or the folder of articles cannot be used
+ * @throws {FaultError} when the schedule of faults has a mistake
  */
 export async function serveEmulator(options: ServeOptions = {}): Promise<EmulatorServer> {
   const { port = 0, host = '127.0.0.1', tls = false, knowledge, certificateFolder, ...emulatorOptions } = options
@@ -44,25 +45,37 @@ export async function serveEmulator(options: ServeOptions = {}): Promise<Emulato
 
   // The port is known only once the server listens, and the emulator wants to know it: it comes second.
   let emulator: Emulator | undefined
-  const listener = getRequestListener(
-    request => emulator?.handle(request) ?? new Response('The service is starting.', { status: 503 }),
+  const answer = getRequestListener(
+    (request, { incoming, outgoing }) =>
+      emulator?.handle(request, {
+        remoteAddress: incoming.socket.remoteAddress,
+        cut: () => cutAfterAnswer(outgoing),
+      }) ?? new Response('The service is starting.', { status: 503 }),
     { overrideGlobalObjects: false },
   )
   const server = certificate
-    ? createTlsServer({ cert: certificate.cert, key: certificate.key }, listener)
-    : createServer(listener)
+    ? createTlsServer({ cert: certificate.cert, key: certificate.key }, answer)
+    : createServer(answer)
   const sockets = new SocketServer(server, () => emulator)
-  const taken = await listen(server, port, host)
+  const listener = new Listener(server, host)
+  const taken = await listener.open(port)
   const url = `${certificate ? 'https' : 'http'}://${hostInUrl(host)}:${taken}`
-  const started = createEmulator({ origin: url, ...emulatorOptions, reply })
+  const started = await createOrClose(() => createEmulator({ origin: url, ...emulatorOptions, reply }), listener)
   emulator = started
+  started.listenWith({
+    goDown: () => {
+      sockets.breakWaiting()
+      listener.goDown()
+    },
+    comeBack: () => listener.comeBack(),
+  })
 
   let closing: Promise<void> | undefined
   const close = async () => {
-    const freed = new Promise<void>(resolve => server.close(() => resolve()))
+    const freed = listener.close()
     started.close()
     await sockets.close()
-    server.closeAllConnections()
+    listener.breakAll()
     await freed
   }
   return {
@@ -73,15 +86,14 @@ export async function serveEmulator(options: ServeOptions = {}): Promise<Emulato
   }
 }
 
-async function listen(server: Server, port: number, host: string): Promise<number> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => {
-      const why = cause.code === 'EADDRINUSE' ? 'it is taken. Choose another port, or 0 for a free one' : cause.message
-      reject(new Error(`Cannot listen on ${host}, port ${port}: ${why}.`, { cause }))
-    })
-    server.listen(port, host, resolve)
-  })
-  return (server.address() as AddressInfo).port
+/** A mistake in the options of the emulator shows only now, and the port must not stay taken. */
+async function createOrClose(create: () => Emulator, listener: Listener): Promise<Emulator> {
+  try {
+    return create()
+  } catch (error) {
+    await listener.close()
+    throw error
+  }
 }
 
 /** A host as it stands in an address. "All interfaces" is no address to call, so it becomes this machine's. */

@@ -3,8 +3,8 @@ import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { CLOSE_CODE } from '@aiagent/protocol'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { MAX_SOCKET_PAYLOAD } from '../chat/service-session.ts'
-import type { Upgrade } from '../chat/socket-end.ts'
+import { MAX_SOCKET_PAYLOAD } from '../chat/frame-size.ts'
+import type { Refusal, Upgrade } from '../chat/socket-end.ts'
 import type { Emulator } from '../emulator.ts'
 
 /** How long a client may take to answer a close before its connection is cut, in milliseconds. */
@@ -13,18 +13,30 @@ const CLOSE_PATIENCE_MS = 1000
 /** Lets the chat connections of a real port in, through the same door as those in the process. */
 export class SocketServer {
   readonly #sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_SOCKET_PAYLOAD, perMessageDeflate: false })
+  readonly #waiting = new Set<Duplex>()
 
   constructor(server: Server, emulator: () => Emulator | undefined) {
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       socket.on('error', () => socket.destroy())
       const upgrade = judge(request, emulator())
-      if (!upgrade.accepted) return refuse(socket, upgrade)
-      this.#sockets.handleUpgrade(request, socket, head, webSocket => connect(webSocket, upgrade))
+      if (!('then' in upgrade)) return this.#answer(request, socket, head, upgrade)
+      this.#waiting.add(socket)
+      void upgrade.then(late => {
+        this.#waiting.delete(socket)
+        this.#answer(request, socket, head, late)
+      })
     })
+  }
+
+  /** Breaks the connections that still wait for the answer to their upgrade. */
+  breakWaiting(): void {
+    for (const socket of this.#waiting) socket.destroy()
+    this.#waiting.clear()
   }
 
   /** Waits for the connections that are closing, and cuts those that take too long. */
   async close(): Promise<void> {
+    this.breakWaiting()
     const open = [...this.#sockets.clients]
     const gone = Promise.all(open.map(socket => new Promise(resolve => socket.once('close', resolve))))
     const timer = setTimeout(() => {
@@ -34,9 +46,17 @@ export class SocketServer {
     clearTimeout(timer)
     this.#sockets.close()
   }
+
+  #answer(request: IncomingMessage, socket: Duplex, head: Buffer, upgrade: Upgrade): void {
+    // The client may have left while the answer was held up.
+    if (socket.destroyed) return
+    if (upgrade.accepted) this.#sockets.handleUpgrade(request, socket, head, opened => connect(opened, upgrade))
+    else if (upgrade.status === 0) socket.destroy()
+    else refuse(socket, upgrade)
+  }
 }
 
-function judge(request: IncomingMessage, emulator: Emulator | undefined): Upgrade {
+function judge(request: IncomingMessage, emulator: Emulator | undefined): Upgrade | Promise<Upgrade> {
   if (!emulator) return { accepted: false, status: 503, code: '503-001', message: 'The service is starting.' }
   let url: URL
   try {
@@ -53,6 +73,8 @@ function connect(socket: WebSocket, upgrade: Extract<Upgrade, { accepted: true }
     // 1005 means "without a code", and is never on the wire.
     close: (code, reason) => (code === CLOSE_CODE.NO_STATUS ? socket.close() : socket.close(code, reason)),
     terminate: () => socket.terminate(),
+    pause: () => socket.pause(),
+    resume: () => socket.resume(),
   })
   socket.on('message', (data, isBinary) => connection.receive(isBinary ? data : data.toString()))
   socket.on('close', () => connection.closed())
@@ -60,7 +82,7 @@ function connect(socket: WebSocket, upgrade: Extract<Upgrade, { accepted: true }
   socket.on('error', () => {})
 }
 
-function refuse(socket: Duplex, { status, code, message }: Exclude<Upgrade, { accepted: true }>): void {
+function refuse(socket: Duplex, { status, code, message }: Refusal): void {
   const body = JSON.stringify({ code, message })
   socket.end(
     [

@@ -1,6 +1,7 @@
 import { paths, SCOPE } from '@aiagent/protocol'
 import { type Context, type Handler, Hono } from 'hono'
 import type { Clock } from '../clock.ts'
+import { meetFaults, type RequestCarrier, type RequestFaults } from '../faults/meet-faults.ts'
 import type { TokenKeys, VerifiedToken } from '../oauth/keys.ts'
 import { AUTH_REDIRECT_PATH } from '../oauth/login-addresses.ts'
 import { describeOAuth, tokenPaths } from '../oauth/metadata.ts'
@@ -27,19 +28,27 @@ export interface RestParts {
   offersLogin: boolean
   /** HTML of the page that a login returns to. */
   callbackPage: string
+  /** What goes wrong on request. */
+  faults: RequestFaults
+}
+
+/** Answers a request, whose carrier may lend a hand when things are to go wrong. */
+export interface RestApp {
+  fetch(request: Request, carrier?: RequestCarrier): Response | Promise<Response>
 }
 
 type Method = 'GET' | 'POST' | 'PUT'
 type Routes = Partial<Record<Method, Handler>>
 
 /** The REST half of the service, as a function from Request to Response. Routes only: what they answer is made elsewhere. */
-export function createRestApp(parts: RestParts): { fetch(request: Request): Response | Promise<Response> } {
-  const { world, clock, settings, keys, origin, offersLogin, callbackPage } = parts
+export function createRestApp(parts: RestParts): RestApp {
+  const { world, clock, settings, keys, origin, offersLogin, callbackPage, faults } = parts
   const authorization = new Authorization(keys, settings, world)
-  const app = new Hono()
+  const app = new Hono<{ Bindings: RequestCarrier }>()
 
   app.use(recordRequest(world, clock))
-  app.use(cors)
+  app.use(cors())
+  app.use(meetFaults(faults))
 
   /** Everything that a path offers. Another method is answered with 405 and what there is instead. */
   const at = (path: string, routes: Routes) => {

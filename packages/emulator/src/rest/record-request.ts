@@ -1,22 +1,26 @@
 import type { MiddlewareHandler } from 'hono'
 import type { Clock } from '../clock.ts'
+import type { RecordedRequest } from '../recording.ts'
 import type { World } from '../world.ts'
 
-/** Notes every request together with the status it is answered with. */
+/** Notes every request as it arrives, and the status once it is answered. */
 export function recordRequest(world: World, clock: Clock): MiddlewareHandler {
   return async (c, next) => {
     const at = clock.now()
     const { method } = c.req
     const body = method === 'GET' || method === 'HEAD' || method === 'OPTIONS' ? undefined : await c.req.text()
-    await next()
-    world.requests.add({
+    const entry: RecordedRequest = {
       at,
       method,
       path: c.req.path,
       query: c.req.query(),
       headers: c.req.header(),
       ...(body !== undefined && { body }),
-      status: c.res.status,
-    })
+      status: 0,
+    }
+    // Noted before the answer, so that one that never comes shows as well.
+    world.requests.add(entry)
+    await next()
+    entry.status = c.res.status
   }
 }

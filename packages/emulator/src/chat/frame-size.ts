@@ -1,0 +1,13 @@
+import { MAX_FRAME_BYTES } from '@aiagent/protocol'
+
+/** A frame above this many characters ends the connection rather than being answered. */
+export const MAX_SOCKET_PAYLOAD = 1024 * 1024
+
+const encoder = new TextEncoder()
+
+/** What a frame's size alone decides. Counts bytes only where the number of characters leaves it open. */
+export function sizeRefusal(data: unknown): 'answer' | 'close' | undefined {
+  if (typeof data !== 'string' || data.length * 3 <= MAX_FRAME_BYTES) return undefined
+  if (data.length > MAX_SOCKET_PAYLOAD) return 'close'
+  return data.length > MAX_FRAME_BYTES || encoder.encode(data).length > MAX_FRAME_BYTES ? 'answer' : undefined
+}

@@ -1,0 +1,39 @@
+import { type Clock, watchTimer } from '../clock.ts'
+
+/**
+ * Owns when something was last heard, and tells once it was too long ago.
+ *
+ * One timer for the whole connection: setting it anew with each frame would cost more than the frame.
+ */
+export class IdleWatch {
+  readonly #clock: Clock
+  readonly #limitMs: () => number
+  readonly #onIdle: () => void
+  #lastActivity: number
+  #timer: unknown
+
+  constructor(clock: Clock, limitMs: () => number, onIdle: () => void) {
+    this.#clock = clock
+    this.#limitMs = limitMs
+    this.#onIdle = onIdle
+    this.#lastActivity = clock.now()
+  }
+
+  get isIdle(): boolean {
+    return this.#clock.now() - this.#lastActivity >= this.#limitMs()
+  }
+
+  heard(now: number): void {
+    this.#lastActivity = now
+  }
+
+  start(): void {
+    this.stop()
+    const leftMs = this.#lastActivity + this.#limitMs() - this.#clock.now()
+    this.#timer = watchTimer(this.#clock, () => (this.isIdle ? this.#onIdle() : this.start()), leftMs)
+  }
+
+  stop(): void {
+    this.#clock.clearTimeout(this.#timer)
+  }
+}

@@ -1,0 +1,38 @@
+import { PERSONA } from '@aiagent/protocol'
+import type { HistoryEntry, SessionRecord } from '../world.ts'
+import type { ReplyRequest } from './reply.ts'
+
+export interface Conversation {
+  readonly record: SessionRecord
+  readonly random: () => number
+  readonly escalation: ReplyRequest['escalation']
+}
+
+/** Knows which messages have not had their turn yet. */
+export interface Turns {
+  isWaiting(message: HistoryEntry): boolean
+}
+
+/** What the agent is asked: a message, and the conversation before it. */
+export function describeRequest(
+  message: HistoryEntry,
+  { record, random, escalation }: Conversation,
+  turns: Turns,
+): ReplyRequest {
+  return {
+    text: message.content ?? '',
+    context: record.context,
+    // Worked out only for an agent that reads it: it grows with the conversation.
+    get history() {
+      return record.history
+        .entries()
+        .filter(entry => entry !== message && !turns.isWaiting(entry))
+        .map(entry => ({
+          from: entry.persona === PERSONA.AGENT ? ('agent' as const) : ('customer' as const),
+          content: entry.content ?? '',
+        }))
+    },
+    random,
+    escalation,
+  }
+}

@@ -1,0 +1,31 @@
+const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '[::1]'])
+
+/** Whether a network address is one of this machine's own. Takes IPv4 in the IPv6 form, too. */
+export function isLoopbackAddress(address: string | undefined): boolean {
+  if (address === undefined) return false
+  const plain = address.toLowerCase().replace(/^::ffff:/, '')
+  return plain === '::1' || /^127(?:\.\d{1,3}){3}$/.test(plain)
+}
+
+/** Whether the host of an address, without its port, is a name of this machine that no foreign page can have. */
+export function isLoopbackHost(hostname: string): boolean {
+  return LOOPBACK_NAMES.has(hostname.toLowerCase()) || isLoopbackAddress(hostname)
+}
+
+/**
+ * Why a request may not control the service, or undefined when it may.
+ *
+ * What counts is where the connection comes from: a header can say anything. The headers that tell of a page or of a
+ * proxy are looked at all the same, since both can make this machine speak for somebody else.
+ */
+export function refuseControl(request: Request, remoteAddress: string | undefined): string | undefined {
+  if (!isLoopbackAddress(remoteAddress)) return 'The controls are for this machine alone.'
+  if (request.headers.has('forwarded') || request.headers.has('x-forwarded-for'))
+    return 'The controls are not for a proxy that speaks for somebody else.'
+  if (!isLoopbackHost(new URL(request.url).hostname))
+    return 'Call the controls by an address of this machine, such as 127.0.0.1.'
+  const origin = request.headers.get('origin')
+  if (origin !== null && !(URL.canParse(origin) && isLoopbackHost(new URL(origin).hostname)))
+    return 'The controls are not for pages of other hosts.'
+  return undefined
+}

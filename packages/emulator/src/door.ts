@@ -1,0 +1,62 @@
+import { CHAT_QUERY } from '@aiagent/protocol'
+import type { ChatService } from './chat/chat-service.ts'
+import type { Refusal, Upgrade } from './chat/socket-end.ts'
+import type { Clock } from './clock.ts'
+import type { FaultOf } from './faults/fault.ts'
+import type { Rule } from './faults/fault-rules.ts'
+import { requestDelay } from './faults/meet-faults.ts'
+import type { Faults } from './faults.ts'
+import type { Lifeline } from './lifeline.ts'
+import type { RecordedRequest } from './recording.ts'
+import type { World } from './world.ts'
+
+export interface DoorParts {
+  chat: ChatService
+  clock: Clock
+  faults: Faults
+  lifeline: Lifeline
+  world: World
+}
+
+/** Judges the address of a chat connection; later only while a fault makes it wait. */
+export type Door = (url: URL, headers?: Readonly<Record<string, string>>) => Upgrade | Promise<Upgrade>
+
+/** No answer at all: there is nobody. */
+export const NOBODY: Refusal = { accepted: false, status: 0, code: '', message: 'Nobody answers here.' }
+const SHUT_DOWN: Refusal = { accepted: false, status: 503, code: '503-001', message: 'The service has shut down.' }
+
+/** The way in for chat connections: notes each, has the faults in force meet it, and leads it to its conversation. */
+export function createDoor({ chat, clock, faults, lifeline, world }: DoorParts): Door {
+  const enter = (url: URL, entry: RecordedRequest): Upgrade => {
+    const admission = lifeline.isUp ? chat.admit(url) : NOBODY
+    entry.status = admission.accepted ? 101 : admission.status
+    if (!admission.accepted) return admission
+    const sessionId = url.searchParams.get(CHAT_QUERY.SESSION_ID) ?? undefined
+    return { accepted: true, open: end => faults.links.open(sessionId, end, admission.open) }
+  }
+
+  const enterLate = async (url: URL, entry: RecordedRequest): Promise<Upgrade> => {
+    const { rules, waits } = faults
+    const delayMs = requestDelay(faults, rule => rule.concerns('GET', url.pathname))
+    if (delayMs > 0 && (await waits.pause(delayMs)) === 'gone') return NOBODY
+    const sessionId = url.searchParams.get(CHAT_QUERY.SESSION_ID)
+    const meant = ({ fault }: Rule<FaultOf<'hang-upgrade' | 'refuse-upgrade'>>) =>
+      fault.sessionId === undefined || fault.sessionId === sessionId
+    const hanging = rules.strike('hang-upgrade', meant)
+    if (hanging && (await waits.untilLifted(hanging)) === 'gone') return NOBODY
+    const refused = rules.strike('refuse-upgrade', meant)
+    if (!refused) return enter(url, entry)
+    const { status } = refused.fault
+    entry.status = status
+    return { accepted: false, status, code: `${status}-000`, message: 'Refused so on request.' }
+  }
+
+  return (url, headers = {}) => {
+    if (lifeline.isClosed) return SHUT_DOWN
+    if (!lifeline.isUp) return NOBODY
+    const query = Object.fromEntries(url.searchParams)
+    const entry: RecordedRequest = { at: clock.now(), method: 'GET', path: url.pathname, query, headers, status: 0 }
+    world.requests.add(entry)
+    return faults.rules.isEmpty ? enter(url, entry) : enterLate(url, entry)
+  }
+}

@@ -1,0 +1,160 @@
+import { CLOSE_CODE, encodeMessage, type ServerMessage } from '@aiagent/protocol'
+import type { ChatService } from './chat/chat-service.ts'
+import type { Clock } from './clock.ts'
+import type { EmulatorControl } from './control.ts'
+import { type Fault, isStanding, parseFault, type StandingKind, type SuddenFault } from './faults/fault.ts'
+import { type FaultInForce, FaultRules } from './faults/fault-rules.ts'
+import { type FaultSchedule, parseFaultSchedule } from './faults/fault-schedule.ts'
+import { FaultyLinks } from './faults/faulty-links.ts'
+import { Waits } from './faults/waits.ts'
+import { createRandom, type Random } from './random.ts'
+import type { Restart } from './restart.ts'
+import type { World } from './world.ts'
+
+/** What became of a fault. */
+export interface AppliedFault {
+  /** Lifts it, while it is in force. */
+  readonly id: string
+  /** How many connections or sessions it reached at once. 0 for what strikes later. */
+  readonly reached: number
+}
+
+/** Which faults to lift: one by its id, or those of a kind. */
+export interface FaultSelection {
+  id?: string
+  kind?: StandingKind
+}
+
+/** What goes wrong on request. */
+export interface EmulatorFaults {
+  /**
+   * Does something wrong at once, or puts a fault into force until it is lifted.
+   *
+   * @throws {FaultError} when it is none, saying which field is wrong
+   */
+  add(fault: Fault): AppliedFault
+  /** Lifts faults in force, all of them by default, and returns how many. What they held goes on. */
+  lift(selection?: FaultSelection): number
+  /** The faults in force, oldest first. */
+  inForce(): FaultInForce[]
+  /**
+   * Has faults come at their times, counted from now.
+   *
+   * @returns a function that calls off those still to come
+   * @throws {FaultError} when an entry is wrong; then none will come
+   */
+  schedule(entries: FaultSchedule): () => void
+}
+
+/** The parts of the service that faults act upon. */
+export interface FaultTargets {
+  chat: ChatService
+  control: EmulatorControl
+  world: World
+  restart: Restart
+}
+
+/**
+ * Owns what goes wrong: the faults in force, the connections and requests they hold, and those still to come.
+ *
+ * Chance has a generator of its own, so that a fault does not change the ids that the service makes up.
+ */
+export class Faults implements EmulatorFaults {
+  readonly rules: FaultRules
+  readonly links: FaultyLinks
+  readonly waits: Waits
+  readonly random: Random
+  readonly #clock: Clock
+  readonly #timers = new Set<unknown>()
+  #targets: FaultTargets | undefined
+
+  constructor(clock: Clock, seed: number) {
+    this.#clock = clock
+    // Any other start than the service's own will do.
+    this.random = createRandom(seed ^ 0x6661756c)
+    this.waits = new Waits(clock)
+    this.rules = new FaultRules(clock, this.random, () => this.links.review())
+    this.links = new FaultyLinks(clock, this.random, this.rules)
+  }
+
+  /** Introduces the service, which in turn has to know the faults first. */
+  aimAt(targets: FaultTargets): void {
+    this.#targets = targets
+  }
+
+  add(fault: Fault): AppliedFault {
+    const checked = parseFault(fault)
+    if (!isStanding(checked)) return { id: this.rules.nextId(), reached: this.#strike(checked) }
+    if (checked.kind !== 'silence') return { id: this.rules.add(checked).id, reached: 0 }
+    const silence = this.rules.add(checked)
+    return { id: silence.id, reached: this.links.silence(silence) }
+  }
+
+  lift({ id, kind }: FaultSelection = {}): number {
+    return this.rules.lift(
+      rule => (id === undefined || rule.id === id) && (kind === undefined || rule.fault.kind === kind),
+    )
+  }
+
+  inForce(): FaultInForce[] {
+    return this.rules.inForce()
+  }
+
+  schedule(entries: FaultSchedule): () => void {
+    const timers = parseFaultSchedule(entries).map(({ afterMs, fault }) => {
+      const timer = this.#clock.setTimeout(() => {
+        this.#timers.delete(timer)
+        this.add(fault)
+      }, afterMs)
+      this.#timers.add(timer)
+      return timer
+    })
+    return () => timers.forEach(timer => this.#cancel(timer))
+  }
+
+  /** Ends everything for good, as the service shuts down. No timer is left. */
+  stop(): void {
+    for (const timer of [...this.#timers]) this.#cancel(timer)
+    this.waits.abandonAll()
+    this.links.flush()
+    this.rules.lift()
+  }
+
+  #cancel(timer: unknown): void {
+    this.#timers.delete(timer)
+    this.#clock.clearTimeout(timer)
+  }
+
+  #strike(fault: SuddenFault): number {
+    if (!this.#targets) return 0
+    const { chat, control, restart, world } = this.#targets
+    /** Does something to the session that is meant, or to all, and counts where it was possible. */
+    const each = (sessionId: string | undefined, act: (id: string) => boolean) =>
+      (sessionId === undefined ? [...world.sessions.keys()] : [sessionId]).filter(act).length
+    switch (fault.kind) {
+      case 'drop':
+        return each(fault.sessionId, id => chat.dropOne(id, fault.code, fault.reason ?? 'Dropped'))
+      case 'expire-tokens':
+        control.expireTokens(fault.secondsLeft)
+        return 0
+      case 'end-session':
+        return each(fault.sessionId, id => chat.end(id))
+      case 'forget-session':
+        return each(fault.sessionId, id => chat.forget(id))
+      case 'push': {
+        const text = typeof fault.frame === 'string' ? fault.frame : encodeMessage(fault.frame as ServerMessage)
+        return each(fault.sessionId, id => chat.push(id, text))
+      }
+      case 'replay':
+        return each(fault.sessionId, id => chat.replay(id, fault.times ?? 1))
+      case 'restart': {
+        const { code = CLOSE_CODE.GOING_AWAY, downMs = 0, memory = true } = fault
+        return restart({ code, downMs, memory })
+      }
+      case 'lift':
+        return this.lift(fault.of === undefined ? {} : { kind: fault.of })
+      default:
+        return fault satisfies never
+    }
+  }
+}

@@ -1,0 +1,128 @@
+import { type Clock, watchTimer } from '../clock.ts'
+import type { Random } from '../random.ts'
+import type { FaultOf, StandingFault, StandingKind } from './fault.ts'
+import { compileRoute, type RouteTest } from './route-pattern.ts'
+
+/** A fault in force, as a reader sees it. */
+export interface FaultInForce {
+  readonly id: string
+  readonly fault: StandingFault
+  /** How often it has struck. */
+  readonly hits: number
+}
+
+/** A fault in force. */
+export interface Rule<F extends StandingFault = StandingFault> {
+  readonly id: string
+  readonly fault: F
+  readonly concerns: RouteTest
+  hits: number
+  /** What waits for its end. */
+  readonly onLift: Set<() => void>
+}
+
+/** Kinds that something may still wait for once they have struck for the last time: they stay until they are lifted. */
+const HOLDING: ReadonlySet<StandingKind> = new Set(['silence', 'hang-upgrade', 'hang-request', 'stall-body'])
+
+/** Owns the faults in force: adds them, counts their strikes, and ends them. Decides nothing about what they do. */
+export class FaultRules {
+  readonly #clock: Clock
+  readonly #random: Random
+  readonly #onChange: () => void
+  readonly #rules = new Map<string, { rule: Rule; timer: unknown }>()
+  #serial = 0
+
+  constructor(clock: Clock, random: Random, onChange: () => void) {
+    this.#clock = clock
+    this.#random = random
+    this.#onChange = onChange
+  }
+
+  get isEmpty(): boolean {
+    return this.#rules.size === 0
+  }
+
+  nextId(): string {
+    return `fault-${++this.#serial}`
+  }
+
+  add<F extends StandingFault>(fault: F): Rule<F> {
+    const rule: Rule<F> = {
+      id: this.nextId(),
+      fault,
+      concerns: compileRoute('route' in fault ? fault.route : undefined),
+      hits: 0,
+      onLift: new Set(),
+    }
+    const entry = { rule, timer: undefined as unknown }
+    this.#rules.set(rule.id, entry)
+    if (fault.forMs !== undefined) this.#liftLater(entry, this.#clock.now() + fault.forMs)
+    this.#onChange()
+    return rule
+  }
+
+  /** Ends faults, and returns how many: those that are picked, or all. */
+  lift(picked: (rule: Rule) => boolean = () => true): number {
+    const lifted = [...this.#rules.values()].filter(({ rule }) => picked(rule))
+    for (const { rule, timer } of lifted) {
+      this.#rules.delete(rule.id)
+      this.#clock.clearTimeout(timer)
+    }
+    if (lifted.length > 0) this.#onChange()
+    for (const { rule } of lifted) for (const wake of [...rule.onLift]) wake()
+    return lifted.length
+  }
+
+  /** The faults of a kind, oldest first. */
+  all<K extends StandingKind>(kind: K): Rule<FaultOf<K>>[] {
+    const found: Rule<FaultOf<K>>[] = []
+    for (const { rule } of this.#rules.values()) if (isOf(rule, kind)) found.push(rule)
+    return found
+  }
+
+  /** Has the oldest fitting fault of a kind strike, if there is one that still may. */
+  strike<K extends StandingKind>(
+    kind: K,
+    fits: (rule: Rule<FaultOf<K>>) => boolean = () => true,
+  ): Rule<FaultOf<K>> | undefined {
+    const rule = this.all(kind).find(each => timesLeft(each) > 0 && fits(each))
+    if (rule) this.#count(rule)
+    return rule
+  }
+
+  /** Whether a frame is lost to a fault: throws the dice where it leaves it to chance. */
+  loses(rule: Rule<FaultOf<'lose-frames'>>): boolean {
+    if (timesLeft(rule) <= 0) return false
+    if (rule.fault.chance !== undefined && this.#random.next() >= rule.fault.chance) return false
+    this.#count(rule)
+    return true
+  }
+
+  inForce(): FaultInForce[] {
+    return [...this.#rules.values()].map(({ rule: { id, fault, hits } }) => ({ id, fault, hits }))
+  }
+
+  #count(rule: Rule): void {
+    rule.hits++
+    if (timesLeft(rule) <= 0 && !HOLDING.has(rule.fault.kind)) this.lift(each => each === rule)
+  }
+
+  #liftLater(entry: { rule: Rule; timer: unknown }, end: number): void {
+    entry.timer = watchTimer(
+      this.#clock,
+      () => {
+        if (this.#clock.now() >= end) this.lift(rule => rule === entry.rule)
+        else this.#liftLater(entry, end)
+      },
+      end - this.#clock.now(),
+    )
+  }
+}
+
+function timesLeft({ fault, hits }: Rule): number {
+  return ('times' in fault && fault.times !== undefined ? fault.times : Infinity) - hits
+}
+
+function isOf<K extends StandingKind>(rule: Rule, kind: K): rule is Rule<FaultOf<K>> {
+  return rule.fault.kind === kind
+}

@@ -1,0 +1,41 @@
+import * as v from 'valibot'
+import { describeIssues, type Fault, FaultError, parseFault } from './fault.ts'
+
+const EntrySchema = v.strictObject({
+  afterMs: v.pipe(v.number(), v.finite(), v.minValue(0, 'must be 0 or more')),
+  fault: v.unknown(),
+})
+
+/** A fault, and when it comes: so many milliseconds after the start. */
+export interface ScheduledFault {
+  afterMs: number
+  fault: Fault
+}
+
+/** Faults with their times, in any order. */
+export type FaultSchedule = readonly ScheduledFault[]
+
+/**
+ * Reads a schedule: a list of `{ "afterMs": 5000, "fault": { "kind": … } }`, as data or as the JSON text of it.
+ *
+ * @param name what the schedule is called in the message of an error, such as its file
+ * @throws {FaultError} when it is no JSON or no such list, saying which entry and which field is wrong
+ */
+export function parseFaultSchedule(value: unknown, name = 'The schedule of faults'): ScheduledFault[] {
+  const entries = typeof value === 'string' ? parseJson(value, name) : value
+  if (!Array.isArray(entries)) throw new FaultError(`${name} must be a list of { "afterMs": …, "fault": { … } }.`)
+  return entries.map((entry: unknown, index) => {
+    const at = `${name}, entry ${index + 1}`
+    const result = v.safeParse(EntrySchema, entry)
+    if (!result.success) throw new FaultError(`${at} cannot be understood: ${describeIssues(result.issues)}.`)
+    return { afterMs: result.output.afterMs, fault: parseFault(result.output.fault, `${at}: the fault`) }
+  })
+}
+
+function parseJson(text: string, name: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new FaultError(`${name} is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+  }
+}

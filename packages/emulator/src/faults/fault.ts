@@ -1,0 +1,183 @@
+import * as v from 'valibot'
+
+const text = v.pipe(v.string(), v.nonEmpty('must not be empty'))
+const whole = v.pipe(v.number(), v.integer('must be a whole number'))
+const count = v.pipe(whole, v.minValue(1, 'must be 1 or more'))
+const milliseconds = v.pipe(v.number(), v.finite(), v.minValue(0, 'must be 0 or more'))
+const httpStatus = v.pipe(whole, v.minValue(200, 'must be 200 to 599'), v.maxValue(599, 'must be 200 to 599'))
+const closeCode = v.pipe(whole, v.check(isCloseCode, 'must be 1000 to 1003, 1005 to 1014, or 3000 to 4999'))
+
+/** What every fault that stays in force can say of its end. */
+const lasting = {
+  /** Lifts it by itself after this many milliseconds. */
+  forMs: v.exactOptional(milliseconds),
+}
+const counted = {
+  ...lasting,
+  /** How often it strikes; without it, until it is lifted. */
+  times: v.exactOptional(count),
+}
+/** The session it is for; all of them without it. */
+const sessionId = v.exactOptional(text)
+/** The requests it is for: a path with `*` for any characters, after a method if it matters. All without it. */
+const route = v.exactOptional(text)
+const direction = v.exactOptional(v.picklist(['to-client', 'to-service'], 'must be "to-client" or "to-service"'))
+
+/** Faults that stay in force until they are lifted, their time is over, or they have struck often enough. */
+const StandingFaultSchema = v.variant('kind', [
+  /**
+   * Nothing passes either way, closes included, while the connection looks open. It hits the connections that are open
+   * now; `alsoLater` those that open later, too. When it is lifted, what was held passes, unless `lost`.
+   */
+  v.strictObject({
+    kind: v.literal('silence'),
+    sessionId,
+    alsoLater: v.exactOptional(v.boolean()),
+    lost: v.exactOptional(v.boolean()),
+    ...lasting,
+  }),
+  /** Requests, upgrades of chat connections among them, arrive later: `ms`, and up to `jitterMs` more. */
+  v.strictObject({
+    kind: v.literal('delay-requests'),
+    route,
+    ms: milliseconds,
+    jitterMs: v.exactOptional(milliseconds),
+    ...counted,
+  }),
+  /** Frames arrive later: `ms`, and up to `jitterMs` more; in their order all the same. Both ways without a direction. */
+  v.strictObject({
+    kind: v.literal('delay-frames'),
+    sessionId,
+    direction,
+    ms: milliseconds,
+    jitterMs: v.exactOptional(milliseconds),
+    ...lasting,
+  }),
+  /** Frames vanish, each with the given chance, from 0 to 1; all of them without one. */
+  v.strictObject({
+    kind: v.literal('lose-frames'),
+    sessionId,
+    direction,
+    chance: v.exactOptional(v.pipe(v.number(), v.minValue(0, 'must be 0 to 1'), v.maxValue(1, 'must be 0 to 1'))),
+    ...counted,
+  }),
+  /** A link that carries so many bytes per second, each way: bodies of answers and frames, or only one of the two. */
+  v.strictObject({
+    kind: v.literal('slow-link'),
+    bytesPerSecond: v.pipe(v.number(), v.finite(), v.gtValue(0, 'must be above 0')),
+    only: v.exactOptional(v.picklist(['requests', 'frames'], 'must be "requests" or "frames"')),
+    ...lasting,
+  }),
+  /** Upgrades of chat connections are refused with an HTTP status. */
+  v.strictObject({ kind: v.literal('refuse-upgrade'), sessionId, status: httpStatus, ...counted }),
+  /** Upgrades of chat connections get no answer. They are judged when it is lifted. */
+  v.strictObject({ kind: v.literal('hang-upgrade'), sessionId, ...counted }),
+  /** Requests are answered with a status, without reaching the service. A body that is no text goes as JSON. */
+  v.strictObject({
+    kind: v.literal('answer'),
+    route,
+    status: httpStatus,
+    body: v.exactOptional(v.unknown()),
+    headers: v.exactOptional(v.record(text, v.string())),
+    ...counted,
+  }),
+  /** Requests get no answer. They reach the service when it is lifted. */
+  v.strictObject({ kind: v.literal('hang-request'), route, ...counted }),
+  /** The connection breaks in the middle of an answer's body: after so many bytes, half of them by default. */
+  v.strictObject({ kind: v.literal('truncate-body'), route, afterBytes: v.exactOptional(whole), ...counted }),
+  /** An answer's body stops after so many bytes, half of them by default, and goes on when it is lifted. */
+  v.strictObject({ kind: v.literal('stall-body'), route, afterBytes: v.exactOptional(whole), ...counted }),
+])
+
+/** Faults that are done at once. */
+const SuddenFaultSchema = v.variant('kind', [
+  /** Closes chat connections with a code; without one, or with 1006, they break without a close frame. */
+  v.strictObject({
+    kind: v.literal('drop'),
+    sessionId,
+    code: v.exactOptional(closeCode),
+    reason: v.exactOptional(v.string()),
+  }),
+  /** Leaves the tokens issued so far this many seconds of life; none by default. */
+  v.strictObject({ kind: v.literal('expire-tokens'), secondsLeft: v.exactOptional(v.pipe(v.number(), v.finite())) }),
+  /** Ends a session: closed with 1000, and refused with 410 from then on. */
+  v.strictObject({ kind: v.literal('end-session'), sessionId }),
+  /** Makes the service forget a session: closed with 4404, and refused with 404 from then on. */
+  v.strictObject({ kind: v.literal('forget-session'), sessionId }),
+  /** Sends a frame of one's own; text goes as it is, readable or not. */
+  v.strictObject({
+    kind: v.literal('push'),
+    sessionId,
+    frame: v.union([v.string(), v.record(v.string(), v.unknown())], 'must be text or an object'),
+  }),
+  /** Sends the last answer, or the last pushed frame, again as it was: its messageId is the same. */
+  v.strictObject({ kind: v.literal('replay'), sessionId, times: v.exactOptional(count) }),
+  /**
+   * Restarts the service: connections are closed with the code (1001; 1006 breaks them), requests in work fail, and
+   * nothing answers for `downMs`. With `memory: false` all sessions are forgotten; tokens stay good either way.
+   */
+  v.strictObject({
+    kind: v.literal('restart'),
+    memory: v.exactOptional(v.boolean()),
+    downMs: v.exactOptional(milliseconds),
+    code: v.exactOptional(closeCode),
+  }),
+  /** Lifts the faults in force: all, or those of one kind. */
+  v.strictObject({ kind: v.literal('lift'), of: v.exactOptional(v.picklist(standingKinds())) }),
+])
+
+export const FaultSchema = v.variant('kind', [StandingFaultSchema, SuddenFaultSchema])
+
+/** Something that goes wrong on request, as plain data: the same in the API, over HTTP and in a schedule file. */
+export type Fault = v.InferOutput<typeof FaultSchema>
+export type StandingFault = v.InferOutput<typeof StandingFaultSchema>
+export type SuddenFault = v.InferOutput<typeof SuddenFaultSchema>
+export type StandingKind = StandingFault['kind']
+/** The fault of a kind. */
+export type FaultOf<K extends Fault['kind']> = Extract<Fault, { kind: K }>
+
+/** A fault, or a schedule of faults, that cannot be understood. */
+export class FaultError extends Error {
+  override readonly name = 'FaultError'
+}
+
+/**
+ * Reads a fault from data of any origin.
+ *
+ * @param at names its place in the message of an error
+ * @throws {FaultError} when it is none, saying which field is wrong
+ */
+export function parseFault(value: unknown, at = 'The fault'): Fault {
+  const result = v.safeParse(FaultSchema, value)
+  if (result.success) return result.output
+  throw new FaultError(`${at} cannot be understood: ${describeIssues(result.issues)}.`)
+}
+
+export function isStanding(fault: Fault): fault is StandingFault {
+  return STANDING.has(fault.kind)
+}
+
+const STANDING: ReadonlySet<string> = new Set(standingKinds())
+
+function standingKinds(): [StandingKind, ...StandingKind[]] {
+  return StandingFaultSchema.options.map(option => option.entries.kind.literal) as [StandingKind, ...StandingKind[]]
+}
+
+/** What is wrong with outside data, field by field, in one line. */
+export function describeIssues(issues: readonly v.BaseIssue<unknown>[]): string {
+  return issues
+    .map(issue => {
+      const path = v.getDotPath(issue)
+      if (issue.type === 'strict_object' && issue.expected === 'never') return `there is no field ${issue.received}`
+      if (issue.type === 'variant') return `"${path}" must be one of ${issue.expected}, not ${issue.received}`
+      const custom = issue.message.startsWith('Invalid') ? undefined : issue.message
+      const complaint = custom ?? `must be ${issue.expected ?? 'something else'}, not ${issue.received}`
+      return path ? `"${path}" ${complaint}` : `it ${complaint}`
+    })
+    .join('; ')
+}
+
+/** 1005 and 1006 are never sent; they stand for a close without a status, and for a break. */
+function isCloseCode(code: number): boolean {
+  return (code >= 1000 && code <= 1014 && code !== 1004) || (code >= 3000 && code <= 4999)
+}

@@ -1,0 +1,131 @@
+import type { CarriedConnection, ChatConnection, SocketEnd } from '../chat/socket-end.ts'
+import type { Clock } from '../clock.ts'
+import type { Random } from '../random.ts'
+import type { FaultOf } from './fault.ts'
+import type { FaultRules, Rule } from './fault-rules.ts'
+import { Pipe, type PipeConditions } from './pipe.ts'
+
+type Direction = NonNullable<FaultOf<'delay-frames'>['direction']>
+
+interface Link {
+  readonly sessionId: string | undefined
+  readonly end: SocketEnd
+  readonly toClient: Pipe
+  readonly toService: Pipe
+}
+
+/** Owns the way between the chat connections and their conversations, and has the faults in force spoil it. */
+export class FaultyLinks {
+  readonly #clock: Clock
+  readonly #random: Random
+  readonly #rules: FaultRules
+  readonly #links = new Set<Link>()
+
+  constructor(clock: Clock, random: Random, rules: FaultRules) {
+    this.#clock = clock
+    this.#random = random
+    this.#rules = rules
+  }
+
+  /** Opens a conversation for the carrier of a connection. Without faults, each frame costs one look more. */
+  open(sessionId: string | undefined, end: SocketEnd, open: (end: SocketEnd) => ChatConnection): CarriedConnection {
+    const toClient = new Pipe(this.#clock)
+    const toService = new Pipe(this.#clock)
+    const link: Link = { sessionId, end, toClient, toService }
+    this.#links.add(link)
+    const rules = this.#rules
+    if (!rules.isEmpty) {
+      this.#setConditions(link)
+      for (const rule of rules.all('silence')) if (rule.fault.alsoLater) this.#silence(link, rule)
+    }
+    const connection = open({
+      send: text => {
+        if (toClient.isClear) end.send(text)
+        else toClient.frame(text, () => end.send(text))
+      },
+      close: (code, reason) => toClient.step(() => end.close(code, reason)),
+      terminate: () => toClient.step(() => end.terminate()),
+    })
+    const leave = () => {
+      this.#links.delete(link)
+      connection.closed()
+    }
+    return {
+      receive: data => {
+        if (toService.isClear) connection.receive(data)
+        else toService.frame(data, () => connection.receive(data))
+      },
+      closed: () => toService.step(leave),
+      close: (code, reason) =>
+        toService.step(() => {
+          leave()
+          toClient.step(() => end.close(code, reason))
+        }),
+    }
+  }
+
+  /** Silences the connections that are open now. Returns how many. */
+  silence(rule: Rule<FaultOf<'silence'>>): number {
+    const reached = [...this.#links].filter(link => concerns(rule.fault, link))
+    for (const link of reached) this.#silence(link, rule)
+    return reached.length
+  }
+
+  /** Takes the faults in force into account as they are now. */
+  review(): void {
+    for (const link of this.#links) this.#setConditions(link)
+  }
+
+  /** Ends all trouble for good; what was held is not delivered. */
+  flush(): void {
+    for (const link of this.#links) {
+      link.toService.flush()
+      link.toClient.flush()
+    }
+  }
+
+  #silence(link: Link, rule: Rule<FaultOf<'silence'>>): void {
+    if (!concerns(rule.fault, link)) return
+    rule.hits++
+    const lost = rule.fault.lost === true
+    link.toClient.hold(rule.id, lost)
+    link.toService.hold(rule.id, lost)
+    link.end.pause?.()
+    rule.onLift.add(() => {
+      link.toService.release(rule.id)
+      link.toClient.release(rule.id)
+      if (!link.toClient.isHeld) link.end.resume?.()
+    })
+  }
+
+  #setConditions(link: Link): void {
+    link.toClient.setConditions(this.#conditionsOf(link, 'to-client'))
+    link.toService.setConditions(this.#conditionsOf(link, 'to-service'))
+  }
+
+  #conditionsOf(link: Link, direction: Direction): PipeConditions | undefined {
+    const rules = this.#rules
+    if (rules.isEmpty) return undefined
+    const here = (rule: Rule<FaultOf<'delay-frames' | 'lose-frames'>>) =>
+      concerns(rule.fault, link) && (rule.fault.direction ?? direction) === direction
+    const delays = rules.all('delay-frames').filter(here)
+    const losses = rules.all('lose-frames').filter(here)
+    const slow = rules.all('slow-link').filter(({ fault }) => fault.only !== 'requests')
+    if (delays.length + losses.length + slow.length === 0) return undefined
+    return {
+      delayMs: () => delays.reduce((sum, rule) => sum + this.#delay(rule), 0),
+      isLost: () => losses.some(rule => rules.loses(rule)),
+      ...(slow.length > 0 && { bytesPerSecond: Math.min(...slow.map(({ fault }) => fault.bytesPerSecond)) }),
+    }
+  }
+
+  #delay(rule: Rule<FaultOf<'delay-frames'>>): number {
+    const { ms, jitterMs } = rule.fault
+    rule.hits++
+    return ms + (jitterMs === undefined ? 0 : this.#random.next() * jitterMs)
+  }
+}
+
+function concerns(fault: { sessionId?: string }, link: Link): boolean {
+  return fault.sessionId === undefined || fault.sessionId === link.sessionId
+}

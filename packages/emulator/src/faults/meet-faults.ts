@@ -1,0 +1,81 @@
+import type { MiddlewareHandler } from 'hono'
+import type { Random } from '../random.ts'
+import type { FaultOf } from './fault.ts'
+import type { FaultRules, Rule } from './fault-rules.ts'
+import { type BodyTrouble, troubleBody } from './faulty-body.ts'
+import type { Waits } from './waits.ts'
+
+/** What requests and upgrades need to know of the faults. */
+export interface RequestFaults {
+  readonly rules: FaultRules
+  readonly waits: Waits
+  readonly random: Random
+}
+
+/** What the carrier of a request lends to the faults. */
+export interface RequestCarrier {
+  /** Breaks the connection that the request came on, once what was answered so far is out. */
+  cut?: () => void
+}
+
+/** The client has given up; nobody will read this status but the recording. */
+const CLIENT_GONE = 499
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304])
+
+/** Has the faults in force meet the requests, before and after the service does. */
+export function meetFaults(faults: RequestFaults): MiddlewareHandler<{ Bindings: RequestCarrier }> {
+  const { rules, waits } = faults
+  return async (c, next) => {
+    if (rules.isEmpty) return next()
+    const { method, path } = c.req
+    const { signal } = c.req.raw
+    const concerned = (rule: Rule) => rule.concerns(method, path)
+
+    const delayMs = requestDelay(faults, concerned)
+    if (delayMs > 0 && (await waits.pause(delayMs, signal)) === 'gone') return c.body(null, CLIENT_GONE as 400)
+    const hanging = rules.strike('hang-request', concerned)
+    if (hanging && (await waits.untilLifted(hanging, signal)) === 'gone') return c.body(null, CLIENT_GONE as 400)
+
+    const answer = rules.strike('answer', concerned)
+    if (answer) c.res = madeUp(answer.fault)
+    else await next()
+    const trouble = bodyTrouble(rules, concerned)
+    if (!trouble) return
+    const response = await troubleBody(c.res, trouble, { waits, signal, cut: c.env?.cut })
+    // Hono would carry the headers over from the response before.
+    c.res = undefined
+    c.res = response
+  }
+}
+
+/** Time that a request is under way, by all faults that delay it. */
+export function requestDelay({ rules, random }: RequestFaults, concerned: (rule: Rule) => boolean): number {
+  let sum = 0
+  for (const each of rules.all('delay-requests')) {
+    const rule = rules.strike('delay-requests', one => one === each && concerned(one))
+    if (rule) sum += rule.fault.ms + (rule.fault.jitterMs === undefined ? 0 : random.next() * rule.fault.jitterMs)
+  }
+  return sum
+}
+
+function bodyTrouble(rules: FaultRules, concerned: (rule: Rule) => boolean): BodyTrouble | undefined {
+  const truncated = rules.strike('truncate-body', concerned)
+  const stalled = truncated ? undefined : rules.strike('stall-body', concerned)
+  const speeds = rules.all('slow-link').flatMap(({ fault }) => (fault.only === 'frames' ? [] : fault.bytesPerSecond))
+  if (!truncated && !stalled && speeds.length === 0) return undefined
+  return {
+    ...(truncated && { truncated }),
+    ...(stalled && { stalled }),
+    ...(speeds.length > 0 && { bytesPerSecond: Math.min(...speeds) }),
+  }
+}
+
+function madeUp({ status, body, headers }: FaultOf<'answer'>): Response {
+  const content = body === undefined ? { code: `${status}-000`, message: 'Answered so on request.' } : body
+  if (WITHOUT_BODY.has(status)) return new Response(null, { status, headers: headers ?? {} })
+  const isText = typeof content === 'string'
+  return new Response(isText ? content : JSON.stringify(content), {
+    status,
+    headers: { 'Content-Type': isText ? 'text/plain; charset=utf-8' : 'application/json', ...headers },
+  })
+}

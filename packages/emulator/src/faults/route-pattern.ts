@@ -1,0 +1,13 @@
+const METHOD = /^([A-Z]+)\s+(.+)$/
+
+/** Whether a request is meant by a route such as `POST /core/*` or `/system/deploymentInfo`. */
+export type RouteTest = (method: string, path: string) => boolean
+
+/** Compiles a route: a path with `*` for any characters, after a method if it matters. Without one, every request is meant. */
+export function compileRoute(route: string | undefined): RouteTest {
+  if (route === undefined) return () => true
+  const [, wanted, afterMethod] = METHOD.exec(route.trim()) ?? []
+  const pieces = (afterMethod ?? route.trim()).split('*').map(piece => piece.replace(/[\\^$.|?+()[\]{}]/g, '\\$&'))
+  const pattern = new RegExp(`^${pieces.join('.*')}$`)
+  return (method, path) => (wanted === undefined || wanted === method) && pattern.test(path)
+}

@@ -1,0 +1,52 @@
+import type { Clock } from '../clock.ts'
+import type { Rule } from './fault-rules.ts'
+
+/** How a wait ended: `over`, or `gone` when whoever waited is gone, or the service is. */
+export type WaitEnd = 'over' | 'gone'
+
+/** Owns everything that waits because of a fault, so that it can be given up in one go. */
+export class Waits {
+  readonly #clock: Clock
+  readonly #abandon = new Set<() => void>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Waits for some time. */
+  pause(ms: number, signal?: AbortSignal): Promise<WaitEnd> {
+    return this.#wait(signal, over => {
+      const timer = this.#clock.setTimeout(over, ms)
+      return () => this.#clock.clearTimeout(timer)
+    })
+  }
+
+  /** Waits until a fault is lifted. */
+  untilLifted({ onLift }: Rule, signal?: AbortSignal): Promise<WaitEnd> {
+    return this.#wait(signal, over => {
+      onLift.add(over)
+      return () => onLift.delete(over)
+    })
+  }
+
+  /** Ends every wait: nobody is there any more. */
+  abandonAll(): void {
+    for (const abandon of [...this.#abandon]) abandon()
+  }
+
+  #wait(signal: AbortSignal | undefined, begin: (over: () => void) => () => void): Promise<WaitEnd> {
+    if (signal?.aborted) return Promise.resolve('gone')
+    return new Promise(resolve => {
+      const settle = (end: WaitEnd) => {
+        undo()
+        this.#abandon.delete(leave)
+        signal?.removeEventListener('abort', leave)
+        resolve(end)
+      }
+      const leave = () => settle('gone')
+      const undo = begin(() => settle('over'))
+      this.#abandon.add(leave)
+      signal?.addEventListener('abort', leave)
+    })
+  }
+}

@@ -1,0 +1,45 @@
+/** Owns whether the service is there: up, down for a while, or shut down for good. */
+export class Lifeline {
+  readonly #origin: string
+  #state: 'up' | 'down' | 'closed' = 'up'
+  #controller = new AbortController()
+
+  constructor(origin: string) {
+    this.#origin = origin
+  }
+
+  get isUp(): boolean {
+    return this.#state === 'up'
+  }
+
+  get isClosed(): boolean {
+    return this.#state === 'closed'
+  }
+
+  /** Aborts with the failure of a dead host as soon as the service goes down. */
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  goDown(): void {
+    if (this.#state === 'closed') return
+    this.#state = 'down'
+    this.#controller.abort(deadHost(this.#origin))
+  }
+
+  comeBack(): void {
+    if (this.#state !== 'down') return
+    this.#state = 'up'
+    this.#controller = new AbortController()
+  }
+
+  close(): void {
+    this.#state = 'closed'
+    this.#controller.abort(deadHost(this.#origin))
+  }
+}
+
+/** How fetch fails where nobody answers. */
+export function deadHost(origin: string): TypeError {
+  return new TypeError('fetch failed', { cause: new Error(`No service answers at ${origin}.`) })
+}
