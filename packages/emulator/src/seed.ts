@@ -13,6 +13,8 @@ export interface TenantSeed {
   clientId?: string
   intClientId?: string
   extClientId?: string
+  /** Further applications that people may sign in to, by client id. */
+  loginClientIds?: readonly string[]
   /** Version of the deployment. */
   version?: string
 }

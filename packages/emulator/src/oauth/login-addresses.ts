@@ -11,6 +11,8 @@ export const LOGIN_ENDPOINTS = {
   authorization: '/oauth2/v2.0/authorize',
   token: '/oauth2/v2.0/token',
   endSession: '/oauth2/v2.0/logout',
+  /** The same under another name: the one that access tokens tell. */
+  signOut: '/sign-out',
   userInfo: '/openid/v2.0/userinfo',
   keys: '/discovery/v2.0/keys',
   openIdConfiguration: '/.well-known/openid-configuration',
@@ -18,6 +20,12 @@ export const LOGIN_ENDPOINTS = {
 
 /** Where the page waits that a login returns to. */
 export const AUTH_REDIRECT_PATH = '/system/templates/selfservice/auth-redirect.html'
+
+/** What is to be had in a further place. The configuration is, as clients differ in where they look. */
+const ALIASES: Readonly<Record<string, string>> = {
+  [LOGIN_ENDPOINTS.signOut]: LOGIN_ENDPOINTS.endSession,
+  [`/v2.0${LOGIN_ENDPOINTS.openIdConfiguration}`]: LOGIN_ENDPOINTS.openIdConfiguration,
+}
 
 /** Path of a login, without a slash at the end. With the origin before it, it is the authority. */
 export function loginPath(tenant: TenantSeed, userType: UserSeed['userType']): string {
@@ -40,9 +48,7 @@ export function readLoginPath(
     if (path.startsWith(`${issuer}/`)) return { userType, below: path.slice(issuer.length) }
     if (!path.startsWith(`${base}/`)) continue
     const below = path.slice(base.length)
-    // The configuration stands in three places, as clients differ in where they look.
-    const versioned = `/v2.0${LOGIN_ENDPOINTS.openIdConfiguration}`
-    return { userType, below: below === versioned ? LOGIN_ENDPOINTS.openIdConfiguration : below }
+    return { userType, below: ALIASES[below] ?? below }
   }
   return undefined
 }

@@ -1,0 +1,80 @@
+import type { UserSeed } from '../seed.ts'
+
+/** What stands on the login page. */
+export interface LoginPageFacts {
+  /** Where the deployment lives, for display. */
+  host: string
+  users: readonly UserSeed[]
+}
+
+/** Names of the form's fields. */
+export const LOGIN_FIELD = { user: 'user', cancel: 'cancel' } as const
+
+/** A button for each person who may sign in here, by the role they play. No password: nobody here has anything to lose. */
+export function loginPage({ host, users }: LoginPageFacts): string {
+  const people = users
+    .map(
+      ({ id, name, email }) =>
+        `<li><button name="${LOGIN_FIELD.user}" value="${escape(id)}">${escape(name)}` +
+        `${email === undefined ? '' : `<small>${escape(email)}</small>`}</button></li>`,
+    )
+    .join('\n')
+  return page(
+    'Sign in',
+    `<p>Who are you at ${escape(host)}?</p>
+<form method="post">
+<ul>
+${people}
+</ul>
+<button class="quiet" name="${LOGIN_FIELD.cancel}" value="yes">Cancel</button>
+</form>`,
+  )
+}
+
+/** What went wrong, in the words of the one who noticed. */
+export function errorPage(title: string, details: string): string {
+  return page(title, `<p role="alert">${escape(details)}</p>`)
+}
+
+/** Submits the form of a logout as soon as it is there, so that nobody has to confirm what they asked for. */
+export function logoutPage(form: string): string {
+  return page(
+    'Signing out',
+    `${form.replace('</form>', '<input type="hidden" name="logout" value="yes"><button>Sign out</button></form>')}
+<script>document.forms[0].submit()</script>`,
+  )
+}
+
+export function signedOutPage(): string {
+  return page('Signed out', '<p>You are signed out. This window may be closed.</p>')
+}
+
+function page(title: string, content: string): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escape(title)}</title>
+<style>
+:root { color-scheme: light dark; font: 100%/1.5 system-ui, sans-serif }
+main { max-width: 24rem; margin: 10vh auto; padding: 0 1rem }
+ul { list-style: none; padding: 0 }
+button { font: inherit; width: 100%; margin-bottom: .5rem; padding: .75rem 1rem; text-align: left; cursor: pointer }
+button.quiet { width: auto; padding: .25rem 1rem }
+small { display: block; opacity: .8 }
+</style>
+</head>
+<body>
+<main>
+<h1>${escape(title)}</h1>
+${content}
+</main>
+</body>
+</html>
+`
+}
+
+function escape(text: string): string {
+  return text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
+}

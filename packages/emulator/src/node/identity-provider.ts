@@ -1,0 +1,142 @@
+import { generateKeyPairSync, type KeyObject, randomBytes, verify as verifySignature } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { JWK, Provider } from 'oidc-provider'
+import type { TokenVerifier } from '../oauth/keys.ts'
+import { LOGIN_ENDPOINTS, loginIssuerPath, loginPath } from '../oauth/login-addresses.ts'
+import {
+  configureProvider,
+  type LoginParts,
+  type ProviderTools,
+  SIGNING_ALGORITHM,
+} from './identity-provider-configuration.ts'
+import { answerInteraction } from './identity-provider-interaction.ts'
+
+/** A login that works: an OpenID provider with a page to sign in on. */
+export interface IdentityProvider {
+  /** Answers a request, given the part of its path below the login's own. */
+  handle(request: IncomingMessage, response: ServerResponse, below: string): Promise<void>
+  /** Recognizes the access tokens that came from here. */
+  readonly verify: TokenVerifier
+}
+
+/** Makes the provider of one login. Its library takes a moment to load, so this waits until somebody wants to sign in. */
+export async function createIdentityProvider(parts: LoginParts): Promise<IdentityProvider> {
+  const { origin, tenant, userType } = parts
+  const tools = await loadLibrary()
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
+  const signingKey = { ...(privateKey.export({ format: 'jwk' }) as JWK), use: 'sig', alg: SIGNING_ALGORITHM }
+  const issuer = origin + loginIssuerPath(tenant, userType)
+  const cookieKey = randomBytes(32).toString('base64url')
+  const provider = new tools.Provider(issuer, configureProvider(parts, tools, signingKey, cookieKey))
+  relaxRules(provider, origin)
+  addHeaders(provider, parts)
+  record(provider, parts)
+
+  const answer = provider.callback()
+  const base = loginPath(tenant, userType)
+  return {
+    verify: token => readToken(token, issuer, parts.world.tenant.id, publicKey),
+    handle: async (request, response, below) => {
+      if (below.startsWith('/interaction/')) return answerInteraction(provider, parts, request, response)
+      const query = /\?.*$/s.exec(request.url ?? '')?.[0] ?? ''
+      // The library makes its addresses from what stands before the part that it is shown.
+      Object.assign(request, { originalUrl: base + below + query, url: below + query })
+      await answer(request, response)
+    },
+  }
+}
+
+/**
+ * Loads the library without its word on Node 20, which it says while it loads: what is used of it works there, as the
+ * tests show, and who starts the emulator could not do anything about it.
+ */
+async function loadLibrary(): Promise<ProviderTools> {
+  const { warn } = console
+  console.warn = (...words: unknown[]) => {
+    if (!String(words[0]).includes('Unsupported runtime')) warn.apply(console, words)
+  }
+  try {
+    return await import('oidc-provider')
+  } finally {
+    console.warn = warn
+  }
+}
+
+/**
+ * A desk has no register of applications: pages of this machine, and of the service itself, may be returned to. And a
+ * client may name `offline_access` when it renews, as others accept it although they took it as said.
+ */
+function relaxRules(provider: Provider, origin: string): void {
+  const allowed = (address: string) => {
+    const url = URL.canParse(address) ? new URL(address) : undefined
+    return url !== undefined && (url.origin === origin || isLoopback(url))
+  }
+  Object.assign(provider.Client.prototype, { redirectUriAllowed: allowed, postLogoutRedirectUriAllowed: allowed })
+  Object.defineProperty(provider.RefreshToken.prototype, 'scopes', {
+    get(this: { scope?: string }) {
+      return new Set([...(this.scope?.split(' ') ?? []), 'offline_access'])
+    },
+  })
+}
+
+function isLoopback({ protocol, hostname }: URL): boolean {
+  if (protocol !== 'http:' && protocol !== 'https:') return false
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname)
+}
+
+function addHeaders(provider: Provider, { settings }: LoginParts): void {
+  provider.use(async (ctx, next) => {
+    await next()
+    if (settings.loginOpenerPolicy) ctx.set('Cross-Origin-Opener-Policy', settings.loginOpenerPolicy)
+    if (ctx.path === LOGIN_ENDPOINTS.openIdConfiguration && !settings.endSessionEndpoint) {
+      const { end_session_endpoint: _hidden, ...rest } = ctx.body as Record<string, unknown>
+      ctx.body = rest
+    }
+  })
+}
+
+/** Notes every request as the REST calls are noted. */
+function record(provider: Provider, { world, userType, tenant }: LoginParts): void {
+  provider.use(async (ctx, next) => {
+    const at = Date.now()
+    await next()
+    const form = ctx.method === 'POST' ? (ctx.oidc?.body as Record<string, string> | undefined) : undefined
+    world.requests.add({
+      at,
+      method: ctx.method,
+      path: loginPath(tenant, userType) + ctx.path,
+      query: Object.fromEntries(new URLSearchParams(ctx.querystring)),
+      headers: flat(ctx.headers),
+      ...(form && { body: String(new URLSearchParams(form)) }),
+      status: ctx.status,
+    })
+  })
+}
+
+function flat(headers: IncomingMessage['headers']): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
+}
+
+/**
+ * The token when this login signed it. At once and in this thread, unlike the platform's promises: the order of events
+ * on a chat must not depend on a signature.
+ */
+function readToken(token: string, issuer: string, audience: string, key: KeyObject): ReturnType<TokenVerifier> {
+  const [header, payload, signature, more] = token.split('.')
+  if (!header || !payload || !signature || more !== undefined) return undefined
+  const data = Buffer.from(`${header}.${payload}`)
+  const proof = Buffer.from(signature, 'base64url')
+  if (!verifySignature('sha256', data, { key, dsaEncoding: 'ieee-p1363' }, proof)) return undefined
+  // Whatever carries this signature was written by the provider: an access token, or an id token, which is for clients.
+  const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>
+  const { iss, aud, sub, scope, exp, serial } = claims
+  if (iss !== issuer || aud !== audience || typeof sub !== 'string' || typeof serial !== 'number') return undefined
+  return {
+    subject: sub,
+    scopes: String(scope ?? '')
+      .split(' ')
+      .filter(Boolean),
+    serial,
+    exp: Number(exp),
+  }
+}
