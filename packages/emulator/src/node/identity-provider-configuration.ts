@@ -103,7 +103,6 @@ export function configureProvider(
             audience: world.tenant.id,
             scope: [...scopes].join(' '),
             accessTokenFormat: 'jwt',
-            accessTokenTTL: Math.max(1, Math.floor(settings.tokenLifeSeconds)),
             jwt: { sign: { alg: SIGNING_ALGORITHM } },
           }
         },
@@ -147,8 +146,7 @@ export function configureProvider(
       return true
     },
     ttl: {
-      // Only for tokens that are for no API, which this provider gives none of.
-      AccessToken: 60 * 60,
+      AccessToken: () => Math.max(1, Math.floor(settings.tokenLifeSeconds)),
       Grant: 14 * DAY_SECONDS,
       Session: 14 * DAY_SECONDS,
       RefreshToken: DAY_SECONDS,
