@@ -1,10 +1,11 @@
-import { createServer } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { getRequestListener } from '@hono/node-server'
 import { createEmulator, type Emulator, type EmulatorOptions } from '../emulator.ts'
 import { createKnowledgeReply } from '../knowledge/knowledge-reply.ts'
 import { loadKnowledge } from '../knowledge/node-loader.ts'
 import { loadDevelopmentCertificate } from './development-certificate.ts'
+import { IdentityProviderGate } from './identity-provider-gate.ts'
 import { cutAfterAnswer, Listener } from './listener.ts'
 import { SocketServer } from './socket-server.ts'
 
@@ -45,7 +46,8 @@ export async function serveEmulator(options: ServeOptions = {}): Promise<Emulato
 
   // The port is known only once the server listens, and the emulator wants to know it: it comes second.
   let emulator: Emulator | undefined
-  const answer = getRequestListener(
+  let logins: IdentityProviderGate | undefined
+  const serveRest = getRequestListener(
     (request, { incoming, outgoing }) =>
       emulator?.handle(request, {
         remoteAddress: incoming.socket.remoteAddress,
@@ -53,6 +55,9 @@ export async function serveEmulator(options: ServeOptions = {}): Promise<Emulato
       }) ?? new Response('The service is starting.', { status: 503 }),
     { overrideGlobalObjects: false },
   )
+  const answer: RequestListener = (incoming, outgoing) => {
+    if (!logins?.handle(incoming, outgoing)) void serveRest(incoming, outgoing)
+  }
   const server = certificate
     ? createTlsServer({ cert: certificate.cert, key: certificate.key }, answer)
     : createServer(answer)
@@ -60,8 +65,12 @@ export async function serveEmulator(options: ServeOptions = {}): Promise<Emulato
   const listener = new Listener(server, host)
   const taken = await listener.open(port)
   const url = `${certificate ? 'https' : 'http'}://${hostInUrl(host)}:${taken}`
-  const started = await createOrClose(() => createEmulator({ origin: url, ...emulatorOptions, reply }), listener)
+  const started = await createOrClose(
+    () => createEmulator({ origin: url, offersLogin: true, ...emulatorOptions, reply }),
+    listener,
+  )
   emulator = started
+  if (emulatorOptions.offersLogin !== false) logins = new IdentityProviderGate(started)
   started.listenWith({
     goDown: () => {
       sockets.breakWaiting()
