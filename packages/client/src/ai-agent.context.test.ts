@@ -83,20 +83,31 @@ describe('context', () => {
 
   it('is kept in a slow store of the host, and read from it before the session is asked for', async () => {
     const kept = new MemoryCacheAdapter()
-    const soon = <T>(value: T) => new Promise<T>(resolve => setImmediate(() => resolve(value)))
+    const reads: Array<() => void> = []
+    const later = async <T>(value: T) => value
     const adapter = {
-      get: (key: string) => soon(kept.get(key)),
-      set: (key: string, entry: { value: unknown; timestamp: number }) => soon(kept.set(key, entry)),
-      delete: (key: string) => soon(kept.delete(key)),
-      clear: () => soon(kept.clear()),
-      keys: (prefix?: string) => soon(kept.keys(prefix)),
+      get: (key: string) =>
+        new Promise<{ value: unknown; timestamp: number } | null>(resolve => {
+          if (key.includes('context')) reads.push(() => resolve(kept.get(key)))
+          else resolve(kept.get(key))
+        }),
+      set: (key: string, entry: { value: unknown; timestamp: number }) => later(kept.set(key, entry)),
+      delete: (key: string) => later(kept.delete(key)),
+      clear: () => later(kept.clear()),
+      keys: (prefix?: string) => later(kept.keys(prefix)),
     }
     const { make, emulator } = setUp()
-    const first = make({ cache: { adapter } }).agent
-    await first.initialize({ context: { plan: 'gold' } })
+    const initialized = async (context: Record<string, unknown>) => {
+      const { agent } = make({ cache: { adapter } })
+      const ready = agent.initialize({ context })
+      await turnEventLoop()
+      for (const read of reads.splice(0)) read()
+      await ready
+      return agent
+    }
+    await initialized({ plan: 'gold' })
     await turnEventLoop()
-    const second = make({ cache: { adapter } }).agent
-    await second.initialize({ context: { more: 1 } })
+    const second = await initialized({ more: 1 })
     expect(second.getContext()).toEqual({ plan: 'gold', more: 1 })
     expect(sessionBodies(emulator).at(-1)).toEqual({ context: { plan: 'gold', more: 1 } })
   })

@@ -12,6 +12,8 @@ import {
   sessionBodies,
   setUp,
 } from '../test/agent-harness.ts'
+import type { Message } from './conversation/message.ts'
+import { BaseMessageHandler, type HandlerResult } from './conversation/message-handler.ts'
 import { createFeedbackMessage } from './conversation/message-helpers.ts'
 import type { AgentEvent } from './events.ts'
 
@@ -167,6 +169,52 @@ describe('sessions', () => {
     await framesArrived(emulator, 2, other)
     expect(sentTo(emulator, other)).toEqual(['context', 'new'])
     expect(sessionBodies(emulator)).toHaveLength(calls)
+  })
+
+  it('a restart frees the way for frames from a handler that never answers', async () => {
+    const { agent, clock, emulator, told } = await connected()
+    class Never extends BaseMessageHandler {
+      canHandle({ content }: Message): boolean {
+        return content === 'never'
+      }
+      handle(): Promise<HandlerResult> {
+        return new Promise(() => {})
+      }
+    }
+    agent.getMessageProcessor().addHandler(new Never(), 0)
+    for (const content of ['never', 'behind it'])
+      emulator.control.pushFrame(lastSession(emulator), { persona: 'agent', role: 'x', content })
+    await turnEventLoop()
+    expect(payloadsOf(told, 'message')).toEqual([])
+    await passing(clock, agent.restartConnection())
+    emulator.control.pushFrame(lastSession(emulator), { persona: 'agent', role: 'x', content: 'new' })
+    await eventually(() => payloadsOf(told, 'agentMessage').length)
+    expect(payloadsOf(told, 'message').map(({ data }) => (data as Message).content)).toEqual(['new'])
+  })
+
+  it('an answer of the agent shows that the connection is good: the next outage starts with the shortest wait', async () => {
+    for (const [speaks, wait] of [
+      [true, 2_000],
+      [false, 4_000],
+    ] as const) {
+      const { agent, clock, emulator } = await connected()
+      const drop = async () => {
+        emulator.control.dropSockets()
+        await eventually(() => agent.getState() === 'RECONNECTING')
+      }
+      await drop()
+      await clock.advance(2_000)
+      expect(agent.isConnected()).toBe(true)
+      if (speaks) {
+        await agent.send('Hello')
+        await eventually(() => agent.getTranscript({ persona: 'agent' }).length)
+      }
+      await drop()
+      await clock.advance(wait / 2)
+      expect(agent.isConnected()).toBe(false)
+      await clock.advance(wait / 2)
+      expect(agent.isConnected()).toBe(true)
+    }
   })
 
   it('a restart drops what waits and says so', async () => {

@@ -86,7 +86,7 @@ export class AiAgent {
    */
   async connect(options: OperationOptions = {}): Promise<void> {
     this.#parts.startup.requireFacts('connect()')
-    await this.#parts.chat.connect(this.#parts.startup.lasting(options.signal))
+    await this.#parts.chat.connect(options.signal)
   }
 
   /**
@@ -107,7 +107,7 @@ export class AiAgent {
     this.#parts.startup.requireFacts('restartConnection()')
     const { sessionId, signal } = options
     const given = sessionId === undefined ? undefined : requireSessionId(sessionId, 'restartConnection({ sessionId })')
-    await restartConversation(this.#parts, given, this.#parts.startup.lasting(signal))
+    await restartConversation(this.#parts, given, signal)
   }
 
   /**

@@ -116,9 +116,9 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
     onReady: ({ agent }) => {
       outgoing.release()
       emit('initialized', () => ({ agent }))
-      // A failed attempt is an `error` event already.
-      if (config.autoConnect)
-        chat.connect(startup.lasting(undefined)).catch(error => logger.debug('The first connection failed.', { error }))
+      // A listener may have destroyed the agent. A failed attempt is an `error` event already.
+      if (config.autoConnect && startup.isReady)
+        chat.connect().catch(error => logger.debug('The first connection failed.', { error }))
     },
   })
 

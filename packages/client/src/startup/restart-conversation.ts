@@ -32,7 +32,7 @@ export function dropWaiting({ chat, outgoing, emitError }: Waiting): void {
 export async function restartConversation(
   conversation: Conversation,
   sessionId: string | undefined,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
   const { chat, inbox, transcript, emitError } = conversation
   const reset = () => {

@@ -79,7 +79,7 @@ describe('initialize()', () => {
 
   it('[OPS-08] getAgentDetails() and getDeploymentInfo() work before it, and it reuses what they brought', async () => {
     const { emulator, make } = setUp()
-    const { agent, told } = make()
+    const { agent, told } = make({ cache: { enabled: false } })
     expect(await agent.getDeploymentInfo()).toMatchObject({ aiAgentDomain: 'agent.local.test', tenantId: 'TEN0001' })
     expect(requestsTo(emulator)).toEqual(['GET deploymentInfo'])
     const details = await agent.getAgentDetails()
@@ -125,7 +125,7 @@ describe('initialize()', () => {
 
   it('a second agent of the process asks for nothing but its session', async () => {
     const { emulator, make } = setUp()
-    await make().agent.initialize()
+    await make().agent.initialize({ context: { name: 'of somebody else' } })
     const before = requestsTo(emulator).length
     const { agent } = make()
     await agent.initialize()

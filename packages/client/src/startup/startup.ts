@@ -31,7 +31,6 @@ export class Startup {
   readonly #run = new JoinedTask<void>(signal => abortedError('initialize()', signal))
   readonly #finding = new JoinedTask<Deployment>(signal => abortedError('getDeploymentInfo()', signal))
   readonly #meeting = new JoinedTask<AgentDetails>(signal => abortedError('getAgentDetails()', signal))
-  readonly #life = new AbortController()
   #phase: Phase = 'idle'
   #deployment: Deployment | undefined
   #agent: AgentDetails | undefined
@@ -42,11 +41,6 @@ export class Startup {
 
   get isReady(): boolean {
     return this.#phase === 'ready'
-  }
-
-  /** Aborted when the agent is destroyed, and when the caller's own signal is. */
-  lasting(signal: AbortSignal | undefined): AbortSignal {
-    return signal ? AbortSignal.any([this.#life.signal, signal]) : this.#life.signal
   }
 
   /** @throws {SDKError} code ABORTED once the agent is destroyed */
@@ -93,7 +87,6 @@ export class Startup {
     this.#phase = 'destroyed'
     const reason = destroyed('The operation')
     for (const task of [this.#run, this.#finding, this.#meeting]) task.abort(reason)
-    this.#life.abort(reason)
   }
 
   async #prepare(context: Record<string, unknown>, signal: AbortSignal): Promise<void> {
