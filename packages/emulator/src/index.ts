@@ -10,6 +10,7 @@ export type { Answer, Reply, ReplyRequest } from './chat/reply.ts'
 export type { CarriedConnection, ChatConnection, Refusal, SocketEnd, Upgrade } from './chat/socket-end.ts'
 export type { Clock } from './clock.ts'
 export type { EmulatorControl } from './control.ts'
+export { DEFAULT_WORLD } from './default-world.ts'
 export { createEmulator, type Emulator, type EmulatorOptions, type PortCarrier } from './emulator.ts'
 export { type Fault, FaultError, parseFault, type StandingFault, type StandingKind } from './faults/fault.ts'
 export type { FaultInForce } from './faults/fault-rules.ts'
@@ -24,7 +25,6 @@ export {
   type AgentSeed,
   type ClientSeed,
   type ContextAttributeSeed,
-  DEFAULT_WORLD,
   type TenantSeed,
   type UserSeed,
   type WorldSeed,

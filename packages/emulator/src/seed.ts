@@ -1,4 +1,5 @@
-import { type AgentDetails, SCOPE } from '@aiagent/protocol'
+import type { AgentDetails, Id } from '@aiagent/protocol'
+import type { ConnectedApp, DepartmentSeed, PortalSeed } from './contact-center/contact-center-seed.ts'
 
 /** A customer of the hosted service. */
 export interface TenantSeed {
@@ -31,6 +32,8 @@ export interface AgentSeed {
   details: AgentDetails & { agentId: string }
   /** The only attributes that a context may have. Without it, all are welcome. */
   contextAttributes?: Readonly<Record<string, ContextAttributeSeed>>
+  /** The applications it is connected to. None by default. */
+  apps?: readonly ConnectedApp[]
 }
 
 /** A program that gets tokens with its own credentials. */
@@ -50,6 +53,12 @@ export interface UserSeed {
   /** The role they play here. */
   name: string
   email?: string
+  /** The tenant they belong to; the first one by default. */
+  tenantId?: string
+  /** The profile they used last in each portal, by the portal's id. */
+  lastUsedProfiles?: Readonly<Record<string, Id>>
+  /** What else their details tell. */
+  details?: Readonly<Record<string, unknown>>
 }
 
 export interface WorldSeed {
@@ -58,53 +67,6 @@ export interface WorldSeed {
   agents: readonly AgentSeed[]
   clients: readonly ClientSeed[]
   users: readonly UserSeed[]
-}
-
-/** The small world that an emulator starts with: a help centre for everybody, and an agent for customers who signed in. */
-export const DEFAULT_WORLD: WorldSeed = {
-  tenants: [
-    {
-      id: 'TEN0001',
-      identifier: 'acme',
-      permissionPrefix: 'api://acme/',
-      aiAgentDomain: 'agent.local.test',
-      clientId: 'app-any',
-      intClientId: 'app-int',
-      extClientId: 'app-ext',
-      version: '21.23.0',
-    },
-  ],
-  agents: [
-    {
-      details: {
-        agentId: 'help',
-        name: 'Help Centre',
-        agentProfileDetails: { name: 'Help Centre' },
-        isAuthenticated: false,
-        userType: 'customer',
-        departmentId: '999',
-        languageCode: 'en-us',
-        enableDataMasking: false,
-      },
-    },
-    {
-      details: {
-        agentId: 'account',
-        name: 'Account Desk',
-        agentProfileDetails: { name: 'Account Desk' },
-        isAuthenticated: true,
-        userType: 'customer',
-        departmentId: '999',
-        languageCode: 'en-us',
-        enableDataMasking: false,
-      },
-    },
-  ],
-  clients: [{ id: 'demo-service', secret: 'demo-secret', scopes: [SCOPE.PORTAL_MANAGER, SCOPE.AI_SERVICES] }],
-  users: [
-    { id: 'desk-agent', userType: 'agent', name: 'Desk agent', email: 'desk-agent@people.example' },
-    { id: 'desk-supervisor', userType: 'agent', name: 'Desk supervisor', email: 'desk-supervisor@people.example' },
-    { id: 'customer', userType: 'customer', name: 'Customer', email: 'customer@people.example' },
-    { id: 'new-customer', userType: 'customer', name: 'New customer', email: 'new-customer@people.example' },
-  ],
+  departments: readonly DepartmentSeed[]
+  portals: readonly PortalSeed[]
 }

@@ -1,4 +1,6 @@
-import type { ClientMessage, ContextValidationIssue, ServerMessage } from '@aiagent/protocol'
+import type { ClientMessage, ContextValidationIssue, Id, ServerMessage } from '@aiagent/protocol'
+import type { DepartmentSeed, PortalSeed } from './contact-center/contact-center-seed.ts'
+import { LastUsedProfiles } from './contact-center/last-used-profiles.ts'
 import { type RecordedRequest, Recording } from './recording.ts'
 import type { AgentSeed, ClientSeed, TenantSeed, UserSeed, WorldSeed } from './seed.ts'
 import type { EmulatorSettings } from './settings.ts'
@@ -50,6 +52,12 @@ export class World {
   readonly clients: Map<string, ClientSeed>
   /** By user id, which is the subject of their tokens. */
   readonly users: Map<string, UserSeed>
+  /** By department id, as text. */
+  readonly departments: Map<string, DepartmentSeed>
+  /** By portal id, as text, in the order of their lists. */
+  readonly portals: Map<string, PortalSeed>
+  /** Which profile people took on last, portal by portal. */
+  readonly lastUsedProfiles: LastUsedProfiles
   /** By session id, in the order of their creation. */
   readonly sessions = new Map<string, SessionRecord>()
   readonly requests: Recording<RecordedRequest>
@@ -59,10 +67,15 @@ export class World {
 
   constructor(seed: WorldSeed, settings: EmulatorSettings) {
     if (seed.tenants.length === 0) throw new RangeError('The world needs at least one tenant.')
-    this.tenants = seed.tenants
-    this.agents = new Map(seed.agents.map(agent => [agent.details.agentId, agent]))
-    this.clients = new Map(seed.clients.map(client => [client.id, client]))
-    this.users = new Map(seed.users.map(user => [user.id, user]))
+    // A copy: what changes in one world must not change in the next one made of the same seed.
+    const { tenants, agents, clients, users, departments, portals } = structuredClone(seed)
+    this.tenants = tenants
+    this.agents = new Map(agents.map(agent => [agent.details.agentId, agent]))
+    this.clients = new Map(clients.map(client => [client.id, client]))
+    this.users = new Map(users.map(user => [user.id, user]))
+    this.departments = new Map(departments.map(department => [String(department.id), department]))
+    this.portals = new Map(portals.map(portal => [String(portal.id), portal]))
+    this.lastUsedProfiles = new LastUsedProfiles(users)
     this.requests = new Recording(() => settings.recordingLimit)
     this.#settings = settings
   }
@@ -70,6 +83,16 @@ export class World {
   /** The tenant that deployment info describes. */
   get tenant(): TenantSeed {
     return this.tenants[0] as TenantSeed
+  }
+
+  /** The tenant that the subject of a token belongs to; the first one for whoever is not known. */
+  tenantIdOf(subject: string): string {
+    return this.users.get(subject)?.tenantId ?? this.tenant.id
+  }
+
+  /** The tenant that a department is part of; the first one for a department that is not known. */
+  tenantIdOfDepartment(departmentId: Id | null | undefined): string {
+    return this.departments.get(String(departmentId))?.tenantId ?? this.tenant.id
   }
 
   addSession(

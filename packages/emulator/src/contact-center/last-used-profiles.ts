@@ -1,0 +1,22 @@
+import { type Id, sameId } from '@aiagent/protocol'
+import type { UserSeed } from '../seed.ts'
+
+/** Owns which profile each person took on last in each portal. */
+export class LastUsedProfiles {
+  readonly #bySubject = new Map<string, Map<string, Id>>()
+
+  constructor(users: readonly UserSeed[]) {
+    for (const { id, lastUsedProfiles = {} } of users)
+      for (const [portalId, profileId] of Object.entries(lastUsedProfiles)) this.set(id, portalId, profileId)
+  }
+
+  set(subject: string, portalId: Id, profileId: Id): void {
+    const known = this.#bySubject.get(subject) ?? new Map<string, Id>()
+    this.#bySubject.set(subject, known.set(String(portalId), profileId))
+  }
+
+  /** Whether it is the profile that the person took on last in this portal. */
+  has(subject: string, portalId: Id, profileId: Id): boolean {
+    return sameId(this.#bySubject.get(subject)?.get(String(portalId)), profileId)
+  }
+}
