@@ -314,6 +314,35 @@ describe('destroy()', () => {
     expect([agent.getQueueSize(), clock.pendingTimers, agent.listenerCount('error')]).toEqual([0, 0, 0])
   })
 
+  it('drops what waits in either direction', async () => {
+    const { make } = setUp()
+    const idle = make().agent
+    await idle.send('held')
+    await idle.destroy()
+    expect(idle.getQueueSize()).toBe(0)
+
+    const { agent, emulator } = await connected()
+    let answer = () => {}
+    class Slow extends BaseMessageHandler {
+      canHandle({ content }: Message): boolean {
+        return content === 'slow'
+      }
+      handle(): Promise<HandlerResult> {
+        return new Promise((_resolve, reject) => {
+          answer = () => reject(new Error('late'))
+        })
+      }
+    }
+    agent.getMessageProcessor().addHandler(new Slow(), 0)
+    for (const content of ['slow', 'behind it'])
+      emulator.control.pushFrame(lastSession(emulator), { persona: 'agent', role: 'x', content })
+    await turnEventLoop()
+    await agent.destroy()
+    answer()
+    await turnEventLoop()
+    expect(contents(agent)).toEqual(['slow'])
+  })
+
   it('ends a restart under way', async () => {
     const { agent, clock, emulator } = await connected()
     const failed = rejection(agent.restartConnection())
