@@ -1,12 +1,7 @@
 import type { AgentDetails, ContextValidationIssue } from '@aiagent/protocol'
 import type { ConnectionState } from './chat/connection-state.ts'
 import type { Message } from './conversation/message.ts'
-import type {
-  AgentMessageResult,
-  ChatHistoryResult,
-  ErrorMessageResult,
-  HeartbeatResult,
-} from './conversation/message-handler.ts'
+import type { AgentMessageResult, ChatHistoryResult, HeartbeatResult } from './conversation/message-handler.ts'
 import type { TranscriptEntry } from './conversation/transcript.ts'
 import type { SDKError } from './errors.ts'
 
