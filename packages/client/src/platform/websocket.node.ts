@@ -10,11 +10,17 @@ import type { SocketCloseEvent, WebSocketConstructor, WebSocketLike } from './en
 const OPTIONS = { perMessageDeflate: false, closeTimeout: 2_000 }
 
 /**
+ * How many frames leave in one write. More would save little and keep them all in memory until the turn ends, where
+ * collecting the garbage of a long burst takes longer than the writes that it saves.
+ */
+const FRAMES_PER_WRITE = 64
+
+/**
  * A `ws` socket in the shape of the browser's, as far as the library uses it.
  *
  * Text arrives as a string, anything else as it is. Every socket ends with exactly one close event, also when the upgrade
- * was refused (with the status in `httpStatus`) or the host does not exist. What is sent within one turn of the event loop
- * leaves in one write.
+ * was refused (with the status in `httpStatus`) or the host does not exist. Frames that are sent within one turn of the
+ * event loop leave together, in few writes.
  */
 class NodeWebSocket implements WebSocketLike {
   onopen: WebSocketLike['onopen'] = null
@@ -23,7 +29,8 @@ class NodeWebSocket implements WebSocketLike {
   onerror: WebSocketLike['onerror'] = null
   readonly #socket: WsSocket
   #net: Socket | undefined
-  #corked = false
+  /** Frames held back in this turn of the event loop. */
+  #held = 0
 
   constructor(url: string) {
     const socket = new WsSocket(url, OPTIONS)
@@ -62,15 +69,19 @@ class NodeWebSocket implements WebSocketLike {
 
   send(data: string): void {
     const net = this.#net
-    if (net && !this.#corked) {
-      this.#corked = true
+    if (net && this.#held++ === 0) {
       net.cork()
       nextTick(() => {
-        this.#corked = false
+        this.#held = 0
         net.uncork()
       })
     }
     this.#socket.send(data)
+    if (net && this.#held > FRAMES_PER_WRITE) {
+      this.#held = 1
+      net.uncork()
+      net.cork()
+    }
   }
 
   close(code?: number, reason?: string): void {
