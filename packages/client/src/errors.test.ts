@@ -1,6 +1,15 @@
 import { ProtocolError } from '@aiagent/protocol'
 import { describe, expect, it } from 'vitest'
-import { ApiError, AuthError, abortedError, ConfigError, ConnectionError, MessageError, SDKError } from './errors.ts'
+import {
+  ApiError,
+  AuthError,
+  abortedError,
+  ConfigError,
+  ConnectionError,
+  InitializationPipelineError,
+  MessageError,
+  SDKError,
+} from './errors.ts'
 
 const cause = new Error('why')
 
@@ -41,6 +50,25 @@ describe('errors', () => {
     expect(error).toBeInstanceOf(Error)
     expect(String(error)).toBe(`${name}: x`)
     expect(error.constructor.name).toBe(name)
+  })
+
+  it('[ERR-01] one of the pipeline tells its code twice, the stage, and what was chosen by then', () => {
+    const portal = { id: 1, name: 'Support' }
+    const agent = { agentId: 'a', name: 'Ada' }
+    const error = new InitializationPipelineError('x', 'PROFILE_FETCH_FAILED', { stage: 'profile', portal, agent, cause })
+    expect(error).toBeInstanceOf(InitializationPipelineError)
+    expect(error).toBeInstanceOf(SDKError)
+    expect(error).toMatchObject({
+      name: 'InitializationPipelineError',
+      code: 'PROFILE_FETCH_FAILED',
+      pipelineCode: 'PROFILE_FETCH_FAILED',
+      stage: 'profile',
+      portal,
+      agent,
+      cause,
+    })
+    const early = new InitializationPipelineError('x', 'AUTH_TOKEN_REQUIRED', { stage: 'start' })
+    expect(early).toMatchObject({ portal: undefined, agent: undefined })
   })
 
   it('have no cause where there is none', () => {

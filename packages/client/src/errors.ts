@@ -1,4 +1,4 @@
-import type { ProtocolError } from '@aiagent/protocol'
+import type { AgentListItem, Portal, ProtocolError } from '@aiagent/protocol'
 
 /** Every `code` an error of this library can carry. Decide on it; messages are for people and may change. */
 export type SDKErrorCode =
@@ -11,6 +11,7 @@ export type SDKErrorCode =
   | 'NOT_INITIALIZED'
   | 'SESSION_ID_INVALID'
   | 'SESSION_UNAUTHORIZED'
+  | InitializationPipelineErrorCode
 
 export interface SDKErrorOptions {
   /** What caused it, as it was caught. */
@@ -118,6 +119,47 @@ export class MessageError extends SDKError {
   /** A frame that arrived and does not parse. */
   static unreadable(cause: ProtocolError): MessageError {
     return new MessageError(`A frame could not be read: ${cause.message}`, 'unreadable', { cause })
+  }
+}
+
+/** What went wrong on the way through portals, agents and profiles. */
+export type InitializationPipelineErrorCode =
+  | 'AUTH_TOKEN_REQUIRED'
+  | 'PORTAL_FETCH_FAILED'
+  | 'NO_PORTALS'
+  | 'DEPARTMENT_ID_REQUIRED'
+  | 'PORTAL_DETAILS_FAILED'
+  | 'PROFILE_FETCH_FAILED'
+  | 'NO_AGENTS_FOR_PORTAL'
+  | 'PROFILE_PERSIST_FAILED'
+  | 'INVALID_SELECTION'
+
+/** Where on that way it went wrong. */
+export type InitializationPipelineStage = 'start' | 'portal' | 'agent' | 'profile'
+
+export interface InitializationPipelineErrorOptions extends SDKErrorOptions {
+  stage: InitializationPipelineStage
+  portal?: Portal | undefined
+  agent?: AgentListItem | undefined
+}
+
+/** The way through portals, agents and profiles ended, or a choice on it was refused. */
+export class InitializationPipelineError extends SDKError {
+  override readonly name = 'InitializationPipelineError'
+  /** The same as `code`, for callers that look at nothing but this way. */
+  readonly pipelineCode: InitializationPipelineErrorCode
+  readonly stage: InitializationPipelineStage
+  /** The portal that was chosen by then. */
+  readonly portal: Portal | undefined
+  /** The agent that was chosen by then, where a portal offers several. */
+  readonly agent: AgentListItem | undefined
+
+  constructor(message: string, code: InitializationPipelineErrorCode, options: InitializationPipelineErrorOptions) {
+    super(message, code, options)
+    this.pipelineCode = code
+    this.stage = options.stage
+    this.portal = options.portal
+    this.agent = options.agent
   }
 }
 
