@@ -22,7 +22,7 @@ class TabStorage implements StorageLike {
 }
 
 /** What agents of one place share: the stores of a tab, or the memory of a process. */
-export type Place = Pick<Environment, 'memory' | 'sessionStorage' | 'localStorage'>
+export type Place = Partial<Pick<Environment, 'memory' | 'sessionStorage' | 'localStorage'>>
 
 /** A tab of a browser. An agent made in it after another sees what a page sees after a reload. */
 export function newTab(): Place {
@@ -34,7 +34,7 @@ export function reloaded(tab: Place): Place {
   return { ...tab, memory: new MemoryCacheAdapter() }
 }
 
-/** A process without a page. */
+/** A process without a page: what its agents share is the library's own memory. */
 export function newProcess(): Place {
-  return { memory: new MemoryCacheAdapter(), sessionStorage: undefined, localStorage: undefined }
+  return { sessionStorage: undefined, localStorage: undefined }
 }

@@ -126,10 +126,16 @@ verifies(
 )
 
 verifies('EVT-06', 'an opening with nothing to send emits no queueFlushed', async service => {
-  const agent = await service.connectedAgent()
+  const agent = service.newAgent({ baseReconnectDelay: 1, maxReconnectDelay: 1 })
   const journal = new Journal(agent)
+  await agent.initialize()
+  await agent.connect()
+  service.control.dropSockets()
+  await eventually(() => !agent.isConnected())
+  await service.until(() => agent.isConnected())
   await agent.send('hello')
   await eventually(() => journal.answers.length)
+  expect(journal.of('connected')).toHaveLength(2)
   expect(journal.of('queueFlushed')).toEqual([])
 })
 
