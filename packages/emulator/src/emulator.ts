@@ -116,10 +116,10 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     fetch: async (input, init) => {
       const request = new Request(input, init)
       const url = new URL(request.url)
-      if (!lifeline.isUp || url.origin !== origin) throw deadHost(url.origin)
-      // Whoever has the emulator in hand may control it: no address is asked for here.
-      const chosen = isControl(url) ? controlApp : app
-      return untilAborted([request.signal, lifeline.signal], () => Promise.resolve(chosen.fetch(request)))
+      if (lifeline.isClosed || url.origin !== origin) throw deadHost(url.origin)
+      // Whoever has the emulator in hand may control it: no address is asked for, and a restart does not stop it.
+      if (isControl(url)) return controlApp.fetch(request)
+      return untilAborted([request.signal, lifeline.signal], () => Promise.resolve(app.fetch(request)))
     },
     WebSocket: createSocketClass(url => (hosts.has(url.host) ? door(url) : NOBODY)),
     handle: async (request, carrier = {}) => {

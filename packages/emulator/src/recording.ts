@@ -10,7 +10,7 @@ export interface RecordedRequest {
   headers: Readonly<Record<string, string>>
   /** The body as text; absent where the method has none. */
   body?: string
-  /** 101 for an accepted chat connection, 0 as long as there is no answer, 499 when the client gave up before. */
+  /** 101 for an accepted chat connection, 0 as long as there is no answer, 499 when one side was gone before. */
   status: number
 }
 

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 const text = v.pipe(v.string(), v.nonEmpty('must not be empty'))
 const whole = v.pipe(v.number(), v.integer('must be a whole number'))
 const count = v.pipe(whole, v.minValue(1, 'must be 1 or more'))
+const bytes = v.pipe(whole, v.minValue(0, 'must be 0 or more'))
 const milliseconds = v.pipe(v.number(), v.finite(), v.minValue(0, 'must be 0 or more'))
 const httpStatus = v.pipe(whole, v.minValue(200, 'must be 200 to 599'), v.maxValue(599, 'must be 200 to 599'))
 const closeCode = v.pipe(whole, v.check(isCloseCode, 'must be 1000 to 1003, 1005 to 1014, or 3000 to 4999'))
@@ -84,9 +85,9 @@ const StandingFaultSchema = v.variant('kind', [
   /** Requests get no answer. They reach the service when it is lifted. */
   v.strictObject({ kind: v.literal('hang-request'), route, ...counted }),
   /** The connection breaks in the middle of an answer's body: after so many bytes, half of them by default. */
-  v.strictObject({ kind: v.literal('truncate-body'), route, afterBytes: v.exactOptional(whole), ...counted }),
+  v.strictObject({ kind: v.literal('truncate-body'), route, afterBytes: v.exactOptional(bytes), ...counted }),
   /** An answer's body stops after so many bytes, half of them by default, and goes on when it is lifted. */
-  v.strictObject({ kind: v.literal('stall-body'), route, afterBytes: v.exactOptional(whole), ...counted }),
+  v.strictObject({ kind: v.literal('stall-body'), route, afterBytes: v.exactOptional(bytes), ...counted }),
 ])
 
 /** Faults that are done at once. */
@@ -169,10 +170,12 @@ export function describeIssues(issues: readonly v.BaseIssue<unknown>[]): string 
     .map(issue => {
       const path = v.getDotPath(issue)
       if (issue.type === 'strict_object' && issue.expected === 'never') return `there is no field ${issue.received}`
-      if (issue.type === 'variant') return `"${path}" must be one of ${issue.expected}, not ${issue.received}`
+      if (issue.type === 'strict_object' && issue.received === 'undefined') return `${issue.expected} is missing`
+      if (issue.type === 'variant' && path !== null)
+        return `"${path}" must be one of ${issue.expected}, not ${issue.received}`
       const custom = issue.message.startsWith('Invalid') ? undefined : issue.message
       const complaint = custom ?? `must be ${issue.expected ?? 'something else'}, not ${issue.received}`
-      return path ? `"${path}" ${complaint}` : `it ${complaint}`
+      return path === null ? `it ${complaint.replace('Object', 'an object')}` : `"${path}" ${complaint}`
     })
     .join('; ')
 }

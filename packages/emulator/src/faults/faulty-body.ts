@@ -26,41 +26,44 @@ export async function troubleBody(response: Response, trouble: BodyTrouble, way:
   const bytes = new Uint8Array(await response.arrayBuffer())
   const headers = new Headers(response.headers)
   headers.set('Content-Length', String(bytes.length))
-  const body = new ReadableStream<Uint8Array>({ start: controller => void carry(controller, bytes, trouble, way) })
+  const chunks = carry(bytes, trouble, way)
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    const { done, value } = await chunks.next()
+    if (done) controller.close()
+    else controller.enqueue(value)
+  }
+  // Each portion is fetched when it is asked for: an error would take with it whatever waits to be read.
+  const body = new ReadableStream<Uint8Array>({ pull }, { highWaterMark: 0 })
   return new Response(body, { status: response.status, statusText: response.statusText, headers })
 }
 
-async function carry(
-  controller: ReadableStreamDefaultController<Uint8Array>,
+/** @throws {TypeError} where the body breaks off, unless the carrier can break the connection instead */
+async function* carry(
   bytes: Uint8Array,
   { bytesPerSecond, stalled, truncated }: BodyTrouble,
   { cut, signal, waits }: BodyWay,
-): Promise<void> {
-  const passOn = async (from: number, to: number): Promise<WaitEnd> => {
-    const portion = bytesPerSecond === undefined ? to - from : Math.ceil((bytesPerSecond * PORTION_MS) / 1000)
-    for (let start = from; start < to; start += portion) {
-      const chunk = bytes.subarray(start, Math.min(to, start + portion))
-      if (
-        bytesPerSecond !== undefined &&
-        (await waits.pause((chunk.length / bytesPerSecond) * 1000, signal)) === 'gone'
-      )
-        return 'gone'
-      controller.enqueue(chunk)
-    }
-    return 'over'
-  }
-  const stop = (rule: typeof stalled | typeof truncated) =>
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const stopOf = (rule: typeof stalled | typeof truncated) =>
     rule ? Math.min(bytes.length, rule.fault.afterBytes ?? Math.floor(bytes.length / 2)) : bytes.length
-  const end = stop(truncated)
-  const pauseAt = Math.min(end, stop(stalled))
-  try {
-    let state = await passOn(0, pauseAt)
-    if (stalled && state === 'over') state = await waits.untilLifted(stalled, signal)
-    if (state === 'over') state = await passOn(pauseAt, end)
-    if (state === 'over' && !truncated) return controller.close()
-    if (cut) cut()
-    else controller.error(signal.aborted ? signal.reason : new TypeError('terminated'))
-  } catch {
-    // The reader has cancelled: there is nobody to pass anything on to.
+  const end = stopOf(truncated)
+  const stallsAt = stopOf(stalled)
+  const portion = bytesPerSecond === undefined ? Infinity : Math.ceil((bytesPerSecond * PORTION_MS) / 1000)
+  let isGone = false
+  const note = (state: WaitEnd) => {
+    isGone = state === 'gone'
   }
+
+  for (let at = 0; !isGone; ) {
+    if (stalled && at === stallsAt) note(await waits.untilLifted(stalled, signal))
+    if (isGone || at === end) break
+    const next = Math.min(at + portion, end, at < stallsAt ? stallsAt : end)
+    if (bytesPerSecond !== undefined) note(await waits.pause(((next - at) / bytesPerSecond) * 1000, signal))
+    if (!isGone) yield bytes.subarray(at, next)
+    at = next
+  }
+  if (!isGone && !truncated) return
+  if (!cut) throw signal.aborted ? signal.reason : new TypeError('terminated')
+  cut()
+  // The connection goes, and this stream is cancelled with it.
+  await new Promise(() => {})
 }

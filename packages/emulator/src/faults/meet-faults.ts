@@ -16,10 +16,12 @@ export interface RequestFaults {
 export interface RequestCarrier {
   /** Breaks the connection that the request came on, once what was answered so far is out. */
   cut?: () => void
+  /** Breaks it at once. */
+  abandon?: () => void
 }
 
-/** The client has given up; nobody will read this status but the recording. */
-const CLIENT_GONE = 499
+/** The client has given up, or the service is gone; nobody will read this status but the recording. */
+const GONE = 499
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 
 /** Has the faults in force meet the requests, before and after the service does. */
@@ -30,11 +32,15 @@ export function meetFaults(faults: RequestFaults): MiddlewareHandler<{ Bindings:
     const { method, path } = c.req
     const { signal } = c.req.raw
     const concerned = (rule: Rule) => rule.concerns(method, path)
+    const abandon = () => {
+      c.env?.abandon?.()
+      return c.body(null, GONE as 400)
+    }
 
     const delayMs = requestDelay(faults, concerned)
-    if (delayMs > 0 && (await waits.pause(delayMs, signal)) === 'gone') return c.body(null, CLIENT_GONE as 400)
+    if (delayMs > 0 && (await waits.pause(delayMs, signal)) === 'gone') return abandon()
     const hanging = rules.strike('hang-request', concerned)
-    if (hanging && (await waits.untilLifted(hanging, signal)) === 'gone') return c.body(null, CLIENT_GONE as 400)
+    if (hanging && (await waits.untilLifted(hanging, signal)) === 'gone') return abandon()
 
     const answer = rules.strike('answer', concerned)
     if (answer) c.res = madeUp(answer.fault)

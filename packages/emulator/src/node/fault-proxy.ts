@@ -39,7 +39,7 @@ export interface FaultProxy {
 
 /** Starts a proxy on this machine, in front of a service. Give the service the proxy's address as its `origin`. */
 export async function startFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
-  const proxy = new Proxy(options)
+  const proxy = new LoopbackProxy(options)
   await proxy.listen(options.port ?? 0)
   return proxy
 }
@@ -51,7 +51,7 @@ interface Wire {
   isStalled: boolean
 }
 
-class Proxy implements FaultProxy {
+class LoopbackProxy implements FaultProxy {
   readonly #server: Server = createServer({ allowHalfOpen: true }, client => this.#connect(client))
   readonly #target: () => string
   readonly #clock: Clock

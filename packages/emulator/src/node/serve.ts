@@ -52,6 +52,7 @@ export async function serveEmulator(options: ServeOptions = {}): Promise<Emulato
       emulator?.handle(request, {
         remoteAddress: incoming.socket.remoteAddress,
         cut: () => cutAfterAnswer(outgoing),
+        abandon: () => void outgoing.destroy(),
       }) ?? new Response('The service is starting.', { status: 503 }),
     { overrideGlobalObjects: false },
   )
