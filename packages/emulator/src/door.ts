@@ -8,6 +8,8 @@ import { requestDelay } from './faults/meet-faults.ts'
 import type { Faults } from './faults.ts'
 import type { Lifeline } from './lifeline.ts'
 import type { RecordedRequest } from './recording.ts'
+import { answerDelay } from './rest/answer-delay.ts'
+import type { EmulatorSettings } from './settings.ts'
 import type { World } from './world.ts'
 
 export interface DoorParts {
@@ -15,10 +17,11 @@ export interface DoorParts {
   clock: Clock
   faults: Faults
   lifeline: Lifeline
+  settings: EmulatorSettings
   world: World
 }
 
-/** Judges the address of a chat connection; later only while a fault makes it wait. */
+/** Judges the address of a chat connection; later only while a fault or a setting makes it wait. */
 export type Door = (url: URL, headers?: Readonly<Record<string, string>>) => Upgrade | Promise<Upgrade>
 
 /** No answer at all: there is nobody. */
@@ -26,7 +29,7 @@ export const NOBODY: Refusal = { accepted: false, status: 0, code: '', message: 
 const SHUT_DOWN: Refusal = { accepted: false, status: 503, code: '503-001', message: 'The service has shut down.' }
 
 /** The way in for chat connections: notes each, has the faults in force meet it, and leads it to its conversation. */
-export function createDoor({ chat, clock, faults, lifeline, world }: DoorParts): Door {
+export function createDoor({ chat, clock, faults, lifeline, settings, world }: DoorParts): Door {
   const enter = (url: URL, entry: RecordedRequest): Upgrade => {
     const admission = lifeline.isUp ? chat.admit(url) : NOBODY
     entry.status = admission.accepted ? 101 : admission.status
@@ -35,9 +38,9 @@ export function createDoor({ chat, clock, faults, lifeline, world }: DoorParts):
     return { accepted: true, open: end => faults.links.open(sessionId, end, admission.open) }
   }
 
-  const enterLate = async (url: URL, entry: RecordedRequest): Promise<Upgrade> => {
+  const enterLate = async (url: URL, entry: RecordedRequest, ownDelayMs: number): Promise<Upgrade> => {
     const { rules, waits } = faults
-    const delayMs = requestDelay(faults, rule => rule.concerns('GET', url.pathname))
+    const delayMs = ownDelayMs + requestDelay(faults, rule => rule.concerns('GET', url.pathname))
     if (delayMs > 0 && (await waits.pause(delayMs)) === 'gone') return NOBODY
     const sessionId = url.searchParams.get(CHAT_QUERY.SESSION_ID)
     const meant = ({ fault }: Rule<FaultOf<'hang-upgrade' | 'refuse-upgrade'>>) =>
@@ -57,6 +60,7 @@ export function createDoor({ chat, clock, faults, lifeline, world }: DoorParts):
     const query = Object.fromEntries(url.searchParams)
     const entry: RecordedRequest = { at: clock.now(), method: 'GET', path: url.pathname, query, headers, status: 0 }
     world.requests.add(entry)
-    return faults.rules.isEmpty ? enter(url, entry) : enterLate(url, entry)
+    const delayMs = answerDelay({ settings, random: faults.random })
+    return faults.rules.isEmpty && delayMs === 0 ? enter(url, entry) : enterLate(url, entry, delayMs)
   }
 }

@@ -103,7 +103,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
 
   const app = createRestApp({ world, clock, random, settings, keys, origin, offersLogin, callbackPage, faults })
   const controlApp = createControlApp({ control, faults, world, isConnected: id => chat.isConnected(id) })
-  const door = createDoor({ chat, clock, faults, lifeline, world })
+  const door = createDoor({ chat, clock, faults, lifeline, settings, world })
   const hosts = new Set([new URL(origin).host, `chat.${world.tenant.aiAgentDomain}`])
   if (options.faults) faults.schedule(options.faults)
 

@@ -1,3 +1,5 @@
+import { PORTAL_PAGE_SIZE } from '@aiagent/protocol'
+
 /** How the emulated service behaves where deployments differ. All of it can be changed while it runs. */
 export interface EmulatorSettings {
   /** Whether a session can be opened with POST. False answers 405, so that a client's fallback to GET shows. @default true */
@@ -34,6 +36,24 @@ export interface EmulatorSettings {
   silentRenewal: 'works' | 'by-session-only' | 'interaction-required' | 'fails'
   /** Header `Cross-Origin-Opener-Policy` of the login pages; none when empty. @default '' */
   loginOpenerPolicy: string
+  /**
+   * Ids of agents that are open to everybody, although their details are written for people who signed in.
+   *
+   * @default []
+   */
+  withoutSignIn: readonly string[]
+  /** Time that every answer to a request takes, upgrades of chat connections included, in milliseconds. @default 0 */
+  answerDelayMs: number
+  /** What chance adds to that, at most, in milliseconds; the same seed adds the same. @default 0 */
+  answerJitterMs: number
+  /**
+   * Most portals on one page of a list, however many a client asks for. 0 gives all at once, without a word on pages.
+   *
+   * @default 75
+   */
+  portalPageSize: number
+  /** Status of an empty list of portals or profiles: 204 has no body, 200 an empty list. @default 204 */
+  emptyListStatus: 200 | 204
   /** Time the agent takes before it answers, in milliseconds. @default 0 */
   replyDelayMs: number
   /** Whether a heartbeat goes ahead of each answer. @default true */
@@ -64,6 +84,11 @@ export const DEFAULT_SETTINGS: Readonly<EmulatorSettings> = {
   logoutClaim: true,
   silentRenewal: 'works',
   loginOpenerPolicy: '',
+  withoutSignIn: [],
+  answerDelayMs: 0,
+  answerJitterMs: 0,
+  portalPageSize: PORTAL_PAGE_SIZE,
+  emptyListStatus: 204,
   replyDelayMs: 0,
   heartbeatBeforeReply: true,
   heartbeatIntervalMs: 5000,

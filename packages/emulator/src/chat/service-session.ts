@@ -15,6 +15,7 @@ import {
 import type { Clock } from '../clock.ts'
 import type { TokenKeys } from '../oauth/keys.ts'
 import type { EmulatorSettings } from '../settings.ts'
+import { needsSignIn } from '../sign-in.ts'
 import type { HistoryEntry, SessionRecord } from '../world.ts'
 import { AnswerLane } from './answer-lane.ts'
 import { validateContext } from './context-validation.ts'
@@ -97,12 +98,10 @@ export class ServiceSession {
   /** Takes over a connection. An older one is closed for good, so that two tabs do not evict each other for ever. */
   open(end: SocketEnd): ChatConnection {
     this.#leave()?.close(CLOSE_CODE.NORMAL, 'The session was opened elsewhere')
-    const { clock, keys } = this.#parts
+    const { clock, keys, settings } = this.#parts
     const connection: OpenConnection = {
       end,
-      gate: new TokenGate(keys, clock, this.record.agent.details.isAuthenticated === true, () =>
-        this.#send(staleTokenFrame()),
-      ),
+      gate: new TokenGate(keys, clock, needsSignIn(this.record.agent, settings), () => this.#send(staleTokenFrame())),
       unreadable: new SlidingWindow(SPAN_MS),
       historyTold: false,
     }

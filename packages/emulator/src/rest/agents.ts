@@ -1,5 +1,7 @@
 import { type AgentDetails, socketBase } from '@aiagent/protocol'
 import type { AgentSeed } from '../seed.ts'
+import type { EmulatorSettings } from '../settings.ts'
+import { needsSignIn } from '../sign-in.ts'
 import type { World } from '../world.ts'
 import { RestError } from './error.ts'
 
@@ -12,6 +14,14 @@ export function findAgent(world: World, agentId: string): AgentSeed {
 }
 
 /** The agent's details. An address has no `chat.` sub-domain, so the chat host is always named. */
-export function describeAgent(world: World, agentId: string, origin: string): AgentDetails {
-  return { webSocketDomain: socketBase(origin), ...findAgent(world, agentId).details }
+export function describeAgent(
+  world: World,
+  settings: EmulatorSettings,
+  agentId: string,
+  origin: string,
+): AgentDetails {
+  const agent = findAgent(world, agentId)
+  const { details } = agent
+  const isOpen = details.isAuthenticated === true && !needsSignIn(agent, settings)
+  return { webSocketDomain: socketBase(origin), ...details, ...(isOpen && { isAuthenticated: false }) }
 }

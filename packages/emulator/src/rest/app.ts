@@ -10,11 +10,14 @@ import type { Random } from '../random.ts'
 import type { EmulatorSettings } from '../settings.ts'
 import type { World } from '../world.ts'
 import { describeAgent } from './agents.ts'
-import { Authorization } from './authorization.ts'
+import { delayAnswers } from './answer-delay.ts'
+import { Authorization, type TokenForm } from './authorization.ts'
+import { addContactCenterRoutes } from './contact-center-routes.ts'
 import { cors } from './cors.ts'
 import { describeDeployment } from './deployment.ts'
 import { RestError } from './error.ts'
 import { recordRequest } from './record-request.ts'
+import { param, type RouteTable, refuseMethod } from './route-table.ts'
 import { createSession, readSessionContext, readTranscript } from './sessions.ts'
 
 export interface RestParts {
@@ -37,9 +40,6 @@ export interface RestApp {
   fetch(request: Request, carrier?: RequestCarrier): Response | Promise<Response>
 }
 
-type Method = 'GET' | 'POST' | 'PUT'
-type Routes = Partial<Record<Method, Handler>>
-
 /** The REST half of the service, as a function from Request to Response. Routes only: what they answer is made elsewhere. */
 export function createRestApp(parts: RestParts): RestApp {
   const { world, clock, settings, keys, origin, offersLogin, callbackPage, faults } = parts
@@ -48,16 +48,26 @@ export function createRestApp(parts: RestParts): RestApp {
 
   app.use(recordRequest(world, clock))
   app.use(cors())
+  app.use(delayAnswers({ settings, random: faults.random, waits: faults.waits }))
   app.use(meetFaults(faults))
 
-  /** Everything that a path offers. Another method is answered with 405 and what there is instead. */
-  const at = (path: string, routes: Routes) => {
+  const at: RouteTable['at'] = (path, routes) => {
     for (const [method, handler] of Object.entries(routes)) app.on(method, path, handler)
     app.all(path, c => refuseMethod(c, Object.keys(routes)))
   }
-  const tokenOf = (c: Context): VerifiedToken => authorization.require(c.req.header('authorization'), SCOPE.AI_SERVICES)
+  const tokenOf = (c: Context, scope: string = SCOPE.AI_SERVICES, form?: TokenForm): VerifiedToken =>
+    authorization.require(c.req.header('authorization'), scope, form)
 
-  at(paths.deploymentInfo(), { GET: c => c.json(describeDeployment(world, origin)) })
+  at(paths.deploymentInfo(), { GET: c => c.json(describeDeployment(world.tenant, origin)) })
+  // Every tenant has a path below the origin, which serves as its endpoint: the others have no other.
+  at(`/:tenantIdentifier${paths.deploymentInfo()}`, {
+    GET: c => {
+      const identifier = param(c, 'tenantIdentifier')
+      const tenant = world.tenants.find(one => one.identifier === identifier)
+      if (!tenant) throw new RestError(404, '003', `There is no tenant "${identifier}" here.`)
+      return c.json(describeDeployment(tenant, origin))
+    },
+  })
 
   at(paths.metadataOfDeployment(), { GET: c => c.json(describeOAuth(world.tenant, origin, offersLogin)) })
   at(paths.metadataOfTenant(':tenantId'), {
@@ -85,7 +95,7 @@ export function createRestApp(parts: RestParts): RestApp {
   at(paths.agentDetails(':agentId'), {
     GET: c => {
       tokenOf(c)
-      return c.json(describeAgent(world, param(c, 'agentId'), origin))
+      return c.json(describeAgent(world, settings, param(c, 'agentId'), origin))
     },
   })
 
@@ -106,6 +116,8 @@ export function createRestApp(parts: RestParts): RestApp {
     },
   })
 
+  addContactCenterRoutes({ at, tokenOf }, parts)
+
   app.notFound(c => {
     const message = `There is nothing at ${c.req.method} ${c.req.path}. Start with ${origin}${paths.deploymentInfo()}.`
     return c.json({ code: '404-000', message }, 404)
@@ -119,14 +131,4 @@ export function createRestApp(parts: RestParts): RestApp {
   })
 
   return app
-}
-
-/** A parameter that the path itself guarantees. */
-function param(c: Context, name: string): string {
-  return c.req.param(name) ?? ''
-}
-
-function refuseMethod(c: Context, allowed: string[]): Response {
-  c.header('Allow', allowed.join(', '))
-  return c.json({ code: '405-001', message: `${c.req.method} is not offered here. Try ${allowed.join(' or ')}.` }, 405)
 }

@@ -1,8 +1,8 @@
 import type { DeploymentInfo } from '@aiagent/protocol'
-import type { World } from '../world.ts'
+import type { TenantSeed } from '../seed.ts'
 
 /** Where everything is. Absent ids stay absent. */
-export function describeDeployment({ tenant }: World, origin: string): DeploymentInfo {
+export function describeDeployment(tenant: TenantSeed, origin: string): DeploymentInfo {
   const { clientId, intClientId, extClientId, version } = tenant
   return {
     apiDomain: origin,

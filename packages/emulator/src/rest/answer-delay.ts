@@ -1,0 +1,30 @@
+import type { MiddlewareHandler } from 'hono'
+import type { Waits } from '../faults/waits.ts'
+import type { Random } from '../random.ts'
+import type { EmulatorSettings } from '../settings.ts'
+
+export interface DelayParts {
+  settings: EmulatorSettings
+  /** Of its own, so that a delay does not change the ids that the service makes up. */
+  random: Random
+  waits: Waits
+}
+
+/** The client has given up, or the service is gone; nobody will read this status but the recording. */
+const CLIENT_GONE = 499
+
+/** Time that the service takes for an answer, in milliseconds: at least the setting, and by chance up to the jitter more. */
+export function answerDelay({ settings, random }: Pick<DelayParts, 'settings' | 'random'>): number {
+  const { answerDelayMs, answerJitterMs } = settings
+  return answerDelayMs + (answerJitterMs > 0 ? random.next() * answerJitterMs : 0)
+}
+
+/** Has every answer take its time. */
+export function delayAnswers(parts: DelayParts): MiddlewareHandler {
+  return async (c, next) => {
+    const delayMs = answerDelay(parts)
+    if (delayMs > 0 && (await parts.waits.pause(delayMs, c.req.raw.signal)) === 'gone')
+      return c.body(null, CLIENT_GONE as 400)
+    return next()
+  }
+}

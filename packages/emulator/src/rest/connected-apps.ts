@@ -1,0 +1,18 @@
+import type { ConnectedApp } from '../contact-center/contact-center-seed.ts'
+import type { World } from '../world.ts'
+import { findAgent } from './agents.ts'
+import { RestError } from './error.ts'
+
+/**
+ * The applications that an agent is connected to.
+ *
+ * @throws {RestError} 404 when there is no such tenant, or it has no such agent
+ */
+export function listConnectedApps(world: World, tenantId: string, agentId: string): readonly ConnectedApp[] {
+  if (!world.tenants.some(tenant => tenant.id === tenantId))
+    throw new RestError(404, '003', `There is no tenant "${tenantId}" here.`)
+  const { details, apps = [] } = findAgent(world, agentId)
+  if (world.tenantIdOfDepartment(details.departmentId) !== tenantId)
+    throw new RestError(404, '002', `The tenant "${tenantId}" has no agent "${agentId}".`)
+  return apps
+}

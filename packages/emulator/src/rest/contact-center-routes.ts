@@ -1,0 +1,94 @@
+import { paths, QUERY, SCOPE } from '@aiagent/protocol'
+import type { Context } from 'hono'
+import { CONNECTOR_PATH, CONNECTOR_SCRIPT } from '../connector/connector-script.ts'
+import type { EmulatorSettings } from '../settings.ts'
+import type { World } from '../world.ts'
+import { listConnectedApps } from './connected-apps.ts'
+import { readMaskingPatterns } from './masking.ts'
+import { describePortal, listAgentsOfPortal, listMyPortals, listPortals, type PortalQuery } from './portals.ts'
+import { listProfiles, selectProfile } from './profiles.ts'
+import { param, type RouteTable } from './route-table.ts'
+import { listPerson } from './users.ts'
+
+/** The calls of a contact center: portals, profiles, people, masking, the desk's connector. */
+export function addContactCenterRoutes(
+  { at, tokenOf }: RouteTable,
+  { world, settings }: { world: World; settings: EmulatorSettings },
+): void {
+  const portalUser = (c: Context) => tokenOf(c, SCOPE.PORTAL_MANAGER).subject
+  const portalQuery = (c: Context): PortalQuery => ({
+    size: c.req.query(QUERY.PAGE_SIZE),
+    number: c.req.query(QUERY.PAGE_NUMBER),
+    largest: settings.portalPageSize,
+    departmentId: c.req.query(QUERY.DEPARTMENT_ID) || undefined,
+  })
+  /** An answer with a list: without content where the list is empty, unless the settings want a body. */
+  const list = <T extends object>(c: Context, entries: readonly unknown[], body: T) =>
+    entries.length === 0 && settings.emptyListStatus === 204 ? c.body(null, 204) : c.json(body)
+
+  for (const [path, read] of [
+    [paths.portals(), listPortals],
+    [paths.myPortals(), listMyPortals],
+  ] as const)
+    at(path, {
+      GET: c => {
+        const page = read(world, portalUser(c), portalQuery(c))
+        return list(c, page.portal ?? [], page)
+      },
+    })
+
+  at(paths.portalDetails(':portalId'), {
+    GET: c => {
+      const { subject } = tokenOf(c, SCOPE.PORTAL_MANAGER, 'bare')
+      return c.json({ portal: [describePortal(world, subject, param(c, 'portalId'))] })
+    },
+  })
+
+  at(paths.agentsByPortal(':departmentId', ':portalId'), {
+    GET: c => {
+      const { subject } = tokenOf(c, SCOPE.AI_SERVICES)
+      const agentType = c.req.query(QUERY.AGENT_TYPE)
+      const departmentId = param(c, 'departmentId')
+      return c.json(listAgentsOfPortal(world, subject, { departmentId, portalId: param(c, 'portalId'), agentType }))
+    },
+  })
+
+  at(paths.userProfiles(':portalId'), {
+    GET: c => {
+      const profiles = listProfiles(world, portalUser(c), param(c, 'portalId'))
+      return list(c, profiles.profile ?? [], profiles)
+    },
+  })
+
+  at(paths.selectUserProfile(':portalId', ':profileId'), {
+    PUT: c => {
+      selectProfile(world, portalUser(c), param(c, 'portalId'), param(c, 'profileId'))
+      return c.body(null, 204)
+    },
+  })
+
+  at(paths.userDetails(), { GET: c => c.json({ user: listPerson(world, portalUser(c), 'agent') }) })
+
+  at(paths.customerDetails(), {
+    GET: c => {
+      const { subject } = tokenOf(c, SCOPE.CUSTOMER_MANAGER)
+      return c.json({ customer: listPerson(world, subject, 'customer') })
+    },
+  })
+
+  at(paths.maskingPatterns(':departmentId', ':channel'), {
+    GET: c => {
+      const { subject } = tokenOf(c, SCOPE.AI_SERVICES)
+      return c.json(readMaskingPatterns(world, subject, param(c, 'departmentId'), param(c, 'channel')))
+    },
+  })
+
+  // Open to everybody: the desk's connector asks before anybody has signed in.
+  at(paths.connectedApps(':tenantId', ':agentId'), {
+    GET: c => c.json(listConnectedApps(world, param(c, 'tenantId'), param(c, 'agentId'))),
+  })
+
+  at(CONNECTOR_PATH, {
+    GET: c => c.body(CONNECTOR_SCRIPT, 200, { 'Content-Type': 'text/javascript; charset=utf-8' }),
+  })
+}

@@ -1,0 +1,29 @@
+import { sameId, type UserProfileList } from '@aiagent/protocol'
+import { ANONYMOUS_SUBJECT } from '../oauth/keys.ts'
+import type { World } from '../world.ts'
+import { RestError } from './error.ts'
+import { enterPortal } from './portals.ts'
+
+/** The profiles of a portal, with the one that the person used last. */
+export function listProfiles(world: World, subject: string, portalId: string): Required<UserProfileList> {
+  const portal = enterPortal(world, subject, portalId)
+  return {
+    profile: portal.profiles.map(({ id, name }) => ({
+      id,
+      name,
+      isLastUsedInPortal: world.lastUsedProfiles.has(subject, portal.id, id),
+    })),
+  }
+}
+
+/**
+ * Takes on a profile: from now on it is the one used last. Nothing is remembered of people without a name.
+ *
+ * @throws {RestError} 404 when the portal has no such profile
+ */
+export function selectProfile(world: World, subject: string, portalId: string, profileId: string): void {
+  const portal = enterPortal(world, subject, portalId)
+  const profile = portal.profiles.find(({ id }) => sameId(id, profileId))
+  if (!profile) throw new RestError(404, '005', `The portal "${portalId}" has no profile "${profileId}".`)
+  if (subject !== ANONYMOUS_SUBJECT) world.lastUsedProfiles.set(subject, portal.id, profile.id)
+}

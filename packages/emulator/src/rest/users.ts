@@ -1,0 +1,11 @@
+import type { UserDetails } from '@aiagent/protocol'
+import type { UserSeed } from '../seed.ts'
+import type { World } from '../world.ts'
+
+/** The person behind a token, alone in a list; an empty one when the token is nobody's of this kind. */
+export function listPerson(world: World, subject: string, userType: UserSeed['userType']): UserDetails[] {
+  const user = world.users.get(subject)
+  if (user?.userType !== userType) return []
+  const { id, name, email, details } = user
+  return [{ ...details, id, name, ...(email !== undefined && { email }) }]
+}
