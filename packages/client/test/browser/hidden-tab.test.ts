@@ -21,7 +21,7 @@ describe.skipIf(!hasChromium())('the client in a hidden tab', () => {
 
   /** A page with an agent, behind another one. */
   async function hiddenHost() {
-    const page = await openHost(tabs.context, stage, { baseReconnectDelay: 500, maxReconnectDelay: 500 })
+    const page = await openHost(tabs.context, stage, { baseReconnectDelay: 1500, maxReconnectDelay: 1500 })
     await page.evaluate(() => host.open())
     const other = await tabs.context.newPage()
     await other.bringToFront()
