@@ -1,5 +1,6 @@
 import type { DeploymentInfo } from '@aiagent/protocol'
 import type { Awaitable, CacheConfig } from '../platform/cache-adapter.ts'
+import type { IdentityClientFactory } from './pkce/identity-client.ts'
 
 /** How long before its expiry an access token is replaced, in minutes: a little more than a session call demands. */
 export const ACCESS_TOKEN_REFRESH_BUFFER_MINUTES = 5
@@ -47,6 +48,8 @@ export interface AuthStrategy {
   updateToken?(token: string): Awaitable<void>
   /** For a strategy that knows of an expiry which the token itself does not tell. */
   setTokenExpiringCallback?(callback: TokenExpiringCallback): void
+  /** False: a person has to sign in before there is a token. Absent: tokens can be asked for at any time. */
+  readonly hasSession?: boolean
   /** True: `getToken` renews a token that is about to expire, so the host is told only if that fails. */
   readonly renewsUnasked?: boolean
   /** How long before its expiry a token counts as about to expire, in milliseconds. @default 300_000 */
@@ -91,7 +94,70 @@ export interface PreAuthServiceConfig extends PreAuthConfig {
 /** @deprecated Use `{ type: 'pre-auth', accessToken }`. */
 export type TokenAuthServiceConfig = { type: 'token' } & ({ accessToken: string } | { token: string })
 
-export type AuthenticationServiceConfig = AnonymousAuthServiceConfig | PreAuthServiceConfig | TokenAuthServiceConfig
+/** How a person gets to the login page: in a window of its own, or by leaving this page and coming back. */
+export type AuthScheme = 'popup' | 'redirect'
+
+/** A login of the host's own, by authorization code with PKCE. What stands here is never changed. */
+export interface PKCEAuthConfig {
+  clientId: string
+  /**
+   * Where the provider sends its answers: the page that this package ships, served by the host's own origin. With
+   * `authScheme: 'redirect'` it may also be a page of the application, which then has to initialize the agent.
+   */
+  redirectUri: string
+  /** Hosts that may sign people in. The first one is the authority where `authorizationUrl` is not given. */
+  knownAuthorities: readonly string[]
+  /** The authority: the address under which the provider's OpenID configuration stands. */
+  authorizationUrl?: string | undefined
+  /** @deprecated Not used: the provider's own configuration says where tokens are had. */
+  tokenUrl?: string | undefined
+  /** Sent exactly as given. Without them `initParams.scopes` are, and without those `openid profile offline_access`. */
+  scopes?: readonly string[] | undefined
+  /** @default 'redirect' */
+  authScheme?: AuthScheme | undefined
+  /** How long a login is remembered: as the tab, or as the browser. @default 'sessionStorage' */
+  cacheLocation?: 'sessionStorage' | 'localStorage' | undefined
+  /** The provider's OpenID configuration as JSON text, where it is not to be fetched. */
+  authorityMetadata?: string | undefined
+  /** Where a login or logout by redirect comes back to. @default the address of the page */
+  nextRoute?: string | undefined
+  /** Asks the provider for its local accounts instead of a federated login. @default false */
+  localLogin?: boolean | undefined
+  /** Further parameters of the login address, such as `domain_hint`. */
+  extraQueryParameters?: Readonly<Record<string, string>> | undefined
+}
+
+/** A login through an identity provider. */
+export interface PKCEAuthServiceConfig {
+  type: 'pkce'
+  config: PKCEAuthConfig
+  /** The identity library to use. @default the one of `@aiagent/client/pkce`, loaded on demand */
+  identityClient?: IdentityClientFactory | undefined
+}
+
+export interface ClientCredentialsAuthConfig {
+  /** Address of the token endpoint. Plain http is refused unless it is on this machine or the deployment has it too. */
+  tokenUrl: string
+  clientId: string
+  clientSecret: string
+  /** Sent as given. @default none */
+  scopes?: readonly string[] | undefined
+  /** Whether the secret may be used in a page, where everyone can read it. @default false */
+  allowInBrowser?: boolean | undefined
+}
+
+/** A token for a program that talks to the agent on its own behalf. */
+export interface ClientCredentialsAuthServiceConfig {
+  type: 'client-credentials'
+  config: ClientCredentialsAuthConfig
+}
+
+export type AuthenticationServiceConfig =
+  | AnonymousAuthServiceConfig
+  | ClientCredentialsAuthServiceConfig
+  | PKCEAuthServiceConfig
+  | PreAuthServiceConfig
+  | TokenAuthServiceConfig
 
 /** Everything that `auth` of the configuration can be; nothing means anonymous. */
 export type AuthenticationInput = AuthenticationServiceConfig | AuthStrategy | AuthProvider

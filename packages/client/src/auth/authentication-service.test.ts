@@ -126,11 +126,6 @@ describe('what auth may be', () => {
       expect(make).toThrow(expect.objectContaining({ reason: 'invalid_input' }))
     },
   )
-
-  it.each(['pkce', 'client-credentials'])('says plainly that it does not do %s yet', type => {
-    const make = () => new AuthenticationService({ type, config: {} } as unknown as AuthenticationInput)
-    expect(make).toThrow(expect.objectContaining({ reason: 'not_supported' }))
-  })
 })
 
 describe('the token', () => {

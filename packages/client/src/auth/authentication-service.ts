@@ -11,10 +11,11 @@ import {
   type AuthenticationType,
   type AuthStrategy,
   type AuthStrategyInitializeOptions,
+  type PKCEAuthConfig,
   type PostAuthenticationCallback,
   type TokenExpiringCallback,
 } from './auth-strategy.ts'
-import { chooseStrategy } from './choose-strategy.ts'
+import { chooseStrategy, type StrategyParts } from './choose-strategy.ts'
 
 export interface AuthenticationServiceOptions {
   environment?: Partial<Environment> | undefined
@@ -31,8 +32,11 @@ export interface AuthenticationServiceOptions {
 export class AuthenticationService {
   readonly #environment: Environment
   readonly #logger: Logger | undefined
-  readonly #strategy: AuthStrategy
-  readonly #type: AuthenticationType
+  readonly #parts: StrategyParts
+  #strategy: AuthStrategy
+  #type: AuthenticationType
+  /** Gives tokens in place of a login until somebody signs in. */
+  #standIn: AuthStrategy | undefined
   #initialized = false
   #postAuthentication: PostAuthenticationCallback | undefined
   #onExpiring: TokenExpiringCallback | undefined
@@ -41,6 +45,8 @@ export class AuthenticationService {
   /** Until when a token that the host gave to a strategy with tokens of its own stands in for those. */
   #borrowedUntil = Number.NEGATIVE_INFINITY
   #announced: string | null = null
+  /** When the token is told to be about to expire, and when it does. */
+  #watched: { readonly moment: number; readonly expiresAt: number } | undefined
   #cancelTimer: () => void = () => {}
   /** Grows when the token is replaced from outside, dropped, or refused: an answer asked for before that does not count. */
   #epoch = 0
@@ -53,11 +59,8 @@ export class AuthenticationService {
   constructor(input?: AuthenticationInput | null, options: AuthenticationServiceOptions = {}) {
     this.#environment = resolveEnvironment(options.environment)
     this.#logger = options.logger
-    const { strategy, type } = chooseStrategy(input, {
-      environment: this.#environment,
-      logger: options.logger,
-      cache: options.cache,
-    })
+    this.#parts = { environment: this.#environment, logger: options.logger, cache: options.cache }
+    const { strategy, type } = chooseStrategy(input, this.#parts)
     this.#strategy = strategy
     this.#type = type
     strategy.setTokenExpiringCallback?.(({ expiresAt }) => this.#announce(expiresAt))
@@ -65,7 +68,7 @@ export class AuthenticationService {
 
   /** Prepares the strategy. A second call replaces the callback and, for an anonymous one, deployment and scopes. */
   async initialize(options: AuthStrategyInitializeOptions): Promise<void> {
-    this.#postAuthentication = options.postAuthentication
+    this.#postAuthentication = options.postAuthentication ?? this.#postAuthentication
     // A strategy of the host's is not made for being initialized twice.
     if (this.#initialized && this.#type !== 'anonymous') return
     const drops = this.#drops
@@ -73,17 +76,57 @@ export class AuthenticationService {
       ...options,
       postAuthentication: async result => {
         if (drops !== this.#drops) return
+        if (this.#standIn) this.#forget()
+        this.#standIn = undefined
         this.#adopt(result.accessToken)
         await this.#postAuthentication?.(result)
       },
     })
-    this.#initialized = true
+    // Signed out or exchanged meanwhile: then it is to be initialized again.
+    if (drops === this.#drops) this.#initialized = true
   }
 
-  /** Runs the strategy's sign-in, which may involve a person. */
+  /** Runs the strategy's sign-in, which may involve a person: a popup opens before anything is awaited. */
   async authenticate(): Promise<void> {
     this.#requireInitialized()
     await this.#strategy.authenticate()
+  }
+
+  /**
+   * Exchanges the anonymous strategy for a login, which has to be initialized and authenticated then. The anonymous token
+   * stays in its store; this service has none until the login brings one.
+   *
+   * @returns false, and nothing has changed, for any other strategy than the anonymous one
+   * @throws {AuthError} `browser_unsupported` outside a browser
+   */
+  async switchStrategyTo(
+    config: PKCEAuthConfig,
+    postAuthentication?: PostAuthenticationCallback | undefined,
+  ): Promise<boolean> {
+    if (this.#type !== 'anonymous') return false
+    const { strategy, type } = chooseStrategy({ type: 'pkce', config }, this.#parts)
+    await this.#strategy.cleanup?.()
+    this.#drop()
+    this.#strategy = strategy
+    this.#type = type
+    this.#postAuthentication = postAuthentication
+    return true
+  }
+
+  /**
+   * Lets an anonymous token stand in for that of a login until `authenticate()`: it is enough to learn what the agent is,
+   * and to talk to one that does not ask who talks to it. Does nothing where there is a session, or no login.
+   */
+  async standInForLogin(options: AuthStrategyInitializeOptions): Promise<void> {
+    if (this.hasSession() || this.#standIn) return
+    const { strategy } = chooseStrategy(undefined, this.#parts)
+    await strategy.initialize(options)
+    this.#standIn = strategy
+  }
+
+  /** Whether tokens can be had without somebody signing in first: false for a login before it. */
+  hasSession(): boolean {
+    return this.#strategy.hasSession ?? true
   }
 
   /**
@@ -95,7 +138,7 @@ export class AuthenticationService {
     this.#requireInitialized()
     if (this.#refreshing) return this.#refreshing
     if (this.#token !== null && this.#environment.clock.now() < this.#borrowedUntil) return this.#token
-    this.#obtaining ??= this.#obtain(() => this.#strategy.getToken(), false).finally(() => {
+    this.#obtaining ??= this.#obtain(() => this.#active.getToken(), false).finally(() => {
       this.#obtaining = undefined
     })
     return this.#obtaining
@@ -114,7 +157,7 @@ export class AuthenticationService {
   async refresh(): Promise<string> {
     this.#requireInitialized()
     if (this.#refreshing) return this.#refreshing
-    const strategy = this.#strategy
+    const strategy = this.#active
     this.#epoch++
     const ask = () => (strategy.refresh ? strategy.refresh() : strategy.getToken())
     this.#refreshing = this.#obtain(ask, true).finally(() => {
@@ -142,12 +185,23 @@ export class AuthenticationService {
 
   /** Sets what the token must be good for. Strategies whose tokens come from the host pay no attention. */
   async updateScopes(scopes: readonly string[]): Promise<void> {
-    await this.#strategy.updateScopes?.(scopes)
+    await this.#active.updateScopes?.(scopes)
   }
 
   /** Hears once per token that it is about to expire: five minutes before, or at once when less is left. */
   setTokenExpiringCallback(callback: TokenExpiringCallback): void {
     this.#onExpiring = callback
+  }
+
+  /**
+   * Looks at the clock, since timers stand still while a laptop sleeps or a page is frozen: to be called when the page
+   * comes back, when the network does, and before a connection attempt.
+   */
+  checkExpiry(): void {
+    const watched = this.#watched
+    if (!watched || this.#environment.clock.now() < watched.moment) return
+    this.#unwatch()
+    void this.#expiring(watched.expiresAt)
   }
 
   /** Ends the strategy's session where it has one, and drops the token in any case. `initialize()` may follow. */
@@ -200,7 +254,7 @@ export class AuthenticationService {
   #adopt(token: string): void {
     if (token === this.#token) return
     this.#token = token
-    this.#cancelTimer()
+    this.#unwatch()
     const expiresAt = expiryOf(token)
     if (expiresAt === undefined) return
     // A host's function that brings expired tokens is not asked again and again.
@@ -209,7 +263,13 @@ export class AuthenticationService {
   }
 
   #watch(moment: number, expiresAt: number): void {
-    this.#cancelTimer = atTime(this.#environment.clock, moment, () => void this.#expiring(expiresAt))
+    this.#watched = { moment, expiresAt }
+    this.#cancelTimer = atTime(this.#environment.clock, moment, () => this.checkExpiry())
+  }
+
+  #unwatch(): void {
+    this.#watched = undefined
+    this.#cancelTimer()
   }
 
   /** A strategy that renews by itself gets the first try; the host hears of a token that nobody replaces. */
@@ -234,13 +294,23 @@ export class AuthenticationService {
     this.#onExpiring?.({ expiresAt })
   }
 
-  #drop(): void {
+  /** Where tokens come from at present. */
+  get #active(): AuthStrategy {
+    return this.#standIn ?? this.#strategy
+  }
+
+  #forget(): void {
     this.#epoch++
-    this.#drops++
     this.#token = null
     this.#borrowedUntil = Number.NEGATIVE_INFINITY
+    this.#unwatch()
+  }
+
+  #drop(): void {
+    this.#forget()
+    this.#drops++
+    this.#standIn = undefined
     this.#initialized = false
-    this.#cancelTimer()
   }
 
   #requireInitialized(): void {

@@ -9,6 +9,8 @@ import type {
   AuthProvider,
   AuthStrategy,
 } from './auth-strategy.ts'
+import { ClientCredentialsAuthStrategy } from './client-credentials-strategy.ts'
+import { LazyPkceStrategy } from './pkce-login.ts'
 import { PreAuthStrategy } from './pre-auth-strategy.ts'
 import { ProviderStrategy } from './provider-strategy.ts'
 
@@ -38,6 +40,11 @@ export function chooseStrategy(input: AuthenticationInput | null | undefined, pa
     switch (input.type) {
       case 'anonymous':
         return anonymous(input.config?.cache ?? parts.cache, parts)
+      case 'client-credentials':
+        return { type: 'client-credentials', strategy: new ClientCredentialsAuthStrategy(input.config, environment) }
+      case 'pkce':
+        if (typeof input.config !== 'object' || input.config === null) throw invalid("of type 'pkce' has no config")
+        return { type: 'pkce', strategy: new LazyPkceStrategy(input, { environment, logger }) }
       case 'pre-auth':
         return { type: 'pre-auth', strategy: new PreAuthStrategy(input, environment.clock) }
       case 'token': {
@@ -50,9 +57,6 @@ export function chooseStrategy(input: AuthenticationInput | null | undefined, pa
   if (isStrategy(input)) return { type: 'pre-auth', strategy: input }
   if (isProvider(input)) return { type: 'pre-auth', strategy: new ProviderStrategy(input) }
   const { type } = input as { type?: unknown }
-  if (type === 'pkce' || type === 'client-credentials') {
-    throw new AuthError(`auth.type '${type}' is not supported by this version.`, 'not_supported')
-  }
   throw invalid(typeof type === 'string' ? `has the unknown type '${type}'` : 'is of no known form')
 }
 

@@ -13,8 +13,9 @@ export async function fetchOAuthMetadata(
   environment: Pick<Environment, 'fetch' | 'clock'>,
   apiDomain: string,
   signal?: AbortSignal,
+  path = paths.metadataOfDeployment(),
 ): Promise<OAuthMetadata> {
-  const address = restBase(apiDomain) + paths.metadataOfDeployment()
+  const address = restBase(apiDomain) + path
   const answer = await fetchText(environment, address, { method: 'GET' }, signal).catch(cause => {
     throw metadataError(`cannot be had: ${cause instanceof Error ? cause.message : 'it failed'}`, undefined, cause)
   })
@@ -60,6 +61,6 @@ export function planAnonymousToken(metadata: OAuthMetadata, tenantId: string | n
   }
 }
 
-function metadataError(problem: string, status?: number, cause?: unknown): AuthError {
+export function metadataError(problem: string, status?: number, cause?: unknown): AuthError {
   return new AuthError(`The OAuth metadata of the deployment ${problem}.`, 'metadata_failed', { status, cause })
 }

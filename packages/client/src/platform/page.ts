@@ -13,10 +13,17 @@ export interface Page {
    * @returns the undo
    */
   onReturn(listener: () => void): () => void
+  /** The window itself, for what only a part that loads on demand needs: a login opens others and leaves the page. */
+  readonly window?: PageWindow | undefined
+}
+
+/** A window with the globals that stand in it. */
+export interface PageWindow extends Window {
+  readonly BroadcastChannel: new (name: string) => Pick<MessagePort, 'onmessage' | 'postMessage' | 'close'>
 }
 
 interface PageGlobals {
-  readonly window: Pick<Window, 'addEventListener' | 'removeEventListener'>
+  readonly window: PageWindow
   readonly document: Pick<Document, 'addEventListener' | 'removeEventListener' | 'visibilityState'>
   readonly MessageChannel: typeof MessageChannel
 }
@@ -28,6 +35,7 @@ const DOCUMENT_EVENTS = ['visibilitychange', 'resume'] as const
 export function browserPage({ window, document, MessageChannel }: PageGlobals): Page {
   const isHidden = () => document.visibilityState === 'hidden'
   return {
+    window,
     isHidden,
     nextTask(callback) {
       const { port1, port2 } = new MessageChannel()

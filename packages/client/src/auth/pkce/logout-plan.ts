@@ -1,0 +1,81 @@
+import type { AuthScheme } from '../auth-strategy.ts'
+
+export interface LogoutFacts {
+  /** The scheme of the login. */
+  scheme: AuthScheme
+  redirectUri: string
+  nextRoute?: string | undefined
+  /** Address of the present page. */
+  currentAddress: string
+  /** The active account's id token. */
+  idToken?: string | undefined
+  /** Its access token's `logout` claim. */
+  logoutClaim?: string | undefined
+  authority: string
+}
+
+/** What a logout does, decided before anything happens. */
+export interface LogoutPlan {
+  readonly scheme: AuthScheme
+  readonly idTokenHint: string | undefined
+  readonly postLogoutRedirectUri: string
+  /** Where to come back to; with scheme `redirect` only. */
+  readonly state: string | undefined
+  /** An address for the logout that the access token names. */
+  readonly logoutClaim: string | undefined
+  /** Where the session would end by convention, if nobody names a place. */
+  readonly constructedEndpoint: string
+}
+
+/**
+ * How to sign out. A popup hands over no state and comes back with `?logout=true`; a redirect carries the next route in
+ * its state and comes back to it.
+ */
+export function planLogout(facts: LogoutFacts): LogoutPlan {
+  const { scheme, redirectUri, nextRoute, currentAddress, idToken, logoutClaim, authority } = facts
+  const popup = scheme === 'popup'
+  return {
+    scheme,
+    idTokenHint: idToken,
+    postLogoutRedirectUri: popup ? withParameter(redirectUri, 'logout=true') : redirectUri,
+    state: popup ? undefined : withoutHash(nextRoute || currentAddress),
+    // The claim comes from outside: nothing but a web address is ever gone to.
+    logoutClaim: logoutClaim !== undefined && isWebAddress(logoutClaim) ? logoutClaim : undefined,
+    constructedEndpoint: `${authority.replace(/\/+$/, '')}/oauth2/v2.0/logout`,
+  }
+}
+
+/** The address of an end-session endpoint with what it needs to know. */
+export function endSessionRequest(endpoint: string, plan: LogoutPlan, clientId: string): string {
+  const address = new URL(endpoint)
+  const parameters = {
+    id_token_hint: plan.idTokenHint,
+    // Without a hint the provider has to be told whose return address it is.
+    client_id: plan.idTokenHint ? undefined : clientId,
+    post_logout_redirect_uri: plan.postLogoutRedirectUri,
+    state: plan.state,
+  }
+  for (const [name, value] of Object.entries(parameters)) if (value) address.searchParams.set(name, value)
+  return address.href
+}
+
+/**
+ * Where to go when the provider names no endpoint, or the identity library fails: the access token's claim, which is the
+ * provider's word, else the endpoint that is named, else the constructed one.
+ */
+export function fallbackAddress(plan: LogoutPlan, named: string | undefined, clientId: string): string {
+  return plan.logoutClaim ?? endSessionRequest(named ?? plan.constructedEndpoint, plan, clientId)
+}
+
+export function withoutHash(address: string): string {
+  return address.split('#', 1)[0] ?? address
+}
+
+function withParameter(address: string, parameter: string): string {
+  const base = withoutHash(address)
+  return base + (base.includes('?') ? '&' : '?') + parameter
+}
+
+export function isWebAddress(address: string): boolean {
+  return URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)
+}

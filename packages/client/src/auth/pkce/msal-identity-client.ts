@@ -1,0 +1,151 @@
+import type { AuthenticationResult, IPublicClientApplication } from '@azure/msal-browser'
+import { AuthError } from '../../errors.ts'
+import type { PageWindow } from '../../platform/page.ts'
+import type {
+  IdentityClient,
+  IdentityClientFactory,
+  IdentityClientSettings,
+  IdentitySession,
+  LoginRequest,
+} from './identity-client.ts'
+import { asAuthError } from './identity-errors.ts'
+import { loginPage } from './login-page.ts'
+import { fallbackAddress, type LogoutPlan } from './logout-plan.ts'
+
+/** The part of a `PublicClientApplication` that is used. */
+export type MsalApplication = Pick<
+  IPublicClientApplication,
+  | 'initialize'
+  | 'handleRedirectPromise'
+  | 'getActiveAccount'
+  | 'getAllAccounts'
+  | 'setActiveAccount'
+  | 'loginPopup'
+  | 'loginRedirect'
+  | 'acquireTokenSilent'
+  | 'logoutPopup'
+  | 'logoutRedirect'
+>
+
+/**
+ * Lets logins go through the `PublicClientApplication` that the host runs already:
+ *
+ * ```ts
+ * const auth = { type: 'pkce', config, identityClient: msalIdentityClient(application) } as const
+ * ```
+ *
+ * The application keeps its own settings of authority and stores; client id, scopes and redirect page of `config` should
+ * be the same. Its redirect page has to be the one that its library asks for.
+ */
+export function msalIdentityClient(application: MsalApplication): IdentityClientFactory {
+  return settings => new MsalIdentityClient(application, settings)
+}
+
+class MsalIdentityClient implements IdentityClient {
+  readonly #application: MsalApplication
+  readonly #settings: IdentityClientSettings
+
+  constructor(application: MsalApplication, settings: IdentityClientSettings) {
+    this.#application = application
+    this.#settings = settings
+  }
+
+  async restore(): Promise<IdentitySession | null> {
+    const application = this.#application
+    try {
+      await application.initialize()
+      const result = await application.handleRedirectPromise()
+      if (result) return this.#signedIn(result)
+      if (!this.#account()) return null
+      return await this.#acquire(false)
+    } catch (error) {
+      const failure = asAuthError(error, 'The sign-in')
+      // An account that is remembered but has to sign in again is no session.
+      if (failure.reason === 'interaction_required' || failure.reason === 'popup_timeout') return null
+      throw failure
+    }
+  }
+
+  async login({ scheme, extraQueryParameters, nextRoute }: LoginRequest): Promise<IdentitySession> {
+    const request = { ...this.#request(), extraQueryParameters: { ...extraQueryParameters } }
+    try {
+      if (scheme === 'popup') return this.#signedIn(await this.#application.loginPopup(request))
+      const way = nextRoute === undefined ? {} : { state: nextRoute, redirectStartPage: nextRoute }
+      await this.#application.loginRedirect({ ...request, ...way })
+      return await never()
+    } catch (error) {
+      throw asAuthError(error, 'The sign-in')
+    }
+  }
+
+  async renew(): Promise<IdentitySession> {
+    try {
+      return await this.#acquire(true)
+    } catch (error) {
+      throw asAuthError(error, 'The renewal of the access token')
+    }
+  }
+
+  async logout(plan: LogoutPlan): Promise<void> {
+    const { idTokenHint, postLogoutRedirectUri, state } = plan
+    const account = this.#account()
+    const request = { ...(account && { account }), ...(idTokenHint && { idTokenHint }), postLogoutRedirectUri }
+    try {
+      if (plan.scheme === 'popup') return await this.#application.logoutPopup(request)
+      await this.#application.logoutRedirect({ ...request, ...(state !== undefined && { state }) })
+    } catch (error) {
+      const failure = asAuthError(error, 'The sign-out')
+      // A window that was closed has been at the provider all the same; one that never opened has not.
+      if (failure.reason === 'popup_closed' || failure.reason === 'popup_timeout') return
+      if (failure.reason === 'popup_blocked') throw failure
+      this.#fallBack(plan)
+    }
+    if (plan.scheme === 'redirect') await never()
+  }
+
+  /** Goes where the plan says by itself, since the library could not. */
+  #fallBack(plan: LogoutPlan): void {
+    const page = loginPage(this.#window())
+    const address = fallbackAddress(plan, undefined, this.#settings.config.clientId)
+    if (plan.scheme === 'redirect') return page.leave(address)
+    const opened = page.open()
+    if (!opened)
+      throw new AuthError(
+        'The browser blocked the sign-out window. Start the sign-out within a click.',
+        'popup_blocked',
+      )
+    opened.navigate(address)
+  }
+
+  async #acquire(forceRefresh: boolean): Promise<IdentitySession> {
+    const account = this.#account()
+    if (!account) throw new AuthError('Nobody is signed in.', 'interaction_required')
+    return this.#signedIn(await this.#application.acquireTokenSilent({ ...this.#request(), account, forceRefresh }))
+  }
+
+  #signedIn(result: AuthenticationResult): IdentitySession {
+    this.#application.setActiveAccount(result.account)
+    const { accessToken, idToken, expiresOn } = result
+    if (!accessToken) throw new AuthError('The identity provider gave no access token.', 'token_request_failed')
+    return { accessToken, expiresAt: expiresOn?.getTime(), idToken: idToken || undefined }
+  }
+
+  #account() {
+    return this.#application.getActiveAccount() ?? this.#application.getAllAccounts()[0]
+  }
+
+  #request() {
+    const { scopes, redirectUri } = this.#settings.config
+    return { scopes: [...scopes], redirectUri }
+  }
+
+  #window(): PageWindow {
+    const { window } = this.#settings.environment.page ?? {}
+    if (window) return window
+    throw new AuthError('A sign-out needs a browser.', 'browser_unsupported')
+  }
+}
+
+function never(): Promise<never> {
+  return new Promise<never>(() => {})
+}

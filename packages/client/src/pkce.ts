@@ -1,0 +1,16 @@
+/*
+ * What people sign in with: loaded on demand by the core entry, and imported here by hosts that serve the callback page,
+ * bring an identity client of their own, or build one upon the default.
+ */
+export type { PKCEAuthConfig } from './auth/auth-strategy.ts'
+export { CALLBACK_PAGE, CALLBACK_SCRIPT } from './auth/pkce/callback-page.ts'
+export type {
+  IdentityClient,
+  IdentityClientFactory,
+  IdentityClientSettings,
+  IdentitySession,
+  LoginRequest,
+} from './auth/pkce/identity-client.ts'
+export type { LogoutPlan } from './auth/pkce/logout-plan.ts'
+export { createOidcIdentityClient } from './auth/pkce/oidc-identity-client.ts'
+export { PKCEAuthStrategy, type PKCEAuthStrategyOptions } from './auth/pkce/pkce-strategy.ts'
