@@ -3,6 +3,9 @@ import { configDefaults, defineConfig } from 'vitest/config'
 
 const conditions = ['@aiagent/source', ...defaultServerConditions]
 
+/** No expectation, only the end of patience: property tests take their time on a busy machine. */
+const patience = { testTimeout: 30_000, hookTimeout: 60_000 }
+
 /** What every project needs to run from source, without a build. */
 const fromSource = { resolve: { conditions }, ssr: { resolve: { conditions } } }
 
@@ -16,13 +19,14 @@ export default defineConfig({
         ...fromSource,
         test: {
           name: 'unit',
+          ...patience,
           include: ['packages/*/{src,test}/**/*.test.ts', '{docs,examples,scripts}/**/*.test.ts'],
           exclude: [...configDefaults.exclude, browserTests],
         },
       },
       {
         ...fromSource,
-        test: { name: 'conformance', include: ['conformance/**/*.test.ts'] },
+        test: { name: 'conformance', ...patience, include: ['conformance/**/*.test.ts'] },
       },
       {
         ...fromSource,
@@ -30,8 +34,7 @@ export default defineConfig({
           name: 'browser',
           include: [browserTests],
           globalSetup: ['packages/test-support/src/chromium-set-up.ts'],
-          testTimeout: 30_000,
-          hookTimeout: 60_000,
+          ...patience,
         },
       },
       {
