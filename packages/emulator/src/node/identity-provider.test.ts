@@ -270,11 +270,13 @@ describe('signing out', () => {
   }
 
   it.each(['/oauth2/v2.0/logout', '/sign-out'])('needs no confirmation and returns with the state (%s)', async path => {
-    const { customers } = await start()
+    const { customers, emulator } = await start()
     const { id_token = '' } = await customers.signIn('customer')
     const back = `${customers.redirectUri}?logout=true`
     const query = { id_token_hint: id_token, post_logout_redirect_uri: back, state: 'there' }
     expect((await signOut(customers, path, query)).address).toBe(`${back}&state=there`)
+    const asked = emulator.control.requests().map(request => request.path)
+    expect(asked).toContain(new URL(customers.authority + path).pathname)
     expect((await customers.authorize({ prompt: 'none' })).address).toContain('error=login_required')
   })
 

@@ -30,7 +30,8 @@ export async function createIdentityProvider(parts: LoginParts): Promise<Identit
   const provider = new tools.Provider(issuer, configureProvider(parts, tools, signingKey, cookieKey))
   relaxRules(provider, origin)
   addHeaders(provider, parts)
-  record(provider, parts)
+  const askedPaths = new WeakMap<IncomingMessage, string>()
+  record(provider, parts, askedPaths)
 
   const answer = provider.callback()
   const base = loginPath(tenant, userType)
@@ -38,7 +39,8 @@ export async function createIdentityProvider(parts: LoginParts): Promise<Identit
     verify: token => readToken(token, issuer, parts.world.tenant.id, publicKey),
     handle: async (request, response, below) => {
       if (below.startsWith('/interaction/')) return answerInteraction(provider, parts, request, response)
-      const query = /\?.*$/s.exec(request.url ?? '')?.[0] ?? ''
+      const [path = '', query = ''] = split(request.url ?? '')
+      askedPaths.set(request, path)
       // The library makes its addresses from what stands before the part that it is shown.
       Object.assign(request, { originalUrl: base + below + query, url: below + query })
       await answer(request, response)
@@ -96,7 +98,7 @@ function addHeaders(provider: Provider, { settings }: LoginParts): void {
 }
 
 /** Notes every request as the REST calls are noted. */
-function record(provider: Provider, { world, userType, tenant }: LoginParts): void {
+function record(provider: Provider, { world }: LoginParts, askedPaths: WeakMap<IncomingMessage, string>): void {
   provider.use(async (ctx, next) => {
     const at = Date.now()
     await next()
@@ -104,13 +106,19 @@ function record(provider: Provider, { world, userType, tenant }: LoginParts): vo
     world.requests.add({
       at,
       method: ctx.method,
-      path: loginPath(tenant, userType) + ctx.path,
+      path: askedPaths.get(ctx.req) ?? ctx.path,
       query: Object.fromEntries(new URLSearchParams(ctx.querystring)),
       headers: flat(ctx.headers),
       ...(form && { body: String(new URLSearchParams(form)) }),
       status: ctx.status,
     })
   })
+}
+
+/** The path of an address, and its query with the question mark. */
+function split(address: string): [path: string, query: string] {
+  const mark = address.indexOf('?')
+  return mark < 0 ? [address, ''] : [address.slice(0, mark), address.slice(mark)]
 }
 
 function flat(headers: IncomingMessage['headers']): Record<string, string> {
