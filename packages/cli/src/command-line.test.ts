@@ -46,7 +46,7 @@ describe('parseCommandLine', () => {
 
   it('reads every option of the emulator', () => {
     const args =
-      'emulate --port 0 --host ::1 --tls --knowledge docs --seed 7 --token-life 60 --reply-delay 250 --log-level warn'
+      'emulate --port 0 --host ::1 --tls --knowledge docs --seed 7 --token-life 60 --reply-delay 250 --faults f.json --log-level warn'
     expect(parseCommandLine(args.split(' '))).toEqual({
       command: 'emulate',
       options: {
@@ -57,6 +57,7 @@ describe('parseCommandLine', () => {
         seed: 7,
         tokenLifeSeconds: 60,
         replyDelayMs: 250,
+        faults: 'f.json',
         logLevel: { name: 'warn', showsStacks: false },
       },
     })

@@ -24,6 +24,8 @@ export interface EmulateOptions {
   seed?: number
   tokenLifeSeconds?: number
   replyDelayMs?: number
+  /** File with a schedule of faults. */
+  faults?: string
   logLevel: LogThreshold
 }
 
@@ -110,6 +112,7 @@ function emulateOptions(values: Values): EmulateOptions {
   const knowledge = values.text('knowledge')
   const seed = values.number('seed', { whole: true })
   const tokenLifeSeconds = values.number('token-life', { above: 0 })
+  const faults = values.text('faults')
   const replyDelayMs = values.number('reply-delay', { min: 0, max: LONGEST_TIMEOUT_SECONDS * 1000 })
   return {
     port: values.number('port', { whole: true, min: 0, max: 65_535 }) ?? 8600,
@@ -119,6 +122,7 @@ function emulateOptions(values: Values): EmulateOptions {
     ...(seed !== undefined && { seed }),
     ...(tokenLifeSeconds !== undefined && { tokenLifeSeconds }),
     ...(replyDelayMs !== undefined && { replyDelayMs }),
+    ...(faults !== undefined && { faults }),
     logLevel: values.logLevel(),
   }
 }

@@ -72,6 +72,11 @@ const EMULATE_SPEC = {
     },
     'token-life': { type: 'string', value: 'SECONDS', help: 'life of the tokens it issues (3600)' },
     'reply-delay': { type: 'string', value: 'MS', help: 'time the agent takes before it answers (0)' },
+    faults: {
+      type: 'string',
+      value: 'FILE',
+      help: 'JSON file with what goes wrong and when: [{ "afterMs": 5000, "fault": { "kind": "drop" } }]',
+    },
     ...COMMON,
   },
 } as const satisfies CommandSpec

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type EmulatorServer, serveEmulator } from '@aiagent/emulator/node'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type Program, startProgram } from './program.ts'
 
 describe('the program', { timeout: 30_000 }, () => {
@@ -96,6 +96,23 @@ describe('the program', { timeout: 30_000 }, () => {
     emulator.process.kill('SIGINT')
     expect(await emulator.ended).toBe(0)
     expect(emulator.out()).toContain('Agents: help (Help Centre), account (Account Desk, for signed-in people)')
+  })
+
+  it('has the emulator do wrong what a schedule says, and names the mistake in one that it cannot read', async () => {
+    const files = await folder({
+      'faults.json': '[{ "afterMs": 0, "fault": { "kind": "answer", "status": 503 } }]',
+      'mistake.json': '[{ "afterMs": 0, "fault": { "kind": "answer" } }]',
+    })
+    const emulator = run(['emulate', '--port', '0', '--faults', join(files, 'faults.json')])
+    const [, url = ''] = await emulator.until(/Try it: aiagent chat --endpoint (\S+)\n/)
+    await vi.waitFor(async () => expect((await fetch(url)).status).toBe(503))
+    const mistaken = run(['emulate', '--port', '0', '--faults', join(files, 'mistake.json')])
+    expect(await mistaken.ended).toBe(1)
+    expect(mistaken.err()).toBe(
+      `aiagent: ${join(files, 'mistake.json')}, entry 1: the fault cannot be understood: "status" is missing.\n`,
+    )
+    emulator.process.kill('SIGINT')
+    expect(await emulator.ended).toBe(0)
   })
 
   it('leaves quietly when nobody reads its output any more', async () => {

@@ -1,4 +1,4 @@
-import { type EmulatorServer, serveEmulator } from '@aiagent/emulator/node'
+import { type EmulatorServer, loadFaultSchedule, serveEmulator } from '@aiagent/emulator/node'
 import type { EmulateOptions } from '../command-line.ts'
 import { type Io, untilInterrupted } from '../io.ts'
 
@@ -6,16 +6,17 @@ import { type Io, untilInterrupted } from '../io.ts'
  * Runs the emulator until the program is asked to leave.
  *
  * @returns the exit code
- * @throws {Error} when the port is taken, or the folder of articles cannot be used
+ * @throws {Error} when the port is taken, or the folder of articles or the schedule of faults cannot be used
  */
 export async function emulate(options: EmulateOptions, io: Io): Promise<number> {
-  const { port, host, tls, knowledge, seed, tokenLifeSeconds, replyDelayMs } = options
+  const { port, host, tls, faults, knowledge, seed, tokenLifeSeconds, replyDelayMs } = options
   const server = await serveEmulator({
     port,
     host,
     tls,
     ...(knowledge !== undefined && { knowledge }),
     ...(seed !== undefined && { seed }),
+    ...(faults !== undefined && { faults: await loadFaultSchedule(faults) }),
     settings: {
       ...(tokenLifeSeconds !== undefined && { tokenLifeSeconds }),
       ...(replyDelayMs !== undefined && { replyDelayMs }),
