@@ -21,6 +21,9 @@ const headerOf = (bytes: number): number => (bytes < 126 ? 2 : 4) + 4
 export const pushFrames = (count: number, bytes: number, packed: boolean): string =>
   `#push ${count} ${bytes} ${packed ? 'packed' : 'single'}`
 
+/** What the service says when it counts bytes; nothing may be sent before. */
+export const READY = '#ready'
+
 /** What the service says when all have arrived. */
 export const DONE = '#done'
 
@@ -42,6 +45,7 @@ export function inboundFrames(bytes: number, count = 64): string[] {
       messageId: `m-${String(index).padStart(4, '0')}`,
       persona: PERSONA.AGENT,
       role: ROLE.CUSTOMER_SUPPORT,
+      timestamp: 1_790_000_000_000 + index,
       content,
     })
   return Array.from({ length: count }, (_, index) => frame(index, text(bytes - frame(index, '').length)))

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net'
 import { PERSONA, parseClientMessage, paths, ROLE } from '@aiagent/protocol'
 import { type WebSocket, WebSocketServer } from 'ws'
-import { DONE, inboundFrames } from '../frames.ts'
+import { DONE, inboundFrames, READY } from '../frames.ts'
 import { parameters, tell } from '../report-to-parent.ts'
 
 /** `delayMs`: how long each answer and each upgrade waits. */
@@ -90,8 +90,10 @@ function converse(chat: WebSocket, socket: Socket): void {
     const { content = '' } = parseClientMessage(data.toString())
     const [command, count, bytes, manner] = content.split(' ')
     if (command === '#expect') awaited = Number(count)
-    else if (command === '#bytes') countBytes(socket, Number(count), () => say(chat, DONE))
-    else if (command === '#push') push(chat, socket, inboundFrames(Number(bytes)), Number(count), manner === 'packed')
+    else if (command === '#bytes') {
+      countBytes(socket, Number(count), () => say(chat, DONE))
+      say(chat, READY)
+    } else if (command === '#push') push(chat, socket, inboundFrames(Number(bytes)), Number(count), manner === 'packed')
   })
   chat.on('error', () => chat.terminate())
 }

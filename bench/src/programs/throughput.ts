@@ -2,7 +2,7 @@
 import { connectBare, sendBare } from '../clients/bare-client.ts'
 import { connectLibrary } from '../clients/library-client.ts'
 import { median } from '../figure.ts'
-import { DONE, expectBytes, outboundTexts, pushFrames } from '../frames.ts'
+import { expectBytes, outboundTexts, pushFrames } from '../frames.ts'
 import { finish, parameters } from '../report-to-parent.ts'
 
 export interface ThroughputParameters {
@@ -18,7 +18,7 @@ export interface ThroughputParameters {
 /** What both sides can do. */
 interface Client {
   send(content: string): Promise<unknown>
-  /** Resolves when so many frames of the agent have arrived, or the service says that it has everything. */
+  /** Resolves when so many further frames have arrived. */
   arrival(count: number): Promise<void>
   /** Between two rounds: forgets what was said. */
   rest(): void
@@ -37,10 +37,10 @@ for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
 await finish(median(times))
 
 async function sendAll(): Promise<number> {
-  const done = client.arrival(1)
+  const ready = client.arrival(1)
   await client.send(expectBytes(frames, bytes))
-  // The service must have switched before the first frame comes.
-  await new Promise(resolve => setTimeout(resolve, 20))
+  await ready
+  const done = client.arrival(1)
   const start = performance.now()
   if (way === 'awaited') {
     for (let index = 0; index < frames; index++) await client.send(texts[index % texts.length] ?? '')
@@ -63,8 +63,11 @@ async function receiveAll(): Promise<number> {
 
 async function bareClient(): Promise<Client> {
   const socket = await connectBare(endpoint)
-  let hear: (content: unknown) => void = () => {}
-  socket.on('message', data => hear(JSON.parse(data.toString()).content))
+  let hear = () => {}
+  socket.on('message', data => {
+    JSON.parse(data.toString())
+    hear()
+  })
   return {
     send: content => sendBare(socket, content),
     arrival: count => counted(count, next => (hear = next)),
@@ -74,8 +77,8 @@ async function bareClient(): Promise<Client> {
 
 async function libraryClient(): Promise<Client> {
   const agent = await connectLibrary(endpoint)
-  let hear: (content: unknown) => void = () => {}
-  agent.on('agentMessage', ({ payload }) => hear(payload.message.content))
+  let hear = () => {}
+  agent.on('agentMessage', () => hear())
   return {
     send: content => agent.send(content),
     arrival: count => counted(count, next => (hear = next)),
@@ -83,11 +86,11 @@ async function libraryClient(): Promise<Client> {
   }
 }
 
-function counted(count: number, listen: (hear: (content: unknown) => void) => void): Promise<void> {
+function counted(count: number, listen: (hear: () => void) => void): Promise<void> {
   return new Promise(resolve => {
     let left = count
-    listen(content => {
-      if (--left === 0 || content === DONE) resolve()
+    listen(() => {
+      if (--left === 0) resolve()
     })
   })
 }

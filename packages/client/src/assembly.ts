@@ -12,6 +12,7 @@ import { type Emit, emitInbound } from './conversation/inbound-events.ts'
 import { Inbox } from './conversation/inbox.ts'
 import { Message } from './conversation/message.ts'
 import { createContextMessage } from './conversation/message-helpers.ts'
+import { createMessageIds } from './conversation/message-ids.ts'
 import { MessageProcessor } from './conversation/message-processor.ts'
 import { OutgoingMessages } from './conversation/outgoing-messages.ts'
 import { Transcript } from './conversation/transcript.ts'
@@ -67,8 +68,14 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
   const events = new EventEmitter<AgentEvents>((error, name) => logger.error(`A listener of '${name}' failed.`, error))
   const emit: Emit = (type, payload) => {
     if (events.listenerCount(type) === 0) return
-    const event = { type, timestamp: clock.now(), agentId: config.id, payload: payload() } as AgentEvent<typeof type>
-    if (session.id !== undefined) event.sessionId = session.id
+    const { id: sessionId } = session
+    const timestamp = clock.now()
+    const agentId = config.id
+    const event = (
+      sessionId === undefined
+        ? { type, timestamp, agentId, payload: payload() }
+        : { type, timestamp, sessionId, agentId, payload: payload() }
+    ) as AgentEvent<typeof type>
     events.emit(type, event as AgentEvents[typeof type])
   }
   const told = new WeakSet<SDKError>()
@@ -87,7 +94,7 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
 
   const transcript = new Transcript(config.transcript)
   const record = (message: Message, direction: 'sent' | 'received', type?: string) => {
-    const entry = transcript.record(message, direction, clock.now(), type)
+    const entry = transcript.record(message, direction, message.timestamp ?? clock.now(), type)
     if (entry) emit('transcriptUpdate', () => ({ ...entry, entry }))
   }
 
@@ -124,23 +131,35 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
 
   const processor = new MessageProcessor({ onRefreshRequired: expired => chat.renewToken(expired) })
   const agentName = () => (startup.agent ? agentDisplayName(startup.agent) : '')
-  const inbox = new Inbox(
-    processor,
-    () => ({ timestamp: clock.now(), from: agentName(), agentId: config.id, sessionId: session.id }),
-    {
-      arrived: (message, type) => {
-        if (message.persona === PERSONA.AGENT) chat.confirm()
-        record(message, 'received', type)
-      },
-      handled: (message, result) => emitInbound(emit, message, result),
-      unclaimed: message => logger.warn('A message arrived that no handler takes.', { role: message.role }),
-      unreadable: (error, data) => {
-        emitError(MessageError.unreadable(error))
-        emit('message', () => ({ data }))
-      },
-      handlerFailed: error => logger.error('A message handler failed.', error),
+  // One object for every message, whose facts are looked up when they are read.
+  const place = {
+    get timestamp() {
+      return clock.now()
     },
-  )
+    get from() {
+      return agentName()
+    },
+    get to() {
+      return agentName()
+    },
+    agentId: config.id,
+    get sessionId() {
+      return session.id
+    },
+  }
+  const inbox = new Inbox(processor, () => place, {
+    arrived: (message, type) => {
+      if (message.persona === PERSONA.AGENT) chat.confirm()
+      record(message, 'received', type)
+    },
+    handled: (message, result) => emitInbound(emit, message, result),
+    unclaimed: message => logger.warn('A message arrived that no handler takes.', { role: message.role }),
+    unreadable: (error, data) => {
+      emitError(MessageError.unreadable(error))
+      emit('message', () => ({ data }))
+    },
+    handlerFailed: error => logger.error('A message handler failed.', error),
+  })
 
   const chat = new Chat({
     clock,
@@ -182,9 +201,9 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
     isSettled: () => startup.isReady,
     limit: config.maxQueueSize,
     waitingInLane: () => chat.queueSize,
-    newId: () => environment.randomUUID(),
+    newId: createMessageIds(() => environment.randomUUID()),
     now: clock.now,
-    place: () => ({ to: agentName(), agentId: config.id, sessionId: session.id }),
+    place: () => place,
     accept: (id, frame) => chat.send(id, frame),
     accepted: message => {
       if (isContextMessage(message)) context.merge(message.messageData.context)
