@@ -1,4 +1,5 @@
 import {
+  type ClientMessage,
   type ContextValidationIssue,
   ERROR_CODES,
   encodeMessage,
@@ -8,9 +9,22 @@ import {
   type ServerMessage,
 } from '@aiagent/protocol'
 import type { HistoryEntry } from '../world.ts'
+import type { Answer } from './reply.ts'
 
 /** The frame that says "working on it", as text: it is always the same. */
 export const HEARTBEAT = encodeMessage({ persona: PERSONA.SYSTEM, role: ROLE.HEARTBEAT })
+
+export const answerFrame = (
+  { content, role = ROLE.CUSTOMER_SUPPORT, messageData = {} }: Answer,
+  messageId: string,
+  timestamp: number,
+): HistoryEntry => ({ messageId, persona: PERSONA.AGENT, role, content, messageData, timestamp })
+
+/** What a person said, as the history keeps it. */
+export const customerEntry = (
+  { persona, role, content = '', messageData }: ClientMessage,
+  timestamp: number,
+): HistoryEntry => ({ persona, role, content, ...(messageData && { messageData }), timestamp })
 
 export const errorFrame = (code: string, content: string): ServerMessage => ({
   persona: PERSONA.METADATA,
@@ -18,6 +32,11 @@ export const errorFrame = (code: string, content: string): ServerMessage => ({
   content,
   messageData: { error_code: code },
 })
+
+export const failureFrame = (error: unknown): ServerMessage => {
+  const why = error instanceof Error ? error.message : String(error)
+  return errorFrame(SERVICE_ERROR_CODE.INTERNAL, `The agent failed to answer: ${why}`)
+}
 
 /** Asks for a token before the present one is useless. */
 export const staleTokenFrame = (): ServerMessage => ({

@@ -16,7 +16,7 @@ import type { Clock } from '../clock.ts'
 import type { TokenKeys } from '../oauth/keys.ts'
 import type { EmulatorSettings } from '../settings.ts'
 import { needsSignIn } from '../sign-in.ts'
-import type { HistoryEntry, SessionRecord } from '../world.ts'
+import type { SessionRecord } from '../world.ts'
 import { AnswerLane } from './answer-lane.ts'
 import { validateContext } from './context-validation.ts'
 import { sizeRefusal } from './frame-size.ts'
@@ -24,9 +24,12 @@ import { IdleWatch } from './idle-watch.ts'
 import type { Answer, Reply } from './reply.ts'
 import { type Conversation, describeRequest } from './reply-request.ts'
 import {
+  answerFrame,
   contextReportFrame,
+  customerEntry,
   errorFrame,
   expiredTokenFrame,
+  failureFrame,
   HEARTBEAT,
   historyFrame,
   staleTokenFrame,
@@ -86,8 +89,7 @@ export class ServiceSession {
       requestFor: message => describeRequest(message, parts, this.#lane),
       onHeartbeat: () => this.#connection?.end.send(HEARTBEAT),
       onAnswer: answer => this.#answer(answer),
-      onFailure: error =>
-        this.#sendError(SERVICE_ERROR_CODE.INTERNAL, `The agent failed to answer: ${describe(error)}`),
+      onFailure: error => this.#send(failureFrame(error)),
     })
   }
 
@@ -235,14 +237,7 @@ export class ServiceSession {
   }
 
   #accept(message: ClientMessage): void {
-    const { persona, role, content = '', messageData } = message
-    const entry: HistoryEntry = {
-      persona,
-      role,
-      content,
-      ...(messageData && { messageData }),
-      timestamp: this.#parts.clock.now(),
-    }
+    const entry = customerEntry(message, this.#parts.clock.now())
     this.record.history.add(entry)
     this.#lane.add(entry)
   }
@@ -275,15 +270,8 @@ export class ServiceSession {
     this.#sendError(SERVICE_ERROR_CODE.UNREADABLE_FRAME, why)
   }
 
-  #answer({ content, role = ROLE.CUSTOMER_SUPPORT, messageData = {} }: Answer): void {
-    const frame: HistoryEntry = {
-      messageId: `m-${++this.#messageCount}`,
-      persona: PERSONA.AGENT,
-      role,
-      content,
-      messageData,
-      timestamp: this.#parts.clock.now(),
-    }
+  #answer(answer: Answer): void {
+    const frame = answerFrame(answer, `m-${++this.#messageCount}`, this.#parts.clock.now())
     const text = encodeMessage(frame)
     this.record.history.add(frame)
     this.#lastText = text
@@ -308,8 +296,4 @@ export class ServiceSession {
   #send(message: ServerMessage): void {
     this.#connection?.end.send(encodeMessage(message))
   }
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }
