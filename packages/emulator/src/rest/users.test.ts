@@ -1,0 +1,59 @@
+import { CustomerListSchema, paths, SCOPE, UserListSchema } from '@aiagent/protocol'
+import { parse } from 'valibot'
+import { describe, expect, it } from 'vitest'
+import { DeskCaller } from '../../test/desk-caller.ts'
+
+const USER = paths.userDetails()
+const CUSTOMER = `${paths.customerDetails()}?$attribute=all`
+
+describe('the person behind a token', () => {
+  it('is told for a user of the desk', async () => {
+    const { status, body } = await new DeskCaller().get(USER)
+    expect(status).toBe(200)
+    expect(parse(UserListSchema, body)).toEqual(body)
+    expect(body).toEqual({
+      user: [
+        {
+          id: 'desk-agent',
+          name: 'Desk agent',
+          email: 'desk-agent@people.example',
+          departmentId: 999,
+          languageCode: 'en-us',
+        },
+      ],
+    })
+  })
+
+  it('is told for a customer', async () => {
+    const { status, body } = await new DeskCaller({}, 'new-customer').get(CUSTOMER)
+    expect(status).toBe(200)
+    expect(parse(CustomerListSchema, body)).toEqual(body)
+    expect(body).toEqual({
+      customer: [{ id: 'new-customer', name: 'New customer', email: 'new-customer@people.example' }],
+    })
+  })
+
+  it('is nobody for the other kind of people, for people it does not know, and for anybody', async () => {
+    const desk = new DeskCaller()
+    expect((await desk.get(CUSTOMER)).body).toEqual({ customer: [] })
+    expect((await desk.become('customer').get(USER)).body).toEqual({ user: [] })
+    expect((await desk.become('stranger').get(USER)).body).toEqual({ user: [] })
+    expect((await (await desk.becomeAnybody()).get(CUSTOMER)).body).toEqual({ customer: [] })
+  })
+
+  it('needs a token, and for customers a scope where scopes count', async () => {
+    const desk = new DeskCaller({ settings: { checkScopes: true } })
+    expect((await desk.get(USER, {})).status).toBe(401)
+    expect((await desk.get(USER)).status).toBe(200)
+    const token = desk.emulator.control.issueToken({ subject: 'customer', scopes: [SCOPE.AI_SERVICES] })
+    expect((await desk.get(CUSTOMER, { authorization: `Bearer ${token}` })).status).toBe(403)
+    expect((await desk.become('customer').get(CUSTOMER)).status).toBe(200)
+  })
+
+  it('may be asked for with credentials from a page', async () => {
+    const desk = new DeskCaller()
+    const { headers } = await desk.service.get(USER, { ...desk.authorization, origin: 'https://page.example' })
+    expect(headers.get('access-control-allow-origin')).toBe('https://page.example')
+    expect(headers.get('access-control-allow-credentials')).toBe('true')
+  })
+})
