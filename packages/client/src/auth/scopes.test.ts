@@ -1,6 +1,69 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { prefixScopes, scopeFingerprint } from './scopes.ts'
+import { defaultScopes, hostScopes, prefixScopes, resolveScopes, scopeFingerprint } from './scopes.ts'
+
+const DEFAULTS = ['knowledge.portalmgr.manage', 'core.aiservices.read']
+const CUSTOMER = 'core.customermgr.read'
+
+describe('resolveScopes', () => {
+  it.each<[string, Parameters<typeof resolveScopes>[0], readonly string[]]>([
+    ['the defaults', { agent: { userType: 'agent' } }, DEFAULTS],
+    ['the customer’s scope after them', { agent: { userType: 'customer' } }, [...DEFAULTS, CUSTOMER]],
+    ['defaults that are given', { defaults: ['d'], agent: {} }, ['d']],
+    [
+      'extras as a list, without duplicates',
+      { agent: { extraScopes: ['x', 'core.aiservices.read', 'x'] } },
+      [...DEFAULTS, 'x'],
+    ],
+    ['extras as text', { agent: { extraScopes: ' x, y z,, x' } }, [...DEFAULTS, 'x', 'y', 'z']],
+    ['the platform’s list instead of the defaults', { platformScopes: ['p', 'q'], agent: {} }, ['p', 'q']],
+    ['the defaults where the platform has no say', { platformScopes: [], agent: {} }, DEFAULTS],
+    [
+      'the platform’s, the customer’s, the agent’s',
+      { platformScopes: ['p'], agent: { userType: 'customer', extraScopes: ['x'] } },
+      ['p', CUSTOMER, 'x'],
+    ],
+    [
+      'the platform’s own place for the customer’s',
+      { platformScopes: [CUSTOMER, 'p'], agent: { userType: 'customer' } },
+      [CUSTOMER, 'p'],
+    ],
+  ])('[AUTH-10] [AUTH-11] gives %s', (_case, facts, expected) => {
+    expect(resolveScopes(facts)).toEqual(expected)
+  })
+
+  const agent = { userType: 'customer', extraScopes: ['x'] }
+  it.each<[string, Omit<Parameters<typeof resolveScopes>[0], 'agent'>, readonly string[]]>([
+    ['those of initParams, in order', { initParamsScopes: ' b, a ,,' }, ['b', 'a']],
+    ['a duplicate too', { initParamsScopes: 'a,a' }, ['a', 'a']],
+    ['nothing of the platform', { initParamsScopes: 'a', platformScopes: ['p'] }, ['a']],
+    [
+      'those of the login rather than those of initParams',
+      { hostScopes: ['h'], initParamsScopes: 'a', platformScopes: ['p'] },
+      ['h'],
+    ],
+    ['those of initParams where the login has none', { hostScopes: [], initParamsScopes: 'a' }, ['a']],
+  ])('[AUTH-09] [INIT-06] uses the host’s exactly as given: %s', (_case, facts, expected) => {
+    expect(resolveScopes({ ...facts, agent })).toEqual(expected)
+  })
+
+  it.each([[''], [' , '], [null], [undefined]])('[INIT-06] reads %j as no scopes of the host', initParamsScopes => {
+    expect(hostScopes([' '], initParamsScopes)).toBeUndefined()
+    expect(resolveScopes({ initParamsScopes, agent: {} })).toEqual(DEFAULTS)
+  })
+
+  it('[AUTH-10] starts a connector’s list from the defaults of that agent', () => {
+    const platformScopes = [...defaultScopes({ userType: 'customer' }), 'p']
+    expect(resolveScopes({ platformScopes, agent: { userType: 'customer' } })).toEqual([...DEFAULTS, CUSTOMER, 'p'])
+  })
+
+  it('changes nothing that it is given', () => {
+    const given = Object.freeze(['p'])
+    resolveScopes({ platformScopes: given, agent })
+    resolveScopes({ hostScopes: given, agent })
+    expect(given).toEqual(['p'])
+  })
+})
 
 describe('prefixScopes', () => {
   it.each([

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest'
+import { endSessionRequest, fallbackAddress, type LogoutFacts, planLogout } from './logout-plan.ts'
+
+const facts: LogoutFacts = {
+  scheme: 'redirect',
+  redirectUri: 'https://app.test/callback.html',
+  currentAddress: 'https://app.test/chat?x=1#top',
+  idToken: 'the-id-token',
+  authority: 'https://login.test/acme/policy/',
+}
+
+describe('planLogout', () => {
+  it.each<[string, Partial<LogoutFacts>, string | undefined]>([
+    ['the page without its hash', {}, 'https://app.test/chat?x=1'],
+    ['the next route without its hash', { nextRoute: 'https://app.test/next#end' }, 'https://app.test/next'],
+    ['nothing in a popup', { scheme: 'popup', nextRoute: 'https://app.test/next' }, undefined],
+  ])('[AUTH-21] hands over %s', (_case, more, state) => {
+    expect(planLogout({ ...facts, ...more }).state).toBe(state)
+  })
+
+  it.each<[string, Partial<LogoutFacts>, string]>([
+    ['a popup', { scheme: 'popup' }, 'https://app.test/callback.html?logout=true'],
+    [
+      'a popup whose page has a query',
+      { scheme: 'popup', redirectUri: 'https://app.test/?p=1' },
+      'https://app.test/?p=1&logout=true',
+    ],
+    ['a redirect', {}, 'https://app.test/callback.html'],
+  ])('[AUTH-21] returns from %s to the right page', (_case, more, expected) => {
+    expect(planLogout({ ...facts, ...more }).postLogoutRedirectUri).toBe(expected)
+  })
+
+  it('[AUTH-21] gives the active account’s id token as the hint', () => {
+    const address = new URL(endSessionRequest('https://login.test/end?x=1', planLogout(facts), 'client'))
+    expect(Object.fromEntries(address.searchParams)).toEqual({
+      x: '1',
+      id_token_hint: 'the-id-token',
+      post_logout_redirect_uri: 'https://app.test/callback.html',
+      state: 'https://app.test/chat?x=1',
+    })
+  })
+
+  it('names the client where there is no id token', () => {
+    const address = new URL(
+      endSessionRequest('https://login.test/end', planLogout({ ...facts, idToken: undefined }), 'client'),
+    )
+    expect(address.searchParams.get('client_id')).toBe('client')
+    expect(address.searchParams.has('id_token_hint')).toBe(false)
+  })
+})
+
+describe('fallbackAddress', () => {
+  const base = (address: string) => address.split('?')[0]
+
+  it.each<[string, string | undefined, string | undefined, string]>([
+    ['the claim', 'https://login.test/bye', 'https://login.test/end', 'https://login.test/bye'],
+    ['the endpoint that is named', undefined, 'https://login.test/end', 'https://login.test/end'],
+    ['the constructed endpoint', undefined, undefined, 'https://login.test/acme/policy/oauth2/v2.0/logout'],
+    ['the claim rather than a guess', 'https://login.test/bye', undefined, 'https://login.test/bye'],
+    [
+      'no claim that is no web address',
+      'javascript:alert(1)',
+      undefined,
+      'https://login.test/acme/policy/oauth2/v2.0/logout',
+    ],
+  ])('[AUTH-22] is %s', (_case, logoutClaim, named, expected) => {
+    expect(base(fallbackAddress(planLogout({ ...facts, logoutClaim }), named, 'client'))).toBe(expected)
+  })
+})

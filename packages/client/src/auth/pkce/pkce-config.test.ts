@@ -1,0 +1,181 @@
+import type { AgentAuthDetails, DeploymentInfo, OAuthMetadata } from '@aiagent/protocol'
+import { describe, expect, it } from 'vitest'
+import { buildPkceConfig, metadataPath, type PkceConfigFacts, resolveClientId } from './pkce-config.ts'
+
+const deployment: DeploymentInfo = {
+  apiDomain: 'api.test',
+  tenantId: 'T1',
+  intClientId: 'int',
+  extClientId: 'ext',
+  clientId: 'any',
+  domainHint: 'app.test',
+}
+const metadata: OAuthMetadata = {
+  authenticationDetails: {
+    oAuthUser: [
+      {
+        authURL: 'https://login.test/acme/oauth2/authorize?p=staff',
+        accessTokenURL: 'https://login.test/acme/token?p=staff',
+      },
+    ],
+    oAuthCustomer: [
+      { authURL: 'https://login.test/shop/oauth2/authorize', accessTokenURL: 'https://login.test/shop/token' },
+    ],
+  },
+  idpPolicies: { userSigninPolicy: 'STAFF', customerSigninPolicy: 'CUSTOMERS' },
+  apiMetadata: {
+    CORE: { iApiPermissionPrefix: 'api://int/', eApiPermissionPrefix: 'api://ext/', apiPermissionPrefix: 'api://any/' },
+  },
+}
+const facts: PkceConfigFacts = {
+  deployment,
+  agent: { userType: 'agent' },
+  metadata,
+  initParams: {},
+  scopes: ['core.read', 'https://other/scope'],
+  authScheme: 'popup',
+  nextRoute: 'https://app.test/chat#top',
+}
+
+describe('resolveClientId', () => {
+  it.each<[string, Record<string, string>, AgentAuthDetails, Partial<DeploymentInfo>, string | undefined]>([
+    ['the host’s', { vendorclientid: 'host' }, { userType: 'agent', clientAppId: 'app' }, {}, 'host'],
+    ['the host’s, spelt otherwise', { vendorclientId: 'host' }, { userType: 'agent', clientAppId: 'app' }, {}, 'host'],
+    [
+      'the host’s, in a third spelling',
+      { vendorClientId: 'host' },
+      { userType: 'agent', clientAppId: 'app' },
+      {},
+      'host',
+    ],
+    ['the agent’s', { vendorclientid: ' ' }, { userType: 'agent', clientAppId: 'app' }, {}, 'app'],
+    ['the one for desk agents', {}, { userType: 'agent' }, {}, 'int'],
+    ['the one for customers', {}, { userType: 'customer' }, {}, 'ext'],
+    ['the one for all', {}, { userType: 'customer' }, { extClientId: null }, 'any'],
+    ['none', {}, { userType: 'agent' }, { intClientId: '', clientId: undefined }, undefined],
+  ])('[AUTH-12] [INIT-09] takes %s', (_case, initParams, agent, more, expected) => {
+    expect(resolveClientId({ initParams, agent, deployment: { ...deployment, ...more } })).toBe(expected)
+  })
+})
+
+describe('metadataPath', () => {
+  const tenant = '/core/authmgr/v3/metadata/tenant/T1'
+  const all = '/core/authmgr/v3/metadata/deployment'
+  it.each<['agent' | 'customer', Partial<DeploymentInfo>, string]>([
+    ['agent', {}, tenant],
+    ['agent', { intClientId: null }, all],
+    ['customer', {}, tenant],
+    ['customer', { extClientId: null }, all],
+    ['customer', { tenantId: null }, all],
+  ])('for %s and %j is %s', (user, more, expected) => {
+    expect(metadataPath(user, { ...deployment, ...more })).toBe(expected)
+  })
+})
+
+describe('buildPkceConfig', () => {
+  it('builds the login of desk agents', () => {
+    const config = buildPkceConfig(facts)
+    expect(config).toEqual({
+      clientId: 'int',
+      redirectUri: 'https://app.test/system/templates/selfservice/auth-redirect.html',
+      knownAuthorities: ['login.test'],
+      authorizationUrl: 'https://login.test/acme/STAFF',
+      authorityMetadata: expect.any(String),
+      scopes: ['openid', 'profile', 'offline_access', 'api://int/core.read', 'https://other/scope'],
+      authScheme: 'popup',
+      cacheLocation: 'sessionStorage',
+      nextRoute: 'https://app.test/chat#top',
+      localLogin: false,
+    })
+    expect(JSON.parse(config.authorityMetadata ?? '')).toEqual({
+      authorization_endpoint: 'https://login.test/acme/oauth2/authorize',
+      token_endpoint: 'https://login.test/acme/token?p=staff',
+      issuer: 'https://login.test/tfp/acme/STAFF/v2.0/',
+      jwks_uri: 'https://login.test/acme/STAFF/discovery/v2.0/keys',
+    })
+  })
+
+  it('builds the login of customers', () => {
+    const config = buildPkceConfig({ ...facts, agent: { userType: 'customer' }, authScheme: 'redirect' })
+    expect(config).toMatchObject({
+      clientId: 'ext',
+      authorizationUrl: 'https://login.test/shop/CUSTOMERS',
+      scopes: expect.arrayContaining(['api://ext/core.read']),
+    })
+  })
+
+  it('[CFG-14] takes the scheme that the host configured', () => {
+    expect(buildPkceConfig({ ...facts, authScheme: 'redirect' }).authScheme).toBe('redirect')
+    expect(buildPkceConfig(facts).authScheme).toBe('popup')
+  })
+
+  it('[AUTH-16] asks for local accounts where initParams do', () => {
+    expect(buildPkceConfig({ ...facts, initParams: { localLogin: 'true' } }).localLogin).toBe(true)
+    expect(buildPkceConfig({ ...facts, initParams: { localLogin: 'no' } }).localLogin).toBe(false)
+  })
+
+  it('keeps the scheme of a service on this machine, and of a domain hint that has one', () => {
+    const local = structuredClone(metadata)
+    local.authenticationDetails = {
+      oAuthUser: [
+        { authURL: 'http://127.0.0.1:8600/acme/authorize', accessTokenURL: 'http://127.0.0.1:8600/acme/token' },
+      ],
+    }
+    const config = buildPkceConfig({
+      ...facts,
+      metadata: local,
+      deployment: { ...deployment, domainHint: 'http://127.0.0.1:8600/' },
+    })
+    expect(config.authorizationUrl).toBe('http://127.0.0.1:8600/acme/STAFF')
+    expect(config.knownAuthorities).toEqual(['127.0.0.1:8600'])
+    expect(config.redirectUri).toBe('http://127.0.0.1:8600/system/templates/selfservice/auth-redirect.html')
+  })
+
+  it('takes the general prefix where there is none for such users, and none where there is none at all', () => {
+    const scopesWith = (apiMetadata: OAuthMetadata['apiMetadata']) =>
+      buildPkceConfig({ ...facts, metadata: { ...metadata, apiMetadata } }).scopes[3]
+    expect(scopesWith({ CORE: { apiPermissionPrefix: 'api://any/' } })).toBe('api://any/core.read')
+    expect(scopesWith(undefined)).toBe('core.read')
+  })
+
+  const without = (change: (copy: OAuthMetadata) => void) => {
+    const copy = structuredClone(metadata)
+    change(copy)
+    return { ...facts, metadata: copy }
+  }
+  it.each<[string, PkceConfigFacts, string, string]>([
+    ['the kind of user', { ...facts, agent: { userType: 'robot' } }, 'not_supported', 'userType'],
+    ['details', without(copy => void delete copy.authenticationDetails), 'metadata_failed', 'oAuthUser'],
+    ['the login', without(copy => (copy.authenticationDetails = { oAuthUser: [] })), 'metadata_failed', 'authURL'],
+    [
+      'a usable address',
+      without(copy => (copy.authenticationDetails = { oAuthUser: [{ authURL: 'no' }] })),
+      'metadata_failed',
+      'authURL',
+    ],
+    [
+      'the token address',
+      without(copy => (copy.authenticationDetails = { oAuthUser: [{ authURL: 'https://l.test/a/b' }] })),
+      'metadata_failed',
+      'accessTokenURL',
+    ],
+    [
+      'a path',
+      without(
+        copy =>
+          (copy.authenticationDetails = {
+            oAuthUser: [{ authURL: 'https://l.test', accessTokenURL: 'https://l.test/t' }],
+          }),
+      ),
+      'metadata_failed',
+      'path',
+    ],
+    ['the policy', without(copy => (copy.idpPolicies = null)), 'metadata_failed', 'userSigninPolicy'],
+    ['a client', { ...facts, deployment: { apiDomain: 'a', domainHint: 'd' } }, 'metadata_failed', 'vendorclientid'],
+    ['the way back', { ...facts, deployment: { ...deployment, domainHint: null } }, 'metadata_failed', 'domainHint'],
+  ])('says so when %s is missing', (_case, given, reason, word) => {
+    expect(() => buildPkceConfig(given)).toThrow(
+      expect.objectContaining({ name: 'AuthError', reason, message: expect.stringContaining(word) }),
+    )
+  })
+})
