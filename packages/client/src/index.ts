@@ -17,13 +17,25 @@ export {
   type UserProfile,
 } from '@aiagent/protocol'
 export { AiAgent, type AiAgentInitializeOptions, type OperationOptions } from './ai-agent.ts'
-export {
-  ApiHelper,
-  type ApiHelperConfig,
-  type GetAgentDetailsOptions,
-  type GetAiAgentSessionOptions,
-  type GetDeploymentInfoOptions,
-} from './api/api-helper.ts'
+export { ApiHelper } from './api/api-helper.ts'
+export type {
+  ApiCallOptions,
+  ApiHelperConfig,
+  GetAgentDetailsOptions,
+  GetAgentsByPortalOptions,
+  GetAiAgentSessionOptions,
+  GetConnectedAppsOptions,
+  GetCustomerDetailsOptions,
+  GetDeploymentInfoOptions,
+  GetMaskingPatternsOptions,
+  GetMyPortalsOptions,
+  GetPortalDetailsOptions,
+  GetPortalsOptions,
+  GetPreviousTranscriptOptions,
+  GetUserDetailsOptions,
+  GetUserProfilesOptions,
+  SelectUserProfileOptions,
+} from './api/api-options.ts'
 export {
   ACCESS_TOKEN_REFRESH_BUFFER_MINUTES,
   ACCESS_TOKEN_REFRESH_BUFFER_MS,

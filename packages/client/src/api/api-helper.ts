@@ -1,60 +1,47 @@
 import {
   type AgentDetails,
   AgentDetailsSchema,
+  type AgentListItem,
   type DeploymentInfo,
   DeploymentInfoSchema,
+  type MaskingPatterns,
+  type Portal,
+  type PortalDetails,
   paths,
   restBase,
+  type UserDetails,
+  type UserProfile,
 } from '@aiagent/protocol'
-import { ApiError, AuthError } from '../errors.ts'
-import type { Logger } from '../logger.ts'
 import type { CacheAdapter, CacheConfig } from '../platform/cache-adapter.ts'
-import { createCacheAdapter, resolveCacheAdapter } from '../platform/create-cache-adapter.ts'
+import { createCacheAdapter } from '../platform/create-cache-adapter.ts'
 import { defaultEnvironment, resolveEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
 import { ExpiringStore } from '../platform/expiring-store.ts'
-import { untilAborted } from '../util/abort.ts'
-import { failed, type HttpCall, request } from './http-client.ts'
-import { DEFAULT_LANGUAGE } from './language.ts'
-import { RESPONSE_TTL_MS, ResponseCache } from './response-cache.ts'
-import { requestSession } from './session-request.ts'
+import { ApiCaller, telling } from './api-caller.ts'
+import type {
+  ApiHelperConfig,
+  GetAgentDetailsOptions,
+  GetAgentsByPortalOptions,
+  GetAiAgentSessionOptions,
+  GetConnectedAppsOptions,
+  GetCustomerDetailsOptions,
+  GetDeploymentInfoOptions,
+  GetMaskingPatternsOptions,
+  GetMyPortalsOptions,
+  GetPortalDetailsOptions,
+  GetPortalsOptions,
+  GetPreviousTranscriptOptions,
+  GetUserDetailsOptions,
+  GetUserProfilesOptions,
+  SelectUserProfileOptions,
+} from './api-options.ts'
+import { request } from './http-client.ts'
+import * as portals from './portal-calls.ts'
+import * as records from './record-calls.ts'
+import { RESPONSE_TTL_MS } from './response-cache.ts'
+import { openSession } from './session-request.ts'
 
 const DEPLOYMENT_PREFIX = 'aiagent_static_deployment-info-'
-
-export interface ApiHelperConfig {
-  /** Host or address of the REST services, as the deployment info names it. */
-  apiDomain: string
-  /** @default 'en-us' */
-  language?: string | undefined
-  cache?: CacheConfig | undefined
-  /** Where the access token comes from when a call brings none. */
-  getToken?: (() => Promise<string | null> | string | null) | undefined
-  /** Gets a new token by force. With it, a session refused with 401 is asked for once more. */
-  refreshToken?: (() => Promise<string>) | undefined
-  logger?: Logger | undefined
-}
-
-/** What every call takes. */
-export interface ApiCallOptions {
-  /** Access token of this call, instead of the one that `getToken` gives. Blank counts as not given. */
-  authToken?: string | undefined
-  signal?: AbortSignal | undefined
-}
-
-export interface GetAgentDetailsOptions extends ApiCallOptions {
-  agentId: string
-}
-
-export interface GetAiAgentSessionOptions extends ApiCallOptions {
-  agentId: string
-  /** What the agent is to know of the person and the page. */
-  context?: Record<string, unknown> | undefined
-}
-
-export interface GetDeploymentInfoOptions {
-  environment?: Partial<Environment> | undefined
-  signal?: AbortSignal | undefined
-}
 
 /**
  * The REST calls of the service, each with a time limit of 30 seconds. Can be used without an `AiAgent`.
@@ -67,18 +54,11 @@ export class ApiHelper {
   /** Stores that hold deployment info, so that one call can empty them. */
   static readonly #deploymentStores = new Set<CacheAdapter>()
 
-  readonly #environment: Environment
-  readonly #config: ApiHelperConfig
-  readonly #cache: ResponseCache
-  #language: string
+  readonly #caller: ApiCaller
 
   /** @param environment replaces parts of the platform, as the second argument of `AiAgent` does */
   constructor(config: ApiHelperConfig, environment?: Partial<Environment>) {
-    this.#environment = resolveEnvironment(environment)
-    this.#config = config
-    const adapter = resolveCacheAdapter(config.cache, this.#environment, warnWith(config.logger))
-    this.#cache = new ResponseCache(adapter, this.#environment.clock, config.apiDomain, config.cache)
-    this.#language = config.language || DEFAULT_LANGUAGE
+    this.#caller = new ApiCaller(config, resolveEnvironment(environment))
   }
 
   /**
@@ -127,23 +107,24 @@ export class ApiHelper {
 
   /** Sets the language of the calls that carry one; null, undefined and blank set `en-us`. */
   setLanguage(code: string | null | undefined): void {
-    this.#language = code?.trim() || DEFAULT_LANGUAGE
+    this.#caller.setLanguage(code)
   }
 
   /** The language as it was set. */
   getLanguage(): string {
-    return this.#language
+    return this.#caller.language
   }
 
   /** What the service says of an agent. The answer always carries the agent's id. */
   async getAgentDetails(options: GetAgentDetailsOptions): Promise<AgentDetails> {
     const { agentId } = options
-    const details = await this.#cached({ agentId }, options, {
+    const call = {
       name: 'getAgentDetails',
       method: 'GET',
       path: paths.agentDetails(agentId),
       schema: AgentDetailsSchema,
-    })
+    } as const
+    const details = await this.#caller.load({ ...call, parameters: { agentId } }, options, send => send(call))
     return { ...details, agentId: details.agentId || agentId }
   }
 
@@ -153,97 +134,72 @@ export class ApiHelper {
    * @throws {SDKError} `SESSION_ID_INVALID` when the service answers with an id that cannot be used
    * @throws {ApiError} `SESSION_UNAUTHORIZED` when the token is refused, also after a refresh where there is one
    */
-  async getAiAgentSession({ agentId, context, authToken, signal }: GetAiAgentSessionOptions): Promise<string> {
-    const call = { name: 'getAiAgentSession', method: 'POST', path: paths.session(agentId) } as const
-    const token = await this.#token(call, { authToken, signal })
-    const open = (token: string) =>
-      requestSession(this.#environment, {
-        base: this.#config.apiDomain,
-        agentId,
-        token,
-        context,
-        signal,
-        onContextLost: status =>
-          this.#config.logger?.warn(
-            `The service refused to open a session by POST (status ${status}). It is opened by GET, without the context.`,
-          ),
-      })
-    try {
-      return await open(token)
-    } catch (error) {
-      if (!isUnauthorized(error)) throw error
-      const renewed = await this.#renew(call, error, signal)
-      if (!renewed || renewed === token) throw sessionUnauthorized(error)
-      return await open(renewed).catch(again => {
-        throw isUnauthorized(again) ? sessionUnauthorized(again) : again
-      })
-    }
+  getAiAgentSession(options: GetAiAgentSessionOptions): Promise<string> {
+    return openSession(this.#caller, options)
+  }
+
+  /** All portals, of a department where one is given. Pages are put together; one that fails fails the call. */
+  getPortals(options: GetPortalsOptions = {}): Promise<Portal[]> {
+    return portals.getPortals(this.#caller, 'getPortals', options)
+  }
+
+  /** The portals that the signed-in user may enter, put together likewise. */
+  getMyPortals(options: GetMyPortalsOptions = {}): Promise<Portal[]> {
+    return portals.getPortals(this.#caller, 'getMyPortals', options)
+  }
+
+  /** What a portal says of itself; null where the answer is empty. */
+  getPortalDetails(options: GetPortalDetailsOptions): Promise<PortalDetails | null> {
+    return portals.getPortalDetails(this.#caller, options)
+  }
+
+  /** The agents to choose from in a portal. An answer that is no list counts as an empty one. */
+  getAgentsByPortal(options: GetAgentsByPortalOptions): Promise<AgentListItem[]> {
+    return portals.getAgentsByPortal(this.#caller, options)
+  }
+
+  /** The profiles that the user has in a portal. */
+  getUserProfiles(options: GetUserProfilesOptions): Promise<UserProfile[]> {
+    return portals.getUserProfiles(this.#caller, options)
+  }
+
+  /** Tells the service which profile the user works with, and forgets every kept list of profiles. */
+  selectUserProfile(options: SelectUserProfileOptions): Promise<void> {
+    return portals.selectUserProfile(this.#caller, options)
+  }
+
+  /** The user of the desk. Null when nothing can be learned: it rejects only where there is no access token. */
+  getUserDetails(options: GetUserDetailsOptions = {}): Promise<UserDetails | null> {
+    return records.getUserDetails(this.#caller, options)
+  }
+
+  /** The customer who is signed in, likewise. Needs the scope `core.customermgr.read`. */
+  getCustomerDetails(options: GetCustomerDetailsOptions = {}): Promise<UserDetails | null> {
+    return records.getCustomerDetails(this.#caller, options)
+  }
+
+  /** The rules of what a department wants hidden in messages. */
+  getMaskingPatterns(options: GetMaskingPatternsOptions): Promise<MaskingPatterns> {
+    return records.getMaskingPatterns(this.#caller, options)
+  }
+
+  /** The apps connected to an agent, as the service lists them. Needs no token. */
+  getConnectedApps(options: GetConnectedAppsOptions): Promise<unknown> {
+    return records.getConnectedApps(this.#caller, options)
+  }
+
+  /** The messages of an earlier session, as the service lists them. Never cached. */
+  getPreviousTranscript(options: GetPreviousTranscriptOptions): Promise<unknown[]> {
+    return records.getPreviousTranscript(this.#caller, options)
   }
 
   /** Forgets every answer that is kept. */
   clearCache(): Promise<void> {
-    return this.#cache.invalidate()
+    return this.#caller.forget()
   }
 
   /** Forgets the answers of one call, as `'getAgentDetails'`; without a name, all of them. */
   invalidateCache(name?: string): Promise<void> {
-    return this.#cache.invalidate(name)
+    return this.#caller.forget(name)
   }
-
-  /** Makes a call with a token, unless its answer is still fresh. */
-  async #cached<T>(
-    parameters: Record<string, string>,
-    { authToken, signal }: ApiCallOptions,
-    call: Omit<HttpCall<T>, 'base' | 'token' | 'signal'>,
-  ): Promise<T> {
-    const token = await this.#token(call, { authToken, signal })
-    const fetch = (flight: AbortSignal) =>
-      request(this.#environment, { ...call, base: this.#config.apiDomain, token, signal: flight })
-    return telling(call, signal, this.#cache.load(call.name, parameters, fetch, signal))
-  }
-
-  async #token(call: NamedCall, { authToken, signal }: ApiCallOptions): Promise<string> {
-    const given = authToken?.trim()
-    if (given) return given
-    const asked = Promise.resolve(this.#config.getToken?.())
-    const token = (await telling(call, signal, untilAborted(asked, signal)))?.trim()
-    if (token) return token
-    throw new AuthError(
-      `${call.name} needs an access token and there is none. Pass authToken, or getToken to the constructor.`,
-      'token_missing',
-    )
-  }
-
-  /** A new token in place of one that was refused; nothing where there is no way to get one. */
-  async #renew(call: NamedCall, refused: ApiError, signal: AbortSignal | undefined): Promise<string | undefined> {
-    const renewing = this.#config.refreshToken?.().catch(cause => {
-      throw sessionUnauthorized(refused, cause)
-    })
-    return renewing && telling(call, signal, untilAborted(renewing, signal))
-  }
-}
-
-type NamedCall = Pick<HttpCall<unknown>, 'name' | 'method' | 'path'>
-
-/** Turns the reason of the caller's signal into an error that names the call. */
-async function telling<T>(call: NamedCall, signal: AbortSignal | undefined, answer: Promise<T>): Promise<T> {
-  try {
-    return await answer
-  } catch (error) {
-    throw signal?.aborted && !(error instanceof ApiError) ? failed(call, error) : error
-  }
-}
-
-function isUnauthorized(error: unknown): error is ApiError {
-  return error instanceof ApiError && error.status === 401
-}
-
-function sessionUnauthorized(refused: ApiError, cause: unknown = refused): ApiError {
-  const { method, path, status, body } = refused
-  const message = `${refused.message} Sign in again, or pass an access token that lives at least five minutes longer.`
-  return new ApiError(message, { code: 'SESSION_UNAUTHORIZED', reason: 'status', method, path, status, body, cause })
-}
-
-function warnWith(logger: Logger | undefined): ((message: string) => void) | undefined {
-  return logger && (message => logger.warn(message))
 }

@@ -1,11 +1,11 @@
 import { restBase } from '@aiagent/protocol'
 import { ApiError, type ApiErrorOptions } from '../errors.ts'
 import type { Environment } from '../platform/environment.ts'
-import { FetchFailure, fetchText } from '../platform/fetch-text.ts'
+import { FetchFailure, type FetchedText, fetchText } from '../platform/fetch-text.ts'
 import { check, type Schema } from '../util/standard-schema.ts'
 
-/** One REST call: what it is called, where it goes, what it sends, and what its answer must look like. */
-export interface HttpCall<T> {
+/** One REST call: what it is called, where it goes, what it sends. */
+export interface HttpCall {
   /** Name of the call, for people: it opens the message of every error. */
   name: string
   method: 'GET' | 'POST' | 'PUT'
@@ -15,14 +15,27 @@ export interface HttpCall<T> {
   path: string
   /** The path as errors may tell it, where the path itself carries a session id. */
   publicPath?: string
+  /** What follows the path's question mark, encoded. */
+  query?: string
   /** Access token; it goes out as `Bearer` unless `bareToken` is set. */
   token?: string
   bareToken?: boolean
   headers?: Record<string, string>
+  credentials?: RequestCredentials
   /** Sent as JSON. */
   body?: unknown
-  schema: Schema<T>
   signal?: AbortSignal | undefined
+}
+
+/** What an error tells of a call. */
+export type NamedCall = Pick<HttpCall, 'name' | 'method' | 'path' | 'publicPath'>
+
+/** A call whose answer is read. */
+export interface ReadingCall<T> extends HttpCall {
+  /** What the answer must look like. */
+  schema: Schema<T>
+  /** What status 204 means, for a call that may be answered so. */
+  noContent?: T
 }
 
 /** Longest error body that is kept, and longest part of it that stands in a message. */
@@ -34,7 +47,35 @@ const QUOTED_BODY_CHARS = 200
  *
  * @throws {ApiError} in every other case. Neither its message nor its body contains the access token.
  */
-export async function request<T>(environment: Pick<Environment, 'fetch' | 'clock'>, call: HttpCall<T>): Promise<T> {
+export async function request<T>(environment: Pick<Environment, 'fetch' | 'clock'>, call: ReadingCall<T>): Promise<T> {
+  const { status, text } = await exchange(environment, call)
+  if (status === 204 && call.noContent !== undefined) return call.noContent
+  const parsed = parseJson(text)
+  const checked = check(call.schema, parsed)
+  if (checked.ok) return checked.value
+  const problem = parsed !== undefined ? checked.problem : text.trim() ? 'it is no JSON' : 'it is empty'
+  throw apiError(call, `the answer cannot be read: ${problem}`, {
+    reason: 'body',
+    status,
+    body: readable(withoutToken(text, call)),
+  })
+}
+
+/**
+ * Makes a call that asks for nothing but a success: any 2xx, whose body is not read.
+ *
+ * @throws {ApiError} in every other case
+ */
+export async function requestSuccess(environment: Pick<Environment, 'fetch' | 'clock'>, call: HttpCall): Promise<void> {
+  await exchange(environment, call, true)
+}
+
+/** Sends a call and takes the answer, if it is a success. */
+async function exchange(
+  environment: Pick<Environment, 'fetch' | 'clock'>,
+  call: HttpCall,
+  skipBody = false,
+): Promise<FetchedText> {
   const headers = { ...call.headers }
   if (call.token) headers.Authorization = call.bareToken ? call.token : `Bearer ${call.token}`
   const init: RequestInit = { method: call.method, headers }
@@ -42,31 +83,23 @@ export async function request<T>(environment: Pick<Environment, 'fetch' | 'clock
     headers['Content-Type'] = 'application/json'
     init.body = JSON.stringify(call.body)
   }
-  const answer = await fetchText(environment, restBase(call.base) + call.path, init, call.signal).catch(cause => {
+  if (call.credentials) init.credentials = call.credentials
+  const address = restBase(call.base) + call.path + (call.query ? `?${call.query}` : '')
+  const answer = await fetchText(environment, address, init, call.signal, skipBody).catch(cause => {
     throw failed(call, cause)
   })
-  // A service that repeats the token in its error would have it end up in a log.
-  const text = call.token ? answer.text.replaceAll(call.token, '…') : answer.text
-  if (!answer.ok) {
-    const body = parseJson(text) ?? text.slice(0, KEPT_BODY_CHARS)
-    throw apiError(call, `status ${answer.status}${quote(body)}`, { reason: 'status', status: answer.status, body })
-  }
-  const parsed = parseJson(answer.text)
-  const checked = check(call.schema, parsed)
-  if (checked.ok) return checked.value
-  const problem = parsed !== undefined ? checked.problem : text.trim() ? 'it is no JSON' : 'it is empty'
-  throw apiError(call, `the answer cannot be read: ${problem}`, {
-    reason: 'body',
-    status: answer.status,
-    body: parsed ?? text.slice(0, KEPT_BODY_CHARS),
-  })
+  if (answer.ok) return answer
+  const body = readable(withoutToken(answer.text, call))
+  throw apiError(call, `status ${answer.status}${quote(body)}`, { reason: 'status', status: answer.status, body })
+}
+
+/** A service that repeats the token in its error would have it end up in a log. */
+function withoutToken(text: string, { token }: HttpCall): string {
+  return token ? text.replaceAll(token, '…') : text
 }
 
 /** The error of a call that got no complete answer. */
-export function failed(
-  call: Pick<HttpCall<unknown>, 'name' | 'method' | 'path' | 'publicPath'>,
-  cause: unknown,
-): ApiError {
+export function failed(call: NamedCall, cause: unknown): ApiError {
   if (cause instanceof FetchFailure) {
     return apiError(call, cause.message, { reason: cause.reason, status: cause.status, cause: cause.cause })
   }
@@ -74,7 +107,7 @@ export function failed(
 }
 
 function apiError(
-  call: Pick<HttpCall<unknown>, 'name' | 'method' | 'path' | 'publicPath'>,
+  call: NamedCall,
   problem: string,
   options: Omit<ApiErrorOptions, 'method' | 'path'>,
 ): ApiError {
@@ -83,6 +116,11 @@ function apiError(
     method: call.method,
     path: call.publicPath ?? call.path,
   })
+}
+
+/** A body as errors carry it: parsed, or the start of its text. */
+function readable(text: string): unknown {
+  return parseJson(text) ?? text.slice(0, KEPT_BODY_CHARS)
 }
 
 function parseJson(text: string): unknown {

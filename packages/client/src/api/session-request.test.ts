@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { failure, SESSION, setUpApi, TOKEN } from '../../test/api-set-up.ts'
 import { ApiError, AuthError, SDKError } from '../errors.ts'
 import { Logger } from '../logger.ts'
-import type { ApiHelperConfig } from './api-helper.ts'
+import type { ApiHelperConfig } from './api-options.ts'
 
 describe('getAiAgentSession', () => {
   const opened = { sessionId: 's-1' }

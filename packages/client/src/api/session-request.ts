@@ -1,53 +1,62 @@
 import { paths, SessionResponseSchema } from '@aiagent/protocol'
 import { ApiError, SDKError } from '../errors.ts'
-import type { Environment } from '../platform/environment.ts'
-import { type HttpCall, request } from './http-client.ts'
+import { untilAborted } from '../util/abort.ts'
+import { type ApiCall, type ApiCaller, telling } from './api-caller.ts'
+import type { ApiCallOptions, GetAiAgentSessionOptions } from './api-options.ts'
+import type { NamedCall } from './http-client.ts'
 
 /** Statuses of a service, or of a gateway before it, that does not take the POST. */
 const FALLBACK_STATUSES: ReadonlySet<number | undefined> = new Set([403, 404, 405])
 
-/** What opening a session needs to know. */
-export interface SessionCall {
-  base: string
-  agentId: string
-  token: string
-  context: Record<string, unknown> | undefined
-  signal: AbortSignal | undefined
-  /** Called before the GET is tried with a context that it cannot carry. */
-  onContextLost(status: number | undefined): void
-}
-
 /**
  * Opens a session: a POST with the context and, where that is answered by 403, 404 or 405, a GET whose answer alone counts.
+ * A token that is refused is renewed once, where there is a way to.
  *
  * @throws {SDKError} `SESSION_ID_INVALID` when the answer carries no usable id
- * @throws {ApiError} when the call fails
+ * @throws {ApiError} `SESSION_UNAUTHORIZED` when the token is refused for good; `API_ERROR` when the call fails otherwise
  */
-export async function requestSession(
-  environment: Pick<Environment, 'fetch' | 'clock'>,
-  { base, agentId, token, context, signal, onContextLost }: SessionCall,
-): Promise<string> {
-  const call = {
-    name: 'getAiAgentSession',
-    base,
-    path: paths.session(agentId),
-    token,
-    signal,
-    schema: SessionResponseSchema,
-  }
+export async function openSession(caller: ApiCaller, options: GetAiAgentSessionOptions): Promise<string> {
+  const { signal } = options
+  const call = { name: 'getAiAgentSession', method: 'POST', path: paths.session(options.agentId) } as const
+  const token = await caller.token(call, options)
   try {
-    const { sessionId } = await requestId(environment, { ...call, method: 'POST', body: context ? { context } : {} })
-    return sessionId
+    return await ask(caller, options, token)
   } catch (error) {
-    if (!(error instanceof ApiError && FALLBACK_STATUSES.has(error.status))) throw error
-    if (context && Object.keys(context).length > 0) onContextLost(error.status)
-    return (await requestId(environment, { ...call, method: 'GET' })).sessionId
+    if (!isUnauthorized(error)) throw error
+    const renewed = await renew(caller, call, error, signal)
+    if (!renewed || renewed === token) throw unauthorized(error)
+    return await ask(caller, options, renewed).catch(again => {
+      throw isUnauthorized(again) ? unauthorized(again) : again
+    })
   }
 }
 
-async function requestId<T>(environment: Pick<Environment, 'fetch' | 'clock'>, call: HttpCall<T>): Promise<T> {
+async function ask(
+  caller: ApiCaller,
+  { agentId, context, signal }: GetAiAgentSessionOptions,
+  authToken: string,
+): Promise<string> {
+  const call = { name: 'getAiAgentSession', path: paths.session(agentId), schema: SessionResponseSchema }
+  const options = { authToken, signal }
   try {
-    return await request(environment, call)
+    return await readId(caller, { ...call, method: 'POST', body: context ? { context } : {} }, options)
+  } catch (error) {
+    if (!(error instanceof ApiError && FALLBACK_STATUSES.has(error.status))) throw error
+    if (context && Object.keys(context).length > 0)
+      caller.config.logger?.warn(
+        `The service refused to open a session by POST (status ${error.status}). It is opened by GET, without the context.`,
+      )
+    return readId(caller, { ...call, method: 'GET' }, options)
+  }
+}
+
+async function readId(
+  caller: ApiCaller,
+  call: ApiCall<{ sessionId: string }>,
+  options: ApiCallOptions,
+): Promise<string> {
+  try {
+    return (await caller.send(call, options)).sessionId
   } catch (error) {
     // JSON that does not fit can only be an answer without a usable id; text is no answer at all.
     if (!(error instanceof ApiError && error.reason === 'body' && error.body instanceof Object)) throw error
@@ -55,4 +64,27 @@ async function requestId<T>(environment: Pick<Environment, 'fetch' | 'clock'>, c
       cause: error,
     })
   }
+}
+
+/** A new token in place of one that was refused; nothing where there is no way to get one. */
+async function renew(
+  caller: ApiCaller,
+  call: NamedCall,
+  refused: ApiError,
+  signal: AbortSignal | undefined,
+): Promise<string | undefined> {
+  const renewing = caller.config.refreshToken?.().catch(cause => {
+    throw unauthorized(refused, cause)
+  })
+  return renewing && telling(call, signal, untilAborted(renewing, signal))
+}
+
+function isUnauthorized(error: unknown): error is ApiError {
+  return error instanceof ApiError && error.status === 401
+}
+
+function unauthorized(refused: ApiError, cause: unknown = refused): ApiError {
+  const { method, path, status, body } = refused
+  const message = `${refused.message} Sign in again, or pass an access token that lives at least five minutes longer.`
+  return new ApiError(message, { code: 'SESSION_UNAUTHORIZED', reason: 'status', method, path, status, body, cause })
 }

@@ -38,6 +38,7 @@ const WORDS: Record<FetchFailureReason, string> = {
 /**
  * Fetches an address and reads the answer to its end, within a time limit that covers both.
  *
+ * @param skipBody leaves the body of a success unread: its text is empty then
  * @throws {FetchFailure} when there is no complete answer; a complete one is returned, whatever its status
  */
 export async function fetchText(
@@ -45,12 +46,17 @@ export async function fetchText(
   address: string,
   init: RequestInit,
   signal?: AbortSignal,
+  skipBody = false,
 ): Promise<FetchedText> {
   let status: number | undefined
   try {
     return await withTimeLimit(environment.clock, REQUEST_LIMIT_MS, signal, async limit => {
       const response = await environment.fetch(address, { ...init, signal: limit })
       status = response.status
+      if (skipBody && response.ok) {
+        response.body?.cancel().catch(() => {})
+        return { ok: true, status, text: '' }
+      }
       return { ok: response.ok, status, text: await response.text() }
     })
   } catch (cause) {

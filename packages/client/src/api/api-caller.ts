@@ -1,0 +1,138 @@
+import { ApiError, AuthError } from '../errors.ts'
+import { resolveCacheAdapter } from '../platform/create-cache-adapter.ts'
+import type { Environment } from '../platform/environment.ts'
+import { untilAborted } from '../util/abort.ts'
+import { subjectFingerprint } from '../util/subject-fingerprint.ts'
+import type { ApiCallOptions, ApiHelperConfig } from './api-options.ts'
+import { failed, type HttpCall, type NamedCall, type ReadingCall, request, requestSuccess } from './http-client.ts'
+import { DEFAULT_LANGUAGE, toAcceptLanguage, toLangParameter } from './language.ts'
+import { ResponseCache } from './response-cache.ts'
+
+/** How a call shows who makes it: with a Bearer token, with the token alone, or not at all. */
+export type CallAuth = 'bearer' | 'bare' | 'none'
+
+type Stated<Call extends HttpCall> = Omit<Call, 'base' | 'token' | 'bareToken' | 'signal'> & {
+  /** Another host than the usual one. */
+  base?: string | undefined
+  /** @default 'bearer' */
+  auth?: CallAuth
+}
+
+/** A call as its author states it: the caller adds host, token and signal. */
+export type ApiCall<T> = Stated<ReadingCall<T>>
+
+/** Makes calls that belong together: with one token, until one signal is aborted. */
+export type Send = <T>(call: ApiCall<T>) => Promise<T>
+
+/** A kept answer: which call it is of, what it depends on, and whether on the person too. */
+export interface KeptAnswer extends NamedCall {
+  auth?: CallAuth
+  parameters: Readonly<Record<string, string | number | undefined>>
+  /** True: another person's answer may be another. */
+  perUser?: boolean
+}
+
+/** What all REST calls of one helper have in common: host, language, token, time limit, kept answers. */
+export class ApiCaller {
+  readonly environment: Environment
+  readonly config: ApiHelperConfig
+  readonly #cache: ResponseCache
+  #language: string
+
+  constructor(config: ApiHelperConfig, environment: Environment) {
+    this.environment = environment
+    this.config = config
+    const { logger } = config
+    const adapter = resolveCacheAdapter(config.cache, environment, logger && (message => logger.warn(message)))
+    this.#cache = new ResponseCache(adapter, environment.clock, config.apiDomain, config.cache)
+    this.#language = config.language?.trim() || DEFAULT_LANGUAGE
+  }
+
+  get language(): string {
+    return this.#language
+  }
+
+  setLanguage(code: string | null | undefined): void {
+    this.#language = code?.trim() || DEFAULT_LANGUAGE
+  }
+
+  /** What every call to the portal manager carries; empty where the host has none. */
+  get shortUrlTemplate(): string {
+    return this.config.shortUrlTemplate?.trim() ?? ''
+  }
+
+  /** Headers of the calls whose answer depends on the language. */
+  get languageHeaders(): Record<string, string> {
+    return { Accept: 'application/json', 'Accept-Language': toAcceptLanguage(this.#language) }
+  }
+
+  /** The language as a query parameter. */
+  get langParameter(): string {
+    return toLangParameter(this.#language)
+  }
+
+  /** Makes a call. */
+  async send<T>(call: ApiCall<T>, options: ApiCallOptions): Promise<T> {
+    return request(this.environment, { ...call, ...(await this.#rest(call, options)) })
+  }
+
+  /** Makes a call that asks for nothing but a success. */
+  async sendBlind(call: Stated<HttpCall>, options: ApiCallOptions): Promise<void> {
+    await requestSuccess(this.environment, { ...call, ...(await this.#rest(call, options)) })
+  }
+
+  /** The kept answer while it is fresh, else what `work` makes of one call or several. */
+  async load<T>(answer: KeptAnswer, options: ApiCallOptions, work: (send: Send) => Promise<T>): Promise<T> {
+    const { signal } = options
+    // Asked for first, so that a kept answer is only for those who might ask for it anew.
+    const token = answer.auth === 'none' ? undefined : await this.token(answer, options)
+    const parameters: Record<string, string> = {}
+    for (const [name, value] of Object.entries(answer.parameters))
+      if (value !== undefined) parameters[name] = String(value)
+    if (answer.perUser && token) parameters['user'] = subjectFingerprint(token)
+    const fetch = (flight: AbortSignal) =>
+      work(call => this.send(call, { authToken: token, signal: flight }))
+    return telling(answer, signal, this.#cache.load(answer.name, parameters, fetch, signal))
+  }
+
+  /** Forgets the kept answers of one call; without a name, all of them. */
+  forget(name?: string): Promise<void> {
+    return this.#cache.invalidate(name)
+  }
+
+  /**
+   * The access token of a call.
+   *
+   * @throws {AuthError} reason `token_missing` where there is none
+   */
+  async token(call: NamedCall, { authToken, signal }: ApiCallOptions): Promise<string> {
+    const given = authToken?.trim()
+    if (given) return given
+    const asked = Promise.resolve(this.config.getToken?.())
+    const token = (await telling(call, signal, untilAborted(asked, signal)))?.trim()
+    if (token) return token
+    throw new AuthError(
+      `${call.name} needs an access token and there is none. Pass authToken, or getToken to the constructor.`,
+      'token_missing',
+    )
+  }
+
+  /** What the author of a call leaves to the caller. */
+  async #rest(
+    call: NamedCall & { base?: string | undefined; auth?: CallAuth },
+    options: ApiCallOptions,
+  ): Promise<Pick<HttpCall, 'base' | 'token' | 'bareToken' | 'signal'>> {
+    const rest = { base: call.base || this.config.apiDomain, signal: options.signal }
+    if (call.auth === 'none') return rest
+    return { ...rest, token: await this.token(call, options), bareToken: call.auth === 'bare' }
+  }
+}
+
+/** Turns the reason of the caller's signal into an error that names the call. */
+export async function telling<T>(call: NamedCall, signal: AbortSignal | undefined, answer: Promise<T>): Promise<T> {
+  try {
+    return await answer
+  } catch (error) {
+    throw signal?.aborted && !(error instanceof ApiError) ? failed(call, error) : error
+  }
+}

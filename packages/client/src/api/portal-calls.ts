@@ -1,0 +1,189 @@
+import {
+  type AgentListItem,
+  AgentListSchema,
+  PORTAL_PAGE_SIZE,
+  type Portal,
+  type PortalDetails,
+  PortalDetailsListSchema,
+  type PortalList,
+  PortalListSchema,
+  paths,
+  QUERY,
+  type UserProfile,
+  type UserProfileList,
+  UserProfileListSchema,
+} from '@aiagent/protocol'
+import type { Schema } from '../util/standard-schema.ts'
+import type { ApiCaller } from './api-caller.ts'
+import type {
+  GetAgentsByPortalOptions,
+  GetPortalDetailsOptions,
+  GetPortalsOptions,
+  GetUserProfilesOptions,
+  SelectUserProfileOptions,
+} from './api-options.ts'
+
+/** Name of the call whose kept answers turn stale when a profile is chosen. */
+export const USER_PROFILES = 'getUserProfiles'
+
+/** A list of portals: every one, or those of the user. */
+export async function getPortals(
+  caller: ApiCaller,
+  name: 'getPortals' | 'getMyPortals',
+  options: GetPortalsOptions,
+): Promise<Portal[]> {
+  const departmentId = String(options.departmentId ?? '').trim()
+  const shortUrlTemplate = options.shortUrlTemplate?.trim() || caller.shortUrlTemplate
+  const call = {
+    name,
+    method: 'GET',
+    path: name === 'getPortals' ? paths.portals() : paths.myPortals(),
+    headers: caller.languageHeaders,
+    schema: PortalListSchema,
+    noContent: {},
+  } as const
+  const answer = {
+    ...call,
+    perUser: true,
+    parameters: {
+      language: caller.language,
+      departmentId: departmentId || undefined,
+      shortUrlTemplate: shortUrlTemplate || undefined,
+      userId: options.userId?.trim() || 'default',
+    },
+  }
+  const { langParameter } = caller
+  return caller.load(answer, options, send =>
+    allPages((size, page) => {
+      const query = encodedQuery({
+        [QUERY.LANGUAGE]: langParameter,
+        [QUERY.PAGE_SIZE]: String(size),
+        [QUERY.PAGE_NUMBER]: String(page),
+        [QUERY.DEPARTMENT_ID]: departmentId,
+        [QUERY.SHORT_URL_TEMPLATE]: shortUrlTemplate,
+      })
+      return send({ ...call, query })
+    }),
+  )
+}
+
+/** Fetches one page after the other. A page that fails fails the list; an empty one ends it, whatever was announced. */
+async function allPages(fetchPage: (size: number, page: number) => Promise<PortalList>): Promise<Portal[]> {
+  const first = await fetchPage(PORTAL_PAGE_SIZE, 1)
+  const portals = [...(first.portal ?? [])]
+  const { count = 0, pagesize = 0 } = first.paginationInfo ?? {}
+  const pages = pagesize > 0 ? Math.ceil(count / pagesize) : 1
+  for (let page = 2; page <= pages; page++) {
+    const { portal } = await fetchPage(pagesize, page)
+    if (!portal?.length) break
+    portals.push(...portal)
+  }
+  return portals
+}
+
+/** What a portal says of itself. The one call whose token stands alone, without the word Bearer. */
+export async function getPortalDetails(
+  caller: ApiCaller,
+  options: GetPortalDetailsOptions,
+): Promise<PortalDetails | null> {
+  const { portalId } = options
+  const call = {
+    name: 'getPortalDetails',
+    method: 'GET',
+    path: paths.portalDetails(portalId),
+    query: plainQuery({ [QUERY.LANGUAGE]: caller.langParameter, [QUERY.SHORT_URL_TEMPLATE]: caller.shortUrlTemplate }),
+    auth: 'bare',
+    headers: caller.languageHeaders,
+    schema: PortalDetailsListSchema,
+  } as const
+  const parameters = { portalId, language: caller.language, shortUrlTemplate: caller.shortUrlTemplate || undefined }
+  const answer = await caller.load({ ...call, parameters, perUser: true }, options, send => send(call))
+  return answer.portal?.[0] ?? null
+}
+
+/** The agents that a portal offers. An answer that is no list counts as an empty one. */
+export async function getAgentsByPortal(
+  caller: ApiCaller,
+  options: GetAgentsByPortalOptions,
+): Promise<AgentListItem[]> {
+  const { departmentId, portalId } = options
+  const agentType = options.agentType?.trim() || 'contact-center'
+  const call = {
+    name: 'getAgentsByPortal',
+    method: 'GET',
+    path: paths.agentsByPortal(departmentId, portalId),
+    query: encodedQuery({ [QUERY.AGENT_TYPE]: agentType }),
+    headers: caller.languageHeaders,
+    schema: listOrNothing(AgentListSchema),
+    noContent: [],
+  } as const
+  const parameters = { departmentId, portalId, agentType, language: caller.language }
+  return caller.load<AgentListItem[]>({ ...call, parameters, perUser: true }, options, send =>
+    send<AgentListItem[]>({ ...call, noContent: [] }),
+  )
+}
+
+/** The profiles that the user has in a portal. */
+export async function getUserProfiles(caller: ApiCaller, options: GetUserProfilesOptions): Promise<UserProfile[]> {
+  const { portalId } = options
+  const call = {
+    name: USER_PROFILES,
+    method: 'GET',
+    path: paths.userProfiles(portalId),
+    query: portalQuery(caller),
+    headers: caller.languageHeaders,
+    schema: UserProfileListSchema,
+    noContent: {},
+  } as const
+  const parameters = { portalId, language: caller.language, shortUrlTemplate: caller.shortUrlTemplate || undefined }
+  return caller.load({ ...call, parameters, perUser: true }, options, async send => {
+    const { profile }: UserProfileList = await send(call)
+    return profile ?? []
+  })
+}
+
+/** Tells the service which profile the user works with. */
+export async function selectUserProfile(caller: ApiCaller, options: SelectUserProfileOptions): Promise<void> {
+  const { portalId, profileId } = options
+  const call = {
+    name: 'selectUserProfile',
+    method: 'PUT',
+    path: paths.selectUserProfile(portalId, profileId),
+    query: portalQuery(caller),
+    headers: caller.languageHeaders,
+  } as const
+  await caller.sendBlind(call, options)
+  // The profile is chosen; that the store fails changes nothing about it.
+  await caller
+    .forget(USER_PROFILES)
+    .catch(error => caller.config.logger?.warn('Kept profiles could not be forgotten.', { error }))
+}
+
+/** Query of the portal manager's calls for one portal. */
+export function portalQuery(caller: ApiCaller): string {
+  return encodedQuery({
+    [QUERY.LANGUAGE]: caller.langParameter,
+    [QUERY.SHORT_URL_TEMPLATE]: caller.shortUrlTemplate,
+  })
+}
+
+/** Parameters that have a value, encoded, names too. */
+export function encodedQuery(parameters: Readonly<Record<string, string>>): string {
+  return new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== '')).toString()
+}
+
+/** The same with names as they are: some calls have always sent a plain dollar sign. */
+export function plainQuery(parameters: Readonly<Record<string, string>>): string {
+  const given = Object.entries(parameters).filter(([, value]) => value !== '')
+  return given.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
+}
+
+/** A list as its schema says; anything that is no list reads as an empty one. */
+function listOrNothing<T>(schema: Schema<T[]>): Schema<T[]> {
+  const { validate } = schema['~standard']
+  return {
+    '~standard': {
+      validate: value => (value === undefined || Array.isArray(value) ? validate(value) : { value: [] }),
+    },
+  }
+}

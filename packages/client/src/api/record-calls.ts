@@ -1,0 +1,116 @@
+import {
+  CustomerListSchema,
+  type MaskingPatterns,
+  MaskingPatternsSchema,
+  PreviousTranscriptSchema,
+  paths,
+  QUERY,
+  type UserDetails,
+  UserListSchema,
+} from '@aiagent/protocol'
+import { ApiError } from '../errors.ts'
+import type { Schema } from '../util/standard-schema.ts'
+import type { ApiCaller } from './api-caller.ts'
+import type {
+  ApiCallOptions,
+  GetConnectedAppsOptions,
+  GetMaskingPatternsOptions,
+  GetPreviousTranscriptOptions,
+} from './api-options.ts'
+import { encodedQuery, plainQuery } from './portal-calls.ts'
+
+/** The user of the desk, or null when nothing can be learned. */
+export async function getUserDetails(caller: ApiCaller, options: ApiCallOptions): Promise<UserDetails | null> {
+  const call = {
+    name: 'getUserDetails',
+    method: 'GET',
+    path: paths.userDetails(),
+    query: encodedQuery({ [QUERY.SHORT_URL_TEMPLATE]: caller.shortUrlTemplate }),
+    headers: caller.languageHeaders,
+    credentials: 'include',
+    schema: UserListSchema,
+  } as const
+  const authToken = await caller.token(call, options)
+  return orNull(caller.send(call, { ...options, authToken }).then(({ user }) => user?.[0]))
+}
+
+/** The customer, or null when nothing can be learned. */
+export async function getCustomerDetails(caller: ApiCaller, options: ApiCallOptions): Promise<UserDetails | null> {
+  const call = {
+    name: 'getCustomerDetails',
+    method: 'GET',
+    path: paths.customerDetails(),
+    query: plainQuery({ [QUERY.ATTRIBUTE]: 'all' }),
+    headers: caller.languageHeaders,
+    credentials: 'include',
+    schema: CustomerListSchema,
+  } as const
+  const authToken = await caller.token(call, options)
+  return orNull(caller.send(call, { ...options, authToken }).then(({ customer }) => customer?.[0]))
+}
+
+/** Who a person is, is good to know and never worth a failure. */
+async function orNull(details: Promise<UserDetails | undefined>): Promise<UserDetails | null> {
+  try {
+    return (await details) ?? null
+  } catch (error) {
+    if (error instanceof ApiError) return null
+    throw error
+  }
+}
+
+/** The rules of what a department wants hidden. */
+export function getMaskingPatterns(caller: ApiCaller, options: GetMaskingPatternsOptions): Promise<MaskingPatterns> {
+  const { departmentId } = options
+  const channel = options.channel?.trim() || 'chat'
+  const call = {
+    name: 'getMaskingPatterns',
+    method: 'GET',
+    path: paths.maskingPatterns(departmentId, channel),
+    query: encodedQuery({ [QUERY.LANGUAGE]: caller.langParameter }),
+    headers: caller.languageHeaders,
+    schema: MaskingPatternsSchema,
+  } as const
+  const parameters = { departmentId, channel, language: caller.language }
+  return caller.load({ ...call, parameters, perUser: true }, options, send => send(call))
+}
+
+/** The apps that are connected to an agent, as the service lists them. Needs no token. */
+export function getConnectedApps(caller: ApiCaller, options: GetConnectedAppsOptions): Promise<unknown> {
+  const { tenantId, agentId, signal } = options
+  const base = options.apiDomain?.trim() || undefined
+  const call = {
+    name: 'getConnectedApps',
+    method: 'GET',
+    base,
+    path: paths.connectedApps(tenantId, agentId),
+    auth: 'none',
+    schema: AnyJson,
+  } as const
+  const parameters = { tenantId, agentId, apiDomain: base }
+  return caller.load({ ...call, parameters }, { signal }, send => send(call))
+}
+
+/** The messages of an earlier session. */
+export async function getPreviousTranscript(
+  caller: ApiCaller,
+  options: GetPreviousTranscriptOptions,
+): Promise<unknown[]> {
+  const { agentId, sessionId } = options
+  const call = {
+    name: 'getPreviousTranscript',
+    method: 'GET',
+    base: options.apiDomain?.trim() || undefined,
+    path: paths.previousTranscript(agentId, sessionId),
+    publicPath: paths.previousTranscript(agentId, ':sessionId'),
+    schema: PreviousTranscriptSchema,
+  } as const
+  return (await caller.send(call, options)).messages ?? []
+}
+
+/** Takes whatever JSON there is. */
+const AnyJson: Schema<unknown> = {
+  '~standard': {
+    validate: value => (value === undefined ? { issues: [{ message: 'no JSON' }] } : { value }),
+  },
+}
