@@ -15,13 +15,13 @@ export function loginPage({ host, users }: LoginPageFacts): string {
   const people = users
     .map(
       ({ id, name, email }) =>
-        `<li><button name="${LOGIN_FIELD.user}" value="${escape(id)}">${escape(name)}` +
-        `${email === undefined ? '' : `<small>${escape(email)}</small>`}</button></li>`,
+        `<li><button name="${LOGIN_FIELD.user}" value="${asText(id)}">${asText(name)}` +
+        `${email === undefined ? '' : `<small>${asText(email)}</small>`}</button></li>`,
     )
     .join('\n')
   return page(
     'Sign in',
-    `<p>Who are you at ${escape(host)}?</p>
+    `<p>Who are you at ${asText(host)}?</p>
 <form method="post">
 <ul>
 ${people}
@@ -33,7 +33,7 @@ ${people}
 
 /** What went wrong, in the words of the one who noticed. */
 export function errorPage(title: string, details: string): string {
-  return page(title, `<p role="alert">${escape(details)}</p>`)
+  return page(title, `<p role="alert">${asText(details)}</p>`)
 }
 
 /** Submits the form of a logout as soon as it is there, so that nobody has to confirm what they asked for. */
@@ -55,7 +55,7 @@ function page(title: string, content: string): string {
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escape(title)}</title>
+<title>${asText(title)}</title>
 <style>
 :root { color-scheme: light dark; font: 100%/1.5 system-ui, sans-serif }
 main { max-width: 24rem; margin: 10vh auto; padding: 0 1rem }
@@ -67,7 +67,7 @@ small { display: block; opacity: .8 }
 </head>
 <body>
 <main>
-<h1>${escape(title)}</h1>
+<h1>${asText(title)}</h1>
 ${content}
 </main>
 </body>
@@ -75,6 +75,6 @@ ${content}
 `
 }
 
-function escape(text: string): string {
+function asText(text: string): string {
   return text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
 }

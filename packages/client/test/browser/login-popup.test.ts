@@ -1,0 +1,120 @@
+import { paths } from '@aiagent/protocol'
+import { hasChromium, type LaunchedChromium } from '@aiagent/test-support/chromium'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import {
+  bundleLoginHost,
+  choose,
+  LoginStage,
+  launchForLogins,
+  openPage,
+  outcomeOf,
+  pressForPopup,
+  signInByPopup,
+} from './login-stage.ts'
+
+describe.skipIf(!hasChromium())('login by popup', () => {
+  let bundle = ''
+  let chromium: LaunchedChromium
+  let stage: LoginStage
+  beforeAll(async () => {
+    bundle = await bundleLoginHost()
+  })
+  beforeEach(async () => {
+    chromium = await launchForLogins()
+    stage = await LoginStage.open(bundle)
+  })
+  afterEach(async () => {
+    await chromium?.close()
+    await stage?.close()
+  })
+
+  it('[AUTH-03] [AUTH-15] signs a person in with nothing of the page in the request, and the token opens a session', async () => {
+    const page = await openPage(chromium, stage.address({ nextRoute: '/elsewhere' }))
+    const { token } = await signInByPopup(page)
+    expect(token).toMatchObject({ sub: 'customer', scope: 'api://acme/core.aiservices.read' })
+    expect(chromium.context.pages()).toEqual([page])
+    const [{ query } = { query: {} as Record<string, string> }] = stage.asked('/oauth2/v2.0/authorize')
+    expect(query).toMatchObject({ code_challenge_method: 'S256', client_id: 'app-ext', response_type: 'code' })
+    // The identity library's own anti-forgery value, and nothing else.
+    expect(query['state']).toMatch(/^[0-9a-f]{32}$/)
+    expect(JSON.stringify(query)).not.toContain('elsewhere')
+    const session = await stage.service.emulator.fetch(stage.service.url + paths.session('account'), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token?.text}` },
+      body: '{}',
+    })
+    expect(session.status).toBe(200)
+  })
+
+  it('[AUTH-16] hands domain_hint, localLogin and further parameters to the provider', async () => {
+    const more = { localLogin: true, extraQueryParameters: { ui_locales: 'de-de' } }
+    await signInByPopup(await openPage(chromium, stage.address(more)))
+    expect(stage.asked('/oauth2/v2.0/authorize')[0]?.query).toMatchObject({
+      domain_hint: new URL(stage.service.url).host,
+      localLogin: 'true',
+      ui_locales: 'de-de',
+    })
+  })
+
+  it('tells that the person closed the window', async () => {
+    const page = await openPage(chromium, stage.address())
+    const popup = await pressForPopup(page, 'login')
+    await popup.waitForSelector('button[value="customer"]')
+    await popup.close()
+    expect(await outcomeOf(page, 'login')).toMatchObject({ reason: 'popup_closed' })
+    // And can be tried again.
+    expect((await signInByPopup(page)).token?.sub).toBe('customer')
+  })
+
+  it('tells that the browser blocked the window, and works with the next click', async () => {
+    const page = await openPage(chromium, stage.address({}, 'login'))
+    const { reason, message } = await outcomeOf(page, 'login')
+    expect(reason).toBe('popup_blocked')
+    expect(message).toContain('allow popups')
+    expect(stage.asked('/oauth2/v2.0/authorize')).toEqual([])
+    expect((await signInByPopup(page)).token?.sub).toBe('customer')
+  })
+
+  it('[AUTH-03] comes back from a login page with a cross-origin opener policy', async () => {
+    stage.settings.loginOpenerPolicy = 'same-origin'
+    const page = await openPage(chromium, stage.address())
+    const popup = await pressForPopup(page, 'login')
+    await popup.waitForSelector('button[value="customer"]')
+    expect(await popup.evaluate(() => window.opener)).toBeNull()
+    await choose(popup, 'customer')
+    expect(await outcomeOf(page, 'login')).toMatchObject({ token: { sub: 'customer' } })
+  })
+
+  it('tells that the person cancelled on the login page', async () => {
+    const page = await openPage(chromium, stage.address())
+    const popup = await pressForPopup(page, 'login')
+    await popup.click('button[name="cancel"]')
+    expect(await outcomeOf(page, 'login')).toMatchObject({ reason: 'popup_closed' })
+  })
+
+  it('restores the session after a reload without asking anybody', async () => {
+    const page = await openPage(chromium, stage.address())
+    const { token } = await signInByPopup(page)
+    const before = stage.service.emulator.control.requests().filter(({ path }) => path.startsWith('/acme/')).length
+    await page.reload()
+    await outcomeOf(page, 'start')
+    await page.click('#token')
+    expect((await outcomeOf(page, 'token')).token).toEqual(token)
+    expect(stage.service.emulator.control.requests().filter(({ path }) => path.startsWith('/acme/'))).toHaveLength(
+      before,
+    )
+  })
+
+  it('[AUTH-18] authenticate() runs the interactive login although a session was restored', async () => {
+    const page = await openPage(chromium, stage.address())
+    const { token } = await signInByPopup(page)
+    await page.reload()
+    await outcomeOf(page, 'start')
+    const popup = await pressForPopup(page, 'login')
+    const again = await outcomeOf(page, 'login')
+    // The provider knows the person, so its window needs no click.
+    expect(popup.isClosed()).toBe(true)
+    expect(again.token?.jti).not.toBe(token?.jti)
+    expect(stage.asked('/oauth2/v2.0/authorize').map(({ query }) => query['prompt'])).toEqual([undefined, undefined])
+  })
+})

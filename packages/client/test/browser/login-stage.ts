@@ -1,0 +1,166 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { CALLBACK_PAGE, type PKCEAuthConfig } from '@aiagent/client/pkce'
+import type { EmulatorSettings } from '@aiagent/emulator'
+import { type EmulatorServer, loadDevelopmentCertificate, serveEmulator } from '@aiagent/emulator/node'
+import { bundleForPage, type LaunchedChromium, launchChromium } from '@aiagent/test-support/chromium'
+import type { Page } from 'playwright-core'
+import type { LoginCall, LoginSetup, Outcome } from './page/login-host.ts'
+
+const HOST_PAGE = `<!doctype html>
+<html lang="en">
+<title>Host</title>
+<button id="login">Sign in</button>
+<button id="token">Token</button>
+<button id="refresh">Renew</button>
+<button id="logout">Sign out</button>
+<script src="/host.js"></script>
+`
+
+/** A Chromium that takes development certificates and blocks popups as a person's browser does. */
+export const launchForLogins = (): Promise<LaunchedChromium> =>
+  launchChromium({ ignoreDefaultArgs: ['--disable-popup-blocking'], context: { ignoreHTTPSErrors: true } })
+
+/** The script of the host's page, bundled with the client and its login. */
+export const bundleLoginHost = (): Promise<string> =>
+  bundleForPage(`import { startLoginPage } from './page/login-host.ts'\nstartLoginPage()`, import.meta.url)
+
+/** A host's page and an identity provider, on different origins over TLS. */
+export class LoginStage {
+  readonly service: EmulatorServer
+  /** Origin of the host's page. */
+  readonly origin: string
+  readonly #undo: () => Promise<void>
+
+  constructor(service: EmulatorServer, origin: string, undo: () => Promise<void>) {
+    this.service = service
+    this.origin = origin
+    this.#undo = undo
+  }
+
+  static async open(bundle: string, settings: Partial<EmulatorSettings> = {}): Promise<LoginStage> {
+    const folder = await mkdtemp(join(tmpdir(), 'login-stage-'))
+    const { cert, key } = await loadDevelopmentCertificate('127.0.0.1', folder)
+    const service = await serveEmulator({
+      reply: ({ text }) => ({ content: `You said: ${text}` }),
+      tls: { cert, key },
+      settings,
+    })
+    const files: Readonly<Record<string, string>> = {
+      '/': HOST_PAGE,
+      '/host.js': bundle,
+      '/callback.html': CALLBACK_PAGE,
+    }
+    const pages = createServer({ cert, key }, (request, response) => {
+      const { pathname } = new URL(request.url ?? '/', 'https://page')
+      const type = pathname.endsWith('.js') ? 'text/javascript' : 'text/html'
+      response.writeHead(files[pathname] === undefined ? 404 : 200, { 'content-type': `${type}; charset=utf-8` })
+      response.end(files[pathname])
+    })
+    await new Promise<void>(resolve => pages.listen(0, '127.0.0.1', resolve))
+    const origin = `https://127.0.0.1:${(pages.address() as AddressInfo).port}`
+    return new LoginStage(service, origin, async () => {
+      pages.closeAllConnections()
+      await Promise.all([
+        service.close(),
+        new Promise(resolve => pages.close(resolve)),
+        rm(folder, { recursive: true }),
+      ])
+    })
+  }
+
+  get settings(): EmulatorSettings {
+    return this.service.emulator.settings
+  }
+
+  get authority(): string {
+    return `${this.service.url}/acme/customer-sign-in`
+  }
+
+  /** The host's own login at the provider, returning to the page that the client ships. */
+  config(more: Partial<PKCEAuthConfig> = {}): PKCEAuthConfig {
+    return {
+      clientId: 'app-ext',
+      redirectUri: `${this.origin}/callback.html`,
+      knownAuthorities: [new URL(this.authority).host],
+      authorizationUrl: this.authority,
+      scopes: ['openid', 'profile', 'offline_access', 'api://acme/core.aiservices.read'],
+      authScheme: 'popup',
+      ...more,
+    }
+  }
+
+  /** Address of the host's page. */
+  address(more: Partial<PKCEAuthConfig> = {}, atOnce?: LoginCall): string {
+    const setup: LoginSetup = { endpoint: this.service.url, config: this.config(more), ...(atOnce && { atOnce }) }
+    return `${this.origin}/?${new URLSearchParams({ setup: JSON.stringify(setup) })}`
+  }
+
+  /** What the provider was asked, by the end of its path. */
+  asked(end: string) {
+    return this.service.emulator.control
+      .requests()
+      .filter(({ path, method }) => path.endsWith(end) && method !== 'OPTIONS')
+      .map(({ query, body, path, status }) => ({
+        path,
+        query,
+        form: Object.fromEntries(new URLSearchParams(body)),
+        status,
+      }))
+  }
+
+  /** The grants that tokens were asked with, in order. */
+  grants(): (string | undefined)[] {
+    return this.asked('/oauth2/v2.0/token').map(({ form }) => form['grant_type'])
+  }
+
+  close(): Promise<void> {
+    return this.#undo()
+  }
+}
+
+/** Waits for the outcome of a page's last call and takes it. */
+export async function outcomeOf(page: Page, call: Outcome['call']): Promise<Outcome> {
+  await page.waitForFunction(name => globalThis.loginHost?.outcomes.some(outcome => outcome.call === name), call)
+  return page.evaluate(name => {
+    const { outcomes } = globalThis.loginHost
+    return outcomes.splice(
+      outcomes.findIndex(outcome => outcome.call === name),
+      1,
+    )[0]
+  }, call) as Promise<Outcome>
+}
+
+/** Opens a host's page and waits until it is ready. */
+export async function openPage(chromium: LaunchedChromium, address: string): Promise<Page> {
+  const page = await chromium.newPage()
+  await page.goto(address)
+  expectNoReason(await outcomeOf(page, 'start'))
+  return page
+}
+
+/** Presses a button of the host's page and gives the window that opens. */
+export async function pressForPopup(page: Page, call: LoginCall): Promise<Page> {
+  const opening = page.context().waitForEvent('page')
+  await page.click(`#${call}`)
+  return opening
+}
+
+/** Presses the button of a person on the login page. */
+export async function choose(loginPage: Page, user: string): Promise<void> {
+  await loginPage.click(`button[value="${user}"]`)
+}
+
+/** Signs a person in over a popup. */
+export async function signInByPopup(page: Page, user = 'customer'): Promise<Outcome> {
+  await choose(await pressForPopup(page, 'login'), user)
+  return expectNoReason(await outcomeOf(page, 'login'))
+}
+
+export function expectNoReason(outcome: Outcome): Outcome {
+  if (outcome.reason !== undefined) throw new Error(`${outcome.call} failed: ${outcome.reason}, ${outcome.message}`)
+  return outcome
+}

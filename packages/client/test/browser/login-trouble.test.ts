@@ -1,0 +1,72 @@
+import { hasChromium, type LaunchedChromium, launchChromium, servePages } from '@aiagent/test-support/chromium'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { bundleLoginHost, LoginStage, launchForLogins, openPage, outcomeOf } from './login-stage.ts'
+
+describe.skipIf(!hasChromium())('a browser that cannot do a login', () => {
+  let bundle = ''
+  let chromium: LaunchedChromium
+  let stage: LoginStage
+  beforeAll(async () => {
+    bundle = await bundleLoginHost()
+  })
+  beforeEach(async () => {
+    chromium = await launchForLogins()
+    stage = await LoginStage.open(bundle)
+  })
+  afterEach(async () => {
+    await chromium?.close()
+    await stage?.close()
+  })
+
+  it('[AUTH-19] says so when the store is forbidden, and asks to refresh', async () => {
+    const page = await chromium.newPage()
+    await page.addInitScript(() => {
+      Object.defineProperty(window, 'sessionStorage', {
+        get: () => {
+          throw new DOMException('Access is denied for this document.', 'SecurityError')
+        },
+      })
+    })
+    await page.goto(stage.address())
+    const { reason, message } = await outcomeOf(page, 'start')
+    expect(reason).toBe('browser_unsupported')
+    expect(message).toMatch(/refresh/i)
+  })
+
+  it('[AUTH-19] says so on a page without encryption, and asks to refresh', async () => {
+    const insecure = await launchChromium({
+      args: ['--host-resolver-rules=MAP host.test 127.0.0.1'],
+      context: { ignoreHTTPSErrors: true },
+    })
+    const pages = await servePages({
+      '/': '<!doctype html><button id="login">Sign in</button><script src="/host.js"></script>',
+      '/host.js': bundle,
+    })
+    try {
+      const origin = `http://host.test:${new URL(pages.url).port}`
+      const setup = { endpoint: stage.service.url, config: stage.config({ redirectUri: `${origin}/callback.html` }) }
+      const page = await openPage(insecure, `${origin}/?${new URLSearchParams({ setup: JSON.stringify(setup) })}`)
+      expect(await page.evaluate(() => isSecureContext)).toBe(false)
+      await page.click('#login')
+      const { reason, message } = await outcomeOf(page, 'login')
+      expect(reason).toBe('browser_unsupported')
+      expect(message).toMatch(/refresh/i)
+    } finally {
+      await Promise.all([insecure.close(), pages.close()])
+    }
+  })
+
+  it('[AUTH-19] says so when the beginning of a redirect login is lost, and asks to refresh', async () => {
+    const page = await openPage(chromium, stage.address({ authScheme: 'redirect' }))
+    await page.click('#login')
+    await page.waitForURL(`${stage.authority}/interaction/**`)
+    // The tab's store is emptied while the person is at the provider.
+    const elsewhere = await chromium.newPage()
+    await elsewhere.goto(page.url())
+    await elsewhere.click('button[value="customer"]')
+    await elsewhere.waitForURL(`${stage.origin}/?**`)
+    const { reason, message } = await outcomeOf(elsewhere, 'start')
+    expect(reason).toBe('browser_unsupported')
+    expect(message).toMatch(/refresh/i)
+  })
+})

@@ -1,0 +1,84 @@
+import { AuthError, AuthenticationService } from '@aiagent/client'
+import type { PKCEAuthConfig } from '@aiagent/client/pkce'
+import type { DeploymentInfo } from '@aiagent/protocol'
+
+/** What a page needs to know to let somebody sign in. Stands in its address, so that it survives every way to leave it. */
+export interface LoginSetup {
+  endpoint: string
+  config: PKCEAuthConfig
+  /** What to do as soon as the page is there, without a click. */
+  atOnce?: LoginCall
+}
+
+export type LoginCall = 'login' | 'token' | 'refresh' | 'logout'
+
+/** How a call ended, in what can be copied out of the page. */
+export interface Outcome {
+  call: LoginCall | 'start'
+  token?: { sub: string; jti: string; scope: string; text: string }
+  reason?: string
+  message?: string
+}
+
+/** A page with a button for each call. */
+export class LoginHost {
+  readonly outcomes: Outcome[] = []
+  readonly #setup: LoginSetup
+  readonly #service: AuthenticationService
+
+  constructor(setup: LoginSetup) {
+    this.#setup = setup
+    this.#service = new AuthenticationService({ type: 'pkce', config: setup.config })
+  }
+
+  start = (): Promise<void> =>
+    this.#record('start', async () => {
+      const response = await fetch(`${this.#setup.endpoint}/system/deploymentInfo`)
+      await this.#service.initialize({ deploymentInfo: (await response.json()) as DeploymentInfo })
+    })
+
+  run = (call: LoginCall): Promise<void> => this.#record(call, () => this.#calls[call]())
+
+  readonly #calls: Record<LoginCall, () => Promise<unknown>> = {
+    login: async () => {
+      await this.#service.authenticate()
+      return this.#service.getToken()
+    },
+    token: () => this.#service.getToken(),
+    refresh: () => this.#service.refresh(),
+    logout: () => this.#service.logout(),
+  }
+
+  async #record(call: Outcome['call'], work: () => Promise<unknown>): Promise<void> {
+    try {
+      const text = await work()
+      this.outcomes.push({ call, ...(typeof text === 'string' && { token: { ...claimsOf(text), text } }) })
+    } catch (error) {
+      const { message } = error as Error
+      this.outcomes.push({ call, message, reason: error instanceof AuthError ? error.reason : 'unexpected' })
+    }
+  }
+}
+
+/** What the page's script does: one host, made of what the page's address says. */
+export function startLoginPage(): void {
+  // A login may return to the page's bare address.
+  const given = new URL(location.href).searchParams.get('setup')
+  if (given !== null) localStorage.setItem('setup', given)
+  const text = given ?? localStorage.getItem('setup') ?? ''
+  const setup = JSON.parse(text) as LoginSetup
+  const host = new LoginHost(setup)
+  globalThis.loginHost = host
+  for (const call of ['login', 'token', 'refresh', 'logout'] as const)
+    document.getElementById(call)?.addEventListener('click', () => void host.run(call))
+  void host.start().then(() => setup.atOnce && host.run(setup.atOnce))
+}
+
+function claimsOf(token: string): { sub: string; jti: string; scope: string } {
+  const payload = token.split('.')[1] ?? ''
+  return JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))) as ReturnType<typeof claimsOf>
+}
+
+declare global {
+  var loginHost: LoginHost
+}
