@@ -24,13 +24,13 @@ export { AUTH_REDIRECT_PATH } from './oauth/login-addresses.ts'
 export { tokenPaths } from './oauth/metadata.ts'
 export type { RecordedRequest } from './recording.ts'
 export type { PortListener } from './restart.ts'
-export {
-  type AgentSeed,
-  type ClientSeed,
-  type ContextAttributeSeed,
-  type TenantSeed,
-  type UserSeed,
-  type WorldSeed,
+export type {
+  AgentSeed,
+  ClientSeed,
+  ContextAttributeSeed,
+  TenantSeed,
+  UserSeed,
+  WorldSeed,
 } from './seed.ts'
 export { DEFAULT_SETTINGS, type EmulatorSettings } from './settings.ts'
 export type { HistoryEntry, RecordedFrame, SessionRecord, World } from './world.ts'

@@ -9,11 +9,13 @@ const FORM_LIMIT = 4096
 /** Shows the login page, and takes what was chosen on it. */
 export async function answerInteraction(
   provider: Provider,
-  { origin, world, settings, userType }: LoginParts,
+  { origin, tenant, world, settings, userType }: LoginParts,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const users = [...world.users.values()].filter(user => user.userType === userType)
+  const users = [...world.users.values()].filter(
+    user => user.userType === userType && world.tenantIdOf(user.id) === tenant.id,
+  )
   const show = (status: number, html: string) => {
     response.writeHead(status, {
       'Content-Type': 'text/html; charset=utf-8',

@@ -14,12 +14,7 @@ export function findAgent(world: World, agentId: string): AgentSeed {
 }
 
 /** The agent's details. An address has no `chat.` sub-domain, so the chat host is always named. */
-export function describeAgent(
-  world: World,
-  settings: EmulatorSettings,
-  agentId: string,
-  origin: string,
-): AgentDetails {
+export function describeAgent(world: World, settings: EmulatorSettings, agentId: string, origin: string): AgentDetails {
   const agent = findAgent(world, agentId)
   const { details } = agent
   const isOpen = details.isAuthenticated === true && !needsSignIn(agent, settings)

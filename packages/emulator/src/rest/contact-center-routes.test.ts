@@ -26,7 +26,10 @@ describe('connected apps', () => {
     const desk = new DeskCaller()
     const { status, body } = await desk.get(paths.connectedApps('TEN0001', 'desk'), {})
     expect(status).toBe(200)
-    expect(body).toMatchObject([{ id: 'orders', isConnected: true }, { id: 'calendar', isConnected: false }])
+    expect(body).toMatchObject([
+      { id: 'orders', isConnected: true },
+      { id: 'calendar', isConnected: false },
+    ])
     expect((await desk.get(paths.connectedApps('TEN0001', 'help'), {})).body).toEqual([])
   })
 
@@ -57,7 +60,12 @@ describe('tenants', () => {
     const desk = new DeskCaller()
     expect(await desk.get(`/northwind${paths.deploymentInfo()}`, {})).toMatchObject({
       status: 200,
-      body: { tenantId: 'TEN0002', tenant_identifier: 'northwind', apiDomain: desk.emulator.origin, version: '21.22.1' },
+      body: {
+        tenantId: 'TEN0002',
+        tenant_identifier: 'northwind',
+        apiDomain: desk.emulator.origin,
+        version: '21.22.1',
+      },
     })
     expect((await desk.get(`/acme${paths.deploymentInfo()}`, {})).body).toEqual(
       (await desk.get(paths.deploymentInfo(), {})).body,
@@ -83,15 +91,18 @@ const STEPS: [step: string, route: string, method: string, path: string, status:
 ]
 
 describe('a step that fails on request', () => {
-  it.each(STEPS)('%s fails as often as asked for, and nothing else does', async (_step, route, method, path, status) => {
-    const desk = new DeskCaller()
-    desk.emulator.faults.add({ kind: 'answer', route, status: 503, times: 2 })
-    for (const [, , otherMethod, otherPath, otherStatus] of STEPS)
-      if (otherPath !== path) expect((await desk.call(otherMethod, otherPath)).status).toBe(otherStatus)
-    expect((await desk.call(method, path)).status).toBe(503)
-    expect((await desk.call(method, path)).status).toBe(503)
-    expect((await desk.call(method, path)).status).toBe(status)
-  })
+  it.each(STEPS)(
+    '%s fails as often as asked for, and nothing else does',
+    async (_step, route, method, path, status) => {
+      const desk = new DeskCaller()
+      desk.emulator.faults.add({ kind: 'answer', route, status: 503, times: 2 })
+      for (const [, , otherMethod, otherPath, otherStatus] of STEPS)
+        if (otherPath !== path) expect((await desk.call(otherMethod, otherPath)).status).toBe(otherStatus)
+      expect((await desk.call(method, path)).status).toBe(503)
+      expect((await desk.call(method, path)).status).toBe(503)
+      expect((await desk.call(method, path)).status).toBe(status)
+    },
+  )
 
   it('can be a page of a list rather than its first one', async () => {
     const desk = new DeskCaller({ settings: { portalPageSize: 2 } })
@@ -109,11 +120,14 @@ describe('every call of a contact center', () => {
     expect((await new DeskCaller().call(method, path, {})).status).toBe(401)
   })
 
-  it.each(withToken)('%s takes a token with and without the word Bearer', async (_step, _route, method, path, status) => {
-    const desk = new DeskCaller()
-    expect((await desk.call(method, path, desk.bareAuthorization)).status).toBe(status)
-    expect((await desk.call(method, path)).status).toBe(status)
-  })
+  it.each(withToken)(
+    '%s takes a token with and without the word Bearer',
+    async (_step, _route, method, path, status) => {
+      const desk = new DeskCaller()
+      expect((await desk.call(method, path, desk.bareAuthorization)).status).toBe(status)
+      expect((await desk.call(method, path)).status).toBe(status)
+    },
+  )
 
   it.each(withToken)('%s is refused once the token has expired', async (_step, _route, method, path) => {
     const desk = new DeskCaller()

@@ -1,4 +1,4 @@
-import { paths, PortalDetailsListSchema, PortalListSchema, AgentListSchema } from '@aiagent/protocol'
+import { AgentListSchema, PortalDetailsListSchema, PortalListSchema, paths } from '@aiagent/protocol'
 import { parse } from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { DeskCaller } from '../../test/desk-caller.ts'
@@ -186,14 +186,17 @@ describe('the agents of a portal', () => {
 })
 
 describe('language', () => {
-  it.each(['$lang=fr-ca', '%24lang=fr-ca'])('is recorded as it came, in the query %s and in the header', async query => {
-    const desk = new DeskCaller()
-    await desk.get(`${MINE}?${query}&shortUrlTemplate=default`, { ...desk.authorization, 'accept-language': 'fr-ca' })
-    expect(desk.emulator.control.requests().at(-1)).toMatchObject({
-      path: MINE,
-      query: { $lang: 'fr-ca', shortUrlTemplate: 'default' },
-      headers: { 'accept-language': 'fr-ca' },
-      status: 200,
-    })
-  })
+  it.each(['$lang=fr-ca', '%24lang=fr-ca'])(
+    'is recorded as it came, in the query %s and in the header',
+    async query => {
+      const desk = new DeskCaller()
+      await desk.get(`${MINE}?${query}&shortUrlTemplate=default`, { ...desk.authorization, 'accept-language': 'fr-ca' })
+      expect(desk.emulator.control.requests().at(-1)).toMatchObject({
+        path: MINE,
+        query: { $lang: 'fr-ca', shortUrlTemplate: 'default' },
+        headers: { 'accept-language': 'fr-ca' },
+        status: 200,
+      })
+    },
+  )
 })

@@ -1,4 +1,11 @@
-import { type AgentListItem, type Id, type Portal, type PortalDetails, type PortalList, sameId } from '@aiagent/protocol'
+import {
+  type AgentListItem,
+  type Id,
+  type Portal,
+  type PortalDetails,
+  type PortalList,
+  sameId,
+} from '@aiagent/protocol'
 import type { PortalSeed } from '../contact-center/contact-center-seed.ts'
 import type { World } from '../world.ts'
 import { RestError } from './error.ts'
