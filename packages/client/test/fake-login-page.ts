@@ -1,0 +1,82 @@
+import type { LoginPage, LoginWindow } from '../src/auth/pkce/login-page.ts'
+
+/** A window that a test plays the person in. */
+export class FakeLoginWindow implements LoginWindow {
+  readonly addresses: string[] = []
+  /** What the page that opened it sees. */
+  seen: ReturnType<LoginWindow['state']> = 'blank'
+  closed = false
+
+  get address(): string {
+    return this.addresses.at(-1) ?? ''
+  }
+  navigate(address: string): void {
+    this.addresses.push(address)
+  }
+  focus(): void {}
+  close(): void {
+    this.closed = true
+  }
+  state(): ReturnType<LoginWindow['state']> {
+    return this.seen
+  }
+}
+
+/** A page without a browser. Each message reaches everyone who listens, as one of the page's own origin does. */
+export class FakeLoginPage implements LoginPage {
+  address = 'https://app.test/chat?x=1#top'
+  readonly origin = 'https://app.test'
+  online = true
+  blocksPopups = false
+  readonly windows: FakeLoginWindow[] = []
+  /** Where the page went, and how. */
+  readonly left: string[] = []
+  readonly channels: string[] = []
+  /** Names of the locks that were asked for. */
+  readonly locks: string[] = []
+  /** Set to let another tab hold every lock. */
+  isLocked = false
+  readonly #listeners = new Set<(message: unknown) => void>()
+
+  isOnline(): boolean {
+    return this.online
+  }
+  open(): FakeLoginWindow | null {
+    if (this.blocksPopups) return null
+    const opened = new FakeLoginWindow()
+    this.windows.push(opened)
+    return opened
+  }
+  leave(address: string): void {
+    this.left.push(`leave ${address}`)
+  }
+  replace(address: string): void {
+    this.left.push(`replace ${address}`)
+  }
+  showAddress(address: string): void {
+    this.address = address
+  }
+  listen(channel: string, listener: (message: unknown) => void): () => void {
+    this.channels.push(channel)
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+  async exclusively<T>(name: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    this.locks.push(name)
+    if (!this.isLocked) return work()
+    return new Promise((_resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason))
+    })
+  }
+
+  get listening(): number {
+    return this.#listeners.size
+  }
+  /** What the callback page says when it was loaded at an address. */
+  answer(url: string): void {
+    for (const listener of [...this.#listeners]) listener({ source: 'oidc-client', url })
+  }
+  say(message: unknown): void {
+    for (const listener of [...this.#listeners]) listener(message)
+  }
+}
