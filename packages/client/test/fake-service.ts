@@ -8,6 +8,7 @@ export interface SeenRequest {
   url: string
   path: string
   headers: Headers
+  credentials: RequestCredentials | undefined
   body: string
 }
 
@@ -33,6 +34,7 @@ export class FakeService {
       url: input,
       path: pathname,
       headers: new Headers(init.headers),
+      credentials: init.credentials,
       body: String(init.body ?? ''),
     }
     this.seen.push(request)

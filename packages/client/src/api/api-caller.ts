@@ -90,8 +90,7 @@ export class ApiCaller {
     for (const [name, value] of Object.entries(answer.parameters))
       if (value !== undefined) parameters[name] = String(value)
     if (answer.perUser && token) parameters['user'] = subjectFingerprint(token)
-    const fetch = (flight: AbortSignal) =>
-      work(call => this.send(call, { authToken: token, signal: flight }))
+    const fetch = (flight: AbortSignal) => work(call => this.send(call, { authToken: token, signal: flight }))
     return telling(answer, signal, this.#cache.load(answer.name, parameters, fetch, signal))
   }
 

@@ -1,7 +1,7 @@
 import { restBase } from '@aiagent/protocol'
 import { ApiError, type ApiErrorOptions } from '../errors.ts'
 import type { Environment } from '../platform/environment.ts'
-import { FetchFailure, type FetchedText, fetchText } from '../platform/fetch-text.ts'
+import { type FetchedText, FetchFailure, fetchText } from '../platform/fetch-text.ts'
 import { check, type Schema } from '../util/standard-schema.ts'
 
 /** One REST call: what it is called, where it goes, what it sends. */
@@ -106,11 +106,7 @@ export function failed(call: NamedCall, cause: unknown): ApiError {
   return apiError(call, 'it was aborted', { reason: 'aborted', cause })
 }
 
-function apiError(
-  call: NamedCall,
-  problem: string,
-  options: Omit<ApiErrorOptions, 'method' | 'path'>,
-): ApiError {
+function apiError(call: NamedCall, problem: string, options: Omit<ApiErrorOptions, 'method' | 'path'>): ApiError {
   return new ApiError(`${call.name} failed: ${problem}.`, {
     ...options,
     method: call.method,

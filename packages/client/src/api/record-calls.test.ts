@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest'
+import { failure, setUpApi, TOKEN } from '../../test/api-set-up.ts'
+import { AuthError } from '../errors.ts'
+
+const USER = '/knowledge/portalmgr/v3/portals/user'
+const CUSTOMER = '/core/customermgr/v3/internal/customer'
+const MASKING = '/core/securitymgr/v4/departments/9/maskingpatterns/chat'
+const APPS = '/ai-agent-cc-connector/v1/tenants/T1/agents/7/apps'
+const TRANSCRIPT = '/core/aiservices/v4/aiagent/details/department/1000/agent/7/conversations/sessions/S1'
+
+describe.each([
+  ['getUserDetails', USER, 'user'],
+  ['getCustomerDetails', CUSTOMER, 'customer'],
+] as const)('%s', (name, path, member) => {
+  it('[REST-07] returns the first person of the answer, asked for with the page’s cookies', async () => {
+    const { service, api } = setUpApi({ language: 'sv-SE' })
+    service.on(`GET ${path}`, { [member]: [{ id: 1, name: 'Ada', email: 'a@example.test', more: 1 }, { id: 2 }] })
+    expect(await api[name]()).toEqual({ id: 1, name: 'Ada', email: 'a@example.test', more: 1 })
+    const headers = service.seen[0]?.headers
+    expect(headers?.get('authorization')).toBe(`Bearer ${TOKEN}`)
+    expect(headers?.get('accept-language')).toBe('sv-se')
+    expect(headers?.get('accept')).toBe('application/json')
+    expect(service.seen[0]?.credentials).toBe('include')
+  })
+
+  it.each([
+    ['a refusal', () => new Response('{}', { status: 403 })],
+    ['nobody reached', () => Promise.reject(new TypeError('fetch failed'))],
+    ['no JSON', () => new Response('<p>')],
+    ['no person', { [member]: [] }],
+    ['no list', {}],
+  ])('is null for %s', async (_case, answer) => {
+    const { service, api } = setUpApi()
+    service.on(`GET ${path}`, answer)
+    expect(await api[name]()).toBeNull()
+  })
+
+  it('is null when nothing is heard within the time limit', async () => {
+    const { service, api } = setUpApi()
+    service.on(`GET ${path}`, () => new Promise(() => {}))
+    const asked = api[name]()
+    await service.clock.advance(30_000)
+    expect(await asked).toBeNull()
+  })
+
+  it('rejects without an access token, and only then', async () => {
+    const { service, api } = setUpApi({ getToken: () => null })
+    const error = await failure(api[name]())
+    expect(error).toBeInstanceOf(AuthError)
+    expect(error).toMatchObject({ reason: 'token_missing' })
+    expect(service.seen).toEqual([])
+  })
+
+  it('is asked for each time', async () => {
+    const { service, api } = setUpApi()
+    service.on(`GET ${path}`, { [member]: [{ id: 1 }] })
+    await api[name]()
+    await api[name]()
+    expect(service.seen).toHaveLength(2)
+  })
+})
+
+it('getCustomerDetails asks for every attribute', async () => {
+  const { service, api } = setUpApi()
+  service.on(`GET ${CUSTOMER}`, {})
+  await api.getCustomerDetails()
+  expect(service.seen[0]?.url).toMatch(/[?][$]attribute=all$/)
+})
+
+it('[INIT-04] getUserDetails carries the short URL template, since the portal manager answers it', async () => {
+  const { service, api } = setUpApi({ shortUrlTemplate: 'shop' })
+  service.on(`GET ${USER}`, {})
+  await api.getUserDetails()
+  expect(service.seen[0]?.url).toMatch(/[?]shortUrlTemplate=shop$/)
+})
+
+describe('getMaskingPatterns', () => {
+  const rules = { patterns: [{ name: 'Card', javascriptRegularExpression: '\\d{16}' }], configuration: {} }
+
+  it('[REST-12] [REST-05] asks for the rules of the chat in the language that is set, and keeps them', async () => {
+    const { service, api } = setUpApi({ language: 'nl-NL' })
+    service.on(`GET ${MASKING}`, rules)
+    expect(await api.getMaskingPatterns({ departmentId: 9 })).toEqual(rules)
+    expect(await api.getMaskingPatterns({ departmentId: '9', channel: 'chat' })).toEqual(rules)
+    expect(service.seen).toHaveLength(1)
+    expect(service.seen[0]?.url).toMatch(/[?]%24lang=nl-nl$/)
+    expect(service.seen[0]?.headers.get('accept-language')).toBe('nl-nl')
+    expect(service.seen[0]?.credentials).toBeUndefined()
+  })
+
+  it('[REST-12] rejects when they cannot be had, and asks for another channel by its name', async () => {
+    const { service, api } = setUpApi()
+    expect(await failure(api.getMaskingPatterns({ departmentId: 9, channel: 'mail' }))).toMatchObject({ status: 404 })
+    expect(service.seen[0]?.path).toBe(MASKING.replace('chat', 'mail'))
+  })
+})
+
+describe('getConnectedApps', () => {
+  it.each([[[{ app: 1 }]], [{ apps: [] }], ['text'], [0], [null]])(
+    '[REST-12] returns whatever JSON there is, without any header: %j',
+    async answer => {
+      const { service, api } = setUpApi({ getToken: undefined })
+      service.on(`GET ${APPS}`, () => Response.json(answer))
+      expect(await api.getConnectedApps({ tenantId: 'T1', agentId: '7' })).toEqual(answer)
+      expect([...(service.seen[0]?.headers ?? [])]).toEqual([])
+    },
+  )
+
+  it('[REST-12] asks another host where one is named, and keeps each answer apart', async () => {
+    const { service, api } = setUpApi()
+    service.on(`GET ${APPS}`, ({ url }: { url: string }) => [new URL(url).host])
+    const ask = (apiDomain?: string) => api.getConnectedApps({ tenantId: 'T1', agentId: '7', apiDomain })
+    expect(await ask('apps.example.test')).toEqual(['apps.example.test'])
+    expect(await ask(' ')).toEqual(['api.example.test'])
+    await ask('apps.example.test')
+    await ask()
+    expect(service.seen).toHaveLength(2)
+  })
+
+  it('rejects what is no JSON', async () => {
+    const { service, api } = setUpApi()
+    service.on(`GET ${APPS}`, () => new Response('<p>'))
+    expect(await failure(api.getConnectedApps({ tenantId: 'T1', agentId: '7' }))).toMatchObject({ reason: 'body' })
+  })
+})
+
+describe('getPreviousTranscript', () => {
+  it('[REST-12] returns the messages as the service lists them, and asks anew each time', async () => {
+    const { service, api } = setUpApi()
+    service.on(`GET ${TRANSCRIPT}`, { messages: [{ content: 'hello' }, 'odd'] })
+    expect(await api.getPreviousTranscript({ agentId: '7', sessionId: 'S1' })).toEqual([{ content: 'hello' }, 'odd'])
+    await api.getPreviousTranscript({ agentId: '7', sessionId: 'S1', apiDomain: 'old.example.test' })
+    expect(service.seen.map(({ url }) => new URL(url).host)).toEqual(['api.example.test', 'old.example.test'])
+    expect(service.seen[0]?.headers.get('authorization')).toBe(`Bearer ${TOKEN}`)
+  })
+
+  it('is empty where the answer has no list', async () => {
+    const { service, api } = setUpApi()
+    service.on(`GET ${TRANSCRIPT}`, {})
+    expect(await api.getPreviousTranscript({ agentId: '7', sessionId: 'S1' })).toEqual([])
+  })
+
+  it('[REST-09] fails without telling the session id', async () => {
+    const { api } = setUpApi()
+    const error = (await failure(api.getPreviousTranscript({ agentId: '7', sessionId: 'S1' }))) as Error
+    expect(error).toMatchObject({ status: 404, path: TRANSCRIPT.replace('S1', ':sessionId') })
+    expect(`${error.message} ${error.stack}`).not.toContain('S1')
+  })
+})
