@@ -17,6 +17,8 @@ export interface Rule<F extends StandingFault = StandingFault> {
   readonly fault: F
   readonly concerns: RouteTest
   hits: number
+  /** How many it has let pass before it struck. */
+  passed: number
   /** What waits for its end. */
   readonly onLift: Set<() => void>
 }
@@ -52,6 +54,7 @@ export class FaultRules {
       fault,
       concerns: compileRoute('route' in fault ? fault.route : undefined),
       hits: 0,
+      passed: 0,
       onLift: new Set(),
     }
     const entry = { rule, timer: undefined as unknown }
@@ -85,14 +88,14 @@ export class FaultRules {
     kind: K,
     fits: (rule: Rule<FaultOf<K>>) => boolean = () => true,
   ): Rule<FaultOf<K>> | undefined {
-    const rule = this.all(kind).find(each => timesLeft(each) > 0 && fits(each))
+    const rule = this.all(kind).find(each => timesLeft(each) > 0 && fits(each) && !letsPass(each))
     if (rule) this.#count(rule)
     return rule
   }
 
   /** Whether a frame is lost to a fault: throws the dice where it leaves it to chance. */
   loses(rule: Rule<FaultOf<'lose-frames'>>): boolean {
-    if (timesLeft(rule) <= 0) return false
+    if (timesLeft(rule) <= 0 || letsPass(rule)) return false
     if (rule.fault.chance !== undefined && this.#random.next() >= rule.fault.chance) return false
     this.#count(rule)
     return true
@@ -121,6 +124,14 @@ export class FaultRules {
 
 function timesLeft({ fault, hits }: Rule): number {
   return ('times' in fault && fault.times !== undefined ? fault.times : Infinity) - hits
+}
+
+/** Whether the fault leaves this one alone, as it is not its turn yet. Counts those. */
+function letsPass(rule: Rule): boolean {
+  const { fault, passed } = rule
+  if (!('after' in fault) || fault.after === undefined || passed >= fault.after) return false
+  rule.passed++
+  return true
 }
 
 function isOf<K extends StandingKind>(rule: Rule, kind: K): rule is Rule<FaultOf<K>> {

@@ -17,6 +17,8 @@ const counted = {
   ...lasting,
   /** How often it strikes; without it, until it is lifted. */
   times: v.exactOptional(count),
+  /** How many it lets pass before it strikes, so that the second page of a list can fail rather than the first. */
+  after: v.exactOptional(count),
 }
 /** The session it is for; all of them without it. */
 const sessionId = v.exactOptional(text)
