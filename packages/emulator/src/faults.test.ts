@@ -211,6 +211,14 @@ describe('lost frames', () => {
     expect(arrived).toBeGreaterThan(20)
     expect(arrived).toBeLessThan(80)
   })
+
+  it('vanish after some that pass', async () => {
+    const { faults, service } = start()
+    const chat = await service.chat(await service.session())
+    faults.add({ kind: 'lose-frames', direction: 'to-service', after: 1, times: 1 })
+    for (const text of ['one', 'two', 'three']) await chat.say(text)
+    expect(chat.answers).toEqual(['You said: one', 'You said: three'])
+  })
 })
 
 describe('upgrades', () => {
