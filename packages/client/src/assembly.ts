@@ -95,7 +95,7 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
   const transcript = new Transcript(config.transcript)
   const record = (message: Message, direction: 'sent' | 'received', type?: string) => {
     const entry = transcript.record(message, direction, message.timestamp ?? clock.now(), type)
-    if (entry) emit('transcriptUpdate', () => ({ ...entry, entry }))
+    if (entry && events.listenerCount('transcriptUpdate') > 0) emit('transcriptUpdate', () => ({ ...entry, entry }))
   }
 
   const context = new ContextStore({

@@ -117,10 +117,18 @@ export function resultOf<Type extends string, Handled extends HandledMessage>(
     timestamp: message.timestamp ?? 0,
     sessionId: message.sessionId,
     agentId: message.agentId,
-    from: fromAgent ? { name: message.from || 'AI Agent', isAi: true } : SYSTEM,
+    from: fromAgent ? agentNamed(message.from || 'AI Agent') : SYSTEM,
     to: fromAgent ? CUSTOMER : CLIENT,
     message: handled,
   }
+}
+
+let agentParty: Party = Object.freeze({ name: 'AI Agent', isAi: true })
+
+/** The agent by its name: the same object until another name comes, which is seldom. */
+function agentNamed(name: string): Party {
+  if (agentParty.name !== name) agentParty = Object.freeze({ name, isAi: true })
+  return agentParty
 }
 
 export function handled(message: Message): HandledMessage {
