@@ -254,7 +254,10 @@ export class OidcIdentityClient implements IdentityClient {
       automaticSilentRenew: false,
       monitorSession: false,
     }
-    return new UserManager(settings, this.#redirects, this.#popups)
+    const manager = new UserManager(settings, this.#redirects, this.#popups)
+    // The library watches the expiry of every token it sees; here the authentication service does.
+    manager.events.load = async () => {}
+    return manager
   }
 
   async #guard<T>(work: () => Promise<T>, what = 'The sign-in'): Promise<T> {

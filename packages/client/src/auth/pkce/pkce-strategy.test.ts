@@ -1,0 +1,353 @@
+import { turnEventLoop } from '@aiagent/test-support'
+import { describe, expect, it } from 'vitest'
+import { FakeIdentityClient } from '../../../test/fake-identity-client.ts'
+import { FakeService, fakeToken } from '../../../test/fake-service.ts'
+import { AuthError } from '../../errors.ts'
+import type { Page, PageWindow } from '../../platform/page.ts'
+import type { PKCEAuthConfig } from '../auth-strategy.ts'
+import { PKCEAuthStrategy } from './pkce-strategy.ts'
+
+const CONFIG: PKCEAuthConfig = {
+  clientId: 'client',
+  redirectUri: 'https://app.test/callback.html',
+  knownAuthorities: ['login.test'],
+  authorizationUrl: 'https://login.test/acme/',
+  scopes: ['api://x/read'],
+  authScheme: 'popup',
+}
+const page: Page = {
+  isHidden: () => false,
+  nextTask: callback => callback(),
+  onReturn: () => () => {},
+  window: { location: { href: 'https://app.test/chat?x=1#top' } } as unknown as PageWindow,
+}
+const deploymentInfo = { apiDomain: 'api.test', domainHint: 'acme.test' }
+
+function setUp(more: Partial<PKCEAuthConfig> = {}) {
+  const service = new FakeService()
+  const identity = new FakeIdentityClient()
+  let count = 0
+  const session = (lifeSeconds = 3600, claims = {}) => ({
+    accessToken: fakeToken({ exp: service.clock.now() / 1000 + lifeSeconds, jti: ++count, ...claims }),
+    idToken: 'the-id-token',
+  })
+  identity.signIn = async () => session()
+  identity.renewed = async () => session()
+  const config = Object.freeze({ ...CONFIG, ...more })
+  const environment = service.environment({ page })
+  const strategy = new PKCEAuthStrategy(config, { environment, identityClient: identity.factory })
+  const told: string[] = []
+  const start = (scopes?: readonly string[]) =>
+    strategy.initialize({
+      deploymentInfo,
+      ...(scopes && { scopes }),
+      postAuthentication: ({ accessToken }) => void told.push(accessToken),
+    })
+  return { identity, strategy, session, start, told, config, environment, clock: service.clock }
+}
+
+const refusal = (reason: AuthError['reason']) => () => Promise.reject(new AuthError('No.', reason))
+
+describe('initialize()', () => {
+  it('takes up the session of an earlier page', async () => {
+    const { identity, strategy, session, start } = setUp()
+    const known = session()
+    identity.restored = async () => known
+    expect(strategy.hasSession).toBe(false)
+    await start()
+    expect(strategy.hasSession).toBe(true)
+    expect(await strategy.getToken()).toBe(known.accessToken)
+    expect(identity.calls).toEqual(['restore'])
+  })
+
+  it.each<[string, readonly string[] | undefined, readonly string[] | undefined, readonly string[]]>([
+    ['its own', ['own'], ['given'], ['own']],
+    ['those it is given', undefined, ['given'], ['given']],
+    ['those it is given where its own are none', [], ['given'], ['given']],
+    ['those of the protocol', undefined, undefined, ['openid', 'profile', 'offline_access']],
+  ])('[AUTH-09] sends %s', async (_case, scopes, given, expected) => {
+    const { identity, start, config } = setUp({ scopes })
+    await start(given)
+    expect(identity.settings?.config.scopes).toEqual(expected)
+    // The host's object is frozen: a change would have thrown.
+    expect(config.scopes).toEqual(scopes)
+  })
+
+  it('names the authority without a slash, and the first known one where there is none', async () => {
+    const first = setUp()
+    await first.start()
+    expect(first.identity.settings?.authority).toBe('https://login.test/acme')
+    expect(first.strategy.getDomain()).toBe('login.test')
+    const second = setUp({ authorizationUrl: undefined })
+    await second.start()
+    expect(second.identity.settings?.authority).toBe('https://login.test')
+  })
+
+  it('fails where a redirect brought a refusal', async () => {
+    const { identity, start } = setUp()
+    identity.restored = refusal('interaction_required')
+    await expect(start()).rejects.toMatchObject({ reason: 'interaction_required' })
+  })
+
+  it.each<[Partial<PKCEAuthConfig>, string]>([
+    [{ clientId: '' }, 'clientId'],
+    [{ redirectUri: ' ' }, 'redirectUri'],
+    [{ authorizationUrl: 'nowhere' }, 'authorizationUrl'],
+    [{ authorizationUrl: undefined, knownAuthorities: [] }, 'authorizationUrl'],
+  ])('refuses %j', (more, field) => {
+    expect(() => setUp(more)).toThrow(
+      expect.objectContaining({ reason: 'invalid_input', message: expect.stringContaining(field) }),
+    )
+  })
+
+  it('needs a page, or an identity client of the host’s', () => {
+    const environment = new FakeService().environment()
+    expect(() => new PKCEAuthStrategy(CONFIG, { environment })).toThrow(
+      expect.objectContaining({ reason: 'browser_unsupported' }),
+    )
+  })
+})
+
+describe('authenticate()', () => {
+  it('[AUTH-18] always asks, also where a session was restored', async () => {
+    const { identity, strategy, session, start, told } = setUp()
+    identity.restored = async () => session()
+    await start()
+    const fresh = session()
+    identity.signIn = async () => fresh
+    await strategy.authenticate()
+    expect(identity.calls).toEqual(['restore', 'login popup'])
+    expect(told).toEqual([fresh.accessToken])
+    expect(await strategy.getToken()).toBe(fresh.accessToken)
+  })
+
+  it('reaches the identity client before anything is awaited', async () => {
+    const { identity, strategy, start } = setUp()
+    await start()
+    const login = strategy.authenticate()
+    expect(identity.calls).toEqual(['restore', 'login popup'])
+    await login
+  })
+
+  it.each<[Partial<PKCEAuthConfig>, object]>([
+    [{}, { scheme: 'popup', extraQueryParameters: { domain_hint: 'acme.test' } }],
+    [
+      { nextRoute: '/next', localLogin: true, extraQueryParameters: { domain_hint: 'mine', ui: 'x' } },
+      { scheme: 'popup', extraQueryParameters: { domain_hint: 'mine', localLogin: 'true', ui: 'x' } },
+    ],
+    [
+      { authScheme: 'redirect' },
+      {
+        scheme: 'redirect',
+        extraQueryParameters: { domain_hint: 'acme.test' },
+        nextRoute: 'https://app.test/chat?x=1',
+      },
+    ],
+    [
+      { authScheme: undefined, nextRoute: '/next?y=2#end' },
+      {
+        scheme: 'redirect',
+        extraQueryParameters: { domain_hint: 'acme.test' },
+        nextRoute: 'https://app.test/next?y=2',
+      },
+    ],
+  ])('[AUTH-15] [AUTH-16] with %j hands over what belongs to the scheme', async (more, request) => {
+    const { identity, strategy, start } = setUp(more)
+    await start()
+    await strategy.authenticate()
+    expect(identity.logins).toEqual([request])
+  })
+
+  it.each(['popup_blocked', 'popup_closed', 'popup_timeout', 'browser_unsupported'] as const)(
+    'says %s, and nobody is signed in',
+    async reason => {
+      const { identity, strategy, start, told } = setUp()
+      await start()
+      identity.signIn = refusal(reason)
+      await expect(strategy.authenticate()).rejects.toMatchObject({ name: 'AuthError', reason })
+      expect(strategy.hasSession).toBe(false)
+      expect(told).toEqual([])
+    },
+  )
+
+  it('is waited for by those who need a token', async () => {
+    const { identity, strategy, session, start } = setUp()
+    await start()
+    const fresh = session()
+    let finish: () => void = () => {}
+    identity.signIn = () => new Promise(resolve => (finish = () => resolve(fresh)))
+    const login = strategy.authenticate()
+    const token = strategy.getToken()
+    await turnEventLoop()
+    finish()
+    await login
+    expect(await token).toBe(fresh.accessToken)
+    expect(identity.calls).toEqual(['restore', 'login popup'])
+  })
+})
+
+describe('getToken()', () => {
+  async function signedIn(more: Partial<PKCEAuthConfig> = {}, lifeSeconds = 3600) {
+    const parts = setUp(more)
+    const first = parts.session(lifeSeconds)
+    parts.identity.restored = async () => first
+    await parts.start()
+    parts.identity.calls.length = 0
+    return { ...parts, first }
+  }
+
+  it('[AUTH-08] [AUTH-05] returns the token until five minutes before it expires, then one that is had silently', async () => {
+    const { identity, strategy, clock, first } = await signedIn()
+    await clock.advance(3_299_999)
+    expect(await strategy.getToken()).toBe(first.accessToken)
+    await clock.advance(1)
+    const tokens = await Promise.all([strategy.getToken(), strategy.getToken(), strategy.refresh()])
+    expect(new Set(tokens).size).toBe(1)
+    expect(tokens[0]).not.toBe(first.accessToken)
+    expect(identity.calls).toEqual(['renew'])
+  })
+
+  it('[AUTH-05] uses a fresh token with a short life until it expires, without a loop', async () => {
+    const { identity, strategy, clock, session } = await signedIn({}, 10)
+    identity.renewed = async () => session(60)
+    const short = await strategy.getToken()
+    await clock.advance(59_999)
+    expect(await strategy.getToken()).toBe(short)
+    expect(identity.calls).toEqual(['renew'])
+    await clock.advance(1)
+    await strategy.getToken()
+    expect(identity.calls).toEqual(['renew', 'renew'])
+  })
+
+  it('reads the expiry of an opaque token from the identity client, and never expires one without', async () => {
+    const { identity, strategy, clock, start } = setUp()
+    identity.restored = async () => ({ accessToken: 'opaque', expiresAt: clock.now() + 600_000 })
+    await start()
+    expect(await strategy.getToken()).toBe('opaque')
+    identity.renewed = async () => ({ accessToken: 'endless' })
+    await clock.advance(300_000)
+    expect(await strategy.getToken()).toBe('endless')
+    await clock.advance(86_400_000)
+    expect(await strategy.getToken()).toBe('endless')
+  })
+
+  it.each(['popup', 'redirect'] as const)('[AUTH-17] asks by %s when the renewal needs the person', async scheme => {
+    const { identity, strategy, session, clock } = await signedIn({ authScheme: scheme })
+    await clock.advance(3_500_000)
+    const fresh = session()
+    identity.renewed = refusal('interaction_required')
+    identity.signIn = async () => fresh
+    expect(await strategy.getToken()).toBe(fresh.accessToken)
+    expect(identity.calls).toEqual(['renew', `login ${scheme}`])
+  })
+
+  it('[AUTH-17] opens a popup when the renewal was not answered in time', async () => {
+    const { identity, strategy, clock } = await signedIn({ authScheme: 'redirect' })
+    await clock.advance(3_500_000)
+    identity.renewed = refusal('popup_timeout')
+    await strategy.getToken()
+    expect(identity.calls).toEqual(['renew', 'login popup'])
+  })
+
+  it('rejects when the renewal fails otherwise, and tries again the next time', async () => {
+    const { identity, strategy, clock, session } = await signedIn()
+    await clock.advance(3_500_000)
+    identity.renewed = refusal('token_request_failed')
+    await expect(strategy.getToken()).rejects.toMatchObject({ reason: 'token_request_failed' })
+    const fresh = session()
+    identity.renewed = async () => fresh
+    expect(await strategy.getToken()).toBe(fresh.accessToken)
+    expect(identity.calls).toEqual(['renew', 'renew'])
+  })
+
+  it('asks at once where nobody is signed in', async () => {
+    const { identity, strategy, start } = setUp()
+    await start()
+    await strategy.getToken()
+    expect(identity.calls).toEqual(['restore', 'login popup'])
+  })
+
+  it('refresh() asks nobody', async () => {
+    const { identity, strategy } = await signedIn()
+    identity.renewed = refusal('interaction_required')
+    await expect(strategy.refresh()).rejects.toMatchObject({ reason: 'interaction_required' })
+    expect(identity.calls).toEqual(['renew'])
+    const fresh = setUp()
+    await fresh.start()
+    await expect(fresh.strategy.refresh()).rejects.toMatchObject({ reason: 'interaction_required' })
+  })
+
+  it('does not take the renewal of somebody who has signed out meanwhile', async () => {
+    const { identity, strategy, session } = await signedIn()
+    let finish: () => void = () => {}
+    const late = session()
+    identity.renewed = () => new Promise(resolve => (finish = () => resolve(late)))
+    const renewal = strategy.refresh().catch((error: AuthError) => error.reason)
+    await strategy.logout()
+    finish()
+    expect(await renewal).toBe('token_missing')
+    expect(strategy.hasSession).toBe(false)
+  })
+
+  it('renews anew after a login that overtook a renewal', async () => {
+    const { identity, strategy, session } = await signedIn()
+    identity.renewed = () => new Promise(() => {})
+    void strategy.refresh()
+    await strategy.authenticate()
+    const fresh = session()
+    identity.renewed = async () => fresh
+    expect(await strategy.refresh()).toBe(fresh.accessToken)
+  })
+})
+
+describe('logout()', () => {
+  it('[AUTH-20] [AUTH-21] plans in the scheme of the login, with the account’s id token and the token’s claim', async () => {
+    const { identity, strategy, session, start } = setUp({ authScheme: 'redirect', nextRoute: '/next#end' })
+    identity.restored = async () => session(3600, { logout: 'https://login.test/bye' })
+    await start()
+    // A renewal need not bring an id token; the login's still counts.
+    const renewed = session(3600, { logout: 'https://login.test/bye' })
+    identity.renewed = async () => ({ accessToken: renewed.accessToken })
+    await strategy.refresh()
+    await strategy.logout()
+    expect(identity.plans).toEqual([
+      {
+        scheme: 'redirect',
+        idTokenHint: 'the-id-token',
+        postLogoutRedirectUri: CONFIG.redirectUri,
+        state: 'https://app.test/next',
+        logoutClaim: 'https://login.test/bye',
+        constructedEndpoint: 'https://login.test/acme/oauth2/v2.0/logout',
+      },
+    ])
+    expect(strategy.hasSession).toBe(false)
+  })
+
+  it('reaches the identity client before anything is awaited', async () => {
+    const { identity, strategy, session, start } = setUp()
+    identity.restored = async () => session()
+    await start()
+    const leaving = strategy.logout()
+    expect(identity.calls).toEqual(['restore', 'logout popup'])
+    await leaving
+  })
+
+  it('can be tried again when its window was blocked', async () => {
+    const { identity, strategy, session, start } = setUp()
+    identity.restored = async () => session()
+    await start()
+    identity.signOut = refusal('popup_blocked')
+    await expect(strategy.logout()).rejects.toMatchObject({ reason: 'popup_blocked' })
+    expect(strategy.hasSession).toBe(true)
+    identity.signOut = async () => {}
+    await strategy.logout()
+    expect(strategy.hasSession).toBe(false)
+  })
+
+  it('does nothing where nobody is signed in', async () => {
+    const { identity, strategy, start } = setUp()
+    await start()
+    await strategy.logout()
+    expect(identity.calls).toEqual(['restore'])
+  })
+})

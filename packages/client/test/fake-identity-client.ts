@@ -1,0 +1,44 @@
+import type {
+  IdentityClient,
+  IdentityClientFactory,
+  IdentityClientSettings,
+  IdentitySession,
+  LoginRequest,
+} from '../src/auth/pkce/identity-client.ts'
+import type { LogoutPlan } from '../src/auth/pkce/logout-plan.ts'
+
+/** An identity client that a test plays. Each call notes itself and answers what stands in its list, else the last of it. */
+export class FakeIdentityClient implements IdentityClient {
+  readonly calls: string[] = []
+  readonly logins: LoginRequest[] = []
+  readonly plans: LogoutPlan[] = []
+  settings: IdentityClientSettings | undefined
+  restored: () => Promise<IdentitySession | null> = async () => null
+  signIn: () => Promise<IdentitySession> = () => Promise.reject(new Error('nobody there'))
+  renewed: (current: IdentitySession) => Promise<IdentitySession> = () => Promise.reject(new Error('nobody there'))
+  signOut: () => Promise<void> = async () => {}
+
+  readonly factory: IdentityClientFactory = settings => {
+    this.settings = settings
+    return this
+  }
+
+  restore(): Promise<IdentitySession | null> {
+    this.calls.push('restore')
+    return this.restored()
+  }
+  login(request: LoginRequest): Promise<IdentitySession> {
+    this.calls.push(`login ${request.scheme}`)
+    this.logins.push(request)
+    return this.signIn()
+  }
+  renew(current: IdentitySession): Promise<IdentitySession> {
+    this.calls.push('renew')
+    return this.renewed(current)
+  }
+  logout(plan: LogoutPlan): Promise<void> {
+    this.calls.push(`logout ${plan.scheme}`)
+    this.plans.push(plan)
+    return this.signOut()
+  }
+}
