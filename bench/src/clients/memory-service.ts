@@ -1,7 +1,7 @@
 import type { Environment, WebSocketLike } from '@aiagent/client'
 import { paths } from '@aiagent/protocol'
 
-/** A socket that goes nowhere: what is sent is counted, what is received is put in by hand. */
+/** A socket that goes nowhere: what is sent is looked at, what is received is put in by hand. */
 export class MemorySocket implements WebSocketLike {
   static last: MemorySocket | undefined
 
@@ -22,7 +22,8 @@ export class MemorySocket implements WebSocketLike {
   }
 
   send(data: string): void {
-    this.sent += data.length
+    // Reading a character puts a text together that was joined of parts, as writing it to a real socket does.
+    this.sent += data.charCodeAt(data.length - 1)
   }
 
   receive(data: string): void {

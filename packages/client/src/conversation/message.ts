@@ -1,4 +1,11 @@
-import { encodeMessage, isJsonObject, type MessageData, PERSONA, type ServerMessage } from '@aiagent/protocol'
+import {
+  encodeMessage,
+  encodeText,
+  isJsonObject,
+  type MessageData,
+  PERSONA,
+  type ServerMessage,
+} from '@aiagent/protocol'
 import { MessageError } from '../errors.ts'
 
 /** A message as plain data: what the helpers return and `send()` takes. */
@@ -103,15 +110,14 @@ export class Message {
    */
   toPayloadString(): string {
     const { persona, role, content, messageData } = this
+    if (content && !messageData) return encodeText(persona, role, content)
     try {
       return encodeMessage(
-        content
-          ? messageData
+        messageData
+          ? content
             ? { persona, role, content, messageData }
-            : { persona, role, content }
-          : messageData
-            ? { persona, role, messageData }
-            : { persona, role },
+            : { persona, role, messageData }
+          : { persona, role },
       )
     } catch (cause) {
       throw new MessageError(

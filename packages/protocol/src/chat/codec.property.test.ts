@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { ClientMessageSchema } from './client-message.ts'
-import { encodeMessage, ProtocolError, parseClientMessage, parseServerMessage } from './codec.ts'
+import { encodeMessage, encodeText, ProtocolError, parseClientMessage, parseServerMessage } from './codec.ts'
 import { ServerMessageSchema } from './server-message.ts'
 
 /** Members as text, so that `__proto__`, members given twice and numbers beyond a double can stand in it. */
@@ -207,6 +207,17 @@ describe('the codec', () => {
         const expected = canonical(JSON.parse(JSON.stringify(sent)))
         expect(canonical(parseClientMessage(onTheWire))).toBe(expected)
         expect(canonical(parseServerMessage(onTheWire))).toBe(expected)
+      }),
+      runs,
+    )
+  })
+
+  it('[WS-04] writes a content alone as it writes every message', () => {
+    const word = fc.string({ unit: 'binary' })
+    fc.assert(
+      fc.property(fc.array(fc.tuple(fc.constantFrom('', 'customer', 'system'), word, word)), all => {
+        for (const [persona, role, content] of all)
+          expect(encodeText(persona, role, content)).toBe(encodeMessage({ persona, role, content }))
       }),
       runs,
     )

@@ -29,6 +29,21 @@ export function encodeMessage(message: ClientMessage | ServerMessage): string {
 }
 
 /**
+ * Writes a frame that has nothing but a content: the same text as {@link encodeMessage} gives, in less than half the
+ * time, since only the content is new from one such frame to the next.
+ */
+export function encodeText(persona: string, role: string, content: string): string {
+  if (persona !== lastSpeaker.persona || role !== lastSpeaker.role) {
+    const head = `{"persona":${JSON.stringify(persona)},"role":${JSON.stringify(role)},"content":`
+    lastSpeaker = { persona, role, head }
+  }
+  return `${lastSpeaker.head}${JSON.stringify(content)}}`
+}
+
+/** Who spoke last, and how such a frame begins. */
+let lastSpeaker = { persona: '', role: '', head: '{"persona":"","role":"","content":' }
+
+/**
  * Reads what the service sent. Guards of its own rather than the schema, because this runs for every frame; a test
  * holds both to the same result. A known field of the wrong type reads as absent, null stays null, unknown fields pass
  * through.
