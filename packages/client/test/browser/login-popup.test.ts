@@ -1,4 +1,3 @@
-import { paths } from '@aiagent/protocol'
 import { hasChromium, type LaunchedChromium } from '@aiagent/test-support/chromium'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
@@ -38,12 +37,7 @@ describe.skipIf(!hasChromium())('login by popup', () => {
     // The identity library's own anti-forgery value, and nothing else.
     expect(query['state']).toMatch(/^[0-9a-f]{32}$/)
     expect(JSON.stringify(query)).not.toContain('elsewhere')
-    const session = await stage.service.emulator.fetch(stage.service.url + paths.session('account'), {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token?.text}` },
-      body: '{}',
-    })
-    expect(session.status).toBe(200)
+    expect(await page.evaluate(() => loginHost.openSession())).toBe(200)
   })
 
   it('[AUTH-16] hands domain_hint, localLogin and further parameters to the provider', async () => {

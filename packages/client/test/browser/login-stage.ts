@@ -28,6 +28,19 @@ export const launchForLogins = (): Promise<LaunchedChromium> =>
 export const bundleLoginHost = (): Promise<string> =>
   bundleForPage(`import { startLoginPage } from './page/login-host.ts'\nstartLoginPage()`, import.meta.url)
 
+/** Files of a host that brings an identity library of its own, and the page that library wants to be returned to. */
+export async function msalFiles(): Promise<Readonly<Record<string, string>>> {
+  const [host, callback] = await Promise.all([
+    bundleForPage(`import { startMsalPage } from './page/msal-host.ts'\nstartMsalPage()`, import.meta.url),
+    bundleForPage(`import { passOn } from './page/msal-callback.ts'\npassOn()`, import.meta.url),
+  ])
+  return {
+    '/host.js': host,
+    '/callback.js': callback,
+    '/callback.html': '<!doctype html><title>Signing in</title><script src="/callback.js"></script>',
+  }
+}
+
 /** A host's page and an identity provider, on different origins over TLS. */
 export class LoginStage {
   readonly service: EmulatorServer
@@ -41,7 +54,10 @@ export class LoginStage {
     this.#undo = undo
   }
 
-  static async open(bundle: string, settings: Partial<EmulatorSettings> = {}): Promise<LoginStage> {
+  static async open(
+    host: string | Readonly<Record<string, string>>,
+    settings: Partial<EmulatorSettings> = {},
+  ): Promise<LoginStage> {
     const folder = await mkdtemp(join(tmpdir(), 'login-stage-'))
     const { cert, key } = await loadDevelopmentCertificate('127.0.0.1', folder)
     const service = await serveEmulator({
@@ -51,8 +67,8 @@ export class LoginStage {
     })
     const files: Readonly<Record<string, string>> = {
       '/': HOST_PAGE,
-      '/host.js': bundle,
       '/callback.html': CALLBACK_PAGE,
+      ...(typeof host === 'string' ? { '/host.js': host } : host),
     }
     const pages = createServer({ cert, key }, (request, response) => {
       const { pathname } = new URL(request.url ?? '/', 'https://page')

@@ -1,6 +1,6 @@
 import { AuthError, AuthenticationService } from '@aiagent/client'
-import type { PKCEAuthConfig } from '@aiagent/client/pkce'
-import type { DeploymentInfo } from '@aiagent/protocol'
+import type { IdentityClientFactory, PKCEAuthConfig } from '@aiagent/client/pkce'
+import { type DeploymentInfo, paths } from '@aiagent/protocol'
 
 /** What a page needs to know to let somebody sign in. Stands in its address, so that it survives every way to leave it. */
 export interface LoginSetup {
@@ -15,9 +15,16 @@ export type LoginCall = 'login' | 'token' | 'refresh' | 'logout'
 /** How a call ended, in what can be copied out of the page. */
 export interface Outcome {
   call: LoginCall | 'start'
-  token?: { sub: string; jti: string; scope: string; text: string }
+  /** What tells tokens apart, and not the token: it has no place in a report. */
+  token?: TokenFacts
   reason?: string
   message?: string
+}
+
+export interface TokenFacts {
+  sub: string
+  jti: string
+  scope: string
 }
 
 /** A page with a button for each call. */
@@ -25,10 +32,11 @@ export class LoginHost {
   readonly outcomes: Outcome[] = []
   readonly #setup: LoginSetup
   readonly #service: AuthenticationService
+  #token = ''
 
-  constructor(setup: LoginSetup) {
+  constructor(setup: LoginSetup, identityClient?: IdentityClientFactory) {
     this.#setup = setup
-    this.#service = new AuthenticationService({ type: 'pkce', config: setup.config })
+    this.#service = new AuthenticationService({ type: 'pkce', config: setup.config, identityClient })
   }
 
   start = (): Promise<void> =>
@@ -38,6 +46,19 @@ export class LoginHost {
     })
 
   run = (call: LoginCall): Promise<void> => this.#record(call, () => this.#calls[call]())
+
+  /** Opens a session with the last token and gives the status. */
+  async openSession(): Promise<number> {
+    const headers = { authorization: `Bearer ${this.#token}`, 'content-type': 'application/json' }
+    return (await fetch(this.#setup.endpoint + paths.session('account'), { method: 'POST', headers, body: '{}' }))
+      .status
+  }
+
+  /** Whether a store of the page holds the last token, or what it is renewed with. */
+  storesSecrets(): boolean {
+    const stored = JSON.stringify([{ ...sessionStorage }, { ...localStorage }])
+    return stored.includes(this.#token) || /refresh_token|id_token/.test(stored)
+  }
 
   readonly #calls: Record<LoginCall, () => Promise<unknown>> = {
     login: async () => {
@@ -52,31 +73,33 @@ export class LoginHost {
   async #record(call: Outcome['call'], work: () => Promise<unknown>): Promise<void> {
     try {
       const text = await work()
-      this.outcomes.push({ call, ...(typeof text === 'string' && { token: { ...claimsOf(text), text } }) })
+      this.outcomes.push({ call, ...(typeof text === 'string' && { token: this.#factsOf(text) }) })
     } catch (error) {
       const { message } = error as Error
       this.outcomes.push({ call, message, reason: error instanceof AuthError ? error.reason : 'unexpected' })
     }
   }
+
+  #factsOf(token: string): TokenFacts {
+    this.#token = token
+    const payload = (token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/')
+    const { sub, jti, scope } = JSON.parse(atob(payload)) as TokenFacts
+    return { sub, jti, scope }
+  }
 }
 
-/** What the page's script does: one host, made of what the page's address says. */
-export function startLoginPage(): void {
+/** What the page's script does: one host, made of what the page's address says, with the library's own identity client. */
+export function startLoginPage(identityClientOf?: (setup: LoginSetup) => IdentityClientFactory): void {
   // A login may return to the page's bare address.
   const given = new URL(location.href).searchParams.get('setup')
   if (given !== null) localStorage.setItem('setup', given)
   const text = given ?? localStorage.getItem('setup') ?? ''
   const setup = JSON.parse(text) as LoginSetup
-  const host = new LoginHost(setup)
+  const host = new LoginHost(setup, identityClientOf?.(setup))
   globalThis.loginHost = host
   for (const call of ['login', 'token', 'refresh', 'logout'] as const)
     document.getElementById(call)?.addEventListener('click', () => void host.run(call))
   void host.start().then(() => setup.atOnce && host.run(setup.atOnce))
-}
-
-function claimsOf(token: string): { sub: string; jti: string; scope: string } {
-  const payload = token.split('.')[1] ?? ''
-  return JSON.parse(atob(payload.replaceAll('-', '+').replaceAll('_', '/'))) as ReturnType<typeof claimsOf>
 }
 
 declare global {

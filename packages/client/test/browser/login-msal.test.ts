@@ -1,0 +1,155 @@
+import { hasChromium, type LaunchedChromium } from '@aiagent/test-support/chromium'
+import type { Page } from 'playwright-core'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import {
+  choose,
+  expectNoReason,
+  LoginStage,
+  launchForLogins,
+  msalFiles,
+  openPage,
+  outcomeOf,
+  pressForPopup,
+  signInByPopup,
+} from './login-stage.ts'
+
+describe.skipIf(!hasChromium())('a host that runs @azure/msal-browser', () => {
+  let files: Readonly<Record<string, string>> = {}
+  let chromium: LaunchedChromium
+  let stage: LoginStage
+  beforeAll(async () => {
+    files = await msalFiles()
+  })
+  beforeEach(async () => {
+    chromium = await launchForLogins()
+    stage = await LoginStage.open(files)
+  })
+  afterEach(async () => {
+    await chromium?.close()
+    await stage?.close()
+  })
+
+  const press = async (page: Page, call: 'token' | 'refresh') => {
+    await page.click(`#${call}`)
+    return outcomeOf(page, call)
+  }
+  const prompts = () => stage.asked('/oauth2/v2.0/authorize').map(({ query }) => query['prompt'])
+
+  it('signs in by popup and restores the session after a reload', async () => {
+    const page = await openPage(chromium, stage.address())
+    const { token } = await signInByPopup(page)
+    expect(token).toMatchObject({ sub: 'customer', scope: 'api://acme/core.aiservices.read' })
+    expect(stage.asked('/oauth2/v2.0/authorize')[0]?.query).toMatchObject({
+      domain_hint: new URL(stage.service.url).host,
+    })
+    await page.reload()
+    expectNoReason(await outcomeOf(page, 'start'))
+    // The library of the host may renew the token meanwhile, without the person.
+    expect((await press(page, 'token')).token?.sub).toBe('customer')
+    expect(prompts()).toEqual([undefined])
+  })
+
+  it('signs in by redirect and comes back to where it began', async () => {
+    const address = stage.address({ authScheme: 'redirect' })
+    const page = await openPage(chromium, address)
+    await page.click('#login')
+    await page.waitForURL(`${stage.authority}/interaction/**`)
+    await choose(page, 'customer')
+    await page.waitForURL(`${stage.origin}/?**`)
+    expectNoReason(await outcomeOf(page, 'start'))
+    expect((await press(page, 'token')).token?.sub).toBe('customer')
+    expect(page.url()).toBe(address)
+  })
+
+  it('renews with the refresh token, without a window', async () => {
+    const page = await openPage(chromium, stage.address())
+    const { token } = await signInByPopup(page)
+    const renewed = await press(page, 'refresh')
+    expect(renewed.token?.sub).toBe('customer')
+    expect(renewed.token?.jti).not.toBe(token?.jti)
+    expect(stage.grants()).toEqual(['authorization_code', 'refresh_token'])
+    expect(prompts()).toEqual([undefined])
+  })
+
+  it('says that the person is needed where nothing can be renewed silently', async () => {
+    const page = await openPage(chromium, stage.address())
+    await signInByPopup(page)
+    stage.settings.silentRenewal = 'interaction-required'
+    expect(await press(page, 'refresh')).toMatchObject({ reason: 'interaction_required' })
+    expect(chromium.context.pages()).toEqual([page])
+  })
+
+  it('asks the person in a popup when a token about to expire needs interaction', async () => {
+    stage.settings.tokenLifeSeconds = 200
+    const page = await openPage(chromium, stage.address())
+    const { token } = await signInByPopup(page)
+    await page.reload()
+    expectNoReason(await outcomeOf(page, 'start'))
+    stage.settings.silentRenewal = 'interaction-required'
+    await choose(await pressForPopup(page, 'token'), 'customer')
+    const renewed = await outcomeOf(page, 'token')
+    expect(renewed.token?.sub).toBe('customer')
+    expect(renewed.token?.jti).not.toBe(token?.jti)
+  })
+
+  it('tells that the browser blocked the window', async () => {
+    const page = await openPage(chromium, stage.address({}, 'login'))
+    expect(await outcomeOf(page, 'login')).toMatchObject({ reason: 'popup_blocked' })
+  })
+
+  it('notices a closed window when its time is over', async () => {
+    const page = await openPage(chromium, stage.address())
+    const popup = await pressForPopup(page, 'login')
+    await popup.waitForSelector('button[value="customer"]')
+    await popup.close()
+    expect(await outcomeOf(page, 'login')).toMatchObject({ reason: 'popup_timeout' })
+  })
+
+  it('comes back from a login page with a cross-origin opener policy', async () => {
+    stage.settings.loginOpenerPolicy = 'same-origin'
+    const page = await openPage(chromium, stage.address())
+    expect((await signInByPopup(page)).token?.sub).toBe('customer')
+  })
+
+  it('signs out by popup, at the provider too', async () => {
+    const page = await openPage(chromium, stage.address())
+    await signInByPopup(page)
+    await pressForPopup(page, 'logout')
+    expect(await outcomeOf(page, 'logout')).toEqual({ call: 'logout' })
+    expect(stage.asked('/oauth2/v2.0/logout')[0]?.query).toMatchObject({
+      id_token_hint: expect.stringMatching(/^ey/),
+      post_logout_redirect_uri: `${stage.origin}/callback.html?logout=true`,
+    })
+    await page.reload()
+    expectNoReason(await outcomeOf(page, 'start'))
+    expect((await signInByPopup(page, 'new-customer')).token?.sub).toBe('new-customer')
+  })
+
+  it('signs out by redirect and comes back to the page', async () => {
+    const page = await openPage(chromium, stage.address())
+    await signInByPopup(page)
+    const address = stage.address({ authScheme: 'redirect' })
+    await page.goto(address)
+    expectNoReason(await outcomeOf(page, 'start'))
+    const back = page.waitForEvent('load')
+    await page.click('#logout')
+    await back
+    await page.waitForURL(address)
+    expect(stage.asked('/oauth2/v2.0/logout')).toHaveLength(1)
+    expectNoReason(await outcomeOf(page, 'start'))
+    await page.click('#login')
+    await page.waitForSelector('button[value="new-customer"]')
+  })
+
+  it('signs out here, and not at the provider, where that names no end session endpoint: its library leaves it at that', async () => {
+    stage.settings.endSessionEndpoint = false
+    const page = await openPage(chromium, stage.address())
+    await signInByPopup(page)
+    await page.click('#logout')
+    expect(await outcomeOf(page, 'logout')).toEqual({ call: 'logout' })
+    expect([...stage.asked('/sign-out'), ...stage.asked('/oauth2/v2.0/logout')]).toEqual([])
+    await page.reload()
+    expectNoReason(await outcomeOf(page, 'start'))
+    expect(await press(page, 'refresh')).toMatchObject({ reason: 'interaction_required' })
+  })
+})

@@ -1,0 +1,25 @@
+import { msalIdentityClient } from '@aiagent/client/msal'
+import { PublicClientApplication } from '@azure/msal-browser'
+import { startLoginPage } from './login-host.ts'
+
+/** How long a popup may take, in milliseconds: a closed one is noticed only then. */
+export const POPUP_TIMEOUT_MS = 5000
+
+/** A page whose host runs an application of `@azure/msal-browser` and hands it over. */
+export function startMsalPage(): void {
+  startLoginPage(({ config }) => {
+    const { host } = new URL(config.authorizationUrl ?? '')
+    return msalIdentityClient(
+      new PublicClientApplication({
+        auth: {
+          clientId: config.clientId,
+          authority: config.authorizationUrl ?? '',
+          knownAuthorities: [host],
+          redirectUri: config.redirectUri,
+          OIDCOptions: { responseMode: 'fragment', defaultScopes: ['openid', 'profile', 'offline_access'] },
+        },
+        system: { protocolMode: 'OIDC', popupBridgeTimeout: POPUP_TIMEOUT_MS },
+      }),
+    )
+  })
+}
