@@ -1,5 +1,5 @@
-import type { SocketCloseEvent, WebSocketConstructor } from '../platform/environment.ts'
-import type { OpenTransport } from './transport.ts'
+import type { SocketCloseEvent, WebSocketConstructor, WebSocketLike } from '../platform/environment.ts'
+import type { OpenTransport, Transport } from './transport.ts'
 
 const OPEN = 1
 
@@ -20,19 +20,31 @@ export function webSocketTransport(WebSocket: WebSocketConstructor): OpenTranspo
       detach()
       listener.closed({ code: event.code, reason: event.reason, httpStatus: event.httpStatus })
     }
-    return {
-      get bufferedAmount() {
-        return socket.bufferedAmount
-      },
-      send(text) {
-        // What is written to a socket that is closing disappears without a word, in every runtime.
-        if (socket.readyState !== OPEN) throw new Error('The socket is not open.')
-        socket.send(text)
-      },
-      close(code, reason) {
-        detach()
-        socket.close(code, reason)
-      },
-    }
+    return new WebSocketTransport(socket, detach)
+  }
+}
+
+class WebSocketTransport implements Transport {
+  readonly #socket: WebSocketLike
+  readonly #detach: () => void
+
+  constructor(socket: WebSocketLike, detach: () => void) {
+    this.#socket = socket
+    this.#detach = detach
+  }
+
+  get bufferedAmount(): number {
+    return this.#socket.bufferedAmount
+  }
+
+  send(text: string): void {
+    // What is written to a socket that is closing disappears without a word, in every runtime.
+    if (this.#socket.readyState !== OPEN) throw new Error('The socket is not open.')
+    this.#socket.send(text)
+  }
+
+  close(code: number, reason: string): void {
+    this.#detach()
+    this.#socket.close(code, reason)
   }
 }

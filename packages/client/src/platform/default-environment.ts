@@ -6,6 +6,9 @@ import { browserPage } from './page.ts'
 /** One for all agents of the process, as a tab's storage would be. Made with the first environment. */
 let processMemory: MemoryCacheAdapter | undefined
 
+/** The same for all agents, and so for nothing on the heap of each. Made when it is first needed. */
+let platform: Environment | undefined
+
 /**
  * The platform as it is: the one place where the library reads globals.
  *
@@ -13,6 +16,10 @@ let processMemory: MemoryCacheAdapter | undefined
  * such thing, and a global that a host replaces later is honoured.
  */
 export function defaultEnvironment(): Environment {
+  return (platform ??= Object.freeze(readPlatform()))
+}
+
+function readPlatform(): Environment {
   return {
     fetch: (input, init) => globalThis.fetch(input, init),
     WebSocket: WebSocketImplementation,
@@ -54,8 +61,11 @@ export function defaultEnvironment(): Environment {
  * Agents that reach the service through the same `fetch` share one memory, as those of a tab do. A `fetch` of the host's
  * own (a test's, or one that leads elsewhere) brings a memory of its own, so that answers never mix.
  */
-export function resolveEnvironment(partial: Partial<Environment> = {}): Environment {
-  const environment = defaultEnvironment()
+export function resolveEnvironment(partial?: Partial<Environment>): Environment {
+  if (partial === undefined) return defaultEnvironment()
+  if (isComplete(partial)) return partial
+  const environment = readPlatform()
+  complete.add(environment)
   // Getters are copied as getters, so that what is read lazily stays so.
   for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(partial))) {
     if (descriptor.get || descriptor.value !== undefined || name.endsWith('Storage')) {
@@ -69,6 +79,13 @@ export function resolveEnvironment(partial: Partial<Environment> = {}): Environm
     if (!partial.memory) Object.defineProperty(environment, 'memory', { value: memoryOf(fetch), enumerable: true })
   }
   return environment
+}
+
+/** Environments that were resolved before: the parts of an agent pass theirs on. */
+const complete = new WeakSet<Partial<Environment>>()
+
+function isComplete(partial: Partial<Environment>): partial is Environment {
+  return partial === platform || complete.has(partial)
 }
 
 const memories = new WeakMap<Environment['fetch'], MemoryCacheAdapter>()

@@ -13,12 +13,13 @@ interface Flight<T> {
  * A caller whose signal is aborted stops waiting at once; the call itself is aborted when nobody waits any more.
  */
 export class SingleFlight<T> {
-  readonly #flights = new Map<string, Flight<T>>()
+  /** Absent while nothing is under way, which is nearly always. */
+  #flights: Map<string, Flight<T>> | undefined
 
   /** @throws the signal's reason when the caller's own signal is aborted; else whatever the call rejects with */
   async run(key: string, start: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted()
-    const flight = this.#flights.get(key) ?? this.#start(key, start)
+    const flight = this.#flights?.get(key) ?? this.#start(key, start)
     flight.waiting++
     try {
       return await untilAborted(flight.promise, signal)
@@ -29,14 +30,15 @@ export class SingleFlight<T> {
 
   /** Aborts every call under way. Whoever comes next starts anew. */
   abort(reason?: unknown): void {
-    const flights = [...this.#flights.values()]
-    this.#flights.clear()
-    for (const flight of flights) flight.controller.abort(reason)
+    const flights = this.#flights
+    this.#flights = undefined
+    for (const flight of flights?.values() ?? []) flight.controller.abort(reason)
   }
 
   #start(key: string, start: (signal: AbortSignal) => Promise<T>): Flight<T> {
     const controller = new AbortController()
     const flight: Flight<T> = { promise: start(controller.signal), controller, waiting: 0 }
+    this.#flights ??= new Map()
     this.#flights.set(key, flight)
     const leave = () => this.#leave(key, flight)
     flight.promise.then(leave, leave)
@@ -50,6 +52,8 @@ export class SingleFlight<T> {
 
   #leave(key: string, flight: Flight<T>): void {
     // A newer flight may be under way for the same key.
-    if (this.#flights.get(key) === flight) this.#flights.delete(key)
+    if (this.#flights?.get(key) !== flight) return
+    this.#flights.delete(key)
+    if (this.#flights.size === 0) this.#flights = undefined
   }
 }
