@@ -1,4 +1,4 @@
-import { agentDisplayName, isJsonObject, PERSONA, ROLE } from '@aiagent/protocol'
+import { isJsonObject, PERSONA, ROLE } from '@aiagent/protocol'
 import { AuthenticationService } from './auth/authentication-service.ts'
 import { Chat } from './chat/chat.ts'
 import { chatAddress } from './chat/chat-address.ts'
@@ -13,6 +13,7 @@ import { Inbox } from './conversation/inbox.ts'
 import { Message } from './conversation/message.ts'
 import { createContextMessage } from './conversation/message-helpers.ts'
 import { createMessageIds } from './conversation/message-ids.ts'
+import { MessagePlace } from './conversation/message-place.ts'
 import { MessageProcessor } from './conversation/message-processor.ts'
 import { OutgoingMessages } from './conversation/outgoing-messages.ts'
 import { Transcript } from './conversation/transcript.ts'
@@ -112,6 +113,9 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
     agentId: config.id,
     cache: config.cache,
     authentication,
+    loginScopes: loginScopes(config.auth),
+    authScheme: config.authScheme,
+    initParams: config.initParams,
     environment,
     logger,
     openContext: async extra => {
@@ -130,23 +134,7 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
   })
 
   const processor = new MessageProcessor({ onRefreshRequired: expired => chat.renewToken(expired) })
-  const agentName = () => (startup.agent ? agentDisplayName(startup.agent) : '')
-  // One object for every message, whose facts are looked up when they are read.
-  const place = {
-    get timestamp() {
-      return clock.now()
-    },
-    get from() {
-      return agentName()
-    },
-    get to() {
-      return agentName()
-    },
-    agentId: config.id,
-    get sessionId() {
-      return session.id
-    },
-  }
+  const place = new MessagePlace(clock, startup, session, config.id)
   const inbox = new Inbox(processor, () => place, {
     arrived: (message, type) => {
       if (message.persona === PERSONA.AGENT) chat.confirm()
@@ -169,6 +157,7 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
     maxQueueSize: config.maxQueueSize,
     session,
     address: sessionId => {
+      authentication.checkExpiry()
       const { agent, deployment } = startup.requireFacts('connect()')
       return chatAddress({ agent, deployment, sessionId: requireSessionId(sessionId, 'The session id') })
     },
@@ -253,6 +242,11 @@ function contextAdapter(cache: CacheConfig, environment: Environment): CacheAdap
 function contextOf(context: ContextStore): { context?: Record<string, unknown> } {
   const attributes = context.get()
   return attributes ? { context: { ...attributes } } : {}
+}
+
+/** The scopes of a login that the host configured. */
+function loginScopes(auth: ResolvedConfig['auth']): readonly string[] | undefined {
+  return auth && 'type' in auth && auth.type === 'pkce' ? auth.config.scopes : undefined
 }
 
 function isContextMessage(

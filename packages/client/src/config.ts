@@ -1,5 +1,5 @@
 import { isJsonObject, isUsableSessionId, restBase } from '@aiagent/protocol'
-import type { AuthenticationInput } from './auth/auth-strategy.ts'
+import type { AuthenticationInput, AuthScheme } from './auth/auth-strategy.ts'
 import type { TranscriptConfig } from './conversation/transcript.ts'
 import { ConfigError, SDKError } from './errors.ts'
 import { type Logger, LogLevel } from './logger.ts'
@@ -16,10 +16,18 @@ export interface AiAgentConfig {
    */
   endpoint: string
   /**
-   * How access tokens are had: a config object such as `{ type: 'pre-auth', accessToken }`, an object with `getToken()`,
-   * a full `AuthStrategy`, or nothing for the anonymous token.
+   * How access tokens are had: a config object such as `{ type: 'pre-auth', accessToken }` or `{ type: 'pkce', config }`,
+   * an object with `getToken()`, a full `AuthStrategy`, or nothing for the anonymous token. Without it, an agent that wants
+   * to know who talks to it lets the person sign in at the deployment's own identity provider.
    */
   auth?: AuthenticationInput
+  /**
+   * How a person signs in, and out, where the library configures the login itself: for an agent that wants to know who
+   * talks to it, without `auth`. A login of the host's own says it in its `PKCEAuthConfig`.
+   *
+   * @default 'popup'
+   */
+  authScheme?: AuthScheme
   /** Connect as soon as `initialize()` has completed. @default false */
   autoConnect?: boolean
   /** How many messages may wait while there is no connection. One more is refused. @default 1000 */
@@ -59,6 +67,7 @@ export interface AiAgentConfig {
 
 /** What holds where the host says nothing. */
 export const DEFAULTS = {
+  authScheme: 'popup',
   autoConnect: false,
   maxQueueSize: 1000,
   maxReconnectAttempts: Number.POSITIVE_INFINITY,
@@ -73,6 +82,7 @@ export interface ResolvedConfig {
   readonly id: string
   readonly endpoint: string
   readonly auth: AuthenticationInput | undefined
+  readonly authScheme: AuthScheme
   readonly autoConnect: boolean
   readonly maxQueueSize: number
   readonly maxReconnectAttempts: number
@@ -104,6 +114,7 @@ export function resolveConfig(config: AiAgentConfig): ResolvedConfig {
     id: requireText(config, 'id'),
     endpoint: requireAddress(config),
     auth: config.auth ?? undefined,
+    authScheme: authScheme(config),
     autoConnect: flag(config, 'autoConnect'),
     maxQueueSize: count(config, 'maxQueueSize'),
     maxReconnectAttempts: count(config, 'maxReconnectAttempts'),
@@ -176,6 +187,11 @@ function count(config: AiAgentConfig, field: 'maxQueueSize' | 'maxReconnectAttem
 function delay(config: AiAgentConfig, field: 'baseReconnectDelay' | 'maxReconnectDelay'): number {
   const isDelay = (value: unknown) => isDuration(value) && Number.isFinite(value)
   return optional(field, config[field], isDelay, 'a number of milliseconds from 0 up') ?? DEFAULTS[field]
+}
+
+function authScheme(config: AiAgentConfig): AuthScheme {
+  const isScheme = (value: unknown) => value === 'popup' || value === 'redirect'
+  return optional('authScheme', config.authScheme, isScheme, "'popup' or 'redirect'") ?? DEFAULTS.authScheme
 }
 
 function flag(config: AiAgentConfig, field: 'autoConnect' | 'enableLogging'): boolean {

@@ -194,8 +194,8 @@ export class AuthenticationService {
   }
 
   /**
-   * Looks at the clock, since timers stand still while a laptop sleeps or a page is frozen: to be called when the page
-   * comes back, when the network does, and before a connection attempt.
+   * Looks at the clock, since timers stand still while a laptop sleeps or a page is frozen. Done whenever the page or the
+   * network comes back; to be called before a connection attempt too.
    */
   checkExpiry(): void {
     const watched = this.#watched
@@ -263,8 +263,15 @@ export class AuthenticationService {
   }
 
   #watch(moment: number, expiresAt: number): void {
+    const { clock, page } = this.#environment
+    const look = () => this.checkExpiry()
+    const cancelTimer = atTime(clock, moment, look)
+    const stopListening = page?.onReturn(look)
     this.#watched = { moment, expiresAt }
-    this.#cancelTimer = atTime(this.#environment.clock, moment, () => this.checkExpiry())
+    this.#cancelTimer = () => {
+      cancelTimer()
+      stopListening?.()
+    }
   }
 
   #unwatch(): void {

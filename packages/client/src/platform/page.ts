@@ -19,7 +19,11 @@ export interface Page {
 
 /** A window with the globals that stand in it. */
 export interface PageWindow extends Window {
-  readonly BroadcastChannel: new (name: string) => Pick<MessagePort, 'onmessage' | 'postMessage' | 'close'>
+  readonly BroadcastChannel: new (name: string) => {
+    onmessage: ((event: never) => unknown) | null
+    postMessage(message: unknown): void
+    close(): void
+  }
 }
 
 interface PageGlobals {

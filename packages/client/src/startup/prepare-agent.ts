@@ -1,6 +1,8 @@
 import type { AgentDetails, DeploymentInfo } from '@aiagent/protocol'
 import { ApiHelper } from '../api/api-helper.ts'
+import type { AuthScheme } from '../auth/auth-strategy.ts'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
+import { parseScopes, resolveScopes } from '../auth/scopes.ts'
 import { AuthError, SDKError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import type { CacheConfig } from '../platform/cache-adapter.ts'
@@ -12,6 +14,11 @@ export interface PreparationOptions {
   agentId: string
   cache: CacheConfig
   authentication: AuthenticationService
+  /** Scopes of a login that the host configured. */
+  loginScopes: readonly string[] | undefined
+  /** How a person signs in where the host configured no login. */
+  authScheme: AuthScheme
+  initParams: Readonly<Record<string, string>>
   environment: Environment
   logger: Logger
 }
@@ -36,31 +43,76 @@ export async function findDeployment(options: PreparationOptions, signal: AbortS
   return { deployment: Object.freeze(deployment), api }
 }
 
-/** Learns what the agent is: a token first, then its details, whose language holds from then on. */
+/**
+ * Learns what the agent is: a token first, then its details, whose language holds from then on. Nobody has to sign in for
+ * that: where the host configured a login, an anonymous token does until somebody has.
+ */
 export async function meetAgent(
   { deployment, api }: Deployment,
-  { agentId, authentication }: PreparationOptions,
+  { agentId, authentication, initParams }: PreparationOptions,
   signal: AbortSignal,
 ): Promise<AgentDetails> {
-  await authenticated(authentication.initialize({ deploymentInfo: deployment }))
+  const known = { deploymentInfo: deployment, scopes: parseScopes(initParams['scopes']) }
+  await authenticated(authentication.initialize(known))
+  await authenticated(authentication.standInForLogin(known))
   const agent = await api.getAgentDetails({ agentId, signal })
   api.setLanguage(agent.languageCode)
   return agent
 }
 
+/** What the tokens for an agent are asked for; `platformScopes` is what a connector made of the defaults. */
+export function scopesFor(
+  agent: AgentDetails,
+  { loginScopes, initParams }: Pick<PreparationOptions, 'loginScopes' | 'initParams'>,
+  platformScopes?: readonly string[],
+): readonly string[] {
+  return resolveScopes({ hostScopes: loginScopes, initParamsScopes: initParams['scopes'], platformScopes, agent })
+}
+
 /**
- * Signs in for an agent that wants to know who talks to it.
+ * Makes sure of a token that is good for the agent. One that wants to know who talks to it gets a person's: by the login
+ * of the host's, else by the deployment's own, unless an earlier page has left a session.
  *
- * @throws {AuthError} reason `interaction_required` where only the anonymous token is at hand
+ * @returns the token, as the active strategy has it then
+ * @throws {AuthError} reason `interaction_required` where only the anonymous token is at hand, and no page to sign in on
  */
-export async function signIn(agent: AgentDetails, authentication: AuthenticationService): Promise<void> {
-  if (!agent.isAuthenticated) return
-  if (authentication.isAnonymousStrategy())
+export async function signIn(
+  agent: AgentDetails,
+  deployment: DeploymentInfo,
+  scopes: readonly string[],
+  options: PreparationOptions,
+  signal: AbortSignal,
+): Promise<string> {
+  const { authentication } = options
+  await authenticated(Promise.resolve(authentication.updateScopes(scopes)))
+  if (agent.isAuthenticated) {
+    if (authentication.isAnonymousStrategy()) await useDeploymentLogin(agent, deployment, scopes, options, signal)
+    const isRestored = authentication.isPKCEStrategy() && authentication.hasSession()
+    if (!isRestored) await authenticated(authentication.authenticate())
+  }
+  return authenticated(authentication.getToken())
+}
+
+/** Exchanges the anonymous strategy for a login at the deployment's identity provider. */
+async function useDeploymentLogin(
+  agent: AgentDetails,
+  deployment: DeploymentInfo,
+  scopes: readonly string[],
+  { authentication, environment, initParams, authScheme }: PreparationOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { page } = environment
+  if (!page)
     throw new AuthError(
       "This agent wants a signed-in user. Pass `auth: { type: 'pre-auth', accessToken }`, or an object with getToken().",
       'interaction_required',
     )
-  await authenticated(authentication.authenticate())
+  const { loadPkceConfig } = await import('../auth/pkce/load-pkce-config.ts')
+  const nextRoute = page.window?.location.href ?? ''
+  const facts = { deployment, agent, initParams, scopes, authScheme, nextRoute }
+  const config = await loadPkceConfig(environment, facts, signal)
+  await authentication.switchStrategyTo(config)
+  await authentication.initialize({ deploymentInfo: deployment })
 }
 
 /** The host's own token function or strategy may throw anything: it becomes an error of this library. */

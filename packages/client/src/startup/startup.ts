@@ -2,7 +2,14 @@ import type { AgentDetails } from '@aiagent/protocol'
 import { abortedError, SDKError } from '../errors.ts'
 import { untilAborted } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
-import { type Deployment, findDeployment, meetAgent, type PreparationOptions, signIn } from './prepare-agent.ts'
+import {
+  type Deployment,
+  findDeployment,
+  meetAgent,
+  type PreparationOptions,
+  scopesFor,
+  signIn,
+} from './prepare-agent.ts'
 import type { StartupFacts } from './startup-facts.ts'
 
 /*
@@ -90,11 +97,11 @@ export class Startup {
   }
 
   async #prepare(context: Record<string, unknown>, signal: AbortSignal): Promise<void> {
-    const { authentication, openContext, openSession, onReady } = this.#options
+    const { openContext, openSession, onReady } = this.#options
     await openContext(context)
     const deployment = await this.#find(signal)
     const agent = await this.#meet(signal)
-    await signIn(agent, authentication)
+    await signIn(agent, deployment.deployment, scopesFor(agent, this.#options), this.#options, signal)
     // Aborted or destroyed meanwhile: what was asked for is not wanted any more.
     signal.throwIfAborted()
     await openSession(signal)

@@ -64,7 +64,7 @@ export function loginPage(window: PageWindow): LoginPage {
       }
       window.addEventListener('message', onMessage)
       const channel = new window.BroadcastChannel(name)
-      channel.onmessage = event => listener(event.data)
+      channel.onmessage = (event: MessageEvent<unknown>) => listener(event.data)
       return () => {
         window.removeEventListener('message', onMessage)
         channel.close()
