@@ -21,8 +21,8 @@ const HOST_PAGE = `<!doctype html>
 `
 
 /** A Chromium that takes development certificates and blocks popups as a person's browser does. */
-export const launchForLogins = (): Promise<LaunchedChromium> =>
-  launchChromium({ ignoreDefaultArgs: ['--disable-popup-blocking'], context: { ignoreHTTPSErrors: true } })
+export const launchForLogins = (args: readonly string[] = []): Promise<LaunchedChromium> =>
+  launchChromium({ args, ignoreDefaultArgs: ['--disable-popup-blocking'], context: { ignoreHTTPSErrors: true } })
 
 /** The script of the host's page, bundled with the client and its login. */
 export const bundleLoginHost = (): Promise<string> =>

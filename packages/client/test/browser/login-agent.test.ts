@@ -1,0 +1,144 @@
+import type { AiAgentConfig } from '@aiagent/client'
+import { CALLBACK_PAGE } from '@aiagent/client/pkce'
+import { type EmulatorServer, serveEmulator } from '@aiagent/emulator/node'
+import { bundleForPage, hasChromium, type LaunchedChromium } from '@aiagent/test-support/chromium'
+import type { Page } from 'playwright-core'
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { choose, launchForLogins } from './login-stage.ts'
+
+const PAGE_PATH = '/host/'
+
+describe.skipIf(!hasChromium())('an agent for signed-in people, on a page of the deployment', () => {
+  let bundle = ''
+  let chromium: LaunchedChromium
+  let service: EmulatorServer
+  beforeAll(async () => {
+    bundle = await bundleForPage(
+      `import { startAgentPage } from './page/agent-login-host.ts'\nstartAgentPage()`,
+      import.meta.url,
+    )
+  })
+  afterEach(async () => {
+    await chromium?.close()
+    await service?.close()
+  })
+
+  const serve = async (callbackPage?: string) => {
+    // The page below comes from nowhere, so Chromium would not let it call a service of this machine.
+    chromium = await launchForLogins(['--disable-features=LocalNetworkAccessChecks'])
+    service = await serveEmulator({
+      tls: true,
+      reply: ({ text }) => ({ content: `You said: ${text}` }),
+      ...(callbackPage !== undefined && { callbackPage }),
+    })
+  }
+  beforeEach(() => serve(CALLBACK_PAGE))
+
+  const addressOf = (config: Partial<AiAgentConfig> = {}) => {
+    const agent: AiAgentConfig = { id: 'account', endpoint: service.url, ...config }
+    return `${service.url}${PAGE_PATH}?${new URLSearchParams({ agent: JSON.stringify(agent) })}`
+  }
+  const open = async (address: string) => {
+    const page = await chromium.newPage()
+    // In the place of a page that the deployment serves beside its calls.
+    await page.route(`${service.url}${PAGE_PATH}**`, route =>
+      route.fulfill(
+        route.request().url().endsWith('.js')
+          ? { contentType: 'text/javascript', body: bundle }
+          : { contentType: 'text/html', body: HOST_PAGE },
+      ),
+    )
+    await page.goto(address)
+    return page
+  }
+  const answers = async (page: Page) => {
+    await page.waitForFunction(() =>
+      globalThis.agentHeard?.some(text => text.startsWith('You said') || text.startsWith('failed')),
+    )
+    return page.evaluate(() => agentHeard)
+  }
+  const authorizations = () =>
+    service.emulator.control
+      .requests()
+      .filter(({ path }) => path.endsWith('/oauth2/v2.0/authorize'))
+      .map(({ path, query }) => ({ path, query }))
+
+  it('[AUTH-03] [CFG-14] asks for a login by popup, with the login that the deployment tells, and chats', async () => {
+    const page = await open(addressOf())
+    const opening = page.context().waitForEvent('page')
+    await page.click('#open')
+    await choose(await opening, 'customer')
+    expect(await answers(page)).toEqual(['CONNECTED', 'You said: hello'])
+    const [{ path, query } = { path: '', query: {} as Record<string, string> }] = authorizations()
+    expect(path).toBe('/acme/customer-sign-in/oauth2/v2.0/authorize')
+    expect(query).toMatchObject({
+      client_id: 'app-ext',
+      redirect_uri: `${service.url}/system/templates/selfservice/auth-redirect.html`,
+      domain_hint: new URL(service.url).host,
+    })
+    expect(query['scope']?.split(' ').sort()).toEqual([
+      'api://acme/core.aiservices.read',
+      'api://acme/core.customermgr.read',
+      'api://acme/knowledge.portalmgr.manage',
+      'offline_access',
+      'openid',
+      'profile',
+    ])
+  })
+
+  it('[AUTH-18] does not ask again when initialize() has restored the session', async () => {
+    const page = await open(addressOf())
+    const opening = page.context().waitForEvent('page')
+    await page.click('#open')
+    await choose(await opening, 'customer')
+    await answers(page)
+    await page.reload()
+    await page.click('#open')
+    expect(await answers(page)).toEqual(['CONNECTED', 'You said: hello'])
+    expect(authorizations()).toHaveLength(1)
+  })
+
+  it('[CFG-14] asks for a login by redirect where the host wants it so', async () => {
+    const address = addressOf({ authScheme: 'redirect' })
+    const page = await open(address)
+    await page.click('#open')
+    await page.waitForURL(`${service.url}/acme/customer-sign-in/interaction/**`)
+    await choose(page, 'customer')
+    await page.waitForURL(address)
+    await page.click('#open')
+    expect(await answers(page)).toEqual(['CONNECTED', 'You said: hello'])
+    expect(authorizations()).toHaveLength(1)
+  })
+
+  it.each(['popup', 'redirect'] as const)(
+    'the emulator’s own page for returns does the same by %s',
+    async authScheme => {
+      await chromium.close()
+      await service.close()
+      await serve()
+      const address = addressOf({ authScheme })
+      const page = await open(address)
+      const opening = authScheme === 'popup' ? page.context().waitForEvent('page') : page
+      await page.click('#open')
+      await choose(await opening, 'customer')
+      if (authScheme === 'redirect') {
+        await page.waitForURL(`${service.url}${PAGE_PATH}**`)
+        await page.click('#open')
+      }
+      expect(await answers(page)).toEqual(['CONNECTED', 'You said: hello'])
+      expect(page.url()).toBe(address)
+    },
+  )
+
+  it('[INIT-09] [AUTH-12] logs in to the application that vendorclientid names', async () => {
+    service.emulator.world.tenant.loginClientIds = ['vendor-app']
+    const page = await open(addressOf({ initParams: { vendorclientid: 'vendor-app' } }))
+    const opening = page.context().waitForEvent('page')
+    await page.click('#open')
+    await choose(await opening, 'customer')
+    await answers(page)
+    expect(authorizations()[0]?.query['client_id']).toBe('vendor-app')
+  })
+})
+
+const HOST_PAGE = `<!doctype html><html lang="en"><title>Host</title><button id="open">Chat</button><script src="${PAGE_PATH}host.js"></script>`

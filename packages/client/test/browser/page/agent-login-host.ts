@@ -1,0 +1,26 @@
+import { AiAgent, type AiAgentConfig } from '@aiagent/client'
+
+/** A page with one button, which starts a chat with an agent and so lets the person sign in. */
+export function startAgentPage(): void {
+  const config = JSON.parse(new URL(location.href).searchParams.get('agent') ?? '') as AiAgentConfig
+  const agent = new AiAgent(config)
+  const heard: string[] = []
+  globalThis.agentHeard = heard
+  agent.on('agentMessage', ({ payload }) => heard.push(String(payload.message.content)))
+  const run = async () => {
+    try {
+      await agent.initialize()
+      await agent.connect()
+      heard.push(agent.getState())
+      await agent.send('hello')
+    } catch (error) {
+      heard.push(`failed: ${(error as Error).message}`)
+    }
+  }
+  document.getElementById('open')?.addEventListener('click', () => void run())
+}
+
+declare global {
+  /** The answers, the state after connecting, and what failed. */
+  var agentHeard: string[]
+}
