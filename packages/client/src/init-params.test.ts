@@ -1,0 +1,82 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type KnownInitParams, readInitParams, toEnvironmentName } from './init-params.ts'
+
+const NOTHING: KnownInitParams = {
+  portalIds: [],
+  departmentId: undefined,
+  agentId: undefined,
+  userId: undefined,
+  shortUrlTemplate: undefined,
+  authType: undefined,
+  isDefaultAgent: false,
+  scopes: undefined,
+  clientId: undefined,
+  platform: undefined,
+  environment: undefined,
+}
+
+describe('readInitParams', () => {
+  it.each<[string, Record<string, string>, Partial<KnownInitParams>]>([
+    ['nothing', {}, {}],
+    ['what it does not know', { further: 'x', toString: 'x' }, {}],
+    ['[INIT-03] portals', { portalIds: ' 1, 2,,1 , x ' }, { portalIds: ['1', '2', 'x'] }],
+    ['[INIT-03] portals in lower case', { portalids: '1' }, { portalIds: ['1'] }],
+    ['[INIT-03] both spellings', { portalids: '1', portalIds: '2' }, { portalIds: ['2'] }],
+    ['[INIT-03] one spelling blank', { portalIds: ' ', portalids: '1' }, { portalIds: ['1'] }],
+    ['[INIT-03] portals of commas alone', { portalIds: ' , ,' }, { portalIds: [] }],
+    ['[INIT-02] a department', { departmentId: ' 9 ' }, { departmentId: '9' }],
+    ['[INIT-02] a department in lower case', { departmentid: '9' }, { departmentId: '9' }],
+    ['[INIT-02] a blank department', { departmentId: '  ' }, {}],
+    ['[INIT-01] an agent', { agentid: '7' }, { agentId: '7' }],
+    ['[INIT-01] an agent in the other spelling', { agentId: '7' }, { agentId: '7' }],
+    ['[INIT-07] a user', { userid: 'ada' }, { userId: 'ada' }],
+    ['[INIT-07] a user in the other spelling', { userId: 'ada' }, { userId: 'ada' }],
+    [
+      '[INIT-04] three templates',
+      { vendortemplate: 'c', shortUrlTemplate: 'b', templateName: ' a ' },
+      { shortUrlTemplate: 'a' },
+    ],
+    [
+      '[INIT-04] the first template blank',
+      { vendortemplate: 'c', shortUrlTemplate: 'b', templateName: ' ' },
+      { shortUrlTemplate: 'b' },
+    ],
+    ['[INIT-04] the last template alone', { vendortemplate: 'c' }, { shortUrlTemplate: 'c' }],
+    ['[INIT-05] an auth type', { authType: ' Customer ' }, { authType: 'customer' }],
+    ['[INIT-08] a default agent', { isDefaultAgent: ' TRUE ' }, { isDefaultAgent: true }],
+    ['[INIT-08] no default agent', { isDefaultAgent: 'yes' }, { isDefaultAgent: false }],
+    ['[INIT-06] scopes', { scopes: 'a.b, c' }, { scopes: 'a.b, c' }],
+    ['[INIT-09] a client id', { vendorclientid: 'app' }, { clientId: 'app' }],
+    ['a platform', { platform: 'Test' }, { platform: 'Test' }],
+    ['[INIT-11] an environment', { env: 'QA' }, { environment: 'qa' }],
+    ['[INIT-11] an environment nobody knows', { env: 'staging' }, { environment: 'prod' }],
+  ])('%s', (_case, given, known) => {
+    expect(readInitParams(given)).toEqual({ ...NOTHING, ...known })
+  })
+
+  it('never gives a blank, whatever the host hands through', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.string()), given => {
+        for (const value of Object.values(readInitParams(given)).flat())
+          if (typeof value === 'string') expect(value.trim()).not.toBe('')
+      }),
+    )
+  })
+})
+
+describe('toEnvironmentName', () => {
+  it.each([
+    ['dev', 'dev'],
+    ['QA', 'qa'],
+    [' Non-Prod ', 'non-prod'],
+    ['prod', 'prod'],
+    ['production', 'prod'],
+    ['', 'prod'],
+    [undefined, 'prod'],
+    [null, 'prod'],
+    ['constructor', 'prod'],
+  ])('[INIT-11] reads %j as %s', (word, name) => {
+    expect(toEnvironmentName(word)).toBe(name)
+  })
+})
