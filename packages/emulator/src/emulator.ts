@@ -102,7 +102,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   faults.aimAt({ chat, control, world, restart: restarter.restart })
 
   const app = createRestApp({ world, clock, random, settings, keys, origin, offersLogin, callbackPage, faults })
-  const controlApp = createControlApp({ control, faults, world, isConnected: id => chat.isConnected(id) })
+  const controlApp = createControlApp({ control, faults, settings, world, isConnected: id => chat.isConnected(id) })
   const door = createDoor({ chat, clock, faults, lifeline, settings, world })
   const hosts = new Set([new URL(origin).host, `chat.${world.tenant.aiAgentDomain}`])
   if (options.faults) faults.schedule(options.faults)

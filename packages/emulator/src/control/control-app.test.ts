@@ -112,6 +112,30 @@ describe('the controls over HTTP', () => {
     expect(world.sessions.size).toBe(0)
   })
 
+  it('tell and change the settings', async () => {
+    const { control, service } = start()
+    const changed = await control('PATCH', '/settings', { tokenLifeSeconds: 60, silentRenewal: 'fails' })
+    expect(changed).toMatchObject({
+      status: 200,
+      body: { tokenLifeSeconds: 60, silentRenewal: 'fails', postSession: true },
+    })
+    expect((await control('GET', '/settings')).body).toEqual(changed.body)
+    expect(service.emulator.settings.tokenLifeSeconds).toBe(60)
+  })
+
+  it.each([
+    [{ tokenLife: 60 }, 'There is no setting "tokenLife"'],
+    [{ silentRenewal: 'never' }, 'The setting "silentRenewal" does not take "never". Expected is ("works" |'],
+    [{ checkScopes: true, tokenLifeSeconds: -1 }, 'The setting "tokenLifeSeconds" does not take -1. Expected is >=0'],
+  ])('refuse to change the settings by %j', async (change, message) => {
+    const { control, service } = start()
+    expect(await control('PATCH', '/settings', change)).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining(message) },
+    })
+    expect(service.emulator.settings.checkScopes).toBe(false)
+  })
+
   it('are out of reach of the faults', async () => {
     const { control } = start()
     await control('POST', '/faults', { kind: 'answer', status: 500 })

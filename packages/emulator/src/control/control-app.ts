@@ -3,11 +3,14 @@ import type { EmulatorControl } from '../control.ts'
 import { type Fault, FaultError, parseFault, type StandingKind } from '../faults/fault.ts'
 import type { AppliedFault, EmulatorFaults } from '../faults.ts'
 import { cors } from '../rest/cors.ts'
+import type { EmulatorSettings } from '../settings.ts'
 import type { World } from '../world.ts'
+import { changeSettings, SettingsError } from './change-settings.ts'
 
 export interface ControlAppParts {
   control: EmulatorControl
   faults: EmulatorFaults
+  settings: EmulatorSettings
   world: World
   isConnected(sessionId: string): boolean
 }
@@ -26,11 +29,11 @@ const SESSION_ACTIONS = {
 } as const satisfies Record<string, Fault['kind']>
 
 /** The controls over HTTP: the same faults as in the API, and the recordings. Who may call is decided before. */
-export function createControlApp({ control, faults, isConnected, world }: ControlAppParts): {
+export function createControlApp({ control, faults, isConnected, settings, world }: ControlAppParts): {
   fetch(request: Request): Response | Promise<Response>
 } {
   const app = new Hono().basePath(CONTROL_PATH)
-  app.use(cors('GET, POST, DELETE'))
+  app.use(cors('GET, POST, PATCH, DELETE'))
 
   app.get('/faults', c => c.json({ faults: faults.inForce() }))
   app.post('/faults', async c => {
@@ -46,6 +49,12 @@ export function createControlApp({ control, faults, isConnected, world }: Contro
   app.delete('/faults/:id', c => {
     const lifted = faults.lift({ id: c.req.param('id') })
     return lifted > 0 ? c.json({ lifted }) : refuse(c, 404, 'There is no such fault in force.')
+  })
+
+  app.get('/settings', c => c.json(settings))
+  app.patch('/settings', async c => {
+    changeSettings(settings, await readObject(c))
+    return c.json(settings)
   })
 
   app.get('/requests', c => c.json({ requests: control.requests() }))
@@ -80,7 +89,8 @@ export function createControlApp({ control, faults, isConnected, world }: Contro
 
   app.notFound(c => refuse(c, 404, `There is no control ${c.req.method} ${c.req.path}.`))
   app.onError((error, c) => {
-    if (error instanceof FaultError || error instanceof BodyError) return refuse(c, 400, error.message)
+    if (error instanceof FaultError || error instanceof BodyError || error instanceof SettingsError)
+      return refuse(c, 400, error.message)
     return refuse(c, 500, error.message)
   })
   return app
