@@ -1,0 +1,124 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { choosePortal, chooseProfile, idInContext, type ProfileFacts, portalProfiles } from './auto-select.ts'
+
+const portals = [{ id: 1 }, { id: '2' }, { id: 3 }]
+const member = { id: 10, name: 'Member' }
+const lastUsed = { id: 11, name: 'Partner', isLastUsedInPortal: true }
+const usedToo = { id: 12, name: 'Staff', isLastUsedInPortal: true }
+const guest = { id: '13', name: 'Guest', isLastUsedInPortal: false }
+const profiles = [member, lastUsed, usedToo, guest]
+const unused = [member, guest]
+const byDefault = (id: number | string) => ({ portalSettings: { defaultUserProfile: { id } } })
+
+describe('an id in the context', () => {
+  it.each([
+    ['plain', ' 5 ', '5'],
+    ['a number', 5, '5'],
+    ['zero', 0, '0'],
+    ['an attribute', { value: '5', type: 'string' }, '5'],
+    ['an attribute with a number', { value: 5 }, '5'],
+    ['blank', '  ', undefined],
+    ['a blank attribute', { value: '' }, undefined],
+    ['an attribute without value', { type: 'string' }, undefined],
+    ['no number', Number.NaN, undefined],
+    ['a flag', true, undefined],
+    ['null', null, undefined],
+    ['a list', ['5'], undefined],
+    ['an attribute in an attribute', { value: { value: 5 } }, undefined],
+  ])('[FLOW-12] %s', (_case, given, id) => {
+    expect(idInContext({ x: given }, 'x')).toBe(id)
+  })
+
+  it('is not taken from what every object has', () => {
+    expect(idInContext({}, 'constructor')).toBeUndefined()
+  })
+})
+
+describe('the portal to take without asking', () => {
+  it.each([
+    ['the only one', [{ id: 7 }], {}, 7],
+    ['the only one, whatever the context names', [{ id: 7 }], { vendor_portal_id: '8' }, 7],
+    ['[FLOW-12] the one that the context names', portals, { vendor_portal_id: '3' }, 3],
+    ['[FLOW-12] the one that an attribute names', portals, { vendor_portal_id: { value: 2 } }, '2'],
+    ['none that is not in the list', portals, { vendor_portal_id: '4' }, undefined],
+    ['none where nothing is named', portals, {}, undefined],
+    ['none of none', [], { vendor_portal_id: '4' }, undefined],
+  ])('%s', (_case, list, context, id) => {
+    expect(choosePortal(list, context)?.id).toBe(id)
+  })
+})
+
+describe('the profile to take without asking', () => {
+  const facts: ProfileFacts = { profiles, context: {}, rememberedId: undefined, details: null }
+  const named = (id: string) => ({ vendor_personalization_profile_id: id })
+
+  it.each<[string, Partial<ProfileFacts>, unknown]>([
+    ['the only one', { profiles: [member], rememberedId: 11, context: named('12') }, member],
+    ['[FLOW-11] the remembered one first', { rememberedId: '13', context: named('10'), details: byDefault(12) }, guest],
+    ['[FLOW-11] the one of the context next', { rememberedId: 99, context: named('10'), details: byDefault(12) }, member],
+    ['[FLOW-11] the one used last next', { context: named('99'), details: byDefault(10) }, lastUsed],
+    ['[FLOW-11] the default of the portal at last', { profiles: unused, details: byDefault('13') }, guest],
+  ])('%s', (_case, given, profile) => {
+    expect(chooseProfile({ ...facts, ...given })).toEqual({ kind: 'take', profile, madeUp: false })
+  })
+
+  it.each<[string, Partial<ProfileFacts>]>([
+    ['nothing names one', {}],
+    ['all that names one is not in the list', { rememberedId: 99, context: named('98'), details: byDefault(97) }],
+    ['the default has no id', { details: { portalSettings: { defaultUserProfile: { name: 'x' } } } }],
+  ])('[FLOW-11] is none, and the person is asked, where %s', (_case, given) => {
+    expect(chooseProfile({ ...facts, profiles: unused, ...given })).toEqual({ kind: 'ask' })
+  })
+
+  it('is made up of the context where there is no list', () => {
+    const choice = { kind: 'take', profile: { id: '77', name: '77' }, madeUp: true }
+    expect(chooseProfile({ ...facts, profiles: [], context: named('77') })).toEqual(choice)
+    expect(chooseProfile({ ...facts, profiles: [], rememberedId: 10, details: byDefault(10) })).toEqual({ kind: 'none' })
+  })
+
+  it('is always one of the list where there is a list', () => {
+    const id = fc.oneof(fc.nat(4), fc.nat(4).map(String))
+    const profile = fc.record({ id, isLastUsedInPortal: fc.boolean() }, { requiredKeys: ['id'] })
+    fc.assert(
+      fc.property(
+        fc.array(profile, { minLength: 1 }),
+        fc.option(id, { nil: undefined }),
+        fc.option(id),
+        fc.option(id),
+        (list, rememberedId, inContext, defaultId) => {
+          const choice = chooseProfile({
+            profiles: list,
+            context: inContext === null ? {} : { vendor_personalization_profile_id: inContext },
+            rememberedId,
+            details: defaultId === null ? null : byDefault(defaultId),
+          })
+          expect(choice.kind).not.toBe('none')
+          if (choice.kind === 'take') expect(list).toContain(choice.profile)
+          else expect(list.every(each => each.isLastUsedInPortal !== true)).toBe(true)
+        },
+      ),
+    )
+  })
+})
+
+describe('the profiles of a customer', () => {
+  const details = { portalSettings: { defaultUserProfile: { id: 10, name: 'Member', further: 1 } } }
+  it.each([
+    ['the default of the portal', details, {}, [{ id: 10, name: 'Member', further: 1 }]],
+    ['that default where the context names it', details, { vendor_personalization_profile_id: '10' }, [
+      { id: 10, name: 'Member', further: 1 },
+    ]],
+    ['another where the context names it', details, { vendor_personalization_profile_id: 11 }, [
+      { id: '11', name: '11' },
+    ]],
+    ['the one of the context without a default', {}, { vendor_personalization_profile_id: { value: '11' } }, [
+      { id: '11', name: '11' },
+    ]],
+    ['none where nothing names one', {}, {}, []],
+    ['none where nothing is known', null, {}, []],
+    ['none where the default has no id', { portalSettings: { defaultUserProfile: { id: '' } } }, {}, []],
+  ])('[INIT-05] are %s', (_case, given, context, expected) => {
+    expect(portalProfiles(given, context)).toEqual(expected)
+  })
+})
