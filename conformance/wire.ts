@@ -1,5 +1,5 @@
 import { AiAgent, type AiAgentConfig, type Environment } from '@aiagent/client'
-import { createEmulator, type Emulator, type EmulatorOptions } from '@aiagent/emulator'
+import { createEmulator, type Emulator, type EmulatorFaults, type EmulatorOptions } from '@aiagent/emulator'
 import { serveEmulator } from '@aiagent/emulator/node'
 import type { ClientMessage, ServerMessage } from '@aiagent/protocol'
 import { eventually, ManualClock, turnEventLoop } from '@aiagent/test-support'
@@ -61,6 +61,7 @@ export interface Wire {
 interface ServiceParts {
   endpoint: string
   control: ServiceControl
+  faults: EmulatorFaults
   environment: Partial<Environment>
   time: ManualClock | undefined
   openRaw(handler: RawHandler): RawService | Promise<RawService>
@@ -71,6 +72,8 @@ interface ServiceParts {
 export class Service {
   readonly endpoint: string
   readonly control: ServiceControl
+  /** What goes wrong on request. */
+  readonly faults: EmulatorFaults
   /** The time of every agent made here. */
   readonly clock: ObservedClock
   /** Lines that agents have printed. */
@@ -83,6 +86,7 @@ export class Service {
     this.#parts = parts
     this.endpoint = parts.endpoint
     this.control = parts.control
+    this.faults = parts.faults
     this.clock = new ObservedClock(parts.time ?? systemClock)
   }
 
@@ -192,6 +196,7 @@ const inProcess: Wire = {
     return new Service({
       endpoint: emulator.origin,
       control: controlOf(emulator),
+      faults: emulator.faults,
       environment: { fetch: emulator.fetch, WebSocket: emulator.WebSocket },
       time,
       openRaw: rawServiceInProcess,
@@ -209,6 +214,7 @@ const overPort: Wire = {
     return new Service({
       endpoint: server.url,
       control: controlOf(server.emulator),
+      faults: server.emulator.faults,
       // The platform's fetch, and the WebSocket that the client brings for it.
       environment: {},
       time,

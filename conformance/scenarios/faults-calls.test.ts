@@ -1,0 +1,116 @@
+import type { AiAgent } from '@aiagent/client'
+import type { StandingFault } from '@aiagent/emulator'
+import { eventually } from '@aiagent/test-support'
+import { expect } from 'vitest'
+import { Journal } from '../journal.ts'
+import { outcomeOf, watched } from '../leak-watch.ts'
+import { verifies } from '../verifies.ts'
+import type { Service } from '../wire.ts'
+
+/** As long as a REST call may take. */
+const CALL_LIMIT_MS = 30_000
+
+/** Everything that an agent of the open help desk asks for, from nothing to a session. */
+const CALLS = 5
+
+/** Says something, and waits for its answer. */
+async function converse(service: Service, agent: AiAgent, text: string): Promise<void> {
+  const journal = new Journal(agent)
+  await agent.connect()
+  await agent.send(text)
+  await eventually(() => journal.answers.includes(`You said: ${text}`))
+  expect(service.said()).toEqual([text])
+}
+
+const TROUBLES: Record<string, { fault: StandingFault; waits?: true; says: object }> = {
+  'is answered with 503': {
+    fault: { kind: 'answer', status: 503, body: { message: 'Come back later' } },
+    says: { status: 503 },
+  },
+  'is answered with a page of HTML': {
+    fault: { kind: 'answer', status: 200, body: '<!doctype html><title>Maintenance</title>' },
+    says: {},
+  },
+  'is answered with nothing': { fault: { kind: 'answer', status: 200, body: '' }, says: {} },
+  'breaks off in the middle of its answer': { fault: { kind: 'truncate-body' }, says: {} },
+  'breaks off before its answer': { fault: { kind: 'truncate-body', afterBytes: 0 }, says: {} },
+  'stalls in the middle of its answer': { fault: { kind: 'stall-body' }, waits: true, says: { reason: 'timeout' } },
+  'gets no answer': { fault: { kind: 'hang-request' }, waits: true, says: { reason: 'timeout' } },
+}
+
+for (const [name, { fault, waits, says }] of Object.entries(TROUBLES)) {
+  verifies(
+    ['OWN-01', 'REST-09'],
+    `initialize() settles when any of its calls ${name}, and the next run works`,
+    watched(async (service, watch) => {
+      for (let turn = 0; turn < CALLS; turn++) {
+        service.faults.add({ ...fault, times: 1, ...(turn > 0 && { after: turn }) } as StandingFault)
+        const agent = service.newAgent({}, watch.counting(service.environment()))
+        const journal = new Journal(agent)
+        const { signal } = watch.controller()
+        const first = outcomeOf(agent.initialize({ signal }))
+        await eventually(() => first.settled || (waits && service.faults.inForce().every(({ hits }) => hits > 0)))
+        if (waits) {
+          expect(first.settled, `call ${turn + 1}`).toBe(false)
+          expect(service.clock.pending).toEqual([CALL_LIMIT_MS])
+          await service.elapse(CALL_LIMIT_MS)
+          await eventually(() => first.settled)
+        }
+        expect(first.error, `call ${turn + 1}`).toMatchObject({
+          name: expect.stringMatching(/Error$/),
+          code: expect.any(String),
+        })
+        if (turn === 0) expect(first.error).toMatchObject({ code: 'API_ERROR', ...says })
+        expect(agent.getIsInitialized()).toBe(false)
+        expect(service.clock.pending).toEqual([])
+        expect(service.faults.lift()).toBe(waits ? 1 : 0)
+        expect(journal.of('initialized')).toEqual([])
+        await agent.initialize({ signal })
+        await converse(service, agent, `after the trouble with call ${turn + 1}`)
+        await agent.destroy()
+        await watch.expectNothingLeft()
+      }
+    }),
+    { time: 'by hand' },
+  )
+}
+
+verifies(
+  ['OWN-01', 'ERR-04'],
+  'a session call that fails three times is told three times, and the fourth run has everything else at hand',
+  watched(async service => {
+    service.faults.add({ kind: 'answer', route: 'POST */session', status: 502, times: 3 })
+    const agent = service.newAgent()
+    for (let run = 0; run < 3; run++)
+      await expect(agent.initialize()).rejects.toMatchObject({ code: 'API_ERROR', reason: 'status', status: 502 })
+    const before = service.control.requests().length
+    await agent.initialize()
+    expect(
+      service.control
+        .requests()
+        .slice(before)
+        .map(({ method }) => method),
+    ).toEqual(['POST'])
+    await converse(service, agent, 'at last')
+  }),
+)
+
+verifies(
+  'OWN-01',
+  'initialize() under a service that restarts fails clearly, and works once it is back',
+  watched(async service => {
+    service.faults.add({ kind: 'hang-request', route: 'POST */session' })
+    const agent = service.newAgent()
+    const first = outcomeOf(agent.initialize())
+    await eventually(() => service.faults.inForce().some(({ hits }) => hits > 0))
+    service.faults.add({ kind: 'restart', downMs: 200 })
+    await eventually(() => first.settled)
+    expect(first.error).toMatchObject({ code: 'API_ERROR', reason: 'network' })
+    service.faults.lift()
+    await expect(agent.initialize()).rejects.toMatchObject({ code: 'API_ERROR', reason: 'network' })
+    await service.elapse(200)
+    await agent.initialize()
+    await converse(service, agent, 'back again')
+  }),
+  { time: 'by hand' },
+)
