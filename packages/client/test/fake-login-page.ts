@@ -1,4 +1,11 @@
 import type { LoginPage, LoginWindow } from '../src/auth/pkce/login-page.ts'
+import type { PageWindow } from '../src/platform/page.ts'
+import { FakePage } from './fake-page.ts'
+
+/** A page whose window has these parts, and no others. */
+export function pageWithWindow(parts: object): FakePage & { readonly window: PageWindow } {
+  return Object.assign(new FakePage(), { window: parts as unknown as PageWindow })
+}
 
 /** A window that a test plays the person in. */
 export class FakeLoginWindow implements LoginWindow {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { FakePage } from '../../test/fake-page.ts'
 import { FakeService, fakeToken } from '../../test/fake-service.ts'
-import type { Page } from '../platform/page.ts'
 import type { ClientCredentialsAuthConfig } from './auth-strategy.ts'
 import { AuthenticationService } from './authentication-service.ts'
 import { ClientCredentialsAuthStrategy } from './client-credentials-strategy.ts'
@@ -11,7 +11,7 @@ const config: ClientCredentialsAuthConfig = {
   clientId: 'robot',
   clientSecret: SECRET,
 }
-const page: Page = { isHidden: () => false, nextTask: callback => callback(), onReturn: () => () => {} }
+const page = new FakePage()
 
 function setUp(more: Partial<ClientCredentialsAuthConfig> = {}, lifeSeconds = 3600, apiDomain = 'api.example.test') {
   const service = new FakeService()

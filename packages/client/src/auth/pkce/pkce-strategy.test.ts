@@ -1,9 +1,9 @@
 import { turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { FakeIdentityClient } from '../../../test/fake-identity-client.ts'
+import { pageWithWindow } from '../../../test/fake-login-page.ts'
 import { FakeService, fakeToken } from '../../../test/fake-service.ts'
 import { AuthError } from '../../errors.ts'
-import type { Page, PageWindow } from '../../platform/page.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
 import { PKCEAuthStrategy } from './pkce-strategy.ts'
 
@@ -15,12 +15,7 @@ const CONFIG: PKCEAuthConfig = {
   scopes: ['api://x/read'],
   authScheme: 'popup',
 }
-const page: Page = {
-  isHidden: () => false,
-  nextTask: callback => callback(),
-  onReturn: () => () => {},
-  window: { location: { href: 'https://app.test/chat?x=1#top' } } as unknown as PageWindow,
-}
+const page = pageWithWindow({ location: { href: 'https://app.test/chat?x=1#top' } })
 const deploymentInfo = { apiDomain: 'api.test', domainHint: 'acme.test' }
 
 function setUp(more: Partial<PKCEAuthConfig> = {}) {

@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest'
+import { rejection, requestsTo, setUp } from '../../test/agent-harness.ts'
+import { FakeIdentityClient } from '../../test/fake-identity-client.ts'
+import { pageWithWindow } from '../../test/fake-login-page.ts'
+import { FakeStorage } from '../../test/fake-service.ts'
+import type { AuthenticationServiceConfig } from '../auth/auth-strategy.ts'
+import { AuthError } from '../errors.ts'
+
+const ORIGIN = 'http://emulator.test'
+
+/** A page on which no window can be opened, and what was tried there. */
+function fakePage() {
+  const opened: string[] = []
+  const page = pageWithWindow({
+    location: { href: `${ORIGIN}/chat#top`, origin: ORIGIN },
+    open: (_address: string, name: string) => (opened.push(name), null),
+  })
+  return { page, opened }
+}
+
+/** The scopes of each anonymous token that was asked for. */
+const scopesAsked = (emulator: ReturnType<typeof setUp>['emulator']) =>
+  emulator.control
+    .requests()
+    .filter(({ body }) => body?.includes('client_credentials'))
+    .map(({ body }) =>
+      new URLSearchParams(body)
+        .get('scope')
+        ?.split(' ')
+        .map(scope => scope.split('/').at(-1)),
+    )
+
+const DEFAULTS = ['knowledge.portalmgr.manage', 'core.aiservices.read']
+
+describe('scopes at the start', () => {
+  it('[FLOW-17] [AUTH-11] are asked for anew once the agent of a customer is known, and then kept for the session', async () => {
+    const { emulator, make } = setUp()
+    await make().agent.initialize()
+    expect(scopesAsked(emulator)).toEqual([DEFAULTS, [...DEFAULTS, 'core.customermgr.read']])
+    await make().agent.initialize()
+    expect(scopesAsked(emulator)).toHaveLength(2)
+  })
+
+  it('[INIT-06] are the host’s alone from the first token on, where it names some', async () => {
+    const { emulator, make } = setUp()
+    await make({ initParams: { scopes: 'core.aiservices.read, other.read' } }).agent.initialize()
+    expect(scopesAsked(emulator)).toEqual([['core.aiservices.read', 'other.read']])
+  })
+})
+
+describe('an agent that wants to know who talks to it', () => {
+  const byLogin = (identity: FakeIdentityClient): AuthenticationServiceConfig => ({
+    type: 'pkce',
+    config: {
+      clientId: 'app-ext',
+      redirectUri: `${ORIGIN}/callback.html`,
+      knownAuthorities: ['login.test'],
+      authScheme: 'popup',
+    },
+    identityClient: identity.factory,
+  })
+
+  it('is met with an anonymous token, then signed in to, and only then asked for a session', async () => {
+    const { emulator, make } = setUp()
+    const identity = new FakeIdentityClient()
+    const { agent } = make({ id: 'account', auth: byLogin(identity) })
+    await agent.getAgentDetails()
+    expect(identity.calls).toEqual(['restore'])
+    const accessToken = emulator.control.issueToken()
+    identity.signIn = async () => {
+      expect(requestsTo(emulator)).not.toContain('POST session')
+      return { accessToken }
+    }
+    await agent.initialize()
+    expect(identity.calls).toEqual(['restore', 'login popup'])
+    expect(agent.getAccessToken()).toBe(accessToken)
+  })
+
+  it('[AUTH-18] asks nobody where a session was restored', async () => {
+    const { emulator, make } = setUp()
+    const identity = new FakeIdentityClient()
+    const accessToken = emulator.control.issueToken()
+    identity.restored = async () => ({ accessToken })
+    const { agent } = make({ id: 'account', auth: byLogin(identity) })
+    await agent.initialize()
+    expect(identity.calls).toEqual(['restore'])
+    expect(scopesAsked(emulator)).toEqual([])
+  })
+
+  it('can be tried again after its window was blocked', async () => {
+    const { emulator, make } = setUp()
+    const identity = new FakeIdentityClient()
+    const { agent } = make({ id: 'account', auth: byLogin(identity) })
+    identity.signIn = () => Promise.reject(new AuthError('No.', 'popup_blocked'))
+    expect(await rejection(agent.initialize())).toMatchObject({ name: 'AuthError', reason: 'popup_blocked' })
+    const accessToken = emulator.control.issueToken()
+    identity.signIn = async () => ({ accessToken })
+    await agent.initialize()
+    expect(agent.getAccessToken()).toBe(accessToken)
+  })
+
+  it('[CFG-14] without a configured login opens the deployment’s own, in a window', async () => {
+    const { page, opened } = fakePage()
+    const { emulator, make } = setUp({ offersLogin: true }, { page, sessionStorage: new FakeStorage() })
+    const { agent } = make({ id: 'account' })
+    expect(await rejection(agent.initialize())).toMatchObject({ name: 'AuthError', reason: 'popup_blocked' })
+    expect(opened).toEqual(['aiagent-login'])
+    // The metadata are kept; a click later there is nothing left to wait for but the window.
+    const before = requestsTo(emulator).length
+    expect(await rejection(agent.initialize())).toMatchObject({ reason: 'popup_blocked' })
+    expect(requestsTo(emulator)).toHaveLength(before)
+  })
+
+  it('says so where the deployment tells of no login', async () => {
+    const { page } = fakePage()
+    const { make } = setUp({}, { page, sessionStorage: new FakeStorage() })
+    expect(await rejection(make({ id: 'account' }).agent.initialize())).toMatchObject({ reason: 'metadata_failed' })
+  })
+})
+
+it('an agent that does not ask who talks to it needs no login, though one is configured', async () => {
+  const { make } = setUp()
+  const identity = new FakeIdentityClient()
+  const { agent } = make({
+    auth: {
+      type: 'pkce',
+      config: { clientId: 'app-ext', redirectUri: `${ORIGIN}/c.html`, knownAuthorities: ['login.test'] },
+      identityClient: identity.factory,
+    },
+  })
+  await agent.initialize()
+  await agent.connect()
+  expect(identity.calls).toEqual(['restore'])
+  await agent.destroy()
+})
