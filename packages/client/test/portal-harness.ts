@@ -1,0 +1,120 @@
+import type { AgentListItem, Portal, PortalDetails, UserProfile } from '@aiagent/protocol'
+import { ManualClock } from '@aiagent/test-support'
+import { MemoryCacheAdapter } from '../src/platform/memory-cache-adapter.ts'
+import { PortalPipeline } from '../src/portal/portal-pipeline.ts'
+import type { PortalApi, PortalInput } from '../src/portal/portal-run.ts'
+import { ProfileCache } from '../src/portal/profile-cache.ts'
+import { SelectedProfileStore } from '../src/portal/selected-profile-store.ts'
+import { FakeStorage } from './fake-service.ts'
+
+/** What a call of the fake API is answered with: a value, a failure to throw, or something that makes one of the options. */
+type Answer<T> = T | Error | Promise<T> | ((options: Record<string, unknown>) => T | Promise<T>)
+
+export interface PortalAnswers {
+  getPortals: Answer<Portal[]>
+  getMyPortals: Answer<Portal[]>
+  getPortalDetails: Answer<PortalDetails | null>
+  getAgentsByPortal: Answer<AgentListItem[]>
+  getUserProfiles: Answer<UserProfile[]>
+  selectUserProfile: Answer<void>
+}
+
+export const SUPPORT: Portal = { id: 1, name: 'Support', department: { id: 9 } }
+export const SALES: Portal = { id: 2, name: 'Sales', department: { id: 9 } }
+export const STAFF: Portal = { id: 3, name: 'Staff', department: { id: 8 } }
+export const MEMBER: UserProfile = { id: 10, name: 'Member' }
+export const GUEST: UserProfile = { id: 11, name: 'Guest' }
+export const ADA: AgentListItem = { agentId: 'a', name: 'Ada' }
+export const BEA: AgentListItem = { agentId: 'b', name: 'Bea' }
+
+/** A pipeline over a fake API: two portals, two profiles in each, and what it tells in the order it does. */
+export function setUpPortals(given: Partial<PortalAnswers> = {}) {
+  const answers: PortalAnswers = {
+    getPortals: [SUPPORT, SALES, STAFF],
+    getMyPortals: [SUPPORT, SALES, STAFF],
+    getPortalDetails: { departmentId: 9 },
+    getAgentsByPortal: [ADA, BEA],
+    getUserProfiles: [MEMBER, GUEST],
+    selectUserProfile: undefined,
+    ...given,
+  }
+  const calls: string[] = []
+  const requests: Array<{ name: string; options: Record<string, unknown> }> = []
+  const call =
+    <Name extends keyof PortalAnswers>(name: Name) =>
+    async (options: Record<string, unknown>) => {
+      requests.push({ name, options })
+      const ids = [options['portalId'], options['profileId']].filter(id => id !== undefined)
+      calls.push([name, ...ids].join(' '))
+      const answer: unknown = answers[name]
+      if (answer instanceof Error) throw answer
+      const value: unknown = await (typeof answer === 'function' ? answer(options) : answer)
+      return structuredClone(value) as never
+    }
+  const api: PortalApi = {
+    getPortals: call('getPortals'),
+    getMyPortals: call('getMyPortals'),
+    getPortalDetails: call('getPortalDetails'),
+    getAgentsByPortal: call('getAgentsByPortal'),
+    getUserProfiles: call('getUserProfiles'),
+    selectUserProfile: call('selectUserProfile'),
+    invalidateCache: async name => void calls.push(`invalidateCache ${name}`),
+  }
+  const clock = new ManualClock()
+  const adapter = new MemoryCacheAdapter()
+  const storage = new FakeStorage()
+  const told: Array<[name: string, ...facts: unknown[]]> = []
+  const tell =
+    (name: string) =>
+    (...facts: unknown[]) =>
+      void told.push([name, ...facts])
+  const pipeline = new PortalPipeline({
+    profileCache: new ProfileCache({ adapter, agentId: '7', ttlMs: 300_000, now: clock.now }),
+    selectedProfiles: new SelectedProfileStore({
+      storage,
+      memory: new MemoryCacheAdapter(),
+      now: clock.now,
+      warn: tell('refused'),
+    }),
+    listener: {
+      onPortals: tell('portals'),
+      onAgents: tell('agents'),
+      onProfiles: tell('profiles'),
+      onComplete: tell('complete'),
+      onSwitch: tell('switch'),
+      onFilterTags: tell('tags'),
+      onWarning: tell('warning'),
+    },
+  })
+  const input = (more: Partial<PortalInput> = {}): PortalInput => ({
+    api,
+    agent: {},
+    context: {},
+    getToken: () => 'token',
+    storagePrefix: 'acme',
+    ...more,
+    params: {
+      portalIds: [],
+      departmentId: undefined,
+      userId: undefined,
+      authType: undefined,
+      isDefaultAgent: false,
+      ...more.params,
+    },
+  })
+  const names = () => told.map(([name]) => name)
+  return { pipeline, input, answers, calls, requests, told, names, clock, adapter, storage, api }
+}
+
+/** Flow B: the person chooses the agent within the portal. */
+export const FLOW_B = {
+  agent: { departmentId: 9 },
+  params: { portalIds: [], departmentId: undefined, userId: undefined, authType: undefined, isDefaultAgent: true },
+} satisfies Partial<PortalInput>
+
+/** Parameters of the host, with the rest not given. */
+export const params = (given: Partial<PortalInput['params']>): PortalInput['params'] => ({
+  ...FLOW_B.params,
+  isDefaultAgent: false,
+  ...given,
+})
