@@ -41,8 +41,8 @@ export function configureProvider(
   const resource = `urn:tenant:${tenant.id}`
   const scopes = new Set(knownScopes(tenant))
   const store = new IdentityProviderStore(id => (isClient(world, tenant, id) ? describeClient(id, origin) : undefined))
-  // Cookies know no ports: several emulators, and the two logins of each, tell theirs apart by name.
-  const cookie = (name: string) => `${name}_${url.port || url.protocol.slice(0, -1)}_${userType}`
+  // Cookies know no ports: several emulators, and the logins of each, tell theirs apart by name.
+  const cookie = (name: string) => `${name}_${url.port || url.protocol.slice(0, -1)}_${tenant.identifier}_${userType}`
   // A page of another site shows the login in a frame, which needs a cookie that http cannot have.
   const cookieOptions =
     url.protocol === 'https:'
@@ -73,8 +73,8 @@ export function configureProvider(
     // The profile is in the id token too, so that a client needs no further call to greet somebody.
     conformIdTokenClaims: false,
     findAccount: (_ctx, id) => {
-      const user = world.users.get(id)
-      if (user?.userType !== userType) return undefined
+      const user = loginUsers(parts).find(one => one.id === id)
+      if (!user) return undefined
       const { name, email } = user
       return {
         accountId: id,
@@ -159,6 +159,11 @@ export function configureProvider(
       ctx.body = errorPage('This did not work', [error, error_description].filter(Boolean).join(': '))
     },
   }
+}
+
+/** Who signs in at a login: the tenant's people of its kind. */
+export function loginUsers({ tenant, userType, world }: LoginParts): UserSeed[] {
+  return [...world.users.values()].filter(user => user.userType === userType && world.tenantIdOf(user.id) === tenant.id)
 }
 
 const OPENID_SCOPES: ReadonlySet<string> = new Set(['openid', 'offline_access', 'profile', 'email'])

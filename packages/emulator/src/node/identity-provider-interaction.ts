@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { InteractionResults, Provider } from 'oidc-provider'
-import type { LoginParts } from './identity-provider-configuration.ts'
+import { type LoginParts, loginUsers } from './identity-provider-configuration.ts'
 import { errorPage, LOGIN_FIELD, loginPage } from './identity-provider-pages.ts'
 
 /** Largest form that is read, in bytes. */
@@ -9,13 +9,12 @@ const FORM_LIMIT = 4096
 /** Shows the login page, and takes what was chosen on it. */
 export async function answerInteraction(
   provider: Provider,
-  { origin, tenant, world, settings, userType }: LoginParts,
+  parts: LoginParts,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const users = [...world.users.values()].filter(
-    user => user.userType === userType && world.tenantIdOf(user.id) === tenant.id,
-  )
+  const { origin, settings } = parts
+  const users = loginUsers(parts)
   const show = (status: number, html: string) => {
     response.writeHead(status, {
       'Content-Type': 'text/html; charset=utf-8',

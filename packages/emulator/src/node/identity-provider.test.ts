@@ -99,6 +99,21 @@ describe('signing in', () => {
     expect(await (await staff.authorize()).response.text()).toContain('>Desk agent<')
   })
 
+  it('knows the people of each tenant apart, also in one browser', async () => {
+    const { url, staff } = await start()
+    await staff.signIn('desk-agent')
+    const field = new LoginCaller(`${url}/northwind/staff-sign-in`, 'northwind-int').inBrowserOf(staff)
+    const { address, response, verifier } = await field.authorize()
+    const page = await response.text()
+    expect(page).toContain('value="field-agent"')
+    expect(page).not.toContain('desk-agent')
+    expect((await field.press(address, { user: 'desk-agent' })).response.status).toBe(400)
+    const returned = await field.press(address, { user: 'field-agent' })
+    const { body } = await field.exchange(returned.address, verifier)
+    expect(decodeJwt(body['access_token'] ?? '').sub).toBe('field-agent')
+    expect((await staff.authorize({ prompt: 'none' })).address).toContain('code=')
+  })
+
   it('gives a token for the API that names its place to sign out and can be verified with the published keys', async () => {
     const { url, customers, emulator, openSession } = await start()
     const answer = await customers.signIn('customer')
