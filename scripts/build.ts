@@ -1,6 +1,7 @@
 // Builds every package that has a tsdown.config.mjs, or those named: `npm run build -- client`.
-import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { CALLBACK_PAGE } from '../packages/client/src/auth/pkce/callback-page.ts'
 import { ROOT, runTogether, verifyTool } from './tools.ts'
 
 const named = process.argv.slice(2)
@@ -11,5 +12,8 @@ const commands = readdirSync(join(ROOT, 'packages'))
   .filter(({ cwd }) => existsSync(join(cwd, 'tsdown.config.mjs')))
 for (const { cwd } of commands) rmSync(join(cwd, 'dist'), { recursive: true, force: true })
 const passed = await runTogether(commands)
+// The page that logins return to, as a file that hosts can copy to where they serve static ones.
+if (passed && commands.some(({ name }) => name === 'client'))
+  writeFileSync(join(ROOT, 'packages', 'client', 'dist', 'callback.html'), CALLBACK_PAGE)
 if (passed) console.log(`Built ${commands.map(({ name }) => name).join(', ')}.`)
 process.exitCode = passed ? 0 : 1

@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises'
-
 const common = { target: 'es2022', fixedExtension: false }
 
 export default [
@@ -19,7 +17,6 @@ export default [
     deps: { neverBundle: ['#websocket'] },
     // Else the bundler's helpers land in a chunk that is to load on demand, and CommonJS loads that at once.
     outputOptions: { codeSplitting: { groups: [{ name: 'runtime', test: /rolldown\/runtime/ }] } },
-    hooks: { 'build:done': writeCallbackPage },
   },
   {
     ...common,
@@ -34,9 +31,3 @@ export default [
     inputOptions: { resolve: { conditionNames: ['@aiagent/source', 'import', 'browser', 'default'] } },
   },
 ]
-
-/** The page that logins return to, as a file that hosts can copy to where they serve static ones. */
-async function writeCallbackPage() {
-  const { CALLBACK_PAGE } = await import(new URL('dist/pkce.js', import.meta.url).href)
-  await writeFile(new URL('dist/callback.html', import.meta.url), CALLBACK_PAGE)
-}
