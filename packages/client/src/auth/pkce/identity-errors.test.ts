@@ -34,7 +34,7 @@ describe('what identity libraries reject with', () => {
   it.each([
     named('BrowserAuthError', SECRET, { errorCode: 'crypto_nonexistent' }),
     named('BrowserAuthError', SECRET, { errorCode: 'interaction_in_progress' }),
-    new Error('Crypto.subtle is available only in secure contexts (HTTPS). crypto.subtle'),
+    new Error('Crypto.subtle is available only in secure contexts (HTTPS).'),
     new Error('No matching state found in storage'),
     named('SecurityError'),
     named('QuotaExceededError'),

@@ -90,7 +90,7 @@ function codeOf(error: unknown): string | undefined {
 function isBrowserTrouble(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   return (
-    /crypto\.subtle|No matching state found/.test(error.message) ||
+    /crypto\.subtle|No matching state found/i.test(error.message) ||
     error.name === 'SecurityError' ||
     error.name === 'QuotaExceededError'
   )
