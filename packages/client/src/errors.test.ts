@@ -6,6 +6,7 @@ import {
   abortedError,
   ConfigError,
   ConnectionError,
+  ConnectorError,
   InitializationPipelineError,
   MessageError,
   SDKError,
@@ -25,6 +26,11 @@ const table: Array<[string, SDKError, object]> = [
     'ConnectionError',
     new ConnectionError('x', 'refused', { cause, closeCode: 1006, httpStatus: 404 }),
     { code: 'CONNECTION_ERROR', reason: 'refused', closeCode: 1006, httpStatus: 404 },
+  ],
+  [
+    'ConnectorError',
+    new ConnectorError('x', 'https://prod.example/desk.js', { cause }),
+    { code: 'CONNECTOR_FAILED', url: 'https://prod.example/desk.js' },
   ],
   [
     'MessageError',

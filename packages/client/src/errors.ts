@@ -7,6 +7,7 @@ export type SDKErrorCode =
   | 'AUTH_ERROR'
   | 'CONFIG_INVALID'
   | 'CONNECTION_ERROR'
+  | 'CONNECTOR_FAILED'
   | 'MESSAGE_ERROR'
   | 'NOT_INITIALIZED'
   | 'SESSION_ID_INVALID'
@@ -119,6 +120,18 @@ export class MessageError extends SDKError {
   /** A frame that arrived and does not parse. */
   static unreadable(cause: ProtocolError): MessageError {
     return new MessageError(`A frame could not be read: ${cause.message}`, 'unreadable', { cause })
+  }
+}
+
+/** The platform's connector script could not be loaded, or one of its functions failed; `cause` is what it threw. */
+export class ConnectorError extends SDKError {
+  override readonly name = 'ConnectorError'
+  /** Address of the script. */
+  readonly url: string
+
+  constructor(message: string, url: string, options?: SDKErrorOptions) {
+    super(message, 'CONNECTOR_FAILED', options)
+    this.url = url
   }
 }
 

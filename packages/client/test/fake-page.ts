@@ -1,10 +1,37 @@
-import type { Page } from '../src/platform/page.ts'
+import type { Page, ScriptAttributes } from '../src/platform/page.ts'
+
+/** A script on a {@link FakePage}. It runs, or does not, when the test says so. */
+export class FakeScript {
+  removed = false
+  readonly attributes: ScriptAttributes
+  readonly ran: Promise<{ thrown?: unknown }>
+  #settle: { run(outcome: { thrown?: unknown }): void; refuse(error: unknown): void } | undefined
+
+  constructor(attributes: ScriptAttributes) {
+    this.attributes = attributes
+    this.ran = new Promise((run, refuse) => {
+      this.#settle = { run, refuse }
+    })
+  }
+
+  run = (outcome: { thrown?: unknown } = {}) => this.#settle?.run(outcome)
+  refuse = (error: unknown) => this.#settle?.refuse(error)
+  remove = () => void (this.removed = true)
+}
 
 /** A page that the test hides and brings back. Tasks run with the event loop. */
 export class FakePage implements Page {
   hidden = false
   tasks = 0
+  /** What was added, in order. */
+  readonly scripts: FakeScript[] = []
   readonly #listeners = new Set<() => void>()
+
+  addScript = (attributes: ScriptAttributes) => {
+    const script = new FakeScript(attributes)
+    this.scripts.push(script)
+    return script
+  }
 
   isHidden = () => this.hidden
 

@@ -50,6 +50,13 @@ describe('defaultEnvironment', () => {
     expect(await (await environment.fetch('https://example.test')).text()).toBe('replaced')
   })
 
+  it('shows the global object, and imports modules by their address', async () => {
+    const environment = defaultEnvironment()
+    expect(environment.globals).toBe(globalThis)
+    const address = 'data:text/javascript,export default 42'
+    expect(await environment.importModule(address)).toHaveProperty('default', 42)
+  })
+
   it('runs and cancels timers', async () => {
     const { clock } = defaultEnvironment()
     let cancelled = true

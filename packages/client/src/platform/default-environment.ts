@@ -49,6 +49,11 @@ function readPlatform(): Environment {
         ? browserPage(globalThis)
         : undefined
     },
+    get globals() {
+      return globalThis
+    },
+    // Bundlers are to leave it alone: the address is known at run time only.
+    importModule: url => import(/* @vite-ignore */ /* webpackIgnore: true */ url),
     get memory() {
       return (processMemory ??= new MemoryCacheAdapter())
     },

@@ -48,6 +48,10 @@ export interface Environment {
   readonly localStorage?: StorageLike | undefined
   /** The page; absent outside a browser. */
   readonly page?: Page | undefined
+  /** The global object, in which scripts leave what they offer. */
+  readonly globals: object
+  /** Loads a module by its address at run time, for scripts of others where there is no page. */
+  importModule(url: string): Promise<unknown>
   /** What stands in for an absent store. By default one for all agents of the process, as a tab would have. */
   readonly memory: CacheAdapter
 }

@@ -13,13 +13,35 @@ export interface Page {
    * @returns the undo
    */
   onReturn(listener: () => void): () => void
+  /** Adds a script of others to the page, which starts to load it. */
+  addScript(attributes: ScriptAttributes): PageScript
   /** The window itself, for what only a part that loads on demand needs: a login opens others and leaves the page. */
   readonly window?: PageWindow | undefined
 }
 
+/** What a script tag says. The script is asked for without cookies, as `integrity` needs it. */
+export interface ScriptAttributes {
+  readonly src: string
+  readonly integrity?: string | undefined
+  readonly nonce?: string | undefined
+}
+
+/** A script on the page. */
+export interface PageScript {
+  /**
+   * Resolves when the script has run, to what it threw if it did; rejects when it could not be loaded or was refused,
+   * of which a page does not tell which.
+   */
+  readonly ran: Promise<{ readonly thrown?: unknown }>
+  /** Takes the tag away. What has run stays. */
+  remove(): void
+}
+
 /** A window with the globals that stand in it. */
 export interface PageWindow extends Window {
-  readonly BroadcastChannel: new (name: string) => {
+  readonly BroadcastChannel: new (
+    name: string,
+  ) => {
     onmessage: ((event: never) => unknown) | null
     postMessage(message: unknown): void
     close(): void
@@ -28,7 +50,10 @@ export interface PageWindow extends Window {
 
 interface PageGlobals {
   readonly window: PageWindow
-  readonly document: Pick<Document, 'addEventListener' | 'removeEventListener' | 'visibilityState'>
+  readonly document: Pick<
+    Document,
+    'addEventListener' | 'removeEventListener' | 'visibilityState' | 'createElement' | 'currentScript' | 'head'
+  >
   readonly MessageChannel: typeof MessageChannel
 }
 
@@ -38,6 +63,22 @@ const DOCUMENT_EVENTS = ['visibilitychange', 'resume'] as const
 /** The page of a browser. Listens to nothing until somebody wants to know. */
 export function browserPage({ window, document, MessageChannel }: PageGlobals): Page {
   const isHidden = () => document.visibilityState === 'hidden'
+  const run = (script: HTMLScriptElement) =>
+    new Promise<{ thrown?: unknown }>((resolve, reject) => {
+      const outcome: { thrown?: unknown } = {}
+      // A script that throws counts as loaded, and what it threw goes to the window while it is the current one.
+      const failed = (event: ErrorEvent) => {
+        if (document.currentScript === script) outcome.thrown = event.error ?? event.message
+      }
+      const settle = (done: () => void) => () => {
+        window.removeEventListener('error', failed)
+        done()
+      }
+      window.addEventListener('error', failed)
+      script.onload = settle(() => resolve(outcome))
+      script.onerror = settle(() => reject(new Error('The browser did not load the script.')))
+      document.head.append(script)
+    })
   return {
     window,
     isHidden,
@@ -48,6 +89,15 @@ export function browserPage({ window, document, MessageChannel }: PageGlobals): 
         callback()
       }
       port2.postMessage(null)
+    },
+    addScript({ src, integrity, nonce }) {
+      const script = document.createElement('script')
+      script.async = true
+      script.crossOrigin = 'anonymous'
+      if (integrity) script.integrity = integrity
+      if (nonce) script.nonce = nonce
+      script.src = src
+      return { ran: run(script), remove: () => script.remove() }
     },
     onReturn(listener) {
       const returned = () => {

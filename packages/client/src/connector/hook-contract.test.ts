@@ -1,0 +1,237 @@
+import { turnEventLoop } from '@aiagent/test-support'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { CallState, type CallStateListener } from './call-state.ts'
+import { buildHookContract, type HookContract, type HookContractSources } from './hook-contract.ts'
+
+const AGENT = { agentId: 'desk', name: 'Desk agent' }
+const DEPLOYMENT = { apiDomain: 'api.example', tenantId: 'ACME' }
+const PORTAL = { id: 1001, name: 'Support' }
+
+describe('[OPS-02] HookContract', () => {
+  let sources: HookContractSources
+  let hook: HookContract
+  let calls: CallState
+  let heard: [string, unknown][]
+  let stored: Record<string, unknown>
+  let sent: unknown[]
+  let failures: unknown[]
+  let messageListeners: Set<(payload: unknown) => void>
+
+  beforeEach(() => {
+    heard = []
+    sent = []
+    failures = []
+    stored = {}
+    messageListeners = new Set()
+    const tell = (name: string) => (payload: unknown) => void heard.push([name, payload])
+    calls = new CallState({
+      now: () => 1_700_000_000_000,
+      context: { get: () => stored, merge: attributes => void Object.assign(stored, attributes) },
+      listener: new Proxy({} as CallStateListener, { get: (_, name) => tell(String(name)) }),
+    })
+    sources = {
+      calls,
+      environment: 'non-prod',
+      getInitParams: () => ({ platform: 'Test', vendor: 'x' }),
+      getAgentDetails: () => AGENT,
+      getDeploymentInfo: () => DEPLOYMENT,
+      getToken: async () => 'fresh',
+      getCachedToken: () => 'cached',
+      getUserDetails: () => ({ id: 4711 }),
+      getAuthScopes: () => Object.freeze(['a', 'b']),
+      getSelectedPortal: () => PORTAL,
+      onMessage(listener) {
+        messageListeners.add(listener)
+        return () => messageListeners.delete(listener)
+      },
+      send: async text => {
+        if (text !== 'Hello') throw new Error('refused')
+        return sent.push(text)
+      },
+      sendFailed: error => void failures.push(['send', error]),
+      listenerFailed: error => void failures.push(['listener', error]),
+    }
+    hook = buildHookContract(sources)
+  })
+
+  /** The hook of an agent of which less is known. */
+  const hookWith = (others: Partial<HookContractSources>) => buildHookContract({ ...sources, ...others })
+
+  it('has these members and no other', () => {
+    expect(Object.keys(hook).sort()).toEqual(
+      [
+        ...['getTranscript', 'getInitParams', 'getQueryParams', 'getAgentDetails', 'getDeploymentInfo'],
+        ...['getAccessToken', 'getMsalAccessToken', 'getPlatformType', 'getEnvironment', 'getUserId'],
+        ...['getUserContext', 'getConversationId', 'getAuthScopes', 'getTenantId', 'getSelectedPortal'],
+        ...['getCallerInfo', 'addToTranscript', 'setCallerInfo', 'setConversationId', 'setUserContext'],
+        ...['setUserFilterTags', 'setPlatformAuthenticated', 'setPlatformToken', 'subscribeToAgentWidgetActions'],
+        ...['onUserMessage', 'onSourceClick', 'onIntentConfirm'],
+      ].sort(),
+    )
+  })
+
+  it('takes functions that a script attaches', () => {
+    Object.assign(hook, { takeCall: () => 'taken' })
+    expect(hook).toHaveProperty('takeCall')
+  })
+
+  it('getInitParams() and getQueryParams() give copies', () => {
+    Object.assign(hook.getInitParams(), { vendor: 'changed' })
+    expect(hook.getInitParams()).toEqual({ platform: 'Test', vendor: 'x' })
+    expect(hook.getQueryParams()).toEqual({ platform: 'Test', vendor: 'x' })
+  })
+
+  it('getAgentDetails() and getDeploymentInfo() give the objects, null before they are known', () => {
+    expect(hook.getAgentDetails()).toBe(AGENT)
+    expect(hook.getDeploymentInfo()).toBe(DEPLOYMENT)
+    const early = hookWith({ getAgentDetails: () => undefined, getDeploymentInfo: () => undefined })
+    expect([early.getAgentDetails(), early.getDeploymentInfo(), early.getTenantId()]).toEqual([null, null, null])
+  })
+
+  it('getAccessToken() promises a fresh token, and rejects where none can be had, never throws', async () => {
+    await expect(hook.getAccessToken()).resolves.toBe('fresh')
+    const without = hookWith({
+      getToken: () => {
+        throw new Error('none')
+      },
+    })
+    await expect(without.getAccessToken()).rejects.toThrow('none')
+  })
+
+  it('getMsalAccessToken() gives the token at hand at once, or null', () => {
+    expect(hook.getMsalAccessToken()).toBe('cached')
+    expect(hookWith({ getCachedToken: () => null }).getMsalAccessToken()).toBeNull()
+  })
+
+  it('getPlatformType() is the platform as given, or null', () => {
+    expect(hook.getPlatformType()).toBe('Test')
+    expect(hookWith({ getInitParams: () => ({}) }).getPlatformType()).toBeNull()
+  })
+
+  it.each(['dev', 'qa', 'non-prod', 'prod'] as const)('getEnvironment() is %s', environment => {
+    expect(hookWith({ environment }).getEnvironment()).toBe(environment)
+  })
+
+  it.each([
+    [{ id: 4711 }, '4711'],
+    [{ id: 0 }, '0'],
+    [{ id: 'u1' }, 'u1'],
+    [{ id: '' }, null],
+    [{ id: null }, null],
+    [{}, null],
+    [null, null],
+    [undefined, null],
+  ])('getUserId() of %j is %j', (details, expected) => {
+    expect(hookWith({ getUserDetails: () => details }).getUserId()).toBe(expected)
+  })
+
+  it('getAuthScopes() gives a copy of the resolved list', () => {
+    hook.getAuthScopes().push('c')
+    expect(hook.getAuthScopes()).toEqual(['a', 'b'])
+  })
+
+  it('getTenantId() and getSelectedPortal() give what is known, else null', () => {
+    expect([hook.getTenantId(), hook.getSelectedPortal()]).toEqual(['ACME', PORTAL])
+    const early = hookWith({ getDeploymentInfo: () => ({ apiDomain: 'x' }), getSelectedPortal: () => undefined })
+    expect([early.getTenantId(), early.getSelectedPortal()]).toEqual([null, null])
+  })
+
+  it('addToTranscript() adds to the call, of which getTranscript() gives a copy', () => {
+    hook.addToTranscript({ sender: 'customer', content: 'Hello' })
+    const entry = { sender: 'customer', content: 'Hello', timestamp: new Date(1_700_000_000_000) }
+    const copy = hook.getTranscript()
+    copy[0]?.timestamp.setTime(0)
+    copy.pop()
+    expect(hook.getTranscript()).toEqual([entry])
+    expect(heard).toEqual([['callTranscriptUpdate', { entry, entries: [entry] }]])
+  })
+
+  it('setCallerInfo(), setConversationId() and setUserContext() store and tell; their getters give copies', () => {
+    expect([hook.getCallerInfo(), hook.getConversationId(), hook.getUserContext()]).toEqual([null, null, null])
+    hook.setCallerInfo({ name: 'Customer' })
+    hook.setConversationId('call-1')
+    hook.setUserContext({ a: 1 })
+    hook.setUserContext({ b: 2 })
+    Object.assign(hook.getCallerInfo() ?? {}, { name: 'changed' })
+    Object.assign(hook.getUserContext() ?? {}, { a: 'changed' })
+    expect(hook.getCallerInfo()).toEqual({ name: 'Customer' })
+    expect(hook.getConversationId()).toBe('call-1')
+    expect(hook.getUserContext()).toEqual({ a: 1, b: 2 })
+    expect(heard.map(([name]) => name)).toEqual([
+      'callerInfoUpdate',
+      'conversationIdUpdate',
+      'userContextUpdate',
+      'userContextUpdate',
+    ])
+  })
+
+  it('setUserFilterTags() merges into the user context and the stored context', () => {
+    Object.assign(stored, { plan: 'gold' })
+    hook.setUserContext({ a: 1 })
+    hook.setUserFilterTags({ product: ['router'] })
+    expect(hook.getUserContext()).toEqual({ a: 1, user_filter_tags: { product: ['router'] } })
+    expect(stored).toEqual({ plan: 'gold', user_filter_tags: { product: ['router'] } })
+    expect(heard.at(-1)).toEqual(['filterTagsUpdate', { filterTags: { product: ['router'] } }])
+  })
+
+  it('setPlatformAuthenticated() and setPlatformToken() are kept', () => {
+    hook.setPlatformAuthenticated(true)
+    hook.setPlatformToken('platform-token')
+    expect(calls.getPlatform()).toEqual({ authenticated: true, token: 'platform-token' })
+  })
+
+  it('subscribeToAgentWidgetActions() delivers messages, clicks and intents until it is undone', () => {
+    const actions: unknown[] = []
+    const listener = (...action: unknown[]) => actions.push(action)
+    const undo = hook.subscribeToAgentWidgetActions(listener)
+    const undoSecond = hook.subscribeToAgentWidgetActions(listener)
+    expect(messageListeners.size).toBe(1)
+    undoSecond()
+    undoSecond()
+    for (const tell of messageListeners) tell({ data: 'm' })
+    hook.onSourceClick({ id: 's', title: 'Manual', url: 'https://docs.example' })
+    hook.onIntentConfirm({ id: 'i', intent: 'order', confidence: 0.9 })
+    expect(actions).toEqual([
+      ['message', { data: 'm' }],
+      ['sourceClick', { id: 's', title: 'Manual', url: 'https://docs.example' }],
+      ['intentConfirm', { id: 'i', intent: 'order', confidence: 0.9 }],
+    ])
+    undo()
+    hook.onSourceClick({ id: 's', title: 'Manual' })
+    expect(actions).toHaveLength(3)
+    expect(messageListeners.size).toBe(0)
+    hook.subscribeToAgentWidgetActions(listener)
+    expect(messageListeners.size).toBe(1)
+  })
+
+  it('onSourceClick() and onIntentConfirm() reach the subscribers of the same agent only', () => {
+    const actions: unknown[] = []
+    hookWith({}).subscribeToAgentWidgetActions(action => actions.push(action))
+    hook.onSourceClick({ id: 's', title: 'Manual' })
+    expect([actions, heard]).toEqual([[], []])
+  })
+
+  it('a subscriber that fails disturbs no other', async () => {
+    const actions: unknown[] = []
+    hook.subscribeToAgentWidgetActions(() => {
+      throw 'thrown'
+    })
+    hook.subscribeToAgentWidgetActions(() => Promise.reject('rejected'))
+    hook.subscribeToAgentWidgetActions(action => actions.push(action))
+    hook.onSourceClick({ id: 's', title: 'Manual' })
+    await turnEventLoop()
+    expect(actions).toEqual(['sourceClick'])
+    expect(failures).toEqual([
+      ['listener', 'thrown'],
+      ['listener', 'rejected'],
+    ])
+  })
+
+  it('onUserMessage() sends, and reports a failure instead of throwing', async () => {
+    hook.onUserMessage('Hello')
+    hook.onUserMessage('Refused')
+    await turnEventLoop()
+    expect(sent).toEqual(['Hello'])
+    expect(failures).toEqual([['send', new Error('refused')]])
+  })
+})
