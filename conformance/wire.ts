@@ -205,7 +205,7 @@ const inProcess: Wire = {
   },
 }
 
-const overPort: Wire = {
+export const overPort: Wire = {
   name: 'over a port',
   async serve(options) {
     const time = options.time === 'by hand' ? new ManualClock() : undefined

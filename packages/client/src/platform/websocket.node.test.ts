@@ -77,6 +77,62 @@ describe('WebSocketImplementation on Node', () => {
     socket.close(1000)
   })
 
+  it('tells a burst in slices, in order, with the close behind the last frame', async () => {
+    const http = createServer()
+    new WebSocketServer({ server: http, perMessageDeflate: false }).on('connection', peer => {
+      for (let index = 0; index < 5_000; index++) peer.send(String(index))
+      peer.close(4000, 'enough')
+    })
+    const { socket, texts, closed } = watch(await listen(http))
+    let turns = 0
+    let told = 0
+    let longest = 0
+    const count = socket.onmessage as unknown as (event: { data: unknown }) => void
+    let turn = setImmediate(function next() {
+      turns++
+      longest = Math.max(longest, texts.length - told)
+      told = texts.length
+      turn = setImmediate(next)
+    })
+    undo.push(() => clearImmediate(turn))
+    const closedWhen: number[] = []
+    socket.onmessage = (event: { data: unknown }) => {
+      closedWhen.push(closed.length)
+      count(event)
+    }
+    await eventually(() => closed.length)
+    expect(texts).toEqual(Array.from({ length: 5_000 }, (_, index) => String(index)))
+    expect(closed).toMatchObject([{ code: 4000, reason: 'enough' }])
+    expect(closedWhen.every(length => length === 0)).toBe(true)
+    expect(longest).toBeLessThanOrEqual(256)
+    expect(turns).toBeGreaterThan(20)
+  })
+
+  it('reads on when a listener throws in the middle of a burst', async () => {
+    const http = createServer()
+    new WebSocketServer({ server: http, perMessageDeflate: false }).on('connection', peer => {
+      for (let index = 0; index < 1_000; index++) peer.send(String(index))
+      peer.close(1000)
+    })
+    const { socket, closed } = watch(await listen(http))
+    const uncaught: unknown[] = []
+    const others = process.listeners('uncaughtException')
+    process.removeAllListeners('uncaughtException')
+    process.on('uncaughtException', error => uncaught.push(error))
+    undo.push(() => {
+      process.removeAllListeners('uncaughtException')
+      for (const listener of others) process.on('uncaughtException', listener)
+    })
+    const texts: unknown[] = []
+    socket.onmessage = ({ data }: { data: unknown }) => {
+      texts.push(data)
+      if (data === '500') throw new Error('no')
+    }
+    await eventually(() => closed.length)
+    expect(texts).toHaveLength(1_000)
+    expect(uncaught).toMatchObject([{ message: 'no' }])
+  })
+
   it.each([404, 410, 401, 302, 503])(
     'closes once with 1006 and the status when the upgrade is refused with %i',
     async status => {

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { nextTick } from 'node:process'
+import { setImmediate } from 'node:timers'
 import { type RawData, WebSocket as WsSocket } from 'ws'
 import type { SocketCloseEvent, WebSocketConstructor, WebSocketLike } from './environment.ts'
 
@@ -16,11 +17,18 @@ const OPTIONS = { perMessageDeflate: false, closeTimeout: 2_000 }
 const FRAMES_PER_WRITE = 64
 
 /**
+ * How many frames are told in one go. A burst arrives as whole chunks of the network, thousands of frames each, and `ws`
+ * tells them all without a pause: timers and other sockets would wait for as long as the listeners need for all of them.
+ */
+const FRAMES_PER_TURN = 128
+
+/**
  * A `ws` socket in the shape of the browser's, as far as the library uses it.
  *
  * Text arrives as a string, anything else as it is. Every socket ends with exactly one close event, also when the upgrade
  * was refused (with the status in `httpStatus`) or the host does not exist. Frames that are sent within one turn of the
- * event loop leave together, in few writes.
+ * event loop leave together, in few writes. Frames that arrive together are told in slices, between which the event loop
+ * turns; while some wait, no more are read.
  */
 class NodeWebSocket implements WebSocketLike {
   onopen: WebSocketLike['onopen'] = null
@@ -31,6 +39,11 @@ class NodeWebSocket implements WebSocketLike {
   #net: Socket | undefined
   /** Frames held back in this turn of the event loop. */
   #held = 0
+  /** Frames told since the event loop was last given a turn. */
+  #told = 0
+  /** Frames that wait for their turn, in order, and the close behind them. */
+  #late: unknown[] | undefined
+  #lateClose: SocketCloseEvent | undefined
 
   constructor(url: string) {
     const socket = new WsSocket(url, OPTIONS)
@@ -44,9 +57,7 @@ class NodeWebSocket implements WebSocketLike {
       socket.terminate()
     })
     socket.on('open', () => call(this.onopen, {}))
-    socket.on('message', (data: RawData, isBinary: boolean) =>
-      call(this.onmessage, { data: isBinary ? data : data.toString() }),
-    )
+    socket.on('message', (data: RawData, isBinary: boolean) => this.#arrived(isBinary ? data : data.toString()))
     socket.on('error', error => call(this.onerror, { error, message: error.message }))
     socket.on('close', (code, reason) => {
       const event: SocketCloseEvent & { wasClean: boolean } = {
@@ -55,7 +66,8 @@ class NodeWebSocket implements WebSocketLike {
         wasClean: code !== 1006,
         httpStatus,
       }
-      call(this.onclose, event)
+      if (this.#late) this.#lateClose = event
+      else call(this.onclose, event)
     })
   }
 
@@ -86,6 +98,44 @@ class NodeWebSocket implements WebSocketLike {
 
   close(code?: number, reason?: string): void {
     this.#socket.close(code, reason)
+  }
+
+  #arrived(data: unknown): void {
+    if (this.#late) {
+      this.#late.push(data)
+      return
+    }
+    // Counted without a look at the clock: a pause that was not needed costs one turn of the loop.
+    if (++this.#told >= FRAMES_PER_TURN) {
+      this.#late = []
+      this.#socket.pause()
+      setImmediate(() => this.#goOn(0))
+    }
+    call(this.onmessage, { data })
+  }
+
+  /** Tells the next slice of what waits, from a place in the list; when nothing is left, reads on. */
+  #goOn(from: number): void {
+    const late = this.#late ?? []
+    let next = from
+    try {
+      for (const to = from + FRAMES_PER_TURN; next < to && next < late.length; ) {
+        call(this.onmessage, { data: late[next++] })
+      }
+    } finally {
+      // Also when a listener threw: what is behind must not wait for ever.
+      if (next < late.length) setImmediate(() => this.#goOn(next))
+      else this.#readOn()
+    }
+  }
+
+  #readOn(): void {
+    this.#late = undefined
+    this.#told = 0
+    this.#socket.resume()
+    const event = this.#lateClose
+    this.#lateClose = undefined
+    if (event) call(this.onclose, event)
   }
 }
 
