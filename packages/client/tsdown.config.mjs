@@ -1,4 +1,20 @@
+const LOGIN_FILE = 'ai-agent-sdk-login'
+// Starts to load as soon as it is imported, which is what loading ahead means; a failure is told to who needs it.
+const LOGIN_MODULE = `
+  let loading
+  const load = () => loading ??= import(new URL('./${LOGIN_FILE}.js', aiAgentSdkAddress).href)
+  load().catch(() => loading = undefined)
+  export const createOidcIdentityClient = async settings => (await load()).createOidcIdentityClient(settings)
+`
 const common = { target: 'es2022', fixedExtension: false }
+/** What pages load without a bundler: everything inside. */
+const script = {
+  platform: 'browser',
+  minify: true,
+  dts: false,
+  deps: { alwaysBundle: [/./], onlyBundle: false },
+  inputOptions: { resolve: { conditionNames: ['@aiagent/source', 'import', 'browser', 'default'] } },
+}
 
 export default [
   {
@@ -20,14 +36,30 @@ export default [
   },
   {
     ...common,
-    // The script tag: everything in one file, with the global AiAgentSdk.
+    ...script,
+    // The script tag: one file with the global AiAgentSdk.
     entry: { 'ai-agent-sdk': 'src/index.ts' },
     format: 'iife',
     globalName: 'AiAgentSdk',
-    platform: 'browser',
-    minify: true,
-    dts: false,
-    deps: { alwaysBundle: [/./], onlyBundle: false },
-    inputOptions: { resolve: { conditionNames: ['@aiagent/source', 'import', 'browser', 'default'] } },
+    // A script knows its own address only while it is loaded first.
+    outputOptions: { banner: 'var aiAgentSdkAddress=document.currentScript&&document.currentScript.src;' },
+    plugins: [loginBeside()],
+  },
+  {
+    ...common,
+    ...script,
+    // What people sign in with, beside it: only pages on which somebody does load it.
+    entry: { [LOGIN_FILE]: 'src/auth/pkce/oidc-identity-client.ts' },
+    format: 'esm',
   },
 ]
+
+/** Takes the OpenID library out of the script: its place is a file of its own, at the script's address. */
+function loginBeside() {
+  const id = '\0login-beside'
+  return {
+    name: 'login-beside',
+    resolveId: source => (source.endsWith('/oidc-identity-client.ts') ? id : undefined),
+    load: asked => (asked === id ? LOGIN_MODULE : undefined),
+  }
+}

@@ -56,8 +56,10 @@ describe('what identity libraries reject with', () => {
     expect(failure.message).toContain('invalid_grant')
   })
 
-  it('leaves errors of this library as they are', () => {
+  it('leaves errors of this library as they are, and takes those of another copy of it', () => {
     const error = new AuthError('No.', 'popup_blocked')
     expect(asAuthError(error, 'The sign-in')).toBe(error)
+    const other = Object.assign(new Error('No.'), { name: 'AuthError', code: 'AUTH_ERROR', reason: 'popup_closed' })
+    expect(asAuthError(other, 'The sign-in')).toMatchObject({ message: 'No.', reason: 'popup_closed' })
   })
 })

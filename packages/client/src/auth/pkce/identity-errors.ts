@@ -47,6 +47,9 @@ const WORDS: Partial<Record<AuthErrorReason, string>> = {
 /** The error that goes out. The code is the provider's or the library's, and a word, never a value. */
 export function asAuthError(error: unknown, what: string): AuthError {
   if (error instanceof AuthError) return error
+  const { name, message, reason: told } = (error ?? {}) as Partial<AuthError>
+  // Of another copy of this library: an identity client may come from a file of its own.
+  if (name === 'AuthError' && message && told) return new AuthError(message, told)
   const code = codeOf(error)
   const reason = reasonOf(error, code)
   const words =

@@ -95,6 +95,23 @@ describe('initialize()', () => {
     )
   })
 
+  it('says so when the identity client cannot be made, and tries again the next time', async () => {
+    const { identity, environment } = setUp()
+    let broken = true
+    const identityClient = async () => {
+      if (broken) throw new TypeError('Failed to fetch dynamically imported module')
+      return identity
+    }
+    const strategy = new PKCEAuthStrategy(CONFIG, { environment, identityClient })
+    await expect(strategy.initialize({ deploymentInfo })).rejects.toMatchObject({
+      name: 'AuthError',
+      reason: 'token_request_failed',
+    })
+    broken = false
+    await strategy.initialize({ deploymentInfo })
+    expect(identity.calls).toEqual(['restore'])
+  })
+
   it('needs a page, or an identity client of the host’s', () => {
     const environment = new FakeService().environment()
     expect(() => new PKCEAuthStrategy(CONFIG, { environment })).toThrow(

@@ -161,7 +161,12 @@ export class PKCEAuthStrategy implements AuthStrategy {
   async #makeClient(scopes: readonly string[] | undefined): Promise<IdentityClient> {
     const given = this.#config.scopes?.length ? this.#config.scopes : scopes
     const config = { ...this.#config, scopes: given?.length ? given : PROTOCOL_SCOPES }
-    return this.#createClient({ config, authority: this.#authority, environment: this.#environment })
+    try {
+      return await this.#createClient({ config, authority: this.#authority, environment: this.#environment })
+    } catch (cause) {
+      if (cause instanceof AuthError) throw cause
+      throw new AuthError('What a login needs could not be loaded.', 'token_request_failed', { cause })
+    }
   }
 
   /** One login at a time for those who need a token; whoever asks for a login by name gets a new one. */
