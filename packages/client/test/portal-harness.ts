@@ -42,7 +42,8 @@ export function setUpPortals(given: Partial<PortalAnswers> = {}) {
   const requests: Array<{ name: string; options: Record<string, unknown> }> = []
   const call =
     <Name extends keyof PortalAnswers>(name: Name) =>
-    async (options: Record<string, unknown>) => {
+    async (given: object) => {
+      const options: Record<string, unknown> = { ...given }
       requests.push({ name, options })
       const ids = [options['portalId'], options['profileId']].filter(id => id !== undefined)
       calls.push([name, ...ids].join(' '))

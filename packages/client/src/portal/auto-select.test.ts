@@ -56,7 +56,11 @@ describe('the profile to take without asking', () => {
   it.each<[string, Partial<ProfileFacts>, unknown]>([
     ['the only one', { profiles: [member], rememberedId: 11, context: named('12') }, member],
     ['[FLOW-11] the remembered one first', { rememberedId: '13', context: named('10'), details: byDefault(12) }, guest],
-    ['[FLOW-11] the one of the context next', { rememberedId: 99, context: named('10'), details: byDefault(12) }, member],
+    [
+      '[FLOW-11] the one of the context next',
+      { rememberedId: 99, context: named('10'), details: byDefault(12) },
+      member,
+    ],
     ['[FLOW-11] the one used last next', { context: named('99'), details: byDefault(10) }, lastUsed],
     ['[FLOW-11] the default of the portal at last', { profiles: unused, details: byDefault('13') }, guest],
   ])('%s', (_case, given, profile) => {
@@ -74,7 +78,9 @@ describe('the profile to take without asking', () => {
   it('is made up of the context where there is no list', () => {
     const choice = { kind: 'take', profile: { id: '77', name: '77' }, madeUp: true }
     expect(chooseProfile({ ...facts, profiles: [], context: named('77') })).toEqual(choice)
-    expect(chooseProfile({ ...facts, profiles: [], rememberedId: 10, details: byDefault(10) })).toEqual({ kind: 'none' })
+    expect(chooseProfile({ ...facts, profiles: [], rememberedId: 10, details: byDefault(10) })).toEqual({
+      kind: 'none',
+    })
   })
 
   it('is always one of the list where there is a list', () => {
@@ -106,15 +112,24 @@ describe('the profiles of a customer', () => {
   const details = { portalSettings: { defaultUserProfile: { id: 10, name: 'Member', further: 1 } } }
   it.each([
     ['the default of the portal', details, {}, [{ id: 10, name: 'Member', further: 1 }]],
-    ['that default where the context names it', details, { vendor_personalization_profile_id: '10' }, [
-      { id: 10, name: 'Member', further: 1 },
-    ]],
-    ['another where the context names it', details, { vendor_personalization_profile_id: 11 }, [
-      { id: '11', name: '11' },
-    ]],
-    ['the one of the context without a default', {}, { vendor_personalization_profile_id: { value: '11' } }, [
-      { id: '11', name: '11' },
-    ]],
+    [
+      'that default where the context names it',
+      details,
+      { vendor_personalization_profile_id: '10' },
+      [{ id: 10, name: 'Member', further: 1 }],
+    ],
+    [
+      'another where the context names it',
+      details,
+      { vendor_personalization_profile_id: 11 },
+      [{ id: '11', name: '11' }],
+    ],
+    [
+      'the one of the context without a default',
+      {},
+      { vendor_personalization_profile_id: { value: '11' } },
+      [{ id: '11', name: '11' }],
+    ],
     ['none where nothing names one', {}, {}, []],
     ['none where nothing is known', null, {}, []],
     ['none where the default has no id', { portalSettings: { defaultUserProfile: { id: '' } } }, {}, []],

@@ -18,7 +18,12 @@ import type { PortalInput } from './portal-run.ts'
 describe('the portals to choose from', () => {
   it.each<[string, Partial<PortalInput>, unknown[], string]>([
     ['the user’s own', {}, [SUPPORT, SALES, STAFF], 'getMyPortals'],
-    ['[INIT-01] those that the agent serves', { agent: { portals: ['3', { id: 1 }, 4] } }, [SUPPORT, STAFF], 'getMyPortals'],
+    [
+      '[INIT-01] those that the agent serves',
+      { agent: { portals: ['3', { id: 1 }, 4] } },
+      [SUPPORT, STAFF],
+      'getMyPortals',
+    ],
     [
       '[INIT-01] those for customers that the agent serves',
       { agent: { userType: 'customer', portals: [2, 3] } },
@@ -38,7 +43,12 @@ describe('the portals to choose from', () => {
       [SUPPORT, SALES, STAFF],
       'getPortals',
     ],
-    ['[INIT-03] those that the host names', { params: params({ portalIds: ['5', '6'] }) }, [{ id: '5' }, { id: '6' }], ''],
+    [
+      '[INIT-03] those that the host names',
+      { params: params({ portalIds: ['5', '6'] }) },
+      [{ id: '5' }, { id: '6' }],
+      '',
+    ],
   ])('[EVT-02] are %s', async (_case, more, portals, call) => {
     const { pipeline, input, calls, told } = setUpPortals()
     await pipeline.start(input(more))
@@ -141,9 +151,7 @@ describe('the connector', () => {
         },
       }),
     )
-    expect(told).toEqual([
-      ['complete', expect.objectContaining({ portal: SALES, availablePortals: [STAFF, SALES] })],
-    ])
+    expect(told).toEqual([['complete', expect.objectContaining({ portal: SALES, availablePortals: [STAFF, SALES] })]])
   })
 
   it.each<[string, Partial<PortalInput>]>([
@@ -269,10 +277,14 @@ describe('the profile', () => {
 
   it.each<[string, Partial<PortalInput>, unknown]>([
     ['a customer has that of the portal', { agent: { userType: 'customer', portals: [1] } }, { id: 11, name: 'Guest' }],
-    ['[INIT-05] and so has a person whom the host calls one', { ...entered, params: params({ authType: 'customer' }) }, {
-      id: 11,
-      name: 'Guest',
-    }],
+    [
+      '[INIT-05] and so has a person whom the host calls one',
+      { ...entered, params: params({ authType: 'customer' }) },
+      {
+        id: 11,
+        name: 'Guest',
+      },
+    ],
     [
       'the context may name another',
       { agent: { userType: 'customer', portals: [1] }, context: { vendor_personalization_profile_id: '12' } },

@@ -55,8 +55,11 @@ export async function changeProfile(
   signal: AbortSignal,
 ): Promise<Complete> {
   const { portal, availableProfiles } = outcome
-  const profile = availableProfiles.find(({ id }) => sameId(id, given.id)) ?? given
-  const isKnown = persistedId === undefined ? profile.isLastUsedInPortal === true : sameId(persistedId, profile.id)
+  const listed = availableProfiles.find(({ id }) => sameId(id, given.id))
+  const profile = listed ?? given
+  // The list is from before: what the service was told since then counts more.
+  const isToldSince = listed !== undefined && persistedId !== undefined
+  const isKnown = isToldSince ? sameId(persistedId, listed.id) : profile.isLastUsedInPortal === true
   const persists = !isKnown && !sameId(profile.id, NO_PROFILE) && !usesPortalProfile(run.agent, run.params)
   try {
     if (persists) await persist(run, outcome, profile, signal)

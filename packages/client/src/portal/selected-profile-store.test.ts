@@ -19,9 +19,7 @@ describe('SelectedProfileStore', () => {
     const storage = new FakeStorage()
     const { store } = setUp(storage)
     await store.remember('acme', 5, { id: 10, name: 'Member', isLastUsedInPortal: true, further: 'x' })
-    expect([...storage.items]).toEqual([
-      [KEY, '{"name":"Member","id":10,"isLastUsedInPortal":true,"portalId":5}'],
-    ])
+    expect([...storage.items]).toEqual([[KEY, '{"name":"Member","id":10,"isLastUsedInPortal":true,"portalId":5}']])
     expect(await store.recall('acme', '5')).toBe(10)
   })
 
