@@ -56,7 +56,7 @@ export interface CallStateOptions {
 }
 
 /** Attribute of the user context, and of the conversation's context, that holds the filter tags. */
-export const FILTER_TAGS_ATTRIBUTE = 'user_filter_tags'
+const FILTER_TAGS_ATTRIBUTE = 'user_filter_tags'
 
 const NOTHING_SAID: readonly CallTranscriptEntry[] = Object.freeze([])
 

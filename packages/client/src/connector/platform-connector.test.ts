@@ -1,6 +1,7 @@
 import { turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { ConnectorError } from '../errors.ts'
+import type { PortalHooks } from '../portal/portal-run.ts'
 import type { HookContract } from './hook-contract.ts'
 import type { PlatformComponentService } from './platform-component.ts'
 import { PlatformConnector } from './platform-connector.ts'
@@ -146,12 +147,14 @@ describe('[OPS-03] PlatformConnector', () => {
         return { portal: [id + this.hidden] }
       }
     }
-    const { portalHooks } = new PlatformConnector({
+    const connector = new PlatformConnector({
       component: new Desk() as unknown as PlatformComponentService,
       url: URL,
       hook,
       onWarning() {},
     })
+    // As the way through portals asks for them.
+    const portalHooks: PortalHooks = connector.portalHooks
     expect(portalHooks.getPortalList?.([{ id: 1 }, { id: 2 }])).toEqual([{ id: 1 }])
     expect(portalHooks.getDefaultPortal?.([{ id: 1 }])).toEqual({ id: 1 })
     expect(await portalHooks.onPortalSelected?.({ id: 1 })).toEqual({ portal: [3] })
