@@ -7,6 +7,7 @@ import {
   LoginStage,
   launchForLogins,
   msalFiles,
+  openAtOnce,
   openPage,
   outcomeOf,
   pressForPopup,
@@ -93,8 +94,8 @@ describe.skipIf(!hasChromium())('a host that runs @azure/msal-browser', () => {
   })
 
   it('tells that the browser blocked the window', async () => {
-    const page = await openPage(chromium, stage.address({}, 'login'))
-    expect(await outcomeOf(page, 'login')).toMatchObject({ reason: 'popup_blocked' })
+    const { outcome } = await openAtOnce(chromium, stage.address({}, 'login'), 'login')
+    expect(outcome).toMatchObject({ reason: 'popup_blocked' })
   })
 
   it('notices a closed window when its time is over', async () => {

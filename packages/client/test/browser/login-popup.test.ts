@@ -5,6 +5,7 @@ import {
   choose,
   LoginStage,
   launchForLogins,
+  openAtOnce,
   openPage,
   outcomeOf,
   pressForPopup,
@@ -61,10 +62,9 @@ describe.skipIf(!hasChromium())('login by popup', () => {
   })
 
   it('tells that the browser blocked the window, and works with the next click', async () => {
-    const page = await openPage(chromium, stage.address({}, 'login'))
-    const { reason, message } = await outcomeOf(page, 'login')
-    expect(reason).toBe('popup_blocked')
-    expect(message).toContain('allow popups')
+    const { page, outcome } = await openAtOnce(chromium, stage.address({}, 'login'), 'login')
+    expect(outcome.reason).toBe('popup_blocked')
+    expect(outcome.message).toContain('allow popups')
     expect(stage.asked('/oauth2/v2.0/authorize')).toEqual([])
     expect((await signInByPopup(page)).token?.sub).toBe('customer')
   })

@@ -158,6 +158,19 @@ export async function openPage(chromium: LaunchedChromium, address: string): Pro
   return page
 }
 
+/**
+ * Opens a host's page that makes a call at once, and gives its outcome.
+ *
+ * Nothing is run in the page until the call has ended, since whatever a test runs there counts as a person's gesture.
+ */
+export async function openAtOnce(chromium: LaunchedChromium, address: string, call: LoginCall) {
+  const page = await chromium.newPage()
+  const ended = page.waitForEvent('console', message => message.text() === `ended: ${call}`)
+  await page.goto(address)
+  await ended
+  return { page, outcome: await outcomeOf(page, call) }
+}
+
 /** Presses a button of the host's page and gives the window that opens. */
 export async function pressForPopup(page: Page, call: LoginCall): Promise<Page> {
   const opening = page.context().waitForEvent('page')

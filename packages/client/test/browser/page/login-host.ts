@@ -78,6 +78,7 @@ export class LoginHost {
       const { message } = error as Error
       this.outcomes.push({ call, message, reason: error instanceof AuthError ? error.reason : 'unexpected' })
     }
+    console.info(`ended: ${call}`)
   }
 
   #factsOf(token: string): TokenFacts {
