@@ -55,7 +55,7 @@ describe('PortalPipeline', () => {
           owed.push(answer)
           return answer.promise as Promise<never>
         }
-        const { api, input, adapter } = setUpPortals({
+        const { input, adapter } = setUpPortals({
           getMyPortals: owe([SUPPORT, SALES, STAFF]),
           getPortalDetails: owe({ departmentId: 9 }),
           getAgentsByPortal: owe([ADA, BEA]),

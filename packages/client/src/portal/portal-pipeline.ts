@@ -24,7 +24,7 @@ import {
   type PortalNotices,
   type PortalRun,
   pipelineError,
-  said,
+  requireToken,
 } from './portal-run.ts'
 import { changeProfile, settleProfile, takeProfile } from './profile-choice.ts'
 import { enterPortal } from './profile-list.ts'
@@ -298,22 +298,3 @@ export class PortalPipeline {
 }
 
 const METHODS = { portal: 'selectPortal()', agent: 'selectAgent()', profile: 'selectUserProfile()' } as const
-
-async function requireToken({ getToken }: PortalInput): Promise<string> {
-  const missing = (cause?: unknown) =>
-    pipelineError(
-      'AUTH_TOKEN_REQUIRED',
-      'start',
-      `The portals need an access token and there is none.${said(cause)}`,
-      {},
-      cause,
-    )
-  let token: string | undefined
-  try {
-    token = (await getToken())?.trim()
-  } catch (cause) {
-    throw missing(cause)
-  }
-  if (!token) throw missing()
-  return token
-}

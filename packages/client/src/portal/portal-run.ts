@@ -99,3 +99,27 @@ export function pipelineError(
 export function said(cause: unknown): string {
   return cause instanceof Error && cause.message ? ` ${cause.message}` : ''
 }
+
+/**
+ * The token that a run begins with.
+ *
+ * @throws {InitializationPipelineError} `AUTH_TOKEN_REQUIRED` where there is none
+ */
+export async function requireToken({ getToken }: PortalInput): Promise<string> {
+  const missing = (cause?: unknown) =>
+    pipelineError(
+      'AUTH_TOKEN_REQUIRED',
+      'start',
+      `The portals need an access token and there is none.${said(cause)}`,
+      {},
+      cause,
+    )
+  let token: string | undefined
+  try {
+    token = (await getToken())?.trim()
+  } catch (cause) {
+    throw missing(cause)
+  }
+  if (!token) throw missing()
+  return token
+}
