@@ -13,6 +13,7 @@ import type { AgentEvents, AgentEventType } from './events.ts'
 import type { Logger } from './logger.ts'
 import type { Environment } from './platform/environment.ts'
 import { dropWaiting, restartConversation } from './startup/restart-conversation.ts'
+import { signOut } from './startup/sign-out.ts'
 import type { Listener, ListenerOptions } from './util/event-emitter.ts'
 
 /** An operation that can be given up. Aborting rejects the operation's promise with code ABORTED. */
@@ -253,6 +254,17 @@ export class AiAgent {
     this.#parts.startup.requireAlive('updateAccessToken()')
     await this.#parts.authentication.updateToken(token)
     this.#parts.chat.offerToken(token)
+  }
+
+  /**
+   * Leaves the chat and signs the person out: by popup or by leaving the page, as they signed in. What the library keeps
+   * of the person (token, context, answers of the service, transcript, waiting messages) is dropped; the host's own page
+   * is not touched. `initialize()` may follow. The promise of a logout that leaves the page never settles.
+   *
+   * @throws {AuthError} when the identity provider cannot be reached
+   */
+  logout(): Promise<void> {
+    return signOut(this.#parts)
   }
 
   /**

@@ -27,6 +27,7 @@ import type { Environment } from './platform/environment.ts'
 import { MemoryCacheAdapter } from './platform/memory-cache-adapter.ts'
 import { Startup } from './startup/startup.ts'
 import { EventEmitter } from './util/event-emitter.ts'
+import { subjectFingerprint } from './util/subject-fingerprint.ts'
 
 /** The parts of one agent, introduced to each other. */
 export interface Parts {
@@ -123,6 +124,8 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
       context.merge(config.context)
       context.merge(extra)
     },
+    // An anonymous token is anybody's, and its subject may change with every token.
+    onSignedIn: token => context.belongTo(authentication.isAnonymousStrategy() ? undefined : subjectFingerprint(token)),
     openSession: signal => session.require(signal),
     onReady: ({ agent }) => {
       outgoing.release()

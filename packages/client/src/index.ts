@@ -47,7 +47,13 @@ export {
   type AuthenticationType,
   type AuthProvider,
   type AuthStrategy,
+  type AuthScheme,
   type AuthStrategyInitializeOptions,
+  type ClientCredentialsAuthConfig,
+  type ClientCredentialsAuthServiceConfig,
+  type PKCEAuthConfig,
+  type PKCEAuthServiceConfig,
+  type TokenAuthServiceConfig,
   type PostAuthenticationCallback,
   type PreAuthConfig,
   type PreAuthServiceConfig,
@@ -55,6 +61,17 @@ export {
 } from './auth/auth-strategy.ts'
 export { AnonymousAuthStrategy } from './auth/anonymous-strategy.ts'
 export { AuthenticationService, type AuthenticationServiceOptions } from './auth/authentication-service.ts'
+export { ClientCredentialsAuthStrategy } from './auth/client-credentials-strategy.ts'
+export type {
+  IdentityClient,
+  IdentityClientFactory,
+  IdentityClientSettings,
+  IdentitySession,
+  LoginRequest,
+} from './auth/pkce/identity-client.ts'
+export type { LogoutPlan } from './auth/pkce/logout-plan.ts'
+export type { PKCEAuthStrategy } from './auth/pkce/pkce-strategy.ts'
+export { preloadPkce } from './auth/pkce-login.ts'
 export { PreAuthStrategy } from './auth/pre-auth-strategy.ts'
 export { ConnectionState } from './chat/connection-state.ts'
 export { type AiAgentConfig, DEFAULTS } from './config.ts'

@@ -1,5 +1,5 @@
 import { MessageError } from '../errors.ts'
-import type { Awaitable, CacheAdapter } from '../platform/cache-adapter.ts'
+import type { Awaitable, CacheAdapter, CacheEntry } from '../platform/cache-adapter.ts'
 import { sameJson } from '../util/same-json.ts'
 
 /** Start of the key under which a context is stored; the agent's id follows. */
@@ -10,6 +10,11 @@ const CONTEXT = 'context_'
 
 /** Attributes of the conversation, by name. */
 export type ContextAttributes = Readonly<Record<string, unknown>>
+
+/** What is stored: the attributes, and whose they are. */
+interface OwnedEntry extends CacheEntry {
+  owner?: unknown
+}
 
 export interface ContextStoreOptions {
   adapter: CacheAdapter
@@ -32,6 +37,10 @@ export class ContextStore {
   readonly #options: ContextStoreOptions
   readonly #key: string
   #attributes: ContextAttributes | null = null
+  /** Attributes that were set since this page began, not by an earlier one. */
+  readonly #setHere = new Set<string>()
+  /** Whose attributes they are, where a person signed in. */
+  #owner: string | undefined
   /** What happened while the store was being read; undefined at any other time. */
   #meanwhile: { changed: boolean; removed: boolean } | undefined
   /** The writes under way, in a store that takes its time. */
@@ -56,7 +65,7 @@ export class ContextStore {
   restore(): Awaitable<void> {
     try {
       const stored = this.#options.adapter.get(this.#key)
-      if (!isPromise(stored)) return this.#take(stored?.value)
+      if (!isPromise(stored)) return this.#take(stored)
       this.#meanwhile = { changed: false, removed: false }
       return this.#takeLater(stored)
     } catch (error) {
@@ -85,12 +94,30 @@ export class ContextStore {
     const changed = this.changesOf(attributes)
     if (Object.keys(changed).length === 0) return
     this.#attributes = Object.freeze({ ...this.#attributes, ...changed })
+    for (const name of Object.keys(changed)) this.#setHere.add(name)
+    this.#store()
+  }
+
+  /**
+   * Says who the person is: a fingerprint, or undefined for anybody. What an earlier page stored for another person is
+   * forgotten; what was stored for anybody goes along into a sign-in.
+   */
+  belongTo(owner: string | undefined): void {
+    if (owner === this.#owner) return
+    const isStrangers = this.#owner !== undefined
+    this.#owner = owner
+    if (this.#attributes === null) return
+    if (isStrangers) {
+      const own = Object.entries(this.#attributes).filter(([name]) => this.#setHere.has(name))
+      this.#attributes = own.length > 0 ? Object.freeze(Object.fromEntries(own)) : null
+    }
     this.#store()
   }
 
   /** Forgets all attributes, here and in the store. */
   remove(): Awaitable<void> {
     this.#attributes = null
+    this.#setHere.clear()
     if (this.#meanwhile) this.#meanwhile.removed = true
     this.#store()
     return this.#writing
@@ -100,26 +127,27 @@ export class ContextStore {
     return this.#attributes !== null && Object.hasOwn(this.#attributes, name)
   }
 
-  #take(stored: unknown): void {
-    if (stored === undefined || stored === null) return
+  #take(stored: OwnedEntry | null | undefined): void {
+    if (stored?.value === undefined || stored.value === null) return
     try {
-      this.#attributes = Object.freeze({ ...copyOf(stored), ...this.#attributes })
+      this.#attributes = Object.freeze({ ...copyOf(stored.value), ...this.#attributes })
+      if (typeof stored.owner === 'string') this.#owner = stored.owner
     } catch {
       // Something else was stored under our key: nothing to take from it.
     }
   }
 
-  async #takeLater(stored: PromiseLike<{ value: unknown } | null>): Promise<void> {
-    let value: unknown
+  async #takeLater(stored: PromiseLike<OwnedEntry | null>): Promise<void> {
+    let entry: OwnedEntry | null = null
     try {
-      value = (await stored)?.value
+      entry = await stored
     } catch (error) {
       this.#options.onFailure(error)
     }
     const { changed, removed } = this.#meanwhile ?? {}
     this.#meanwhile = undefined
     // Removed before it was read: what was stored is not wanted any more.
-    if (!removed) this.#take(value)
+    if (!removed) this.#take(entry)
     if (changed) this.#store()
   }
 
@@ -130,8 +158,12 @@ export class ContextStore {
     }
     const { adapter, now, onFailure } = this.#options
     const value = this.#attributes
-    const write = () =>
-      value === null ? adapter.delete(this.#key) : adapter.set(this.#key, { value, timestamp: now() })
+    const owner = this.#owner
+    const write = () => {
+      if (value === null) return adapter.delete(this.#key)
+      const entry: OwnedEntry = { value, timestamp: now() }
+      return adapter.set(this.#key, owner === undefined ? entry : { ...entry, owner })
+    }
     try {
       // A slow store gets one write after the other, since two at once might end in either order.
       const written = this.#writing ? this.#writing.then(write) : write()

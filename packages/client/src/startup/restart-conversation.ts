@@ -24,6 +24,13 @@ export function dropWaiting({ chat, outgoing, emitError }: Waiting): void {
     emitError(new MessageError('The message was dropped before it was sent.', 'cleared', { messageId }))
 }
 
+/** Drops everything that belongs to the conversation: what waits on either way, and what was said. */
+export function dropConversation(conversation: Conversation): void {
+  dropWaiting(conversation)
+  conversation.inbox.clear()
+  conversation.transcript.clear()
+}
+
 /**
  * Leaves the conversation for another session: a new one, or the host's.
  *
@@ -34,14 +41,9 @@ export async function restartConversation(
   sessionId: string | undefined,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const { chat, inbox, transcript, emitError } = conversation
-  const reset = () => {
-    dropWaiting(conversation)
-    inbox.clear()
-    transcript.clear()
-  }
+  const { chat, emitError } = conversation
   try {
-    await chat.restart({ sessionId, signal, reset })
+    await chat.restart({ sessionId, signal, reset: () => dropConversation(conversation) })
   } catch (error) {
     if (error instanceof SDKError && error.code !== 'ABORTED') emitError(error)
     throw error

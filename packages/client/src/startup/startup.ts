@@ -16,8 +16,9 @@ import type { StartupFacts } from './startup-facts.ts'
  * The way to a ready agent. It owns the phase, and what was learned on the way.
  *
  *   idle ── initialize() ──► preparing ── all steps done ──► ready
- *    ▲                          │
- *    └──── failed, aborted ─────┘          destroy() ──► destroyed
+ *    ▲                          │                              │
+ *    ├──── failed, aborted ─────┘                              │
+ *    └──────────────────────── reset() ────────────────────────┘          destroy() ──► destroyed
  *
  * A failed run leaves nothing behind but facts that stay true, so that the next one starts clean.
  */
@@ -27,6 +28,8 @@ type Phase = 'idle' | 'ready' | 'destroyed'
 export interface StartupOptions extends PreparationOptions {
   /** Reads what an earlier page stored, and merges the context the conversation starts with. */
   openContext(context: Record<string, unknown>): Promise<void>
+  /** There is a token that is good for the agent. */
+  onSignedIn(token: string): void
   /** Makes sure of a session. */
   openSession(signal: AbortSignal): Promise<unknown>
   /** Everything is ready. */
@@ -89,21 +92,38 @@ export class Startup {
     return this.#meet(signal)
   }
 
+  /** Drops the answers of the service that are kept: they may be meant for one person only. */
+  async forgetAnswers(): Promise<void> {
+    await this.#deployment?.api.clearCache()
+  }
+
+  /** Back to the beginning, for another person: where the service is stays known. */
+  reset(): void {
+    if (this.#phase === 'ready') this.#phase = 'idle'
+    this.#agent = undefined
+    this.#abort(new SDKError('initialize() was given up because of logout().', 'ABORTED'))
+  }
+
   /** Ends what is under way; nothing can be started after it. */
   destroy(): void {
     this.#phase = 'destroyed'
-    const reason = destroyed('The operation')
+    this.#abort(destroyed('The operation'))
+  }
+
+  #abort(reason: SDKError): void {
     for (const task of [this.#run, this.#finding, this.#meeting]) task.abort(reason)
   }
 
   async #prepare(context: Record<string, unknown>, signal: AbortSignal): Promise<void> {
-    const { openContext, openSession, onReady } = this.#options
+    const { openContext, onSignedIn, openSession, onReady } = this.#options
     await openContext(context)
     const deployment = await this.#find(signal)
     const agent = await this.#meet(signal)
-    await signIn(agent, deployment.deployment, scopesFor(agent, this.#options), this.#options, signal)
+    const scopes = scopesFor(agent, this.#options)
+    const token = await signIn(agent, deployment.deployment, scopes, this.#options, signal)
     // Aborted or destroyed meanwhile: what was asked for is not wanted any more.
     signal.throwIfAborted()
+    onSignedIn(token)
     await openSession(signal)
     signal.throwIfAborted()
     this.#phase = 'ready'

@@ -1,0 +1,123 @@
+import { describe, expect, it } from 'vitest'
+import { namesOf, passing, payloadsOf, rejection, requestsTo, sessionBodies, setUp } from '../../test/agent-harness.ts'
+import { FakeStorage } from '../../test/fake-service.ts'
+
+/** An account agent with a token of a person, over one tab. */
+function setUpPerson() {
+  const sessionStorage = new FakeStorage()
+  const parts = setUp({}, { sessionStorage })
+  const as = (subject: string) => {
+    const accessToken = parts.emulator.control.issueToken({ subject })
+    return parts.make({ id: 'account', auth: { type: 'pre-auth', accessToken } })
+  }
+  return { ...parts, sessionStorage, as }
+}
+
+describe('logout()', () => {
+  it('[AUTH-20] leaves the chat first, and then drops the token', async () => {
+    const { clock, as } = setUpPerson()
+    const { agent, told } = as('customer')
+    await agent.initialize()
+    await agent.connect()
+    await passing(clock, agent.logout())
+    expect(namesOf(told).slice(-2)).toEqual(['stateChanged', 'closed'])
+    expect(payloadsOf(told, 'closed')).toMatchObject([{ code: 1000, willReconnect: false }])
+    expect([agent.getState(), agent.getIsInitialized(), agent.getAccessToken()]).toEqual(['CLOSED', false, null])
+  })
+
+  it('[AUTH-23] signs out where the strategy can, and otherwise only drops what it has', async () => {
+    const { clock, emulator, make } = setUp()
+    const calls: string[] = []
+    const strategy = {
+      initialize: () => {},
+      authenticate: () => {},
+      getToken: () => emulator.control.issueToken({ subject: 'customer' }),
+      logout: () => void calls.push('logout'),
+    }
+    const { agent } = make({ auth: strategy })
+    await agent.initialize()
+    await passing(clock, agent.logout())
+    expect([calls, agent.getAccessToken()]).toEqual([['logout'], null])
+    const { agent: anonymous } = make()
+    await anonymous.initialize()
+    await passing(clock, anonymous.logout())
+    expect(anonymous.getAccessToken()).toBeNull()
+  })
+
+  it('forgets what belonged to the person: context, transcript, waiting messages and answers of the service', async () => {
+    const { clock, emulator, sessionStorage, as } = setUpPerson()
+    const { agent, told } = as('customer')
+    await agent.initialize({ context: { plan: 'gold' } })
+    const id = await agent.send('not sent yet')
+    expect(sessionStorage.length).toBeGreaterThan(0)
+    await passing(clock, agent.logout())
+    expect([agent.getContext(), agent.getTranscriptSize(), agent.getQueueSize()]).toEqual([null, 0, 0])
+    expect(payloadsOf(told, 'error').map(({ error }) => error)).toMatchObject([{ reason: 'cleared', messageId: id }])
+    const keys = Array.from({ length: sessionStorage.length }, (_, index) => sessionStorage.key(index))
+    expect(keys.filter(key => key?.startsWith('aiagent_cache_') || key?.startsWith('aiagent_context_'))).toEqual([])
+    const before = requestsTo(emulator).length
+    await rejection(agent.connect())
+    expect(requestsTo(emulator)).toHaveLength(before)
+  })
+
+  it('lets initialize() follow, in a new session', async () => {
+    const { clock, emulator, make } = setUp()
+    const { agent } = make({ context: { plan: 'gold' } })
+    await agent.initialize()
+    await passing(clock, agent.logout())
+    await agent.initialize()
+    await agent.connect()
+    expect([agent.isConnected(), emulator.world.sessions.size]).toEqual([true, 2])
+    expect(sessionBodies(emulator)).toEqual([{ context: { plan: 'gold' } }, { context: { plan: 'gold' } }])
+  })
+
+  it('gives up an initialization under way', async () => {
+    const { clock, make } = setUp()
+    const { agent } = make()
+    const initializing = rejection(agent.initialize())
+    await passing(clock, agent.logout())
+    expect(await initializing).toMatchObject({ code: 'ABORTED' })
+    await agent.initialize()
+    expect(agent.getIsInitialized()).toBe(true)
+  })
+})
+
+describe('a second person in the same tab', () => {
+  it('does not see the context of the first, also when nobody logged out', async () => {
+    const { emulator, as } = setUpPerson()
+    const first = as('customer').agent
+    await first.initialize({ context: { plan: 'gold' } })
+    await first.destroy()
+    const second = as('new-customer').agent
+    await second.initialize({ context: { language: 'en' } })
+    expect(second.getContext()).toEqual({ language: 'en' })
+    expect(sessionBodies(emulator).at(-1)).toEqual({ context: { language: 'en' } })
+  })
+
+  it('is nobody new when the same person comes back with another token', async () => {
+    const { as } = setUpPerson()
+    const before = as('customer').agent
+    await before.initialize({ context: { plan: 'gold' } })
+    await before.destroy()
+    const after = as('customer').agent
+    await after.initialize()
+    expect(after.getContext()).toEqual({ plan: 'gold' })
+  })
+
+  it('does not see it as an anonymous visitor either, but takes along what it set before signing in', async () => {
+    const sessionStorage = new FakeStorage()
+    const { emulator, make } = setUp({}, { sessionStorage })
+    const auth = (subject: string) =>
+      ({ type: 'pre-auth', accessToken: emulator.control.issueToken({ subject }) }) as const
+    const visitor = make().agent
+    await visitor.initialize({ context: { page: 'returns' } })
+    await visitor.destroy()
+    const customer = make({ auth: auth('customer') }).agent
+    await customer.initialize({ context: { plan: 'gold' } })
+    expect(customer.getContext()).toEqual({ page: 'returns', plan: 'gold' })
+    await customer.destroy()
+    const another = make().agent
+    await another.initialize()
+    expect(another.getContext()).toBeNull()
+  })
+})

@@ -1,0 +1,30 @@
+import type { AuthenticationService } from '../auth/authentication-service.ts'
+import type { ChatSession } from '../chat/chat-session.ts'
+import type { ContextStore } from '../conversation/context-store.ts'
+import { type Conversation, dropConversation } from './restart-conversation.ts'
+import type { Startup } from './startup.ts'
+
+/** What belongs to the person who is signed in. */
+export interface Presence extends Conversation {
+  readonly startup: Startup
+  readonly session: ChatSession
+  readonly context: ContextStore
+  readonly authentication: AuthenticationService
+}
+
+/**
+ * Leaves the chat, forgets what belonged to the person, and signs out; in this order, since a logout by redirect leaves
+ * the page and never comes back to this line (AUTH-20, AUTH-23).
+ */
+export async function signOut(presence: Presence): Promise<void> {
+  const { startup, chat, session, context, authentication } = presence
+  startup.requireAlive('logout()')
+  await chat.disconnect()
+  dropConversation(presence)
+  session.forget(session.id)
+  await context.remove()
+  context.belongTo(undefined)
+  await startup.forgetAnswers()
+  startup.reset()
+  await authentication.logout()
+}
