@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import { cpus, totalmem } from 'node:os'
+import { cpus, loadavg, totalmem } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import type { Figure } from '../figure.ts'
 import { picture } from './picture.ts'
@@ -15,6 +15,8 @@ interface Machine {
   processor: string
   cores: number
   memoryGb: number
+  /** Processes that wanted to run, over the last quarter of an hour: above the number of cores the machine was busy. */
+  load: number
   platform: string
   node: string
   versions: Record<string, string>
@@ -53,6 +55,7 @@ function machine(): Machine {
     processor: cpus()[0]?.model.trim() ?? 'unknown',
     cores: cpus().length,
     memoryGb: Math.round(totalmem() / 1024 ** 3),
+    load: round(loadavg()[2] ?? 0),
     platform: `${process.platform} ${process.arch}`,
     node: process.versions.node,
     versions: Object.fromEntries(versions),

@@ -5,7 +5,7 @@ const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(
 
 /**
  * Makes ids for messages: UUIDs of which 65,536 in a row share all but the last four digits, since asking the platform
- * for each costs as much as writing a short message as JSON. They are unique, not secret: each names a message to the
+ * for each costs about half of what writing a short message as JSON does. They are unique, not secret: each names a message to the
  * host that sent it and does not leave the client.
  */
 export function createMessageIds(randomUUID: () => string): () => string {

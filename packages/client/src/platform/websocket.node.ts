@@ -11,8 +11,8 @@ import type { SocketCloseEvent, WebSocketConstructor, WebSocketLike } from './en
 const OPTIONS = { perMessageDeflate: false, closeTimeout: 2_000 }
 
 /**
- * How many frames leave in one write. More would save little and keep them all in memory until the turn ends, where
- * collecting the garbage of a long burst takes longer than the writes that it saves.
+ * How many frames leave in one write, so that a long burst is not all held back until the turn ends. Between 16 and 256
+ * no number was clearly the best; see docs/performance.md.
  */
 const FRAMES_PER_WRITE = 64
 
