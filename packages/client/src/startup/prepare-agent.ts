@@ -3,7 +3,7 @@ import { ApiHelper } from '../api/api-helper.ts'
 import type { AuthScheme } from '../auth/auth-strategy.ts'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { parseScopes, resolveScopes } from '../auth/scopes.ts'
-import { AuthError, SDKError } from '../errors.ts'
+import { ApiError, AuthError, SDKError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import type { CacheConfig } from '../platform/cache-adapter.ts'
 import type { Environment } from '../platform/environment.ts'
@@ -55,9 +55,28 @@ export async function meetAgent(
   const known = { deploymentInfo: deployment, scopes: parseScopes(initParams['scopes']) }
   await authenticated(authentication.initialize(known))
   await authenticated(authentication.standInForLogin(known))
-  const agent = await api.getAgentDetails({ agentId, signal })
+  const ask = () => api.getAgentDetails({ agentId, signal })
+  const agent = await ask().catch(async error => {
+    await renewRefusedToken(error, authentication)
+    signal.throwIfAborted()
+    return ask()
+  })
   api.setLanguage(agent.languageCode)
   return agent
+}
+
+/**
+ * Replaces a token that the service refused. A stored one may have lost its worth long before its time is over, say when
+ * the service changed its keys; nobody could start until then. A person who signed in is not asked to do so for this.
+ *
+ * @throws what the service said, where there is no other token
+ */
+async function renewRefusedToken(error: unknown, authentication: AuthenticationService): Promise<void> {
+  const isRefused = error instanceof ApiError && error.status === 401
+  if (!isRefused || authentication.isPKCEStrategy()) throw error
+  await authentication.refresh().catch(() => {
+    throw error
+  })
 }
 
 /** What the tokens for an agent are asked for; `platformScopes` is what a connector made of the defaults. */
