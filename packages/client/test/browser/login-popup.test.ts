@@ -3,6 +3,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
   bundleLoginHost,
   choose,
+  countLooks,
   LoginStage,
   launchForLogins,
   openAtOnce,
@@ -10,6 +11,7 @@ import {
   outcomeOf,
   pressForPopup,
   signInByPopup,
+  untilLookedAt,
 } from './login-stage.ts'
 
 describe.skipIf(!hasChromium())('login by popup', () => {
@@ -52,9 +54,11 @@ describe.skipIf(!hasChromium())('login by popup', () => {
   })
 
   it('tells that the person closed the window', async () => {
+    await countLooks(chromium)
     const page = await openPage(chromium, stage.address())
     const popup = await pressForPopup(page, 'login')
     await popup.waitForSelector('button[value="customer"]')
+    await untilLookedAt(page)
     await popup.close()
     expect(await outcomeOf(page, 'login')).toMatchObject({ reason: 'popup_closed' })
     // And can be tried again.

@@ -178,6 +178,39 @@ export async function pressForPopup(page: Page, call: LoginCall): Promise<Page> 
   return opening
 }
 
+/**
+ * Counts how often the host's pages look whether a window they opened is still there, so that a test can close it after
+ * it has been looked at, as a person does, who is slower than that.
+ */
+export async function countLooks(chromium: LaunchedChromium): Promise<void> {
+  await chromium.context.addInitScript(() => {
+    const open = window.open.bind(window)
+    globalThis.looks = 0
+    window.open = (...given) => {
+      const opened = open(...given)
+      if (!opened) return null
+      const watched = {
+        get closed() {
+          globalThis.looks++
+          return opened.closed
+        },
+        get location() {
+          return opened.location
+        },
+        focus: () => opened.focus(),
+        close: () => opened.close(),
+      }
+      return watched as Window
+    }
+  })
+}
+
+/** Waits until a page has looked at its window once more. */
+export async function untilLookedAt(page: Page): Promise<void> {
+  const before = await page.evaluate(() => looks)
+  await page.waitForFunction(count => looks > count, before)
+}
+
 /** Presses the button of a person on the login page. */
 export async function choose(loginPage: Page, user: string): Promise<void> {
   await loginPage.click(`button[value="${user}"]`)
@@ -192,4 +225,8 @@ export async function signInByPopup(page: Page, user = 'customer'): Promise<Outc
 export function expectNoReason(outcome: Outcome): Outcome {
   if (outcome.reason !== undefined) throw new Error(`${outcome.call} failed: ${outcome.reason}, ${outcome.message}`)
   return outcome
+}
+
+declare global {
+  var looks: number
 }
