@@ -20,7 +20,8 @@ type PackageName = (typeof PACKAGES)[number]
 /** Arguments of are-the-types-wrong; the command has no entry to import. */
 const TYPES_PROFILE: Readonly<Partial<Record<PackageName, readonly string[]>>> = {
   protocol: ['--profile', 'node16'],
-  client: ['--profile', 'node16', '--exclude-entrypoints', './script'],
+  // A script, a page and a file beside the script are loaded by address, not imported.
+  client: ['--profile', 'node16', '--exclude-entrypoints', './script', './script-login', './callback.html'],
   emulator: ['--profile', 'esm-only'],
 }
 

@@ -21,8 +21,8 @@ async function flushInBrowser(bench: Bench): Promise<Finding[]> {
     return []
   }
   const script = await bundleForPage(
-    `import { flush, queuedAgent } from './clients/queued-agent.ts'\nObject.assign(globalThis, { flush, queuedAgent })`,
-    import.meta.resolve('../page.ts'),
+    `import { flush, queuedAgent } from '../clients/queued-agent.ts'\nObject.assign(globalThis, { flush, queuedAgent })`,
+    import.meta.url,
   )
   const [tabs, server] = await Promise.all([
     launchRealTabs(),

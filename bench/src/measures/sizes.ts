@@ -1,68 +1,23 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { gzipSync } from 'node:zlib'
-import { build, type Metafile } from 'esbuild'
+import { loadedSizes } from '../../../scripts/loaded-sizes.ts'
+import { ROOT } from '../../../scripts/tools.ts'
 import { atMost, type Finding } from '../figure.ts'
-
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
 /** What `import { AiAgent }` loads in a page: at once, and on demand; minified and compressed. */
 export async function size(): Promise<Finding[]> {
-  const { metafile, outputFiles } = await build({
-    stdin: {
-      contents: `import { AiAgent } from '@aiagent/client'\nglobalThis.AiAgent = AiAgent`,
-      resolveDir: join(ROOT, 'bench'),
-    },
-    absWorkingDir: ROOT,
-    outdir: 'size',
-    bundle: true,
-    splitting: true,
-    minify: true,
-    format: 'esm',
-    platform: 'browser',
-    target: 'es2022',
-    conditions: ['@aiagent/source'],
-    metafile: true,
-    write: false,
-    logLevel: 'warning',
+  const { atOnce, onDemand } = await loadedSizes(
+    `import { AiAgent } from '@aiagent/client'\nglobalThis.AiAgent = AiAgent`,
+  )
+  const chunks = [...onDemand].map(([part, bytes]): Finding => {
+    return { name: `Chunk ${part}, min + gzip`, value: bytes / 1000, unit: 'kB', note: 'loaded on demand' }
   })
-  const kilobytes = (names: Iterable<string>) => {
-    let bytes = 0
-    for (const name of names) {
-      const file = outputFiles.find(({ path }) => path === join(ROOT, name))
-      if (!file) throw new Error(`The bundler gave no ${name}.`)
-      bytes += gzipSync(file.contents, { level: 9 }).length
-    }
-    return bytes / 1000
-  }
-  const { outputs } = metafile
-  const entry = Object.keys(outputs).find(name => outputs[name]?.entryPoint === '<stdin>')
-  if (!entry) throw new Error('The bundler gave no entry.')
-  const atOnce = loadedWith(outputs, entry)
-  const findings: Finding[] = [
-    { name: 'Core, min + gzip', value: kilobytes(atOnce), unit: 'kB', goal: atMost(15), note: 'loaded at once' },
+  return [
+    { name: 'Core, min + gzip', value: atOnce / 1000, unit: 'kB', goal: atMost(15), note: 'loaded at once' },
+    ...chunks,
+    ...installSize(),
   ]
-  for (const [name, { entryPoint }] of Object.entries(outputs)) {
-    if (!entryPoint || name === entry) continue
-    const more = [...loadedWith(outputs, name)].filter(chunk => !atOnce.has(chunk))
-    const part = entryPoint
-      .split('/')
-      .at(-1)
-      ?.replace(/\.[^.]+$/, '')
-    findings.push({ name: `Chunk ${part}, min + gzip`, value: kilobytes(more), unit: 'kB', note: 'loaded on demand' })
-  }
-  return [...findings, ...installSize()]
-}
-
-/** A file and all that it imports without being asked later. */
-function loadedWith(outputs: Metafile['outputs'], name: string, seen = new Set<string>()): Set<string> {
-  if (seen.has(name)) return seen
-  seen.add(name)
-  for (const { path, kind, external } of outputs[name]?.imports ?? [])
-    if (kind === 'import-statement' && !external) loadedWith(outputs, path, seen)
-  return seen
 }
 
 /** Bytes on disk after an installation of the client: it, and everything that it depends on. */

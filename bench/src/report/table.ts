@@ -3,7 +3,7 @@ import type { Figure, Goal } from '../figure.ts'
 const HEAD = ['Figure', 'Measured', 'Quartiles', 'Goal', 'Met', 'Made of'] as const
 
 /** One row per figure: name, value, spread, goal, whether it is met, and what it was made of. */
-export function rowsOf(figures: readonly Figure[]): string[][] {
+function rowsOf(figures: readonly Figure[]): string[][] {
   return figures.map(({ name, value, unit, spread, goal, met, note }) => [
     name,
     `${number(value)} ${unit}`.trim(),

@@ -51,7 +51,7 @@ export function setUp(options: EmulatorOptions = {}, replacements: Partial<Envir
 }
 
 /** Notes every event of an agent, in order. */
-export function listen(agent: AiAgent): ToldEvent[] {
+function listen(agent: AiAgent): ToldEvent[] {
   const told: ToldEvent[] = []
   for (const name of EVENTS) agent.on(name, event => void told.push({ name, event }))
   return told

@@ -24,7 +24,7 @@ import type {
 } from './api-options.ts'
 
 /** Name of the call whose kept answers turn stale when a profile is chosen. */
-export const USER_PROFILES = 'getUserProfiles'
+const USER_PROFILES = 'getUserProfiles'
 
 /** A list of portals: every one, or those of the user. */
 export async function getPortals(
@@ -160,7 +160,7 @@ export async function selectUserProfile(caller: ApiCaller, options: SelectUserPr
 }
 
 /** Query of the portal manager's calls for one portal. */
-export function portalQuery(caller: ApiCaller): string {
+function portalQuery(caller: ApiCaller): string {
   return encodedQuery({
     [QUERY.LANGUAGE]: caller.langParameter,
     [QUERY.SHORT_URL_TEMPLATE]: caller.shortUrlTemplate,

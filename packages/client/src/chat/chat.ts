@@ -14,7 +14,7 @@ import { TokenDialogue } from './token-dialogue.ts'
 import type { OpenTransport, Transport } from './transport.ts'
 
 /** Longest wait for the goodbye frame to leave before the socket is closed, in milliseconds. */
-export const GOODBYE_LIMIT_MS = 100
+const GOODBYE_LIMIT_MS = 100
 
 const GOODBYE_POLL_MS = 5
 

@@ -2,7 +2,7 @@ import { TimeLimitError, withTimeLimit } from '../util/abort.ts'
 import type { Environment } from './environment.ts'
 
 /** How long a request may take from its start to the last byte of its answer. */
-export const REQUEST_LIMIT_MS = 30_000
+const REQUEST_LIMIT_MS = 30_000
 
 /** An answer that arrived completely. */
 export interface FetchedText {

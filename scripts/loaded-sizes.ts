@@ -1,0 +1,71 @@
+import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { build, type Metafile } from 'esbuild'
+import { ROOT } from './tools.ts'
+
+/** Bytes that a page loads for some lines of its source, minified and compressed. */
+export interface LoadedSizes {
+  /** What is there before the first line runs. */
+  atOnce: number
+  /** What each lazy import adds to that, by the name of the file it imports. */
+  onDemand: ReadonlyMap<string, number>
+}
+
+/** Bundles a page's module from source, split into chunks, and measures what it loads when. */
+export async function loadedSizes(source: string): Promise<LoadedSizes> {
+  const { metafile, outputFiles } = await build({
+    stdin: { contents: source, resolveDir: ROOT },
+    absWorkingDir: ROOT,
+    outdir: 'size',
+    bundle: true,
+    splitting: true,
+    minify: true,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    conditions: ['@aiagent/source'],
+    metafile: true,
+    write: false,
+    logLevel: 'warning',
+  })
+  const bytes = (names: Iterable<string>) => {
+    let sum = 0
+    for (const name of names) {
+      const file = outputFiles.find(({ path }) => path === join(ROOT, name))
+      if (!file) throw new Error(`The bundler gave no ${name}.`)
+      sum += compressedBytes(file.contents)
+    }
+    return sum
+  }
+
+  const { outputs } = metafile
+  const entry = Object.keys(outputs).find(name => outputs[name]?.entryPoint === '<stdin>')
+  if (!entry) throw new Error('The bundler gave no entry.')
+  const atOnce = loadedWith(outputs, entry)
+  const onDemand = new Map<string, number>()
+  for (const [name, { entryPoint }] of Object.entries(outputs)) {
+    if (!entryPoint || name === entry) continue
+    const added = [...loadedWith(outputs, name)].filter(chunk => !atOnce.has(chunk))
+    onDemand.set(moduleName(entryPoint), bytes(added))
+  }
+  return { atOnce: bytes(atOnce), onDemand }
+}
+
+/** Bytes of a file after the compression that the budgets and the bench count with. */
+export function compressedBytes(contents: Uint8Array): number {
+  return gzipSync(contents, { level: 9 }).length
+}
+
+/** A file and all that it imports without being asked later. */
+function loadedWith(outputs: Metafile['outputs'], name: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(name)) return seen
+  seen.add(name)
+  for (const { path, kind, external } of outputs[name]?.imports ?? [])
+    if (kind === 'import-statement' && !external) loadedWith(outputs, path, seen)
+  return seen
+}
+
+function moduleName(path: string): string {
+  const file = path.slice(path.lastIndexOf('/') + 1)
+  return file.replace(/[.][^.]+$/, '')
+}
