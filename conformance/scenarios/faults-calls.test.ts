@@ -1,9 +1,11 @@
 import type { AiAgent } from '@aiagent/client'
 import type { StandingFault } from '@aiagent/emulator'
+import { paths } from '@aiagent/protocol'
 import { eventually } from '@aiagent/test-support'
 import { expect } from 'vitest'
 import { Journal } from '../journal.ts'
 import { outcomeOf, watched } from '../leak-watch.ts'
+import { newTab, reloaded } from '../tab.ts'
 import { verifies } from '../verifies.ts'
 import type { Service } from '../wire.ts'
 
@@ -113,4 +115,28 @@ verifies(
     await converse(service, agent, 'back again')
   }),
   { time: 'by hand' },
+)
+
+verifies(
+  ['OWN-01', 'REST-01'],
+  'a stored token that the service takes no longer is replaced when another agent starts with it',
+  watched(async service => {
+    const tab = newTab()
+    await service.newAgent({}, service.environment(tab)).initialize()
+    service.faults.add({ kind: 'expire-tokens' })
+    const agent = service.newAgent({ id: 'strict' }, service.environment(reloaded(tab)))
+    await agent.initialize()
+    await converse(service, agent, 'hello again')
+    expect(service.requestsTo(paths.agentDetails('strict')).map(({ status }) => status)).toEqual([401, 200])
+  }),
+)
+
+verifies(
+  ['OWN-01', 'REST-09'],
+  "a host's token that the service takes no longer is told as what it is",
+  watched(async service => {
+    const auth = { type: 'pre-auth', accessToken: service.control.issueToken() } as const
+    service.faults.add({ kind: 'expire-tokens' })
+    await expect(service.newAgent({ auth }).initialize()).rejects.toMatchObject({ code: 'API_ERROR', status: 401 })
+  }),
 )
