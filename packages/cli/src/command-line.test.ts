@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { parseCommandLine, UsageError } from './command-line.ts'
+import { parseCommandLine } from './command-line.ts'
 import { COMMANDS, type CommandName } from './option-specs.ts'
+import { UsageError } from './option-values.ts'
 
 const problem = (args: string[]) => {
   try {
@@ -75,9 +76,9 @@ describe('parseCommandLine', () => {
   })
 
   it.each([
-    [[], 'A command is missing: chat or emulate. See aiagent --help.'],
-    [['talk'], 'Unknown command "talk"; there are chat and emulate. See aiagent --help.'],
-    [['toString'], 'Unknown command "toString"; there are chat and emulate. See aiagent --help.'],
+    [[], 'A command is missing: chat, token or emulate. See aiagent --help.'],
+    [['talk'], 'Unknown command "talk"; there are chat, token and emulate. See aiagent --help.'],
+    [['toString'], 'Unknown command "toString"; there are chat, token and emulate. See aiagent --help.'],
     [['--port', '1'], 'Unknown option --port; options stand after the command. See aiagent --help.'],
     [['chat', '--port', '1'], 'Unknown option --port. See aiagent chat --help.'],
     [['chat', 'hello'], 'Unexpected argument hello. See aiagent chat --help.'],

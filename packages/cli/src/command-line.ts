@@ -1,12 +1,14 @@
-import { parseArgs } from 'node:util'
-import { LOG_THRESHOLDS, type LogThreshold } from './log-threshold.ts'
+import type { LogThreshold } from './log-threshold.ts'
 import { COMMANDS, type CommandName, commandHelp, programHelp } from './option-specs.ts'
+import { shown, UsageError, Values } from './option-values.ts'
 
 export interface ChatOptions {
   /** Absent: an emulator is started. */
   endpoint?: string
   agent: string
   token?: string
+  /** Absent: nobody is asked to sign in. */
+  login?: LoginOptions
   session?: string
   context: Record<string, string>
   knowledge?: string
@@ -15,6 +17,32 @@ export interface ChatOptions {
   color: boolean
   logLevel: LogThreshold
 }
+
+export interface LoginOptions {
+  /** Client id of this program at the identity provider. Absent: the one that the deployment names. */
+  clientId?: string
+  /** Longest wait for the person to sign in. */
+  timeoutMs: number
+}
+
+export interface TokenOptions {
+  /** Absent: an emulator is started where a service is needed. */
+  endpoint?: string
+  /** Agent that the anonymous token is for; it decides on the scopes. */
+  agent?: string
+  source: TokenSource
+  /** Instead of the scopes that the agent needs. */
+  scopes?: readonly string[]
+  json: boolean
+  logLevel: LogThreshold
+}
+
+/** Where the token comes from. */
+export type TokenSource =
+  | { kind: 'anonymous' }
+  /** Without a token it is read from the input. */
+  | { kind: 'given'; token?: string }
+  | { kind: 'client-credentials'; clientId: string; tokenUrl: string; secret: { file: string } | { text: string } }
 
 export interface EmulateOptions {
   port: number
@@ -34,19 +62,10 @@ export type CommandLine =
   | { command: 'help'; text: string }
   | { command: 'version' }
   | { command: 'chat'; options: ChatOptions }
+  | { command: 'token'; options: TokenOptions }
   | { command: 'emulate'; options: EmulateOptions }
 
-/** The command line cannot be understood. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError'
-  /** Where the user finds what is right. */
-  readonly hint: string
-
-  constructor(message: string, command?: CommandName) {
-    super(message)
-    this.hint = `See aiagent ${command ? `${command} ` : ''}--help.`
-  }
-}
+type Variables = Readonly<Record<string, string | undefined>>
 
 /** Beyond this a timer of the platform would fire at once. */
 const LONGEST_TIMEOUT_SECONDS = 2_000_000
@@ -54,28 +73,38 @@ const LONGEST_TIMEOUT_SECONDS = 2_000_000
 /**
  * Reads what stands after the program's name.
  *
- * @param env AIAGENT_TOKEN and NO_COLOR are read from it
+ * @param env AIAGENT_TOKEN, AIAGENT_CLIENT_SECRET and NO_COLOR are read from it
  * @throws {UsageError} when it cannot be understood
  */
-export function parseCommandLine(
-  args: readonly string[],
-  env: Readonly<Record<string, string | undefined>> = {},
-): CommandLine {
+export function parseCommandLine(args: readonly string[], env: Variables = {}): CommandLine {
   const [first, ...rest] = args
-  if (first === undefined) throw new UsageError(`A command is missing: ${Object.keys(COMMANDS).join(' or ')}.`)
+  if (first === undefined) throw new UsageError(`A command is missing: ${enumerated('or')}.`)
   if (first === '--help' || first === '-h' || first === 'help') return { command: 'help', text: helpFor(rest[0]) }
   if (first === '--version' || first === '-v') return { command: 'version' }
   if (!isCommand(first))
     throw new UsageError(
       first.startsWith('-')
-        ? `Unknown option ${first}; options stand after the command.`
-        : `Unknown command "${first}"; there are ${Object.keys(COMMANDS).join(' and ')}.`,
+        ? `Unknown option ${shown(first)}; options stand after the command.`
+        : `Unknown command "${shown(first)}"; there are ${enumerated('and')}.`,
     )
   const values = new Values(first, rest)
   if (values.flag('help')) return { command: 'help', text: commandHelp(first) }
-  return first === 'chat'
-    ? { command: 'chat', options: chatOptions(values, env) }
-    : { command: 'emulate', options: emulateOptions(values) }
+  switch (first) {
+    case 'chat':
+      return { command: 'chat', options: chatOptions(values, env) }
+    case 'token':
+      return { command: 'token', options: tokenOptions(values, env) }
+    case 'emulate':
+      return { command: 'emulate', options: emulateOptions(values) }
+    default:
+      return first satisfies never
+  }
+}
+
+/** The names of the commands as a sentence has them. */
+function enumerated(conjunction: 'and' | 'or'): string {
+  const names = Object.keys(COMMANDS)
+  return `${names.slice(0, -1).join(', ')} ${conjunction} ${names.at(-1)}`
 }
 
 function helpFor(name: string | undefined): string {
@@ -86,9 +115,14 @@ function isCommand(name: string): name is CommandName {
   return Object.hasOwn(COMMANDS, name)
 }
 
-function chatOptions(values: Values, env: Readonly<Record<string, string | undefined>>): ChatOptions {
+function chatOptions(values: Values, env: Variables): ChatOptions {
   const endpoint = values.text('endpoint')
-  const token = values.text('token') ?? (env.AIAGENT_TOKEN || undefined)
+  const login = loginOptions(values)
+  const given = values.text('token')
+  if (login && given !== undefined) throw values.error('--login and --token are two ways to a token. Give one of them')
+  if (given === '-') throw values.error('--token - is for aiagent token: here the input is the conversation')
+  // Who asks for a login does not mean a token that happens to lie about.
+  const token = login ? undefined : (given ?? (env.AIAGENT_TOKEN || undefined))
   const session = values.text('session')
   const knowledge = values.text('knowledge')
   if (endpoint !== undefined && knowledge !== undefined)
@@ -97,7 +131,8 @@ function chatOptions(values: Values, env: Readonly<Record<string, string | undef
     )
   return {
     ...(endpoint !== undefined && { endpoint }),
-    agent: values.text('agent') ?? 'help',
+    agent: values.text('agent') ?? (login ? 'account' : 'help'),
+    ...(login && { login }),
     ...(token !== undefined && { token }),
     ...(session !== undefined && { session }),
     context: values.pairs('context'),
@@ -106,6 +141,53 @@ function chatOptions(values: Values, env: Readonly<Record<string, string | undef
     color: !values.flag('no-color') && !env.NO_COLOR,
     logLevel: values.logLevel(),
   }
+}
+
+function loginOptions(values: Values): LoginOptions | undefined {
+  const clientId = values.text('client-id')
+  const timeout = values.number('login-timeout', { above: 0, max: LONGEST_TIMEOUT_SECONDS })
+  if (values.flag('login')) return { ...(clientId !== undefined && { clientId }), timeoutMs: (timeout ?? 300) * 1000 }
+  if (clientId !== undefined || timeout !== undefined)
+    throw values.error('--client-id and --login-timeout are for a login. Add --login')
+  return undefined
+}
+
+function tokenOptions(values: Values, env: Variables): TokenOptions {
+  const endpoint = values.text('endpoint')
+  const agent = values.text('agent')
+  const scopes = values.list('scopes')
+  const source = tokenSource(values, env)
+  if (source.kind === 'given' && scopes)
+    throw values.error('--scopes is for a token that is asked for; that of --token or AIAGENT_TOKEN has its own')
+  return {
+    ...(endpoint !== undefined && { endpoint }),
+    ...(agent !== undefined && { agent }),
+    source,
+    ...(scopes && { scopes }),
+    json: values.flag('json'),
+    logLevel: values.logLevel(),
+  }
+}
+
+function tokenSource(values: Values, env: Variables): TokenSource {
+  const token = values.text('token')
+  const clientId = values.text('client-id')
+  const file = values.text('client-secret-file')
+  const tokenUrl = values.text('token-url')
+  if (clientId === undefined && file === undefined && tokenUrl === undefined) {
+    const given = token ?? (env.AIAGENT_TOKEN || undefined)
+    if (given === undefined) return { kind: 'anonymous' }
+    return { kind: 'given', ...(given !== '-' && { token: given }) }
+  }
+  if (token !== undefined)
+    throw values.error('--token and client credentials are two ways to a token. Give one of them')
+  if (clientId === undefined) throw values.error('--client-id is missing: client credentials need it')
+  if (tokenUrl === undefined) throw values.error('--token-url is missing: client credentials need it')
+  if (!URL.canParse(tokenUrl)) throw values.error(`--token-url must be an address, not "${shown(tokenUrl)}"`)
+  const text = env.AIAGENT_CLIENT_SECRET
+  if (file !== undefined) return { kind: 'client-credentials', clientId, tokenUrl, secret: { file } }
+  if (text) return { kind: 'client-credentials', clientId, tokenUrl, secret: { text } }
+  throw values.error('The client secret is missing. Give --client-secret-file, or set AIAGENT_CLIENT_SECRET')
 }
 
 function emulateOptions(values: Values): EmulateOptions {
@@ -125,91 +207,4 @@ function emulateOptions(values: Values): EmulateOptions {
     ...(faults !== undefined && { faults }),
     logLevel: values.logLevel(),
   }
-}
-
-interface NumberRule {
-  whole?: boolean
-  min?: number
-  max?: number
-  /** Like `min`, with itself excluded. */
-  above?: number
-}
-
-/** The options of one command as they were typed, checked as they are read. */
-class Values {
-  readonly #command: CommandName
-  readonly #values: Readonly<Record<string, unknown>>
-
-  constructor(command: CommandName, args: readonly string[]) {
-    this.#command = command
-    try {
-      const { options } = COMMANDS[command]
-      this.#values = parseArgs({ args: [...args], options, strict: true, allowPositionals: false }).values
-    } catch (error) {
-      throw this.error(parseProblem(error))
-    }
-  }
-
-  error(message: string): UsageError {
-    return new UsageError(`${message}.`, this.#command)
-  }
-
-  flag(name: string): boolean {
-    return this.#values[name] === true
-  }
-
-  text(name: string): string | undefined {
-    const value = this.#values[name]
-    if (typeof value !== 'string') return undefined
-    if (value.trim() === '') throw this.error(`--${name} is empty`)
-    return value
-  }
-
-  number(name: string, { whole = false, min = -Infinity, max = Infinity, above }: NumberRule): number | undefined {
-    const text = this.text(name)
-    if (text === undefined) return undefined
-    const value = Number(text)
-    const fits = Number.isFinite(value) && (!whole || Number.isInteger(value)) && value >= min && value <= max
-    if (fits && (above === undefined || value > above)) return value
-    const range =
-      above !== undefined
-        ? ` above ${above}`
-        : min === -Infinity
-          ? ''
-          : max === Infinity
-            ? ` from ${min} up`
-            : ` from ${min} to ${max}`
-    throw this.error(`--${name} must be a ${whole ? 'whole ' : ''}number${range}, not "${text}"`)
-  }
-
-  pairs(name: string): Record<string, string> {
-    const given = this.#values[name]
-    const pairs: [string, string][] = []
-    for (const text of Array.isArray(given) ? given.map(String) : []) {
-      const equals = text.indexOf('=')
-      if (equals < 1) throw this.error(`--${name} takes NAME=VALUE, not "${text}"`)
-      pairs.push([text.slice(0, equals), text.slice(equals + 1)])
-    }
-    return Object.fromEntries(pairs)
-  }
-
-  logLevel(): LogThreshold {
-    const name = this.text('log-level') ?? 'silent'
-    const found = LOG_THRESHOLDS.find(threshold => threshold.name === name.toLowerCase())
-    if (found) return found
-    throw this.error(`--log-level must be one of ${LOG_THRESHOLDS.map(each => each.name).join(', ')}, not "${name}"`)
-  }
-}
-
-/** What Node says about a command line, without its advice on positional arguments. */
-function parseProblem(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error)
-  const code = error instanceof Error && 'code' in error ? error.code : undefined
-  if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') return `Unknown option ${/'(.+?)'/.exec(message)?.[1] ?? ''}`.trim()
-  if (code === 'ERR_PARSE_ARGS_UNEXPECTED_POSITIONAL')
-    return `Unexpected argument ${/'(.+?)'/.exec(message)?.[1] ?? ''}`.trim()
-  const option = /--[\w-]+/.exec(message)?.[0]
-  if (code === 'ERR_PARSE_ARGS_INVALID_OPTION_VALUE' && option !== undefined)
-    return message.includes('does not take') ? `${option} takes no value` : `${option} needs a value`
-  return message.split(/[.\n]/)[0] ?? message
 }

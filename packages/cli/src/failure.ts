@@ -80,8 +80,10 @@ function explainNetwork(error: Error, endpoint: string): string {
 }
 
 function explainAuth(error: AuthError, endpoint: string): string {
+  // A login that could not be renewed has said so already.
+  if (error.cause instanceof CommandFailure) return error.cause.message
   if (error.reason === 'interaction_required')
-    return 'This agent wants to know who talks to it. Give an access token with --token or AIAGENT_TOKEN.'
+    return 'This agent wants to know who talks to it. Sign in with --login, or give an access token with --token or AIAGENT_TOKEN.'
   if (error.reason === 'invalid_input' || error.reason === 'token_missing')
     return 'The access token cannot be used. Give a valid one with --token or AIAGENT_TOKEN.'
   const code = causeCode(error)
@@ -121,7 +123,7 @@ function explainMessage(error: MessageError): string {
 }
 
 /** The system's code of whatever lies at the bottom of an error, such as ECONNREFUSED. */
-function causeCode(error: Error): string | undefined {
+export function causeCode(error: Error): string | undefined {
   for (let cause: unknown = error.cause; cause instanceof Error; cause = cause.cause) {
     if ('code' in cause && typeof cause.code === 'string' && /^[A-Z][A-Z_0-9]+$/.test(cause.code)) return cause.code
     // Several addresses were tried, each with an error of its own.

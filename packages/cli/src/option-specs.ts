@@ -37,12 +37,22 @@ const CHAT_SPEC = {
   ],
   options: {
     endpoint: { type: 'string', value: 'URL', help: 'address of the deployment' },
-    agent: { type: 'string', value: 'ID', help: 'id of the agent (help)' },
+    agent: { type: 'string', value: 'ID', help: 'id of the agent (help; with --login account)' },
     token: {
       type: 'string',
       value: 'TOKEN',
       help: 'access token; also taken from AIAGENT_TOKEN, out of sight of others',
     },
+    login: {
+      type: 'boolean',
+      help: 'sign in with your browser first; the token stays in memory and is renewed while the chat is open',
+    },
+    'client-id': {
+      type: 'string',
+      value: 'ID',
+      help: 'with --login: client id of this command at the identity provider (what the deployment names)',
+    },
+    'login-timeout': { type: 'string', value: 'SECONDS', help: 'with --login: longest wait for you to sign in (300)' },
     session: { type: 'string', value: 'ID', help: 'go on with a session that exists' },
     context: {
       type: 'string',
@@ -53,6 +63,33 @@ const CHAT_SPEC = {
     knowledge: KNOWLEDGE,
     'answer-timeout': { type: 'string', value: 'SECONDS', help: 'longest wait for an answer to a piped line (30)' },
     'no-color': { type: 'boolean', help: 'no colours; NO_COLOR=1 does the same' },
+    ...COMMON,
+  },
+} as const satisfies CommandSpec
+
+const TOKEN_SPEC = {
+  summary: 'show what an access token is good for, and for how long',
+  description: [
+    'Asks for an anonymous token, or for one by client credentials, or reads one that exists. Without --endpoint the',
+    'anonymous token is asked of an emulator. Shows claims, scopes and remaining life; never the token, nor its signature.',
+  ],
+  options: {
+    endpoint: { type: 'string', value: 'URL', help: 'address of the deployment' },
+    agent: { type: 'string', value: 'ID', help: 'agent that the anonymous token is for: it may need further scopes' },
+    token: {
+      type: 'string',
+      value: 'TOKEN',
+      help: 'a token to read; - reads it from the input. Also taken from AIAGENT_TOKEN',
+    },
+    'client-id': { type: 'string', value: 'ID', help: 'client id, for a token by client credentials' },
+    'client-secret-file': {
+      type: 'string',
+      value: 'FILE',
+      help: 'file with the client secret; AIAGENT_CLIENT_SECRET does without one',
+    },
+    'token-url': { type: 'string', value: 'URL', help: 'address of the token endpoint, for client credentials' },
+    scopes: { type: 'string', value: 'A,B', help: 'what to ask for, separated by commas (what the agent needs)' },
+    json: { type: 'boolean', help: 'print it as JSON' },
     ...COMMON,
   },
 } as const satisfies CommandSpec
@@ -81,7 +118,11 @@ const EMULATE_SPEC = {
   },
 } as const satisfies CommandSpec
 
-export const COMMANDS = { chat: CHAT_SPEC, emulate: EMULATE_SPEC } as const satisfies Record<string, CommandSpec>
+export const COMMANDS = {
+  chat: CHAT_SPEC,
+  token: TOKEN_SPEC,
+  emulate: EMULATE_SPEC,
+} as const satisfies Record<string, CommandSpec>
 export type CommandName = keyof typeof COMMANDS
 
 /** What `aiagent --help` prints. */

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
-import { type CommandLine, parseCommandLine, UsageError } from './command-line.ts'
+import { type CommandLine, parseCommandLine } from './command-line.ts'
 import { Interruption, type Io } from './io.ts'
+import { UsageError } from './option-values.ts'
 
 /**
  * Runs one command line to its end.
@@ -42,6 +43,10 @@ async function dispatch(commandLine: CommandLine, io: Io): Promise<number> {
     case 'chat': {
       const { chat } = await import('./commands/chat.ts')
       return chat(commandLine.options, io)
+    }
+    case 'token': {
+      const { token } = await import('./commands/token.ts')
+      return token(commandLine.options, io)
     }
     case 'emulate': {
       const { emulate } = await import('./commands/emulate.ts')

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util'
-import { type AiAgent, getLevelName, getLevelValue, type LogLevel } from '@aiagent/client'
+import { getLevelName, getLevelValue, type Logger, type LogLevel } from '@aiagent/client'
 import type { LogThreshold } from '../log-threshold.ts'
 
 /** The library's level for a threshold. Silence has none of its own: {@link showLog} shows nothing then. */
@@ -7,10 +7,10 @@ export function logLevelOf(threshold: LogThreshold): LogLevel {
   return getLevelValue(threshold.name === 'silent' ? 'fatal' : threshold.name)
 }
 
-/** Shows the agent's log, a line for each entry. */
-export function showLog(agent: AiAgent, threshold: LogThreshold, show: (line: string) => void): void {
+/** Shows a log, a line for each entry. */
+export function showLog(logger: Logger, threshold: LogThreshold, show: (line: string) => void): void {
   if (threshold.name === 'silent') return
-  agent.logger.on('log', ({ level, loggerName, message, context, error }) => {
+  logger.on('log', ({ level, loggerName, message, context, error }) => {
     const details = [context, error].filter(part => part !== undefined)
     const shown = details.map(part =>
       part instanceof Error && !threshold.showsStacks

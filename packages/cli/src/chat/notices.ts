@@ -6,6 +6,8 @@ export interface NoticeOptions {
   agent: AiAgent
   setting: FailureSetting
   style: Style
+  /** What to start again with for a fresh token, such as `a fresh --token`. */
+  freshStart: string
   /** Whether the session existed before, so that what was said in it is news. */
   tellsHistory: boolean
   /** Says whether it is this side that closes; that is no news then. */
@@ -18,7 +20,8 @@ export interface NoticeOptions {
  * Tells in plain words what happens to the conversation beside what is said in it: lost and regained connections,
  * refused context, errors of the service, earlier messages.
  */
-export function showNotices({ agent, setting, style, tellsHistory, closesItself, show }: NoticeOptions): void {
+export function showNotices(options: NoticeOptions): void {
+  const { agent, setting, style, freshStart, tellsHistory, closesItself, show } = options
   const warn = (text: string) => show(style.warning(text))
   let agentName = 'Agent'
   let wasConnected = false
@@ -61,9 +64,7 @@ export function showNotices({ agent, setting, style, tellsHistory, closesItself,
   agent.on('contextValidation', ({ payload }) => warn(formatContextIssues(payload)))
   agent.on('tokenExpiring', ({ payload: { reason } }) =>
     warn(
-      reason === 'expiring'
-        ? 'The access token expires soon. Start again with a fresh --token, and --session to go on here.'
-        : 'The access token is not valid any more. Start again with a fresh --token, and --session to go on here.',
+      `The access token ${reason === 'expiring' ? 'expires soon' : 'is not valid any more'}. Start again with ${freshStart}, and --session to go on here.`,
     ),
   )
   agent.on('queueFlushed', ({ payload: { count } }) =>

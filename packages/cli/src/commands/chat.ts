@@ -1,14 +1,15 @@
-import { AiAgent } from '@aiagent/client'
-import type { EmulatorServer } from '@aiagent/emulator/node'
+import { AiAgent, Logger, type PreAuthConfig } from '@aiagent/client'
 import { logLevelOf, showLog } from '../chat/log-lines.ts'
 import { showNotices } from '../chat/notices.ts'
 import { chatFromPipe } from '../chat/piped-chat.ts'
 import { Screen } from '../chat/screen.ts'
 import { chatInTerminal } from '../chat/terminal-chat.ts'
 import type { ChatOptions } from '../command-line.ts'
+import { startEmulator } from '../emulated-service.ts'
 import { CommandFailure, explainFailure } from '../failure.ts'
 import type { Io } from '../io.ts'
-import { createStyle } from '../output.ts'
+import { signIn } from '../login/sign-in.ts'
+import { createStyle, type Style } from '../output.ts'
 
 /**
  * Holds a conversation: with whoever sits at the terminal, or with what is piped in.
@@ -17,12 +18,13 @@ import { createStyle } from '../output.ts'
  * @throws {CommandFailure} when the conversation cannot be held, or a piped line went unanswered
  */
 export async function chat(options: ChatOptions, io: Io): Promise<number> {
-  const server = options.endpoint === undefined ? await startEmulator(options) : undefined
+  const server = options.endpoint === undefined ? await startEmulator(options.knowledge) : undefined
   const setting = { endpoint: options.endpoint ?? server?.url ?? '', agent: options.agent }
   let agent: AiAgent | undefined
   try {
-    agent = createAgent(options, setting.endpoint)
-    await converse({ agent, options, setting, io })
+    const stage = openStage(options, io)
+    agent = createAgent(options, setting.endpoint, await findToken(options, setting, stage, io))
+    await converse({ agent, options, setting, stage, io })
     return 0
   } catch (error) {
     if (error instanceof CommandFailure) throw error
@@ -36,20 +38,45 @@ export async function chat(options: ChatOptions, io: Io): Promise<number> {
   }
 }
 
-async function startEmulator({ knowledge }: ChatOptions): Promise<EmulatorServer> {
-  // Loaded only here: against a deployment nobody needs it.
-  const { serveEmulator } = await import('@aiagent/emulator/node')
-  return serveEmulator(knowledge === undefined ? {} : { knowledge })
+/** Where the conversation is shown. */
+interface Stage {
+  style: Style
+  /** Absent for a piped conversation. */
+  screen: Screen | undefined
+  /** Shows a note beside what is said. */
+  show(text: string): void
 }
 
-function createAgent(options: ChatOptions, endpoint: string): AiAgent {
-  const { agent: id, token, session, logLevel } = options
+function openStage({ color }: ChatOptions, io: Io): Stage {
+  const { stdin, stdout, stderr, env } = io
+  const ansi = stdout.isTTY === true && env.TERM !== 'dumb'
+  const style = createStyle(color && ansi)
+  const screen = stdin.isTTY ? new Screen({ io, ansi, prompt: style.bold('> ') }) : undefined
+  // Of a piped conversation only what is said goes to the output: it may be read by a program.
+  return { style, screen, show: text => (screen ? screen.print(text) : void stderr.write(`${text}\n`)) }
+}
+
+/** The token of a person, where there is one: theirs, or that of a login. */
+async function findToken(
+  { token, login, logLevel }: ChatOptions,
+  { endpoint, agent: agentId }: Conversation['setting'],
+  { show }: Stage,
+  io: Io,
+): Promise<PreAuthConfig | undefined> {
+  if (!login) return token === undefined ? undefined : { accessToken: token }
+  const logger = new Logger({ level: logLevelOf(logLevel), enableConsole: false, name: 'login' })
+  showLog(logger, logLevel, show)
+  return signIn({ endpoint, agentId, login, io, logger, show })
+}
+
+function createAgent(options: ChatOptions, endpoint: string, auth: PreAuthConfig | undefined): AiAgent {
+  const { agent: id, session, logLevel } = options
   return new AiAgent({
     id,
     endpoint,
     logLevel: logLevelOf(logLevel),
     enableLogging: false,
-    ...(token !== undefined && { auth: { type: 'pre-auth', accessToken: token } }),
+    ...(auth && { auth: { type: 'pre-auth', ...auth } }),
     ...(session !== undefined && { sessionId: session }),
   })
 }
@@ -58,24 +85,22 @@ interface Conversation {
   agent: AiAgent
   options: ChatOptions
   setting: { endpoint: string; agent: string }
+  stage: Stage
   io: Io
 }
 
-async function converse({ agent, options, setting, io }: Conversation): Promise<void> {
-  const { interrupted, stdin, stdout, stderr, env } = io
-  const ansi = stdout.isTTY === true && env.TERM !== 'dumb'
-  const style = createStyle(options.color && ansi)
-  const screen = stdin.isTTY ? new Screen({ io, ansi, prompt: style.bold('> ') }) : undefined
-  // Of a piped conversation only what is said goes to the output: it may be read by a program.
-  const show = (text: string) => (screen ? screen.print(text) : stderr.write(`${text}\n`))
+async function converse({ agent, options, setting, stage, io }: Conversation): Promise<void> {
+  const { interrupted } = io
+  const { style, screen, show } = stage
   let closesItself = false
   let sessionId: string | undefined
 
-  showLog(agent, options.logLevel, show)
+  showLog(agent.logger, options.logLevel, show)
   showNotices({
     agent,
     setting,
     style: screen ? style : createStyle(false),
+    freshStart: options.login ? '--login' : 'a fresh --token',
     tellsHistory: options.session !== undefined,
     closesItself: () => closesItself,
     show,

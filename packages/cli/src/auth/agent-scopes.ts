@@ -1,0 +1,10 @@
+import type { AgentAuthDetails } from '@aiagent/client'
+import { DEFAULT_SCOPES, SCOPE } from '@aiagent/protocol'
+
+/** What a token for an agent is asked for: what every agent needs, what customers' agents need, and its own extras. */
+export function scopesOf({ userType, extraScopes }: Pick<AgentAuthDetails, 'userType' | 'extraScopes'>): string[] {
+  const customer = userType === 'customer' ? [SCOPE.CUSTOMER_MANAGER] : []
+  const extras = typeof extraScopes === 'string' ? extraScopes.split(/[\s,]+/) : (extraScopes ?? [])
+  const all = [...DEFAULT_SCOPES, ...customer, ...extras]
+  return [...new Set(all.map(scope => scope.trim()).filter(Boolean))]
+}

@@ -1,0 +1,43 @@
+import { type AgentDetails, ApiHelper, AuthenticationService, type DeploymentInfo, type Logger } from '@aiagent/client'
+import { scopesOf } from './agent-scopes.ts'
+
+export interface MeetingOptions {
+  endpoint: string
+  /** Absent: only the deployment is asked. */
+  agentId?: string
+  /** Instead of the scopes that the agent needs. */
+  scopes?: readonly string[]
+  logger: Logger
+  signal: AbortSignal
+}
+
+/** What a deployment tells anybody. */
+export interface Meeting {
+  deployment: DeploymentInfo
+  agent?: AgentDetails
+  /** An anonymous token with the scopes that were asked for. */
+  token: string
+}
+
+/**
+ * Asks a deployment what anybody may know: an anonymous token first, then what the agent is.
+ *
+ * @throws {SDKError} when one of the calls fails
+ */
+export async function meetAgent({ endpoint, agentId, scopes, logger, signal }: MeetingOptions): Promise<Meeting> {
+  const deployment = await ApiHelper.getDeploymentInfo(endpoint, undefined, { signal })
+  const authentication = new AuthenticationService({ type: 'anonymous' }, { logger })
+  try {
+    await authentication.initialize({ deploymentInfo: deployment, scopes })
+    if (agentId === undefined) return { deployment, token: await authentication.getToken() }
+    const getToken = () => authentication.getToken()
+    const agent = await new ApiHelper({ apiDomain: deployment.apiDomain, getToken, logger }).getAgentDetails({
+      agentId,
+      signal,
+    })
+    await authentication.updateScopes(scopes ?? scopesOf(agent))
+    return { deployment, agent, token: await authentication.getToken() }
+  } finally {
+    await authentication.cleanup()
+  }
+}

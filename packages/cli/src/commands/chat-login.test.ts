@@ -1,0 +1,179 @@
+import { type EmulatorServer, type ServeOptions, serveEmulator } from '@aiagent/emulator/node'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createFakeIo, type FakeIo } from '../../test/fake-io.ts'
+import { LoginVisitor, loginAddressIn } from '../../test/login-visitor.ts'
+import { run } from '../run.ts'
+
+const servers: EmulatorServer[] = []
+const running: { fake: FakeIo; ended: Promise<number> }[] = []
+
+afterEach(async () => {
+  for (const { fake, ended } of running.splice(0)) {
+    fake.interrupt()
+    await ended
+  }
+  for (const server of servers.splice(0)) await server.close()
+})
+
+async function serve(options: ServeOptions = {}): Promise<EmulatorServer> {
+  const server = await serveEmulator({ reply: ({ text }) => ({ content: `You said ${text}.` }), ...options })
+  servers.push(server)
+  return server
+}
+
+/** A chat whose browser does nothing: the tests go to the address by themselves. */
+function chat(server: EmulatorServer, args: string[] = [], { input = 'one\n', env = {} } = {}) {
+  const fake = createFakeIo({ ...(input !== '' && { input }), env: { BROWSER: 'true', ...env } })
+  const ended = run(['chat', '--endpoint', server.url, '--login', ...args], fake.io)
+  running.push({ fake, ended })
+  return { fake, ended, address: async () => loginAddressIn(await fake.errHas('Ctrl-C gives up.')) }
+}
+
+const subjectsOf = ({ emulator }: EmulatorServer) => [...emulator.world.sessions.values()].map(({ subject }) => subject)
+
+describe('chat --login', () => {
+  it('[AUTH-12] signs a person in through their browser, and they talk to an agent for signed-in people', async () => {
+    const server = await serve()
+    const { fake, ended, address } = chat(server)
+    const login = new URL(await address())
+    expect(login.origin).toBe(server.url)
+    expect(Object.fromEntries(login.searchParams)).toMatchObject({
+      client_id: 'app-ext',
+      response_type: 'code',
+      code_challenge_method: 'S256',
+      redirect_uri: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/callback$/),
+      scope:
+        'openid profile offline_access api://acme/knowledge.portalmgr.manage api://acme/core.aiservices.read api://acme/core.customermgr.read',
+    })
+    const page = await new LoginVisitor().signIn(login.href, 'customer')
+    expect(page).toMatchObject({ status: 200, text: expect.stringContaining('This window may be closed.') })
+    expect(await ended).toBe(0)
+    expect(fake.out()).toBe('> one\nAccount Desk: You said one.\n')
+    expect(fake.err()).toMatch(/^Sign in with your browser[\s\S]*Signed in as Customer\.\n$/)
+    expect(subjectsOf(server)).toEqual(['customer'])
+  })
+
+  it('signs staff in at their own login', async () => {
+    const server = await serve()
+    const { fake, ended, address } = chat(server, ['--agent', 'desk'])
+    const login = await address()
+    expect(login).toContain('/acme/staff-sign-in/')
+    await new LoginVisitor().signIn(login, 'desk-agent')
+    expect(await ended).toBe(0)
+    expect(fake.err()).toContain('Signed in as Desk agent.')
+    expect(subjectsOf(server)).toEqual(['desk-agent'])
+  })
+
+  it('renews the token with the refresh token while the chat is open', async () => {
+    const server = await serve()
+    const { fake, ended, address } = chat(server, [], { input: '' })
+    await new LoginVisitor().signIn(await address(), 'customer')
+    fake.stdin.push('one\n')
+    await fake.outHas('You said one.')
+    server.emulator.control.expireTokens()
+    fake.stdin.push('two\n')
+    await fake.outHas('You said two.')
+    server.emulator.control.expireTokens()
+    fake.stdin.push('three\n')
+    await fake.outHas('You said three.')
+    fake.stdin.push(null)
+    expect(await ended).toBe(0)
+    const asked = server.emulator.control.requests().filter(({ path }) => path.endsWith('/oauth2/v2.0/token'))
+    expect(asked.map(({ body }) => new URLSearchParams(body).get('grant_type'))).toEqual([
+      'authorization_code',
+      'refresh_token',
+      'refresh_token',
+    ])
+  })
+
+  it('says how to go on when the token cannot be renewed any more', async () => {
+    const server = await serve()
+    const { fake, ended, address } = chat(server, [], { input: '' })
+    await new LoginVisitor().signIn(await address(), 'customer')
+    fake.stdin.push('one\n')
+    await fake.outHas('You said one.')
+    server.emulator.settings.silentRenewal = 'fails'
+    server.emulator.control.expireTokens()
+    fake.stdin.push('two\n')
+    expect(await ended).toBe(1)
+    expect(fake.err()).toContain('is not valid any more. Start again with --login, and --session to go on here.')
+  })
+
+  it('uses the client id that it is given', async () => {
+    const { address } = chat(await serve(), ['--client-id', 'app-any'])
+    expect(new URL(await address()).searchParams.get('client_id')).toBe('app-any')
+  })
+
+  it('just talks to an agent that takes anybody', async () => {
+    const { fake, ended } = chat(await serve(), ['--agent', 'help'])
+    expect(await ended).toBe(0)
+    expect(fake.out()).toBe('> one\nHelp Centre: You said one.\n')
+    expect(fake.err()).toBe('Help Centre takes anybody: there is no need to sign in.\n')
+  })
+
+  it('says that the person cancelled', async () => {
+    const { fake, ended, address } = chat(await serve())
+    const page = await new LoginVisitor().cancel(await address())
+    expect(page.text).toContain('Not signed in')
+    expect(await ended).toBe(1)
+    expect(fake.err()).toContain('aiagent: Nobody was signed in: the login was cancelled or refused (access_denied).\n')
+    expect(fake.out()).toBe('')
+  })
+
+  it('says that nobody signed in in time', async () => {
+    const { fake, ended } = chat(await serve(), ['--login-timeout', '0.2'])
+    expect(await ended).toBe(1)
+    expect(fake.err()).toContain(
+      'aiagent: Nobody signed in within 0.2 s. Start again; --login-timeout gives more time.\n',
+    )
+  })
+
+  it('is left by Ctrl-C while it waits for the person', async () => {
+    const { fake, ended, address } = chat(await serve())
+    await address()
+    fake.interrupt()
+    expect(await ended).toBe(130)
+  })
+
+  it.each([
+    ['is down', { status: 503 }, /^aiagent: The login of 127\.0\.0\.1:\d+ has trouble of its own \(status 503\)\./],
+    ['does not answer as a provider', { status: 404 }, undefined],
+  ])('looks before it sends anybody to a login that %s', async (_what, { status }, text) => {
+    const server = await serve()
+    server.emulator.faults.add({ kind: 'answer', route: 'GET */openid-configuration', status })
+    const { fake, ended, address } = chat(server)
+    if (!text) return expect(await address()).toContain('code_challenge')
+    expect(await ended).toBe(1)
+    expect(fake.err()).toMatch(text)
+  })
+
+  it('says that a deployment offers no login', async () => {
+    const { fake, ended } = chat(await serve({ offersLogin: false }))
+    expect(await ended).toBe(1)
+    expect(fake.err()).toMatch(/^aiagent: The deployment offers no login for this agent: the address of the login page/)
+  })
+
+  it('is not led astray by answers that belong to another login', async () => {
+    const server = await serve()
+    const { ended, address } = chat(server)
+    const login = new URL(await address())
+    const callback = login.searchParams.get('redirect_uri') ?? ''
+    const state = login.searchParams.get('state') ?? ''
+    expect((await fetch(`${callback}?code=forged&state=other`)).status).toBe(400)
+    expect((await fetch(`${callback}?error=access_denied`)).status).toBe(400)
+    expect((await fetch(callback.replace('/callback', '/favicon.ico'))).status).toBe(404)
+    expect((await fetch(`${callback}?code=forged&state=${state}`, { method: 'POST' })).status).toBe(404)
+    await new LoginVisitor().signIn(login.href, 'customer')
+    expect(await ended).toBe(0)
+  })
+
+  it('refuses a code that the provider did not give', async () => {
+    const { fake, ended, address } = chat(await serve())
+    const login = new URL(await address())
+    const issuer = `${login.origin}/tfp/acme/customer-sign-in/v2.0/`
+    const answer = new URLSearchParams({ code: 'forged', state: login.searchParams.get('state') ?? '', iss: issuer })
+    await fetch(`${login.searchParams.get('redirect_uri')}?${answer}`)
+    expect(await ended).toBe(1)
+    expect(fake.err()).toMatch(/aiagent: The login of 127\.0\.0\.1:\d+ refuses: invalid_grant.*Start again/)
+  })
+})

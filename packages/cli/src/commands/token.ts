@@ -1,0 +1,117 @@
+import { readFile } from 'node:fs/promises'
+import { AuthenticationService, Logger } from '@aiagent/client'
+import { meetAgent } from '../auth/meet-agent.ts'
+import { readSecretLine } from '../auth/secret-line.ts'
+import { describeToken, reportToken, type TokenReport } from '../auth/token-report.ts'
+import { logLevelOf, showLog } from '../chat/log-lines.ts'
+import type { TokenOptions, TokenSource } from '../command-line.ts'
+import { startEmulator } from '../emulated-service.ts'
+import { CommandFailure, explainFailure } from '../failure.ts'
+import type { Io } from '../io.ts'
+
+interface FoundToken extends Pick<TokenReport, 'source' | 'from'> {
+  token: string
+  /** What else is worth knowing. */
+  note?: string
+}
+
+/**
+ * Shows what an access token is good for, and for how long; never the token itself.
+ *
+ * @returns the exit code
+ * @throws {CommandFailure} when there is no token to be had
+ */
+export async function token(options: TokenOptions, io: Io): Promise<number> {
+  const { note, ...found } = await findToken(options, io)
+  const report = reportToken(found.token, found, Date.now())
+  io.stdout.write(options.json ? `${JSON.stringify(report, null, 2)}\n` : describeToken(report))
+  if (note !== undefined) io.stderr.write(`${note}\n`)
+  return 0
+}
+
+async function findToken(options: TokenOptions, io: Io): Promise<FoundToken> {
+  const { source, logLevel } = options
+  const logger = new Logger({ level: logLevelOf(logLevel), enableConsole: false })
+  showLog(logger, logLevel, line => io.stderr.write(`${line}\n`))
+  switch (source.kind) {
+    case 'anonymous':
+      return anonymousToken(options, logger, io)
+    case 'client-credentials':
+      return clientCredentialsToken(source, options, logger)
+    case 'given':
+      return { source: 'given', token: asToken(source.token ?? (await readSecretLine(io, 'Access token: '))) }
+    default:
+      return source satisfies never
+  }
+}
+
+async function anonymousToken(options: TokenOptions, logger: Logger, io: Io): Promise<FoundToken> {
+  const { agent: agentId, scopes } = options
+  const server = options.endpoint === undefined ? await startEmulator() : undefined
+  const endpoint = options.endpoint ?? server?.url ?? ''
+  try {
+    const meeting = await meetAgent({
+      endpoint,
+      logger,
+      signal: io.interrupted,
+      ...(agentId !== undefined && { agentId }),
+      ...(scopes && { scopes }),
+    })
+    const wantsLogin = meeting.agent?.isAuthenticated === true
+    return {
+      source: 'anonymous',
+      from: server ? 'an emulator' : endpoint,
+      token: meeting.token,
+      ...(wantsLogin && { note: `The agent ${agentId} takes signed-in people only: aiagent chat --login.` }),
+    }
+  } catch (error) {
+    throw explained(error, endpoint, agentId)
+  } finally {
+    await server?.close()
+  }
+}
+
+async function clientCredentialsToken(
+  { clientId, tokenUrl, secret }: Extract<TokenSource, { kind: 'client-credentials' }>,
+  { endpoint, scopes }: TokenOptions,
+  logger: Logger,
+): Promise<FoundToken> {
+  const clientSecret = 'text' in secret ? secret.text : await readSecretFile(secret.file)
+  const config = { tokenUrl, clientId, clientSecret, ...(scopes && { scopes }) }
+  const { host } = new URL(tokenUrl)
+  try {
+    const authentication = new AuthenticationService({ type: 'client-credentials', config }, { logger })
+    // Nothing is asked of the deployment. Its address decides whether the secret may go over plain http.
+    await authentication.initialize({ deploymentInfo: { apiDomain: endpoint ?? host } })
+    const token = await authentication.getToken()
+    await authentication.cleanup()
+    return { source: 'client-credentials', from: host, token }
+  } catch (error) {
+    throw explained(error, tokenUrl)
+  }
+}
+
+async function readSecretFile(file: string): Promise<string> {
+  const text = await readFile(file, 'utf8').catch(cause => {
+    const { code = 'it failed' } = cause as NodeJS.ErrnoException
+    throw new CommandFailure(`The client secret cannot be read from ${file} (${code}).`, { cause })
+  })
+  if (text.trim() === '') throw new CommandFailure(`The client secret cannot be read from ${file}: it is empty.`)
+  return text.trim()
+}
+
+/** A token as people paste it: maybe quoted, maybe with the word that stands before it in a header. */
+function asToken(text: string): string {
+  const token = text
+    .trim()
+    .replace(/^(["'])(.*)\1$/, '$2')
+    .replace(/^bearer\s+/i, '')
+  if (token === '') throw new CommandFailure('There is no access token on the input.')
+  if (/\s/.test(token)) throw new CommandFailure('The input is no access token: there are blanks in it.')
+  return token
+}
+
+function explained(error: unknown, endpoint: string, agent?: string): CommandFailure {
+  const setting = { endpoint, ...(agent !== undefined && { agent }) }
+  return new CommandFailure(explainFailure(error, setting), { cause: error })
+}

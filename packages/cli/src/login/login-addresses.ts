@@ -1,0 +1,82 @@
+import { isJsonObject, type OAuthMetadata, OAuthMetadataSchema, restBase } from '@aiagent/protocol'
+import { CommandFailure } from '../failure.ts'
+import type { LoginPlan } from './login-plan.ts'
+import { withTimeLimit } from './time-limit.ts'
+import { type ProviderFacts, unreachable } from './token-exchange.ts'
+
+/** Longest wait for an answer, in milliseconds. */
+const REQUEST_LIMIT_MS = 30_000
+
+/**
+ * Asks a deployment where its logins are.
+ *
+ * @throws {CommandFailure} when it does not tell
+ */
+export async function fetchLoginMetadata(apiDomain: string, path: string, signal: AbortSignal): Promise<OAuthMetadata> {
+  const { host } = new URL(restBase(apiDomain))
+  const { status, body } = await fetchJson(restBase(apiDomain) + path, signal, host)
+  const result = OAuthMetadataSchema['~standard'].validate(body)
+  if (status !== 200 || result instanceof Promise || result.issues)
+    throw new CommandFailure(`${host} does not tell where to sign in (status ${status}). Try again in a while.`)
+  return result.value
+}
+
+/**
+ * Asks a provider for its OpenID configuration, where such providers have it: so its name and its way to sign are known,
+ * and whether it is there at all, before a person is sent to it. One that has none is taken at the deployment's word.
+ *
+ * @throws {CommandFailure} when nobody answers, or the provider has trouble of its own
+ */
+export async function fetchProviderFacts(
+  { authority, issuer }: Pick<LoginPlan, 'authority' | 'issuer'>,
+  signal: AbortSignal,
+): Promise<ProviderFacts> {
+  const { host } = new URL(authority)
+  for (const base of [`${authority}/v2.0`, authority]) {
+    const { status, body } = await fetchJson(`${base}/.well-known/openid-configuration`, signal, host)
+    if (status >= 500)
+      throw new CommandFailure(`The login of ${host} has trouble of its own (status ${status}). Try again in a while.`)
+    if (status === 200 && isJsonObject(body) && typeof body.issuer === 'string') return factsOf(body, body.issuer)
+  }
+  return { issuer }
+}
+
+function factsOf(configuration: Readonly<Record<string, unknown>>, issuer: string): ProviderFacts {
+  const {
+    id_token_signing_alg_values_supported: algorithms,
+    authorization_response_iss_parameter_supported: namesItself,
+  } = configuration
+  return {
+    issuer,
+    ...(Array.isArray(algorithms) && {
+      id_token_signing_alg_values_supported: algorithms.filter(each => typeof each === 'string'),
+    }),
+    ...(typeof namesItself === 'boolean' && { authorization_response_iss_parameter_supported: namesItself }),
+  }
+}
+
+/** Fetches an address. The body is undefined where it is no JSON. */
+async function fetchJson(
+  address: string,
+  signal: AbortSignal,
+  host: string,
+): Promise<{ status: number; body: unknown }> {
+  try {
+    return await withTimeLimit(REQUEST_LIMIT_MS, signal, async limit => {
+      const response = await fetch(address, { signal: limit, headers: { Accept: 'application/json' } })
+      const text = await response.text()
+      return { status: response.status, body: parse(text) }
+    })
+  } catch (error) {
+    signal.throwIfAborted()
+    throw new CommandFailure(unreachable(error, host), { cause: error })
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,107 @@
+import type { Logger, PreAuthConfig } from '@aiagent/client'
+import { meetAgent } from '../auth/meet-agent.ts'
+import type { LoginOptions } from '../command-line.ts'
+import { CommandFailure } from '../failure.ts'
+import type { Io } from '../io.ts'
+import { formatSeconds, oneLine } from '../output.ts'
+import { browserCommands, openBrowser } from './browser.ts'
+import { fetchLoginMetadata, fetchProviderFacts } from './login-addresses.ts'
+import { loginMetadataPath, planLogin } from './login-plan.ts'
+import { openLoopback } from './loopback.ts'
+import { TimeLimitReached, withTimeLimit } from './time-limit.ts'
+import { type GrantedTokens, type LoginRequest, TokenExchange } from './token-exchange.ts'
+
+export interface SignInOptions {
+  endpoint: string
+  agentId: string
+  login: LoginOptions
+  io: Pick<Io, 'env' | 'interrupted'>
+  logger: Logger
+  /** Shows a note to the person. */
+  show(text: string): void
+}
+
+/**
+ * Lets a person sign in with their own browser: authorization code with PKCE, returning to an address of this program on
+ * this machine. The tokens stay in memory.
+ *
+ * @returns the token and how to renew it; undefined, and nobody is asked, for an agent that takes anybody
+ * @throws {CommandFailure} when nobody signed in
+ * @throws {SDKError} when the deployment cannot be asked
+ */
+export async function signIn(options: SignInOptions): Promise<PreAuthConfig | undefined> {
+  const { endpoint, agentId, login, io, logger, show } = options
+  const signal = io.interrupted
+  const { deployment, agent } = await meetAgent({ endpoint, agentId, logger, signal })
+  if (!agent?.isAuthenticated) {
+    show(`${oneLine(agent?.name || agentId)} takes anybody: there is no need to sign in.`)
+    return undefined
+  }
+  const metadata = await fetchLoginMetadata(deployment.apiDomain, loginMetadataPath(agent, deployment), signal)
+  const plan = planLogin({ deployment, agent, metadata, clientId: login.clientId })
+  const exchange = new TokenExchange(plan, await fetchProviderFacts(plan, signal))
+  const tokens = await askPerson(exchange, options)
+  show(tokens.name === undefined ? 'Signed in.' : `Signed in as ${oneLine(tokens.name)}.`)
+  return asPreAuth(tokens, exchange, signal)
+}
+
+/** Sends the person to the login page, and waits until they are back. */
+async function askPerson(exchange: TokenExchange, { login, io, show }: SignInOptions): Promise<GrantedTokens> {
+  const { timeoutMs } = login
+  const loopback = await openLoopback()
+  try {
+    const request = await exchange.createRequest(loopback.redirectUri)
+    const answer = await withTimeLimit(timeoutMs, io.interrupted, async limit => {
+      const answered = loopback.answerTo(request.state, limit)
+      await Promise.race([showLoginPage(request, timeoutMs, io, show), answered])
+      return answered
+    })
+    return await exchange.redeem(answer, request, io.interrupted)
+  } catch (error) {
+    if (!(error instanceof TimeLimitReached)) throw error
+    throw new CommandFailure(
+      `Nobody signed in within ${formatWait(timeoutMs)}. Start again; --login-timeout gives more time.`,
+    )
+  } finally {
+    await loopback.close()
+  }
+}
+
+async function showLoginPage(
+  { address }: LoginRequest,
+  timeoutMs: number,
+  { env }: Pick<Io, 'env'>,
+  show: (text: string) => void,
+): Promise<void> {
+  show(
+    `Sign in with your browser, please. If it does not open, open this address in it:\n${address}\nThere is ${formatWait(timeoutMs)} for that; Ctrl-C gives up.`,
+  )
+  await openBrowser(browserCommands(address, { env, platform: process.platform }))
+}
+
+function formatWait(milliseconds: number): string {
+  const minutes = milliseconds / 60_000
+  return Number.isInteger(minutes) ? `${minutes} min` : formatSeconds(milliseconds)
+}
+
+/** The token as the agent takes it, renewed by its refresh token where there is one. */
+function asPreAuth(tokens: GrantedTokens, exchange: TokenExchange, signal: AbortSignal): PreAuthConfig {
+  let { refreshToken } = tokens
+  if (refreshToken === undefined) return { accessToken: tokens.accessToken }
+  const renew = async (current: string) => {
+    const renewed = await exchange.renew(current, signal)
+    // Many providers take each refresh token only once.
+    refreshToken = renewed.refreshToken ?? current
+    return renewed.accessToken
+  }
+  let renewing: Promise<string> | undefined
+  return {
+    accessToken: tokens.accessToken,
+    refreshTokenFn: () => {
+      renewing ??= renew(refreshToken ?? '').finally(() => {
+        renewing = undefined
+      })
+      return renewing
+    },
+  }
+}
