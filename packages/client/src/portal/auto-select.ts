@@ -2,7 +2,7 @@ import { type Id, isJsonObject, type Portal, type PortalDetails, sameId, type Us
 
 /** Attributes of the context that choose for the person. */
 const PORTAL_ATTRIBUTE = 'vendor_portal_id'
-export const PROFILE_ATTRIBUTE = 'vendor_personalization_profile_id'
+const PROFILE_ATTRIBUTE = 'vendor_personalization_profile_id'
 
 /** Attributes that a conversation starts with, by name. */
 export type InitialContext = Readonly<Record<string, unknown>>
