@@ -1,7 +1,8 @@
-import type { AgentDetails, DeploymentInfo } from '@aiagent/protocol'
+import type { AgentDetails, AgentListItem, DeploymentInfo, Portal, UserDetails, UserProfile } from '@aiagent/protocol'
 import { assemble, type Parts } from './assembly.ts'
 import type { ConnectionState } from './chat/connection-state.ts'
 import { type AiAgentConfig, requireSessionId } from './config.ts'
+import type { CallerInfo, CallTranscriptEntry } from './connector/call-state.ts'
 import type { ContextAttributes } from './conversation/context-store.ts'
 import type { Message, MessageObject } from './conversation/message.ts'
 import { createContextMessage } from './conversation/message-helpers.ts'
@@ -12,6 +13,7 @@ import { abortedError } from './errors.ts'
 import type { AgentEvents, AgentEventType } from './events.ts'
 import type { Logger } from './logger.ts'
 import type { Environment } from './platform/environment.ts'
+import { changeUserProfile, restartPortals } from './startup/portal-changes.ts'
 import { dropWaiting, restartConversation } from './startup/restart-conversation.ts'
 import { signOut } from './startup/sign-out.ts'
 import type { Listener, ListenerOptions } from './util/event-emitter.ts'
@@ -211,6 +213,70 @@ export class AiAgent {
     return this.removeContext()
   }
 
+  // ── Portals, agents, profiles ─────────────────────────────────────────────────────────────────────────────────────
+
+  /**
+   * Chooses a portal: when `portalsAvailable` asks for one, or after completion one of `availablePortals` to switch to,
+   * which leaves the chat. Resolves at the next choice or at completion. Only the id counts.
+   *
+   * @throws {InitializationPipelineError} when a step fails, which leaves the choice open; INVALID_SELECTION for a portal
+   *   that is not offered
+   */
+  async selectPortal(portal: Pick<Portal, 'id'>, options?: OperationOptions): Promise<void> {
+    await this.#parts.startup.requirePipeline('selectPortal()').selectPortal(portal, options)
+  }
+
+  /** Chooses an agent when `agentsAvailable` asks for one, likewise. */
+  async selectAgent(agent: Pick<AgentListItem, 'agentId'>, options?: OperationOptions): Promise<void> {
+    await this.#parts.startup.requirePipeline('selectAgent()').selectAgent(agent, options)
+  }
+
+  /** Chooses a profile when `profilesAvailable` asks for one, likewise. */
+  async selectUserProfile(profile: Pick<UserProfile, 'id'>, options?: OperationOptions): Promise<void> {
+    await this.#parts.startup.requirePipeline('selectUserProfile()').selectUserProfile(profile, options)
+  }
+
+  /**
+   * Takes another profile after completion: the service is told, a new session starts with it, `initialized` comes again.
+   *
+   * @throws {InitializationPipelineError} PROFILE_PERSIST_FAILED when the service does not take it; the chat stays then
+   */
+  updateUserProfile(profile: UserProfile, options: OperationOptions = {}): Promise<void> {
+    return changeUserProfile(this.#parts, profile, options.signal)
+  }
+
+  /** Runs the choice of portal, agent and profile anew; without portals it is {@link restartConnection}. */
+  restartPortalInitializer(options: OperationOptions = {}): Promise<void> {
+    return restartPortals(this.#parts, options.signal)
+  }
+
+  /** @deprecated Use {@link restartPortalInitializer}. */
+  restartCcHostInitializer(options: OperationOptions = {}): Promise<void> {
+    this.#parts.warnOnce('restartCcHostInitializer() is deprecated. Use restartPortalInitializer().')
+    return this.restartPortalInitializer(options)
+  }
+
+  // ── The call at the desk ──────────────────────────────────────────────────────────────────────────────────────────
+
+  /** What was said in the call; the same frozen list until something is added. */
+  getCallTranscript(): readonly CallTranscriptEntry[] {
+    return this.#parts.calls.getTranscript()
+  }
+
+  clearCallTranscript(): void {
+    this.#parts.calls.clearTranscript()
+  }
+
+  /** Who calls, or null. */
+  getCallerInfo(): Readonly<CallerInfo> | null {
+    return this.#parts.calls.getCallerInfo()
+  }
+
+  /** The call's id at the desk's platform, or null. */
+  getConversationId(): string | null {
+    return this.#parts.calls.getConversationId()
+  }
+
   // ── Facts ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
   /** Where the connection stands. */
@@ -230,6 +296,11 @@ export class AiAgent {
   /** Where the deployment's services are. Works before `initialize()`. */
   async getDeploymentInfo(options: OperationOptions = {}): Promise<DeploymentInfo> {
     return (await this.#parts.startup.findDeployment(options.signal)).deployment
+  }
+
+  /** Who is signed in, as a user or a customer; null where nobody is, or the service does not say. */
+  getUserDetails(): UserDetails | null {
+    return this.#parts.startup.user
   }
 
   /** All parameters of the host, well-known or not. */

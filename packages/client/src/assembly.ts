@@ -1,4 +1,4 @@
-import { isJsonObject, PERSONA, ROLE } from '@aiagent/protocol'
+import { isJsonObject, PERSONA, type Portal, ROLE } from '@aiagent/protocol'
 import { AuthenticationService } from './auth/authentication-service.ts'
 import { Chat } from './chat/chat.ts'
 import { chatAddress } from './chat/chat-address.ts'
@@ -7,6 +7,7 @@ import { queueFull } from './chat/outbound-lane.ts'
 import { createReconnectPolicy } from './chat/reconnect-policy.ts'
 import { webSocketTransport } from './chat/websocket-transport.ts'
 import { type AiAgentConfig, type ResolvedConfig, requireSessionId, resolveConfig } from './config.ts'
+import { CallState } from './connector/call-state.ts'
 import { ContextStore } from './conversation/context-store.ts'
 import { type Emit, emitInbound } from './conversation/inbound-events.ts'
 import { Inbox } from './conversation/inbox.ts'
@@ -19,12 +20,15 @@ import { OutgoingMessages } from './conversation/outgoing-messages.ts'
 import { Transcript } from './conversation/transcript.ts'
 import { MessageError, type SDKError } from './errors.ts'
 import type { AgentEvent, AgentEvents } from './events.ts'
+import { readInitParams } from './init-params.ts'
 import { type LogContext, Logger } from './logger.ts'
 import type { CacheAdapter, CacheConfig } from './platform/cache-adapter.ts'
 import { createCacheAdapter } from './platform/create-cache-adapter.ts'
 import { resolveEnvironment } from './platform/default-environment.ts'
 import type { Environment } from './platform/environment.ts'
 import { MemoryCacheAdapter } from './platform/memory-cache-adapter.ts'
+import { withPortalAttribute } from './portal/portal-context.ts'
+import { leaveForPortal } from './startup/portal-changes.ts'
 import { Startup } from './startup/startup.ts'
 import { EventEmitter } from './util/event-emitter.ts'
 import { subjectFingerprint } from './util/subject-fingerprint.ts'
@@ -45,6 +49,11 @@ export interface Parts {
   readonly processor: MessageProcessor
   readonly transcript: Transcript
   readonly context: ContextStore
+  readonly calls: CallState
+  /** Tells the host that the agent is ready, with what was chosen. */
+  readonly emitInitialized: () => void
+  /** Warns of a deprecated name, once for each. */
+  readonly warnOnce: (warning: string) => void
 }
 
 /**
@@ -60,23 +69,24 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
   const session: ChatSession = new ChatSession(async signal => {
     const { api } = await startup.findDeployment(signal)
     return requireSessionId(
-      await api.getAiAgentSession({ agentId: config.id, ...contextOf(context), signal }),
+      await api.getAiAgentSession({ agentId: agentId(), ...sessionContext(context, startup.portal), signal }),
       'The answer of the session call',
     )
   }, config.sessionId)
 
-  const logger = config.logger ?? ownLogger(config, environment, () => ({ sessionId: session.id, agentId: config.id }))
+  /** The agent the chat runs under: the configured one, or the one that was picked in a portal. */
+  let agentId = () => config.id
+  const logger = config.logger ?? ownLogger(config, environment, () => ({ sessionId: session.id, agentId: agentId() }))
 
   const events = new EventEmitter<AgentEvents>((error, name) => logger.error(`A listener of '${name}' failed.`, error))
   const emit: Emit = (type, payload) => {
     if (events.listenerCount(type) === 0) return
     const { id: sessionId } = session
     const timestamp = clock.now()
-    const agentId = config.id
     const event = (
       sessionId === undefined
-        ? { type, timestamp, agentId, payload: payload() }
-        : { type, timestamp, sessionId, agentId, payload: payload() }
+        ? { type, timestamp, agentId: agentId(), payload: payload() }
+        : { type, timestamp, sessionId, agentId: agentId(), payload: payload() }
     ) as AgentEvent<typeof type>
     events.emit(type, event as AgentEvents[typeof type])
   }
@@ -109,16 +119,24 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
   })
   const storedContext = context.restore()
 
-  const startup = new Startup({
-    endpoint: config.endpoint,
-    agentId: config.id,
-    cache: config.cache,
-    authentication,
+  const calls = new CallState({
+    now: clock.now,
+    context,
+    listener: {
+      callTranscriptUpdate: update => emit('callTranscriptUpdate', () => update),
+      callerInfoUpdate: update => emit('callerInfoUpdate', () => update),
+      conversationIdUpdate: update => emit('conversationIdUpdate', () => update),
+      userContextUpdate: update => emit('userContextUpdate', () => update),
+      filterTagsUpdate: update => emit('filterTagsUpdate', () => update),
+    },
+  })
+
+  const params = readInitParams(config.initParams)
+  const shared = { ...config, agentId: config.id, params, environment, logger, authentication, calls, emitError }
+  const startup: Startup = new Startup({
+    ...shared,
     loginScopes: loginScopes(config.auth),
-    authScheme: config.authScheme,
-    initParams: config.initParams,
-    environment,
-    logger,
+    initialContext: config.context,
     openContext: async extra => {
       await storedContext
       context.merge(config.context)
@@ -127,17 +145,34 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
     // An anonymous token is anybody's, and its subject may change with every token.
     onSignedIn: token => context.belongTo(authentication.isAnonymousStrategy() ? undefined : subjectFingerprint(token)),
     openSession: signal => session.require(signal),
-    onReady: ({ agent }) => {
+    moveContext: id => context.moveTo(id),
+    onReady: () => {
       outgoing.release()
-      emit('initialized', () => ({ agent }))
+      emitInitialized()
       // A listener may have destroyed the agent. A failed attempt is an `error` event already.
-      if (config.autoConnect && startup.isReady)
+      if ((config.autoConnect || startup.takeReconnect()) && startup.isReady)
         chat.connect().catch(error => logger.debug('The first connection failed.', { error }))
     },
+    desk: {
+      ...shared,
+      onMessage: listener => events.subscribe('message', ({ payload }) => listener(payload)),
+      send: async text => outgoing.submit(text),
+      gates: {
+        onPortals: portals => emit('portalsAvailable', () => ({ portals })),
+        onAgents: agents => emit('agentsAvailable', () => ({ agents })),
+        onProfiles: (profiles, selectedPortal) => emit('profilesAvailable', () => ({ profiles, selectedPortal })),
+        onSwitch: () => {
+          startup.reopen(chat.state !== 'IDLE' && chat.state !== 'CLOSED')
+          return leaveForPortal({ chat, session, outgoing, inbox, transcript, emitError })
+        },
+      },
+    },
   })
+  agentId = () => startup.resolvedAgentId ?? config.id
+  const emitInitialized = () => emit('initialized', () => startup.readiness())
 
   const processor = new MessageProcessor({ onRefreshRequired: expired => chat.renewToken(expired) })
-  const place = new MessagePlace(clock, startup, session, config.id)
+  const place = new MessagePlace(clock, startup, session, () => agentId())
   const inbox = new Inbox(processor, () => place, {
     arrived: (message, type) => {
       if (message.persona === PERSONA.AGENT) chat.confirm()
@@ -162,7 +197,13 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
     address: sessionId => {
       authentication.checkExpiry()
       const { agent, deployment } = startup.requireFacts('connect()')
-      return chatAddress({ agent, deployment, sessionId: requireSessionId(sessionId, 'The session id') })
+      const conversationId = calls.getConversationId()
+      return chatAddress({
+        agent,
+        deployment,
+        sessionId: requireSessionId(sessionId, 'The session id'),
+        conversationId,
+      })
     },
     token: {
       required: () => startup.agent?.isAuthenticated === true,
@@ -205,7 +246,12 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
     full: id => queueFull(id, config.maxQueueSize),
   })
 
-  for (const warning of config.warnings) logger.warn(warning)
+  const warned = new Set<string>()
+  const warnOnce = (warning: string) => {
+    if (!warned.has(warning)) logger.warn(warning)
+    warned.add(warning)
+  }
+  for (const warning of config.warnings) warnOnce(warning)
   return {
     config,
     environment,
@@ -221,6 +267,9 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
     processor,
     transcript,
     context,
+    calls,
+    emitInitialized,
+    warnOnce,
   }
 }
 
@@ -242,8 +291,10 @@ function contextAdapter(cache: CacheConfig, environment: Environment): CacheAdap
   return adapter === environment.memory ? new MemoryCacheAdapter() : adapter
 }
 
-function contextOf(context: ContextStore): { context?: Record<string, unknown> } {
+/** The context as a new session gets it, with the portal that was chosen. */
+function sessionContext(context: ContextStore, portal: Portal | undefined): { context?: Record<string, unknown> } {
   const attributes = context.get()
+  if (portal) return { context: withPortalAttribute(attributes ?? {}, portal.id) }
   return attributes ? { context: { ...attributes } } : {}
 }
 

@@ -179,6 +179,7 @@ describe('optional fields', () => {
         sessionId: undefined,
         initParams: {},
         context: {},
+      connector: {},
         warnings: [],
       })
   })

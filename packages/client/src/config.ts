@@ -1,5 +1,6 @@
 import { isJsonObject, isUsableSessionId, restBase } from '@aiagent/protocol'
 import type { AuthenticationInput, AuthScheme } from './auth/auth-strategy.ts'
+import type { AiAgentConnectorConfig } from './connector/connector-url.ts'
 import type { TranscriptConfig } from './conversation/transcript.ts'
 import { ConfigError, SDKError } from './errors.ts'
 import { type Logger, LogLevel } from './logger.ts'
@@ -61,6 +62,8 @@ export interface AiAgentConfig {
   initParams?: Record<string, string>
   /** Attributes the conversation starts with. `initialize({ context })` is merged over them. */
   context?: Record<string, unknown>
+  /** Where the platform's connector script comes from; it is loaded where `initParams.platform` is set. */
+  connector?: AiAgentConnectorConfig
   /** Removed in 0.3.0: use `initParams.scopes`. A value is ignored with a warning. */
   scopes?: never
 }
@@ -96,6 +99,7 @@ export interface ResolvedConfig {
   readonly sessionId: string | undefined
   readonly initParams: Readonly<Record<string, string>>
   readonly context: Readonly<Record<string, unknown>>
+  readonly connector: AiAgentConnectorConfig
   /** What the host should be told about its configuration. */
   readonly warnings: readonly string[]
 }
@@ -128,6 +132,7 @@ export function resolveConfig(config: AiAgentConfig): ResolvedConfig {
     sessionId: config.sessionId === undefined ? undefined : requireSessionId(config.sessionId, 'config.sessionId'),
     initParams: initParams(config.initParams),
     context: context(config.context),
+    connector: connector(config.connector),
     warnings:
       'scopes' in config && config.scopes !== undefined
         ? ['`scopes` was removed in 0.3.0 and is ignored. Use `initParams.scopes`, or the scopes of a PKCE config.']
@@ -240,6 +245,16 @@ function context(given: Record<string, unknown> | undefined): Readonly<Record<st
   } catch (cause) {
     throw new ConfigError('context', '`context` cannot be written as JSON: it holds a circle or a BigInt.', { cause })
   }
+}
+
+function connector(given: AiAgentConnectorConfig | undefined): AiAgentConnectorConfig {
+  const config = { ...optional('connector', given, isJsonObject, 'an object') }
+  for (const field of ['connectorUrl', 'environment', 'integrity', 'nonce'] as const)
+    optional(`connector.${field}`, config[field], isText, 'a text')
+  optional('connector.allowedOrigins', config.allowedOrigins, isTextList, 'a list of origins')
+  const bases = optional('connector.baseUrls', config.baseUrls, isJsonObject, 'an object of addresses by environment')
+  for (const [name, base] of Object.entries(bases ?? {})) optional(`connector.baseUrls.${name}`, base, isText, 'a text')
+  return Object.freeze(config)
 }
 
 /** A field that may be left out, in the words of the error when it is there and of another kind. */

@@ -1,4 +1,4 @@
-import type { AgentDetails, ContextValidationIssue } from '@aiagent/protocol'
+import type { AgentDetails, AgentListItem, ContextValidationIssue } from '@aiagent/protocol'
 import { describe, expectTypeOf, it } from 'vitest'
 import type { AiAgent } from './ai-agent.ts'
 import type { ConnectionState } from './chat/connection-state.ts'
@@ -29,7 +29,7 @@ describe('events', () => {
       expectTypeOf(payload).toEqualTypeOf<{ code: number; reason: string; willReconnect: boolean }>(),
     )
     agent.on('stateChanged', ({ payload }) => expectTypeOf(payload.state).toEqualTypeOf<ConnectionState>())
-    agent.on('initialized', ({ payload }) => expectTypeOf(payload.agent).toEqualTypeOf<AgentDetails | undefined>())
+    agent.on('initialized', ({ payload }) => expectTypeOf(payload.agent).toEqualTypeOf<AgentDetails | AgentListItem | undefined>())
     agent.on('contextValidation', ({ payload }) => {
       expectTypeOf(payload.message).toEqualTypeOf<Message>()
       expectTypeOf(payload.issues).toEqualTypeOf<ContextValidationIssue[]>()

@@ -1,5 +1,13 @@
-import type { AgentDetails, ContextValidationIssue } from '@aiagent/protocol'
+import type {
+  AgentDetails,
+  AgentListItem,
+  ContextValidationIssue,
+  Portal,
+  PortalDetails,
+  UserProfile,
+} from '@aiagent/protocol'
 import type { ConnectionState } from './chat/connection-state.ts'
+import type { CallerInfo, CallTranscriptUpdate, FilterTags, UserContext } from './connector/call-state.ts'
 import type { Message } from './conversation/message.ts'
 import type { AgentMessageResult, ChatHistoryResult, HeartbeatResult } from './conversation/message-handler.ts'
 import type { TranscriptEntry } from './conversation/transcript.ts'
@@ -10,8 +18,26 @@ type Told<Result> = Omit<Result, 'timestamp' | 'sessionId' | 'agentId'>
 
 /** Every event of `AiAgent` with its payload. Listeners receive it in an {@link AgentEvent}. */
 export interface AgentEventPayloadMap {
-  /** Initialization is complete; `connect()` may follow. */
-  initialized: { agent?: AgentDetails }
+  /**
+   * Initialization is complete; `connect()` may follow. Where a portal was chosen it comes again after each new choice.
+   *
+   * `agent` is the agent that was picked, else the configured one's details. `availablePortals` are those that
+   * `selectPortal()` can switch to.
+   */
+  initialized: {
+    agent?: AgentDetails | AgentListItem
+    portal?: Portal
+    portalDetails?: PortalDetails
+    profile?: UserProfile
+    availableProfiles?: readonly UserProfile[]
+    availablePortals?: readonly Portal[]
+  }
+  /** The person is to choose a portal: answer with `selectPortal()`. */
+  portalsAvailable: { portals: readonly Portal[] }
+  /** The person is to choose an agent of the portal: answer with `selectAgent()`. */
+  agentsAvailable: { agents: readonly AgentListItem[] }
+  /** The person is to choose a profile: answer with `selectUserProfile()`. */
+  profilesAvailable: { profiles: readonly UserProfile[]; selectedPortal: Portal }
   /** The chat is open: after the token frame where one is needed, before waiting messages are sent. */
   connected: Record<string, never>
   /** An open chat was closed, by either side. */
@@ -41,6 +67,16 @@ export interface AgentEventPayloadMap {
   tokenExpiring: { reason: 'expiring' | 'transport_request'; expiresAt?: number }
   /** What waited during an outage has been sent: how many messages, since the outage began. */
   queueFlushed: { count: number }
+  /** Something was said in the call at the desk; without `entry` the call's transcript was cleared. */
+  callTranscriptUpdate: CallTranscriptUpdate
+  /** The desk's platform knows who calls. */
+  callerInfoUpdate: { callerInfo: CallerInfo | null }
+  /** The desk's platform named the call; the next connection carries the id. */
+  conversationIdUpdate: { conversationId: string | null }
+  /** Facts about the call, merged. */
+  userContextUpdate: { userContext: UserContext }
+  /** Tags that answers are filtered by, merged. */
+  filterTagsUpdate: { filterTags: FilterTags }
   /** A message was sent or received that passes the transcript's filters; the entry's fields, and the entry itself. */
   transcriptUpdate: TranscriptEntry & { entry: TranscriptEntry }
 }

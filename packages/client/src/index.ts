@@ -75,6 +75,16 @@ export { preloadPkce } from './auth/pkce-login.ts'
 export { PreAuthStrategy } from './auth/pre-auth-strategy.ts'
 export { ConnectionState } from './chat/connection-state.ts'
 export { type AiAgentConfig, DEFAULTS } from './config.ts'
+export type {
+  CallerInfo,
+  CallTranscriptEntry,
+  CallTranscriptUpdate,
+  FilterTags,
+  UserContext,
+} from './connector/call-state.ts'
+export type { AiAgentConnectorConfig } from './connector/connector-url.ts'
+export type { HookContract, IntentConfirm, SourceClick, WidgetActionListener } from './connector/hook-contract.ts'
+export type { PlatformComponentService } from './connector/platform-component.ts'
 export type { ContextAttributes } from './conversation/context-store.ts'
 export { Message, type MessageObject, type MessageOptions } from './conversation/message.ts'
 export {

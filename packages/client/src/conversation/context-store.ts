@@ -35,12 +35,14 @@ export interface ContextStoreOptions {
  */
 export class ContextStore {
   readonly #options: ContextStoreOptions
-  readonly #key: string
+  #key: string
   #attributes: ContextAttributes | null = null
   /** Attributes that were set since this page began, not by an earlier one. */
   readonly #setHere = new Set<string>()
   /** Whose attributes they are, where a person signed in. */
   #owner: string | undefined
+  /** Whether it is known who the person is. */
+  #isClaimed = false
   /** What happened while the store was being read; undefined at any other time. */
   #meanwhile: { changed: boolean; removed: boolean } | undefined
   /** The writes under way, in a store that takes its time. */
@@ -48,8 +50,25 @@ export class ContextStore {
 
   constructor(options: ContextStoreOptions) {
     this.#options = options
-    const { keyPrefix, agentId } = options
-    this.#key = (keyPrefix ? keyPrefix + CONTEXT : CONTEXT_KEY_PREFIX) + agentId
+    this.#key = this.#keyOf(options.agentId)
+  }
+
+  /**
+   * The conversation goes on with another agent: its attributes lie under that one's key from now on, merged over what is
+   * there.
+   */
+  async moveTo(agentId: string): Promise<void> {
+    const from = this.#key
+    const to = this.#keyOf(agentId)
+    if (from === to) return
+    this.#key = to
+    await this.restore()
+    if (this.#attributes !== null) this.#store()
+    try {
+      await this.#options.adapter.delete(from)
+    } catch (error) {
+      this.#options.onFailure(error)
+    }
   }
 
   /** The attributes, or null; the same frozen object until they change. */
@@ -103,6 +122,7 @@ export class ContextStore {
    * forgotten; what was stored for anybody goes along into a sign-in.
    */
   belongTo(owner: string | undefined): void {
+    this.#isClaimed = true
     if (owner === this.#owner) return
     const isStrangers = this.#owner !== undefined
     this.#owner = owner
@@ -123,15 +143,21 @@ export class ContextStore {
     return this.#writing
   }
 
+  #keyOf(agentId: string): string {
+    const { keyPrefix } = this.#options
+    return (keyPrefix ? keyPrefix + CONTEXT : CONTEXT_KEY_PREFIX) + agentId
+  }
+
   #has(name: string): boolean {
     return this.#attributes !== null && Object.hasOwn(this.#attributes, name)
   }
 
   #take(stored: OwnedEntry | null | undefined): void {
     if (stored?.value === undefined || stored.value === null) return
+    if (this.#isClaimed && stored.owner !== undefined && stored.owner !== this.#owner) return
     try {
       this.#attributes = Object.freeze({ ...copyOf(stored.value), ...this.#attributes })
-      if (typeof stored.owner === 'string') this.#owner = stored.owner
+      if (typeof stored.owner === 'string' && !this.#isClaimed) this.#owner = stored.owner
     } catch {
       // Something else was stored under our key: nothing to take from it.
     }

@@ -7,7 +7,7 @@ import type { ReceivedIn } from './message.ts'
  * class, since accessors of an object literal cost every agent half a kilobyte.
  */
 export class MessagePlace implements ReceivedIn {
-  readonly agentId: string
+  readonly #agentId: () => string
   readonly #clock: Pick<Clock, 'now'>
   readonly #startup: { readonly agent: AgentDetails | undefined }
   readonly #session: { readonly id: string | undefined }
@@ -16,12 +16,16 @@ export class MessagePlace implements ReceivedIn {
     clock: Pick<Clock, 'now'>,
     startup: { readonly agent: AgentDetails | undefined },
     session: { readonly id: string | undefined },
-    agentId: string,
+    agentId: () => string,
   ) {
     this.#clock = clock
     this.#startup = startup
     this.#session = session
-    this.agentId = agentId
+    this.#agentId = agentId
+  }
+
+  get agentId(): string {
+    return this.#agentId()
   }
 
   get timestamp(): number {

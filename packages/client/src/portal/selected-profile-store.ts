@@ -55,6 +55,19 @@ export class SelectedProfileStore {
       // A memory of the host's own that fails: the next run chooses without it.
     }
   }
+
+  /** Forgets what was chosen in any portal. */
+  async forget(prefix: string): Promise<void> {
+    const { storage, memory } = this.#options
+    const start = keyOf(prefix, '')
+    try {
+      await memory.clear(start)
+      const keys = Array.from({ length: storage?.length ?? 0 }, (_, index) => storage?.key(index))
+      for (const key of keys) if (key?.startsWith(start)) storage?.removeItem(key)
+    } catch {
+      // Forbidden altogether: then nothing is in there.
+    }
+  }
 }
 
 /**
@@ -77,13 +90,13 @@ function write(storage: StorageLike, key: string, value: string): boolean {
     storage.setItem(key, value)
     return true
   } catch {
-    forget(storage, key)
+    forgetKey(storage, key)
     return false
   }
 }
 
 /** The choice before this one would be taken for the last one after a reload. */
-function forget(storage: StorageLike, key: string): void {
+function forgetKey(storage: StorageLike, key: string): void {
   try {
     storage.removeItem(key)
   } catch {

@@ -4,6 +4,7 @@ import type { AuthScheme } from '../auth/auth-strategy.ts'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { parseScopes, resolveScopes } from '../auth/scopes.ts'
 import { ApiError, AuthError, SDKError } from '../errors.ts'
+import { readInitParams } from '../init-params.ts'
 import type { Logger } from '../logger.ts'
 import type { CacheConfig } from '../platform/cache-adapter.ts'
 import type { Environment } from '../platform/environment.ts'
@@ -28,7 +29,7 @@ export type Deployment = Pick<StartupFacts, 'deployment' | 'api'>
 
 /** Asks the endpoint where everything is. Needs no token. */
 export async function findDeployment(options: PreparationOptions, signal: AbortSignal): Promise<Deployment> {
-  const { endpoint, cache, authentication, environment, logger } = options
+  const { endpoint, cache, authentication, initParams, environment, logger } = options
   const deployment: DeploymentInfo = await ApiHelper.getDeploymentInfo(endpoint, cache, { environment, signal })
   const api = new ApiHelper(
     {
@@ -36,6 +37,7 @@ export async function findDeployment(options: PreparationOptions, signal: AbortS
       cache,
       getToken: () => authenticated(authentication.getToken()),
       refreshToken: () => authenticated(authentication.refresh()),
+      shortUrlTemplate: readInitParams(initParams).shortUrlTemplate,
       logger,
     },
     environment,

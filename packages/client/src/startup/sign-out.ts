@@ -24,7 +24,7 @@ export async function signOut(presence: Presence): Promise<void> {
   session.forget(session.id)
   await context.remove()
   context.belongTo(undefined)
-  await startup.forgetAnswers()
+  await startup.forgetPerson()
   startup.reset()
   await authentication.logout()
 }

@@ -1,7 +1,13 @@
-import type { AgentDetails } from '@aiagent/protocol'
+import type { AgentDetails, Portal, UserDetails } from '@aiagent/protocol'
 import { abortedError, SDKError } from '../errors.ts'
+import type { KnownInitParams } from '../init-params.ts'
+import type { PortalOutcome } from '../portal/pipeline-stage.ts'
+import { needsPortal, usesPortalProfile } from '../portal/portal-flow.ts'
+import type { PortalPipeline } from '../portal/portal-pipeline.ts'
 import { untilAborted } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
+import type { AgentEventPayloadMap } from '../events.ts'
+import type { Desk, DeskOptions } from './desk.ts'
 import {
   type Deployment,
   findDeployment,
@@ -15,25 +21,33 @@ import type { StartupFacts } from './startup-facts.ts'
 /*
  * The way to a ready agent. It owns the phase, and what was learned on the way.
  *
- *   idle ── initialize() ──► preparing ── all steps done ──► ready
- *    ▲                          │                              │
- *    ├──── failed, aborted ─────┘                              │
- *    └──────────────────────── reset() ────────────────────────┘          destroy() ──► destroyed
+ *   idle ── initialize() ──► preparing ── all steps done, nothing to choose ──► ready
+ *    ▲                          │   └──── a gate ──► choosing ── chosen ─────────▲ │
+ *    ├──── failed, aborted ─────┘                       ▲                          │
+ *    │                                                  └── another portal, restart ┤
+ *    └──────────────────────── reset() ──────────────────────────────────────────┘      destroy() ──► destroyed
  *
  * A failed run leaves nothing behind but facts that stay true, so that the next one starts clean.
  */
 
-type Phase = 'idle' | 'ready' | 'destroyed'
+type Phase = 'idle' | 'choosing' | 'ready' | 'destroyed'
 
 export interface StartupOptions extends PreparationOptions {
+  readonly params: KnownInitParams
+  /** The configured part of the context that the conversation starts with. */
+  readonly initialContext: Readonly<Record<string, unknown>>
   /** Reads what an earlier page stored, and merges the context the conversation starts with. */
   openContext(context: Record<string, unknown>): Promise<void>
   /** There is a token that is good for the agent. */
   onSignedIn(token: string): void
   /** Makes sure of a session. */
   openSession(signal: AbortSignal): Promise<unknown>
+  /** The chat runs under another agent's id from now on. */
+  moveContext(agentId: string): Promise<void>
   /** Everything is ready. */
-  onReady(facts: StartupFacts): void
+  onReady(): void
+  /** What the contact center needs, beside what it tells the start itself. */
+  readonly desk: Omit<DeskOptions, 'gates' | 'known'> & { readonly gates: Omit<DeskOptions['gates'], 'onComplete'> }
 }
 
 export class Startup {
@@ -44,6 +58,12 @@ export class Startup {
   #phase: Phase = 'idle'
   #deployment: Deployment | undefined
   #agent: AgentDetails | undefined
+  #user: UserDetails | null = null
+  #scopes: readonly string[] = []
+  /** Attributes the conversation starts with, as the host gave them. */
+  #initialContext: Readonly<Record<string, unknown>> = {}
+  #desk: Desk | undefined
+  #reconnects = false
 
   constructor(options: StartupOptions) {
     this.#options = options
@@ -63,13 +83,61 @@ export class Startup {
     return this.#agent
   }
 
+  /** Who is signed in, once that is known. */
+  get user(): UserDetails | null {
+    return this.#user
+  }
+
+  /** The agent that was picked in a portal; the chat runs under its id. */
+  get resolvedAgentId(): string | undefined {
+    const picked = this.#desk?.pipeline.outcome?.agent
+    return picked && String(picked.agentId)
+  }
+
+  /** What `initialized` tells. */
+  readiness(): AgentEventPayloadMap['initialized'] {
+    const outcome = this.#desk?.pipeline.outcome
+    const { agent } = this.requireFacts('initialized')
+    return outcome ? chosenReadiness(outcome, agent) : { agent }
+  }
+
+  /** Whether the chat that was left for another portal is to be connected again; true once. */
+  takeReconnect(): boolean {
+    const reconnects = this.#reconnects
+    this.#reconnects = false
+    return reconnects
+  }
+
+  /** The contact center's part, where the agent has one. */
+  get desk(): Desk | undefined {
+    return this.#desk
+  }
+
+  /** The portal that was chosen. */
+  get portal(): Portal | undefined {
+    return this.#desk?.pipeline.selectedPortal
+  }
+
+  /**
+   * The choice of portal, agent and profile.
+   *
+   * @throws {SDKError} code NOT_INITIALIZED where nothing is to be chosen
+   */
+  requirePipeline(operation: string): PortalPipeline {
+    this.requireAlive(operation)
+    const pipeline = this.#desk?.pipeline
+    if (pipeline && pipeline.stage.at !== 'idle') return pipeline
+    throw new SDKError(`${operation} has nothing to choose from: the agent has no portals, or initialize() is to come.`, 'NOT_INITIALIZED')
+  }
+
   /**
    * What was learned.
    *
    * @throws {SDKError} code NOT_INITIALIZED before initialization has completed
    */
   requireFacts(operation: string): StartupFacts {
-    if (this.#phase === 'ready' && this.#deployment && this.#agent) return { ...this.#deployment, agent: this.#agent }
+    const facts = this.#facts()
+    if (this.#phase === 'ready' && facts) return facts
     this.requireAlive(operation)
     throw new SDKError(`${operation} needs an initialized agent. Await initialize() first.`, 'NOT_INITIALIZED')
   }
@@ -77,7 +145,7 @@ export class Startup {
   /** Runs all steps once; joins a run under way. A failure leaves the agent as it was before. */
   async initialize(context: Record<string, unknown>, signal: AbortSignal | undefined): Promise<void> {
     this.requireAlive('initialize()')
-    if (this.#phase === 'ready') return
+    if (this.#phase === 'ready' || this.#isAtGate()) return
     // The host's own parts, such as a store or a token function, may never answer.
     await this.#run.join(inner => untilAborted(this.#prepare(context, inner), inner), signal)
   }
@@ -92,14 +160,34 @@ export class Startup {
     return this.#meet(signal)
   }
 
-  /** Drops the answers of the service that are kept: they may be meant for one person only. */
-  async forgetAnswers(): Promise<void> {
+  /**
+   * The person is to choose again: the agent is not ready until that is done.
+   *
+   * @param reconnects whether the chat is to be connected then
+   */
+  reopen(reconnects: boolean): void {
+    if (this.#phase === 'ready') this.#phase = 'choosing'
+    this.#reconnects ||= reconnects
+  }
+
+  /** Runs the choice anew, for the same context. The connector's platform stays connected. */
+  async chooseAgain(signal: AbortSignal | undefined): Promise<void> {
+    const facts = this.#facts()
+    if (!facts || !this.#desk) throw new SDKError('There is nothing to choose from.', 'NOT_INITIALIZED')
+    this.#phase = 'choosing'
+    await this.#desk.choose(facts, this.#initialContext, Promise.resolve(), signal)
+  }
+
+  /** Drops the answers of the service that are kept, and the person's choices. */
+  async forgetPerson(): Promise<void> {
+    this.#user = null
     await this.#deployment?.api.clearCache()
+    await this.#desk?.forget(this.#deployment?.deployment)
   }
 
   /** Back to the beginning, for another person: where the service is stays known. */
   reset(): void {
-    if (this.#phase === 'ready') this.#phase = 'idle'
+    if (this.#phase !== 'destroyed') this.#phase = 'idle'
     this.#agent = undefined
     this.#abort(new SDKError('initialize() was given up because of logout().', 'ABORTED'))
   }
@@ -108,26 +196,102 @@ export class Startup {
   destroy(): void {
     this.#phase = 'destroyed'
     this.#abort(destroyed('The operation'))
+    this.#desk?.pipeline.destroy()
   }
 
   #abort(reason: SDKError): void {
     for (const task of [this.#run, this.#finding, this.#meeting]) task.abort(reason)
   }
 
+  #facts(): StartupFacts | undefined {
+    return this.#deployment && this.#agent ? { ...this.#deployment, agent: this.#agent } : undefined
+  }
+
+  #isAtGate(): boolean {
+    const at = this.#desk?.pipeline.stage.at
+    return this.#phase === 'choosing' && (at === 'portal' || at === 'agent' || at === 'profile' || at === 'working')
+  }
+
   async #prepare(context: Record<string, unknown>, signal: AbortSignal): Promise<void> {
-    const { openContext, onSignedIn, openSession, onReady } = this.#options
+    const { openContext, onSignedIn, openSession, params } = this.#options
     await openContext(context)
+    this.#initialContext = { ...this.#options.initialContext, ...context }
+    // What the host's parameters tell already is fetched beside the rest.
+    const early = params.platform !== undefined ? this.#openDesk().then(desk => desk.load(signal)) : undefined
+    // Whoever fails first is told; the other must not go unhandled.
+    early?.catch(() => {})
     const deployment = await this.#find(signal)
     const agent = await this.#meet(signal)
-    const scopes = scopesFor(agent, this.#options)
-    const token = await signIn(agent, deployment.deployment, scopes, this.#options, signal)
+    await early
+    this.#scopes = await this.#scopesFor(agent, signal)
+    const token = await signIn(agent, deployment.deployment, this.#scopes, this.#options, signal)
     // Aborted or destroyed meanwhile: what was asked for is not wanted any more.
     signal.throwIfAborted()
     onSignedIn(token)
-    await openSession(signal)
+    const facts = { ...deployment, agent }
+    const personKnown = this.#meetPerson(facts, signal)
+    const choosing = needsPortal(agent, params)
+    if (this.#desk?.hasConnector) {
+      await personKnown
+      await this.#desk.initPlatform(signal)
+    }
+    if (choosing) return this.#choose(facts, personKnown, signal)
+    await Promise.all([openSession(signal), personKnown])
     signal.throwIfAborted()
+    this.#ready()
+  }
+
+  async #choose(facts: StartupFacts, personKnown: Promise<unknown>, signal: AbortSignal): Promise<void> {
+    const desk = await this.#openDesk()
+    signal.throwIfAborted()
+    this.#phase = 'choosing'
+    try {
+      await desk.choose(facts, this.#initialContext, personKnown, signal)
+    } catch (error) {
+      if (this.#phase === 'choosing') this.#phase = 'idle'
+      throw error
+    }
+  }
+
+  #ready(): void {
     this.#phase = 'ready'
-    onReady({ ...deployment, agent })
+    this.#options.onReady()
+  }
+
+  async #openDesk(): Promise<Desk> {
+    if (this.#desk) return this.#desk
+    const { Desk } = await import('./desk.ts')
+    const { desk } = this.#options
+    this.#desk ??= new Desk({
+      ...desk,
+      known: () => ({ ...this.#facts(), user: this.#user, scopes: this.#scopes }),
+      gates: {
+        ...desk.gates,
+        onComplete: ({ agent }) => {
+          if (this.#phase !== 'choosing') return
+          const { moveContext, agentId } = this.#options
+          // A store that takes its time writes in order, so nobody needs to wait for it.
+          void moveContext(agent ? String(agent.agentId) : agentId)
+          this.#ready()
+        },
+      },
+    })
+    return this.#desk
+  }
+
+  async #scopesFor(agent: AgentDetails, signal: AbortSignal): Promise<readonly string[]> {
+    const { loginScopes, params } = this.#options
+    const byHost = Boolean(loginScopes?.length) || params.scopes !== undefined
+    const platformScopes = byHost ? undefined : await this.#desk?.addScopes(agent, signal)
+    return scopesFor(agent, this.#options, platformScopes)
+  }
+
+  /** Who is signed in; the service's own failures cost nothing but that knowledge (FLOW-06). */
+  async #meetPerson({ api, agent }: StartupFacts, signal: AbortSignal): Promise<void> {
+    this.#user = null
+    if (!agent.isAuthenticated) return
+    const isCustomer = usesPortalProfile(agent, this.#options.params)
+    this.#user = await (isCustomer ? api.getCustomerDetails({ signal }) : api.getUserDetails({ signal })).catch(() => null)
   }
 
   async #find(signal?: AbortSignal): Promise<Deployment> {
@@ -148,4 +312,16 @@ export class Startup {
 
 function destroyed(operation: string): SDKError {
   return new SDKError(`${operation} is not possible: the agent was destroyed. Make a new AiAgent.`, 'ABORTED')
+}
+
+function chosenReadiness(outcome: PortalOutcome, configured: AgentDetails): AgentEventPayloadMap['initialized'] {
+  const { agent, portal, portalDetails, profile, availableProfiles, availablePortals } = outcome
+  return {
+    agent: agent ?? configured,
+    portal,
+    availableProfiles,
+    availablePortals,
+    ...(portalDetails && { portalDetails }),
+    ...(profile && { profile }),
+  }
 }

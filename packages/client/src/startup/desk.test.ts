@@ -1,0 +1,161 @@
+import { describe, expect, it } from 'vitest'
+import {
+  lastSession,
+  namesOf,
+  passing,
+  payloadsOf,
+  rejection,
+  requestsTo,
+  sessionBodies,
+  setUp,
+} from '../../test/agent-harness.ts'
+import { FakeStorage } from '../../test/fake-service.ts'
+import type { AiAgentConfig } from '../config.ts'
+import { InitializationPipelineError } from '../errors.ts'
+
+/** A desk agent with the token of somebody who works there. */
+function setUpDesk(config: Partial<AiAgentConfig> = {}, subject = 'desk-agent') {
+  const sessionStorage = new FakeStorage()
+  const parts = setUp({}, { sessionStorage })
+  const make = (more: Partial<AiAgentConfig> = {}) => {
+    const accessToken = parts.emulator.control.issueToken({ subject })
+    const { agent, told } = parts.make({ id: 'desk', auth: { type: 'pre-auth', accessToken }, ...config, ...more })
+    for (const name of ['portalsAvailable', 'agentsAvailable', 'profilesAvailable'] as const)
+      agent.on(name, event => void told.push({ name, event }))
+    return { agent, told }
+  }
+  return { ...parts, sessionStorage, make, ...make() }
+}
+
+describe('an agent with portals', () => {
+  it('[FLOW-01] [FLOW-26] stops at the first gate, and opens no session before the choice is complete and connect() asks for one', async () => {
+    const { emulator, agent, told } = setUpDesk()
+    await agent.initialize()
+    expect(agent.getIsInitialized()).toBe(false)
+    const [offer] = payloadsOf(told, 'portalsAvailable')
+    expect(offer?.portals.map(({ id }) => id)).toEqual([1001, 1002, 1101])
+    const before = requestsTo(emulator).length
+    await agent.initialize()
+    expect(requestsTo(emulator)).toHaveLength(before)
+    await agent.selectPortal({ id: 1002 })
+    expect(agent.getIsInitialized()).toBe(true)
+    expect(requestsTo(emulator).filter(line => line.endsWith('session'))).toEqual([])
+    await agent.connect()
+    expect(sessionBodies(emulator)).toMatchObject([{ context: { vendor_portal_id: { value: '1002', notInLLM: true } } }])
+    expect(payloadsOf(told, 'initialized')).toMatchObject([
+      { agent: { agentId: 'desk' }, portal: { id: 1002 }, availablePortals: [{ id: 1001 }, { id: 1002 }, { id: 1101 }] },
+    ])
+  })
+
+  it('[FLOW-25] [EVT-01] switches to another portal: the chat is left, and connected again when the choice is complete', async () => {
+    const { clock, emulator, agent, told } = setUpDesk({ initParams: { portalIds: '1001,1002' } })
+    await agent.initialize()
+    await agent.selectPortal({ id: 1002 })
+    await agent.connect()
+    const first = lastSession(emulator)
+    await passing(clock, agent.selectPortal({ id: 1001 }))
+    expect(payloadsOf(told, 'initialized').map(({ portal }) => portal?.id)).toEqual(['1002', '1001'])
+    await passing(clock, agent.connect())
+    expect(lastSession(emulator)).not.toBe(first)
+    const other = await rejection(agent.selectPortal({ id: 9999 }))
+    expect(other).toBeInstanceOf(InitializationPipelineError)
+    expect([other['pipelineCode'], agent.isConnected()]).toEqual(['INVALID_SELECTION', true])
+  })
+
+  it('[FLOW-12] [CFG-12] takes the portal that the context names, the one of initialize() before the configured one', async () => {
+    const { agent, told } = setUpDesk({ context: { vendor_portal_id: '1001' } })
+    await agent.initialize({ context: { vendor_portal_id: { value: '1002' } } })
+    expect(payloadsOf(told, 'initialized').map(({ portal }) => portal?.id)).toEqual([1002])
+  })
+
+  it('[INIT-08] lets an agent be picked, and the chat runs under its id, with the context under its key', async () => {
+    const { emulator, sessionStorage, agent, told } = setUpDesk({
+      initParams: { isDefaultAgent: 'true', departmentId: '999' },
+      context: { plan: 'gold' },
+    })
+    await agent.initialize()
+    if (namesOf(told).includes('portalsAvailable')) await agent.selectPortal({ id: 1001 })
+    const [offer] = payloadsOf(told, 'agentsAvailable')
+    const picked = offer?.agents[1]
+    if (!picked) throw new Error('Two agents should be offered.')
+    await agent.selectAgent(picked)
+    if (!agent.getIsInitialized()) await agent.selectUserProfile(payloadsOf(told, 'profilesAvailable')[0]?.profiles[0] ?? { id: 0 })
+    await agent.connect()
+    expect(requestsTo(emulator).length).toBeGreaterThan(0)
+    expect(emulator.control.requests().filter(({ path }) => path.endsWith('/session')).map(({ path }) => path)).toEqual([
+      expect.stringContaining(`/agent/${picked.agentId}/session`),
+    ])
+    expect(sessionStorage.getItem(`aiagent_context_${picked.agentId}`)).toContain('gold')
+    expect(sessionStorage.getItem('aiagent_context_desk')).toBeNull()
+  })
+
+  it('[FLOW-13] remembers the profile in the tab’s store, under the deployment’s prefix', async () => {
+    const { sessionStorage, agent } = setUpDesk({ context: { vendor_portal_id: '1002' } })
+    await agent.initialize()
+    expect(JSON.parse(sessionStorage.getItem('v2_acmeselectedProfile-1002') ?? '{}')).toMatchObject({ portalId: 1002 })
+  })
+
+  it('[FLOW-22] [FLOW-23] rejects initialize() when the portals of customers cannot be had, and starts clean afterwards', async () => {
+    const { emulator, make } = setUp()
+    const { agent } = make({ id: 'selfservice' })
+    emulator.faults.add({ kind: 'answer', route: 'GET */portals', status: 500, times: 1 })
+    const error = await rejection(agent.initialize())
+    expect(error).toBeInstanceOf(InitializationPipelineError)
+    expect([error['pipelineCode'], error['code'], error['stage']]).toEqual([
+      'PORTAL_FETCH_FAILED',
+      'PORTAL_FETCH_FAILED',
+      'portal',
+    ])
+    await agent.initialize()
+    await agent.selectPortal({ id: 1001 })
+    expect(agent.getIsInitialized()).toBe(true)
+  })
+
+  it('[FLOW-21] runs the choice anew in a new session; the old name warns once', async () => {
+    const { clock, emulator, printed, agent, told } = setUpDesk({ context: { vendor_portal_id: '1002' } })
+    await agent.initialize()
+    await agent.connect()
+    const first = lastSession(emulator)
+    await passing(clock, agent.restartCcHostInitializer())
+    await passing(clock, agent.restartCcHostInitializer())
+    expect(payloadsOf(told, 'initialized')).toHaveLength(3)
+    expect([agent.isConnected(), agent.getTranscriptSize()]).toEqual([false, 0])
+    await agent.connect()
+    expect(lastSession(emulator)).not.toBe(first)
+    expect(printed.filter(([line]) => String(line).includes('restartCcHostInitializer'))).toHaveLength(1)
+  })
+
+  it('[FLOW-15] takes another profile: told to the service, a new session, initialized again', async () => {
+    const { clock, emulator, agent, told } = setUpDesk({ context: { vendor_portal_id: '1001' } }, 'desk-supervisor')
+    await agent.initialize()
+    if (!agent.getIsInitialized()) await agent.selectUserProfile(payloadsOf(told, 'profilesAvailable')[0]?.profiles[0] ?? { id: 0 })
+    await agent.connect()
+    const { profile, availableProfiles = [] } = payloadsOf(told, 'initialized')[0] ?? {}
+    const other = availableProfiles.find(({ id }) => id !== profile?.id)
+    if (!other) throw new Error('The portal should have two profiles.')
+    await passing(clock, agent.updateUserProfile(other))
+    expect(requestsTo(emulator).filter(line => line === 'PUT select')).toHaveLength(2)
+    expect(payloadsOf(told, 'initialized').at(-1)).toMatchObject({ profile: { id: other.id } })
+    expect([emulator.world.sessions.size, agent.isConnected()]).toEqual([2, true])
+  })
+
+  it('[FLOW-06] fetches who is signed in only for an agent that wants to know', async () => {
+    const { emulator, agent } = setUpDesk({ context: { vendor_portal_id: '1002' } })
+    await agent.initialize()
+    expect(agent.getUserDetails()).toMatchObject({ id: expect.anything() })
+    const { emulator: open, make } = setUp()
+    const { agent: anonymous } = make()
+    await anonymous.initialize()
+    expect(anonymous.getUserDetails()).toBeNull()
+    expect(requestsTo(open).filter(line => /user$|customer$/.test(line))).toEqual([])
+    expect(requestsTo(emulator).filter(line => /user$/.test(line))).toHaveLength(1)
+  })
+
+  it('has nothing to choose from where there are no portals, or before initialize()', async () => {
+    const { make } = setUp()
+    const { agent } = make()
+    expect(await rejection(agent.selectPortal({ id: 1 }))).toMatchObject({ code: 'NOT_INITIALIZED' })
+    await agent.initialize()
+    expect(await rejection(agent.selectUserProfile({ id: 1 }))).toMatchObject({ code: 'NOT_INITIALIZED' })
+  })
+})
