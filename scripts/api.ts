@@ -6,6 +6,8 @@ import { ROOT, runTogether, verifyTool } from './tools.ts'
 const ENTRIES = [
   { folder: 'protocol', types: 'index.d.ts', report: 'protocol' },
   { folder: 'client', types: 'index.d.ts', report: 'client' },
+  { folder: 'client', types: 'pkce.d.ts', report: 'client-pkce' },
+  { folder: 'client', types: 'msal.d.ts', report: 'client-msal' },
   { folder: 'emulator', types: 'index.d.ts', report: 'emulator' },
   { folder: 'emulator', types: 'node/index.d.ts', report: 'emulator-node' },
 ]
