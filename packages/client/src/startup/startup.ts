@@ -8,14 +8,7 @@ import { untilAborted } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import type { AgentEventPayloadMap } from '../events.ts'
 import type { Desk, DeskOptions } from './desk.ts'
-import {
-  type Deployment,
-  findDeployment,
-  meetAgent,
-  type PreparationOptions,
-  scopesFor,
-  signIn,
-} from './prepare-agent.ts'
+import type { Deployment, PreparationOptions } from './prepare-agent.ts'
 import type { StartupFacts } from './startup-facts.ts'
 
 /*
@@ -224,6 +217,7 @@ export class Startup {
     const agent = await this.#meet(signal)
     await early
     this.#scopes = await this.#scopesFor(agent, signal)
+    const { signIn } = await loadPreparation()
     const token = await signIn(agent, deployment.deployment, this.#scopes, this.#options, signal)
     // Aborted or destroyed meanwhile: what was asked for is not wanted any more.
     signal.throwIfAborted()
@@ -283,6 +277,7 @@ export class Startup {
     const { loginScopes, params } = this.#options
     const byHost = Boolean(loginScopes?.length) || params.scopes !== undefined
     const platformScopes = byHost ? undefined : await this.#desk?.addScopes(agent, signal)
+    const { scopesFor } = await loadPreparation()
     return scopesFor(agent, this.#options, platformScopes)
   }
 
@@ -296,7 +291,10 @@ export class Startup {
 
   async #find(signal?: AbortSignal): Promise<Deployment> {
     this.requireAlive('getDeploymentInfo()')
-    this.#deployment ??= await this.#finding.join(inner => findDeployment(this.#options, inner), signal)
+    this.#deployment ??= await this.#finding.join(async inner => {
+      const { findDeployment } = await loadPreparation()
+      return findDeployment(this.#options, inner)
+    }, signal)
     return this.#deployment
   }
 
@@ -304,10 +302,16 @@ export class Startup {
     this.requireAlive('getAgentDetails()')
     this.#agent ??= await this.#meeting.join(async inner => {
       const deployment = await this.#find(inner)
+      const { meetAgent } = await loadPreparation()
       return Object.freeze(await untilAborted(meetAgent(deployment, this.#options, inner), inner))
     }, signal)
     return this.#agent
   }
+}
+
+/** The calls of the service and what reads their answers: a chunk of its own, since a page shows first and talks later. */
+function loadPreparation(): Promise<typeof import('./prepare-agent.ts')> {
+  return import('./prepare-agent.ts')
 }
 
 function destroyed(operation: string): SDKError {
