@@ -2,6 +2,9 @@ import type { AgentEvent, AgentEventType, AiAgent } from '@aiagent/client'
 
 const TYPES = Object.keys({
   initialized: 0,
+  portalsAvailable: 0,
+  agentsAvailable: 0,
+  profilesAvailable: 0,
   connected: 0,
   closed: 0,
   stateChanged: 0,
@@ -14,6 +17,11 @@ const TYPES = Object.keys({
   chatHistory: 0,
   tokenExpiring: 0,
   queueFlushed: 0,
+  callTranscriptUpdate: 0,
+  callerInfoUpdate: 0,
+  conversationIdUpdate: 0,
+  userContextUpdate: 0,
+  filterTagsUpdate: 0,
   transcriptUpdate: 0,
 } satisfies Record<AgentEventType, 0>) as AgentEventType[]
 

@@ -24,6 +24,7 @@ assert.deepEqual(first, [
   'GET /core/authmgr/v3/metadata/deployment',
   'POST /oauth/TEN0001/anonymous/token',
   'GET /core/aiservices/v4/aiagent/details/agent/help',
+  'POST /oauth/TEN0001/anonymous/token', // the agent is for customers, and its token is for one API more
   'POST /core/aiservices/v4/aiagent/chat/agent/help/session',
   'GET /',
 ])

@@ -62,8 +62,9 @@ describe.skipIf(!hasChromium())('the client in a page', () => {
     const page = await openHost(chromium.context, stage)
     await page.evaluate(() => host.open())
     const before = requestLines(stage)
-    expect(before).toHaveLength(6)
-    expect(before.filter(line => line.includes('token'))).toHaveLength(1)
+    expect(before).toHaveLength(7)
+    // One to learn what the agent is, and one for the scopes of an agent for customers.
+    expect(before.filter(line => line.includes('token'))).toHaveLength(2)
     await page.reload()
     await makeHost(page, stage)
     await page.evaluate(() => host.open())
