@@ -45,6 +45,80 @@ describe('parseCommandLine', () => {
     })
   })
 
+  it('reads a login, which leads to an agent for signed-in people unless another is named', () => {
+    const optionsOf = (text: string, env = {}) => {
+      const line = parseCommandLine(['chat', ...text.split(' ')], env)
+      return line.command === 'chat' ? line.options : undefined
+    }
+    expect(optionsOf('--login')).toMatchObject({ agent: 'account', login: { timeoutMs: 300_000 } })
+    expect(optionsOf('--login --agent desk --client-id app --login-timeout 9')).toMatchObject({
+      agent: 'desk',
+      login: { clientId: 'app', timeoutMs: 9000 },
+    })
+    expect(optionsOf('--login', { AIAGENT_TOKEN: 't' })).not.toHaveProperty('token')
+  })
+
+  describe('for a token', () => {
+    const optionsOf = (text: string, env = {}) => {
+      const line = parseCommandLine(['token', ...text.split(' ').filter(Boolean)], env)
+      return line.command === 'token' ? line.options : undefined
+    }
+    const credentials = '--client-id c --token-url https://login.test/token'
+
+    it('fills in what is not given', () => {
+      expect(optionsOf('')).toEqual({
+        source: { kind: 'anonymous' },
+        json: false,
+        logLevel: { name: 'silent', showsStacks: false },
+      })
+    })
+
+    it('reads what decides on an anonymous one', () => {
+      expect(optionsOf('--endpoint a.test --agent a1 --scopes a,,b --json --log-level trace')).toEqual({
+        endpoint: 'a.test',
+        agent: 'a1',
+        source: { kind: 'anonymous' },
+        scopes: ['a', 'b'],
+        json: true,
+        logLevel: { name: 'trace', showsStacks: true },
+      })
+    })
+
+    it.each([
+      ['--token t', {}, { kind: 'given', token: 't' }],
+      ['--token -', { AIAGENT_TOKEN: 'e' }, { kind: 'given' }],
+      ['', { AIAGENT_TOKEN: 'e' }, { kind: 'given', token: 'e' }],
+      ['', { AIAGENT_TOKEN: '' }, { kind: 'anonymous' }],
+      [
+        `${credentials} --client-secret-file f`,
+        { AIAGENT_TOKEN: 'e', AIAGENT_CLIENT_SECRET: 's' },
+        { kind: 'client-credentials', clientId: 'c', tokenUrl: 'https://login.test/token', secret: { file: 'f' } },
+      ],
+      [
+        credentials,
+        { AIAGENT_CLIENT_SECRET: 's' },
+        { kind: 'client-credentials', clientId: 'c', tokenUrl: 'https://login.test/token', secret: { text: 's' } },
+      ],
+    ])('finds its source in "%s" with %j', (text, env, source) => {
+      expect(optionsOf(text, env)?.source).toEqual(source)
+    })
+  })
+
+  it('does not repeat what may be a token', () => {
+    const token = `ey${'J'.repeat(40)}.sentinel`
+    for (const args of [
+      [token],
+      ['token', token],
+      ['chat', token],
+      ['token', `--${token}`],
+      ['token', '--token-url', token],
+    ]) {
+      const text = problem(args.includes('--token-url') ? [...args, '--client-id', 'c'] : args)
+      expect(text).toContain('…')
+      expect(text).not.toContain('sentinel')
+    }
+  })
+
   it('reads every option of the emulator', () => {
     const args =
       'emulate --port 0 --host ::1 --tls --knowledge docs --seed 7 --token-life 60 --reply-delay 250 --faults f.json --log-level warn'
@@ -103,6 +177,40 @@ describe('parseCommandLine', () => {
     [
       ['emulate', '--port', '80.5'],
       '--port must be a whole number from 0 to 65535, not "80.5". See aiagent emulate --help.',
+    ],
+    [
+      ['chat', '--login', '--token', 't'],
+      '--login and --token are two ways to a token. Give one of them. See aiagent chat --help.',
+    ],
+    [
+      ['chat', '--token', '-'],
+      '--token - is for aiagent token: here the input is the conversation. See aiagent chat --help.',
+    ],
+    [
+      ['chat', '--login-timeout', '5'],
+      '--client-id and --login-timeout are for a login. Add --login. See aiagent chat --help.',
+    ],
+    [['token', '--scopes', ','], '--scopes is empty. See aiagent token --help.'],
+    [
+      ['token', '--token', 't', '--scopes', 'a'],
+      '--scopes is for a token that is asked for; that of --token or AIAGENT_TOKEN has its own. See aiagent token --help.',
+    ],
+    [
+      ['token', '--token', 't', '--client-id', 'c'],
+      '--token and client credentials are two ways to a token. Give one of them. See aiagent token --help.',
+    ],
+    [
+      ['token', '--token-url', 'https://a.test'],
+      '--client-id is missing: client credentials need it. See aiagent token --help.',
+    ],
+    [['token', '--client-id', 'c'], '--token-url is missing: client credentials need it. See aiagent token --help.'],
+    [
+      ['token', '--client-id', 'c', '--token-url', 'a.test'],
+      '--token-url must be an address, not "a.test". See aiagent token --help.',
+    ],
+    [
+      ['token', '--client-id', 'c', '--token-url', 'https://a.test'],
+      'The client secret is missing. Give --client-secret-file, or set AIAGENT_CLIENT_SECRET. See aiagent token --help.',
     ],
     [['emulate', '--seed', 'x'], '--seed must be a whole number, not "x". See aiagent emulate --help.'],
   ])('says what is wrong with %j', (args, message) => {

@@ -1,8 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type EmulatorServer, serveEmulator } from '@aiagent/emulator/node'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { LoginVisitor, loginAddressIn } from './login-visitor.ts'
 import { type Program, startProgram } from './program.ts'
 
 describe('the program', { timeout: 30_000 }, () => {
@@ -10,8 +11,8 @@ describe('the program', { timeout: 30_000 }, () => {
   const servers: EmulatorServer[] = []
   const folders: string[] = []
 
-  const run = (args: readonly string[], input?: string) => {
-    const program = startProgram(args, input)
+  const run = (args: readonly string[], input?: string, env?: Record<string, string>) => {
+    const program = startProgram(args, input, env)
     programs.push(program)
     return program
   }
@@ -129,6 +130,33 @@ describe('the program', { timeout: 30_000 }, () => {
     const program = run(['chat'])
     program.process.stdin?.write('Hello\n')
     await program.until(/Help Centre: /)
+    program.process.kill('SIGINT')
+    expect(await program.ended).toBe(130)
+  })
+
+  it('shows an anonymous token of an emulator of its own', async () => {
+    const program = run(['token', '--json'], '')
+    expect(await program.ended).toBe(0)
+    expect(JSON.parse(program.out())).toMatchObject({ source: 'anonymous', claims: { sub: 'anonymous' } })
+    expect(program.err()).toBe('')
+  })
+
+  it('signs a person in with an emulator of its own, by the browser that is named, and ends by itself', async () => {
+    const path = await folder({ browser: '#!/bin/sh\nprintf %s "$1" > "$0.tmp" && mv "$0.tmp" "$0.shown"\n' })
+    const browser = join(path, 'browser')
+    await chmod(browser, 0o755)
+    const program = run(['chat', '--login'], 'Hello\n', { BROWSER: browser })
+    const address = await vi.waitFor(() => readFile(`${browser}.shown`, 'utf8'), { timeout: 20_000 })
+    expect(loginAddressIn(program.err())).toBe(address)
+    expect((await new LoginVisitor().signIn(address, 'customer')).text).toContain('This window may be closed.')
+    expect(await program.ended).toBe(0)
+    expect(program.out()).toMatch(/^> Hello\nAccount Desk: /)
+    expect(program.err()).toMatch(/Signed in as Customer\.\n$/)
+  })
+
+  it('gives a login up on Ctrl-C with 130', async () => {
+    const program = run(['chat', '--login'], undefined, { BROWSER: 'true' })
+    await vi.waitFor(() => expect(program.err()).toContain('Ctrl-C gives up.'), { timeout: 20_000 })
     program.process.kill('SIGINT')
     expect(await program.ended).toBe(130)
   })

@@ -15,11 +15,14 @@ export interface Program {
   readonly ended: Promise<number | string | null>
 }
 
-/** @param input what is piped in; without it the input stays open */
-export function startProgram(args: readonly string[], input?: string): Program {
+/**
+ * @param input what is piped in; without it the input stays open
+ * @param env further variables
+ */
+export function startProgram(args: readonly string[], input?: string, env: Record<string, string> = {}): Program {
   const child = spawn(process.execPath, ['--import', 'tsx', '--conditions=@aiagent/source', MAIN, ...args], {
     cwd: ROOT,
-    env: { ...process.env, NO_COLOR: undefined, AIAGENT_TOKEN: undefined, npm_lifecycle_event: undefined },
+    env: { ...process.env, NO_COLOR: undefined, AIAGENT_TOKEN: undefined, npm_lifecycle_event: undefined, ...env },
   })
   let out = ''
   let err = ''

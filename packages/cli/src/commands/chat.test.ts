@@ -134,7 +134,7 @@ describe('chat with piped input', () => {
     [
       'signed-in people only',
       ['--agent', 'account'],
-      /wants to know who talks to it\. Give an access token with --token/,
+      /wants to know who talks to it\. Sign in with --login, or give an access token with --token/,
     ],
     ['a token it refuses', ['--agent', 'account', '--token', 'abc'], /refuses the access.*--token/],
     ['a session it does not know', ['--session', 'nobody'], /does not know this session.*Leave --session out/],
