@@ -53,6 +53,23 @@ describe('chat --login', () => {
     expect(subjectsOf(server)).toEqual(['customer'])
   })
 
+  it('signs in from a terminal before there is a prompt', async () => {
+    const server = await serve()
+    const fake = createFakeIo({ columns: 1000, env: { BROWSER: 'true', NO_COLOR: '1' } })
+    const ended = run(['chat', '--endpoint', server.url, '--login'], fake.io)
+    running.push({ fake, ended })
+    const before = await fake.outHas('Ctrl-C gives up.')
+    expect(before).not.toContain('> ')
+    await new LoginVisitor().signIn(loginAddressIn(before), 'new-customer')
+    await fake.outHas('Signed in as New customer.\nAccount Desk at ')
+    await fake.outHas('> ')
+    fake.stdin.emit('data', Buffer.from('one\r'))
+    await fake.outHas('Account Desk: You said one.')
+    fake.stdin.emit('data', Buffer.from('/quit\r'))
+    expect(await ended).toBe(0)
+    expect(fake.err()).toBe('')
+  })
+
   it('signs staff in at their own login', async () => {
     const server = await serve()
     Object.assign(server.emulator.world.agents.get('account')?.details ?? {}, { userType: 'agent' })
