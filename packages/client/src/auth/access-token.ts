@@ -1,4 +1,5 @@
 import { type AccessTokenClaims, AccessTokenClaimsSchema } from '@aiagent/protocol'
+import { jwtPayload } from '../util/jwt-payload.ts'
 import { check } from '../util/standard-schema.ts'
 import { ACCESS_TOKEN_REFRESH_BUFFER_MS } from './auth-strategy.ts'
 
@@ -8,15 +9,8 @@ import { ACCESS_TOKEN_REFRESH_BUFFER_MS } from './auth-strategy.ts'
  * Nothing is verified: that is the service's part. It never throws.
  */
 export function readClaims(token: string): AccessTokenClaims {
-  const payload = token.split('.')[1]
-  if (!payload) return {}
-  try {
-    const bytes = Uint8Array.from(atob(payload.replaceAll('-', '+').replaceAll('_', '/')), char => char.charCodeAt(0))
-    const claims = check(AccessTokenClaimsSchema, JSON.parse(new TextDecoder().decode(bytes)))
-    return claims.ok ? claims.value : {}
-  } catch {
-    return {}
-  }
+  const claims = check(AccessTokenClaimsSchema, jwtPayload(token))
+  return claims.ok ? claims.value : {}
 }
 
 /** When a token expires by its own word, in milliseconds since the epoch. */
