@@ -24,6 +24,7 @@ export interface ServiceBehaviour {
   postSession: boolean
   unknownSession: 'refuse' | 'close-4404'
   tokenLifeSeconds: number
+  portalPageSize: number
 }
 
 /**
@@ -37,8 +38,8 @@ export interface ServiceControl {
   pushFrame(sessionId: string, frame: ServerMessage | string): void
   endSession(sessionId: string): boolean
   forgetSession(sessionId: string): boolean
-  /** A token for a person who signed in. */
-  issueToken(options?: { lifeSeconds?: number }): string
+  /** A token for a person who signed in: by default a customer. */
+  issueToken(options?: { lifeSeconds?: number; subject?: string }): string
   requests(): readonly SeenRequest[]
   frames(sessionId: string): readonly { readonly data: unknown; readonly message?: ClientMessage }[]
   change(behaviour: Partial<ServiceBehaviour>): void
@@ -184,7 +185,7 @@ export class Service {
     await Promise.all(this.#agents.map(agent => agent.destroy()))
     for (const raw of this.#raw) raw.close()
     await this.#parts.close()
-    await eventually(() => this.clock.pending.length === 0, 'that destroyed agents leave no timer')
+    await eventually(() => this.clock.waiting === 0, 'that destroyed agents leave no timer')
   }
 }
 

@@ -1,5 +1,6 @@
 import { type AgentSeed, DEFAULT_WORLD, type Reply, type WorldSeed } from '@aiagent/emulator'
 import type { AgentDetails } from '@aiagent/protocol'
+import { DESK_AGENTS } from './desk-world.ts'
 
 const agent = (agentId: string, details: AgentDetails = {}, rest: Partial<AgentSeed> = {}): AgentSeed => ({
   details: { name: 'Help Desk', isAuthenticated: false, userType: 'customer', ...details, agentId },
@@ -21,7 +22,7 @@ export const FULL_DETAILS = {
   userType: 'customer',
 } satisfies AgentDetails
 
-/** What the scenarios count on: an open help desk, a desk for people who signed in, and a few odd ones. */
+/** What the scenarios count on: an open help desk, a desk for people who signed in, a contact center, and a few odd ones. */
 export const WORLD: Partial<WorldSeed> = {
   ...DEFAULT_WORLD,
   agents: [
@@ -36,6 +37,7 @@ export const WORLD: Partial<WorldSeed> = {
     agent('unreachable', { webSocketDomain: 'ws://127.0.0.1:1' }),
     // Knows one attribute, and its type.
     agent('strict', {}, { contextAttributes: { age: { type: 'integer' }, plan: { type: 'string' } } }),
+    ...DESK_AGENTS,
   ],
 }
 
