@@ -1,0 +1,71 @@
+// Signing people in, as a page does it. Compiled with everything else; it runs in a browser only.
+import { AiAgent, AuthError, preloadPkce } from '@aiagent/client'
+import { type MsalApplication, msalIdentityClient } from '@aiagent/client/msal'
+import { CALLBACK_PAGE, createOidcIdentityClient, type IdentityClientFactory } from '@aiagent/client/pkce'
+
+const endpoint = 'https://agents.example.com'
+declare const button: HTMLButtonElement
+declare const application: MsalApplication
+
+// #region deployment
+const desk = new AiAgent({ id: 'desk', endpoint, authScheme: 'popup' })
+await preloadPkce()
+button.addEventListener('click', () => void desk.initialize())
+// #endregion
+
+// #region pkce
+const config = {
+  clientId: 'my-application',
+  authorizationUrl: 'https://login.example.com/tenant/v2.0',
+  knownAuthorities: ['login.example.com'],
+  redirectUri: `${location.origin}/signed-in.html`,
+  scopes: ['openid', 'profile', 'offline_access', 'api://agents/core.aiservices.read'],
+  authScheme: 'redirect',
+} as const
+const account = new AiAgent({ id: 'account', endpoint, auth: { type: 'pkce', config } })
+await account.initialize() // leaves the page where nobody is signed in; the page that comes back calls it again
+// #endregion
+
+// #region failures
+button.addEventListener('click', async () => {
+  try {
+    await desk.initialize()
+  } catch (error) {
+    if (!(error instanceof AuthError)) throw error
+    if (error.reason === 'popup_closed') return
+    button.textContent = error.reason === 'popup_blocked' ? 'Allow popups, then sign in' : 'Try again'
+  }
+})
+// #endregion
+
+// #region callback
+export const fetchHandler = (request: Request): Response | undefined =>
+  new URL(request.url).pathname === '/signed-in.html'
+    ? new Response(CALLBACK_PAGE, { headers: { 'content-type': 'text/html; charset=utf-8' } })
+    : undefined
+// #endregion
+
+// #region msal
+export const withMsal = new AiAgent({
+  id: 'account',
+  endpoint,
+  auth: { type: 'pkce', config, identityClient: msalIdentityClient(application) },
+})
+// #endregion
+
+// #region identity-client
+const identityClient: IdentityClientFactory = async settings => {
+  const client = await createOidcIdentityClient(settings)
+  return {
+    restore: () => client.restore(),
+    renew: session => client.renew(session),
+    login: request => client.login(request),
+    logout: plan => client.logout({ ...plan, postLogoutRedirectUri: `${location.origin}/goodbye.html` }),
+  }
+}
+export const withOwn = new AiAgent({ id: 'account', endpoint, auth: { type: 'pkce', config, identityClient } })
+// #endregion
+
+// #region logout
+button.addEventListener('click', () => void account.logout())
+// #endregion
