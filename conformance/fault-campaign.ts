@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import { Journal } from './journal.ts'
 import { LeakWatch, type Outcome, outcomeOf } from './leak-watch.ts'
+import { ObservedClock } from './observed-clock.ts'
 import { reply, WORLD } from './world.ts'
 
 /** Something that happens in a run: a call of the host's, time that passes, or something that goes wrong. */
@@ -68,13 +69,18 @@ const runOf = (isLossy: boolean, faults: fc.Arbitrary<Fault>[]) =>
   fc.record({
     isLossy: fc.constant(isLossy),
     startsConnected: fc.boolean(),
+    recovers: fc.boolean(),
     steps: fc.array(stepOf(faults), { maxLength: 30, size: 'max' }),
   })
 
-/** A run: whether frames may get lost in it, whether the trouble begins with an open chat, and what happens then. */
+/** A run: what happens in it, and how it begins and ends. */
 export interface Run {
+  /** Whether frames may get lost. */
   readonly isLossy: boolean
+  /** Whether the trouble begins with an open chat. */
   readonly startsConnected: boolean
+  /** Whether the trouble has an end before the agent is destroyed. */
+  readonly recovers: boolean
   readonly steps: readonly Step[]
 }
 
@@ -96,11 +102,15 @@ export async function warmUp(): Promise<void> {
 /** One run: an agent and its service in this process, on a clock that the steps move. */
 export class CampaignRun {
   readonly #clock = new ManualClock()
+  /** The same, as the agent sees it. */
+  readonly #agentClock = new ObservedClock(this.#clock)
   readonly #watch = new LeakWatch()
   readonly #emulator: Emulator = createEmulator({ world: WORLD, reply, clock: this.#clock })
   readonly #agent: AiAgent
   readonly #journal: Journal
   readonly #calls: Outcome[] = []
+  /** The run's own. */
+  readonly #timers: number[] = []
   /** Contents by id, of what was accepted, in order. */
   readonly #accepted = new Map<string, string>()
   #sent = 0
@@ -108,15 +118,15 @@ export class CampaignRun {
   constructor() {
     const { fetch, WebSocket, origin } = this.#emulator
     const environment = {
-      ...this.#watch.counting({ fetch, WebSocket, clock: this.#clock, memory: new MemoryCacheAdapter() }),
+      ...this.#watch.counting({ fetch, WebSocket, clock: this.#agentClock, memory: new MemoryCacheAdapter() }),
       page: this.#watch.page,
     }
     this.#agent = new AiAgent({ id: 'help', endpoint: origin, ...CONFIG }, environment)
     this.#journal = new Journal(this.#agent)
   }
 
-  /** Goes through the steps, lifts all faults, and checks what must hold then. */
-  async play({ isLossy, startsConnected, steps }: Run): Promise<void> {
+  /** Goes through the steps, and checks what must hold after them. */
+  async play({ isLossy, startsConnected, recovers, steps }: Run): Promise<void> {
     try {
       if (startsConnected) {
         await this.#agent.initialize()
@@ -127,8 +137,10 @@ export class CampaignRun {
         if (step.do === 'elapse') await this.#clock.advance(step.ms)
         await turnEventLoop(6)
       }
-      await this.#recover()
-      this.#checkMessages(isLossy)
+      if (recovers) {
+        await this.#recover()
+        this.#checkMessages(isLossy)
+      }
       await this.#end()
     } catch (error) {
       // What comes up after a failure is its consequence.
@@ -140,12 +152,16 @@ export class CampaignRun {
   }
 
   async #end(): Promise<void> {
-    await this.#agent.destroy()
+    for (const timer of this.#timers) this.#clock.clearTimeout(timer)
+    const ending = outcomeOf(this.#agent.destroy())
+    // A goodbye under way may take its time.
+    await this.#clock.advance(100)
+    expect(ending).toEqual({ settled: true })
     this.#emulator.close()
     await turnEventLoop()
     expect(this.#calls.filter(({ settled }) => !settled)).toEqual([])
     expect(this.#watch.mostSockets).toBeLessThanOrEqual(1)
-    expect(this.#clock.pendingTimers).toBe(0)
+    expect(this.#agentClock.waiting).toBe(0)
     await this.#watch.expectNothingLeft()
   }
 
@@ -195,7 +211,8 @@ export class CampaignRun {
 
   #call(call: (signal: AbortSignal) => Promise<void>, givenUpAfterMs?: number): void {
     const controller = this.#watch.controller()
-    if (givenUpAfterMs !== undefined) this.#clock.setTimeout(() => controller.abort(), givenUpAfterMs)
+    if (givenUpAfterMs !== undefined)
+      this.#timers.push(this.#clock.setTimeout(() => controller.abort(), givenUpAfterMs))
     this.#calls.push(outcomeOf(call(controller.signal)))
   }
 
@@ -213,6 +230,9 @@ export class CampaignRun {
     // It may have been told that its session is gone; then a new one followed by itself.
     if (connecting.error !== undefined) expect(connecting.error).toMatchObject({ code: 'CONNECTION_ERROR' })
     expect(this.#agent.getState()).toBe('CONNECTED')
+    const again = [outcomeOf(this.#agent.disconnect()), outcomeOf(this.#agent.connect())]
+    await this.#clock.advance(1_000)
+    expect([this.#agent.getState(), again]).toEqual(['CONNECTED', [{ settled: true }, { settled: true }]])
     this.#send()
     await this.#clock.advance(1_000)
     expect(this.#journal.answers.at(-1)).toBe(`You said: message ${this.#sent - 1}`)

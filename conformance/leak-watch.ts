@@ -77,7 +77,8 @@ export class LeakWatch {
 
   /** Fails unless everything was given back. A closed connection may take a turn or two to go. */
   async expectNothingLeft(): Promise<void> {
-    await eventually(() => this.openSockets === 0, 'that no socket is left')
+    if (this.#connections.size > 0) await eventually(() => this.openSockets === 0, 'that no connection is left')
+    expect(this.openSockets).toBe(0)
     expect(this.pageListeners).toBe(0)
     expect(this.#signals.flatMap(signal => getEventListeners(signal, 'abort'))).toEqual([])
   }

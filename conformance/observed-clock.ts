@@ -11,6 +11,7 @@ export const systemClock: Clock = {
 export class ObservedClock implements Clock {
   readonly #clock: Clock
   readonly #pending = new Map<unknown, number>()
+  readonly #background = new Set<unknown>()
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -23,17 +24,28 @@ export class ObservedClock implements Clock {
     return [...this.#pending.values()]
   }
 
+  /** How many timers wait, those that keep no process alive among them. */
+  get waiting(): number {
+    return this.#pending.size + this.#background.size
+  }
+
   setTimeout = (callback: () => void, delayMs: number, options?: { background?: boolean }): unknown => {
     const handle: unknown = this.#clock.setTimeout(() => {
-      this.#pending.delete(handle)
+      this.#forget(handle)
       callback()
     }, delayMs)
-    if (!options?.background) this.#pending.set(handle, delayMs)
+    if (options?.background) this.#background.add(handle)
+    else this.#pending.set(handle, delayMs)
     return handle
   }
 
   clearTimeout = (handle: unknown): void => {
-    this.#pending.delete(handle)
+    this.#forget(handle)
     this.#clock.clearTimeout(handle)
+  }
+
+  #forget(handle: unknown): void {
+    this.#pending.delete(handle)
+    this.#background.delete(handle)
   }
 }
