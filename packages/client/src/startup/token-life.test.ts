@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest'
+import { passing, payloadsOf, rejection, requestsTo, setUp } from '../../test/agent-harness.ts'
+import type { AuthStrategy, PostAuthenticationCallback } from '../auth/auth-strategy.ts'
+
+const HOUR_SECONDS = 3_600
+
+describe('the life of a token', () => {
+  it('[EVT-05] tokenExpiring says once, five minutes before, when the present token expires', async () => {
+    const { clock, emulator, make } = setUp()
+    const accessToken = emulator.control.issueToken({ subject: 'customer', lifeSeconds: HOUR_SECONDS })
+    const expiresAt = Math.floor(clock.now() / 1000) * 1000 + HOUR_SECONDS * 1000
+    const { agent, told } = make({ id: 'account', auth: { type: 'pre-auth', accessToken } })
+    await agent.initialize()
+    await clock.advance(expiresAt - clock.now() - 301_000)
+    expect(payloadsOf(told, 'tokenExpiring')).toEqual([])
+    await clock.advance(2_000)
+    expect(payloadsOf(told, 'tokenExpiring')).toEqual([{ reason: 'expiring', expiresAt }])
+    await clock.advance(400_000)
+    expect(payloadsOf(told, 'tokenExpiring')).toHaveLength(1)
+  })
+
+  it('[EVT-05] tokenExpiring says that the chat wants one now and none can be had; what waits leaves with the next', async () => {
+    const { clock, emulator, make } = setUp()
+    const token = () => emulator.control.issueToken({ subject: 'customer', lifeSeconds: HOUR_SECONDS })
+    const { agent, told } = make({ id: 'account', auth: { type: 'pre-auth', accessToken: token() } })
+    await agent.initialize()
+    await agent.connect()
+    emulator.control.expireTokens()
+    await agent.send('Where is my parcel?')
+    for (let steps = 0; steps < 50 && payloadsOf(told, 'tokenExpiring').length === 0; steps++) await clock.advance(10)
+    expect(payloadsOf(told, 'tokenExpiring')).toEqual([{ reason: 'transport_request' }])
+    await agent.updateAccessToken(token())
+    for (let steps = 0; steps < 200 && payloadsOf(told, 'agentMessage').length === 0; steps++) await clock.advance(10)
+    expect(payloadsOf(told, 'agentMessage').map(({ message }) => message.content)).toEqual(['You said: Where is my parcel?'])
+  })
+
+  it('[AUTH-06] a session refused for a token about to expire is asked for once more with a fresh one', async () => {
+    const { emulator, make } = setUp()
+    const issue = (lifeSeconds: number) => emulator.control.issueToken({ subject: 'customer', lifeSeconds })
+    const asked: number[] = []
+    const refreshTokenFn = async () => {
+      asked.push(1)
+      return issue(HOUR_SECONDS)
+    }
+    const { agent } = make({ id: 'account', auth: { type: 'pre-auth', accessToken: issue(200), refreshTokenFn } })
+    await agent.initialize()
+    const sessions = emulator.control.requests().filter(({ path }) => path.endsWith('/session'))
+    expect([sessions.at(-1)?.status, asked.length]).toEqual([200, 1])
+  })
+
+  it('[AUTH-06] where no better token can be had, the error says so plainly and with a code of its own', async () => {
+    const { emulator, make } = setUp({ settings: { tokenLifeSeconds: 200 } })
+    const { agent } = make()
+    const error = await rejection(agent.initialize())
+    expect(error).toMatchObject({ code: 'SESSION_UNAUTHORIZED', status: 401 })
+    expect(error.message).toMatch(/Token will expire soon.*at least five minutes longer/)
+    // The refused attempt, and the one with the token of the forced refresh.
+    expect(requestsTo(emulator).filter(line => line === 'POST session')).toHaveLength(2)
+  })
+
+  it('[AUTH-24] what follows a sign-in uses the token that the strategy has then, not the one the sign-in told', async () => {
+    const { clock, emulator, make } = setUp()
+    const issue = () => emulator.control.issueToken({ subject: 'customer', lifeSeconds: HOUR_SECONDS })
+    let token = issue()
+    let told: PostAuthenticationCallback | undefined
+    const strategy: AuthStrategy = {
+      initialize({ postAuthentication }) {
+        told = postAuthentication
+      },
+      async authenticate() {
+        await told?.({ accessToken: issue() })
+        // Renewed the moment the person was back.
+        token = issue()
+      },
+      getToken: () => token,
+    }
+    const { agent } = make({ id: 'account', auth: strategy })
+    await passing(clock, agent.initialize())
+    expect(agent.getAccessToken()).toBe(token)
+    const session = emulator.control.requests().find(({ path }) => path.endsWith('/session'))
+    expect(session?.headers['authorization']).toBe(`Bearer ${token}`)
+  })
+})
