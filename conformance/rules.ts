@@ -12,6 +12,8 @@ export interface Rule {
 const DONE: Readonly<Record<string, string>> = {
   'CFG-01':
     '`id` and `endpoint` are required; a missing or malformed one is a clear error from the constructor, naming the field; the endpoint may be http(s)://, ws(s):// or a bare host (ws maps to http and wss to https for REST)',
+  'CFG-03':
+    '`autoConnect` (default false) connects after `initialize()` completes, also after a portal pipeline that waited for a choice',
   'CFG-04': '`maxQueueSize` default 1000',
   'CFG-05':
     '`maxReconnectAttempts` default Infinity; when they are used up the state is CLOSED, one `error` event says so, no timer is left, and a later connect() starts anew',
@@ -23,7 +25,20 @@ const DONE: Readonly<Record<string, string>> = {
     '`sessionId` (string or finite number) given: no session call at initialization, the id is used as it is; an unusable one is rejected',
   'CFG-11':
     '`initParams` as in the INIT rows; `getInitParams()` returns all keys, well-known or not; `getQueryParams()` is its alias',
+  'CFG-12':
+    '`context` is merged with `initialize({ context })` (the latter wins), used for portal/profile auto-select and stored for reconnect',
   'CFG-15': '`scopes` is no field of AiAgentConfig (a type error; at run time it is ignored with a warning)',
+  'INIT-01':
+    "Flow A (`isDefaultAgent` not 'true'): portals are intersected with `agentDetails.portals`; `id` stands in for a missing `agentid`; `agentid` never changes which agent's details are fetched",
+  'INIT-02': '`departmentId` is the fallback in Flow B where `agentDetails.departmentId` is missing',
+  'INIT-04':
+    'short URL template: `templateName`, then `shortUrlTemplate`, then `vendortemplate`; sent as `shortUrlTemplate` with every portal manager call',
+  'INIT-05':
+    "`authType` (trimmed, ignoring case): 'customer' gives the customer profile mode, no PUT and customer details; 'user' gives user profiles and the PUT",
+  'INIT-07': '`userid` keys the portal cache',
+  'INIT-08': "`isDefaultAgent` 'true' turns on Flow B",
+  'FLOW-01':
+    "`initialize()` fetches deployment information and agent details over REST, then opens the session; with a contact-center setup (`portalIds` non-blank, or `agentDetails.portals` non-empty, or `isDefaultAgent` 'true') the pipeline (portals, agents where asked, profiles) ends before any session or WebSocket is opened",
   'FLOW-02': 'close code 1000 or 1005: no reconnect is scheduled',
   'FLOW-03':
     'any other close code: reconnect with exponential backoff between base and max delay, up to maxReconnectAttempts',
@@ -31,18 +46,45 @@ const DONE: Readonly<Record<string, string>> = {
     '`send()` while disconnected queues up to maxQueueSize; beyond it the call rejects with a clear error and nothing already queued is lost',
   'FLOW-05':
     'after an open with queued messages the queue is flushed in order, with the 5 ms delay between bursts of 16 (a wake-up that comes late, as in a hidden tab, sends what the elapsed time allows), then `queueFlushed` is emitted once with the count',
+  'FLOW-06': 'agent not authenticated (`isAuthenticated` false): user/customer details are not fetched',
   'FLOW-07':
     '`setContext()` merges into the cached context; with `sendImmediately` only the attributes that changed are sent; no change, no frame',
   'FLOW-08':
     'context survives a reload (session storage): `getContext()` returns it and the next session POST carries it; an ordinary reconnect sends nothing, the session has it; `removeContext()`',
   'FLOW-09':
     '`restartConnection()` makes a new session, with the context in the session POST; the stored context goes over the WebSocket only where the caller supplies an existing sessionId',
+  'FLOW-10':
+    '`selectPortal()`, `selectAgent()`, `selectUserProfile()` reject with InitializationPipelineError when the pipeline fails',
+  'FLOW-11':
+    "several profiles: auto-select from session storage, then `vendor_personalization_profile_id` in the context, then `isLastUsedInPortal`, then the portal's default; else `profilesAvailable`",
+  'FLOW-13':
+    "a selected profile (auto or by `selectUserProfile()`) is written to session storage under `v2_{rigelPrefix}selectedProfile-{portalId}` as `{ name, id, isLastUsedInPortal, portalId }`; the prefix is `deploymentInfo.tenant_identifier`, else the endpoint URL's first path segment",
+  'FLOW-14': 'after the profile PUT succeeds the cached getUserProfiles responses are invalidated',
+  'FLOW-15':
+    '`updateUserProfile()` clears every profile cache entry (`vendor_profiles_…`) of this agent and the getUserProfiles responses, also where the PUT fails or is skipped, so that the next run refetches',
+  'FLOW-18':
+    '`cache.enabled` false: no deployment-info cache, no REST response cached (in memory either), no pipeline profile cache; context lives in memory only; the anonymous token has its own switch',
   'FLOW-20': 'an empty message content is left out of the payload',
+  'FLOW-21':
+    '`restartPortalInitializer()` runs the pipeline again (agents without one: `restartConnection()`); `restartCcHostInitializer()` is its deprecated alias',
+  'FLOW-22':
+    'portal-trained customer agents (`userType` customer with portals): a failing portal manager call rejects `initialize()` with PORTAL_FETCH_FAILED',
+  'FLOW-23':
+    'an auto-select that fails before the first user gate rejects `initialize()` with InitializationPipelineError',
   'FLOW-24':
     'the transcript records every message sent and received (a queued one counts as sent when accepted; token frames never): message, direction (`sent` or `received`), timestamp, sessionId, agentId',
+  'FLOW-25':
+    'after completion `selectPortal(p)` with p of `availablePortals` switches: a new run at p, the chat is left, agent and profile gates follow, `initialized` is emitted once more; an id outside the list is INVALID_SELECTION and leaves the running chat untouched',
+  'FLOW-26':
+    '`initialize()` resolves at the first gate or at completion, whichever is first; `getIsInitialized()` is false until completion; a second `initialize()` at a gate resolves without a second run; a failure after the first gate rejects only the select promise',
   'REST-01':
     '`GET /core/aiservices/v4/aiagent/details/agent/{agentId}` returns agent details: webSocketDomain, extraScopes, clientAppId, languageCode, enableDataMasking, isAuthenticated, departmentId, portals, userType',
   'REST-02': '`POST …/session` with optional `{ context }` returns a session id; 403, 404 or 405 fall back to GET',
+  'REST-03': '`GET …/portalmgr/v3/portals` (customer list); Flow A intersects it with agentDetails.portals',
+  'REST-04':
+    'profile selection: PUT …/userprofiles/{id}/select with Bearer, `$lang`, `Accept-Language`, no body; any 2xx is success',
+  'REST-06':
+    'getMyPortals and getPortals responses are cached when the cache is enabled, keyed by language and departmentId',
   'REST-08':
     'the per-call authToken may be omitted when `getToken` is set on ApiHelperConfig; with neither, a clear error',
   'REST-09':
@@ -62,6 +104,8 @@ const DONE: Readonly<Record<string, string>> = {
   'OPS-06':
     'message helpers: createContextMessage, createFeedbackMessage, createEscalationMessage, createAgentMessage, createGracefulDisconnectMessage, createTokenMessage',
   'OPS-08': 'getAgentDetails() and getDeploymentInfo() work before initialize()',
+  'EVT-01': 'initialized (with availablePortals: every portal that the user can switch to, see FLOW-25)',
+  'EVT-02': 'portalsAvailable, agentsAvailable, profilesAvailable',
   'EVT-04':
     'transcriptUpdate, payload a TranscriptEntry, for each message sent or received that the role, persona and type filters let through, also when storing is off; never for token frames',
   'EVT-06': 'queueFlushed',
@@ -69,6 +113,10 @@ const DONE: Readonly<Record<string, string>> = {
   'EVT-08':
     'connection and message events: connected, closed, stateChanged, message, agentMessage, errorMessage, heartbeat, error',
   'EVT-09': 'a listener that throws breaks neither the library nor the other listeners',
+  'ERR-01':
+    'InitializationPipelineError: pipelineCode (= error.code), stage, optional portal and agent; works with instanceof',
+  'ERR-02':
+    'every pipelineCode arises in its own condition: AUTH_TOKEN_REQUIRED, NO_PORTALS, PORTAL_FETCH_FAILED, PORTAL_DETAILS_FAILED, PROFILE_FETCH_FAILED, PROFILE_PERSIST_FAILED, NO_AGENTS_FOR_PORTAL, DEPARTMENT_ID_REQUIRED, INVALID_SELECTION',
   'ERR-03':
     'AuthError, ConnectionError, MessageError and their common base SDKError carry a stable code from the union of `PROTOCOL.md` 3.11 and the cause',
   'ERR-04': '401 at session creation and a rejected session id are told apart from other failures by code',
@@ -95,72 +143,30 @@ const DONE: Readonly<Record<string, string>> = {
 const OPEN: Readonly<Record<string, string>> = {
   'CFG-02':
     '`auth` takes a config object, an AuthProvider (`getToken()`), an AuthStrategy (full lifecycle) or nothing (anonymous); anything else is an AuthError',
-  'CFG-03':
-    '`autoConnect` (default false) connects after `initialize()` completes, also after a portal pipeline that waited for a choice',
   'CFG-09':
     "`cache` defaults: enabled true, storageType 'session', ttl 300000 ms; 'local', 'memory' and a custom adapter also work; it holds agent details, portals, my portals, portal details, profiles, agents by portal and masking patterns",
-  'CFG-12':
-    '`context` is merged with `initialize({ context })` (the latter wins), used for portal/profile auto-select and stored for reconnect',
   'CFG-13':
     "`connector.connectorUrl` overrides the connector script's URL; `connector` carries the host's environment label",
   'CFG-14':
     "`authScheme` default 'popup', seen in login and in logout; applies only to the PKCE config that the library builds; ignored where the host gives a full PKCEAuthConfig",
-  'INIT-01':
-    "Flow A (`isDefaultAgent` not 'true'): portals are intersected with `agentDetails.portals`; `id` stands in for a missing `agentid`; `agentid` never changes which agent's details are fetched",
-  'INIT-02': '`departmentId` is the fallback in Flow B where `agentDetails.departmentId` is missing',
   'INIT-03':
     "`portalIds` (comma-separated): no list call (getMyPortals, getPortals) and no connector hooks, minimal portal objects are used; the chosen one's details are still fetched",
-  'INIT-04':
-    'short URL template: `templateName`, then `shortUrlTemplate`, then `vendortemplate`; sent as `shortUrlTemplate` with every portal manager call',
-  'INIT-05':
-    "`authType` (trimmed, ignoring case): 'customer' gives the customer profile mode, no PUT and customer details; 'user' gives user profiles and the PUT",
   'INIT-06':
     "`scopes` (comma-separated) are used exactly as given: no defaults, no extraScopes, no platform additions; a host PKCE config's own scopes win; getAuthScopes() equals the given list (a permission prefix and OpenID's own scopes appear on the wire only)",
-  'INIT-07': '`userid` keys the portal cache',
-  'INIT-08': "`isDefaultAgent` 'true' turns on Flow B",
   'INIT-09': '`vendorclientid` is the client id of the built PKCE config',
   'INIT-10':
     "`platform` selects the connector script; it loads for every set value, 'standalone' and 'test' too; 'test' maps to the standalone connector's path; neither a base for the environment nor a connectorUrl is a clear error",
   'INIT-11': "`env`: 'dev', 'qa', 'non-prod', 'prod'; anything else is 'prod'",
-  'FLOW-01':
-    "`initialize()` fetches deployment information and agent details over REST, then opens the session; with a contact-center setup (`portalIds` non-blank, or `agentDetails.portals` non-empty, or `isDefaultAgent` 'true') the pipeline (portals, agents where asked, profiles) ends before any session or WebSocket is opened",
-  'FLOW-06': 'agent not authenticated (`isAuthenticated` false): user/customer details are not fetched',
-  'FLOW-10':
-    '`selectPortal()`, `selectAgent()`, `selectUserProfile()` reject with InitializationPipelineError when the pipeline fails',
-  'FLOW-11':
-    "several profiles: auto-select from session storage, then `vendor_personalization_profile_id` in the context, then `isLastUsedInPortal`, then the portal's default; else `profilesAvailable`",
   'FLOW-12':
     "`vendor_portal_id` / `vendor_personalization_profile_id` in the context (plain string or `{ value }`) auto-select portal / profile; a connector's default portal goes first (decision)",
-  'FLOW-13':
-    "a selected profile (auto or by `selectUserProfile()`) is written to session storage under `v2_{rigelPrefix}selectedProfile-{portalId}` as `{ name, id, isLastUsedInPortal, portalId }`; the prefix is `deploymentInfo.tenant_identifier`, else the endpoint URL's first path segment",
-  'FLOW-14': 'after the profile PUT succeeds the cached getUserProfiles responses are invalidated',
-  'FLOW-15':
-    '`updateUserProfile()` clears every profile cache entry (`vendor_profiles_…`) of this agent and the getUserProfiles responses, also where the PUT fails or is skipped, so that the next run refetches',
   'FLOW-16':
     'the connector picks the portal by `getDefaultPortal`: the full processed list is stored, and `initialized` carries it as `availablePortals`',
   'FLOW-17':
     'once agent details are loaded their `languageCode` is set on ApiHelper and the anonymous strategy is re-scoped with the resolved scope list',
-  'FLOW-18':
-    '`cache.enabled` false: no deployment-info cache, no REST response cached (in memory either), no pipeline profile cache; context lives in memory only; the anonymous token has its own switch',
   'FLOW-19':
     '`enableDataMasking` true and deployment version 21.22.2 or later (semver): patterns load during init, `send()` masks outbound customer/human messages, `maskContent()` masks on demand; a lower, missing or unreadable version makes no pattern call',
-  'FLOW-21':
-    '`restartPortalInitializer()` runs the pipeline again (agents without one: `restartConnection()`); `restartCcHostInitializer()` is its deprecated alias',
-  'FLOW-22':
-    'portal-trained customer agents (`userType` customer with portals): a failing portal manager call rejects `initialize()` with PORTAL_FETCH_FAILED',
-  'FLOW-23':
-    'an auto-select that fails before the first user gate rejects `initialize()` with InitializationPipelineError',
-  'FLOW-25':
-    'after completion `selectPortal(p)` with p of `availablePortals` switches: a new run at p, the chat is left, agent and profile gates follow, `initialized` is emitted once more; an id outside the list is INVALID_SELECTION and leaves the running chat untouched',
-  'FLOW-26':
-    '`initialize()` resolves at the first gate or at completion, whichever is first; `getIsInitialized()` is false until completion; a second `initialize()` at a gate resolves without a second run; a failure after the first gate rejects only the select promise',
-  'REST-03': '`GET …/portalmgr/v3/portals` (customer list); Flow A intersects it with agentDetails.portals',
-  'REST-04':
-    'profile selection: PUT …/userprofiles/{id}/select with Bearer, `$lang`, `Accept-Language`, no body; any 2xx is success',
   'REST-05':
     "portal, masking and profile calls send the language as `$lang` and as `Accept-Language`, by fixed mapping rules (a British English locale maps to 'en-us'); there is no per-call language option; `setLanguage` sets it",
-  'REST-06':
-    'getMyPortals and getPortals responses are cached when the cache is enabled, keyed by language and departmentId',
   'REST-07':
     'ApiHelper has getAiAgentSession, getAgentDetails, getDeploymentInfo, getPortals, getMyPortals, getAgentsByPortal, getUserProfiles, selectUserProfile, getUserDetails, getCustomerDetails, setLanguage',
   'REST-12':
@@ -219,15 +225,9 @@ const OPEN: Readonly<Record<string, string>> = {
   'AUTH-23': 'strategies without logout() do nothing but drop the cached token; host UI state is not cleared',
   'AUTH-24':
     'the finishAuthentication callback syncs the access token through AuthenticationService.getToken() before onAuthComplete',
-  'EVT-01': 'initialized (with availablePortals: every portal that the user can switch to, see FLOW-25)',
-  'EVT-02': 'portalsAvailable, agentsAvailable, profilesAvailable',
   'EVT-03':
     'callTranscriptUpdate (also when cleared), callerInfoUpdate, conversationIdUpdate, userContextUpdate, filterTagsUpdate',
   'EVT-05': 'tokenExpiring',
-  'ERR-01':
-    'InitializationPipelineError: pipelineCode (= error.code), stage, optional portal and agent; works with instanceof',
-  'ERR-02':
-    'every pipelineCode arises in its own condition: AUTH_TOKEN_REQUIRED, NO_PORTALS, PORTAL_FETCH_FAILED, PORTAL_DETAILS_FAILED, PROFILE_FETCH_FAILED, PROFILE_PERSIST_FAILED, NO_AGENTS_FOR_PORTAL, DEPARTMENT_ID_REQUIRED, INVALID_SELECTION',
 }
 
 /** Every rule: the rows of the requirements, and decisions of our own (OWN). */
