@@ -3,7 +3,7 @@ import type { Awaitable, CacheAdapter, CacheEntry } from '../platform/cache-adap
 import { sameJson } from '../util/same-json.ts'
 
 /** Start of the key under which a context is stored; the agent's id follows. */
-export const CONTEXT_KEY_PREFIX = 'aiagent_context_'
+const CONTEXT_KEY_PREFIX = 'aiagent_context_'
 
 /** What stands behind a prefix of the host's. */
 const CONTEXT = 'context_'
