@@ -179,7 +179,7 @@ describe('optional fields', () => {
         sessionId: undefined,
         initParams: {},
         context: {},
-      connector: {},
+        connector: {},
         warnings: [],
       })
   })

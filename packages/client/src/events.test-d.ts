@@ -29,7 +29,9 @@ describe('events', () => {
       expectTypeOf(payload).toEqualTypeOf<{ code: number; reason: string; willReconnect: boolean }>(),
     )
     agent.on('stateChanged', ({ payload }) => expectTypeOf(payload.state).toEqualTypeOf<ConnectionState>())
-    agent.on('initialized', ({ payload }) => expectTypeOf(payload.agent).toEqualTypeOf<AgentDetails | AgentListItem | undefined>())
+    agent.on('initialized', ({ payload }) =>
+      expectTypeOf(payload.agent).toEqualTypeOf<AgentDetails | AgentListItem | undefined>(),
+    )
     agent.on('contextValidation', ({ payload }) => {
       expectTypeOf(payload.message).toEqualTypeOf<Message>()
       expectTypeOf(payload.issues).toEqualTypeOf<ContextValidationIssue[]>()

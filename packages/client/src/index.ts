@@ -36,6 +36,7 @@ export type {
   GetUserProfilesOptions,
   SelectUserProfileOptions,
 } from './api/api-options.ts'
+export { AnonymousAuthStrategy } from './auth/anonymous-strategy.ts'
 export {
   ACCESS_TOKEN_REFRESH_BUFFER_MINUTES,
   ACCESS_TOKEN_REFRESH_BUFFER_MS,
@@ -46,20 +47,19 @@ export {
   type AuthenticationServiceConfig,
   type AuthenticationType,
   type AuthProvider,
-  type AuthStrategy,
   type AuthScheme,
+  type AuthStrategy,
   type AuthStrategyInitializeOptions,
   type ClientCredentialsAuthConfig,
   type ClientCredentialsAuthServiceConfig,
   type PKCEAuthConfig,
   type PKCEAuthServiceConfig,
-  type TokenAuthServiceConfig,
   type PostAuthenticationCallback,
   type PreAuthConfig,
   type PreAuthServiceConfig,
+  type TokenAuthServiceConfig,
   type TokenExpiringCallback,
 } from './auth/auth-strategy.ts'
-export { AnonymousAuthStrategy } from './auth/anonymous-strategy.ts'
 export { AuthenticationService, type AuthenticationServiceOptions } from './auth/authentication-service.ts'
 export { ClientCredentialsAuthStrategy } from './auth/client-credentials-strategy.ts'
 export type {
@@ -86,6 +86,12 @@ export type { AiAgentConnectorConfig } from './connector/connector-url.ts'
 export type { HookContract, IntentConfirm, SourceClick, WidgetActionListener } from './connector/hook-contract.ts'
 export type { PlatformComponentService } from './connector/platform-component.ts'
 export type { ContextAttributes } from './conversation/context-store.ts'
+export { AgentMessageHandler } from './conversation/handlers/agent-message-handler.ts'
+export { ChatHistoryHandler } from './conversation/handlers/chat-history-handler.ts'
+export { ContextValidationHandler } from './conversation/handlers/context-validation-handler.ts'
+export { ErrorMessageHandler } from './conversation/handlers/error-message-handler.ts'
+export { HeartbeatHandler } from './conversation/handlers/heartbeat-handler.ts'
+export { TokenRefreshHandler, type TokenRefreshHandlerOptions } from './conversation/handlers/token-refresh-handler.ts'
 export { Message, type MessageObject, type MessageOptions } from './conversation/message.ts'
 export {
   type AgentMessage,
@@ -118,12 +124,6 @@ export {
   type TokenMessageParams,
 } from './conversation/message-helpers.ts'
 export { MessageProcessor } from './conversation/message-processor.ts'
-export { AgentMessageHandler } from './conversation/handlers/agent-message-handler.ts'
-export { ChatHistoryHandler } from './conversation/handlers/chat-history-handler.ts'
-export { ContextValidationHandler } from './conversation/handlers/context-validation-handler.ts'
-export { ErrorMessageHandler } from './conversation/handlers/error-message-handler.ts'
-export { HeartbeatHandler } from './conversation/handlers/heartbeat-handler.ts'
-export { TokenRefreshHandler, type TokenRefreshHandlerOptions } from './conversation/handlers/token-refresh-handler.ts'
 export type { SendOptions } from './conversation/outgoing-messages.ts'
 export type {
   TranscriptConfig,

@@ -13,7 +13,11 @@ interface ConnectionSetUp {
 }
 
 /** A connection over fake sockets and a clock that stands still. Waits are drawn at the lower end: 1, 2, 4, 8, 15, 15 … s. */
-export function setUpConnection({ maxReconnectAttempts = Number.POSITIVE_INFINITY, address, page }: ConnectionSetUp = {}) {
+export function setUpConnection({
+  maxReconnectAttempts = Number.POSITIVE_INFINITY,
+  address,
+  page,
+}: ConnectionSetUp = {}) {
   FakeWebSocket.reset()
   const clock = new ManualClock()
   const told: string[] = []

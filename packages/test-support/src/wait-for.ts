@@ -37,7 +37,8 @@ export async function eventually<T>(probe: () => T, description = 'the condition
   for (;;) {
     const value = probe()
     if (value) return value
-    if (Date.now() > end) throw new Error(`Within ${LIMIT_MS} ms ${description} did not hold; last value: ${String(value)}`)
+    if (Date.now() > end)
+      throw new Error(`Within ${LIMIT_MS} ms ${description} did not hold; last value: ${String(value)}`)
     await new Promise<void>(resolve => setImmediate(resolve))
   }
 }

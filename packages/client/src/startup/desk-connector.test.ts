@@ -12,7 +12,11 @@ const CALL_EVENTS = [
 ] as const
 
 /** A desk agent whose platform's script runs in an own world. */
-function setUpConnector(initParams: Record<string, string>, script = CONNECTOR_SCRIPT, more: Partial<AiAgentConfig> = {}) {
+function setUpConnector(
+  initParams: Record<string, string>,
+  script = CONNECTOR_SCRIPT,
+  more: Partial<AiAgentConfig> = {},
+) {
   const world: Record<string, unknown> = {}
   const asked: string[] = []
   const importModule = async (url: string) => {
@@ -63,7 +67,9 @@ describe('an agent at a desk', () => {
     const { agent, environment } = setUpConnector({}, script)
     await agent.initialize()
     await agent.restartPortalInitializer()
-    const { PlatformComponentService: component } = environment.globals as { PlatformComponentService: { calls: string[] } }
+    const { PlatformComponentService: component } = environment.globals as {
+      PlatformComponentService: { calls: string[] }
+    }
     expect(component.calls).toEqual(['addCustomAuthScopes', 'initPlatform desk.read', 'getPortalList', 'getPortalList'])
     expect(agent.getIsInitialized()).toBe(false)
   })

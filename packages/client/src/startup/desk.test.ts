@@ -41,9 +41,15 @@ describe('an agent with portals', () => {
     expect(agent.getIsInitialized()).toBe(true)
     expect(requestsTo(emulator).filter(line => line.endsWith('session'))).toEqual([])
     await agent.connect()
-    expect(sessionBodies(emulator)).toMatchObject([{ context: { vendor_portal_id: { value: '1002', notInLLM: true } } }])
+    expect(sessionBodies(emulator)).toMatchObject([
+      { context: { vendor_portal_id: { value: '1002', notInLLM: true } } },
+    ])
     expect(payloadsOf(told, 'initialized')).toMatchObject([
-      { agent: { agentId: 'desk' }, portal: { id: 1002 }, availablePortals: [{ id: 1001 }, { id: 1002 }, { id: 1101 }] },
+      {
+        agent: { agentId: 'desk' },
+        portal: { id: 1002 },
+        availablePortals: [{ id: 1001 }, { id: 1002 }, { id: 1101 }],
+      },
     ])
   })
 
@@ -79,12 +85,16 @@ describe('an agent with portals', () => {
     const picked = offer?.agents[1]
     if (!picked) throw new Error('Two agents should be offered.')
     await agent.selectAgent(picked)
-    if (!agent.getIsInitialized()) await agent.selectUserProfile(payloadsOf(told, 'profilesAvailable')[0]?.profiles[0] ?? { id: 0 })
+    if (!agent.getIsInitialized())
+      await agent.selectUserProfile(payloadsOf(told, 'profilesAvailable')[0]?.profiles[0] ?? { id: 0 })
     await agent.connect()
     expect(requestsTo(emulator).length).toBeGreaterThan(0)
-    expect(emulator.control.requests().filter(({ path }) => path.endsWith('/session')).map(({ path }) => path)).toEqual([
-      expect.stringContaining(`/agent/${picked.agentId}/session`),
-    ])
+    expect(
+      emulator.control
+        .requests()
+        .filter(({ path }) => path.endsWith('/session'))
+        .map(({ path }) => path),
+    ).toEqual([expect.stringContaining(`/agent/${picked.agentId}/session`)])
     expect(sessionStorage.getItem(`aiagent_context_${picked.agentId}`)).toContain('gold')
     expect(sessionStorage.getItem('aiagent_context_desk')).toBeNull()
   })
@@ -128,7 +138,8 @@ describe('an agent with portals', () => {
   it('[FLOW-15] takes another profile: told to the service, a new session, initialized again', async () => {
     const { clock, emulator, agent, told } = setUpDesk({ context: { vendor_portal_id: '1001' } }, 'desk-supervisor')
     await agent.initialize()
-    if (!agent.getIsInitialized()) await agent.selectUserProfile(payloadsOf(told, 'profilesAvailable')[0]?.profiles[0] ?? { id: 0 })
+    if (!agent.getIsInitialized())
+      await agent.selectUserProfile(payloadsOf(told, 'profilesAvailable')[0]?.profiles[0] ?? { id: 0 })
     await agent.connect()
     const { profile, availableProfiles = [] } = payloadsOf(told, 'initialized')[0] ?? {}
     const other = availableProfiles.find(({ id }) => id !== profile?.id)

@@ -1,6 +1,6 @@
 import type { UserProfile } from '@aiagent/protocol'
-import type { CallState } from '../connector/call-state.ts'
 import type { ChatSession } from '../chat/chat-session.ts'
+import type { CallState } from '../connector/call-state.ts'
 import type { ContextStore } from '../conversation/context-store.ts'
 import { SDKError } from '../errors.ts'
 import { type Conversation, dropConversation, restartConversation } from './restart-conversation.ts'
@@ -20,9 +20,7 @@ export interface DeskConversation extends Conversation {
 }
 
 /** Leaves the chat and the session: what belonged to the portal ends here. */
-export async function leaveForPortal(
-  conversation: Conversation & { readonly session: ChatSession },
-): Promise<void> {
+export async function leaveForPortal(conversation: Conversation & { readonly session: ChatSession }): Promise<void> {
   await conversation.chat.disconnect()
   dropConversation(conversation)
   conversation.session.forget(conversation.session.id)

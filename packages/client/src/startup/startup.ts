@@ -1,12 +1,12 @@
 import type { AgentDetails, Portal, UserDetails } from '@aiagent/protocol'
 import { abortedError, SDKError } from '../errors.ts'
+import type { AgentEventPayloadMap } from '../events.ts'
 import type { KnownInitParams } from '../init-params.ts'
 import type { PortalOutcome } from '../portal/pipeline-stage.ts'
 import { needsPortal, usesPortalProfile } from '../portal/portal-flow.ts'
 import type { PortalPipeline } from '../portal/portal-pipeline.ts'
 import { untilAborted } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
-import type { AgentEventPayloadMap } from '../events.ts'
 import type { Desk, DeskOptions } from './desk.ts'
 import type { Deployment, PreparationOptions } from './prepare-agent.ts'
 import type { StartupFacts } from './startup-facts.ts'
@@ -120,7 +120,10 @@ export class Startup {
     this.requireAlive(operation)
     const pipeline = this.#desk?.pipeline
     if (pipeline && pipeline.stage.at !== 'idle') return pipeline
-    throw new SDKError(`${operation} has nothing to choose from: the agent has no portals, or initialize() is to come.`, 'NOT_INITIALIZED')
+    throw new SDKError(
+      `${operation} has nothing to choose from: the agent has no portals, or initialize() is to come.`,
+      'NOT_INITIALIZED',
+    )
   }
 
   /**
@@ -286,7 +289,9 @@ export class Startup {
     this.#user = null
     if (!agent.isAuthenticated) return
     const isCustomer = usesPortalProfile(agent, this.#options.params)
-    this.#user = await (isCustomer ? api.getCustomerDetails({ signal }) : api.getUserDetails({ signal })).catch(() => null)
+    this.#user = await (isCustomer ? api.getCustomerDetails({ signal }) : api.getUserDetails({ signal })).catch(
+      () => null,
+    )
   }
 
   async #find(signal?: AbortSignal): Promise<Deployment> {

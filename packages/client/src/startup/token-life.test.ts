@@ -31,7 +31,9 @@ describe('the life of a token', () => {
     expect(payloadsOf(told, 'tokenExpiring')).toEqual([{ reason: 'transport_request' }])
     await agent.updateAccessToken(token())
     for (let steps = 0; steps < 200 && payloadsOf(told, 'agentMessage').length === 0; steps++) await clock.advance(10)
-    expect(payloadsOf(told, 'agentMessage').map(({ message }) => message.content)).toEqual(['You said: Where is my parcel?'])
+    expect(payloadsOf(told, 'agentMessage').map(({ message }) => message.content)).toEqual([
+      'You said: Where is my parcel?',
+    ])
   })
 
   it('[AUTH-06] a session refused for a token about to expire is asked for once more with a fresh one', async () => {
