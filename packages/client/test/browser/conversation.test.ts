@@ -72,13 +72,15 @@ describe.skipIf(!hasChromium())('the client in a page', () => {
   })
 
   it('comes back after a drop (1006) and sends what waited, in order', async () => {
-    const page = await openHost(chromium.context, stage, { baseReconnectDelay: 200, maxReconnectDelay: 200 })
+    // The wait is longer than the test: it is cut short once everything waits.
+    const page = await openHost(chromium.context, stage, { baseReconnectDelay: 60_000, maxReconnectDelay: 60_000 })
     await page.evaluate(() => host.open())
     stage.service.emulator.control.dropSockets()
     await page.waitForFunction(() => host.getState() === 'RECONNECTING')
     const texts = Array.from({ length: 40 }, (_, index) => `message ${index}`)
     await page.evaluate(all => host.sendAll(all), texts)
     expect(await page.evaluate(() => host.getQueueSize())).toBe(40)
+    await page.evaluate(() => host.connect())
     await page.waitForFunction(() => host.of('queueFlushed').length > 0)
     await eventually(() => said(stage).length === 40)
     expect(said(stage)).toEqual(texts)

@@ -14,13 +14,15 @@ const NAMES = [
 
 /** What a test's page does with the library, and what it has heard. Everything it returns can be copied out of the page. */
 export class PageHost {
-  readonly heard: { type: AgentEventType; payload: Record<string, unknown> }[] = []
+  readonly heard: { type: AgentEventType; payload: Record<string, unknown>; at: number }[] = []
   readonly #agent: AiAgent
 
   constructor(config: AiAgentConfig) {
     this.#agent = new AiAgent(config)
     for (const type of NAMES) {
-      this.#agent.on(type, ({ payload }) => this.heard.push({ type, payload: JSON.parse(JSON.stringify(payload)) }))
+      this.#agent.on(type, ({ payload }) =>
+        this.heard.push({ type, payload: JSON.parse(JSON.stringify(payload)), at: performance.now() }),
+      )
     }
   }
 
@@ -45,6 +47,19 @@ export class PageHost {
   /** The agent's answers so far. */
   answers(): unknown[] {
     return this.of('agentMessage').map(payload => (payload['message'] as { content: string }).content)
+  }
+
+  /** When the last event of a name came, on the page's own clock, in milliseconds. */
+  lastAt(type: AgentEventType): number {
+    return this.heard.findLast(event => event.type === type)?.at ?? Number.NaN
+  }
+
+  /** How `connect()` ends: `connected`, or the error's code and reason. */
+  async connectOutcome(): Promise<string> {
+    return this.#agent.connect().then(
+      () => 'connected',
+      error => `${error.code} ${error.reason}`,
+    )
   }
 
   of(type: AgentEventType): Record<string, unknown>[] {

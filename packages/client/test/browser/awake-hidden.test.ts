@@ -1,0 +1,87 @@
+import { eventually, turnEventLoop } from '@aiagent/test-support'
+import { hasChromium } from '@aiagent/test-support/chromium'
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { AWAKE_MS, awakeAfter, NOISE_MS, openNotedHost } from './awake-page.ts'
+import { bundleHost, openStage, type Stage, said } from './client-page.ts'
+import { launchRealTabs, type RealTabs } from './real-tabs.ts'
+
+/** How long a flush of 1,000 may take in a hidden tab, from being connected on, in milliseconds. */
+const FLUSH_MS = 700
+/** What a busy machine may add. */
+const FLUSH_NOISE_MS = 2_000
+
+describe.skipIf(!hasChromium())('a tab in the background', () => {
+  let bundle = ''
+  let tabs: RealTabs
+  let stage: Stage
+  beforeAll(async () => {
+    bundle = await bundleHost()
+    tabs = await launchRealTabs()
+  })
+  afterAll(() => tabs?.close())
+  beforeEach(async () => {
+    stage = await openStage(bundle)
+  })
+  afterEach(() => stage.close())
+
+  /** Puts another page in front. */
+  async function hide(page: Page): Promise<void> {
+    const other = await tabs.context.newPage()
+    await other.bringToFront()
+    await until(page, () => document.visibilityState === 'hidden')
+  }
+
+  it('[FLOW-05] sends 1,000 that wait soon after it is connected', async () => {
+    const page = await openNotedHost(tabs.context, stage)
+    await page.evaluate(() => host.initialize())
+    await hide(page)
+    const texts = Array.from({ length: 1_000 }, (_, index) => `message ${index}`)
+    await page.evaluate(all => host.sendAll(all), texts)
+    await page.evaluate(() => host.connect())
+    await until(page, () => host.of('queueFlushed').length > 0)
+    const tookMs = await page.evaluate(() => host.lastAt('queueFlushed') - host.lastAt('connected'))
+    console.info(`A flush of 1,000 in a hidden tab took ${tookMs.toFixed(0)} ms.`)
+    expect(tookMs).toBeLessThan(FLUSH_MS + FLUSH_NOISE_MS)
+    await eventually(() => said(stage).length === 1_000)
+    expect(said(stage)).toEqual(texts)
+    expect(await page.evaluate(() => document.visibilityState)).toBe('hidden')
+  })
+
+  it('starts a waiting reconnect at once when it is seen again', async () => {
+    const page = await openNotedHost(tabs.context, stage)
+    await page.evaluate(() => host.open())
+    await hide(page)
+    stage.service.emulator.faults.add({ kind: 'drop' })
+    await until(page, () => host.getState() === 'RECONNECTING')
+    await page.bringToFront()
+    await until(page, () => host.getState() === 'CONNECTED')
+    await expectAwake(page, 'being seen again')
+  })
+
+  it('starts a waiting reconnect at once when it is thawed', async () => {
+    const page = await openNotedHost(tabs.context, stage)
+    await page.evaluate(() => host.open())
+    await hide(page)
+    stage.service.emulator.faults.add({ kind: 'drop' })
+    await until(page, () => host.getState() === 'RECONNECTING')
+    const session = await tabs.context.newCDPSession(page)
+    await session.send('Page.setWebLifecycleState', { state: 'frozen' })
+    await session.send('Page.setWebLifecycleState', { state: 'active' })
+    await page.bringToFront()
+    await until(page, () => host.getState() === 'CONNECTED')
+    await expectAwake(page, 'a freeze')
+  })
+
+  async function expectAwake(page: Page, what: string): Promise<void> {
+    const afterMs = await awakeAfter(page, ['pageshow', 'visibilitychange', 'resume'])
+    console.info(`After ${what} a reconnect started within ${afterMs.toFixed(1)} ms.`)
+    expect(afterMs).toBeLessThan(AWAKE_MS + NOISE_MS)
+    expect(await page.evaluate(() => globalThis.moments.sockets.length)).toBe(2)
+  }
+})
+
+/** Asks the page until it says yes, from outside: its own timers are slow while it is hidden. */
+async function until(page: Page, probe: () => boolean): Promise<void> {
+  while (!(await page.evaluate(probe))) await turnEventLoop()
+}

@@ -1,0 +1,88 @@
+import { eventually } from '@aiagent/test-support'
+import { hasChromium, type LaunchedChromium, launchChromium } from '@aiagent/test-support/chromium'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { AWAKE_MS, awakeAfter, LONG_WAIT, NOISE_MS, openNotedHost } from './awake-page.ts'
+import { bundleHost, makeHost, openStage, type Stage, said } from './client-page.ts'
+
+describe.skipIf(!hasChromium())('a page under faults', () => {
+  let bundle = ''
+  let chromium: LaunchedChromium
+  let stage: Stage
+  beforeAll(async () => {
+    bundle = await bundleHost()
+    chromium = await launchChromium()
+  })
+  afterAll(() => chromium?.close())
+  beforeEach(async () => {
+    stage = await openStage(bundle)
+  })
+  afterEach(async () => {
+    await chromium.context.setOffline(false)
+    for (const page of chromium.context.pages()) await page.close()
+    await stage.close()
+  })
+
+  it('reconnects after a cut, with what was said meanwhile', async () => {
+    const page = await openNotedHost(chromium.context, stage, { baseReconnectDelay: 50, maxReconnectDelay: 50 })
+    await page.evaluate(() => host.open())
+    await page.evaluate(() => host.send('before'))
+    stage.service.emulator.faults.add({ kind: 'restart', downMs: 100, code: 1006 })
+    await page.waitForFunction(() => host.of('closed').length > 0)
+    await page.evaluate(() => host.send('meanwhile'))
+    await page.waitForFunction(() => host.answers().includes('You said: meanwhile'))
+    expect(said(stage)).toEqual(['before', 'meanwhile'])
+    expect(await page.evaluate(() => host.of('closed'))).toMatchObject([{ code: 1006, willReconnect: true }])
+    expect(await page.evaluate(() => host.getState())).toBe('CONNECTED')
+  })
+
+  it('starts a waiting reconnect at once when the network is back', async () => {
+    const page = await openNotedHost(chromium.context, stage)
+    await page.evaluate(() => host.open())
+    await chromium.context.setOffline(true)
+    stage.service.emulator.faults.add({ kind: 'drop' })
+    await page.waitForFunction(() => host.getState() === 'RECONNECTING')
+    await page.evaluate(() => host.send('while offline'))
+    await chromium.context.setOffline(false)
+    await page.waitForFunction(() => host.answers().length > 0)
+    const afterMs = await awakeAfter(page, ['online'])
+    console.info(`After 'online' a reconnect started within ${afterMs.toFixed(1)} ms.`)
+    expect(afterMs).toBeLessThan(AWAKE_MS + NOISE_MS)
+    expect(said(stage)).toEqual(['while offline'])
+  })
+
+  it.each([401, 404, 503])('settles connect() when the service refuses with %i', async status => {
+    const page = await openNotedHost(chromium.context, stage)
+    await page.evaluate(() => host.initialize())
+    stage.service.emulator.faults.add({ kind: 'refuse-upgrade', status, times: 1 })
+    // A browser does not tell the status.
+    expect(await page.evaluate(() => host.connectOutcome())).toBe('CONNECTION_ERROR refused')
+    expect(await page.evaluate(() => host.getState())).toBe('RECONNECTING')
+    expect(await page.evaluate(() => host.connectOutcome())).toBe('connected')
+    expect(await page.evaluate(() => globalThis.moments.sockets.length)).toBe(2)
+  })
+
+  it('settles connect() when nobody listens', async () => {
+    const page = await openNotedHost(chromium.context, stage)
+    await page.evaluate(() => host.initialize())
+    await stage.service.close()
+    expect(await page.evaluate(() => host.connectOutcome())).toBe('CONNECTION_ERROR refused')
+  })
+
+  it('settles connect() after ten seconds when the service hangs, and connects once it does not', async () => {
+    const page = await chromium.context.newPage()
+    await page.clock.install()
+    await page.goto(stage.pages.url)
+    await makeHost(page, stage, LONG_WAIT)
+    await page.evaluate(() => host.initialize())
+    const { faults } = stage.service.emulator
+    faults.add({ kind: 'hang-upgrade' })
+    const outcome = page.evaluate(() => host.connectOutcome())
+    await eventually(() => faults.inForce().some(({ hits }) => hits > 0))
+    await page.clock.runFor(10_000)
+    expect(await outcome).toBe('CONNECTION_ERROR timeout')
+    faults.lift()
+    expect(await page.evaluate(() => host.connectOutcome())).toBe('connected')
+    await page.evaluate(() => host.send('at last'))
+    await eventually(() => said(stage).length === 1)
+  })
+})
