@@ -20,6 +20,7 @@ describe('parseCommandLine', () => {
       options: {
         agent: 'help',
         context: {},
+        initParams: {},
         answerTimeoutMs: 30_000,
         color: true,
         logLevel: { name: 'silent', showsStacks: false },
@@ -38,6 +39,7 @@ describe('parseCommandLine', () => {
         token: 't',
         session: '7',
         context: { plan: 'gold=plus', vip: '' },
+        initParams: {},
         answerTimeoutMs: 2500,
         color: false,
         logLevel: { name: 'debug', showsStacks: true },
@@ -56,6 +58,16 @@ describe('parseCommandLine', () => {
       login: { clientId: 'app', timeoutMs: 9000 },
     })
     expect(optionsOf('--login', { AIAGENT_TOKEN: 't' })).not.toHaveProperty('token')
+  })
+
+  it('reads what a contact center needs', () => {
+    const args =
+      'chat --agent desk --as customer --init-param env=qa --platform test --connector c.mjs --init-param a=b=c'
+    const line = parseCommandLine(args.split(' '), { AIAGENT_TOKEN: 't' })
+    const options = line.command === 'chat' ? line.options : undefined
+    const initParams = { env: 'qa', a: 'b=c', platform: 'test' }
+    expect(options).toMatchObject({ agent: 'desk', as: 'customer', initParams, connector: 'c.mjs' })
+    expect(options).not.toHaveProperty('token')
   })
 
   describe('for a token', () => {
@@ -189,6 +201,19 @@ describe('parseCommandLine', () => {
     [
       ['chat', '--login-timeout', '5'],
       '--client-id and --login-timeout are for a login. Add --login. See aiagent chat --help.',
+    ],
+    [
+      ['chat', '--as', 'customer', '--endpoint', 'a.test'],
+      '--as is for the emulator that chat starts when there is no --endpoint. Give one of the two. See aiagent chat --help.',
+    ],
+    [
+      ['chat', '--as', 'customer', '--token', 't'],
+      '--as and --token are two ways to a token. Give one of them. See aiagent chat --help.',
+    ],
+    [['chat', '--init-param', 'a'], '--init-param takes NAME=VALUE, not "a". See aiagent chat --help.'],
+    [
+      ['chat', '--connector', 'c.mjs', '--init-param', 'platform= '],
+      '--connector is the script of a platform. Add --platform. See aiagent chat --help.',
     ],
     [['token', '--scopes', ','], '--scopes is empty. See aiagent token --help.'],
     [

@@ -9,8 +9,14 @@ export interface ChatOptions {
   token?: string
   /** Absent: nobody is asked to sign in. */
   login?: LoginOptions
+  /** Who of the emulator's people talks to the agent. */
+  as?: string
   session?: string
   context: Record<string, string>
+  /** What a host application would hand through, `platform` among it. */
+  initParams: Record<string, string>
+  /** File with the script of the platform's connector. */
+  connector?: string
   knowledge?: string
   answerTimeoutMs: number
   /** False forbids colours; true leaves the choice to the terminal. */
@@ -121,27 +127,39 @@ function chatOptions(values: Values, env: Variables): ChatOptions {
   const given = values.text('token')
   if (login && given !== undefined) throw values.error('--login and --token are two ways to a token. Give one of them')
   if (given === '-') throw values.error('--token - is for aiagent token: here the input is the conversation')
-  // Who asks for a login does not mean a token that happens to lie about.
-  const token = login ? undefined : (given ?? (env.AIAGENT_TOKEN || undefined))
+  const as = values.text('as')
+  if (as !== undefined && endpoint !== undefined) throw values.error(forOwnEmulator('--as'))
+  if (as !== undefined && (login || given !== undefined))
+    throw values.error(`--as and ${login ? '--login' : '--token'} are two ways to a token. Give one of them`)
+  // Who asks for a login, or for a role, does not mean a token that happens to lie about.
+  const token = login || as !== undefined ? undefined : (given ?? (env.AIAGENT_TOKEN || undefined))
   const session = values.text('session')
   const knowledge = values.text('knowledge')
-  if (endpoint !== undefined && knowledge !== undefined)
-    throw values.error(
-      '--knowledge is for the emulator that chat starts when there is no --endpoint. Give one of the two',
-    )
+  if (endpoint !== undefined && knowledge !== undefined) throw values.error(forOwnEmulator('--knowledge'))
+  const platform = values.text('platform')
+  const initParams = { ...values.pairs('init-param'), ...(platform !== undefined && { platform }) }
+  const connector = values.text('connector')
+  if (connector !== undefined && !initParams.platform?.trim())
+    throw values.error('--connector is the script of a platform. Add --platform')
   return {
     ...(endpoint !== undefined && { endpoint }),
     agent: values.text('agent') ?? (login ? 'account' : 'help'),
     ...(login && { login }),
     ...(token !== undefined && { token }),
+    ...(as !== undefined && { as }),
     ...(session !== undefined && { session }),
     context: values.pairs('context'),
+    initParams,
+    ...(connector !== undefined && { connector }),
     ...(knowledge !== undefined && { knowledge }),
     answerTimeoutMs: (values.number('answer-timeout', { above: 0, max: LONGEST_TIMEOUT_SECONDS }) ?? 30) * 1000,
     color: !values.flag('no-color') && !env.NO_COLOR,
     logLevel: values.logLevel(),
   }
 }
+
+const forOwnEmulator = (option: string) =>
+  `${option} is for the emulator that chat starts when there is no --endpoint. Give one of the two`
 
 function loginOptions(values: Values): LoginOptions | undefined {
   const clientId = values.text('client-id')

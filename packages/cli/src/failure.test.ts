@@ -4,6 +4,8 @@ import {
   AuthError,
   ConfigError,
   ConnectionError,
+  InitializationPipelineError,
+  type InitializationPipelineErrorCode,
   MessageError,
   SDKError,
 } from '@aiagent/client'
@@ -20,7 +22,30 @@ const broken = (code: string) =>
     cause: new TypeError('fetch failed', { cause: Object.assign(new Error('inner'), { code }) }),
   })
 
+const onTheWay = (code: InitializationPipelineErrorCode, cause?: unknown) =>
+  new InitializationPipelineError('It went wrong.', code, { stage: 'portal', portal: { id: 7 }, cause })
+
 describe('explainFailure', () => {
+  it.each<[string, unknown, string]>([
+    ['nobody known', onTheWay('AUTH_TOKEN_REQUIRED'), 'Sign in with --login, or give an access token with --token'],
+    ['no portal', onTheWay('NO_PORTALS'), 'You and this agent have no portal in common.'],
+    ['no portal left by a connector', onTheWay('NO_PORTALS', new Error('x')), 'It went wrong.'],
+    ['no department', onTheWay('DEPARTMENT_ID_REQUIRED'), '--init-param departmentId=ID'],
+    [
+      'a portal for others',
+      onTheWay('PORTAL_DETAILS_FAILED', call({ status: 403 })),
+      'The portal 7 does not let you in.',
+    ],
+    [
+      'a list that the network lost',
+      onTheWay('PORTAL_FETCH_FAILED', broken('ECONNREFUSED')),
+      'No service answers at https',
+    ],
+    ['anything else', onTheWay('PROFILE_PERSIST_FAILED', call({ status: 500 })), 'It went wrong.'],
+  ])('tells what stopped the way through portals: %s', (_what, error, text) => {
+    expect(explainFailure(error, setting)).toContain(text)
+  })
+
   it.each<[string, unknown, RegExp]>([
     [
       'a closed port',

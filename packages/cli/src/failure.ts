@@ -1,4 +1,12 @@
-import { ApiError, AuthError, ConfigError, ConnectionError, MessageError, SDKError } from '@aiagent/client'
+import {
+  ApiError,
+  AuthError,
+  ConfigError,
+  ConnectionError,
+  InitializationPipelineError,
+  MessageError,
+  SDKError,
+} from '@aiagent/client'
 import { oneLine } from './output.ts'
 
 /** Something a command failed at, in words for its user. */
@@ -20,6 +28,7 @@ export function explainFailure(error: unknown, setting: FailureSetting = {}): st
   if (error instanceof AuthError) return explainAuth(error, endpoint)
   if (error instanceof ConnectionError) return explainConnection(error, endpoint)
   if (error instanceof MessageError) return explainMessage(error)
+  if (error instanceof InitializationPipelineError) return explainPipeline(error, endpoint)
   if (error instanceof ConfigError)
     return oneLine(error.message.replace(`\`${error.field}\``, `--${OPTION[error.field] ?? error.field}`))
   if (error instanceof SDKError && error.code === 'SESSION_ID_INVALID')
@@ -59,6 +68,34 @@ function explainStatus(error: ApiError, endpoint: string, agent: string | undefi
     return `${endpoint} answers, but there is nothing at ${path}. Check that the address is that of a deployment.`
   if (status >= 500) return `${endpoint} has trouble of its own (status ${status}). Try again in a while.`
   return oneLine(error.message)
+}
+
+/** What stopped the way through portal, agent and profile. */
+function explainPipeline(error: InitializationPipelineError, endpoint: string): string {
+  const { pipelineCode, portal, cause } = error
+  if (cause instanceof ApiError && cause.reason !== 'status') return explainCall(cause, endpoint, undefined)
+  switch (pipelineCode) {
+    case 'AUTH_TOKEN_REQUIRED':
+      return 'Portals are for people who are known. Sign in with --login, or give an access token with --token or AIAGENT_TOKEN.'
+    case 'NO_PORTALS':
+      return cause === undefined
+        ? 'You and this agent have no portal in common. Check --agent, and whose token it is.'
+        : oneLine(error.message)
+    case 'DEPARTMENT_ID_REQUIRED':
+      return 'It is not known which department you work in. Name it with --init-param departmentId=ID.'
+    case 'PORTAL_DETAILS_FAILED':
+    case 'PROFILE_FETCH_FAILED':
+      if (cause instanceof ApiError && cause.status === 403)
+        return `The portal ${oneLine(portal?.name || String(portal?.id))} does not let you in.`
+      return oneLine(error.message)
+    case 'PORTAL_FETCH_FAILED':
+    case 'NO_AGENTS_FOR_PORTAL':
+    case 'PROFILE_PERSIST_FAILED':
+    case 'INVALID_SELECTION':
+      return oneLine(error.message)
+    default:
+      return pipelineCode satisfies never
+  }
 }
 
 /** What the service itself says about it. */

@@ -33,6 +33,7 @@ const CHAT_SPEC = {
   description: [
     'Without --endpoint an emulator is started for this conversation, on a free port of this machine.',
     'In a terminal you type; piped input is sent line by line, each once the line before is answered.',
+    'Where there is a portal, an agent or a profile to choose, you are asked; of piped input the next line is the choice.',
     'The exit code is 0, or 1 when a line went unanswered or something failed.',
   ],
   options: {
@@ -53,6 +54,11 @@ const CHAT_SPEC = {
       help: 'with --login: client id of this command at the identity provider (what the deployment names)',
     },
     'login-timeout': { type: 'string', value: 'SECONDS', help: 'with --login: longest wait for you to sign in (300)' },
+    as: {
+      type: 'string',
+      value: 'ROLE',
+      help: 'who you are to the emulator: desk-agent, desk-supervisor, customer, … (a desk agent where the agent is for staff)',
+    },
     session: { type: 'string', value: 'ID', help: 'go on with a session that exists' },
     context: {
       type: 'string',
@@ -60,6 +66,18 @@ const CHAT_SPEC = {
       value: 'NAME=VALUE',
       help: 'attribute the conversation starts with; can be repeated',
     },
+    'init-param': {
+      type: 'string',
+      multiple: true,
+      value: 'NAME=VALUE',
+      help: 'parameter that a host application would hand through, such as portalIds=1001,1002; can be repeated',
+    },
+    platform: {
+      type: 'string',
+      value: 'NAME',
+      help: "the desk's platform, whose connector is loaded; test with the emulator",
+    },
+    connector: { type: 'string', value: 'FILE', help: "script of the platform's connector (the emulator's own)" },
     knowledge: KNOWLEDGE,
     'answer-timeout': { type: 'string', value: 'SECONDS', help: 'longest wait for an answer to a piped line (30)' },
     'no-color': { type: 'boolean', help: 'no colours; NO_COLOR=1 does the same' },

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type EmulatorServer, serveEmulator } from '@aiagent/emulator/node'
@@ -47,6 +47,18 @@ describe('the program', { timeout: 30_000 }, () => {
     const program = run(['chat', '--knowledge', knowledge], 'When does the zorbo lamp glow?')
     expect(await program.ended).toBe(0)
     expect(program.out()).toMatch(/glows violet at dusk[\s\S]*\[1\] The zorbo lamp/)
+  })
+
+  it('walks through the portals of a desk agent, with the call of the demonstration desk', async () => {
+    const args = ['chat', '--agent', 'desk', '--platform', 'test', '--init-param', 'callId=call-7']
+    const temporary = await folder({})
+    const program = run(args, '3\nPrivate\nHow do I reset my router?\n', { TMPDIR: temporary, TEMP: temporary })
+    expect(await program.ended).toBe(0)
+    expect(program.err()).toMatch(
+      /^The call has the id call-7\.\nWho calls: Customer, [\s\S]* {2}→ Invoices\n[\s\S]* {2}→ Private\nPortal Invoices, profile Private\.\n$/,
+    )
+    expect(program.out()).toMatch(/^> How do I reset my router\?\nDesk Assistant: [\s\S]*ten seconds/)
+    expect((await readdir(temporary)).filter(name => name.startsWith('aiagent-connector-'))).toEqual([])
   })
 
   it('ends with 0 when nothing is piped in', async () => {

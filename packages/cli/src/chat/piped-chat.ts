@@ -2,7 +2,6 @@ import { type AiAgent, createGracefulDisconnectMessage } from '@aiagent/client'
 import { CommandFailure } from '../failure.ts'
 import type { Io } from '../io.ts'
 import { formatAgentMessage, formatSeconds, oneLine, type Style } from '../output.ts'
-import { readLines } from './line-reader.ts'
 import { type TurnEnd, TurnTaking } from './turn-taking.ts'
 
 /** Longest wait for the service to close after our goodbye, in milliseconds. */
@@ -11,7 +10,9 @@ const QUOTED_CHARS = 60
 
 export interface PipedChatOptions {
   agent: AiAgent
-  io: Pick<Io, 'stdin' | 'stdout' | 'interrupted'>
+  io: Pick<Io, 'stdout' | 'interrupted'>
+  /** The lines to send. */
+  lines: AsyncIterable<string>
   style: Style
   answerTimeoutMs: number
   /** Called before the conversation is left. */
@@ -23,13 +24,14 @@ export interface PipedChatOptions {
  *
  * @throws {CommandFailure} when a line went unanswered
  */
-export async function chatFromPipe({ agent, io, style, answerTimeoutMs, onLeaving }: PipedChatOptions): Promise<void> {
+export async function chatFromPipe(options: PipedChatOptions): Promise<void> {
+  const { agent, io, lines, style, answerTimeoutMs, onLeaving } = options
   const turns = new TurnTaking()
   const print = (text: string) => io.stdout.write(`${text}\n`)
   watch(agent, turns, message => print(message), style)
 
   let refused = 0
-  for await (const line of readLines(io.stdin, io.interrupted)) {
+  for await (const line of lines) {
     const text = line.trim()
     if (text === '') continue
     if (agent.getState() === 'CLOSED')

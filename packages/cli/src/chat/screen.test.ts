@@ -74,6 +74,29 @@ describe('Screen', () => {
     expect(fake.out()).toMatch(/\nGoodbye\n$/)
   })
 
+  it('hands out single lines first, and what nobody has read to the listener', async () => {
+    const fake = createFakeIo({ columns: COLUMNS })
+    const screen = new Screen({ io: fake.io, ansi: true, prompt: '> ' })
+    const first = screen.readLine(fake.io.interrupted)
+    type(fake, 'one\rtwo\rthree\r')
+    expect([await first, await screen.readLine(fake.io.interrupted)]).toEqual(['one', 'two'])
+    const lines: string[] = []
+    screen.open({ onLine: line => lines.push(line), onClose: () => lines.push('closed') })
+    type(fake, 'four\r\u0004')
+    expect(lines).toEqual(['three', 'four', 'closed'])
+  })
+
+  it('has no line for whoever reads when the user leaves, or is made to', async () => {
+    const fake = createFakeIo({ columns: COLUMNS })
+    const screen = new Screen({ io: fake.io, ansi: true, prompt: '> ' })
+    const line = screen.readLine(fake.io.interrupted)
+    fake.interrupt()
+    expect([await line, await screen.readLine(fake.io.interrupted)]).toEqual([undefined, undefined])
+    let isClosed = false
+    screen.open({ onLine: () => {}, onClose: () => (isClosed = true) })
+    expect(isClosed).toBe(true)
+  })
+
   it('writes no escape code to an output that takes none', async () => {
     const { screen, fake, lines } = open({ ansi: false })
     screen.setStatus('typing')

@@ -25,34 +25,38 @@ export class Screen {
   readonly #options: ScreenOptions
   #readline: Interface | undefined
   #status: string | undefined
+  #listener: ScreenListener | undefined
+  /** Takes the next line instead of the listener. */
+  #reader: ((line: string | undefined) => void) | undefined
+  /** Lines that were entered before anybody wanted them. */
+  readonly #unread: string[] = []
+  #hasLeft = false
 
   constructor(options: ScreenOptions) {
     this.#options = options
   }
 
-  /** Shows the prompt and takes input from here on. */
-  open({ onLine, onClose }: ScreenListener): void {
-    const { io, ansi, prompt } = this.#options
-    const readline = createInterface({ input: io.stdin, output: io.stdout, terminal: ansi, prompt, historySize: 500 })
-    this.#readline = readline
-    if (ansi) {
-      // Ahead of readline's own listener: a line that is entered stays on the screen without the status above it.
-      io.stdin.prependListener('keypress', (_text: unknown, key: { name?: string } | undefined) => {
-        if (key?.name === 'return' || key?.name === 'enter') this.setStatus(undefined)
-      })
-    }
-    readline.on('line', line => {
-      onLine(line)
-      this.#refresh()
-    })
-    // Ctrl-C; readline keeps it from the process while it holds the terminal.
-    readline.on('SIGINT', () => readline.close())
-    readline.on('close', () => {
-      this.#readline = undefined
-      if (ansi) io.stdout.write('\n')
-      onClose()
-    })
+  /** Shows the prompt and hands every line to the listener from here on. */
+  open(listener: ScreenListener): void {
+    this.#start()
+    this.#listener = listener
+    for (const line of this.#unread.splice(0)) listener.onLine(line)
     this.#refresh()
+    if (this.#hasLeft) listener.onClose()
+  }
+
+  /** Shows the prompt and takes one line, before there is a listener; undefined when the user leaves, or is made to. */
+  async readLine(signal: AbortSignal): Promise<string | undefined> {
+    this.#start()
+    const close = () => this.close()
+    if (signal.aborted) close()
+    if (this.#unread.length > 0 || this.#hasLeft) return this.#unread.shift()
+    signal.addEventListener('abort', close, { once: true })
+    try {
+      return await new Promise<string | undefined>(resolve => (this.#reader = resolve))
+    } finally {
+      signal.removeEventListener('abort', close)
+    }
   }
 
   /** Shows text above the line that is being typed, which stays as it is. */
@@ -74,6 +78,41 @@ export class Screen {
   /** Gives the terminal back. */
   close(): void {
     this.#readline?.close()
+  }
+
+  #start(): void {
+    if (this.#readline || this.#hasLeft) return
+    const { io, ansi, prompt } = this.#options
+    const readline = createInterface({ input: io.stdin, output: io.stdout, terminal: ansi, prompt, historySize: 500 })
+    this.#readline = readline
+    if (ansi) {
+      // Ahead of readline's own listener: a line that is entered stays on the screen without the status above it.
+      io.stdin.prependListener('keypress', (_text: unknown, key: { name?: string } | undefined) => {
+        if (key?.name === 'return' || key?.name === 'enter') this.setStatus(undefined)
+      })
+    }
+    readline.on('line', line => {
+      this.#hand(line)
+      this.#refresh()
+    })
+    // Ctrl-C; readline keeps it from the process while it holds the terminal.
+    readline.on('SIGINT', () => readline.close())
+    readline.on('close', () => {
+      this.#readline = undefined
+      this.#hasLeft = true
+      if (ansi) io.stdout.write('\n')
+      this.#reader?.(undefined)
+      this.#listener?.onClose()
+    })
+    this.#refresh()
+  }
+
+  #hand(line: string): void {
+    const reader = this.#reader
+    this.#reader = undefined
+    if (reader) reader(line)
+    else if (this.#listener) this.#listener.onLine(line)
+    else this.#unread.push(line)
   }
 
   #refresh(): void {

@@ -1,4 +1,9 @@
-import { AiAgent, Logger, type PreAuthConfig } from '@aiagent/client'
+import { type AgentEventPayloadMap, AiAgent, Logger, type PreAuthConfig } from '@aiagent/client'
+import { demoPerson } from '../auth/demo-person.ts'
+import { showCall } from '../chat/call-notices.ts'
+import { choose, followGates, nameOf } from '../chat/choices.ts'
+import { type ConnectorFile, findConnector } from '../chat/connector-file.ts'
+import { readLines } from '../chat/line-reader.ts'
 import { logLevelOf, showLog } from '../chat/log-lines.ts'
 import { showNotices } from '../chat/notices.ts'
 import { chatFromPipe } from '../chat/piped-chat.ts'
@@ -21,9 +26,14 @@ export async function chat(options: ChatOptions, io: Io): Promise<number> {
   const server = options.endpoint === undefined ? await startEmulator(options.knowledge) : undefined
   const setting = { endpoint: options.endpoint ?? server?.url ?? '', agent: options.agent }
   let agent: AiAgent | undefined
+  let connector: ConnectorFile | undefined
   try {
     const stage = openStage(options, io)
-    agent = createAgent(options, setting.endpoint, await findToken(options, setting, stage, io))
+    const { platform } = options.initParams
+    connector = await findConnector({ platform, file: options.connector, isEmulated: server !== undefined })
+    const given = await findToken(options, setting, stage, io)
+    const auth = given ?? (server && demoPerson(server.emulator, options.agent, options.as))
+    agent = createAgent(options, setting.endpoint, auth, connector)
     await converse({ agent, options, setting, stage, io })
     return 0
   } catch (error) {
@@ -33,6 +43,7 @@ export async function chat(options: ChatOptions, io: Io): Promise<number> {
     await agent?.disconnect()
     await agent?.destroy()
     await server?.close()
+    await connector?.remove()
     // An input that nobody reads any more must not keep the program alive.
     io.stdin.destroy()
   }
@@ -69,13 +80,20 @@ async function findToken(
   return signIn({ endpoint, agentId, login, io, logger, show })
 }
 
-function createAgent(options: ChatOptions, endpoint: string, auth: PreAuthConfig | undefined): AiAgent {
-  const { agent: id, session, logLevel } = options
+function createAgent(
+  options: ChatOptions,
+  endpoint: string,
+  auth: PreAuthConfig | undefined,
+  connector: ConnectorFile | undefined,
+): AiAgent {
+  const { agent: id, session, initParams, logLevel } = options
   return new AiAgent({
     id,
     endpoint,
     logLevel: logLevelOf(logLevel),
     enableLogging: false,
+    initParams,
+    ...(connector && { connector: { connectorUrl: connector.url } }),
     ...(auth && { auth: { type: 'pre-auth', ...auth } }),
     ...(session !== undefined && { sessionId: session }),
   })
@@ -105,9 +123,12 @@ async function converse({ agent, options, setting, stage, io }: Conversation): P
     closesItself: () => closesItself,
     show,
   })
+  showCall({ agent, style: screen ? style : createStyle(false), show })
   agent.on('connected', event => (sessionId = event.sessionId))
   agent.once('initialized', ({ payload }) => {
     const name = payload.agent?.name || setting.agent
+    const chosen = formatPlace(payload)
+    if (chosen) show(screen ? style.dim(chosen) : chosen)
     screen?.print(style.dim(`${name} at ${setting.endpoint}. Ask a question, or type /help; Ctrl-D leaves.`))
   })
 
@@ -119,13 +140,26 @@ async function converse({ agent, options, setting, stage, io }: Conversation): P
   const onLeaving = () => {
     closesItself = true
   }
+  const gate = followGates(agent)
+  const lines = readLines(io.stdin, interrupted)
+  const readLine = async () => (screen ? screen.readLine(interrupted) : ((await lines.next()).value ?? undefined))
   try {
     await agent.initialize({ context: options.context, signal: interrupted })
+    const asksAgain = screen !== undefined
+    if (!(await choose({ agent, gate, style, setting, readLine, asksAgain, interrupted, show }))) return
     await agent.connect({ signal: interrupted })
     if (screen)
       await chatInTerminal({ agent, screen, style, setting, interrupted, reconnect, sessionId: () => sessionId })
-    else await chatFromPipe({ agent, io, style, answerTimeoutMs: options.answerTimeoutMs, onLeaving })
+    else await chatFromPipe({ agent, io, lines, style, answerTimeoutMs: options.answerTimeoutMs, onLeaving })
   } finally {
     onLeaving()
+    screen?.close()
   }
+}
+
+/** Where in a contact center the conversation takes place; empty where there are no portals. */
+function formatPlace({ portal, profile }: AgentEventPayloadMap['initialized']): string {
+  if (!portal) return ''
+  const of = profile ? `, profile ${nameOf(profile.name, profile.id)}` : ''
+  return `Portal ${nameOf(portal.name, portal.id)}${of}.`
 }
