@@ -1,3 +1,4 @@
+import { ApiHelper } from '@aiagent/client'
 import { paths } from '@aiagent/protocol'
 import { expect } from 'vitest'
 import { chosen, idsOf, LISTS, openDesk, persisted, portalRequests, timesAsked } from '../desk.ts'

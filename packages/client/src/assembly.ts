@@ -162,8 +162,8 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
         onAgents: agents => emit('agentsAvailable', () => ({ agents })),
         onProfiles: (profiles, selectedPortal) => emit('profilesAvailable', () => ({ profiles, selectedPortal })),
         onSwitch: () => {
-          startup.reopen(chat.state !== 'IDLE' && chat.state !== 'CLOSED')
-          return leaveForPortal({ chat, session, outgoing, inbox, transcript, emitError })
+          const requireCurrent = startup.reopen(chat.state !== 'IDLE' && chat.state !== 'CLOSED')
+          return leaveForPortal({ chat, session, outgoing, inbox, transcript, emitError }, requireCurrent)
         },
       },
     },

@@ -19,9 +19,17 @@ export interface DeskConversation extends Conversation {
   readonly emitInitialized: () => void
 }
 
-/** Leaves the chat and the session: what belonged to the portal ends here. */
-export async function leaveForPortal(conversation: Conversation & { readonly session: ChatSession }): Promise<void> {
+/**
+ * Leaves the chat and the session: what belonged to the portal ends here.
+ *
+ * @param requireCurrent throws when another choice took the place of this one, whose conversation is none of its business
+ */
+export async function leaveForPortal(
+  conversation: Conversation & { readonly session: ChatSession },
+  requireCurrent: () => void,
+): Promise<void> {
   await conversation.chat.disconnect()
+  requireCurrent()
   dropConversation(conversation)
   conversation.session.forget(conversation.session.id)
 }
@@ -31,13 +39,13 @@ export async function restartPortals(conversation: DeskConversation, signal: Abo
   const { startup, calls } = conversation
   startup.requireAlive('restartPortalInitializer()')
   const pipeline = startup.desk?.pipeline
-  if (!pipeline || pipeline.stage.at === 'idle') {
+  if (!pipeline || !startup.hasChoice) {
     startup.requireFacts('restartPortalInitializer()')
     return restartConversation(conversation, undefined, signal)
   }
-  startup.reopen(false)
+  const requireCurrent = startup.reopen(false)
   await pipeline.reset()
-  await leaveForPortal(conversation)
+  await leaveForPortal(conversation, requireCurrent)
   if (startup.desk?.isTest) calls.clearTranscript()
   await startup.chooseAgain(signal)
 }

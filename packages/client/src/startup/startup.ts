@@ -57,6 +57,8 @@ export class Startup {
   #initialContext: Readonly<Record<string, unknown>> = {}
   #desk: Desk | undefined
   #reconnects = false
+  #choiceBegan = false
+  #reopenings = 0
 
   constructor(options: StartupOptions) {
     this.#options = options
@@ -104,6 +106,11 @@ export class Startup {
   /** The contact center's part, where the agent has one. */
   get desk(): Desk | undefined {
     return this.#desk
+  }
+
+  /** Whether portals were asked for, so that it can be done anew, also while it is. */
+  get hasChoice(): boolean {
+    return this.#choiceBegan
   }
 
   /** The portal that was chosen. */
@@ -160,10 +167,16 @@ export class Startup {
    * The person is to choose again: the agent is not ready until that is done.
    *
    * @param reconnects whether the chat is to be connected then
+   * @returns throws code ABORTED once the agent is destroyed, or somebody has asked for the same later
    */
-  reopen(reconnects: boolean): void {
+  reopen(reconnects: boolean): () => void {
     if (this.#phase === 'ready') this.#phase = 'choosing'
     this.#reconnects ||= reconnects
+    const reopening = ++this.#reopenings
+    return () => {
+      this.requireAlive('The choice of a portal')
+      if (reopening !== this.#reopenings) throw new SDKError('Another choice of a portal took its place.', 'ABORTED')
+    }
   }
 
   /** Runs the choice anew, for the same context. The connector's platform stays connected. */
@@ -185,6 +198,9 @@ export class Startup {
   reset(): void {
     if (this.#phase !== 'destroyed') this.#phase = 'idle'
     this.#agent = undefined
+    this.#reconnects = false
+    this.#choiceBegan = false
+    this.#reopenings++
     this.#abort(new SDKError('initialize() was given up because of logout().', 'ABORTED'))
   }
 
@@ -242,10 +258,13 @@ export class Startup {
     const desk = await this.#openDesk()
     signal.throwIfAborted()
     this.#phase = 'choosing'
+    this.#choiceBegan = true
     try {
       await desk.choose(facts, this.#initialContext, personKnown, signal)
     } catch (error) {
-      if (this.#phase === 'choosing') this.#phase = 'idle'
+      // A restart may have taken this run's place: then its own is under way, or about to begin.
+      const { at } = desk.pipeline.stage
+      if (this.#phase === 'choosing' && (at === 'failed' || at === 'idle')) this.#phase = 'idle'
       throw error
     }
   }

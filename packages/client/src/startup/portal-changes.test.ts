@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { passing, payloadsOf, rejection, setUp } from '../../test/agent-harness.ts'
+import type { AiAgentConfig } from '../config.ts'
+
+function setUpDesk(config: Partial<AiAgentConfig> = {}) {
+  const parts = setUp()
+  const accessToken = parts.emulator.control.issueToken({ subject: 'desk-agent' })
+  const auth = { type: 'pre-auth', accessToken } as const
+  const context = { vendor_portal_id: '1002' }
+  const cache = { enabled: false }
+  return { ...parts, ...parts.make({ id: 'desk', auth, context, cache, ...config }) }
+}
+
+describe('changes of portal that come at the same time', () => {
+  it('[FLOW-21] let the newer of two restarts win', async () => {
+    const { clock, agent, told } = setUpDesk()
+    await agent.initialize()
+    await agent.connect()
+    const older = rejection(agent.restartPortalInitializer())
+    await passing(clock, agent.restartPortalInitializer())
+    expect(await older).toMatchObject({ code: 'ABORTED' })
+    expect(payloadsOf(told, 'initialized')).toHaveLength(2)
+    expect(agent.getIsInitialized()).toBe(true)
+  })
+
+  it('[FLOW-21] [FLOW-26] let a restart take the place of a start under way, which is told once', async () => {
+    const { clock, emulator, agent, told } = setUpDesk()
+    emulator.faults.add({ kind: 'hang-request', route: 'GET */myportals', times: 1 })
+    const starting = rejection(agent.initialize())
+    while (!emulator.control.requests().some(({ path }) => path.endsWith('/portals/user'))) await clock.advance(0)
+    await passing(clock, agent.restartPortalInitializer())
+    expect(await starting).toMatchObject({ code: 'ABORTED' })
+    emulator.faults.lift({})
+    await agent.initialize()
+    expect(payloadsOf(told, 'initialized')).toHaveLength(1)
+    expect(agent.getIsInitialized()).toBe(true)
+  })
+
+  it('[FLOW-21] leave a destroyed agent destroyed', async () => {
+    const { agent, told } = setUpDesk()
+    await agent.initialize()
+    const restarting = rejection(agent.restartPortalInitializer())
+    await agent.destroy()
+    expect(await restarting).toMatchObject({ code: 'ABORTED' })
+    expect(await rejection(agent.initialize())).toMatchObject({ code: 'ABORTED' })
+    expect(payloadsOf(told, 'initialized')).toHaveLength(1)
+  })
+
+  it('[FLOW-25] connect nobody else, when the person signs out before the switch is complete', async () => {
+    const { clock, agent } = setUpDesk({ initParams: { portalIds: '1002,1101' } })
+    await agent.initialize()
+    await agent.connect()
+    await passing(clock, agent.selectPortal({ id: 1101 }))
+    expect(agent.getIsInitialized()).toBe(false)
+    await passing(clock, agent.logout())
+    await agent.initialize({ context: { vendor_portal_id: '1002' } })
+    expect([agent.getIsInitialized(), agent.getState()]).toEqual([true, 'CLOSED'])
+  })
+})
