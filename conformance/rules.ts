@@ -27,16 +27,23 @@ const DONE: Readonly<Record<string, string>> = {
     '`initParams` as in the INIT rows; `getInitParams()` returns all keys, well-known or not; `getQueryParams()` is its alias',
   'CFG-12':
     '`context` is merged with `initialize({ context })` (the latter wins), used for portal/profile auto-select and stored for reconnect',
+  'CFG-13':
+    "`connector.connectorUrl` overrides the connector script's URL; `connector` carries the host's environment label",
   'CFG-15': '`scopes` is no field of AiAgentConfig (a type error; at run time it is ignored with a warning)',
   'INIT-01':
     "Flow A (`isDefaultAgent` not 'true'): portals are intersected with `agentDetails.portals`; `id` stands in for a missing `agentid`; `agentid` never changes which agent's details are fetched",
   'INIT-02': '`departmentId` is the fallback in Flow B where `agentDetails.departmentId` is missing',
+  'INIT-03':
+    "`portalIds` (comma-separated): no list call (getMyPortals, getPortals) and no connector hooks, minimal portal objects are used; the chosen one's details are still fetched",
   'INIT-04':
     'short URL template: `templateName`, then `shortUrlTemplate`, then `vendortemplate`; sent as `shortUrlTemplate` with every portal manager call',
   'INIT-05':
     "`authType` (trimmed, ignoring case): 'customer' gives the customer profile mode, no PUT and customer details; 'user' gives user profiles and the PUT",
   'INIT-07': '`userid` keys the portal cache',
   'INIT-08': "`isDefaultAgent` 'true' turns on Flow B",
+  'INIT-10':
+    "`platform` selects the connector script; it loads for every set value, 'standalone' and 'test' too; 'test' maps to the standalone connector's path; neither a base for the environment nor a connectorUrl is a clear error",
+  'INIT-11': "`env`: 'dev', 'qa', 'non-prod', 'prod'; anything else is 'prod'",
   'FLOW-01':
     "`initialize()` fetches deployment information and agent details over REST, then opens the session; with a contact-center setup (`portalIds` non-blank, or `agentDetails.portals` non-empty, or `isDefaultAgent` 'true') the pipeline (portals, agents where asked, profiles) ends before any session or WebSocket is opened",
   'FLOW-02': 'close code 1000 or 1005: no reconnect is scheduled',
@@ -57,11 +64,15 @@ const DONE: Readonly<Record<string, string>> = {
     '`selectPortal()`, `selectAgent()`, `selectUserProfile()` reject with InitializationPipelineError when the pipeline fails',
   'FLOW-11':
     "several profiles: auto-select from session storage, then `vendor_personalization_profile_id` in the context, then `isLastUsedInPortal`, then the portal's default; else `profilesAvailable`",
+  'FLOW-12':
+    "`vendor_portal_id` / `vendor_personalization_profile_id` in the context (plain string or `{ value }`) auto-select portal / profile; a connector's default portal goes first (decision)",
   'FLOW-13':
     "a selected profile (auto or by `selectUserProfile()`) is written to session storage under `v2_{rigelPrefix}selectedProfile-{portalId}` as `{ name, id, isLastUsedInPortal, portalId }`; the prefix is `deploymentInfo.tenant_identifier`, else the endpoint URL's first path segment",
   'FLOW-14': 'after the profile PUT succeeds the cached getUserProfiles responses are invalidated',
   'FLOW-15':
     '`updateUserProfile()` clears every profile cache entry (`vendor_profiles_…`) of this agent and the getUserProfiles responses, also where the PUT fails or is skipped, so that the next run refetches',
+  'FLOW-16':
+    'the connector picks the portal by `getDefaultPortal`: the full processed list is stored, and `initialized` carries it as `availablePortals`',
   'FLOW-18':
     '`cache.enabled` false: no deployment-info cache, no REST response cached (in memory either), no pipeline profile cache; context lives in memory only; the anonymous token has its own switch',
   'FLOW-20': 'an empty message content is left out of the payload',
@@ -83,6 +94,8 @@ const DONE: Readonly<Record<string, string>> = {
   'REST-03': '`GET …/portalmgr/v3/portals` (customer list); Flow A intersects it with agentDetails.portals',
   'REST-04':
     'profile selection: PUT …/userprofiles/{id}/select with Bearer, `$lang`, `Accept-Language`, no body; any 2xx is success',
+  'REST-05':
+    "portal, masking and profile calls send the language as `$lang` and as `Accept-Language`, by fixed mapping rules (a British English locale maps to 'en-us'); there is no per-call language option; `setLanguage` sets it",
   'REST-06':
     'getMyPortals and getPortals responses are cached when the cache is enabled, keyed by language and departmentId',
   'REST-08':
@@ -96,16 +109,21 @@ const DONE: Readonly<Record<string, string>> = {
   'WS-01':
     'address `wss://<webSocketDomain>` when agent details give a non-empty one, else `wss://chat.<deploymentInfo.aiAgentDomain>`',
   'WS-02': 'query parameter `sessionId`, set through URL search parameters',
+  'WS-03': 'query parameter `externalCallId` is added when a connector has set the conversation id',
   'WS-04':
     'all frames of `PROTOCOL.md` are sent and understood; an unknown or malformed frame never breaks the next one',
   'WS-05': 'an inbound escalation carries `messageData.escalationData` with liveDomain and entrypointUrl',
   'WS-06':
     'rejected context attributes arrive as a non-terminal system message: `contextValidation` is emitted with the issues, and the session goes on',
+  'OPS-02':
+    'HookContract, each member of `PROTOCOL.md` 6.4 asserted: among them getAccessToken (async, fresh), getMsalAccessToken (sync, cached), getAuthScopes, getUserId (from user/customer details), getInitParams, getQueryParams, getEnvironment, setUserFilterTags (merges user_filter_tags into user context and the stored agent context, keeping existing keys)',
   'OPS-06':
     'message helpers: createContextMessage, createFeedbackMessage, createEscalationMessage, createAgentMessage, createGracefulDisconnectMessage, createTokenMessage',
   'OPS-08': 'getAgentDetails() and getDeploymentInfo() work before initialize()',
   'EVT-01': 'initialized (with availablePortals: every portal that the user can switch to, see FLOW-25)',
   'EVT-02': 'portalsAvailable, agentsAvailable, profilesAvailable',
+  'EVT-03':
+    'callTranscriptUpdate (also when cleared), callerInfoUpdate, conversationIdUpdate, userContextUpdate, filterTagsUpdate',
   'EVT-04':
     'transcriptUpdate, payload a TranscriptEntry, for each message sent or received that the role, persona and type filters let through, also when storing is off; never for token frames',
   'EVT-06': 'queueFlushed',
@@ -145,37 +163,21 @@ const OPEN: Readonly<Record<string, string>> = {
     '`auth` takes a config object, an AuthProvider (`getToken()`), an AuthStrategy (full lifecycle) or nothing (anonymous); anything else is an AuthError',
   'CFG-09':
     "`cache` defaults: enabled true, storageType 'session', ttl 300000 ms; 'local', 'memory' and a custom adapter also work; it holds agent details, portals, my portals, portal details, profiles, agents by portal and masking patterns",
-  'CFG-13':
-    "`connector.connectorUrl` overrides the connector script's URL; `connector` carries the host's environment label",
   'CFG-14':
     "`authScheme` default 'popup', seen in login and in logout; applies only to the PKCE config that the library builds; ignored where the host gives a full PKCEAuthConfig",
-  'INIT-03':
-    "`portalIds` (comma-separated): no list call (getMyPortals, getPortals) and no connector hooks, minimal portal objects are used; the chosen one's details are still fetched",
   'INIT-06':
     "`scopes` (comma-separated) are used exactly as given: no defaults, no extraScopes, no platform additions; a host PKCE config's own scopes win; getAuthScopes() equals the given list (a permission prefix and OpenID's own scopes appear on the wire only)",
   'INIT-09': '`vendorclientid` is the client id of the built PKCE config',
-  'INIT-10':
-    "`platform` selects the connector script; it loads for every set value, 'standalone' and 'test' too; 'test' maps to the standalone connector's path; neither a base for the environment nor a connectorUrl is a clear error",
-  'INIT-11': "`env`: 'dev', 'qa', 'non-prod', 'prod'; anything else is 'prod'",
-  'FLOW-12':
-    "`vendor_portal_id` / `vendor_personalization_profile_id` in the context (plain string or `{ value }`) auto-select portal / profile; a connector's default portal goes first (decision)",
-  'FLOW-16':
-    'the connector picks the portal by `getDefaultPortal`: the full processed list is stored, and `initialized` carries it as `availablePortals`',
   'FLOW-17':
     'once agent details are loaded their `languageCode` is set on ApiHelper and the anonymous strategy is re-scoped with the resolved scope list',
   'FLOW-19':
     '`enableDataMasking` true and deployment version 21.22.2 or later (semver): patterns load during init, `send()` masks outbound customer/human messages, `maskContent()` masks on demand; a lower, missing or unreadable version makes no pattern call',
-  'REST-05':
-    "portal, masking and profile calls send the language as `$lang` and as `Accept-Language`, by fixed mapping rules (a British English locale maps to 'en-us'); there is no per-call language option; `setLanguage` sets it",
   'REST-07':
     'ApiHelper has getAiAgentSession, getAgentDetails, getDeploymentInfo, getPortals, getMyPortals, getAgentsByPortal, getUserProfiles, selectUserProfile, getUserDetails, getCustomerDetails, setLanguage',
   'REST-12':
     'getPortalDetails, getMaskingPatterns, getPreviousTranscript and getConnectedApps exist as `PROTOCOL.md` describes them',
-  'WS-03': 'query parameter `externalCallId` is added when a connector has set the conversation id',
   'OPS-01':
     'AiAgent: initialize, connect, send, setContext, getContext, removeContext, restartConnection, updateAccessToken, logout, maskContent, selectPortal, selectAgent, selectUserProfile, getInitParams, getIsInitialized, restartPortalInitializer, updateUserProfile, getUserDetails, getCallTranscript, getCallerInfo, getConversationId, clearCallTranscript, getAgentDetails, getDeploymentInfo (and restartCcHostInitializer, deprecated)',
-  'OPS-02':
-    'HookContract, each member of `PROTOCOL.md` 6.4 asserted: among them getAccessToken (async, fresh), getMsalAccessToken (sync, cached), getAuthScopes, getUserId (from user/customer details), getInitParams, getQueryParams, getEnvironment, setUserFilterTags (merges user_filter_tags into user context and the stored agent context, keeping existing keys)',
   'OPS-03':
     'PlatformComponentService, each member of `PROTOCOL.md` 6.3 asserted: initPlatform runs in onAuthComplete, after masking patterns are loaded and before the portal pipeline; getDefaultPortal; addCustomAuthScopes and the other optional members',
   'OPS-04': 'AuthenticationService: getToken, getCachedToken, updateScopes, logout',
@@ -225,8 +227,6 @@ const OPEN: Readonly<Record<string, string>> = {
   'AUTH-23': 'strategies without logout() do nothing but drop the cached token; host UI state is not cleared',
   'AUTH-24':
     'the finishAuthentication callback syncs the access token through AuthenticationService.getToken() before onAuthComplete',
-  'EVT-03':
-    'callTranscriptUpdate (also when cleared), callerInfoUpdate, conversationIdUpdate, userContextUpdate, filterTagsUpdate',
   'EVT-05': 'tokenExpiring',
 }
 
