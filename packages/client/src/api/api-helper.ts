@@ -17,6 +17,7 @@ import { createCacheAdapter } from '../platform/create-cache-adapter.ts'
 import { defaultEnvironment, resolveEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
 import { ExpiringStore } from '../platform/expiring-store.ts'
+import { fits } from '../util/standard-schema.ts'
 import { ApiCaller, telling } from './api-caller.ts'
 import type {
   ApiHelperConfig,
@@ -89,7 +90,12 @@ export class ApiHelper {
     return telling(
       call,
       signal,
-      store.load(key, flight => request(environment, { ...call, signal: flight }), signal),
+      store.load(
+        key,
+        flight => request(environment, { ...call, signal: flight }),
+        signal,
+        stored => fits(call.schema, stored),
+      ),
     )
   }
 
@@ -124,7 +130,9 @@ export class ApiHelper {
       path: paths.agentDetails(agentId),
       schema: AgentDetailsSchema,
     } as const
-    const details = await this.#caller.load({ ...call, parameters: { agentId } }, options, send => send(call))
+    const details = await this.#caller.load({ ...call, kept: call.schema, parameters: { agentId } }, options, send =>
+      send(call),
+    )
     return { ...details, agentId: details.agentId || agentId }
   }
 

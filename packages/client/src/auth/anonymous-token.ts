@@ -1,4 +1,4 @@
-import { ANONYMOUS_CLIENT, type DeploymentInfo, restBase } from '@aiagent/protocol'
+import { ANONYMOUS_CLIENT, type DeploymentInfo, type OAuthMetadata, restBase } from '@aiagent/protocol'
 import type { Environment } from '../platform/environment.ts'
 import type { ExpiringStore } from '../platform/expiring-store.ts'
 import { fetchOAuthMetadata, planAnonymousToken } from './oauth-metadata.ts'
@@ -38,6 +38,7 @@ export async function requestAnonymousToken(
       return fetched
     },
     signal,
+    stored => canPlan(stored as OAuthMetadata, tenantId),
   )
   const { tokenUrl, scopePrefix } = planAnonymousToken(known, tenantId)
   const request = {
@@ -48,4 +49,13 @@ export async function requestAnonymousToken(
     allowHttp: restBase(apiDomain).startsWith('http:'),
   }
   return requestToken(environment, request, signal)
+}
+
+/** Whether a token can be had with stored metadata: anybody may have written it. */
+function canPlan(stored: OAuthMetadata, tenantId: string | null | undefined): boolean {
+  try {
+    return planAnonymousToken(stored, tenantId).tokenUrl !== ''
+  } catch {
+    return false
+  }
 }

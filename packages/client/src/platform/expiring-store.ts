@@ -30,14 +30,23 @@ export class ExpiringStore {
     this.#ttlMs = ttlMs
   }
 
-  /** The stored value, else what `fetch` brings, which is then stored. Callers at the same time share one `fetch`. */
-  async load<T>(key: string, fetch: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  /**
+   * The stored value, else what `fetch` brings, which is then stored. Callers at the same time share one `fetch`.
+   *
+   * @param isUsable says of a stored value whether it is what `fetch` would bring: anybody may have written it
+   */
+  async load<T>(
+    key: string,
+    fetch: (signal: AbortSignal) => Promise<T>,
+    signal?: AbortSignal,
+    isUsable: (stored: unknown) => boolean = () => true,
+  ): Promise<T> {
     const removals = this.#removals
     const value = await flightsOf(this.#adapter).run(
       `${key}#${removals}`,
       async flight => {
         const stored = await this.#get(key)
-        if (stored) return stored
+        if (stored && isUsable(stored)) return stored
         const fetched = await fetch(flight)
         if (removals === this.#removals) await this.#set(key, fetched)
         return fetched

@@ -23,6 +23,11 @@ export function check<T>(schema: Schema<T>, value: unknown): Checked<T> {
   return { ok: false, problem: path ? `${path}: ${issue?.message}` : String(issue?.message) }
 }
 
+/** Whether a value fits. */
+export function fits(schema: Schema<unknown>, value: unknown): boolean {
+  return check(schema, value).ok
+}
+
 function isKeyed(part: unknown): part is { key: unknown } {
   return typeof part === 'object' && part !== null && 'key' in part
 }
