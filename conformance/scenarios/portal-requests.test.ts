@@ -236,3 +236,30 @@ verifies(
 function entriesOf({ sessionStorage: store }: Place): string[] {
   return Array.from({ length: store?.length ?? 0 }, (_, index) => store?.key(index) ?? '')
 }
+
+verifies(
+  'REST-05',
+  'setLanguage() holds for every later call, and a call has no language of its own',
+  async service => {
+    const getToken = () => service.control.issueToken({ subject: 'desk-agent' })
+    const api = new ApiHelper({ apiDomain: service.endpoint, getToken }, service.environment())
+    const other = { language: 'fr-fr' }
+    const languages = async (code: string) => {
+      const before = service.control.requests().length
+      api.setLanguage(code)
+      await api.getMyPortals(other)
+      await api.getPortals(other)
+      await api.getPortalDetails({ portalId: 1001, ...other })
+      await api.getUserProfiles({ portalId: 1001, ...other })
+      await api.selectUserProfile({ portalId: 1001, profileId: 11, ...other })
+      await api.getMaskingPatterns({ departmentId: 1010, ...other })
+      const asked = service.control.requests().slice(before)
+      expect(asked).toHaveLength(6)
+      return [...new Set(asked.map(({ query, headers }) => `${query['$lang']} ${headers['accept-language']}`))]
+    }
+    expect(await languages('en-GB')).toEqual(['en-gb en-us'])
+    expect(await languages('ja-JA')).toEqual(['ja-jp ja-jp'])
+    expect(await languages('zh_Hans_CN')).toEqual(['zh-hans en-us'])
+    expect(await languages('')).toEqual(['en-us en-us'])
+  },
+)
