@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util'
 import { type Figure, figureOf } from './figure.ts'
 import { connect, secondAgent } from './measures/connect.ts'
+import { desk } from './measures/desk.ts'
 import { flush } from './measures/flush.ts'
 import { json } from './measures/json.ts'
 import type { Bench, Measure } from './measures/measure.ts'
@@ -17,6 +18,7 @@ const MEASURES: Readonly<Record<string, Measure>> = {
   json,
   connect,
   'second-agent': secondAgent,
+  desk,
   flush,
   heap,
   growth,

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net'
 import { PERSONA, parseClientMessage, paths, ROLE } from '@aiagent/protocol'
 import { type WebSocket, WebSocketServer } from 'ws'
+import { DESK, deskRoutes } from '../desk-records.ts'
 import { DONE, inboundFrames, READY } from '../frames.ts'
 import { parameters, tell } from '../report-to-parent.ts'
 
@@ -13,14 +14,27 @@ const { delayMs } = parameters<{ delayMs: number }>()
 const PUSH_BURST = 64
 const PUSH_CONGESTED_BYTES = 1024 * 1024
 
-const server = createServer((request, response) => later(() => answer(request, response)))
+const server = createServer((request, response) => {
+  if (request.url === '/timeline') return void json(response, timeline.splice(0))
+  const done = note()
+  later(() => {
+    answer(request, response)
+    done()
+  })
+})
 const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false })
-server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) =>
-  later(() => sockets.handleUpgrade(request, socket, head, chat => converse(chat, socket))),
-)
+server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
+  const done = note()
+  later(() => {
+    done()
+    sockets.handleUpgrade(request, socket, head, chat => converse(chat, socket))
+  })
+})
 // Ends with its starter.
 process.once('disconnect', () => process.exit(0))
 
+/** When each call and each upgrade came and was answered, since the last look. */
+const timeline: [came: number, answered: number][] = []
 let calls = 0
 let sessions = 0
 let routes: Record<string, () => unknown> = {}
@@ -48,7 +62,15 @@ function routesOf(host: string): Record<string, () => unknown> {
       webSocketDomain: `ws://${host}`,
     }),
     [`POST ${paths.session('help')}`]: () => ({ sessionId: `S${++sessions}` }),
+    ...deskRoutes(host),
+    [`POST ${paths.session(DESK.agentId)}`]: () => ({ sessionId: `S${++sessions}` }),
   }
+}
+
+/** Notes that a call came; returns what notes that it is answered. */
+function note(): () => void {
+  const came = performance.now()
+  return () => void timeline.push([came, performance.now()])
 }
 
 function later(work: () => void): void {

@@ -1,0 +1,18 @@
+// From nothing to an open chat at a desk, once: portal and profile are known beforehand, and the person's token is at hand.
+import { connectBareDesk } from '../clients/bare-desk.ts'
+import { makeAgent } from '../clients/library-client.ts'
+import { DESK, DESK_CONTEXT } from '../desk-records.ts'
+import { finish, parameters } from '../report-to-parent.ts'
+
+const { endpoint, side, token } = parameters<{ endpoint: string; side: 'bare' | 'library'; token: string }>()
+const start = performance.now()
+const elapsed = () => performance.now() - start
+let initialized = Number.NaN
+if (side === 'bare') await connectBareDesk(endpoint, token, () => (initialized = elapsed()))
+else {
+  const agent = makeAgent(endpoint, { id: DESK.agentId, auth: { type: 'pre-auth', accessToken: token } })
+  agent.on('initialized', () => (initialized = elapsed()))
+  await agent.initialize({ context: DESK_CONTEXT })
+  await agent.connect()
+}
+await finish({ initialized, connected: elapsed() })
