@@ -244,7 +244,7 @@ verifies(
     const getToken = () => service.control.issueToken({ subject: 'desk-agent' })
     const api = new ApiHelper({ apiDomain: service.endpoint, getToken }, service.environment())
     // The types refuse it; a script may try all the same.
-  const other: object = { language: 'fr-fr' }
+    const other: object = { language: 'fr-fr' }
     const languages = async (code: string) => {
       const before = service.control.requests().length
       api.setLanguage(code)
