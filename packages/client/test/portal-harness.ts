@@ -70,7 +70,13 @@ export function setUpPortals(given: Partial<PortalAnswers> = {}) {
     (...facts: unknown[]) =>
       void told.push([name, ...facts])
   const pipeline = new PortalPipeline({
-    profileCache: new ProfileCache({ adapter, agentId: '7', ttlMs: 300_000, now: clock.now }),
+    profileCache: new ProfileCache({
+      adapter,
+      agentId: '7',
+      endpoint: 'https://a.test',
+      ttlMs: 300_000,
+      now: clock.now,
+    }),
     selectedProfiles: new SelectedProfileStore({
       storage,
       memory: new MemoryCacheAdapter(),

@@ -1,4 +1,3 @@
-import { type AgentDetails, agentDisplayName } from '@aiagent/protocol'
 import type { Clock } from '../platform/clock.ts'
 import type { ReceivedIn } from './message.ts'
 
@@ -9,12 +8,12 @@ import type { ReceivedIn } from './message.ts'
 export class MessagePlace implements ReceivedIn {
   readonly #agentId: () => string
   readonly #clock: Pick<Clock, 'now'>
-  readonly #startup: { readonly agent: AgentDetails | undefined }
+  readonly #startup: { readonly agentName: string }
   readonly #session: { readonly id: string | undefined }
 
   constructor(
     clock: Pick<Clock, 'now'>,
-    startup: { readonly agent: AgentDetails | undefined },
+    startup: { readonly agentName: string },
     session: { readonly id: string | undefined },
     agentId: () => string,
   ) {
@@ -34,8 +33,7 @@ export class MessagePlace implements ReceivedIn {
 
   /** The agent's name, empty until it is known: whom a received message comes from. */
   get from(): string {
-    const { agent } = this.#startup
-    return agent ? agentDisplayName(agent) : ''
+    return this.#startup.agentName
   }
 
   /** The same: whom a sent message goes to. */

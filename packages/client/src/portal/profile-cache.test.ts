@@ -9,7 +9,8 @@ const profiles = [{ id: 10, name: 'Member' }]
 
 function setUp(adapter: CacheAdapter = new MemoryCacheAdapter()) {
   const clock = new ManualClock()
-  const make = (agentId = '7') => new ProfileCache({ adapter, agentId, ttlMs: 1_000, now: clock.now })
+  const make = (agentId = '7') =>
+    new ProfileCache({ adapter, agentId, endpoint: 'https://a.test', ttlMs: 1_000, now: clock.now })
   return { adapter, clock, make, cache: make() }
 }
 
@@ -17,7 +18,7 @@ describe('ProfileCache', () => {
   it('keeps a list per agent, portal and person, under a key that says so', async () => {
     const { adapter, cache, make } = setUp()
     await cache.keep(5, 'ada', profiles)
-    expect(await adapter.keys()).toEqual(['vendor_profiles_7_5_ada'])
+    expect(await adapter.keys()).toEqual(['vendor_profiles_7_5_c03203f1_ada'])
     expect(await cache.get('5', 'ada')).toEqual(profiles)
     expect(await cache.get(6, 'ada')).toBeUndefined()
     expect(await cache.get(5, 'bob')).toBeUndefined()
@@ -67,7 +68,7 @@ describe('ProfileCache', () => {
 
   it.each([['text'], [{}], [[null]], [[{ name: 'no id' }]]])('ignores an entry that holds %j', async value => {
     const { adapter, cache, clock } = setUp()
-    await adapter.set('vendor_profiles_7_5_ada', { value, timestamp: clock.now() })
+    await adapter.set('vendor_profiles_7_5_c03203f1_ada', { value, timestamp: clock.now() })
     expect(await cache.get(5, 'ada')).toBeUndefined()
   })
 

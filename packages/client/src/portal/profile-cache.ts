@@ -1,11 +1,14 @@
 import { type Id, isJsonObject, type UserProfile } from '@aiagent/protocol'
 import type { CacheAdapter } from '../platform/cache-adapter.ts'
+import { fnv1a } from '../util/fnv1a.ts'
 
 export interface ProfileCacheOptions {
   /** The store; one that holds nothing where caching is off. */
   adapter: CacheAdapter
   /** The configured agent's id, which stands for the whole choice even where another agent is picked. */
   agentId: string
+  /** Address of the deployment, since several may share a store. */
+  endpoint: string
   /** How long a list counts as fresh, in milliseconds. */
   ttlMs: number
   now(): number
@@ -27,7 +30,7 @@ export class ProfileCache {
   async get(portalId: Id, person: string): Promise<readonly UserProfile[] | undefined> {
     const { adapter, ttlMs, now } = this.#options
     try {
-      const entry = await adapter.get(this.#prefix(portalId) + person)
+      const entry = await adapter.get(this.#key(portalId, person))
       const isFresh = entry && now() - entry.timestamp < ttlMs
       return isFresh && isProfileList(entry.value) ? structuredClone(entry.value) : undefined
     } catch {
@@ -41,7 +44,7 @@ export class ProfileCache {
     if (await this.get(portalId, person)) return
     try {
       const entry = { value: structuredClone(profiles), timestamp: now() }
-      await adapter.set(this.#prefix(portalId) + person, entry)
+      await adapter.set(this.#key(portalId, person), entry)
     } catch {
       // Not kept: the next run asks again.
     }
@@ -55,6 +58,10 @@ export class ProfileCache {
     } catch {
       // Nothing can be read from it either.
     }
+  }
+
+  #key(portalId: Id, person: string): string {
+    return `${this.#prefix(portalId)}${fnv1a(this.#options.endpoint)}_${person}`
   }
 
   #prefix(portalId?: Id): string {

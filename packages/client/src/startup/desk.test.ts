@@ -75,7 +75,7 @@ describe('an agent with portals', () => {
   })
 
   it('[INIT-08] lets an agent be picked, and the chat runs under its id, with the context under its key', async () => {
-    const { emulator, sessionStorage, agent, told } = setUpDesk({
+    const { clock, emulator, sessionStorage, agent, told } = setUpDesk({
       initParams: { isDefaultAgent: 'true', departmentId: '999' },
       context: { plan: 'gold' },
     })
@@ -95,6 +95,9 @@ describe('an agent with portals', () => {
         .filter(({ path }) => path.endsWith('/session'))
         .map(({ path }) => path),
     ).toEqual([expect.stringContaining(`/agent/${picked.agentId}/session`)])
+    await agent.send('hello')
+    for (let steps = 0; steps < 100 && payloadsOf(told, 'agentMessage').length === 0; steps++) await clock.advance(10)
+    expect(payloadsOf(told, 'agentMessage')[0]?.from.name).toBe(picked.name)
     expect(sessionStorage.getItem(`aiagent_context_${picked.agentId}`)).toContain('gold')
     expect(sessionStorage.getItem('aiagent_context_desk')).toBeNull()
   })

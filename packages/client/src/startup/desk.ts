@@ -65,6 +65,7 @@ export class Desk {
     this.#profileCache = new ProfileCache({
       adapter: resolveCacheAdapter(cache, environment),
       agentId,
+      endpoint: options.endpoint,
       ttlMs: cache.ttl ?? PROFILE_TTL_MS,
       now: clock.now,
     })

@@ -1,4 +1,4 @@
-import type { AgentDetails, Portal, UserDetails } from '@aiagent/protocol'
+import { type AgentDetails, agentDisplayName, type Portal, type UserDetails } from '@aiagent/protocol'
 import { abortedError, SDKError } from '../errors.ts'
 import type { AgentEventPayloadMap } from '../events.ts'
 import type { KnownInitParams } from '../init-params.ts'
@@ -87,6 +87,13 @@ export class Startup {
   get resolvedAgentId(): string | undefined {
     const picked = this.#desk?.pipeline.outcome?.agent
     return picked && String(picked.agentId)
+  }
+
+  /** Name of the agent that talks: the one that was picked, else the configured one; empty until it is known. */
+  get agentName(): string {
+    const picked = this.#desk?.pipeline.outcome?.agent
+    if (picked) return picked.name ?? ''
+    return this.#agent ? agentDisplayName(this.#agent) : ''
   }
 
   /** What `initialized` tells. */

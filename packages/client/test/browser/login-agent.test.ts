@@ -86,6 +86,26 @@ describe.skipIf(!hasChromium())('an agent for signed-in people, on a page of the
     ])
   })
 
+  it('[AUTH-20] [AUTH-21] signs out by popup as it signed in: the chat is left first, then the provider ends its session', async () => {
+    const page = await open(addressOf())
+    const opening = page.context().waitForEvent('page')
+    await page.click('#open')
+    await choose(await opening, 'customer')
+    await answers(page)
+    await page.click('#leave')
+    await page.waitForFunction(() => agentHeard.some(text => /^(signed out|failed)/.test(text)))
+    expect((await page.evaluate(() => agentHeard)).slice(2)).toEqual(['closed 1000', 'signed out: CLOSED, false, null'])
+    const logouts = service.emulator.control.requests().filter(({ path }) => path.endsWith('/oauth2/v2.0/logout'))
+    expect(logouts[0]?.query).toMatchObject({
+      post_logout_redirect_uri: `${service.url}/system/templates/selfservice/auth-redirect.html?logout=true`,
+      id_token_hint: expect.stringMatching(/^eyJ/),
+    })
+    expect(logouts[0]?.query).not.toHaveProperty('state')
+    // Nothing of the person is left in the tab; the anonymous token is anybody's.
+    const left = await page.evaluate(() => Object.keys(sessionStorage))
+    expect(left.filter(key => /context|cache|oidc\.user|selectedProfile/.test(key))).toEqual([])
+  })
+
   it('[AUTH-18] does not ask again when initialize() has restored the session', async () => {
     const page = await open(addressOf())
     const opening = page.context().waitForEvent('page')
@@ -141,4 +161,4 @@ describe.skipIf(!hasChromium())('an agent for signed-in people, on a page of the
   })
 })
 
-const HOST_PAGE = `<!doctype html><html lang="en"><title>Host</title><button id="open">Chat</button><script src="${PAGE_PATH}host.js"></script>`
+const HOST_PAGE = `<!doctype html><html lang="en"><title>Host</title><button id="open">Chat</button><button id="leave">Sign out</button><script src="${PAGE_PATH}host.js"></script>`

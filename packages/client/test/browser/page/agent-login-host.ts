@@ -1,6 +1,6 @@
 import { AiAgent, type AiAgentConfig } from '@aiagent/client'
 
-/** A page with one button, which starts a chat with an agent and so lets the person sign in. */
+/** A page with two buttons: one starts a chat with an agent and so lets the person sign in, the other signs out. */
 export function startAgentPage(): void {
   const config = JSON.parse(new URL(location.href).searchParams.get('agent') ?? '') as AiAgentConfig
   const agent = new AiAgent(config)
@@ -17,7 +17,17 @@ export function startAgentPage(): void {
       heard.push(`failed: ${(error as Error).message}`)
     }
   }
+  const leave = async () => {
+    try {
+      agent.once('closed', ({ payload }) => heard.push(`closed ${payload.code}`))
+      await agent.logout()
+      heard.push(`signed out: ${agent.getState()}, ${agent.getIsInitialized()}, ${agent.getAccessToken()}`)
+    } catch (error) {
+      heard.push(`failed: ${(error as Error).message}`)
+    }
+  }
   document.getElementById('open')?.addEventListener('click', () => void run())
+  document.getElementById('leave')?.addEventListener('click', () => void leave())
 }
 
 declare global {
