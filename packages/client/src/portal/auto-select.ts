@@ -1,8 +1,5 @@
 import { type Id, isJsonObject, type Portal, type PortalDetails, sameId, type UserProfile } from '@aiagent/protocol'
-
-/** Attributes of the context that choose for the person. */
-const PORTAL_ATTRIBUTE = 'vendor_portal_id'
-const PROFILE_ATTRIBUTE = 'vendor_personalization_profile_id'
+import { PORTAL_ATTRIBUTE, PROFILE_ATTRIBUTE } from './portal-context.ts'
 
 /** Attributes that a conversation starts with, by name. */
 export type InitialContext = Readonly<Record<string, unknown>>

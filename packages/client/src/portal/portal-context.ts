@@ -1,5 +1,11 @@
 import { type Id, isJsonObject } from '@aiagent/protocol'
 
+/** Attribute of the context that names the portal: it chooses for the person, and tells a session where it belongs. */
+export const PORTAL_ATTRIBUTE = 'vendor_portal_id'
+
+/** Attribute of the context that names the profile to take. */
+export const PROFILE_ATTRIBUTE = 'vendor_personalization_profile_id'
+
 const DESCRIPTION = 'Portal id to use'
 
 /**
@@ -7,12 +13,12 @@ const DESCRIPTION = 'Portal id to use'
  * language model does not see. What the host wrote into that attribute stays, but for value, type and visibility.
  */
 export function withPortalAttribute(context: Readonly<Record<string, unknown>>, portalId: Id): Record<string, unknown> {
-  const given = context['vendor_portal_id']
+  const given = context[PORTAL_ATTRIBUTE]
   const attribute = isJsonObject(given) ? given : {}
   const { description } = attribute
   return {
     ...context,
-    vendor_portal_id: {
+    [PORTAL_ATTRIBUTE]: {
       ...attribute,
       value: String(portalId),
       type: 'string',

@@ -3,11 +3,9 @@ import type { ChatSession } from '../chat/chat-session.ts'
 import type { CallState } from '../connector/call-state.ts'
 import type { ContextStore } from '../conversation/context-store.ts'
 import { SDKError } from '../errors.ts'
+import { PROFILE_ATTRIBUTE } from '../portal/portal-context.ts'
 import { type Conversation, dropConversation, restartConversation } from './restart-conversation.ts'
 import type { Startup } from './startup.ts'
-
-/** Attribute of the context that names the profile to take. */
-const PROFILE_ATTRIBUTE = 'vendor_personalization_profile_id'
 
 /** What a change of portal or profile touches. */
 export interface DeskConversation extends Conversation {
