@@ -10,13 +10,13 @@ import type { MessageProcessor } from './conversation/message-processor.ts'
 import type { SendOptions } from './conversation/outgoing-messages.ts'
 import type { TranscriptEntry, TranscriptOptions, TranscriptRow } from './conversation/transcript.ts'
 import { abortedError } from './errors.ts'
-import type { AgentEvents, AgentEventType } from './events.ts'
+import type { AgentEvents } from './events.ts'
 import type { Logger } from './logger.ts'
 import type { Environment } from './platform/environment.ts'
 import { changeUserProfile, restartPortals } from './startup/portal-changes.ts'
 import { dropWaiting, restartConversation } from './startup/restart-conversation.ts'
 import { signOut } from './startup/sign-out.ts'
-import type { Listener, ListenerOptions } from './util/event-emitter.ts'
+import { Subscribable } from './util/subscribable.ts'
 
 /** An operation that can be given up. Aborting rejects the operation's promise with code ABORTED. */
 export interface OperationOptions {
@@ -41,7 +41,7 @@ export interface AiAgentInitializeOptions extends OperationOptions {
  *
  * Every promise settles, also when the service refuses, never answers, or closes early.
  */
-export class AiAgent {
+export class AiAgent extends Subscribable<AgentEvents> {
   readonly #parts: Parts
 
   /**
@@ -53,7 +53,9 @@ export class AiAgent {
    * @throws {AuthError} reason `invalid_input` for an `auth` that is none of the accepted forms
    */
   constructor(config: AiAgentConfig, environment?: Partial<Environment>) {
-    this.#parts = assemble(config, environment)
+    const parts = assemble(config, environment)
+    super(parts.events)
+    this.#parts = parts
   }
 
   /** The agent's logger: the configured one, or `AiAgent:<id>`. */
@@ -348,48 +350,5 @@ export class AiAgent {
     const id = requireSessionId(sessionId, 'setSessionId()')
     if (this.isConnected()) this.logger.warn('The new session id takes effect with the next connection.')
     this.#parts.session.supply(id)
-  }
-
-  // ── Events ────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-  /** Calls the listener for every event of that name. A signal removes it when aborted. */
-  on<Type extends AgentEventType>(type: Type, listener: Listener<AgentEvents[Type]>, options?: ListenerOptions): this {
-    this.#parts.events.on(type, listener, options)
-    return this
-  }
-
-  /** Calls the listener for the next event of that name only. */
-  once<Type extends AgentEventType>(
-    type: Type,
-    listener: Listener<AgentEvents[Type]>,
-    options?: ListenerOptions,
-  ): this {
-    this.#parts.events.once(type, listener, options)
-    return this
-  }
-
-  /** Removes a listener; without one, every listener of that name. */
-  off<Type extends AgentEventType>(type: Type, listener?: Listener<AgentEvents[Type]>): this {
-    this.#parts.events.off(type, listener)
-    return this
-  }
-
-  /** As {@link on}, and returns its undo. */
-  subscribe<Type extends AgentEventType>(
-    type: Type,
-    listener: Listener<AgentEvents[Type]>,
-    options?: ListenerOptions,
-  ): () => void {
-    return this.#parts.events.subscribe(type, listener, options)
-  }
-
-  /** Removes the listeners of one name, or all of them. */
-  removeAllListeners(type?: AgentEventType): this {
-    this.#parts.events.removeAllListeners(type)
-    return this
-  }
-
-  listenerCount(type: AgentEventType): number {
-    return this.#parts.events.listenerCount(type)
   }
 }

@@ -161,4 +161,5 @@ export type {
 export { MemoryCacheAdapter } from './platform/memory-cache-adapter.ts'
 export { StorageCacheAdapter } from './platform/storage-cache-adapter.ts'
 export { EventEmitter, type Listener, type ListenerOptions } from './util/event-emitter.ts'
+export type { Subscribable } from './util/subscribable.ts'
 export { VERSION } from './version.ts'

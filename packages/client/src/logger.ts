@@ -1,4 +1,5 @@
-import { EventEmitter, type Listener, type ListenerOptions } from './util/event-emitter.ts'
+import { EventEmitter } from './util/event-emitter.ts'
+import { Subscribable } from './util/subscribable.ts'
 
 /** How grave a log entry is. */
 export const LogLevel = { TRACE: 0, DEBUG: 1, INFO: 2, WARN: 3, ERROR: 4, FATAL: 5 } as const
@@ -77,20 +78,23 @@ const METHODS = ['debug', 'debug', 'info', 'warn', 'error', 'error'] as const
  * A child has its parent's level, console switch and context until it gets its own, and forwards its entries to the
  * parent's listeners.
  */
-export class Logger {
+export class Logger extends Subscribable<LoggerEvents> {
   readonly #name: string | undefined
   readonly #sink: LoggerSink
   readonly #provider: (() => LogContext | undefined) | undefined
-  readonly #emitter = new EventEmitter<LoggerEvents>(error =>
-    // Printed, not logged: an entry of its own would reach the failing listener again.
-    this.#sink.console.error(`${this.#prefix('ERROR')} A listener of 'log' failed.`, error),
-  )
+  readonly #emitter: EventEmitter<LoggerEvents>
   #level: LogLevel | undefined
   #console: boolean | undefined
   #parent: Logger | undefined
   #context: LogContext | undefined
 
   constructor(config: LoggerConfig = {}, sink: LoggerSink = PLATFORM_SINK) {
+    const emitter = new EventEmitter<LoggerEvents>(error =>
+      // Printed, not logged: an entry of its own would reach the failing listener again.
+      sink.console.error(`${prefix('ERROR', config.name)} A listener of 'log' failed.`, error),
+    )
+    super(emitter)
+    this.#emitter = emitter
     this.#name = config.name
     this.#level = config.level
     this.#console = config.enableConsole
@@ -139,41 +143,6 @@ export class Logger {
     return child
   }
 
-  on<Name extends keyof LoggerEvents>(
-    name: Name,
-    listener: Listener<LoggerEvents[Name]>,
-    options?: ListenerOptions,
-  ): this {
-    this.#emitter.on(name, listener, options)
-    return this
-  }
-  once<Name extends keyof LoggerEvents>(
-    name: Name,
-    listener: Listener<LoggerEvents[Name]>,
-    options?: ListenerOptions,
-  ): this {
-    this.#emitter.once(name, listener, options)
-    return this
-  }
-  off<Name extends keyof LoggerEvents>(name: Name, listener?: Listener<LoggerEvents[Name]>): this {
-    this.#emitter.off(name, listener)
-    return this
-  }
-  subscribe<Name extends keyof LoggerEvents>(
-    name: Name,
-    listener: Listener<LoggerEvents[Name]>,
-    options?: ListenerOptions,
-  ): () => void {
-    return this.#emitter.subscribe(name, listener, options)
-  }
-  removeAllListeners(name?: keyof LoggerEvents): this {
-    this.#emitter.removeAllListeners(name)
-    return this
-  }
-  listenerCount(name: keyof LoggerEvents): number {
-    return this.#emitter.listenerCount(name)
-  }
-
   #log(level: LogLevel, message: string, error: unknown, own: LogContext | undefined): void {
     if (level < this.getLevel()) return
     const { sessionId, agentId, ...context } = { ...this.#inherited(), ...own }
@@ -186,7 +155,7 @@ export class Logger {
     if (agentId !== undefined && agentId !== null) entry.agentId = String(agentId)
     if (this.isConsoleOutputEnabled()) {
       const details = [...(hasContext ? [context] : []), ...(error === undefined ? [] : [error])]
-      this.#sink.console[METHODS[level]](`${this.#prefix(getLevelName(level))} ${message}`, ...details)
+      this.#sink.console[METHODS[level]](`${prefix(getLevelName(level), this.#name)} ${message}`, ...details)
     }
     for (let logger: Logger | undefined = this; logger; logger = logger.#parent) logger.#emitter.emit('log', entry)
   }
@@ -195,8 +164,8 @@ export class Logger {
     const above = this.#parent ? this.#parent.#inherited() : undefined
     return { ...above, ...this.#provider?.(), ...this.#context }
   }
+}
 
-  #prefix(level: LogLevelName): string {
-    return this.#name ? `[${level}] [${this.#name}]` : `[${level}]`
-  }
+function prefix(level: LogLevelName, name: string | undefined): string {
+  return name ? `[${level}] [${name}]` : `[${level}]`
 }

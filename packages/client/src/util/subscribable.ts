@@ -1,0 +1,48 @@
+import type { EventEmitter, Listener, ListenerOptions } from './event-emitter.ts'
+
+/** What a host may do with the events of an object: listen to them, not emit them. */
+export class Subscribable<Events extends object> {
+  readonly #events: EventEmitter<Events>
+
+  /** @param events what the object itself emits through */
+  constructor(events: EventEmitter<Events>) {
+    this.#events = events
+  }
+
+  /** Calls the listener for every event of that name. A signal removes it when aborted. */
+  on<Name extends keyof Events>(name: Name, listener: Listener<Events[Name]>, options?: ListenerOptions): this {
+    this.#events.on(name, listener, options)
+    return this
+  }
+
+  /** Calls the listener for the next event of that name only. */
+  once<Name extends keyof Events>(name: Name, listener: Listener<Events[Name]>, options?: ListenerOptions): this {
+    this.#events.once(name, listener, options)
+    return this
+  }
+
+  /** Removes a listener; without one, every listener of that name. */
+  off<Name extends keyof Events>(name: Name, listener?: Listener<Events[Name]>): this {
+    this.#events.off(name, listener)
+    return this
+  }
+
+  /** As {@link on}, and returns its undo. */
+  subscribe<Name extends keyof Events>(
+    name: Name,
+    listener: Listener<Events[Name]>,
+    options?: ListenerOptions,
+  ): () => void {
+    return this.#events.subscribe(name, listener, options)
+  }
+
+  /** Removes the listeners of one name, or all of them. */
+  removeAllListeners(name?: keyof Events): this {
+    this.#events.removeAllListeners(name)
+    return this
+  }
+
+  listenerCount(name: keyof Events): number {
+    return this.#events.listenerCount(name)
+  }
+}
