@@ -214,11 +214,30 @@ describe('getAgentsByPortal', () => {
   it.each([
     ['no JSON', () => new Response('<p>')],
     ['nothing', () => new Response('')],
-    ['a list of something else', [{ name: 'nobody' }]],
   ])('rejects %s', async (_case, answer) => {
     const { service, api } = setUpApi()
     service.on(`GET ${AGENTS}`, answer)
     expect(await failure(api.getAgentsByPortal({ departmentId: 9, portalId: 5 }))).toMatchObject({ reason: 'body' })
+  })
+})
+
+describe('an element that nobody can choose', () => {
+  it('is left out of the agents, and the others stay', async () => {
+    const { service, api } = setUpApi()
+    service.on(`GET ${AGENTS}`, [{ name: 'nobody' }, { agentId: 'a' }])
+    expect(await api.getAgentsByPortal({ departmentId: 9, portalId: 5 })).toEqual([{ agentId: 'a' }])
+  })
+
+  it('is left out of the portals', async () => {
+    const { service, api } = setUpApi()
+    service.on('GET /knowledge/portalmgr/v3/portals', { portal: [{ name: 'Nowhere' }, { id: 5 }] })
+    expect(await api.getPortals()).toEqual([{ id: 5 }])
+  })
+
+  it('is left out of the profiles', async () => {
+    const { service, api } = setUpApi()
+    service.on(`GET ${PROFILES}`, { profile: [{ name: 'Nobody' }, { id: 10 }] })
+    expect(await api.getUserProfiles({ portalId: 5 })).toEqual([{ id: 10 }])
   })
 })
 

@@ -9,7 +9,7 @@ const patterns = MASKING_RULES.patterns ?? []
 function findAll(text: string): Record<string, string[]> {
   const found: Record<string, string[]> = {}
   for (const { name, javascriptRegularExpression } of patterns) {
-    const matches = text.match(new RegExp(javascriptRegularExpression, 'g'))
+    const matches = text.match(new RegExp(String(javascriptRegularExpression), 'g'))
     if (matches) found[String(name)] = matches
   }
   return found

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { jsonObject } from '../json-object.ts'
+import { jsonObject, recordList } from '../json-object.ts'
 import { IdSchema } from './id.ts'
 
 const text = v.nullish(v.string())
@@ -40,7 +40,7 @@ export const AgentListItemSchema = jsonObject({
 export type AgentListItem = v.InferOutput<typeof AgentListItemSchema>
 
 /** The agents of a portal: a bare list. A client reads anything else as empty. */
-export const AgentListSchema = v.array(AgentListItemSchema)
+export const AgentListSchema = recordList(AgentListItemSchema)
 
 /** The name to show for an agent: its own, else its profile's, else empty. */
 export function agentDisplayName(agent: Pick<AgentDetails, 'name' | 'agentProfileDetails'>): string {

@@ -1,25 +1,28 @@
 import * as v from 'valibot'
-import { jsonObject } from '../json-object.ts'
+import { jsonObject, recordList } from '../json-object.ts'
 
 const count = v.fallback(v.nullish(v.number()), undefined)
+const text = v.fallback(v.nullish(v.string()), undefined)
+const flag = v.fallback(v.nullish(v.boolean()), undefined)
 
-/** One rule of what to hide. Odd numbers read as absent, which hides more rather than less. */
+/** One rule of what to hide. What is odd reads as absent, which hides more rather than less. */
 export const MaskingPatternSchema = jsonObject({
-  name: v.nullish(v.string()),
-  description: v.nullish(v.string()),
+  name: text,
+  description: text,
   /** Rules run in ascending order, each on the result of the one before. */
   order: count,
-  javascriptRegularExpression: v.string(),
+  /** Without it the rule means nothing, and the others hold. */
+  javascriptRegularExpression: text,
   numOfCharsToUnmaskFromLeft: count,
   numOfCharsToUnmaskFromRight: count,
-  applyLuhnAlgorithm: v.nullish(v.boolean()),
-  maskingCharacter: v.nullish(v.string()),
+  applyLuhnAlgorithm: flag,
+  maskingCharacter: text,
 })
 export type MaskingPattern = v.InferOutput<typeof MaskingPatternSchema>
 
 /** The rules of a department. */
 export const MaskingPatternsSchema = jsonObject({
-  patterns: v.nullish(v.array(MaskingPatternSchema)),
-  configuration: v.nullish(jsonObject({ htmlTagMatcherRegEx: v.nullish(v.string()) })),
+  patterns: v.nullish(recordList(MaskingPatternSchema)),
+  configuration: v.nullish(jsonObject({ htmlTagMatcherRegEx: text })),
 })
 export type MaskingPatterns = v.InferOutput<typeof MaskingPatternsSchema>

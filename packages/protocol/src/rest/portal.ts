@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { jsonObject } from '../json-object.ts'
+import { jsonObject, recordList } from '../json-object.ts'
 import { IdSchema } from './id.ts'
 
 const text = v.nullish(v.string())
@@ -15,7 +15,7 @@ export type Portal = v.InferOutput<typeof PortalSchema>
 
 /** One page of portals. A missing list reads as empty. */
 export const PortalListSchema = jsonObject({
-  portal: v.nullish(v.array(PortalSchema)),
+  portal: v.nullish(recordList(PortalSchema)),
   paginationInfo: v.nullish(jsonObject({ count: v.number(), pagesize: v.number(), pagenum: v.nullish(v.number()) })),
 })
 export type PortalList = v.InferOutput<typeof PortalListSchema>

@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { jsonObject } from '../json-object.ts'
+import { jsonObject, recordList } from '../json-object.ts'
 import { IdSchema } from './id.ts'
 
 /** A personalization profile of a user within a portal. */
@@ -11,5 +11,5 @@ export const UserProfileSchema = jsonObject({
 export type UserProfile = v.InferOutput<typeof UserProfileSchema>
 
 /** Answer of the profile list. A missing list reads as empty. */
-export const UserProfileListSchema = jsonObject({ profile: v.nullish(v.array(UserProfileSchema)) })
+export const UserProfileListSchema = jsonObject({ profile: v.nullish(recordList(UserProfileSchema)) })
 export type UserProfileList = v.InferOutput<typeof UserProfileListSchema>

@@ -99,7 +99,6 @@ describe('lists', () => {
   it('of agents are bare', () => {
     expect(v.parse(AgentListSchema, rest.agentsByPortal)).toEqual(rest.agentsByPortal)
     expect(v.is(AgentListSchema, { agents: [] })).toBe(false)
-    expect(v.is(AgentListSchema, [{ name: 'nameless id' }])).toBe(false)
   })
 
   it('may miss their list', () => {
@@ -108,25 +107,26 @@ describe('lists', () => {
   })
 })
 
-describe('MaskingPatternsSchema', () => {
-  it('reads odd numbers as absent', () => {
-    const pattern = {
-      javascriptRegularExpression: 'x',
-      order: 'first',
-      numOfCharsToUnmaskFromRight: {},
-      numOfCharsToUnmaskFromLeft: null,
-    }
-    expect(v.parse(MaskingPatternsSchema, { patterns: [pattern] }).patterns).toEqual([
-      {
-        javascriptRegularExpression: 'x',
-        order: undefined,
-        numOfCharsToUnmaskFromRight: undefined,
-        numOfCharsToUnmaskFromLeft: null,
-      },
-    ])
+describe('lists of records', () => {
+  it.each([
+    ['a portal without an id', PortalListSchema, { portal: [{ name: 'Nowhere' }, { id: 7 }] }, { portal: [{ id: 7 }] }],
+    ['a profile without an id', UserProfileListSchema, { profile: [{ id: 'a' }, null] }, { profile: [{ id: 'a' }] }],
+    ['an agent without an id', AgentListSchema, [{ name: 'Nobody' }, { agentId: 'a' }], [{ agentId: 'a' }]],
+    ['a rule that is none', MaskingPatternsSchema, { patterns: ['x', { order: 1 }] }, { patterns: [{ order: 1 }] }],
+  ])('leave %s out and keep the others', (_, schema, given, read) => {
+    expect(v.parse<v.GenericSchema>(schema, given)).toEqual(read)
   })
 
-  it('refuses a rule without an expression', () => {
-    expect(v.is(MaskingPatternsSchema, { patterns: [{ name: 'Card' }] })).toBe(false)
+  it.each([{}, 'text', 7])('refuse %j in place of a list of portals', portal => {
+    expect(v.is(PortalListSchema, { portal })).toBe(false)
+  })
+})
+
+describe('MaskingPatternsSchema', () => {
+  it('reads what is odd in a rule as absent, so that the other rules hold', () => {
+    const odd = { name: 1, order: '1', javascriptRegularExpression: 5, applyLuhnAlgorithm: 'yes', maskingCharacter: 0 }
+    const fields = { numOfCharsToUnmaskFromLeft: '4', numOfCharsToUnmaskFromRight: Number.NaN }
+    const read = v.parse(MaskingPatternsSchema, { patterns: [{ ...odd, ...fields }], configuration: {} })
+    expect(Object.values(read.patterns?.[0] ?? {}).every(value => value === undefined)).toBe(true)
   })
 })
