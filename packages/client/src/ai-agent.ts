@@ -99,6 +99,8 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * `connect()`. Does nothing where there is no connection.
    */
   disconnect(options: OperationOptions & { skipGracefulDisconnect?: boolean } = {}): Promise<void> {
+    // A switch to another portal would connect again what the host leaves here.
+    this.#parts.startup.takeReconnect()
     return this.#parts.chat.disconnect(options)
   }
 

@@ -162,7 +162,9 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
         onAgents: agents => emit('agentsAvailable', () => ({ agents })),
         onProfiles: (profiles, selectedPortal) => emit('profilesAvailable', () => ({ profiles, selectedPortal })),
         onSwitch: () => {
-          const requireCurrent = startup.reopen(chat.state !== 'IDLE' && chat.state !== 'CLOSED')
+          const wasUp = chat.state !== 'IDLE' && chat.state !== 'CLOSED'
+          // A switch that failed has left the chat already: the next one still owes it.
+          const requireCurrent = startup.reopen(startup.takeReconnect() || wasUp)
           return leaveForPortal({ chat, session, outgoing, inbox, transcript, emitError }, requireCurrent)
         },
       },

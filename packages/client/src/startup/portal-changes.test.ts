@@ -1,3 +1,4 @@
+import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { passing, payloadsOf, rejection, setUp } from '../../test/agent-harness.ts'
 import type { AiAgentConfig } from '../config.ts'
@@ -54,6 +55,38 @@ describe('changes of portal that come at the same time', () => {
     expect(agent.getIsInitialized()).toBe(false)
     await passing(clock, agent.logout())
     await agent.initialize({ context: { vendor_portal_id: '1002' } })
+    expect([agent.getIsInitialized(), agent.getState()]).toEqual([true, 'CLOSED'])
+  })
+
+  it('[FLOW-25] connect nobody who left the chat before the switch is complete', async () => {
+    const { clock, agent, told } = setUpDesk({ initParams: { portalIds: '1002,1101' } })
+    agent.on('profilesAvailable', event => void told.push({ name: 'profilesAvailable', event }))
+    await agent.initialize()
+    await agent.connect()
+    await passing(clock, agent.selectPortal({ id: 1101 }))
+    await agent.disconnect()
+    await agent.selectUserProfile(payloadsOf(told, 'profilesAvailable')[0]?.profiles[0] ?? { id: 0 })
+    expect([agent.getIsInitialized(), agent.getState()]).toEqual([true, 'CLOSED'])
+  })
+
+  it('[FLOW-25] connect again where the first switch fails and the next one succeeds', async () => {
+    const { clock, emulator, agent } = setUpDesk({ initParams: { portalIds: '1002,1001' } })
+    await agent.initialize()
+    await agent.connect()
+    emulator.faults.add({ kind: 'answer', status: 500, route: 'GET */internal/portals/1001', times: 1 })
+    await passing(clock, rejection(agent.selectPortal({ id: 1001 })))
+    expect(agent.getState()).toBe('CLOSED')
+    await passing(clock, agent.selectPortal({ id: 1001 }))
+    await eventually(() => agent.isConnected(), 'the chat is open again')
+  })
+
+  it('[FLOW-21] leave the chat closed when a restart follows a switch that failed', async () => {
+    const { clock, emulator, agent } = setUpDesk({ initParams: { portalIds: '1002,1001' } })
+    await agent.initialize()
+    await agent.connect()
+    emulator.faults.add({ kind: 'answer', status: 500, route: 'GET */internal/portals/1001', times: 1 })
+    await passing(clock, rejection(agent.selectPortal({ id: 1001 })))
+    await passing(clock, agent.restartPortalInitializer())
     expect([agent.getIsInitialized(), agent.getState()]).toEqual([true, 'CLOSED'])
   })
 })

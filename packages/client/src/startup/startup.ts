@@ -178,7 +178,7 @@ export class Startup {
    */
   reopen(reconnects: boolean): () => void {
     if (this.#phase === 'ready') this.#phase = 'choosing'
-    this.#reconnects ||= reconnects
+    this.#reconnects = reconnects
     const reopening = ++this.#reopenings
     return () => {
       this.requireAlive('The choice of a portal')
