@@ -117,8 +117,11 @@ const DONE: Readonly<Record<string, string>> = {
     'rejected context attributes arrive as a non-terminal system message: `contextValidation` is emitted with the issues, and the session goes on',
   'OPS-02':
     'HookContract, each member of `PROTOCOL.md` 6.4 asserted: among them getAccessToken (async, fresh), getMsalAccessToken (sync, cached), getAuthScopes, getUserId (from user/customer details), getInitParams, getQueryParams, getEnvironment, setUserFilterTags (merges user_filter_tags into user context and the stored agent context, keeping existing keys)',
+  'OPS-05': 'constants ACCESS_TOKEN_REFRESH_BUFFER_MS (300000) and ACCESS_TOKEN_REFRESH_BUFFER_MINUTES (5)',
   'OPS-06':
     'message helpers: createContextMessage, createFeedbackMessage, createEscalationMessage, createAgentMessage, createGracefulDisconnectMessage, createTokenMessage',
+  'OPS-07':
+    'exported types include Portal, UserProfile, AgentListItem, UserDetails, AgentAuthDetails, HookContract, PlatformComponentService, CallerInfo, CallTranscriptEntry, TranscriptEntry, ContextValidationHandler, ContextValidationIssue, AiAgentInitializeOptions, AiAgentConnectorConfig, PKCEAuthConfig, AuthProvider, AuthStrategy, InitializationPipelineErrorCode, InitializationPipelineStage',
   'OPS-08': 'getAgentDetails() and getDeploymentInfo() work before initialize()',
   'EVT-01': 'initialized (with availablePortals: every portal that the user can switch to, see FLOW-25)',
   'EVT-02': 'portalsAvailable, agentsAvailable, profilesAvailable',
@@ -181,9 +184,6 @@ const OPEN: Readonly<Record<string, string>> = {
   'OPS-03':
     'PlatformComponentService, each member of `PROTOCOL.md` 6.3 asserted: initPlatform runs in onAuthComplete, after masking patterns are loaded and before the portal pipeline; getDefaultPortal; addCustomAuthScopes and the other optional members',
   'OPS-04': 'AuthenticationService: getToken, getCachedToken, updateScopes, logout',
-  'OPS-05': 'constants ACCESS_TOKEN_REFRESH_BUFFER_MS (300000) and ACCESS_TOKEN_REFRESH_BUFFER_MINUTES (5)',
-  'OPS-07':
-    'exported types include Portal, UserProfile, AgentListItem, UserDetails, AgentAuthDetails, HookContract, PlatformComponentService, CallerInfo, CallTranscriptEntry, TranscriptEntry, ContextValidationHandler, ContextValidationIssue, AiAgentInitializeOptions, AiAgentConnectorConfig, PKCEAuthConfig, AuthProvider, AuthStrategy, InitializationPipelineErrorCode, InitializationPipelineStage',
   'AUTH-01':
     "pre-auth with a supplied token (its docs name the three scopes it needs); 'token' still works as a deprecated alias, with a warning",
   'AUTH-02': 'anonymous: a client-credentials token; the default when auth is undefined',

@@ -74,6 +74,7 @@ export type { PKCEAuthStrategy } from './auth/pkce/pkce-strategy.ts'
 export { preloadPkce } from './auth/pkce-login.ts'
 export { PreAuthStrategy } from './auth/pre-auth-strategy.ts'
 export { ConnectionState } from './chat/connection-state.ts'
+export { MessageQueue, type QueuedMessage } from './chat/message-queue.ts'
 export { type AiAgentConfig, DEFAULTS } from './config.ts'
 export type {
   CallerInfo,
@@ -125,12 +126,13 @@ export {
 } from './conversation/message-helpers.ts'
 export { MessageProcessor } from './conversation/message-processor.ts'
 export type { SendOptions } from './conversation/outgoing-messages.ts'
-export type {
-  TranscriptConfig,
-  TranscriptEntry,
-  TranscriptMessageType,
-  TranscriptOptions,
-  TranscriptRow,
+export {
+  Transcript,
+  type TranscriptConfig,
+  type TranscriptEntry,
+  type TranscriptMessageType,
+  type TranscriptOptions,
+  type TranscriptRow,
 } from './conversation/transcript.ts'
 export * from './errors.ts'
 export type { AgentEvent, AgentEventPayloadMap, AgentEvents, AgentEventType } from './events.ts'
