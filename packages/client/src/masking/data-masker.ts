@@ -1,0 +1,231 @@
+import type { MaskingPattern, MaskingPatterns } from '@aiagent/protocol'
+import { createMatcher, type FindAll } from './pattern/match.ts'
+import { PatternRefusal, parsePattern } from './pattern/parse.ts'
+
+/** A part of a text that masking replaces. */
+export interface MaskedSpan {
+  /** Name of the rule that had the last word on this part. */
+  readonly rule: string
+  /** Names of the rules before it whose replacements lie in this part, in the order in which they were applied. */
+  readonly earlierRules: readonly string[]
+  /** First UTF-16 code unit of the part in the text as it was given. */
+  readonly start: number
+  /** The code unit behind its last one. */
+  readonly end: number
+  /** What stands there once all rules are applied. */
+  readonly replacement: string
+}
+
+/** A pattern that is not used. */
+export interface RefusedPattern {
+  /** Name of the rule, or `htmlTagMatcherRegEx`. */
+  readonly name: string
+  /** What is wrong, as the rest of a sentence about the pattern: "refers back to a group". */
+  readonly reason: string
+}
+
+/** The rules of a department, ready to be applied. */
+export interface DataMasker {
+  /** How many rules are in use; without any, every text stays as it is. */
+  readonly ruleCount: number
+  /** The patterns that are not used, in the order of the payload; the default takes the place of a refused tag matcher. */
+  readonly refused: readonly RefusedPattern[]
+  /** The text with everything replaced that the rules find. */
+  mask(text: string): string
+  /** What {@link mask} would replace, from left to right; replacing these parts gives the same text. */
+  preview(text: string): MaskedSpan[]
+}
+
+/** Removed from a match where the service names nothing else: line breaks and tags. */
+const DEFAULT_TAG_MATCHER = '(?:[\\r\\n]|<[^>]*>)+'
+
+/** Tags can be nested so that each removal brings the next. Beyond this many, all of a match is hidden. */
+const MAX_TAG_REMOVALS = 100
+
+interface Rule {
+  readonly name: string
+  readonly order: number
+  readonly findAll: FindAll
+  readonly luhn: boolean
+  readonly left: number
+  readonly right: number
+  readonly character: string
+}
+
+/**
+ * Compiles the rules of a department, once; applying them takes time linear to the text, whatever their patterns.
+ *
+ * Numbers that make no sense count as 0, so that more is hidden rather than less. A search that takes too long all the
+ * same, which needs a long text as well as a bad pattern, hides the rest of the text.
+ */
+export function createDataMasker({ patterns, configuration }: MaskingPatterns): DataMasker {
+  const refused: RefusedPattern[] = []
+  const compile = (name: string, source: string | null | undefined): FindAll | undefined => {
+    try {
+      if (!source) throw new PatternRefusal('is missing')
+      return createMatcher(parsePattern(source))
+    } catch (error) {
+      if (!(error instanceof PatternRefusal)) throw error
+      refused.push(Object.freeze({ name, reason: error.message }))
+      return undefined
+    }
+  }
+  const rules: Rule[] = []
+  for (const [index, pattern] of (patterns ?? []).entries()) {
+    const name = pattern.name || `pattern ${index + 1}`
+    const findAll = compile(name, pattern.javascriptRegularExpression)
+    if (findAll) rules.push(ruleOf(name, pattern, findAll))
+  }
+  rules.sort((a, b) => a.order - b.order)
+  const given = configuration?.htmlTagMatcherRegEx
+  const findTags = (given && compile('htmlTagMatcherRegEx', given)) || createMatcher(parsePattern(DEFAULT_TAG_MATCHER))
+  return Object.freeze({
+    ruleCount: rules.length,
+    refused: Object.freeze(refused),
+    mask: (text: string) =>
+      rules.reduce((masked, rule) => replaceAll(masked, replacements(rule, masked, findTags)), text),
+    preview(text: string) {
+      let spans: MaskedSpan[] = []
+      let masked = text
+      for (const rule of rules) {
+        const found = replacements(rule, masked, findTags)
+        spans = mergeSpans(spans, found, rule.name, masked)
+        masked = replaceAll(masked, found)
+      }
+      return spans
+    },
+  })
+}
+
+function ruleOf(name: string, pattern: MaskingPattern, findAll: FindAll): Rule {
+  return {
+    name,
+    findAll,
+    order: Number.isFinite(pattern.order) ? (pattern.order ?? 0) : 0,
+    luhn: pattern.applyLuhnAlgorithm === true,
+    left: countOf(pattern.numOfCharsToUnmaskFromLeft),
+    right: countOf(pattern.numOfCharsToUnmaskFromRight),
+    character: pattern.maskingCharacter || '*',
+  }
+}
+
+const countOf = (value: number | null | undefined) => (Number.isInteger(value) && value && value > 0 ? value : 0)
+
+interface Replacement {
+  readonly start: number
+  readonly end: number
+  readonly replacement: string
+}
+
+/** What a rule replaces in a text, from left to right. */
+function replacements(rule: Rule, text: string, findTags: FindAll): Replacement[] {
+  const { places, gaveUpAt } = rule.findAll(text)
+  const found: Replacement[] = []
+  for (let index = 0; index < places.length; index += 2) {
+    const start = places[index] ?? 0
+    const end = places[index + 1] ?? 0
+    const replacement = replacementOf(text.slice(start, end), rule, findTags)
+    if (replacement !== undefined) found.push({ start, end, replacement })
+  }
+  if (gaveUpAt !== undefined)
+    found.push({ start: gaveUpAt, end: text.length, replacement: rule.character.repeat(text.length - gaveUpAt) })
+  return found
+}
+
+/** What stands for a match; nothing where it stays as it is. */
+function replacementOf(match: string, rule: Rule, findTags: FindAll): string | undefined {
+  const { left, right, character } = rule
+  const clean = withoutTags(match, findTags)
+  if (clean === undefined) return character.repeat(match.length)
+  if (rule.luhn && !isLuhnNumber(clean)) return undefined
+  const hidden = clean.length - left - right
+  if (hidden <= 0) return undefined
+  return clean.slice(0, left) + character.repeat(hidden) + clean.slice(clean.length - right)
+}
+
+/** A match without what the tag matcher finds, again and again; nothing where that takes too many times. */
+function withoutTags(match: string, findTags: FindAll): string | undefined {
+  let clean = match
+  for (let count = 0; count <= MAX_TAG_REMOVALS; count++) {
+    const { places, gaveUpAt } = findTags(clean)
+    if (gaveUpAt !== undefined) return undefined
+    if (!places.length) return clean
+    let rest = ''
+    for (let index = 0; index <= places.length; index += 2) rest += clean.slice(places[index - 1] ?? 0, places[index])
+    clean = rest
+  }
+  return undefined
+}
+
+/** Whether a text is digits, blanks, hyphens and dots only, and its last digit checks the others. */
+function isLuhnNumber(text: string): boolean {
+  if (!/^[\d .-]*$/.test(text)) return false
+  let sum = 0
+  let doubled = false
+  for (const char of text.replace(/\D/g, '').split('').reverse()) {
+    const value = Number(char) * (doubled ? 2 : 1)
+    sum += value > 9 ? value - 9 : value
+    doubled = !doubled
+  }
+  return sum % 10 === 0
+}
+
+/** Replaces parts of a text; their places count from `offset` on. */
+function replaceAll(text: string, found: readonly Replacement[], offset = 0): string {
+  let result = ''
+  let done = 0
+  for (const { start, end, replacement } of found) {
+    result += text.slice(done, start - offset) + replacement
+    done = end - offset
+  }
+  return result + text.slice(done)
+}
+
+/**
+ * Brings together what was replaced so far and what a rule replaces in the outcome.
+ *
+ * Places of `found` are those of `masked`; those of the spans are of the text as it was given. Where both touch the same
+ * characters they become one span, whose replacement keeps what is left of the earlier one.
+ */
+function mergeSpans(
+  spans: readonly MaskedSpan[],
+  found: readonly Replacement[],
+  rule: string,
+  masked: string,
+): MaskedSpan[] {
+  const merged: MaskedSpan[] = []
+  let [nextSpan, nextFound] = [0, 0]
+  // How much further on a place is in the masked text than in the text as it was given.
+  let shift = 0
+  while (nextSpan < spans.length || nextFound < found.length) {
+    const placeOfSpan = () => (spans[nextSpan]?.start ?? Infinity) + shift
+    const begin = Math.min(placeOfSpan(), found[nextFound]?.start ?? Infinity)
+    const start = begin - shift
+    const [firstSpan, firstFound] = [nextSpan, nextFound]
+    let end = begin + 1
+    for (;;) {
+      const span = spans[nextSpan]
+      const match = found[nextFound]
+      if (span && placeOfSpan() < end) {
+        end = Math.max(end, placeOfSpan() + span.replacement.length)
+        shift += span.replacement.length - (span.end - span.start)
+        nextSpan++
+      } else if (match && match.start < end) {
+        end = Math.max(end, match.end)
+        nextFound++
+      } else break
+    }
+    const joined = spans.slice(firstSpan, nextSpan)
+    const applied = found.slice(firstFound, nextFound)
+    if (!applied.length) merged.push(...joined)
+    else
+      merged.push({
+        rule,
+        earlierRules: joined.flatMap(span => [...span.earlierRules, span.rule]),
+        start,
+        end: end - shift,
+        replacement: replaceAll(masked.slice(begin, end), applied, begin),
+      })
+  }
+  return merged
+}

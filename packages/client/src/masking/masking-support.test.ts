@@ -1,0 +1,45 @@
+import { describe, expect, it } from 'vitest'
+import { isMaskingSupported } from './masking-support.ts'
+
+const WANTED = { enableDataMasking: true }
+
+describe('isMaskingSupported', () => {
+  it.each([
+    '21.22.2',
+    '21.22.3',
+    '21.22.10',
+    '21.23',
+    '21.23.0',
+    '21.100.0',
+    '22',
+    '22.0.0',
+    '100.0.0',
+    'v21.22.2',
+    'release 21.22.2-rc.1+build.7',
+    '21.22.2.0',
+    ' 21.22.2 ',
+  ])('[FLOW-19] holds from release 21.22.2 on: %s', version => {
+    expect(isMaskingSupported(version, WANTED)).toBe(true)
+  })
+
+  it.each(['21.22.1', '21.22', '21', '21.21.9', '21.3.99', '20.99.99', '3.22.2', '0.0.0', 'build 7 of 21.22.2'])(
+    '[FLOW-19] does not hold for an earlier release: %s',
+    version => {
+      expect(isMaskingSupported(version, WANTED)).toBe(false)
+    },
+  )
+
+  it.each([undefined, null, '', 'latest', 'v', '...'])(
+    '[FLOW-19] does not hold where no release is told: %s',
+    version => {
+      expect(isMaskingSupported(version, WANTED)).toBe(false)
+    },
+  )
+
+  it.each([{ enableDataMasking: false }, { enableDataMasking: null }, {}])(
+    '[FLOW-19] does not hold unless the agent asks for it: %j',
+    agent => {
+      expect(isMaskingSupported('21.22.2', agent)).toBe(false)
+    },
+  )
+})

@@ -1,0 +1,266 @@
+import { type CharSet, contains, union } from './char-set.ts'
+import { type Edge, type PatternNode, PatternRefusal } from './parse.ts'
+
+/**
+ * What an instruction does, by number. Below {@link OP.edgeStart} it decides how a match goes on; from there on it asks
+ * something about a place, and goes on to its `next` where the answer is yes.
+ */
+export const OP = {
+  fail: 0,
+  match: 1,
+  /** One code unit of the set `arg`, then `next`. */
+  char: 2,
+  /** `next`, and where that fails `other`. */
+  split: 3,
+  edgeStart: 4,
+  edgeEnd: 5,
+  edgeWord: 6,
+  edgeInside: 7,
+  /** Whether the code unit at, or before, the place is in the set `arg`. */
+  at: 8,
+  before: 9,
+  notAt: 10,
+  notBefore: 11,
+  /** What the look `arg` found out about the place. */
+  look: 12,
+  notLook: 13,
+} as const
+
+const EDGE_OPS: Readonly<Record<Edge, number>> = {
+  start: OP.edgeStart,
+  end: OP.edgeEnd,
+  word: OP.edgeWord,
+  inside: OP.edgeInside,
+}
+
+/** The two instructions that every program begins with. */
+const FAIL = 0
+const MATCH = 1
+
+/** Most instructions of a program with its looks: bounds the time for each code unit of a text. */
+export const MAX_PROGRAM_SIZE = 2000
+
+/** A pattern as instructions of an automaton, in columns. */
+export interface Program {
+  readonly op: Uint8Array
+  /** Number of the set or of the look; for a split, of its row in the memory of what has failed. */
+  readonly arg: Uint16Array
+  readonly next: Uint16Array
+  readonly other: Uint16Array
+  /** The first instruction. */
+  readonly start: number
+  /** How many splits there are. */
+  readonly splits: number
+}
+
+/** A lookahead or lookbehind: its program is asked about every place of a text, from the far end of the look. */
+export interface Look extends Program {
+  readonly behind: boolean
+  /** The instructions, each after those that it leads to without a code unit between. */
+  readonly order: readonly number[]
+}
+
+/** A pattern that is ready to be matched. */
+export interface CompiledPattern extends Program {
+  readonly sets: readonly CharSet[]
+  /** 128 bytes for each set: whether it has that code unit. */
+  readonly ascii: Uint8Array
+  readonly looks: readonly Look[]
+  /** Number of the set that a match begins with, unless it is empty. */
+  readonly first: number
+}
+
+/**
+ * Translates a regular expression into instructions.
+ *
+ * @throws {PatternRefusal} when its program would be too large
+ */
+export function compilePattern(tree: PatternNode): CompiledPattern {
+  const shared: Shared = { sets: new Map(), looks: [], size: 0, work: 0 }
+  const builder = new ProgramBuilder(shared, false)
+  const program = builder.build(tree)
+  const first = builder.number(union(...firstSets(program, [...shared.sets.values()])))
+  const sets = [...shared.sets.values()]
+  const ascii = new Uint8Array(sets.length << 7)
+  for (let index = 0; index < ascii.length; index++)
+    ascii[index] = Number(contains(sets[index >> 7] ?? [], index & 127))
+  return { ...program, sets, ascii, looks: shared.looks, first }
+}
+
+/** What a pattern's program and those of its looks have in common. */
+interface Shared {
+  /** By their ranges, in the order of their numbers. */
+  readonly sets: Map<string, CharSet>
+  readonly looks: Look[]
+  size: number
+  work: number
+}
+
+/**
+ * Writes a program from its end to its beginning: each part is told where to go on.
+ *
+ * There are two such places, since an optional round of a repetition must take a code unit, or JavaScript does not
+ * take it: `unmoved` is for the ways through a part that have taken none since that round began, `moved` for the others.
+ * Outside such rounds both are the same.
+ */
+class ProgramBuilder {
+  readonly #shared: Shared
+  readonly #backward: boolean
+  readonly #rows: { op: number; arg: number; next: number; other: number }[] = []
+  readonly #known = new Map<string, number>()
+
+  constructor(shared: Shared, backward: boolean) {
+    this.#shared = shared
+    this.#backward = backward
+    this.#add(OP.fail)
+    this.#add(OP.match)
+  }
+
+  build(tree: PatternNode): Program {
+    const start = this.#emit(tree, MATCH, MATCH)
+    const rows = this.#rows
+    let splits = 0
+    for (const row of rows) if (row.op === OP.split) row.arg = splits++
+    return {
+      op: Uint8Array.from(rows, row => row.op),
+      arg: Uint16Array.from(rows, row => row.arg),
+      next: Uint16Array.from(rows, row => row.next),
+      other: Uint16Array.from(rows, row => row.other),
+      start,
+      splits,
+    }
+  }
+
+  /** The number of a set. */
+  number(set: CharSet): number {
+    const { sets } = this.#shared
+    const key = String(set)
+    if (!sets.has(key)) sets.set(key, set)
+    return [...sets.keys()].indexOf(key)
+  }
+
+  #emit(node: PatternNode, unmoved: number, moved: number): number {
+    // An empty part adds no instruction, however often it is repeated.
+    if (++this.#shared.work > MAX_PROGRAM_SIZE * 10) throw new PatternRefusal('is too large')
+    switch (node.kind) {
+      case 'char':
+        return node.set.length ? this.#shareable(OP.char, this.number(node.set), moved) : FAIL
+      case 'edge':
+        return this.#shareable(EDGE_OPS[node.edge], 0, unmoved)
+      case 'look':
+        return this.#look(node, unmoved)
+      case 'choice':
+        return node.options.reduceRight((rest, each) => this.#split(this.#emit(each, unmoved, moved), rest), FAIL)
+      case 'sequence':
+        return this.#sequence(this.#backward ? node.parts : [...node.parts].reverse(), unmoved, moved)
+      case 'repeat':
+        return this.#repeat(node, unmoved, moved)
+      default:
+        return node satisfies never
+    }
+  }
+
+  /** Parts in the order in which they are written, from the end of the match to its beginning. */
+  #sequence(parts: readonly PatternNode[], unmoved: number, moved: number): number {
+    let places = { unmoved, moved }
+    for (const part of parts) places = this.#before(part, places.unmoved, places.moved)
+    return places.unmoved
+  }
+
+  /** Where to go on before a part: without a code unit since the round began, and with one. */
+  #before(part: PatternNode, unmoved: number, moved: number): { unmoved: number; moved: number } {
+    const begin = this.#emit(part, moved, moved)
+    return { moved: begin, unmoved: unmoved === moved ? begin : this.#emit(part, unmoved, moved) }
+  }
+
+  #repeat(node: PatternNode & { kind: 'repeat' }, unmoved: number, moved: number): number {
+    const { body, min, max, lazy } = node
+    const choose = (round: number, exit: number) => (lazy ? this.#split(exit, round) : this.#split(round, exit))
+    const emptyRound = canBeEmpty(body)
+    let places = { unmoved, moved }
+    if (max === Infinity) {
+      const loop = this.#add(OP.split)
+      const round = this.#emit(body, emptyRound ? FAIL : loop, loop)
+      const [next, other] = lazy ? [moved, round] : [round, moved]
+      Object.assign(this.#rows[loop] ?? {}, { next, other })
+      places = { unmoved: unmoved === moved ? loop : choose(round, unmoved), moved: loop }
+    } else
+      for (let count = min; count < max; count++) {
+        const round = this.#emit(body, emptyRound ? FAIL : places.moved, places.moved)
+        places = { unmoved: choose(round, unmoved), moved: choose(round, moved) }
+      }
+    for (let count = 0; count < min; count++) places = this.#before(body, places.unmoved, places.moved)
+    return places.unmoved
+  }
+
+  #look({ behind, negated, body }: PatternNode & { kind: 'look' }, next: number): number {
+    if (body.kind === 'char') {
+      const op = behind ? (negated ? OP.notBefore : OP.before) : negated ? OP.notAt : OP.at
+      return this.#shareable(op, this.number(body.set), next)
+    }
+    const { looks } = this.#shared
+    const program = new ProgramBuilder(this.#shared, behind).build(body)
+    looks.push({ ...program, behind, order: askingOrder(program) })
+    return this.#shareable(negated ? OP.notLook : OP.look, looks.length - 1, next)
+  }
+
+  #split(next: number, other: number): number {
+    if (next === other || other === FAIL) return next
+    return next === FAIL ? other : this.#shareable(OP.split, 0, next, other)
+  }
+
+  /** Equal instructions are one. */
+  #shareable(op: number, arg: number, next: number, other = FAIL): number {
+    if (next === FAIL && op !== OP.split) return FAIL
+    const key = `${op} ${arg} ${next} ${other}`
+    const index = this.#known.get(key) ?? this.#add(op, arg, next, other)
+    this.#known.set(key, index)
+    return index
+  }
+
+  #add(op: number, arg = 0, next = FAIL, other = FAIL): number {
+    if (++this.#shared.size > MAX_PROGRAM_SIZE) throw new PatternRefusal('is too large')
+    return this.#rows.push({ op, arg, next, other }) - 1
+  }
+}
+
+function canBeEmpty(node: PatternNode): boolean {
+  switch (node.kind) {
+    case 'char':
+      return false
+    case 'sequence':
+      return node.parts.every(canBeEmpty)
+    case 'choice':
+      return node.options.some(canBeEmpty)
+    case 'repeat':
+      return node.min === 0 || canBeEmpty(node.body)
+    default:
+      return true
+  }
+}
+
+/** The sets of the code units that can come first. */
+function firstSets(program: Program, sets: readonly CharSet[]): CharSet[] {
+  return askingOrder(program, program.start).flatMap(pc =>
+    program.op[pc] === OP.char ? [sets[program.arg[pc] ?? 0] ?? []] : [],
+  )
+}
+
+/** The instructions that can be reached from one, or from any, without a code unit between; the last ones first. */
+function askingOrder({ op, next, other }: Program, from?: number): number[] {
+  const seen = new Set<number>()
+  const order: number[] = []
+  const visit = (pc: number) => {
+    if (seen.has(pc)) return
+    seen.add(pc)
+    const kind = op[pc] ?? OP.fail
+    if (kind > OP.char) {
+      visit(next[pc] ?? FAIL)
+      if (kind === OP.split) visit(other[pc] ?? FAIL)
+    }
+    order.push(pc)
+  }
+  if (from !== undefined) visit(from)
+  else for (const pc of op.keys()) visit(pc)
+  return order
+}
