@@ -11,6 +11,7 @@ const TYPES = Object.keys({
   error: 0,
   message: 0,
   agentMessage: 0,
+  escalation: 0,
   errorMessage: 0,
   heartbeat: 0,
   contextValidation: 0,

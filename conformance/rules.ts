@@ -158,6 +158,8 @@ const DONE: Readonly<Record<string, string>> = {
   'OWN-05': 'a second agent in the same process asks for nothing but its session',
   'OWN-06': 'the token frame is the first on every opening of an authenticated agent, and nothing overtakes what waits',
   'OWN-07': 'a send() before initialize() waits and leaves in order',
+  'OWN-20':
+    'an agent message that hands over is followed by an `escalation` event with its data; addresses for people are http(s) only',
 }
 
 /** What later work proves. */

@@ -5,6 +5,7 @@ import {
   createFeedbackMessage,
   createGracefulDisconnectMessage,
   createTokenMessage,
+  handOverAddress,
   LogLevel,
 } from '@aiagent/client'
 import type { ClientMessage, ServerMessage } from '@aiagent/protocol'
@@ -163,6 +164,37 @@ verifies('WS-05', 'an escalation carries escalationData with liveDomain and entr
   }
   expect(message).toMatchObject({ escalationType: 'live', escalationData, raw: { escalation: true, escalationData } })
   expect(journal.of('message').at(-1)).toMatchObject({ data: { messageData: { escalation: true, escalationData } } })
+})
+
+verifies('OWN-20', 'a hand-over is an event of its own, after the answer that announces it', async service => {
+  const agent = await service.connectedAgent()
+  const journal = new Journal(agent)
+  await agent.send('I want to talk to a human')
+  await eventually(() => journal.of('escalation').length)
+  const [escalation] = journal.of('escalation')
+  expect(journal.types.slice(-2)).toEqual(['agentMessage', 'escalation'])
+  expect(escalation).toEqual({
+    escalationType: 'live',
+    escalationData: journal.of('agentMessage')[0]?.message.escalationData,
+    messageId: journal.of('agentMessage')[0]?.messageId,
+    message: journal.of('agentMessage')[0]?.message,
+  })
+  expect(handOverAddress(escalation?.escalationData ?? {})?.href).toBe(escalation?.escalationData.entrypointUrl)
+
+  service.control.pushFrame(service.session, {
+    persona: 'agent',
+    role: 'customer support agent',
+    content: 'Call us.',
+    messageData: { escalation: true, escalationData: { live: false, phone: true, phoneNumber: '+1 555 0100' } },
+  })
+  await eventually(() => journal.of('escalation').length === 2)
+  expect(journal.of('escalation')[1]).toMatchObject({
+    escalationType: 'alternate',
+    escalationData: { options: [{ label: 'CALL', type: 'phone', value: '+1 555 0100' }] },
+  })
+  await agent.send('Thanks')
+  await eventually(() => journal.answers.at(-1) === 'You said: Thanks')
+  expect(journal.of('escalation')).toHaveLength(2)
 })
 
 verifies('OPS-06', 'the message helpers make the frames that the service understands', async service => {

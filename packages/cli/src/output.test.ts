@@ -55,7 +55,12 @@ describe('formatAgentMessage', () => {
     [
       'a live hand-over without an entry page',
       { escalationType: 'live', escalationData: { live: true, liveDomain: 'live.test' } },
-      'Help: Hello.\n  A human takes over at live.test',
+      'Help: Hello.\n  A human takes over at https://live.test/',
+    ],
+    [
+      'a live hand-over to an address that no page may open',
+      { escalationType: 'live', escalationData: { live: true, entrypointUrl: 'javascript:alert(1)' } },
+      'Help: Hello.\n  A human takes over.',
     ],
     [
       'a live hand-over without a place',

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util'
-import type { AgentEventPayloadMap, AgentMessage } from '@aiagent/client'
+import { type AgentEventPayloadMap, type AgentMessage, handOverAddress } from '@aiagent/client'
 
 /** How text stands out, or does not. */
 export interface Style {
@@ -97,8 +97,9 @@ function formatSource(source: unknown): string {
 function formatEscalation({ escalationType, escalationData }: AgentMessage): string[] {
   if (!escalationData) return []
   if (escalationType === 'live') {
-    const place = escalationData.entrypointUrl || escalationData.liveDomain
-    return [place ? `A human takes over at ${oneLine(place)}` : 'A human takes over.']
+    // A terminal makes links of addresses, so only one that a page may open is shown.
+    const address = handOverAddress(escalationData)
+    return [address ? `A human takes over at ${address}` : 'A human takes over.']
   }
   return (escalationData.options ?? []).map(({ type, value }) => `${WAYS[type]}${value ? `: ${oneLine(value)}` : ''}`)
 }

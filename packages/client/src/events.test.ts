@@ -33,9 +33,15 @@ async function connected(config: object = {}) {
 
 const ANSWER = { messageId: 'm-1', persona: 'agent', role: 'customer support agent', content: 'Yes', timestamp: 7 }
 
+const HAND_OVER = {
+  ...ANSWER,
+  messageData: { escalation: true, escalationData: { live: true, liveDomain: 'live.test' } },
+}
+
 describe('one inbound frame', () => {
   it.each<[string, object, string[]]>([
     ['an answer', ANSWER, ['agentMessage']],
+    ['a hand-over', HAND_OVER, ['agentMessage', 'escalation']],
     ['a heartbeat', { persona: 'system', role: 'heartbeat' }, ['heartbeat']],
     ['history', { persona: 'system', role: 'chat history', messageData: { chat_history: [1] } }, ['chatHistory']],
     ['an error', { persona: 'metadata', role: 'error', content: 'No' }, ['errorMessage']],
@@ -71,6 +77,19 @@ describe('one inbound frame', () => {
         showOptions: false,
       },
     })
+  })
+
+  it('a hand-over is told with its data and the message that it came with', async () => {
+    const { told, push } = await connected()
+    await push(HAND_OVER)
+    expect(payloadsOf(told, 'escalation')).toEqual([
+      {
+        escalationType: 'live',
+        escalationData: { live: true, liveDomain: 'live.test' },
+        messageId: 'm-1',
+        message: payloadsOf(told, 'agentMessage')[0]?.message,
+      },
+    ])
   })
 
   it('[EVT-04] a transcript update has the fields of the entry, and the entry', async () => {

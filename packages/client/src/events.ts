@@ -8,6 +8,7 @@ import type {
 } from '@aiagent/protocol'
 import type { ConnectionState } from './chat/connection-state.ts'
 import type { CallerInfo, CallTranscriptUpdate, FilterTags, UserContext } from './connector/call-state.ts'
+import type { Escalation } from './conversation/hand-over.ts'
 import type { Message } from './conversation/message.ts'
 import type { AgentMessageResult, ChatHistoryResult, HeartbeatResult } from './conversation/message-handler.ts'
 import type { TranscriptEntry } from './conversation/transcript.ts'
@@ -50,6 +51,12 @@ export interface AgentEventPayloadMap {
   message: { data: Message | unknown }
   /** The agent said something. */
   agentMessage: Told<AgentMessageResult>
+  /**
+   * The agent hands the conversation over to a human; comes after the `agentMessage` that says so, and the chat stays open.
+   *
+   * `handOverAddress(payload.escalationData)` gives the address of a live chat.
+   */
+  escalation: Escalation
   /** The service reports an error within the chat, which stays open. */
   errorMessage: { message: Message; error: Error }
   /** The agent is working on an answer. */

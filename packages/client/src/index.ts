@@ -87,6 +87,12 @@ export type { AiAgentConnectorConfig } from './connector/connector-url.ts'
 export type { HookContract, IntentConfirm, SourceClick, WidgetActionListener } from './connector/hook-contract.ts'
 export type { PlatformComponentService } from './connector/platform-component.ts'
 export type { ContextAttributes } from './conversation/context-store.ts'
+export {
+  type AlternateEscalation,
+  type Escalation,
+  handOverAddress,
+  type LiveEscalation,
+} from './conversation/hand-over.ts'
 export { AgentMessageHandler } from './conversation/handlers/agent-message-handler.ts'
 export { ChatHistoryHandler } from './conversation/handlers/chat-history-handler.ts'
 export { ContextValidationHandler } from './conversation/handlers/context-validation-handler.ts'

@@ -14,6 +14,7 @@ const EVENTS: AgentEventType[] = [
   'error',
   'message',
   'agentMessage',
+  'escalation',
   'errorMessage',
   'heartbeat',
   'contextValidation',

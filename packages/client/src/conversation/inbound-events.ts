@@ -1,4 +1,5 @@
 import type { AgentEventPayloadMap, AgentEventType } from '../events.ts'
+import { escalationOf } from './hand-over.ts'
 import type { Message } from './message.ts'
 import type { HandlerResult, MessageHandlerResult } from './message-handler.ts'
 
@@ -15,8 +16,12 @@ export function emitInbound(emit: Emit, message: Message, result: HandlerResult 
   if (result === undefined) return
   const known = result as MessageHandlerResult
   switch (known.type) {
-    case 'agent_message':
-      return emit('agentMessage', () => told(known))
+    case 'agent_message': {
+      emit('agentMessage', () => told(known))
+      const escalation = escalationOf(known)
+      if (escalation) emit('escalation', () => escalation)
+      return
+    }
     case 'heartbeat_processed':
       return emit('heartbeat', () => told(known))
     case 'chat_history_processed':
