@@ -7,7 +7,6 @@ import { fileURLToPath } from 'node:url'
 /** The repository's root, which every script runs in. */
 export const ROOT = fileURLToPath(new URL('../', import.meta.url))
 
-const VERIFY_TOOLS = join(ROOT, 'tools', 'verify')
 const windows = process.platform === 'win32'
 
 /** How a command ended: its exit code, and what it wrote where that was asked for. */
@@ -17,32 +16,42 @@ export interface CommandResult {
 }
 
 /**
- * Installs the tools that only `npm run verify` and its parts need, unless they stand there as their lock file says.
+ * Installs the tools of a folder in `tools`, unless they stand there as their lock file says.
  *
  * @throws {Error} when `npm ci` fails
  */
-export function ensureVerifyTools(): void {
-  const lock = readFileSync(join(VERIFY_TOOLS, 'package-lock.json'), 'utf8')
-  const installedLock = join(VERIFY_TOOLS, 'node_modules', '.installed-lock.json')
-  if (existsSync(installedLock) && readFileSync(installedLock, 'utf8') === lock) return
-  console.error('Installing the tools in tools/verify (once).')
+function ensureTools(name: 'verify' | 'mutation'): string {
+  const folder = join(ROOT, 'tools', name)
+  const lock = readFileSync(join(folder, 'package-lock.json'), 'utf8')
+  const installedLock = join(folder, 'node_modules', '.installed-lock.json')
+  if (existsSync(installedLock) && readFileSync(installedLock, 'utf8') === lock) return folder
+  console.error(`Installing the tools in tools/${name} (once).`)
   execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: VERIFY_TOOLS,
+    cwd: folder,
     stdio: ['ignore', 2, 2],
     shell: windows,
   })
   writeFileSync(installedLock, lock)
+  return folder
 }
 
 /** The path of a tool's command in tools/verify, installed when it is missing. */
 export function verifyTool(name: string): string {
-  ensureVerifyTools()
-  return join(VERIFY_TOOLS, 'node_modules', '.bin', windows ? `${name}.cmd` : name)
+  return commandIn(ensureTools('verify'), name)
+}
+
+/** The path of a tool's command in tools/mutation, installed when it is missing. */
+export function mutationTool(name: string): string {
+  return commandIn(ensureTools('mutation'), name)
 }
 
 /** The path of a command of the repository's own `node_modules`. */
 export function ownTool(name: string): string {
-  return join(ROOT, 'node_modules', '.bin', windows ? `${name}.cmd` : name)
+  return commandIn(ROOT, name)
+}
+
+function commandIn(folder: string, name: string): string {
+  return join(folder, 'node_modules', '.bin', windows ? `${name}.cmd` : name)
 }
 
 /** How a command is run. */

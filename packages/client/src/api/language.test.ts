@@ -32,6 +32,7 @@ const TABLE = [
   ['sv-SE', 'sv-se', 'sv-se'],
   ['zh-CN', 'zh-cn', 'zh-cn'],
   ['zh-Hans-CN', 'zh-hans', 'en-us'],
+  ['constructor', 'constructor', 'en-us'],
 ] as const
 
 describe('the language of a call', () => {

@@ -1,8 +1,12 @@
 /** The language while none is set. */
 export const DEFAULT_LANGUAGE = 'en-us'
 
-/** Codes that people write for a language whose region has another one. */
-const SPECIAL: Readonly<Record<string, string>> = { 'da-da': 'da-dk', 'ja-ja': 'ja-jp', 'ko-ko': 'ko-kr' }
+/** Codes that people write for a language whose region has another one. A map: any word may be asked for. */
+const SPECIAL: ReadonlyMap<string, string> = new Map([
+  ['da-da', 'da-dk'],
+  ['ja-ja', 'ja-jp'],
+  ['ko-ko', 'ko-kr'],
+])
 
 /** What the service takes in `Accept-Language`. */
 const ACCEPTED = new Set(
@@ -11,15 +15,19 @@ const ACCEPTED = new Set(
 
 /** The value of the query parameter `$lang`: language and region in lower case, or a code without region as it is. */
 export function toLangParameter(code: string | null | undefined): string {
-  const given = code?.trim().replaceAll('_', '-') || DEFAULT_LANGUAGE
-  const special = SPECIAL[given.toLowerCase()]
+  const given = hyphenated(code)
+  const special = SPECIAL.get(given.toLowerCase())
   if (special) return special
   return given.includes('-') ? given.split('-', 2).join('-').toLowerCase() : given
 }
 
 /** The value of the `Accept-Language` header: one that the service takes, `en-us` for any other. */
 export function toAcceptLanguage(code: string | null | undefined): string {
-  const given = code?.trim().replaceAll('_', '-').toLowerCase() ?? ''
-  const mapped = SPECIAL[given] ?? given
+  const given = hyphenated(code).toLowerCase()
+  const mapped = SPECIAL.get(given) ?? given
   return ACCEPTED.has(mapped) ? mapped : DEFAULT_LANGUAGE
+}
+
+function hyphenated(code: string | null | undefined): string {
+  return code?.trim().replaceAll('_', '-') || DEFAULT_LANGUAGE
 }

@@ -77,6 +77,10 @@ describe('prefixScopes', () => {
     expect(prefixScopes([scope], 'api://x/')).toEqual([expected])
   })
 
+  it('leaves alone what begins with the prefix already, not what ends with it', () => {
+    expect(prefixScopes(['acme/read', 'read.acme/'], 'acme/')).toEqual(['acme/read', 'acme/read.acme/'])
+  })
+
   it('changes nothing without a prefix', () => {
     expect(prefixScopes(['a', 'b'], '')).toEqual(['a', 'b'])
   })
@@ -95,6 +99,7 @@ describe('scopeFingerprint', () => {
 
   it('differs for a larger set', () => {
     expect(scopeFingerprint(['a', 'b'])).not.toBe(scopeFingerprint(['a']))
+    expect(scopeFingerprint(['a', 'b'])).not.toBe(scopeFingerprint(['ab']))
     expect(scopeFingerprint([])).toBe('811c9dc5')
   })
 })

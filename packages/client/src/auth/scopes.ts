@@ -65,7 +65,7 @@ export function scopeFingerprint(scopes: readonly string[]): string {
 }
 
 function extras(given: AgentAuthDetails['extraScopes']): readonly string[] {
-  return typeof given === 'string' ? given.split(/[\s,]+/) : (given ?? [])
+  return typeof given === 'string' ? given.split(/[\s,]/) : (given ?? [])
 }
 
 function unique(scopes: readonly string[]): string[] {

@@ -30,7 +30,8 @@ describe('an id in the context', () => {
     expect(idInContext({ x: given }, 'x')).toBe(id)
   })
 
-  it('is not taken from what every object has', () => {
+  it('is not taken from what the context inherits', () => {
+    expect(idInContext(Object.create({ x: '5' }), 'x')).toBeUndefined()
     expect(idInContext({}, 'constructor')).toBeUndefined()
   })
 })
@@ -70,6 +71,8 @@ describe('the profile to take without asking', () => {
   it.each<[string, Partial<ProfileFacts>]>([
     ['nothing names one', {}],
     ['all that names one is not in the list', { rememberedId: 99, context: named('98'), details: byDefault(97) }],
+    ['the portal has no settings', { details: {} }],
+    ['the portal has no default', { details: { portalSettings: {} } }],
     ['the default has no id', { details: { portalSettings: { defaultUserProfile: { name: 'x' } } } }],
   ])('[FLOW-11] is none, and the person is asked, where %s', (_case, given) => {
     expect(chooseProfile({ ...facts, profiles: unused, ...given })).toEqual({ kind: 'ask' })
@@ -132,7 +135,9 @@ describe('the profiles of a customer', () => {
     ],
     ['none where nothing names one', {}, {}, []],
     ['none where nothing is known', null, {}, []],
-    ['none where the default has no id', { portalSettings: { defaultUserProfile: { id: '' } } }, {}, []],
+    ['none where the default has no id', { portalSettings: { defaultUserProfile: { name: 'x' } } }, {}, []],
+    ['none where the id of the default is blank', { portalSettings: { defaultUserProfile: { id: '' } } }, {}, []],
+    ['none where the id of the default is null', { portalSettings: { defaultUserProfile: { id: null } } }, {}, []],
   ])('[INIT-05] are %s', (_case, given, context, expected) => {
     expect(portalProfiles(given, context)).toEqual(expected)
   })

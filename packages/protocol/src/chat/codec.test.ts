@@ -47,6 +47,7 @@ describe('parseServerMessage', () => {
     ['bytes', new Uint8Array([123, 125])],
     ['a buffer', new ArrayBuffer(2)],
     ['an object that was parsed already', { persona: 'agent', role: 'x' }],
+    ['a frame as bytes', Buffer.from('{"persona":"agent","role":"x"}')],
     ['nothing', undefined],
   ])('refuses %s and hands it back untouched', (_, data) => {
     const error = errorOf(() => parseServerMessage(data))
@@ -66,6 +67,31 @@ describe('parseServerMessage', () => {
     expect(
       parseServerMessage(`{"persona":"agent","role":"x","deep":${deep},"messageData":{"sources":${deep}}}`),
     ).toMatchObject({ role: 'x' })
+  })
+})
+
+describe('a refusal', () => {
+  it.each([
+    ['binary', new Uint8Array([123, 125])],
+    ['not JSON', '{"persona":'],
+    ['not a JSON object', '["agent"]'],
+    ['no persona', '{"role":"human"}'],
+    ['no persona', '{"persona":"","role":"human"}'],
+    ['no role', '{"persona":"customer"}'],
+    ['no role', '{"persona":"customer","role":7}'],
+  ])('says that there is "%s" in either direction: %j', (reason, data) => {
+    for (const parse of [parseServerMessage, parseClientMessage])
+      expect(errorOf(() => parse(data))).toMatchObject({
+        name: 'ProtocolError',
+        message: expect.stringContaining(reason),
+      })
+  })
+
+  it.each([
+    ['a content that is not text', '{"persona":"customer","role":"human","content":5}'],
+    ['a messageData that is not an object', '{"persona":"customer","role":"human","messageData":[]}'],
+  ])('of what a client sent says that the frame has %s', (reason, data) => {
+    expect(errorOf(() => parseClientMessage(data))).toMatchObject({ message: expect.stringContaining(reason), data })
   })
 })
 
@@ -96,12 +122,16 @@ describe('encodeMessage', () => {
       const message = { persona: 'customer', role: 'human', messageData }
       const error = errorOf(() => encodeMessage(message))
       expect(error).toBeInstanceOf(ProtocolError)
+      expect(error).toMatchObject({ message: expect.stringContaining('cannot be written'), cause: expect.any(Error) })
       expect((error as ProtocolError).data).toBe(message)
     }
   })
 
   it('refuses a message whose toJSON says nothing', () => {
-    expect(() => encodeMessage({ persona: 'customer', role: 'human', toJSON: () => undefined })).toThrow(ProtocolError)
+    const message = { persona: 'customer', role: 'human', toJSON: () => undefined }
+    const error = errorOf(() => encodeMessage(message))
+    expect(error).toBeInstanceOf(ProtocolError)
+    expect(error).toMatchObject({ message: expect.stringContaining('cannot be written'), data: message })
   })
 })
 

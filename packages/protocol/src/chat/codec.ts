@@ -33,7 +33,7 @@ export function encodeMessage(message: ClientMessage | ServerMessage): string {
  * than half the time, since only the content is new from one such frame to the next; with 2 kB there is little to gain.
  */
 export function encodeText(persona: string, role: string, content: string): string {
-  if (persona !== lastSpeaker.persona || role !== lastSpeaker.role) {
+  if (persona !== lastSpeaker?.persona || role !== lastSpeaker.role) {
     const head = `{"persona":${JSON.stringify(persona)},"role":${JSON.stringify(role)},"content":`
     lastSpeaker = { persona, role, head }
   }
@@ -41,7 +41,7 @@ export function encodeText(persona: string, role: string, content: string): stri
 }
 
 /** Who spoke last, and how such a frame begins. */
-let lastSpeaker = { persona: '', role: '', head: '{"persona":"","role":"","content":' }
+let lastSpeaker: { readonly persona: string; readonly role: string; readonly head: string } | undefined
 
 /**
  * Reads what the service sent. Guards of its own rather than the schema, because this runs for every frame; a test

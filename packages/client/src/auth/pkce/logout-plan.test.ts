@@ -49,6 +49,13 @@ describe('planLogout', () => {
   })
 })
 
+describe('the constructed endpoint', () => {
+  it.each(['', '/', '//'])('ends in one slash and its path, where the authority ends in "%s"', slashes => {
+    const plan = planLogout({ ...facts, authority: `https://login.test/acme/policy${slashes}` })
+    expect(plan.constructedEndpoint).toBe('https://login.test/acme/policy/oauth2/v2.0/logout')
+  })
+})
+
 describe('fallbackAddress', () => {
   const base = (address: string) => address.split('?')[0]
 
@@ -57,12 +64,10 @@ describe('fallbackAddress', () => {
     ['the endpoint that is named', undefined, 'https://login.test/end', 'https://login.test/end'],
     ['the constructed endpoint', undefined, undefined, 'https://login.test/acme/policy/oauth2/v2.0/logout'],
     ['the claim rather than a guess', 'https://login.test/bye', undefined, 'https://login.test/bye'],
-    [
-      'no claim that is no web address',
-      'javascript:alert(1)',
-      undefined,
-      'https://login.test/acme/policy/oauth2/v2.0/logout',
-    ],
+    ['a claim without encryption', 'http://127.0.0.1/bye', undefined, 'http://127.0.0.1/bye'],
+    ['the endpoint, not a script', 'javascript:alert(1)', 'https://login.test/end', 'https://login.test/end'],
+    ['the endpoint, not another protocol', 'shttp://login.test', 'https://login.test/end', 'https://login.test/end'],
+    ['the endpoint, not a part of an address', '/bye', 'https://login.test/end', 'https://login.test/end'],
   ])('[AUTH-22] is %s', (_case, logoutClaim, named, expected) => {
     expect(base(fallbackAddress(planLogout({ ...facts, logoutClaim }), named, 'client'))).toBe(expected)
   })

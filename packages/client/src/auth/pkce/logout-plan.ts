@@ -77,5 +77,5 @@ function withParameter(address: string, parameter: string): string {
 }
 
 export function isWebAddress(address: string): boolean {
-  return URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)
+  return URL.canParse(address) && ['http:', 'https:'].includes(new URL(address).protocol)
 }

@@ -114,27 +114,43 @@ describe('buildPkceConfig', () => {
     expect(buildPkceConfig({ ...facts, initParams: { localLogin: 'no' } }).localLogin).toBe(false)
   })
 
-  it('keeps the scheme of a service on this machine, and of a domain hint that has one', () => {
+  it.each([
+    ['http://localhost:8600', 'http://localhost:8600'],
+    ['http://login.localhost', 'http://login.localhost'],
+    ['http://127.0.0.1:8600', 'http://127.0.0.1:8600'],
+    ['http://127.10.20.30', 'http://127.10.20.30'],
+    ['http://[::1]:8600', 'http://[::1]:8600'],
+    ['https://127.0.0.1:8600', 'https://127.0.0.1:8600'],
+    ['http://login.test', 'https://login.test'],
+    ['http://notlocalhost', 'https://notlocalhost'],
+    ['http://localhost.login.test', 'https://localhost.login.test'],
+    ['http://127.0.0.1.login.test', 'https://127.0.0.1.login.test'],
+  ])('goes over https unless the service is on this machine: for %s to %s', (given, origin) => {
     const local = structuredClone(metadata)
     local.authenticationDetails = {
-      oAuthUser: [
-        { authURL: 'http://127.0.0.1:8600/acme/authorize', accessTokenURL: 'http://127.0.0.1:8600/acme/token' },
-      ],
+      oAuthUser: [{ authURL: `${given}/acme/authorize`, accessTokenURL: `${given}/acme/token` }],
     }
-    const config = buildPkceConfig({
-      ...facts,
-      metadata: local,
-      deployment: { ...deployment, domainHint: 'http://127.0.0.1:8600/' },
-    })
-    expect(config.authorizationUrl).toBe('http://127.0.0.1:8600/acme/STAFF')
-    expect(config.knownAuthorities).toEqual(['127.0.0.1:8600'])
-    expect(config.redirectUri).toBe('http://127.0.0.1:8600/system/templates/selfservice/auth-redirect.html')
+    const config = buildPkceConfig({ ...facts, metadata: local })
+    expect(config.authorizationUrl).toBe(`${origin}/acme/STAFF`)
+    expect(config.knownAuthorities).toEqual([new URL(given).host])
   })
 
-  it('takes the general prefix where there is none for such users, and none where there is none at all', () => {
+  it.each([
+    ['app.test', 'https://app.test'],
+    ['app.test//', 'https://app.test'],
+    ['http://127.0.0.1:8600/', 'http://127.0.0.1:8600'],
+    ['https://app.test/sub/', 'https://app.test/sub'],
+    ['app.test/from/http://other.test', 'https://app.test/from/http://other.test'],
+  ])('with the domain hint %s it returns to a page below %s', (domainHint, base) => {
+    const config = buildPkceConfig({ ...facts, deployment: { ...deployment, domainHint } })
+    expect(config.redirectUri).toBe(`${base}/system/templates/selfservice/auth-redirect.html`)
+  })
+
+  it.each(['agent', 'customer'])('takes the general prefix where there is none for an %s, else none', userType => {
     const scopesWith = (apiMetadata: OAuthMetadata['apiMetadata']) =>
-      buildPkceConfig({ ...facts, metadata: { ...metadata, apiMetadata } }).scopes[3]
+      buildPkceConfig({ ...facts, agent: { userType }, metadata: { ...metadata, apiMetadata } }).scopes[3]
     expect(scopesWith({ CORE: { apiPermissionPrefix: 'api://any/' } })).toBe('api://any/core.read')
+    expect(scopesWith({})).toBe('core.read')
     expect(scopesWith(undefined)).toBe('core.read')
   })
 
@@ -146,6 +162,12 @@ describe('buildPkceConfig', () => {
   it.each<[string, PkceConfigFacts, string, string]>([
     ['the kind of user', { ...facts, agent: { userType: 'robot' } }, 'not_supported', 'userType'],
     ['details', without(copy => void delete copy.authenticationDetails), 'metadata_failed', 'oAuthUser'],
+    [
+      'the login of such users',
+      without(copy => void delete copy.authenticationDetails?.oAuthUser),
+      'metadata_failed',
+      'authURL',
+    ],
     ['the login', without(copy => (copy.authenticationDetails = { oAuthUser: [] })), 'metadata_failed', 'authURL'],
     [
       'a usable address',

@@ -68,9 +68,9 @@ export function buildPkceConfig(facts: PkceConfigFacts): PKCEAuthConfig & { scop
   const { deployment, agent, metadata, initParams, scopes, authScheme, nextRoute } = facts
   const user = loginUser(agent)
   const name = user === 'agent' ? 'oAuthUser' : 'oAuthCustomer'
-  const endpoints = metadata.authenticationDetails?.[name]?.[0]
-  const authUrl = address(endpoints?.authURL, `authenticationDetails.${name}[0].authURL`)
-  const tokenUrl = address(endpoints?.accessTokenURL, `authenticationDetails.${name}[0].accessTokenURL`)
+  const { authURL, accessTokenURL } = metadata.authenticationDetails?.[name]?.[0] ?? {}
+  const authUrl = address(authURL, `authenticationDetails.${name}[0].authURL`)
+  const tokenUrl = address(accessTokenURL, `authenticationDetails.${name}[0].accessTokenURL`)
   const policyName = user === 'agent' ? 'userSigninPolicy' : 'customerSigninPolicy'
   const policy = metadata.idpPolicies?.[policyName]
   if (!policy) throw metadataError(`has no idpPolicies.${policyName}`)

@@ -1,0 +1,33 @@
+/** Files whose tests are tried together, and the tests that have to notice a change in them. */
+export interface MutationArea {
+  /** What is mutated. */
+  readonly files: readonly string[]
+  /** What runs against each change: the unit tests beside the files, and no others. */
+  readonly tests: readonly string[]
+}
+
+const client = 'packages/client/src'
+const protocol = 'packages/protocol/src'
+
+/** A file with its test beside it, and with its property test where there is one. */
+function beside(...names: readonly string[]): MutationArea {
+  return {
+    files: names.map(name => `${name}.ts`),
+    tests: names.flatMap(name => [`${name}.test.ts`, `${name}.property.test.ts`]),
+  }
+}
+
+/** The areas by name. Pure files and small owners of state, where a test beside the file can know every answer. */
+export const AREAS: Readonly<Record<string, MutationArea>> = {
+  scopes: beside(`${client}/auth/scopes`),
+  'client-id': beside(`${client}/auth/pkce/pkce-config`),
+  'logout-plan': beside(`${client}/auth/pkce/logout-plan`),
+  'reconnect-policy': beside(`${client}/chat/reconnect-policy`),
+  'auto-select': beside(`${client}/portal/auto-select`),
+  language: beside(`${client}/api/language`),
+  codec: beside(`${protocol}/chat/codec`),
+  context: beside(`${client}/conversation/context-store`),
+  queue: beside(`${client}/chat/message-queue`),
+  lane: beside(`${client}/chat/outbound-lane`),
+  transcript: beside(`${client}/conversation/transcript`),
+}
