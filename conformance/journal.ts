@@ -13,6 +13,7 @@ const TYPES = Object.keys({
   agentMessage: 0,
   escalation: 0,
   errorMessage: 0,
+  maskingPatternsRefused: 0,
   heartbeat: 0,
   contextValidation: 0,
   chatHistory: 0,

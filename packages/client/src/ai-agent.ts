@@ -12,6 +12,7 @@ import type { TranscriptEntry, TranscriptOptions, TranscriptRow } from './conver
 import { abortedError } from './errors.ts'
 import type { AgentEvents } from './events.ts'
 import type { Logger } from './logger.ts'
+import type { MaskingPreview } from './masking/masking.ts'
 import type { Environment } from './platform/environment.ts'
 import { changeUserProfile, restartPortals } from './startup/portal-changes.ts'
 import { dropWaiting, restartConversation } from './startup/restart-conversation.ts'
@@ -141,13 +142,24 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * @param data text of the person who talks to the agent, a message of a helper such as `createFeedbackMessage()`, or
    *   a `Message`
    * @returns the message's id, as soon as the message has been taken
-   * @throws {MessageError} reason `invalid`, `encoding_failed`, or `queue_full`; the message has left no trace then
+   * @throws {MessageError} reason `invalid`, `encoding_failed`, `queue_full`, or `masking_unavailable` where
+   *   `config.masking` requires it; the message has left no trace then
    * @throws {SDKError} code ABORTED when the signal is aborted already
    */
   async send(data: string | MessageObject | Message, options?: SendOptions & OperationOptions): Promise<string> {
     this.#parts.startup.requireAlive('send()')
     if (options?.signal?.aborted) throw abortedError('send()', options.signal)
     return this.#parts.outgoing.submit(data, options)
+  }
+
+  /** The text as masking would send it: for what the host shows or keeps itself. Without active rules, the text. */
+  maskContent(text: string): string {
+    return this.#parts.masking.mask(text)
+  }
+
+  /** What masking would replace in a text, by which rule, and where. */
+  previewMasking(text: string): MaskingPreview {
+    return this.#parts.masking.preview(text)
   }
 
   /** How many messages wait to be sent. */

@@ -22,6 +22,7 @@ import { MessageError, type SDKError } from './errors.ts'
 import type { AgentEvent, AgentEvents } from './events.ts'
 import { readInitParams } from './init-params.ts'
 import { type LogContext, Logger } from './logger.ts'
+import { Masking } from './masking/masking.ts'
 import type { CacheAdapter, CacheConfig } from './platform/cache-adapter.ts'
 import { createCacheAdapter } from './platform/create-cache-adapter.ts'
 import { resolveEnvironment } from './platform/default-environment.ts'
@@ -50,6 +51,7 @@ export interface Parts {
   readonly transcript: Transcript
   readonly context: ContextStore
   readonly calls: CallState
+  readonly masking: Masking
   /** Tells the host that the agent is ready, with what was chosen. */
   readonly emitInitialized: () => void
   /** Warns of a deprecated name, once for each. */
@@ -131,6 +133,8 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
     },
   })
 
+  const masking = new Masking(config.masking)
+
   const params = readInitParams(config.initParams)
   const shared = { ...config, agentId: config.id, params, environment, logger, authentication, calls, emitError }
   const startup: Startup = new Startup({
@@ -144,6 +148,12 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
     },
     // An anonymous token is anybody's, and its subject may change with every token.
     onSignedIn: token => context.belongTo(authentication.isAnonymousStrategy() ? undefined : subjectFingerprint(token)),
+    masking: {
+      required: config.masking.required === true,
+      logger,
+      onRefused: patterns => emit('maskingPatternsRefused', () => ({ patterns })),
+    },
+    onMaskingSettled: found => masking.settle(found),
     openSession: signal => session.require(signal),
     moveContext: id => context.moveTo(id),
     onReady: () => {
@@ -239,6 +249,7 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
     newId: createMessageIds(() => environment.randomUUID()),
     now: clock.now,
     place: () => place,
+    mask: (content, messageId) => masking.maskOutgoing(content, messageId),
     accept: (id, frame) => chat.send(id, frame),
     accepted: message => {
       if (isContextMessage(message)) context.merge(message.messageData.context)
@@ -270,6 +281,7 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
     transcript,
     context,
     calls,
+    masking,
     emitInitialized,
     warnOnce,
   }

@@ -4,6 +4,7 @@ import type { AiAgentConnectorConfig } from './connector/connector-url.ts'
 import type { TranscriptConfig } from './conversation/transcript.ts'
 import { ConfigError, SDKError } from './errors.ts'
 import { type Logger, LogLevel } from './logger.ts'
+import type { MaskingConfig } from './masking/masking.ts'
 import type { CacheConfig } from './platform/cache-adapter.ts'
 
 /** What a host says about the agent it wants to talk to. Only `id` and `endpoint` are required. */
@@ -56,6 +57,8 @@ export interface AiAgentConfig {
   transcriptConfig?: TranscriptConfig
   /** How answers of the REST calls, and the context, are kept. */
   cache?: CacheConfig
+  /** How content that the service wants hidden is dealt with. */
+  masking?: MaskingConfig
   /** An existing session to talk in. Without it a session is asked for during initialization. */
   sessionId?: string | number
   /** Parameters that the host application hands through, well-known keys or not. `getInitParams()` returns them all. */
@@ -96,6 +99,7 @@ export interface ResolvedConfig {
   readonly enableLogging: boolean
   readonly transcript: TranscriptConfig
   readonly cache: CacheConfig
+  readonly masking: MaskingConfig
   readonly sessionId: string | undefined
   readonly initParams: Readonly<Record<string, string>>
   readonly context: Readonly<Record<string, unknown>>
@@ -129,6 +133,7 @@ export function resolveConfig(config: AiAgentConfig): ResolvedConfig {
     enableLogging: flag(config, 'enableLogging'),
     transcript: transcript(config.transcriptConfig),
     cache: cache(config.cache),
+    masking: masking(config.masking),
     sessionId: config.sessionId === undefined ? undefined : requireSessionId(config.sessionId, 'config.sessionId'),
     initParams: initParams(config.initParams),
     context: context(config.context),
@@ -229,6 +234,12 @@ function cache(given: CacheConfig | undefined): CacheConfig {
   optional('cache.keyPrefix', config.keyPrefix, isText, 'a text')
   optional('cache.ttl', config.ttl, isDuration, 'a number of milliseconds from 0 up')
   optional('cache.adapter', config.adapter, has('get', 'set', 'delete', 'clear', 'keys'), 'a CacheAdapter')
+  return { ...config }
+}
+
+function masking(given: MaskingConfig | undefined): MaskingConfig {
+  const config = optional('masking', given, isJsonObject, 'an object') ?? {}
+  optional('masking.required', config.required, isFlag, 'true or false')
   return { ...config }
 }
 

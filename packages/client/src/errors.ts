@@ -98,7 +98,13 @@ export class ConnectionError extends SDKError {
 }
 
 /** Why a message was not taken, or did not leave. */
-export type MessageErrorReason = 'invalid' | 'queue_full' | 'encoding_failed' | 'cleared' | 'unreadable'
+export type MessageErrorReason =
+  | 'invalid'
+  | 'queue_full'
+  | 'encoding_failed'
+  | 'masking_unavailable'
+  | 'cleared'
+  | 'unreadable'
 
 /** A message was refused, removed from the queue, or could not be read. */
 export class MessageError extends SDKError {

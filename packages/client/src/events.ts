@@ -13,6 +13,7 @@ import type { Message } from './conversation/message.ts'
 import type { AgentMessageResult, ChatHistoryResult, HeartbeatResult } from './conversation/message-handler.ts'
 import type { TranscriptEntry } from './conversation/transcript.ts'
 import type { SDKError } from './errors.ts'
+import type { RefusedPattern } from './masking/data-masker.ts'
 
 /** A handler's result as an event carries it: moment, session and agent stand in the envelope already. */
 type Told<Result> = Omit<Result, 'timestamp' | 'sessionId' | 'agentId'>
@@ -72,6 +73,8 @@ export interface AgentEventPayloadMap {
    * needs one now and none could be had.
    */
   tokenExpiring: { reason: 'expiring' | 'transport_request'; expiresAt?: number }
+  /** Masking patterns of the service that cannot be used: what they would hide is not hidden. */
+  maskingPatternsRefused: { patterns: readonly RefusedPattern[] }
   /** What waited during an outage has been sent: how many messages, since the outage began. */
   queueFlushed: { count: number }
   /** Something was said in the call at the desk; without `entry` the call's transcript was cleared. */

@@ -155,6 +155,8 @@ export {
   LogLevel,
   type LogLevelName,
 } from './logger.ts'
+export type { MaskedSpan, RefusedPattern } from './masking/data-masker.ts'
+export type { MaskingConfig, MaskingPreview } from './masking/masking.ts'
 export type { CacheAdapter, CacheConfig, CacheEntry, CacheStorageType } from './platform/cache-adapter.ts'
 export type { Clock } from './platform/clock.ts'
 export { createCacheAdapter } from './platform/create-cache-adapter.ts'

@@ -16,6 +16,7 @@ function setUp({ limit = 3, settled = true } = {}) {
     waitingInLane: () => lane.length,
     newId: () => `id-${++state.ids}`,
     now: () => 5,
+    mask: content => content,
     place: () => ({ to: 'Help Centre', agentId: 'help', sessionId: 's' }),
     accept: (id, frame) => {
       if (lane.length >= limit) throw full(id)

@@ -22,6 +22,8 @@ export interface OutgoingMessagesOptions {
   now(): number
   /** Where a message belongs, once the agent is known. */
   place(): { to: string; agentId: string | undefined; sessionId: string | undefined }
+  /** What may be sent of a person's words. @throws {MessageError} when nothing may */
+  mask(content: string, messageId: string): string
   /** Hands a frame to the lane. @throws {MessageError} when there is no place */
   accept(id: string, frame: string): void
   /** A message has been accepted. */
@@ -102,10 +104,19 @@ export class OutgoingMessages {
     })
   }
 
-  #pass(message: Message): void {
+  #pass(complete: Message): void {
+    const message = this.#masked(complete)
     const frame = message.toPayloadString()
     this.#options.accept(message.messageId as string, frame)
     this.#options.accepted(asWritten(message, frame))
+  }
+
+  /** The message as anybody but its author may see it: what a person says to the agent is masked (FLOW-19). */
+  #masked(message: Message): Message {
+    const { persona, role, content } = message
+    if (persona !== PERSONA.CUSTOMER || role !== ROLE.HUMAN || !content) return message
+    const masked = this.#options.mask(content, message.messageId as string)
+    return masked === content ? message : message.clone({ content: masked })
   }
 
   #hold(id: string, message: Message): void {

@@ -10,6 +10,8 @@ import type { CacheConfig } from '../platform/cache-adapter.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { StartupFacts } from './startup-facts.ts'
 
+export { loadMasker } from './load-masking.ts'
+
 export interface PreparationOptions {
   endpoint: string
   agentId: string

@@ -2,12 +2,14 @@ import { type AgentDetails, agentDisplayName, type Portal, type UserDetails } fr
 import { abortedError, SDKError } from '../errors.ts'
 import type { AgentEventPayloadMap } from '../events.ts'
 import type { KnownInitParams } from '../init-params.ts'
+import type { FoundRules } from '../masking/masking.ts'
 import type { PortalOutcome } from '../portal/pipeline-stage.ts'
 import { needsPortal, usesPortalProfile } from '../portal/portal-flow.ts'
 import type { PortalPipeline } from '../portal/portal-pipeline.ts'
 import { untilAborted } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import type { Desk, DeskOptions } from './desk.ts'
+import type { MaskingLoadOptions } from './load-masking.ts'
 import type { Deployment, PreparationOptions } from './prepare-agent.ts'
 import type { StartupFacts } from './startup-facts.ts'
 
@@ -33,6 +35,9 @@ export interface StartupOptions extends PreparationOptions {
   openContext(context: Record<string, unknown>): Promise<void>
   /** There is a token that is good for the agent. */
   onSignedIn(token: string): void
+  readonly masking: MaskingLoadOptions
+  /** It is known what is to be masked. */
+  onMaskingSettled(found: FoundRules): void
   /** Makes sure of a session. */
   openSession(signal: AbortSignal): Promise<unknown>
   /** The chat runs under another agent's id from now on. */
@@ -59,6 +64,8 @@ export class Startup {
   #reconnects = false
   #choiceBegan = false
   #reopenings = 0
+  /** Stands for the newest question for person and rules: what an older one still brings is not wanted. */
+  #learning: object | undefined
 
   constructor(options: StartupOptions) {
     this.#options = options
@@ -191,12 +198,14 @@ export class Startup {
     const facts = this.#facts()
     if (!facts || !this.#desk) throw new SDKError('There is nothing to choose from.', 'NOT_INITIALIZED')
     this.#phase = 'choosing'
-    await this.#desk.choose(facts, this.#initialContext, Promise.resolve(), signal)
+    await this.#desk.choose(facts, this.#initialContext, this.#learn(facts, signal), signal)
   }
 
   /** Drops the answers of the service that are kept, and the person's choices. */
   async forgetPerson(): Promise<void> {
     this.#user = null
+    this.#learning = undefined
+    this.#options.onMaskingSettled('none')
     await this.#deployment?.api.clearCache()
     await this.#desk?.forget(this.#deployment?.deployment)
   }
@@ -214,6 +223,7 @@ export class Startup {
   /** Ends what is under way; nothing can be started after it. */
   destroy(): void {
     this.#phase = 'destroyed'
+    this.#learning = undefined
     this.#abort(destroyed('The operation'))
     this.#desk?.pipeline.destroy()
   }
@@ -249,25 +259,25 @@ export class Startup {
     signal.throwIfAborted()
     onSignedIn(token)
     const facts = { ...deployment, agent }
-    const personKnown = this.#meetPerson(facts, signal)
+    const learned = this.#learn(facts, signal)
     const choosing = needsPortal(agent, params)
     if (this.#desk?.hasConnector) {
-      await personKnown
+      await learned
       await this.#desk.initPlatform(signal)
     }
-    if (choosing) return this.#choose(facts, personKnown, signal)
-    await Promise.all([openSession(signal), personKnown])
+    if (choosing) return this.#choose(facts, learned, signal)
+    await Promise.all([openSession(signal), learned])
     signal.throwIfAborted()
     this.#ready()
   }
 
-  async #choose(facts: StartupFacts, personKnown: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  async #choose(facts: StartupFacts, learned: Promise<unknown>, signal: AbortSignal): Promise<void> {
     const desk = await this.#openDesk()
     signal.throwIfAborted()
     this.#phase = 'choosing'
     this.#choiceBegan = true
     try {
-      await desk.choose(facts, this.#initialContext, personKnown, signal)
+      await desk.choose(facts, this.#initialContext, learned, signal)
     } catch (error) {
       // A restart may have taken this run's place: then its own is under way, or about to begin.
       const { at } = desk.pipeline.stage
@@ -310,14 +320,24 @@ export class Startup {
     return scopesFor(agent, this.#options, platformScopes)
   }
 
-  /** Who is signed in; the service's own failures cost nothing but that knowledge (FLOW-06). */
-  async #meetPerson({ api, agent }: StartupFacts, signal: AbortSignal): Promise<void> {
+  /** Asks who is signed in and what is to be masked; a failure costs nothing but that knowledge. */
+  async #learn(facts: StartupFacts, signal: AbortSignal | undefined): Promise<void> {
+    const { masking, onMaskingSettled } = this.#options
+    const learning = {}
+    this.#learning = learning
     this.#user = null
-    if (!agent.isAuthenticated) return
+    const { loadMasker } = await loadPreparation()
+    const [user, rules] = await Promise.all([this.#meetPerson(facts, signal), loadMasker(facts, masking, signal)])
+    if (this.#learning !== learning) return
+    this.#user = user
+    onMaskingSettled(rules)
+  }
+
+  /** Who is signed in, where the agent wants to know (FLOW-06). */
+  async #meetPerson({ api, agent }: StartupFacts, signal: AbortSignal | undefined): Promise<UserDetails | null> {
+    if (!agent.isAuthenticated) return null
     const isCustomer = usesPortalProfile(agent, this.#options.params)
-    this.#user = await (isCustomer ? api.getCustomerDetails({ signal }) : api.getUserDetails({ signal })).catch(
-      () => null,
-    )
+    return (isCustomer ? api.getCustomerDetails({ signal }) : api.getUserDetails({ signal })).catch(() => null)
   }
 
   async #find(signal?: AbortSignal): Promise<Deployment> {

@@ -1,0 +1,185 @@
+import { type AiAgentConfig, ApiHelper, createContextMessage } from '@aiagent/client'
+import { paths } from '@aiagent/protocol'
+import { eventually } from '@aiagent/test-support'
+import { expect } from 'vitest'
+import { rejection } from '../desk.ts'
+import { Journal } from '../journal.ts'
+import { openPlatform, watchedComponent } from '../platform.ts'
+import { verifies } from '../verifies.ts'
+import type { Service } from '../wire.ts'
+
+const CARD = '4111 1111 1111 1111'
+const MASKED_CARD = '***************1111'
+/** The department of the agents that mask. */
+const RULES = paths.maskingPatterns(1010, 'chat')
+
+const rulesAsked = (service: Service) => service.requestsTo(RULES).length
+
+/** An agent of a department that masks, open to everybody, not initialized yet. */
+function billing(service: Service, config: Partial<AiAgentConfig> = {}) {
+  const agent = service.newAgent({ id: 'billing', ...config })
+  return { agent, journal: new Journal(agent) }
+}
+
+/** Lets the service say something else of its release. */
+async function claimVersion(service: Service, version: string | undefined): Promise<void> {
+  const info = await ApiHelper.getDeploymentInfo(
+    service.endpoint,
+    { enabled: false },
+    { environment: service.environment() },
+  )
+  const { version: _, ...rest } = info
+  const body = version === undefined ? rest : { ...rest, version }
+  service.faults.add({ kind: 'answer', route: 'GET /system/deploymentInfo', status: 200, body })
+}
+
+verifies('FLOW-19', 'what a person writes is masked before anything but the caller sees it', async service => {
+  const { agent, journal } = billing(service)
+  await agent.initialize()
+  expect(rulesAsked(service)).toBe(1)
+  await agent.connect()
+  await agent.send(`My card is ${CARD}.`)
+  await eventually(() => journal.answers.length)
+  const masked = `My card is ${MASKED_CARD}.`
+  expect(service.said()).toEqual([masked])
+  expect(agent.getTranscript({ direction: 'sent' }).map(({ message }) => message.content)).toEqual([masked])
+  expect(journal.of('transcriptUpdate')[0]?.message.content).toBe(masked)
+  expect(JSON.stringify([agent.getTranscriptAsJSON(), service.printed])).not.toContain(CARD)
+})
+
+verifies('FLOW-19', 'what was written before the rules were there is masked all the same', async service => {
+  const { agent } = billing(service)
+  await agent.send(`before ${CARD}`)
+  const starting = agent.initialize()
+  await agent.send(`meanwhile ${CARD}`)
+  expect(agent.getTranscriptSize()).toBe(0)
+  await service.through(starting)
+  await agent.send(`queued ${CARD}`)
+  await service.through(agent.connect())
+  await service.until(() => service.said().length === 3)
+  expect(service.said()).toEqual([`before ${MASKED_CARD}`, `meanwhile ${MASKED_CARD}`, `queued ${MASKED_CARD}`])
+})
+
+verifies('FLOW-19', 'what the library or the host says beside the person stays as it is', async service => {
+  const { agent } = billing(service)
+  await agent.initialize()
+  await agent.connect()
+  await agent.send(createContextMessage({ context: { card: CARD } }))
+  await agent.send({ persona: 'customer', role: 'human', content: 'see data', messageData: { card: CARD } })
+  await service.until(() => service.frames().length === 2)
+  expect(service.frames().map(({ messageData }) => messageData)).toEqual([{ context: { card: CARD } }, { card: CARD }])
+})
+
+verifies('FLOW-19', 'a text can be masked, and looked at, without being sent', async service => {
+  const { agent } = billing(service)
+  const text = `${CARD} or +44 20 7946 0958`
+  expect(agent.maskContent(text)).toBe(text)
+  expect(agent.previewMasking(text)).toEqual({ isActive: false, content: text, spans: [] })
+  await agent.initialize()
+  expect(agent.maskContent(text)).toBe(`${MASKED_CARD} or +44***********58`)
+  expect(agent.maskContent('')).toBe('')
+  const { isActive, content, spans } = agent.previewMasking(text)
+  expect([isActive, content]).toEqual([true, agent.maskContent(text)])
+  expect(spans.map(({ rule, start, end }) => [rule, text.slice(start, end)])).toEqual([
+    ['Payment card', CARD],
+    ['Telephone number, international', '+44 20 7946 0958'],
+  ])
+})
+
+for (const version of ['21.22.1', 'next', undefined])
+  verifies('FLOW-19', `a deployment of version ${version} is not asked for patterns`, async service => {
+    await claimVersion(service, version)
+    const { agent } = billing(service)
+    await agent.initialize()
+    expect([rulesAsked(service), agent.maskContent(CARD)]).toEqual([0, CARD])
+    await agent.connect()
+    await agent.send(CARD)
+    await service.until(() => service.said().length === 1)
+    expect(service.said()).toEqual([CARD])
+  })
+
+for (const version of ['21.22.2', 'v21.22.10-rc.1', '22'])
+  verifies('FLOW-19', `a deployment of version ${version} masks`, async service => {
+    await claimVersion(service, version)
+    const { agent } = billing(service)
+    await agent.initialize()
+    expect([rulesAsked(service), agent.maskContent(CARD)]).toEqual([1, MASKED_CARD])
+  })
+
+verifies('FLOW-19', 'an agent that does not want it is asked for no patterns', async service => {
+  const agent = service.newAgent({ id: 'selfservice', initParams: { portalIds: '1001' } })
+  await agent.initialize()
+  expect(service.control.requests().some(({ path }) => path.includes('maskingpatterns'))).toBe(false)
+})
+
+verifies('FLOW-19', 'patterns that cannot be had cost a warning, and messages go out as they are', async service => {
+  service.faults.add({ kind: 'answer', route: `GET ${RULES}`, status: 500 })
+  const { agent, journal } = billing(service)
+  await agent.initialize()
+  await agent.connect()
+  await agent.send(CARD)
+  await service.until(() => service.said().length === 1)
+  expect([service.said(), journal.errorCodes]).toEqual([[CARD], []])
+  expect(service.printed.join()).toContain('masking patterns could not be loaded')
+})
+
+verifies('FLOW-19', 'where masking is required, nothing that a person wrote leaves without it', async service => {
+  service.faults.add({ kind: 'answer', route: `GET ${RULES}`, status: 500 })
+  const { agent, journal } = billing(service, { masking: { required: true } })
+  const held = await agent.send(`held ${CARD}`)
+  await agent.initialize()
+  expect(journal.of('error').map(({ error }) => error)).toMatchObject([
+    { code: 'MESSAGE_ERROR', reason: 'masking_unavailable', messageId: held },
+  ])
+  await agent.connect()
+  expect(await rejection(agent.send('hello', { id: 'mine' }))).toMatchObject({
+    reason: 'masking_unavailable',
+    messageId: 'mine',
+  })
+  await agent.send(createContextMessage({ context: { plan: 'gold' } }))
+  await service.until(() => service.frames().length === 1)
+  expect([service.said(), agent.getTranscriptSize()]).toEqual([[], 1])
+})
+
+verifies('FLOW-19', 'a pattern that cannot be used is told, and the others hold', async service => {
+  const patterns = [
+    { name: 'Twice', order: 1, javascriptRegularExpression: '(\\d)\\1' },
+    { name: 'Card', order: 2, javascriptRegularExpression: '\\b(?:\\d{4} ?){4}\\b', numOfCharsToUnmaskFromRight: 4 },
+  ]
+  service.faults.add({ kind: 'answer', route: `GET ${RULES}`, status: 200, body: { patterns } })
+  const { agent, journal } = billing(service)
+  await agent.initialize()
+  expect(journal.of('maskingPatternsRefused')).toMatchObject([{ patterns: [{ name: 'Twice' }] }])
+  expect(agent.maskContent(CARD)).toBe(MASKED_CARD)
+  const strict = billing(service, { masking: { required: true } })
+  await strict.agent.initialize()
+  expect(await rejection(strict.agent.send('hello'))).toMatchObject({ reason: 'masking_unavailable' })
+})
+
+verifies(['OPS-03', 'FLOW-19'], 'the platform is asked to start once the patterns are there', async service => {
+  const asked: unknown[] = []
+  const { component } = watchedComponent({
+    initPlatform: () => void asked.push([agent.maskContent(CARD), service.requestsTo(paths.myPortals()).length]),
+  })
+  const config = { id: 'desk-billing' }
+  const { agent } = openPlatform(service, { portalIds: '1001' }, { component, config })
+  service.faults.add({ kind: 'delay-requests', route: `GET ${RULES}`, ms: 200 })
+  await service.through(agent.initialize())
+  expect(asked).toEqual([[MASKED_CARD, 0]])
+})
+
+verifies(
+  ['FLOW-19', 'FLOW-21'],
+  'a restart asks for the patterns anew, and keeps those it has meanwhile',
+  async service => {
+    const { agent } = openPlatform(
+      service,
+      { portalIds: '1001' },
+      { config: { id: 'desk-billing', cache: { enabled: false } } },
+    )
+    await service.through(agent.initialize())
+    service.faults.add({ kind: 'answer', route: `GET ${RULES}`, status: 500 })
+    await service.through(agent.restartPortalInitializer())
+    expect([rulesAsked(service), agent.maskContent(CARD)]).toEqual([2, MASKED_CARD])
+  },
+)
