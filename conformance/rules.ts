@@ -160,6 +160,10 @@ const DONE: Readonly<Record<string, string>> = {
   'OWN-07': 'a send() before initialize() waits and leaves in order',
   'OWN-20':
     'an agent message that hands over is followed by an `escalation` event with its data; addresses for people are http(s) only',
+  'FLOW-19':
+    '`enableDataMasking` true and deployment version 21.22.2 or later (semver): patterns load during init, `send()` masks outbound customer/human messages, `maskContent()` masks on demand; a lower, missing or unreadable version makes no pattern call',
+  'OPS-03':
+    'PlatformComponentService, each member of `PROTOCOL.md` 6.3 asserted: initPlatform runs in onAuthComplete, after masking patterns are loaded and before the portal pipeline; getDefaultPortal; addCustomAuthScopes and the other optional members',
 }
 
 /** What later work proves. */
@@ -175,16 +179,12 @@ const OPEN: Readonly<Record<string, string>> = {
   'INIT-09': '`vendorclientid` is the client id of the built PKCE config',
   'FLOW-17':
     'once agent details are loaded their `languageCode` is set on ApiHelper and the anonymous strategy is re-scoped with the resolved scope list',
-  'FLOW-19':
-    '`enableDataMasking` true and deployment version 21.22.2 or later (semver): patterns load during init, `send()` masks outbound customer/human messages, `maskContent()` masks on demand; a lower, missing or unreadable version makes no pattern call',
   'REST-07':
     'ApiHelper has getAiAgentSession, getAgentDetails, getDeploymentInfo, getPortals, getMyPortals, getAgentsByPortal, getUserProfiles, selectUserProfile, getUserDetails, getCustomerDetails, setLanguage',
   'REST-12':
     'getPortalDetails, getMaskingPatterns, getPreviousTranscript and getConnectedApps exist as `PROTOCOL.md` describes them',
   'OPS-01':
     'AiAgent: initialize, connect, send, setContext, getContext, removeContext, restartConnection, updateAccessToken, logout, maskContent, selectPortal, selectAgent, selectUserProfile, getInitParams, getIsInitialized, restartPortalInitializer, updateUserProfile, getUserDetails, getCallTranscript, getCallerInfo, getConversationId, clearCallTranscript, getAgentDetails, getDeploymentInfo (and restartCcHostInitializer, deprecated)',
-  'OPS-03':
-    'PlatformComponentService, each member of `PROTOCOL.md` 6.3 asserted: initPlatform runs in onAuthComplete, after masking patterns are loaded and before the portal pipeline; getDefaultPortal; addCustomAuthScopes and the other optional members',
   'OPS-04': 'AuthenticationService: getToken, getCachedToken, updateScopes, logout',
   'AUTH-01':
     "pre-auth with a supplied token (its docs name the three scopes it needs); 'token' still works as a deprecated alias, with a warning",

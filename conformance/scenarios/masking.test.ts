@@ -163,8 +163,12 @@ verifies(['OPS-03', 'FLOW-19'], 'the platform is asked to start once the pattern
   })
   const config = { id: 'desk-billing' }
   const { agent } = openPlatform(service, { portalIds: '1001' }, { component, config })
-  service.faults.add({ kind: 'delay-requests', route: `GET ${RULES}`, ms: 200 })
-  await service.through(agent.initialize())
+  service.faults.add({ kind: 'hang-request', route: `GET ${RULES}` })
+  const starting = agent.initialize()
+  await service.until(() => service.requestsTo(paths.userDetails()).length === 1)
+  expect(asked).toEqual([])
+  service.faults.lift({})
+  await service.through(starting)
   expect(asked).toEqual([[MASKED_CARD, 0]])
 })
 
