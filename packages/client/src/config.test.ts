@@ -119,6 +119,8 @@ describe('optional fields', () => {
     ['cache', { ttl: -1 }, 'cache.ttl'],
     ['cache', { ttl: Number.NaN }, 'cache.ttl'],
     ['cache', { adapter: { get: () => null } }, 'cache.adapter'],
+    ['masking', true, 'masking'],
+    ['masking', { required: 'yes' }, 'masking.required'],
     ['initParams', 'portalIds=1', 'initParams'],
     ['initParams', ['a'], 'initParams'],
     ['initParams', { isDefaultAgent: true }, 'initParams.isDefaultAgent'],
@@ -164,7 +166,7 @@ describe('optional fields', () => {
   it('everything else has its default, and null counts as left out', () => {
     const nothing = Object.fromEntries(
       Object.keys(DEFAULTS)
-        .concat('auth', 'logger', 'transcriptConfig', 'cache', 'initParams', 'context')
+        .concat('auth', 'logger', 'transcriptConfig', 'cache', 'masking', 'initParams', 'context')
         .map(name => [name, null]),
     )
     for (const given of [config(), config(nothing)])
@@ -176,6 +178,7 @@ describe('optional fields', () => {
         logger: undefined,
         transcript: {},
         cache: {},
+        masking: {},
         sessionId: undefined,
         initParams: {},
         context: {},
@@ -185,15 +188,15 @@ describe('optional fields', () => {
   })
 
   it('is frozen, and later changes of what the host gave change nothing', () => {
-    const context = { user: { name: 'Ada' } }
+    const context = { user: { name: 'Customer' } }
     const excludeRoles = ['heartbeat']
     const initParams: Record<string, string> = { userid: '7' }
     const resolved = resolveConfig(config({ context, initParams, transcriptConfig: { excludeRoles } }))
-    context.user.name = 'Eve'
+    context.user.name = 'Somebody else'
     excludeRoles.push('human')
     initParams.userid = '8'
     expect(Object.isFrozen(resolved)).toBe(true)
-    expect(resolved.context).toEqual({ user: { name: 'Ada' } })
+    expect(resolved.context).toEqual({ user: { name: 'Customer' } })
     expect(resolved.transcript.excludeRoles).toEqual(['heartbeat'])
     expect(resolved.initParams).toEqual({ userid: '7' })
   })
