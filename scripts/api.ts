@@ -8,6 +8,7 @@ const ENTRIES = [
   { folder: 'client', types: 'index.d.ts', report: 'client' },
   { folder: 'client', types: 'pkce.d.ts', report: 'client-pkce' },
   { folder: 'client', types: 'msal.d.ts', report: 'client-msal' },
+  { folder: 'client', types: 'unstorage.d.ts', report: 'client-unstorage' },
   { folder: 'emulator', types: 'index.d.ts', report: 'emulator' },
   { folder: 'emulator', types: 'node/index.d.ts', report: 'emulator-node' },
 ]

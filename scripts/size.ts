@@ -19,6 +19,7 @@ const ENTRIES = {
   core: `import { AiAgent } from '@aiagent/client'\nglobalThis.AiAgent = AiAgent`,
   pkce: `export * from '@aiagent/client/pkce'`,
   msal: `export * from '@aiagent/client/msal'`,
+  unstorage: `export * from '@aiagent/client/unstorage'`,
 }
 
 const budgets = JSON.parse(readFileSync(join(ROOT, 'scripts', 'size-budgets.json'), 'utf8')) as Record<string, Budget>

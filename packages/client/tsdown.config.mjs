@@ -23,6 +23,7 @@ export default [
       index: 'src/index.ts',
       pkce: 'src/pkce.ts',
       msal: 'src/msal.ts',
+      unstorage: 'src/unstorage.ts',
       'websocket.node': 'src/platform/websocket.node.ts',
       'websocket.native': 'src/platform/websocket.native.ts',
     },

@@ -24,7 +24,7 @@ import { readInitParams } from './init-params.ts'
 import { type LogContext, Logger } from './logger.ts'
 import { Masking } from './masking/masking.ts'
 import type { CacheAdapter, CacheConfig } from './platform/cache-adapter.ts'
-import { createCacheAdapter } from './platform/create-cache-adapter.ts'
+import { resolveCacheAdapter } from './platform/create-cache-adapter.ts'
 import { resolveEnvironment } from './platform/default-environment.ts'
 import type { Environment } from './platform/environment.ts'
 import { MemoryCacheAdapter } from './platform/memory-cache-adapter.ts'
@@ -113,9 +113,9 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
   }
 
   const context = new ContextStore({
-    adapter: contextAdapter(config.cache, environment),
+    adapter: contextAdapter(config.cache, environment, logger),
     agentId: config.id,
-    keyPrefix: config.cache.keyPrefix,
+    keyPrefix: config.cache.contextPrefix ?? config.cache.keyPrefix,
     now: clock.now,
     onFailure: error => logger.warn('The store of the context failed; it lives in memory only.', { error }),
   })
@@ -298,10 +298,9 @@ function ownLogger(config: ResolvedConfig, environment: Environment, contextProv
  * Where the context is kept. Without a browser's store each agent has a memory of its own: agents of one process may
  * share answers and tokens, but their conversations are different people's.
  */
-function contextAdapter(cache: CacheConfig, environment: Environment): CacheAdapter {
+function contextAdapter(cache: CacheConfig, environment: Environment, logger: Logger): CacheAdapter {
   if (cache.enabled === false) return new MemoryCacheAdapter()
-  if (cache.adapter) return cache.adapter
-  const adapter = createCacheAdapter(cache.storageType, environment)
+  const adapter = resolveCacheAdapter(cache, environment, (...warning) => logger.warn(...warning))
   return adapter === environment.memory ? new MemoryCacheAdapter() : adapter
 }
 

@@ -232,6 +232,7 @@ function cache(given: CacheConfig | undefined): CacheConfig {
   optional('cache.enabled', config.enabled, isFlag, 'true or false')
   optional('cache.storageType', config.storageType, isStorageType, "'session', 'local' or 'memory'")
   optional('cache.keyPrefix', config.keyPrefix, isText, 'a text')
+  optional('cache.contextPrefix', config.contextPrefix, isText, 'a text')
   optional('cache.ttl', config.ttl, isDuration, 'a number of milliseconds from 0 up')
   optional('cache.adapter', config.adapter, has('get', 'set', 'delete', 'clear', 'keys'), 'a CacheAdapter')
   return { ...config }

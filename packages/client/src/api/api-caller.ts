@@ -46,7 +46,7 @@ export class ApiCaller {
     this.environment = environment
     this.config = config
     const { logger } = config
-    const adapter = resolveCacheAdapter(config.cache, environment, logger && (message => logger.warn(message)))
+    const adapter = resolveCacheAdapter(config.cache, environment, logger && ((...warning) => logger.warn(...warning)))
     this.#cache = new ResponseCache(adapter, environment.clock, config.apiDomain, config.cache)
     this.#language = config.language?.trim() || DEFAULT_LANGUAGE
   }

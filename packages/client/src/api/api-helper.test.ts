@@ -139,9 +139,16 @@ describe('getAgentDetails', () => {
   it('works with a host’s store that fails', async () => {
     const broken = () => Promise.reject(new Error('store down'))
     const adapter = { get: broken, set: broken, delete: broken, clear: broken, keys: broken }
-    const { service, api } = setUpApi({ cache: { adapter } })
-    service.on(`GET ${DETAILS}`, { name: 'Seven' })
+    const told: string[] = []
+    const console = { debug() {}, info() {}, error() {}, warn: (text: string) => void told.push(text) }
+    const service = new FakeService().on(`GET ${DETAILS}`, { name: 'Seven' })
+    const config = { apiDomain: 'api.example.test', getToken: () => TOKEN, cache: { adapter } }
+    const api = new ApiHelper(config, service.environment({ console }))
     expect((await api.getAgentDetails({ agentId: '7' })).name).toBe('Seven')
+    expect((await api.getAgentDetails({ agentId: '7' })).name).toBe('Seven')
+    await api.clearCache()
+    expect(service.seen).toHaveLength(2)
+    expect(told).toEqual([expect.stringContaining('store of the host failed')])
   })
 })
 

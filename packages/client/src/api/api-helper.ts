@@ -13,7 +13,7 @@ import {
   type UserProfile,
 } from '@aiagent/protocol'
 import type { CacheAdapter, CacheConfig } from '../platform/cache-adapter.ts'
-import { createCacheAdapter } from '../platform/create-cache-adapter.ts'
+import { resolveCacheAdapter } from '../platform/create-cache-adapter.ts'
 import { defaultEnvironment, resolveEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
 import { ExpiringStore } from '../platform/expiring-store.ts'
@@ -83,7 +83,7 @@ export class ApiHelper {
     } as const
     const { signal } = options
     if (cache?.enabled === false) return request(environment, { ...call, signal })
-    const adapter = ApiHelper.#deploymentAdapter ?? createCacheAdapter('session', environment)
+    const adapter = resolveCacheAdapter({ adapter: ApiHelper.#deploymentAdapter }, environment)
     ApiHelper.#deploymentStores.add(adapter)
     const store = new ExpiringStore(adapter, environment.clock, RESPONSE_TTL_MS)
     const key = DEPLOYMENT_PREFIX + restBase(endpoint)
@@ -106,7 +106,7 @@ export class ApiHelper {
 
   /** Forgets what is known of every deployment. */
   static async clearDeploymentInfoCache(): Promise<void> {
-    const own = ApiHelper.#deploymentAdapter ?? createCacheAdapter('session', defaultEnvironment())
+    const own = resolveCacheAdapter({ adapter: ApiHelper.#deploymentAdapter }, defaultEnvironment())
     for (const adapter of ApiHelper.#deploymentStores.add(own)) await adapter.clear(DEPLOYMENT_PREFIX)
     ApiHelper.#deploymentStores.clear()
   }

@@ -153,10 +153,7 @@ export async function selectUserProfile(caller: ApiCaller, options: SelectUserPr
     headers: caller.languageHeaders,
   } as const
   await caller.sendBlind(call, options)
-  // The profile is chosen; that the store fails changes nothing about it.
-  await caller
-    .forget(USER_PROFILES)
-    .catch(error => caller.config.logger?.warn('Kept profiles could not be forgotten.', { error }))
+  await caller.forget(USER_PROFILES)
 }
 
 /** Query of the portal manager's calls for one portal. */

@@ -174,7 +174,7 @@ describe('AnonymousAuthStrategy', () => {
   it('works with a host’s store that fails', async () => {
     const broken = () => Promise.reject(new Error('store down'))
     const adapter = { get: broken, set: broken, delete: broken, clear: broken, keys: broken }
-    const { strategy } = setUp({ cache: { adapter } })
+    const { strategy } = setUp({ cache: { adapter } }, { console: { debug() {}, info() {}, warn() {}, error() {} } })
     expect(await strategy.getToken()).toBeTruthy()
   })
 

@@ -5,6 +5,7 @@ import { resolveCacheAdapter } from '../platform/create-cache-adapter.ts'
 import { defaultEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
 import { ExpiringStore, flightsOf } from '../platform/expiring-store.ts'
+import type { StoreWarning } from '../platform/guarded-cache-adapter.ts'
 import { MemoryCacheAdapter } from '../platform/memory-cache-adapter.ts'
 import type { AnonymousAuthConfig, AuthStrategy, AuthStrategyInitializeOptions } from './auth-strategy.ts'
 import { TokenCache } from './token-cache.ts'
@@ -30,11 +31,11 @@ export class AnonymousAuthStrategy implements AuthStrategy {
   #scopes: readonly string[] = DEFAULT_SCOPES
   #postAuthentication: AuthStrategyInitializeOptions['postAuthentication']
 
-  /** @param warn hears, once, that the browser's store refuses writes */
+  /** @param warn hears, once, that the store fails or refuses writes */
   constructor(
     { cache }: AnonymousAuthConfig = {},
     environment: Environment = defaultEnvironment(),
-    warn?: (message: string) => void,
+    warn?: StoreWarning,
   ) {
     this.#environment = environment
     // Without a cache one token stays in the strategy's own memory: asking for one per call would help nobody.

@@ -64,7 +64,7 @@ function anonymous(
   cache: AnonymousAuthCacheConfig | undefined,
   { environment, logger }: StrategyParts,
 ): ChosenStrategy {
-  const warn = logger && ((message: string) => logger.warn(message))
+  const warn = logger && ((message: string, details?: { error: unknown }) => logger.warn(message, details))
   return { type: 'anonymous', strategy: new AnonymousAuthStrategy({ cache }, environment, warn) }
 }
 

@@ -1,5 +1,6 @@
 import { MessageError } from '../errors.ts'
 import type { Awaitable, CacheAdapter, CacheEntry } from '../platform/cache-adapter.ts'
+import { isPromiseLike } from '../util/is-promise-like.ts'
 import { sameJson } from '../util/same-json.ts'
 
 /** Start of the key under which a context is stored; the agent's id follows. */
@@ -84,7 +85,7 @@ export class ContextStore {
   restore(): Awaitable<void> {
     try {
       const stored = this.#options.adapter.get(this.#key)
-      if (!isPromise(stored)) return this.#take(stored)
+      if (!isPromiseLike(stored)) return this.#take(stored)
       this.#meanwhile = { changed: false, removed: false }
       return this.#takeLater(stored)
     } catch (error) {
@@ -193,7 +194,7 @@ export class ContextStore {
     try {
       // A slow store gets one write after the other, since two at once might end in either order.
       const written = this.#writing ? this.#writing.then(write) : write()
-      if (!isPromise(written)) return
+      if (!isPromiseLike(written)) return
       const writing = Promise.resolve(written)
         .catch(onFailure)
         .then(() => {
@@ -220,8 +221,4 @@ function copyOf(attributes: unknown): Record<string, unknown> {
   if (typeof copy !== 'object' || copy === null || Array.isArray(copy))
     throw new MessageError('The context is not an object of attributes by name.', 'invalid')
   return copy as Record<string, unknown>
-}
-
-function isPromise<T>(value: Awaitable<T>): value is PromiseLike<T> {
-  return typeof (value as PromiseLike<T> | null)?.then === 'function'
 }

@@ -1,6 +1,8 @@
+import { ManualClock } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { FakeStorage } from '../../test/fake-service.ts'
 import { createCacheAdapter, resolveCacheAdapter } from './create-cache-adapter.ts'
+import { GuardedCacheAdapter } from './guarded-cache-adapter.ts'
 import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
 import { StorageCacheAdapter } from './storage-cache-adapter.ts'
 
@@ -118,20 +120,25 @@ describe('createCacheAdapter', () => {
 })
 
 describe('resolveCacheAdapter', () => {
+  const stores = () => ({ memory: new MemoryCacheAdapter(), console: quiet, clock: new ManualClock() })
+
   it('prefers the host’s adapter to the storage type', () => {
     const adapter = new MemoryCacheAdapter()
-    const stores = { memory: new MemoryCacheAdapter(), console: quiet }
-    expect(resolveCacheAdapter({ adapter, storageType: 'local' }, stores)).toBe(adapter)
+    void resolveCacheAdapter({ adapter, storageType: 'local' }, stores()).set('aiagent_a', entry(1))
+    expect(adapter.keys()).toEqual(['aiagent_a'])
+  })
+
+  it('guards the host’s adapter with one guard for all who share it, so that they share requests too', () => {
+    const adapter = new MemoryCacheAdapter()
+    const environment = stores()
+    const first = resolveCacheAdapter({ adapter }, environment)
+    expect(first).toBeInstanceOf(GuardedCacheAdapter)
+    expect(resolveCacheAdapter({ adapter }, environment)).toBe(first)
+    expect(resolveCacheAdapter({ adapter: first }, environment)).toBe(first)
   })
 
   it('gives a store that holds nothing where the cache is off', () => {
-    const adapter = resolveCacheAdapter(
-      { enabled: false, adapter: new MemoryCacheAdapter() },
-      {
-        memory: new MemoryCacheAdapter(),
-        console: quiet,
-      },
-    )
+    const adapter = resolveCacheAdapter({ enabled: false, adapter: new MemoryCacheAdapter() }, stores())
     void adapter.set('aiagent_a', entry(1))
     expect(adapter.get('aiagent_a')).toBeNull()
     expect(adapter.keys()).toEqual([])

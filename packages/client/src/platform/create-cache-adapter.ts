@@ -1,6 +1,8 @@
 import type { CacheAdapter, CacheConfig, CacheStorageType } from './cache-adapter.ts'
+import type { Clock } from './clock.ts'
 import { defaultEnvironment } from './default-environment.ts'
 import type { Environment, StorageLike } from './environment.ts'
+import { GuardedCacheAdapter, type StoreWarning } from './guarded-cache-adapter.ts'
 import { StorageCacheAdapter } from './storage-cache-adapter.ts'
 
 type Stores = Pick<Environment, 'sessionStorage' | 'localStorage' | 'memory' | 'console'>
@@ -31,14 +33,30 @@ export function createCacheAdapter(
   return adapter
 }
 
+/** Guarded stores of hosts, per clock: whoever shares a store shares the patience with it. */
+const guarded = new WeakMap<CacheAdapter, WeakMap<Clock, GuardedCacheAdapter>>()
+
+/** A host's store, held to the contract. The same store gives the same guard. */
+export function guardCacheAdapter(adapter: CacheAdapter, clock: Clock, warn: StoreWarning): GuardedCacheAdapter {
+  if (adapter instanceof GuardedCacheAdapter) return adapter
+  const known = guarded.get(adapter) ?? new WeakMap<Clock, GuardedCacheAdapter>()
+  guarded.set(adapter, known)
+  const guard = known.get(clock) ?? new GuardedCacheAdapter(adapter, clock, warn)
+  known.set(clock, guard)
+  return guard
+}
+
+type StoreChoice = { [Field in 'enabled' | 'storageType' | 'adapter']?: CacheConfig[Field] | undefined }
+
 /** The store that a configuration asks for: none that holds anything, the host's own, or one of the platform. */
 export function resolveCacheAdapter(
-  config: CacheConfig | undefined,
-  environment: Stores,
-  warn?: (message: string) => void,
+  config: StoreChoice | undefined,
+  environment: Stores & Pick<Environment, 'clock'>,
+  warn: StoreWarning = (message, details) => environment.console.warn(message, ...(details ? [details.error] : [])),
 ): CacheAdapter {
   if (config?.enabled === false) return new EmptyCacheAdapter()
-  return config?.adapter ?? createCacheAdapter(config?.storageType, environment, warn)
+  if (config?.adapter) return guardCacheAdapter(config.adapter, environment.clock, warn)
+  return createCacheAdapter(config?.storageType, environment, warn)
 }
 
 /** A store that holds nothing. */

@@ -1,4 +1,4 @@
-import type { CacheAdapter, CacheEntry } from './cache-adapter.ts'
+import { type CacheAdapter, type CacheEntry, isCacheEntry } from './cache-adapter.ts'
 import type { StorageLike } from './environment.ts'
 import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
 
@@ -28,7 +28,7 @@ export class StorageCacheAdapter implements CacheAdapter {
     if (kept) return kept
     try {
       const entry: unknown = JSON.parse(this.#storage.getItem(key) ?? 'null')
-      return isEntry(entry) ? entry : null
+      return isCacheEntry(entry) ? entry : null
     } catch {
       return null
     }
@@ -73,8 +73,4 @@ export class StorageCacheAdapter implements CacheAdapter {
     }
     return [...keys]
   }
-}
-
-function isEntry(value: unknown): value is CacheEntry {
-  return typeof value === 'object' && value !== null && 'value' in value && 'timestamp' in value
 }

@@ -63,7 +63,7 @@ export class Desk {
     const { agentId, cache, environment, logger, calls, gates } = options
     const { clock } = environment
     this.#profileCache = new ProfileCache({
-      adapter: resolveCacheAdapter(cache, environment),
+      adapter: resolveCacheAdapter(cache, environment, (...warning) => logger.warn(...warning)),
       agentId,
       endpoint: options.endpoint,
       ttlMs: cache.ttl ?? PROFILE_TTL_MS,

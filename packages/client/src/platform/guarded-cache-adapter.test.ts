@@ -1,0 +1,127 @@
+import { ManualClock, turnEventLoop } from '@aiagent/test-support'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { CacheAdapter } from './cache-adapter.ts'
+import { GuardedCacheAdapter } from './guarded-cache-adapter.ts'
+import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
+
+const ENTRY = { value: 'kept', timestamp: 1 }
+
+/** A host's store whose methods all do the same, and how often each was called. */
+function storeThat(answer: () => unknown) {
+  const asked: string[] = []
+  const method = (name: string) => () => {
+    asked.push(name)
+    return answer() as never
+  }
+  const names = ['get', 'set', 'delete', 'clear', 'keys'] as const
+  const adapter = Object.fromEntries(names.map(name => [name, method(name)])) as unknown as CacheAdapter
+  return { adapter, asked }
+}
+
+function guard(adapter: CacheAdapter) {
+  const clock = new ManualClock()
+  const warnings: unknown[] = []
+  return { clock, warnings, guarded: new GuardedCacheAdapter(adapter, clock, (...warning) => warnings.push(warning)) }
+}
+
+/** What each method answers. */
+const askEverything = (adapter: CacheAdapter) =>
+  Promise.all([adapter.get('a'), adapter.keys('a'), adapter.set('a', ENTRY), adapter.delete('a'), adapter.clear('a')])
+const EMPTY = [null, [], undefined, undefined, undefined]
+
+describe('a guarded store', () => {
+  it('answers at once where the store does, and what the store does', () => {
+    const { guarded, warnings } = guard(new MemoryCacheAdapter())
+    void guarded.set('a', ENTRY)
+    expect(guarded.get('a')).toEqual(ENTRY)
+    expect(guarded.keys('a')).toEqual(['a'])
+    void guarded.delete('a')
+    expect(guarded.get('a')).toBeNull()
+    expect(warnings).toEqual([])
+  })
+
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('broken')
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('broken'))],
+  ])('counts as empty when the store %s, and warns once', async (_case, answer) => {
+    const { guarded, warnings, clock } = guard(storeThat(answer).adapter)
+    expect(await askEverything(guarded)).toEqual(EMPTY)
+    expect(await askEverything(guarded)).toEqual(EMPTY)
+    expect(warnings).toEqual([[expect.stringContaining('store of the host failed'), { error: new Error('broken') }]])
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  it('counts as empty two seconds after a question that is not answered, and warns once', async () => {
+    const { guarded, warnings, clock } = guard(storeThat(() => new Promise(() => {})).adapter)
+    let answers: unknown
+    void askEverything(guarded).then(all => (answers = all))
+    await clock.advance(1_999)
+    expect(answers).toBeUndefined()
+    await clock.advance(1)
+    expect(answers).toEqual(EMPTY)
+    expect(warnings).toHaveLength(1)
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  it('leaves a store that did not answer alone for half a minute, but for what is to be deleted', async () => {
+    let late = true
+    const { adapter, asked } = storeThat(() => (late ? new Promise(() => {}) : Promise.resolve(ENTRY)))
+    const { guarded, clock } = guard(adapter)
+    const first = guarded.get('a')
+    await clock.advance(2_000)
+    expect(await first).toBeNull()
+    late = false
+    expect(guarded.get('a')).toBeNull()
+    await guarded.set('a', ENTRY)
+    await guarded.delete('a')
+    await guarded.clear()
+    expect(asked).toEqual(['get', 'delete', 'clear'])
+    await clock.advance(29_999)
+    expect(guarded.get('a')).toBeNull()
+    await clock.advance(1)
+    expect(await guarded.get('a')).toEqual(ENTRY)
+  })
+
+  it('takes no notice of an answer that comes too late', async () => {
+    let answer: (entry: unknown) => void = () => {}
+    let refuse: (error: unknown) => void = () => {}
+    const { guarded, clock } = guard(
+      storeThat(
+        () =>
+          new Promise((resolve, reject) => {
+            answer = resolve
+            refuse = reject
+          }),
+      ).adapter,
+    )
+    const early = guarded.get('a')
+    await clock.advance(2_000)
+    answer(ENTRY)
+    const other = guarded.delete('a')
+    await clock.advance(2_000)
+    refuse(new Error('too late'))
+    await turnEventLoop()
+    expect(await early).toBeNull()
+    expect(await other).toBeUndefined()
+  })
+
+  it('takes nothing for an entry or a list of keys that is none', async () => {
+    const isEntry = (answer: unknown) =>
+      typeof answer === 'object' && answer !== null && Object.hasOwn(answer, 'value') && 'timestamp' in answer
+    await fc.assert(
+      fc.asyncProperty(fc.anything(), fc.boolean(), async (answer, later) => {
+        const { guarded } = guard(storeThat(() => (later ? Promise.resolve(answer) : answer)).adapter)
+        const entry = await guarded.get('a')
+        if (entry) expect(isEntry(answer)).toBe(true)
+        for (const key of await guarded.keys()) expect(typeof key).toBe('string')
+        expect(await guarded.set('a', ENTRY)).toBeUndefined()
+      }),
+    )
+  })
+})

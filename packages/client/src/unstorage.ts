@@ -1,0 +1,6 @@
+/** Stores that programs share, by any driver of the package `unstorage`, which the host brings itself. */
+export {
+  type UnstorageCacheOptions,
+  type UnstorageLike,
+  unstorageCacheAdapter,
+} from './platform/unstorage-cache-adapter.ts'
