@@ -1,12 +1,12 @@
 import type { AgentDetails, AgentListItem, ContextValidationIssue } from '@aiagent/protocol'
-import { describe, expectTypeOf, it } from 'vitest'
+import { assertType, describe, expectTypeOf, it } from 'vitest'
 import type { AiAgent } from './ai-agent.ts'
 import type { ConnectionState } from './chat/connection-state.ts'
 import type { Message } from './conversation/message.ts'
 import type { AgentMessage } from './conversation/message-handler.ts'
 import type { TranscriptEntry } from './conversation/transcript.ts'
 import type { SDKError } from './errors.ts'
-import type { AgentEvent, AgentEventType } from './events.ts'
+import type { AgentEvent, AgentEventPayloadMap, AgentEvents, AgentEventType } from './events.ts'
 
 declare const agent: AiAgent
 
@@ -16,6 +16,48 @@ describe('events', () => {
     expectTypeOf<AgentEvent['timestamp']>().toEqualTypeOf<number>()
     expectTypeOf<AgentEvent['sessionId']>().toEqualTypeOf<string | undefined>()
     expectTypeOf<AgentEvent<'queueFlushed'>['type']>().toEqualTypeOf<'queueFlushed'>()
+  })
+
+  it('AgentEventType, AgentEvent, AgentEvents: a name, and what it comes with', () => {
+    assertType<AgentEventType>('queueFlushed')
+    // @ts-expect-error names are written with small letters first
+    assertType<AgentEventType>('QueueFlushed')
+    assertType<AgentEvent<'queueFlushed'>>({ type: 'queueFlushed', timestamp: 0, payload: { count: 2 } })
+    // @ts-expect-error the payload is another event's
+    assertType<AgentEvent<'queueFlushed'>>({ type: 'queueFlushed', timestamp: 0, payload: { code: 1000 } })
+    assertType<AgentEvents['connected']>({ type: 'connected', timestamp: 0, payload: {} })
+    // @ts-expect-error the type is another event's
+    assertType<AgentEvents['connected']>({ type: 'closed', timestamp: 0, payload: {} })
+    assertType<AgentEventPayloadMap['tokenExpiring']>({ reason: 'expiring', expiresAt: 0 })
+    // @ts-expect-error there is no such reason
+    assertType<AgentEventPayloadMap['tokenExpiring']>({ reason: 'expired' })
+  })
+
+  it('has the names that hosts know', () => {
+    expectTypeOf<
+      | 'connected'
+      | 'message'
+      | 'agentMessage'
+      | 'contextValidation'
+      | 'errorMessage'
+      | 'error'
+      | 'closed'
+      | 'stateChanged'
+      | 'queueFlushed'
+      | 'heartbeat'
+      | 'tokenExpiring'
+      | 'transcriptUpdate'
+      | 'callTranscriptUpdate'
+      | 'callerInfoUpdate'
+      | 'conversationIdUpdate'
+      | 'userContextUpdate'
+      | 'filterTagsUpdate'
+      | 'initialized'
+      | 'portalsAvailable'
+      | 'agentsAvailable'
+      | 'profilesAvailable'
+      | 'chatHistory'
+    >().toExtend<AgentEventType>()
   })
 
   it('a listener knows its payload', () => {

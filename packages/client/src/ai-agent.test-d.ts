@@ -1,0 +1,78 @@
+import { assertType, describe, expectTypeOf, it } from 'vitest'
+import {
+  type AgentAuthDetails,
+  type AgentDetails,
+  type AgentListItem,
+  AiAgent,
+  type AiAgentInitializeOptions,
+  type DeploymentInfo,
+  type OperationOptions,
+  type Portal,
+  type UserDetails,
+  type UserProfile,
+} from './index.ts'
+
+describe('AiAgent', () => {
+  const agent = new AiAgent({ id: 'help', endpoint: 'https://agents.example.test' })
+
+  it('is one of its own', () => {
+    assertType<AiAgent>(agent)
+    // @ts-expect-error a configuration is no agent
+    assertType<AiAgent>({ id: 'help', endpoint: 'https://agents.example.test' })
+  })
+
+  it('AiAgentInitializeOptions: attributes that the conversation starts with', () => {
+    assertType<AiAgentInitializeOptions>({ context: { plan: 'gold' } })
+    // @ts-expect-error attributes stand in `context`
+    assertType<AiAgentInitializeOptions>({ plan: 'gold' })
+  })
+
+  it('OperationOptions: a signal that gives up', () => {
+    assertType<OperationOptions>({ signal: AbortSignal.timeout(1) })
+    // @ts-expect-error a time limit is a signal as well
+    assertType<OperationOptions>({ timeoutMs: 1 })
+  })
+
+  it('tells whether there is somebody, and takes records that hosts copied', () => {
+    expectTypeOf<AiAgent['getUserDetails']>().returns.toEqualTypeOf<UserDetails | null>()
+    expectTypeOf<AiAgent['selectPortal']>().parameter(0).toEqualTypeOf<Pick<Portal, 'id'>>()
+    expectTypeOf<AiAgent['selectAgent']>().parameter(0).toEqualTypeOf<Pick<AgentListItem, 'agentId'>>()
+    expectTypeOf<AiAgent['selectUserProfile']>().parameter(0).toEqualTypeOf<Pick<UserProfile, 'id'>>()
+    expectTypeOf<AiAgent['send']>().returns.resolves.toBeString()
+  })
+})
+
+describe('records of the service', () => {
+  it('DeploymentInfo: the host of its calls, and what else it tells', () => {
+    assertType<DeploymentInfo>({ apiDomain: 'api.example.test', tenantId: null, color: 'blue' })
+    // @ts-expect-error the host is missing
+    assertType<DeploymentInfo>({ tenantId: 'T1' })
+  })
+
+  it('AgentDetails, AgentAuthDetails: what an agent is', () => {
+    assertType<AgentDetails>({ agentId: 'help', portals: [1001, '1002', { id: 1003 }], extraScopes: 'a.b c.d' })
+    // @ts-expect-error a flag is true, false or not there
+    assertType<AgentDetails>({ isAuthenticated: 'yes' })
+    assertType<AgentAuthDetails>({ isAuthenticated: true, userType: 'agent' })
+    // @ts-expect-error portals have nothing to do with signing in
+    assertType<AgentAuthDetails>({ portals: [] })
+  })
+
+  it('Portal, AgentListItem, UserProfile: have an id, as text or number', () => {
+    assertType<Portal>({ id: 1001, name: 'Support', department: { id: '999' } })
+    // @ts-expect-error the id is missing
+    assertType<Portal>({ name: 'Support' })
+    assertType<AgentListItem>({ agentId: 'desk', name: null })
+    // @ts-expect-error the id is missing
+    assertType<AgentListItem>({ name: 'Desk Assistant' })
+    assertType<UserProfile>({ id: '10', isLastUsedInPortal: true })
+    // @ts-expect-error an id is text or a number
+    assertType<UserProfile>({ id: true })
+  })
+
+  it('UserDetails: who is signed in, as far as the service says', () => {
+    assertType<UserDetails>({ id: 7, name: 'Customer' })
+    // @ts-expect-error an address is text
+    assertType<UserDetails>({ email: ['customer@example.test'] })
+  })
+})

@@ -1,0 +1,60 @@
+import { assertType, describe, expectTypeOf, it } from 'vitest'
+import {
+  type LogContext,
+  type LogEntry,
+  Logger,
+  type LoggerConfig,
+  type LoggerEvents,
+  type LoggerSink,
+  LogLevel,
+  type LogLevelName,
+} from './index.ts'
+
+describe('the log', () => {
+  it('LogLevel, LogLevelName: six levels, by number and by name', () => {
+    expectTypeOf<LogLevel>().toEqualTypeOf<0 | 1 | 2 | 3 | 4 | 5>()
+    assertType<LogLevel>(LogLevel.WARN)
+    // @ts-expect-error there is no such level
+    assertType<LogLevel>(6)
+    expectTypeOf<LogLevelName>().toEqualTypeOf<'TRACE' | 'DEBUG' | 'INFO' | 'WARN' | 'ERROR' | 'FATAL'>()
+    // @ts-expect-error names are written in capitals
+    assertType<LogLevelName>('warn')
+  })
+
+  it('LogContext: values by name', () => {
+    assertType<LogContext>({ attempt: 2 })
+    // @ts-expect-error text has no names
+    assertType<LogContext>('attempt 2')
+  })
+
+  it('LogEntry: a text with its level and moment', () => {
+    assertType<LogEntry>({ level: LogLevel.INFO, message: 'Connected.', timestamp: 0, error: null })
+    // @ts-expect-error the level is a number
+    assertType<LogEntry>({ level: 'INFO', message: 'Connected.', timestamp: 0 })
+  })
+
+  it('LoggerConfig: all of it may be left out', () => {
+    assertType<LoggerConfig>({ name: 'shop', level: LogLevel.DEBUG, contextProvider: () => undefined })
+    // @ts-expect-error the context is asked for at each entry
+    assertType<LoggerConfig>({ contextProvider: { tab: 1 } })
+  })
+
+  it('LoggerEvents: one event', () => {
+    assertType<LoggerEvents>({ log: { level: LogLevel.INFO, message: 'Connected.', timestamp: 0 } })
+    new Logger().on('log', entry => expectTypeOf(entry).toEqualTypeOf<LogEntry>())
+    // @ts-expect-error an event carries an entry
+    assertType<LoggerEvents>({ log: 'Connected.' })
+  })
+
+  it('Logger: one of its own', () => {
+    assertType<Logger>(new Logger({ enableConsole: false }))
+    // @ts-expect-error the console has neither levels nor children
+    assertType<Logger>(console)
+  })
+
+  it('LoggerSink: where lines go, and what time it is', () => {
+    assertType<LoggerSink>({ console, now: () => 0 })
+    // @ts-expect-error the time is asked for
+    assertType<LoggerSink>({ console, now: 0 })
+  })
+})
