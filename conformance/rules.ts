@@ -115,6 +115,8 @@ const DONE: Readonly<Record<string, string>> = {
   'WS-05': 'an inbound escalation carries `messageData.escalationData` with liveDomain and entrypointUrl',
   'WS-06':
     'rejected context attributes arrive as a non-terminal system message: `contextValidation` is emitted with the issues, and the session goes on',
+  'OPS-01':
+    'AiAgent: initialize, connect, send, setContext, getContext, removeContext, restartConnection, updateAccessToken, logout, maskContent, selectPortal, selectAgent, selectUserProfile, getInitParams, getIsInitialized, restartPortalInitializer, updateUserProfile, getUserDetails, getCallTranscript, getCallerInfo, getConversationId, clearCallTranscript, getAgentDetails, getDeploymentInfo (and restartCcHostInitializer, deprecated)',
   'OPS-02':
     'HookContract, each member of `PROTOCOL.md` 6.4 asserted: among them getAccessToken (async, fresh), getMsalAccessToken (sync, cached), getAuthScopes, getUserId (from user/customer details), getInitParams, getQueryParams, getEnvironment, setUserFilterTags (merges user_filter_tags into user context and the stored agent context, keeping existing keys)',
   'OPS-05': 'constants ACCESS_TOKEN_REFRESH_BUFFER_MS (300000) and ACCESS_TOKEN_REFRESH_BUFFER_MINUTES (5)',
@@ -183,8 +185,6 @@ const OPEN: Readonly<Record<string, string>> = {
     'ApiHelper has getAiAgentSession, getAgentDetails, getDeploymentInfo, getPortals, getMyPortals, getAgentsByPortal, getUserProfiles, selectUserProfile, getUserDetails, getCustomerDetails, setLanguage',
   'REST-12':
     'getPortalDetails, getMaskingPatterns, getPreviousTranscript and getConnectedApps exist as `PROTOCOL.md` describes them',
-  'OPS-01':
-    'AiAgent: initialize, connect, send, setContext, getContext, removeContext, restartConnection, updateAccessToken, logout, maskContent, selectPortal, selectAgent, selectUserProfile, getInitParams, getIsInitialized, restartPortalInitializer, updateUserProfile, getUserDetails, getCallTranscript, getCallerInfo, getConversationId, clearCallTranscript, getAgentDetails, getDeploymentInfo (and restartCcHostInitializer, deprecated)',
   'OPS-04': 'AuthenticationService: getToken, getCachedToken, updateScopes, logout',
   'AUTH-01':
     "pre-auth with a supplied token (its docs name the three scopes it needs); 'token' still works as a deprecated alias, with a warning",

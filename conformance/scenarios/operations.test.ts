@@ -27,6 +27,19 @@ verifies('OPS-01', 'initialize(), connect() and send() lead to an answer', async
   expect([service.said(), journal.answers]).toEqual([['Hello'], ['You said: Hello']])
 })
 
+verifies(
+  'OPS-01',
+  'maskContent() hides what the service wants hidden, and nothing before it is asked',
+  async service => {
+    const agent = service.newAgent({ id: 'billing' })
+    const text = 'My card is 4111 1111 1111 1111.'
+    expect(agent.maskContent(text)).toBe(text)
+    await agent.initialize()
+    expect(agent.maskContent(text)).toBe('My card is ***************1111.')
+    expect(agent.maskContent('nothing to hide')).toBe('nothing to hide')
+  },
+)
+
 verifies('OPS-01', 'setContext(), getContext() and removeContext() say what the service shall know', async service => {
   const agent = await service.connectedAgent()
   const journal = new Journal(agent)

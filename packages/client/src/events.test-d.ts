@@ -57,6 +57,7 @@ describe('events', () => {
       | 'agentsAvailable'
       | 'profilesAvailable'
       | 'chatHistory'
+      | 'escalation'
     >().toExtend<AgentEventType>()
   })
 
