@@ -1,6 +1,7 @@
 import type { MaskingPattern, MaskingPatterns } from '@aiagent/protocol'
 import { createMatcher, type FindAll } from './pattern/match.ts'
 import { PatternRefusal, parsePattern } from './pattern/parse.ts'
+import { type Characters, charactersOf } from './pattern/prefilter.ts'
 
 /** A part of a text that masking replaces. */
 export interface MaskedSpan {
@@ -79,19 +80,28 @@ export function createDataMasker({ patterns, configuration }: MaskingPatterns): 
   rules.sort((a, b) => a.order - b.order)
   const given = configuration?.htmlTagMatcherRegEx
   const findTags = (given && compile('htmlTagMatcherRegEx', given)) || createMatcher(parsePattern(DEFAULT_TAG_MATCHER))
+  /** Applies the rules one after the other; `onReplaced` hears of each one's work on the outcome of those before. */
+  const apply = (text: string, onReplaced?: (found: readonly Replacement[], rule: string, masked: string) => void) => {
+    let masked = text
+    let characters = charactersOf(text)
+    for (const rule of rules) {
+      const found = replacements(rule, masked, characters, findTags)
+      if (!found.length) continue
+      onReplaced?.(found, rule.name, masked)
+      masked = replaceAll(masked, found)
+      characters = charactersOf(masked)
+    }
+    return masked
+  }
   return Object.freeze({
     ruleCount: rules.length,
     refused: Object.freeze(refused),
-    mask: (text: string) =>
-      rules.reduce((masked, rule) => replaceAll(masked, replacements(rule, masked, findTags)), text),
+    mask: (text: string) => apply(text),
     preview(text: string) {
       let spans: MaskedSpan[] = []
-      let masked = text
-      for (const rule of rules) {
-        const found = replacements(rule, masked, findTags)
-        spans = mergeSpans(spans, found, rule.name, masked)
-        masked = replaceAll(masked, found)
-      }
+      apply(text, (found, rule, masked) => {
+        spans = mergeSpans(spans, found, rule, masked)
+      })
       return spans
     },
   })
@@ -118,8 +128,8 @@ interface Replacement {
 }
 
 /** What a rule replaces in a text, from left to right. */
-function replacements(rule: Rule, text: string, findTags: FindAll): Replacement[] {
-  const { places, gaveUpAt } = rule.findAll(text)
+function replacements(rule: Rule, text: string, characters: Characters, findTags: FindAll): readonly Replacement[] {
+  const { places, gaveUpAt } = rule.findAll(text, characters)
   const found: Replacement[] = []
   for (let index = 0; index < places.length; index += 2) {
     const start = places[index] ?? 0

@@ -12,14 +12,65 @@ const CHARS = ['a', 'b', 'A', '1', '0', '_', '-', ' ', '\n', '.', 'é', 'ſ', '\
 
 const ESCAPES = [
   ...['\\d', '\\D', '\\w', '\\W', '\\s', '\\S', '.', '\\x61', '\\u0061', '\\u00e9', '\\n', '\\.', '\\-', '\\1', '\\0'],
-  ...['\\61', '\\141', '\\8', '\\cJ', '\\c', '\\x6', '\\u{2}', '\\p{2}', '\\e', '\\/', '\\ ', '\\_', '{', '}', ']', '{,2}'],
+  ...[
+    '\\61',
+    '\\141',
+    '\\8',
+    '\\cJ',
+    '\\c',
+    '\\x6',
+    '\\u{2}',
+    '\\p{2}',
+    '\\e',
+    '\\/',
+    '\\ ',
+    '\\_',
+    '{',
+    '}',
+    ']',
+    '{,2}',
+  ],
 ]
 const CLASS_ITEMS = [
-  ...['a', 'b', '1', ' ', '-', '.', '^', '[', '(', '\\d', '\\w', '\\s', '\\D', '\\W', '\\S', '\\b', '\\B', '\\n', '\\]'],
-  ...['a-b', '0-9', 'A-b', '\\x30-\\x39', '\\w-a', 'a-\\d', '\\-', '\\c1', '\\cJ', '\\c', '\\1', '\\08', '\\9', '\u2000-\uffff'],
+  ...[
+    'a',
+    'b',
+    '1',
+    ' ',
+    '-',
+    '.',
+    '^',
+    '[',
+    '(',
+    '\\d',
+    '\\w',
+    '\\s',
+    '\\D',
+    '\\W',
+    '\\S',
+    '\\b',
+    '\\B',
+    '\\n',
+    '\\]',
+  ],
+  ...[
+    'a-b',
+    '0-9',
+    'A-b',
+    '\\x30-\\x39',
+    '\\w-a',
+    'a-\\d',
+    '\\-',
+    '\\c1',
+    '\\cJ',
+    '\\c',
+    '\\1',
+    '\\08',
+    '\\9',
+    '\u2000-\uffff',
+  ],
 ]
 const QUANTIFIERS = ['*', '+', '?', '{2}', '{1,2}', '{0,3}', '{2,}', '{0}', '{0,}', '{1}', '{3,4}']
-
 
 /** Patterns of the given atoms, with all that patterns are built of. */
 function patternsOf(atom: fc.Arbitrary<string>): fc.Arbitrary<string> {
@@ -30,7 +81,9 @@ function patternsOf(atom: fc.Arbitrary<string>): fc.Arbitrary<string> {
       .map(([open, body, quantity]) => `${open}${body})${quantity}`)
   const none = fc.constant('')
   return fc.letrec<{ pattern: string; sequence: string; term: string }>(tie => ({
-    pattern: fc.array(tie('sequence'), { minLength: 1, maxLength: 3, size: 'xsmall' }).map(options => options.join('|')),
+    pattern: fc
+      .array(tie('sequence'), { minLength: 1, maxLength: 3, size: 'xsmall' })
+      .map(options => options.join('|')),
     sequence: fc.array(tie('term'), { maxLength: 4 }).map(terms => terms.join('')),
     term: fc.oneof(
       { maxDepth: 4, depthSize: 'small', withCrossShrink: true },
@@ -91,28 +144,32 @@ const RUNS = Number(process.env['MASKING_FUZZ_RUNS'] ?? 2000)
 const SEED = Number(process.env['MASKING_FUZZ_SEED'] ?? 21_222)
 
 describe('createMatcher', () => {
-  it.each(WORLDS)('finds what native expressions find, in patterns and texts $name', ({ pattern, char }) => {
-    const texts = fc.array(fc.string({ unit: char, maxLength: 10 }), { minLength: 2, maxLength: 4 })
-    const seen = { patterns: 0, refused: 0, matches: 0 }
-    fc.assert(
-      fc.property(pattern.filter(isNative), texts, (source, subjects) => {
-        const findAll = matcherOf(source)
-        if (!findAll) {
-          seen.refused++
-          return
-        }
-        seen.patterns++
-        for (const subject of subjects) {
-          const { places, gaveUpAt } = findAll(subject)
-          expect(places, JSON.stringify([source, subject])).toEqual(nativePlaces(source, subject))
-          expect(gaveUpAt).toBe(undefined)
-          seen.matches += places.length / 2
-        }
-      }),
-      { numRuns: RUNS, seed: SEED },
-    )
-    if (process.env['MASKING_FUZZ_RUNS']) console.log(seen)
-    expect(seen.matches).toBeGreaterThan(seen.patterns / 2)
-    expect(seen.refused).toBeLessThan(RUNS / 10)
-  }, 300_000)
+  it.each(WORLDS)(
+    'finds what native expressions find, in patterns and texts $name',
+    ({ pattern, char }) => {
+      const texts = fc.array(fc.string({ unit: char, maxLength: 10 }), { minLength: 2, maxLength: 4 })
+      const seen = { patterns: 0, refused: 0, matches: 0 }
+      fc.assert(
+        fc.property(pattern.filter(isNative), texts, (source, subjects) => {
+          const findAll = matcherOf(source)
+          if (!findAll) {
+            seen.refused++
+            return
+          }
+          seen.patterns++
+          for (const subject of subjects) {
+            const { places, gaveUpAt } = findAll(subject)
+            expect(places, JSON.stringify([source, subject])).toEqual(nativePlaces(source, subject))
+            expect(gaveUpAt).toBe(undefined)
+            seen.matches += places.length / 2
+          }
+        }),
+        { numRuns: RUNS, seed: SEED },
+      )
+      if (process.env['MASKING_FUZZ_RUNS']) console.log(seen)
+      expect(seen.matches).toBeGreaterThan(seen.patterns / 2)
+      expect(seen.refused).toBeLessThan(RUNS / 10)
+    },
+    300_000,
+  )
 })

@@ -1,11 +1,12 @@
-import { contains } from './char-set.ts'
+import { type CharSet, contains, WORD_CHARS } from './char-set.ts'
 import type { PatternNode } from './parse.ts'
-import { type CompiledPattern, compilePattern, type Look, OP } from './program.ts'
+import { type Characters, charactersOf, createPrefilter } from './prefilter.ts'
+import { compilePattern, type Look, OP, type Program } from './program.ts'
 
 /** Steps that a search may take, some tenths of a second; only a long text and a bad pattern together need as many. */
 const MAX_STEPS = 20_000_000
 
-/** Most bytes that a search remembers what has failed in. */
+/** Most bytes of a search's memory. */
 const MAX_MEMORY = 1 << 25
 
 /** All matches of a text that are not empty. */
@@ -17,168 +18,209 @@ export interface Matches {
 }
 
 /** Finds what a global JavaScript expression would find, in time linear to the text. */
-export type FindAll = (text: string) => Matches
+export type FindAll = (text: string, characters?: Characters) => Matches
 
-const WORD = /\w/
+const NO_MATCHES: Matches = { places: [] }
 
-/** @throws {PatternRefusal} when the pattern's program would be too large */
-export function createMatcher(tree: PatternNode, maxSteps = MAX_STEPS): FindAll {
-  const pattern = compilePattern(tree)
-  return text => new Search(pattern, text, maxSteps).run()
-}
+/** Whether an ASCII code unit is one of `\\w`. */
+const WORD = Uint8Array.from({ length: 128 }, (_, code) => Number(contains(WORD_CHARS, code)))
+
+/** Longest stack that is kept for the next search. */
+const LARGE_STACK = 10_000
+
+/** What is remembered of a split or a look at a place. */
+const KNOWN = { nothing: 0, failed: 1, succeeded: 2 } as const
+
+/** The memory of a search through a short text, used again and again. */
+const sharedMemory = new Uint8Array(1 << 14)
 
 /**
- * One search through one text: tries the ways of the pattern one after the other, as JavaScript does, but none twice.
+ * Makes the search for a pattern: it tries the ways of the pattern one after the other, as JavaScript does, but none twice.
  *
  * A way that failed at a place fails there again, wherever the match began. So what has failed is remembered over all
- * matches of the text, for each split and place, and all together take no more steps than program times text.
+ * matches of the text, for each split and place, and all together take no more steps than program times text. Whether a
+ * look succeeds is remembered as well, with the ways that led it there.
+ *
+ * @throws {PatternRefusal} when the pattern's program would be too large
  */
-class Search {
-  readonly #pattern: CompiledPattern
-  readonly #text: string
+export function createMatcher(tree: PatternNode, maxSteps = MAX_STEPS): FindAll {
+  const pattern = compilePattern(tree)
+  const canMatch = createPrefilter(tree)
+  const { ascii, sets, looks, first } = pattern
   /** Bytes of the memory for each place. */
-  readonly #width: number
-  #failed: Uint8Array | undefined
-  /** What each look says of each place, once it was asked. */
-  readonly #looks: (Uint8Array | undefined)[] = []
-  readonly #stack: number[] = []
-  #steps: number
+  const width = (pattern.cells + 3) >> 2
+  // What one search works on.
+  let text = ''
+  let steps = 0
+  /** Two bits for each cell and place, the cells of a place side by side; made when it is first needed. */
+  let memory: Uint8Array | undefined
+  /** What is still to be tried: instruction, place, and how much of the path leads there. */
+  let open: number[] = []
+  let opened = 0
+  /** Cell and place of each split that led to where the search stands. */
+  let path: number[] = []
+  let passed = 0
 
-  constructor(pattern: CompiledPattern, text: string, maxSteps: number) {
-    this.#pattern = pattern
-    this.#text = text
-    this.#width = (pattern.splits + 7) >> 3
-    this.#steps = maxSteps
-  }
-
-  run(): Matches {
-    const { first } = this.#pattern
-    const length = this.#text.length
+  return (given, characters = charactersOf(given)) => {
+    if (!canMatch(characters)) return NO_MATCHES
+    text = given
+    steps = maxSteps
+    opened = passed = 0
     const places: number[] = []
-    for (let at = 0; at < length; ) {
-      if (!this.#has(first, at)) {
-        at++
-        continue
+    let gaveUpAt: number | undefined
+    for (let at = firstFrom(0); at < given.length; ) {
+      const end = walk(pattern, at, 1)
+      passed = 0
+      if (steps < 0) {
+        gaveUpAt = at
+        break
       }
-      const end = this.#matchAt(at)
-      if (this.#steps < 0) return { places, gaveUpAt: at }
       if (end > at) {
         places.push(at, end)
-        // What led to the end has not failed there.
-        this.#failed?.fill(0, end * this.#width, (end + 1) * this.#width)
+        // The ways that led to the end have not failed there.
+        memory?.fill(0, end * width, (end + 1) * width)
       }
-      at = end > at ? end : at + 1
+      at = firstFrom(Math.max(end, at + 1))
     }
-    return { places }
+    text = ''
+    memory = undefined
+    if (path.length > LARGE_STACK) path = []
+    if (open.length > LARGE_STACK) open = []
+    return gaveUpAt === undefined ? { places } : { places, gaveUpAt }
   }
 
-  /** The end of the match that begins at a place, or -1. */
-  #matchAt(start: number): number {
-    const { op, arg, next, other } = this.#pattern
-    const stack = this.#stack
-    stack.length = 0
-    let pc = this.#pattern.start
+  /** The next place from one on that a match can begin at. */
+  function firstFrom(start: number): number {
+    const row = first << 7
+    const { length } = text
     let at = start
-    for (;;) {
-      if (--this.#steps < 0) return -1
-      const kind = op[pc] as number
-      let holds: boolean
-      if (kind === OP.char) {
-        holds = this.#has(arg[pc] as number, at)
-        at++
-      } else if (kind === OP.split) {
-        holds = this.#isNew(arg[pc] as number, at)
-        if (holds) stack.push(other[pc] as number, at)
-      } else if (kind === OP.match) return at
-      else holds = this.#holds(kind, arg[pc] as number, at)
-      if (holds) pc = next[pc] as number
-      else if (stack.length) {
-        at = stack.pop() as number
-        pc = stack.pop() as number
-      } else return -1
+    while (at < length) {
+      const code = text.charCodeAt(at)
+      if (code < 128 ? ascii[row | code] === 1 : contains(sets[first] as CharSet, code)) break
+      at++
     }
+    return at
   }
 
-  /** Whether a split is tried at this place for the first time. */
-  #isNew(split: number, at: number): boolean {
-    const size = this.#width * (this.#text.length + 1)
-    if (size > MAX_MEMORY) this.#steps = 0
-    const failed = (this.#failed ??= new Uint8Array(Math.min(size, MAX_MEMORY)))
-    const index = at * this.#width + (split >> 3)
-    const known = failed[index] as number
-    const bit = 1 << (split & 7)
-    failed[index] = known | bit
-    return (known & bit) === 0
+  /**
+   * Runs a program from a place, to the right or to the left.
+   *
+   * @returns where it ends, or -1; the splits that led there lie on `path`, where the caller puts its end back
+   */
+  function walk(program: Program, from: number, direction: 1 | -1): number {
+    const { op, arg, next, other } = program
+    const offset = direction === 1 ? 0 : -1
+    const [bottom, begin] = [opened, passed]
+    let pc = program.start
+    let at = from
+    for (;;) {
+      if (--steps < 0) return -1
+      const kind = op[pc] as number
+      const operand = arg[pc] as number
+      let goesOn: boolean
+      if (kind === OP.char) {
+        goesOn = has(operand, at + offset)
+        at += direction
+      } else if (kind === OP.split) {
+        const known = recall(operand, at)
+        if (known === KNOWN.succeeded) break
+        goesOn = known === KNOWN.nothing
+        if (goesOn) {
+          remember(operand, at, KNOWN.failed)
+          path[passed++] = operand
+          path[passed++] = at
+          const second = other[pc] as number
+          // A way that ends at once is not worth being kept.
+          if (op[second] !== OP.char || has(arg[second] as number, at + offset)) {
+            open[opened++] = second
+            open[opened++] = at
+            open[opened++] = passed
+          }
+        }
+      } else if (kind === OP.match) break
+      else goesOn = holds(kind, operand, at)
+      if (goesOn) pc = next[pc] as number
+      else if (opened > bottom) {
+        passed = open[--opened] as number
+        at = open[--opened] as number
+        pc = open[--opened] as number
+      } else {
+        passed = begin
+        return -1
+      }
+    }
+    opened = bottom
+    return at
+  }
+
+  function recall(cell: number, at: number): number {
+    memory ??= makeMemory(width * (text.length + 1))
+    return ((memory[at * width + (cell >> 2)] as number) >> ((cell & 3) << 1)) & 3
+  }
+
+  function remember(cell: number, at: number, what: number): void {
+    memory ??= makeMemory(width * (text.length + 1))
+    const index = at * width + (cell >> 2)
+    const shift = (cell & 3) << 1
+    memory[index] = ((memory[index] as number) & ~(3 << shift)) | (what << shift)
+  }
+
+  function makeMemory(size: number): Uint8Array {
+    if (size <= sharedMemory.length) return sharedMemory.fill(0, 0, size)
+    // Without steps left the search ends, and what it remembers no longer matters.
+    if (size > MAX_MEMORY) steps = 0
+    return new Uint8Array(Math.min(size, MAX_MEMORY))
   }
 
   /** Whether what an instruction asks about a place is so. */
-  #holds(kind: number, arg: number, at: number): boolean {
+  function holds(kind: number, arg: number, at: number): boolean {
     switch (kind) {
       case OP.edgeStart:
         return at === 0
       case OP.edgeEnd:
-        return at === this.#text.length
+        return at === text.length
       case OP.edgeWord:
-        return this.#isWordChar(at - 1) !== this.#isWordChar(at)
+        return isWordChar(at - 1) !== isWordChar(at)
       case OP.edgeInside:
-        return this.#isWordChar(at - 1) === this.#isWordChar(at)
+        return isWordChar(at - 1) === isWordChar(at)
       case OP.at:
-        return this.#has(arg, at)
+        return has(arg, at)
       case OP.before:
-        return this.#has(arg, at - 1)
+        return has(arg, at - 1)
       case OP.notAt:
-        return !this.#has(arg, at)
+        return !has(arg, at)
       case OP.notBefore:
-        return !this.#has(arg, at - 1)
+        return !has(arg, at - 1)
       case OP.look:
-        return this.#look(arg)[at] === 1
+        return succeeds(looks[arg] as Look, at)
       case OP.notLook:
-        return this.#look(arg)[at] === 0
+        return !succeeds(looks[arg] as Look, at)
       default:
         return false
     }
   }
 
   /** Whether the text has a code unit of a set at this place. */
-  #has(set: number, at: number): boolean {
-    if (at < 0 || at >= this.#text.length) return false
-    const code = this.#text.charCodeAt(at)
-    const { ascii, sets } = this.#pattern
-    return code < 128 ? ascii[(set << 7) | code] === 1 : contains(sets[set] ?? [], code)
+  function has(set: number, at: number): boolean {
+    if (at < 0 || at >= text.length) return false
+    const code = text.charCodeAt(at)
+    return code < 128 ? ascii[(set << 7) | code] === 1 : contains(sets[set] as CharSet, code)
   }
 
-  #isWordChar(at: number): boolean {
-    return at >= 0 && at < this.#text.length && WORD.test(this.#text.charAt(at))
+  function isWordChar(at: number): boolean {
+    return at >= 0 && at < text.length && WORD[text.charCodeAt(at)] === 1
   }
 
-  /** For each place whether a look finds there what it is for. */
-  #look(index: number): Uint8Array {
-    const known = this.#looks[index]
-    if (known) return known
-    const look = this.#pattern.looks[index] as Look
-    const length = this.#text.length
-    const found = new Uint8Array(length + 1)
-    this.#looks[index] = found
-    this.#steps -= look.order.length * (length + 1)
-    if (this.#steps < 0) return found
-    const { op, arg, next, other, order, start, behind } = look
-    // What each instruction leads to from this place, and from the place looked at before, which is one further on.
-    let here = new Uint8Array(op.length)
-    let further = new Uint8Array(op.length)
-    for (let count = 0; count <= length; count++) {
-      const at = behind ? count : length - count
-      for (const pc of order) {
-        const kind = op[pc] as number
-        const then = next[pc] as number
-        let leads: boolean
-        if (kind === OP.match) leads = true
-        else if (kind === OP.char) leads = further[then] === 1 && this.#has(arg[pc] as number, behind ? at - 1 : at)
-        else if (kind === OP.split) leads = here[then] === 1 || here[other[pc] as number] === 1
-        else leads = here[then] === 1 && this.#holds(kind, arg[pc] as number, at)
-        here[pc] = Number(leads)
-      }
-      found[at] = here[start] as number
-      ;[here, further] = [further, here]
+  function succeeds(look: Look, at: number): boolean {
+    if (!look.canBeEmpty && !has(look.first, look.behind ? at - 1 : at)) return false
+    const known = recall(look.cell, at)
+    if (known !== KNOWN.nothing) return known === KNOWN.succeeded
+    const begin = passed
+    const found = walk(look, at, look.behind ? -1 : 1) >= 0
+    remember(look.cell, at, found ? KNOWN.succeeded : KNOWN.failed)
+    while (passed > begin) {
+      const place = path[--passed] as number
+      remember(path[--passed] as number, place, KNOWN.succeeded)
     }
     return found
   }

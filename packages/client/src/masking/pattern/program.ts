@@ -2,8 +2,8 @@ import { type CharSet, contains, union } from './char-set.ts'
 import { type Edge, type PatternNode, PatternRefusal } from './parse.ts'
 
 /**
- * What an instruction does, by number. Below {@link OP.edgeStart} it decides how a match goes on; from there on it asks
- * something about a place, and goes on to its `next` where the answer is yes.
+ * What an instruction does, by number. From {@link OP.edgeStart} on it asks something about a place, and goes on to its
+ * `next` where the answer is yes.
  */
 export const OP = {
   fail: 0,
@@ -40,24 +40,25 @@ const MATCH = 1
 /** Most instructions of a program with its looks: bounds the time for each code unit of a text. */
 export const MAX_PROGRAM_SIZE = 2000
 
-/** A pattern as instructions of an automaton, in columns. */
+/** A pattern, or what a look is for, as instructions of an automaton in columns. */
 export interface Program {
   readonly op: Uint8Array
-  /** Number of the set or of the look; for a split, of its row in the memory of what has failed. */
+  /** Number of the set or of the look; for a split, of its cell in the memory of what is known. */
   readonly arg: Uint16Array
   readonly next: Uint16Array
   readonly other: Uint16Array
   /** The first instruction. */
   readonly start: number
-  /** How many splits there are. */
-  readonly splits: number
+  /** Number of the set of which a match that is not empty has its first code unit. */
+  readonly first: number
+  readonly canBeEmpty: boolean
 }
 
-/** A lookahead or lookbehind: its program is asked about every place of a text, from the far end of the look. */
+/** A lookahead or lookbehind. The program of the latter runs from right to left. */
 export interface Look extends Program {
   readonly behind: boolean
-  /** The instructions, each after those that it leads to without a code unit between. */
-  readonly order: readonly number[]
+  /** Its cell in the memory. */
+  readonly cell: number
 }
 
 /** A pattern that is ready to be matched. */
@@ -66,8 +67,8 @@ export interface CompiledPattern extends Program {
   /** 128 bytes for each set: whether it has that code unit. */
   readonly ascii: Uint8Array
   readonly looks: readonly Look[]
-  /** Number of the set that a match begins with, unless it is empty. */
-  readonly first: number
+  /** How many things are worth remembering of each place: one for each split and look. */
+  readonly cells: number
 }
 
 /**
@@ -76,15 +77,14 @@ export interface CompiledPattern extends Program {
  * @throws {PatternRefusal} when its program would be too large
  */
 export function compilePattern(tree: PatternNode): CompiledPattern {
-  const shared: Shared = { sets: new Map(), looks: [], size: 0, work: 0 }
-  const builder = new ProgramBuilder(shared, false)
-  const program = builder.build(tree)
-  const first = builder.number(union(...firstSets(program, [...shared.sets.values()])))
+  const shared: Shared = { sets: new Map(), looks: [], cells: 0, size: 0, work: 0 }
+  const program = new ProgramBuilder(shared, false).build(tree)
+  const { looks, cells } = shared
   const sets = [...shared.sets.values()]
   const ascii = new Uint8Array(sets.length << 7)
   for (let index = 0; index < ascii.length; index++)
     ascii[index] = Number(contains(sets[index >> 7] ?? [], index & 127))
-  return { ...program, sets, ascii, looks: shared.looks, first }
+  return { ...program, sets, ascii, looks, cells }
 }
 
 /** What a pattern's program and those of its looks have in common. */
@@ -92,8 +92,16 @@ interface Shared {
   /** By their ranges, in the order of their numbers. */
   readonly sets: Map<string, CharSet>
   readonly looks: Look[]
+  cells: number
   size: number
   work: number
+}
+
+interface Row {
+  op: number
+  arg: number
+  next: number
+  other: number
 }
 
 /**
@@ -106,7 +114,7 @@ interface Shared {
 class ProgramBuilder {
   readonly #shared: Shared
   readonly #backward: boolean
-  readonly #rows: { op: number; arg: number; next: number; other: number }[] = []
+  readonly #rows: Row[] = []
   readonly #known = new Map<string, number>()
 
   constructor(shared: Shared, backward: boolean) {
@@ -119,20 +127,22 @@ class ProgramBuilder {
   build(tree: PatternNode): Program {
     const start = this.#emit(tree, MATCH, MATCH)
     const rows = this.#rows
-    let splits = 0
-    for (const row of rows) if (row.op === OP.split) row.arg = splits++
+    for (const row of rows) if (row.op === OP.split) row.arg = this.#shared.cells++
+    const reached = reachedAtOnce(rows, start)
+    const first = reached.flatMap(({ op, arg }) => (op === OP.char ? [[...this.#shared.sets.values()][arg] ?? []] : []))
     return {
+      start,
+      first: this.#number(union(...first)),
+      canBeEmpty: reached.some(({ op }) => op === OP.match),
       op: Uint8Array.from(rows, row => row.op),
       arg: Uint16Array.from(rows, row => row.arg),
       next: Uint16Array.from(rows, row => row.next),
       other: Uint16Array.from(rows, row => row.other),
-      start,
-      splits,
     }
   }
 
   /** The number of a set. */
-  number(set: CharSet): number {
+  #number(set: CharSet): number {
     const { sets } = this.#shared
     const key = String(set)
     if (!sets.has(key)) sets.set(key, set)
@@ -144,7 +154,7 @@ class ProgramBuilder {
     if (++this.#shared.work > MAX_PROGRAM_SIZE * 10) throw new PatternRefusal('is too large')
     switch (node.kind) {
       case 'char':
-        return node.set.length ? this.#shareable(OP.char, this.number(node.set), moved) : FAIL
+        return node.set.length ? this.#shareable(OP.char, this.#number(node.set), moved) : FAIL
       case 'edge':
         return this.#shareable(EDGE_OPS[node.edge], 0, unmoved)
       case 'look':
@@ -196,11 +206,11 @@ class ProgramBuilder {
   #look({ behind, negated, body }: PatternNode & { kind: 'look' }, next: number): number {
     if (body.kind === 'char') {
       const op = behind ? (negated ? OP.notBefore : OP.before) : negated ? OP.notAt : OP.at
-      return this.#shareable(op, this.number(body.set), next)
+      return this.#shareable(op, this.#number(body.set), next)
     }
     const { looks } = this.#shared
     const program = new ProgramBuilder(this.#shared, behind).build(body)
-    looks.push({ ...program, behind, order: askingOrder(program) })
+    looks.push({ ...program, behind, cell: this.#shared.cells++ })
     return this.#shareable(negated ? OP.notLook : OP.look, looks.length - 1, next)
   }
 
@@ -239,28 +249,16 @@ function canBeEmpty(node: PatternNode): boolean {
   }
 }
 
-/** The sets of the code units that can come first. */
-function firstSets(program: Program, sets: readonly CharSet[]): CharSet[] {
-  return askingOrder(program, program.start).flatMap(pc =>
-    program.op[pc] === OP.char ? [sets[program.arg[pc] ?? 0] ?? []] : [],
-  )
-}
-
-/** The instructions that can be reached from one, or from any, without a code unit between; the last ones first. */
-function askingOrder({ op, next, other }: Program, from?: number): number[] {
-  const seen = new Set<number>()
-  const order: number[] = []
-  const visit = (pc: number) => {
-    if (seen.has(pc)) return
-    seen.add(pc)
-    const kind = op[pc] ?? OP.fail
-    if (kind > OP.char) {
-      visit(next[pc] ?? FAIL)
-      if (kind === OP.split) visit(other[pc] ?? FAIL)
-    }
-    order.push(pc)
+/** What can be reached from an instruction without a code unit between. */
+function reachedAtOnce(rows: readonly Row[], start: number): Row[] {
+  const reached = new Set<Row>()
+  const open = [start]
+  for (let pc = open.pop(); pc !== undefined; pc = open.pop()) {
+    const row = rows[pc]
+    if (!row || reached.has(row)) continue
+    reached.add(row)
+    if (row.op > OP.char) open.push(row.next)
+    if (row.op === OP.split) open.push(row.other)
   }
-  if (from !== undefined) visit(from)
-  else for (const pc of op.keys()) visit(pc)
-  return order
+  return [...reached]
 }
