@@ -141,6 +141,22 @@ verifies('FLOW-19', 'where masking is required, nothing that a person wrote leav
   expect([service.said(), agent.getTranscriptSize()]).toEqual([[], 1])
 })
 
+verifies(
+  'FLOW-19',
+  'rules that could not be had are asked for again when the conversation starts over',
+  async service => {
+    service.faults.add({ kind: 'answer', route: `GET ${RULES}`, status: 503, times: 1 })
+    const { agent } = billing(service, { masking: { required: true } })
+    await agent.initialize()
+    await agent.connect()
+    expect(await rejection(agent.send(CARD))).toMatchObject({ reason: 'masking_unavailable' })
+    await service.through(agent.restartConnection())
+    await agent.send(CARD)
+    await service.until(() => service.said().length === 1)
+    expect([service.said(), rulesAsked(service)]).toEqual([[MASKED_CARD], 2])
+  },
+)
+
 verifies('FLOW-19', 'a pattern that cannot be used is told, and the others hold', async service => {
   const patterns = [
     { name: 'Twice', order: 1, javascriptRegularExpression: '(\\d)\\1' },

@@ -115,6 +115,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
     this.#parts.startup.requireFacts('restartConnection()')
     const { sessionId, signal } = options
     const given = sessionId === undefined ? undefined : requireSessionId(sessionId, 'restartConnection({ sessionId })')
+    await this.#parts.startup.askForMissingRules(signal)
     await restartConversation(this.#parts, given, signal)
   }
 

@@ -66,6 +66,7 @@ export class Startup {
   #reopenings = 0
   /** Stands for the newest question for person and rules: what an older one still brings is not wanted. */
   #learning: object | undefined
+  #lacksRules = false
 
   constructor(options: StartupOptions) {
     this.#options = options
@@ -201,6 +202,12 @@ export class Startup {
     await this.#desk.choose(facts, this.#initialContext, this.#learn(facts, signal), signal)
   }
 
+  /** Asks again for masking rules that could not be had. */
+  async askForMissingRules(signal: AbortSignal | undefined): Promise<void> {
+    const facts = this.#facts()
+    if (facts && this.#lacksRules) await this.#learn(facts, signal)
+  }
+
   /** Drops the answers of the service that are kept, and the person's choices. */
   async forgetPerson(): Promise<void> {
     this.#user = null
@@ -325,11 +332,11 @@ export class Startup {
     const { masking, onMaskingSettled } = this.#options
     const learning = {}
     this.#learning = learning
-    this.#user = null
     const { loadMasker } = await loadPreparation()
     const [user, rules] = await Promise.all([this.#meetPerson(facts, signal), loadMasker(facts, masking, signal)])
     if (this.#learning !== learning) return
     this.#user = user
+    this.#lacksRules = rules === 'unknown'
     onMaskingSettled(rules)
   }
 

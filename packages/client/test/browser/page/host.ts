@@ -10,6 +10,7 @@ const NAMES = [
   'agentMessage',
   'queueFlushed',
   'heartbeat',
+  'transcriptUpdate',
 ] satisfies AgentEventType[]
 
 /** What a test's page does with the library, and what it has heard. Everything it returns can be copied out of the page. */
@@ -36,6 +37,7 @@ export class PageHost {
   send = (text: string): Promise<string> => this.#agent.send(text)
   setContext = (context: Record<string, unknown>): Promise<void> => this.#agent.setContext(context)
   getContext = () => this.#agent.getContext()
+  getTranscript = () => this.#agent.getTranscriptAsJSON()
   getState = () => this.#agent.getState()
   getQueueSize = () => this.#agent.getQueueSize()
 

@@ -1,0 +1,44 @@
+import { hasChromium, type LaunchedChromium, launchChromium } from '@aiagent/test-support/chromium'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { bundleHost, openHost, openStage, type Stage } from './client-page.ts'
+
+const CARD = '4111 1111 1111 1111'
+
+describe.skipIf(!hasChromium())('a page whose agent masks', () => {
+  let bundle = ''
+  let chromium: LaunchedChromium
+  let stage: Stage
+  beforeAll(async () => {
+    bundle = await bundleHost()
+    chromium = await launchChromium()
+  })
+  afterAll(() => chromium?.close())
+  beforeEach(async () => {
+    stage = await openStage(bundle)
+  })
+  afterEach(async () => {
+    for (const page of chromium.context.pages()) await page.close()
+    await stage.close()
+  })
+
+  it('[FLOW-19] has what a person wrote in clear in no frame, request, store, event or line of the console', async () => {
+    const printed: string[] = []
+    const page = await openHost(chromium.context, stage, { id: 'billing', logLevel: 0 })
+    page.on('console', line => printed.push(line.text()))
+    await page.evaluate(text => host.send(text), `held ${CARD}`)
+    await page.evaluate(() => host.open())
+    await page.evaluate(text => host.send(text), `sent ${CARD}`)
+    const { control } = stage.service.emulator
+    const said = () => [...stage.service.emulator.world.sessions.keys()].flatMap(id => control.frames(id))
+    await expect.poll(() => said().length).toBeGreaterThanOrEqual(2)
+    const kept = await page.evaluate(() =>
+      JSON.stringify([{ ...sessionStorage }, { ...localStorage }, host.getTranscript(), host.of('transcriptUpdate')]),
+    )
+    expect(kept).toContain('***************1111')
+    expect(JSON.stringify([kept, printed, said(), control.requests()])).not.toContain(CARD)
+    expect(said().map(({ message }) => message?.content)).toEqual([
+      'held ***************1111',
+      'sent ***************1111',
+    ])
+  })
+})
