@@ -21,9 +21,11 @@ import { Subscribable } from './util/subscribable.ts'
 
 /** An operation that can be given up. Aborting rejects the operation's promise with code ABORTED. */
 export interface OperationOptions {
+  /** Gives the operation up: it rejects with code ABORTED. */
   signal?: AbortSignal
 }
 
+/** What `initialize()` takes. */
 export interface AiAgentInitializeOptions extends OperationOptions {
   /** Attributes the conversation starts with, merged over `config.context`. */
   context?: Record<string, unknown>
@@ -188,10 +190,12 @@ export class AiAgent extends Subscribable<AgentEvents> {
     return this.#parts.transcript.toJSON(options)
   }
 
+  /** How many entries the transcript holds. */
   getTranscriptSize(): number {
     return this.#parts.transcript.size
   }
 
+  /** Forgets what was said in the chat. Emits nothing. */
   clearTranscript(): void {
     this.#parts.transcript.clear()
   }
@@ -280,6 +284,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
     return this.#parts.calls.getTranscript()
   }
 
+  /** Forgets what was said in the call, and tells so by `callTranscriptUpdate` without `entry`. */
   clearCallTranscript(): void {
     this.#parts.calls.clearTranscript()
   }
@@ -301,6 +306,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
     return this.#parts.chat.state
   }
 
+  /** Whether the chat is open. */
   isConnected(): boolean {
     return this.#parts.chat.isOpen
   }

@@ -14,6 +14,7 @@ export type SDKErrorCode =
   | 'SESSION_UNAUTHORIZED'
   | InitializationPipelineErrorCode
 
+/** What every error of the library takes. */
 export interface SDKErrorOptions {
   /** What caused it, as it was caught. */
   cause?: unknown
@@ -26,6 +27,7 @@ export interface SDKErrorOptions {
  */
 export class SDKError extends Error {
   override readonly name: string = 'SDKError'
+  /** What to decide on. */
   readonly code: SDKErrorCode
 
   constructor(message: string, code: SDKErrorCode, options?: SDKErrorOptions) {
@@ -62,6 +64,7 @@ export type AuthErrorReason =
 /** No usable access token could be had. */
 export class AuthError extends SDKError {
   override readonly name = 'AuthError'
+  /** Why there is no token. */
   readonly reason: AuthErrorReason
   /** Status that the token endpoint answered, where there was an answer. */
   readonly status: number | undefined
@@ -79,6 +82,7 @@ export type ConnectionErrorReason = 'refused' | 'timeout' | 'closed' | 'attempts
 /** The chat socket could not be opened, or broke. */
 export class ConnectionError extends SDKError {
   override readonly name = 'ConnectionError'
+  /** Why there is no chat. */
   readonly reason: ConnectionErrorReason
   /** Close code of the socket, where it had one. */
   readonly closeCode: number | undefined
@@ -109,6 +113,7 @@ export type MessageErrorReason =
 /** A message was refused, removed from the queue, or could not be read. */
 export class MessageError extends SDKError {
   override readonly name = 'MessageError'
+  /** Why the message was not taken, did not leave, or cannot be read. */
   readonly reason: MessageErrorReason
   /** Id of the outbound message it concerns. */
   readonly messageId: string | undefined
@@ -156,9 +161,12 @@ export type InitializationPipelineErrorCode =
 /** Where on that way it went wrong. */
 export type InitializationPipelineStage = 'start' | 'portal' | 'agent' | 'profile'
 
+/** What an {@link InitializationPipelineError} says of the way so far. */
 export interface InitializationPipelineErrorOptions extends SDKErrorOptions {
   stage: InitializationPipelineStage
+  /** The portal that was chosen by then. */
   portal?: Portal | undefined
+  /** The agent that was chosen by then. */
   agent?: AgentListItem | undefined
 }
 
@@ -167,6 +175,7 @@ export class InitializationPipelineError extends SDKError {
   override readonly name = 'InitializationPipelineError'
   /** The same as `code`, for callers that look at nothing but this way. */
   readonly pipelineCode: InitializationPipelineErrorCode
+  /** Where on the way it failed. */
   readonly stage: InitializationPipelineStage
   /** The portal that was chosen by then. */
   readonly portal: Portal | undefined
@@ -185,22 +194,30 @@ export class InitializationPipelineError extends SDKError {
 /** Why a REST call failed: its status, no answer at all, no answer in time, an answer that cannot be read, or the caller gave up. */
 export type ApiErrorReason = 'status' | 'network' | 'timeout' | 'body' | 'aborted'
 
+/** What an {@link ApiError} says of its call. */
 export interface ApiErrorOptions extends SDKErrorOptions {
+  /** @default 'API_ERROR' */
   code?: 'API_ERROR' | 'SESSION_UNAUTHORIZED'
   reason: ApiErrorReason
   method: string
+  /** Without host, query and session id. */
   path: string
+  /** Status of the answer, where there was one. */
   status?: number | undefined
+  /** What the answer said, where there was one. */
   body?: unknown
 }
 
 /** A REST call failed. */
 export class ApiError extends SDKError {
   override readonly name = 'ApiError'
+  /** Why it failed. */
   readonly reason: ApiErrorReason
+  /** HTTP method of the call. */
   readonly method: string
   /** Path of the call, without host, query and session id. */
   readonly path: string
+  /** Status of the answer, where there was one. */
   readonly status: number | undefined
   /** What the answer said: parsed when it is JSON, else its text, cut at 1,000 characters. */
   readonly body: unknown

@@ -96,11 +96,15 @@ export type AgentEventType = keyof AgentEventPayloadMap
 
 /** What a listener receives. */
 export interface AgentEvent<Type extends AgentEventType = AgentEventType> {
+  /** Name of the event. */
   type: Type
   /** Milliseconds since the epoch. */
   timestamp: number
+  /** The session at that moment, where there was one. */
   sessionId?: string
+  /** The agent at that moment. */
   agentId?: string
+  /** What happened, by the event's name. */
   payload: AgentEventPayloadMap[Type]
 }
 

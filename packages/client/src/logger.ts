@@ -3,7 +3,9 @@ import { Subscribable } from './util/subscribable.ts'
 
 /** How grave a log entry is. */
 export const LogLevel = { TRACE: 0, DEBUG: 1, INFO: 2, WARN: 3, ERROR: 4, FATAL: 5 } as const
+/** One of the levels of {@link LogLevel}. */
 export type LogLevel = (typeof LogLevel)[keyof typeof LogLevel]
+/** The name of a level. */
 export type LogLevelName = keyof typeof LogLevel
 
 const NAMES = Object.keys(LogLevel) as LogLevelName[]
@@ -23,6 +25,7 @@ export function isLevelEnabled(level: LogLevel, threshold: LogLevel): boolean {
   return level >= threshold
 }
 
+/** What a log entry says beside its text, by name. */
 export type LogContext = Record<string, unknown>
 
 /** What a `log` listener receives. */
@@ -31,18 +34,24 @@ export interface LogEntry {
   message: string
   /** Milliseconds since the epoch. */
   timestamp: number
+  /** What goes with the text, by name. */
   context?: LogContext
+  /** What went wrong, as it was caught. */
   error?: unknown
+  /** The logger that was asked to write it. */
   loggerName?: string
   /** Lifted out of the context, so that it is never printed. */
   sessionId?: string
   agentId?: string
 }
 
+/** The events of a logger. */
 export interface LoggerEvents {
+  /** An entry that passed the level. */
   log: LogEntry
 }
 
+/** How a logger begins. All of it may be left out. */
 export interface LoggerConfig {
   /** Entries below it cost nothing and go nowhere. @default LogLevel.INFO */
   level?: LogLevel | undefined
@@ -57,6 +66,7 @@ export interface LoggerConfig {
 /** Where entries are printed, and what time it is. */
 export interface LoggerSink {
   console: Pick<Console, 'debug' | 'info' | 'warn' | 'error'>
+  /** Milliseconds since the epoch. */
   now(): number
 }
 
@@ -102,35 +112,45 @@ export class Logger extends Subscribable<LoggerEvents> {
     this.#sink = sink
   }
 
+  /** Every step. */
   trace(message: string, context?: LogContext): void {
     this.#log(LogLevel.TRACE, message, undefined, context)
   }
+  /** How it came to something. */
   debug(message: string, context?: LogContext): void {
     this.#log(LogLevel.DEBUG, message, undefined, context)
   }
+  /** Something a host wants to see in normal operation. */
   info(message: string, context?: LogContext): void {
     this.#log(LogLevel.INFO, message, undefined, context)
   }
+  /** Something failed or was lost, and things go on. */
   warn(message: string, context?: LogContext): void {
     this.#log(LogLevel.WARN, message, undefined, context)
   }
+  /** A defect, with what was thrown. */
   error(message: string, error?: unknown, context?: LogContext): void {
     this.#log(LogLevel.ERROR, message, error, context)
   }
+  /** The process cannot go on. */
   fatal(message: string, error?: unknown, context?: LogContext): void {
     this.#log(LogLevel.FATAL, message, error, context)
   }
 
+  /** Sets the level, for children without one of their own as well. */
   setLevel(level: LogLevel): void {
     this.#level = level
   }
+  /** The level below which entries go nowhere. */
   getLevel(): LogLevel {
     return this.#level ?? this.#parent?.getLevel() ?? LogLevel.INFO
   }
 
+  /** Prints entries from now on, or no longer. Listeners hear of them in any case. @default true */
   enableConsoleOutput(enabled = true): void {
     this.#console = enabled
   }
+  /** Whether entries are printed. */
   isConsoleOutputEnabled(): boolean {
     return this.#console ?? this.#parent?.isConsoleOutputEnabled() ?? true
   }

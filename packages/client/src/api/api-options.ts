@@ -3,6 +3,7 @@ import type { Logger } from '../logger.ts'
 import type { CacheConfig } from '../platform/cache-adapter.ts'
 import type { Environment } from '../platform/environment.ts'
 
+/** What an `ApiHelper` needs to know. Only `apiDomain` is required. */
 export interface ApiHelperConfig {
   /** Host or address of the REST services, as the deployment info names it. */
   apiDomain: string
@@ -10,11 +11,13 @@ export interface ApiHelperConfig {
   language?: string | undefined
   /** Sent with every call to the portal manager, where it is not blank. */
   shortUrlTemplate?: string | undefined
+  /** How answers are kept. @default in the tab's store for five minutes */
   cache?: CacheConfig | undefined
   /** Where the access token comes from when a call brings none. */
   getToken?: (() => Promise<string | null> | string | null) | undefined
   /** Gets a new token by force. With it, a session refused with 401 is asked for once more. */
   refreshToken?: (() => Promise<string>) | undefined
+  /** Hears of what is worth telling. @default nobody */
   logger?: Logger | undefined
 }
 
@@ -22,18 +25,22 @@ export interface ApiHelperConfig {
 export interface ApiCallOptions {
   /** Access token of this call, instead of the one that `getToken` gives. Blank counts as not given. */
   authToken?: string | undefined
+  /** Gives the call up: it rejects with reason `aborted`. */
   signal?: AbortSignal | undefined
 }
 
+/** What `getDeploymentInfo()` takes. The call carries no token. */
 export interface GetDeploymentInfoOptions {
   environment?: Partial<Environment> | undefined
   signal?: AbortSignal | undefined
 }
 
+/** What `getAgentDetails()` takes. */
 export interface GetAgentDetailsOptions extends ApiCallOptions {
   agentId: string
 }
 
+/** What `getAiAgentSession()` takes. */
 export interface GetAiAgentSessionOptions extends ApiCallOptions {
   agentId: string
   /** What the agent is to know of the person and the page. */
@@ -50,12 +57,15 @@ export interface GetPortalsOptions extends ApiCallOptions {
   userId?: string | undefined
 }
 
+/** What `getMyPortals()` takes. */
 export type GetMyPortalsOptions = GetPortalsOptions
 
+/** What `getPortalDetails()` takes. */
 export interface GetPortalDetailsOptions extends ApiCallOptions {
   portalId: Id
 }
 
+/** What `getAgentsByPortal()` takes. */
 export interface GetAgentsByPortalOptions extends ApiCallOptions {
   departmentId: Id
   portalId: Id
@@ -63,24 +73,30 @@ export interface GetAgentsByPortalOptions extends ApiCallOptions {
   agentType?: string | undefined
 }
 
+/** What `getUserProfiles()` takes. */
 export interface GetUserProfilesOptions extends ApiCallOptions {
   portalId: Id
 }
 
+/** What `selectUserProfile()` takes. */
 export interface SelectUserProfileOptions extends ApiCallOptions {
   portalId: Id
   profileId: Id
 }
 
+/** What `getUserDetails()` takes. */
 export type GetUserDetailsOptions = ApiCallOptions
+/** What `getCustomerDetails()` takes. */
 export type GetCustomerDetailsOptions = ApiCallOptions
 
+/** What `getMaskingPatterns()` takes. */
 export interface GetMaskingPatternsOptions extends ApiCallOptions {
   departmentId: Id
   /** @default 'chat' */
   channel?: string | undefined
 }
 
+/** What `getConnectedApps()` takes. The call carries no token. */
 export interface GetConnectedAppsOptions {
   tenantId: Id
   agentId: string
@@ -89,6 +105,7 @@ export interface GetConnectedAppsOptions {
   signal?: AbortSignal | undefined
 }
 
+/** What `getPreviousTranscript()` takes. */
 export interface GetPreviousTranscriptOptions extends ApiCallOptions {
   agentId: string
   sessionId: string

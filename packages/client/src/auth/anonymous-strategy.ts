@@ -62,6 +62,7 @@ export class AnonymousAuthStrategy implements AuthStrategy {
     return (await this.#tokens().get(this.#scopes)) ?? this.#obtain()
   }
 
+  /** Asks for a new token by force. */
   async refresh(): Promise<string> {
     await this.#tokens().delete(this.#scopes)
     return this.#obtain()
@@ -82,6 +83,7 @@ export class AnonymousAuthStrategy implements AuthStrategy {
     await this.#metadata.remove(`${this.#prefix}metadata:`)
   }
 
+  /** Forgets the token, here and in the store. */
   async logout(): Promise<void> {
     if (this.#deployment) await this.clearTokenCache()
   }

@@ -12,12 +12,15 @@ export interface AuthenticationResult {
   accessToken: string
 }
 
+/** Hears of a successful `authenticate()`, which waits for it. */
 export type PostAuthenticationCallback = (result: AuthenticationResult) => Awaitable<void>
 
 /** Hears that a token is about to expire, and when: milliseconds since the epoch. */
 export type TokenExpiringCallback = (event: { expiresAt: number }) => void
 
+/** What a strategy is told before anything is asked of it. */
 export interface AuthStrategyInitializeOptions {
+  /** Where the deployment's services are. */
   deploymentInfo: DeploymentInfo
   /** What the token must be good for. @default the library's two default scopes */
   scopes?: readonly string[] | undefined
@@ -32,7 +35,9 @@ export interface AuthStrategyInitializeOptions {
  * order. The optional members add what a strategy can do; the library does without those that are missing.
  */
 export interface AuthStrategy {
+  /** Told of the deployment before anything else is asked. */
   initialize(options: AuthStrategyInitializeOptions): Awaitable<void>
+  /** Signs in, with a person where it takes one, and calls `postAuthentication`. */
   authenticate(): Awaitable<void>
   /** A token that can be used now, or null when there is none. */
   getToken(): Awaitable<string | null>
@@ -40,9 +45,11 @@ export interface AuthStrategy {
   cleanup?(): Awaitable<void>
   /** Host that authenticates, for display. */
   getDomain?(): string | undefined
+  /** From now on, tokens have to be good for these. Without it the strategy is left alone. */
   updateScopes?(scopes: readonly string[]): Awaitable<void>
   /** Gets a new token although the present one may still be good. Without it, `getToken` is asked again. */
   refresh?(): Awaitable<string | null>
+  /** Ends the sign-in at whoever gave the tokens. Without it the token is dropped here, and nothing more. */
   logout?(): Awaitable<void>
   /** Takes a token that the host got elsewhere. Without it, the token is used until it expires. */
   updateToken?(token: string): Awaitable<void>
@@ -58,13 +65,16 @@ export interface AuthStrategy {
 
 /** The least a host can bring: something that gives a token whenever one is needed. */
 export interface AuthProvider {
+  /** A token that can be used now, or null. Asked whenever one is needed, so it should keep the token itself. */
   getToken(): Awaitable<string | null>
 }
 
 /** Where the anonymous token is kept. Independent of `AiAgentConfig.cache`. */
 export type AnonymousAuthCacheConfig = CacheConfig
 
+/** Settings of the anonymous token. */
 export interface AnonymousAuthConfig {
+  /** Where the token is kept. @default the tab's store */
   cache?: AnonymousAuthCacheConfig | undefined
 }
 
@@ -74,6 +84,7 @@ export interface AnonymousAuthServiceConfig {
   config?: AnonymousAuthConfig | undefined
 }
 
+/** A token that the host got by itself, and where the next one comes from. */
 export interface PreAuthConfig {
   /**
    * A token that the host got by itself. From a login of its own it needs the scopes `core.aiservices.read`,
@@ -99,6 +110,7 @@ export type AuthScheme = 'popup' | 'redirect'
 
 /** A login of the host's own, by authorization code with PKCE. What stands here is never changed. */
 export interface PKCEAuthConfig {
+  /** The client's id at the provider. */
   clientId: string
   /**
    * Where the provider sends its answers: the page that this package ships, served by the host's own origin. With
@@ -135,6 +147,7 @@ export interface PKCEAuthServiceConfig {
   identityClient?: IdentityClientFactory | undefined
 }
 
+/** The credentials of a program, and where they count. */
 export interface ClientCredentialsAuthConfig {
   /** Address of the token endpoint. Plain http is refused unless it is on this machine or the deployment has it too. */
   tokenUrl: string
@@ -152,6 +165,7 @@ export interface ClientCredentialsAuthServiceConfig {
   config: ClientCredentialsAuthConfig
 }
 
+/** The ways to get tokens that the library has, by their `type`. */
 export type AuthenticationServiceConfig =
   | AnonymousAuthServiceConfig
   | ClientCredentialsAuthServiceConfig
@@ -162,4 +176,5 @@ export type AuthenticationServiceConfig =
 /** Everything that `auth` of the configuration can be; nothing means anonymous. */
 export type AuthenticationInput = AuthenticationServiceConfig | AuthStrategy | AuthProvider
 
+/** Which way to get tokens is in use. Providers and strategies of the host's count as `pre-auth`. */
 export type AuthenticationType = 'anonymous' | 'pkce' | 'pre-auth' | 'client-credentials'

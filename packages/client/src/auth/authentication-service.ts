@@ -17,8 +17,11 @@ import {
 } from './auth-strategy.ts'
 import { chooseStrategy, type StrategyParts } from './choose-strategy.ts'
 
+/** What an {@link AuthenticationService} takes from its surroundings. */
 export interface AuthenticationServiceOptions {
+  /** Parts of the platform to replace. */
   environment?: Partial<Environment> | undefined
+  /** Hears of what is worth telling. @default nobody */
   logger?: Logger | undefined
   /** Where the anonymous token is kept unless the input says so itself. @default the tab's store */
   cache?: AnonymousAuthCacheConfig | undefined
@@ -216,22 +219,27 @@ export class AuthenticationService {
     await this.#strategy.cleanup?.()
   }
 
+  /** Which way to get tokens is in use. */
   getAuthenticationType(): AuthenticationType {
     return this.#type
   }
 
+  /** Whether {@link initialize} has completed. */
   getIsInitialized(): boolean {
     return this.#initialized
   }
 
+  /** The strategy in use. */
   getStrategy(): AuthStrategy {
     return this.#strategy
   }
 
+  /** Whether tokens are those for anyone. */
   isAnonymousStrategy(): boolean {
     return this.#type === 'anonymous'
   }
 
+  /** Whether tokens come from a login. */
   isPKCEStrategy(): boolean {
     return this.#type === 'pkce'
   }

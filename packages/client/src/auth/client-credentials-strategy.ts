@@ -71,6 +71,7 @@ export class ClientCredentialsAuthStrategy implements AuthStrategy {
     this.#held = undefined
   }
 
+  /** Host of the token endpoint. */
   getDomain(): string | undefined {
     return URL.canParse(this.#config.tokenUrl) ? new URL(this.#config.tokenUrl).host : undefined
   }

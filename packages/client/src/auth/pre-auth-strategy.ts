@@ -6,7 +6,9 @@ import type { AuthStrategy, AuthStrategyInitializeOptions, PreAuthConfig } from 
 
 /** A token that the host got by itself; renewed by the host's function where there is one. */
 export class PreAuthStrategy implements AuthStrategy {
+  /** True with `refreshTokenFn`. */
   readonly renewsUnasked: boolean
+  /** As it was configured. */
   readonly expiryBufferMs: number | undefined
   readonly #clock: Clock
   readonly #config: PreAuthConfig
@@ -63,6 +65,7 @@ export class PreAuthStrategy implements AuthStrategy {
     return token
   }
 
+  /** Replaces the token. */
   updateToken(token: string): void {
     this.#token = token
     this.#obtainedAt = Number.NEGATIVE_INFINITY

@@ -11,4 +11,5 @@ export const ConnectionState = {
   CLOSED: 'CLOSED',
 } as const
 
+/** One of the states of {@link ConnectionState}. */
 export type ConnectionState = (typeof ConnectionState)[keyof typeof ConnectionState]

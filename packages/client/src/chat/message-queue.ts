@@ -1,5 +1,6 @@
 /** A message on its way out, with the id its sender knows it by. */
 export interface QueuedMessage {
+  /** The id that its sender knows it by. */
   readonly id: string
   /** The frame's text. */
   readonly data: string
@@ -67,14 +68,17 @@ export class MessageQueue {
     return cleared
   }
 
+  /** The waiting messages, in order; the list is the caller's. */
   getAll(): QueuedMessage[] {
     return this.#entries.slice(this.#head)
   }
 
+  /** How many messages wait. */
   get size(): number {
     return this.#entries.length - this.#head
   }
 
+  /** Whether nothing waits. */
   get isEmpty(): boolean {
     return this.size === 0
   }

@@ -2,6 +2,7 @@ import { type Id, isJsonObject } from '@aiagent/protocol'
 
 /** One thing that was said in the call at the desk. */
 export interface CallTranscriptEntry {
+  /** Who said it, in the platform's words. */
   readonly sender: string
   readonly content: string
   readonly timestamp: Date
@@ -30,7 +31,9 @@ export type FilterTags = Record<string, unknown>
 
 /** Payload of `callTranscriptUpdate`: the whole transcript, and what was added to it unless it was cleared. */
 export interface CallTranscriptUpdate {
+  /** What was added; none where the transcript was cleared. */
   entry?: CallTranscriptEntry
+  /** Everything that was said so far. */
   entries: readonly CallTranscriptEntry[]
 }
 

@@ -14,6 +14,7 @@ import type {
 export interface SourceClick {
   id: string
   title: string
+  /** Where the passage stands, where it has an address. */
   url?: string
   [field: string]: unknown
 }
@@ -22,6 +23,7 @@ export interface SourceClick {
 export interface IntentConfirm {
   id: string
   intent: string
+  /** How sure the platform is, from 0 to 1. */
   confidence: number
   [field: string]: unknown
 }
@@ -39,10 +41,13 @@ export type WidgetActionListener = (action: 'message' | 'sourceClick' | 'intentC
 export interface HookContract {
   /** What was said in the call at the desk; not what was said in the chat. */
   getTranscript(): CallTranscriptEntry[]
+  /** All parameters of the host. */
   getInitParams(): Record<string, string>
   /** The same as {@link getInitParams}, by its older name. */
   getQueryParams(): Record<string, string>
+  /** What the service says of the agent; null before it was asked. */
   getAgentDetails(): AgentDetails | null
+  /** Where the deployment's services are; null before it was asked. */
   getDeploymentInfo(): DeploymentInfo | null
   /** A token that is valid now, renewed where needed. Rejects where none can be had. */
   getAccessToken(): Promise<string>
@@ -50,18 +55,25 @@ export interface HookContract {
   getMsalAccessToken(): string | null
   /** `initParams.platform` as the host gave it, or null. */
   getPlatformType(): string | null
+  /** The connector's environment. */
   getEnvironment(): EnvironmentName
   /** Id of the signed-in user or customer, or null. */
   getUserId(): string | null
+  /** Facts about the call, or null. */
   getUserContext(): UserContext | null
+  /** The call's id, or null. */
   getConversationId(): string | null
   /** The scopes that tokens are asked for. */
   getAuthScopes(): string[]
+  /** The deployment's tenant, or null. */
   getTenantId(): string | null
   /** The portal, from its choice on. */
   getSelectedPortal(): Portal | null
+  /** Who calls, or null. */
   getCallerInfo(): CallerInfo | null
+  /** Adds what was said in the call. */
   addToTranscript(entry: CallTranscriptInput): void
+  /** Says who calls; null forgets it. */
   setCallerInfo(info: CallerInfo | null): void
   /** Names the call; a chat that connects from now on carries the id as `externalCallId`. */
   setConversationId(id: Id | null): void
@@ -69,13 +81,17 @@ export interface HookContract {
   setUserContext(context: UserContext): void
   /** Merged over the tags that are known, by name, here and in the conversation's context. */
   setUserFilterTags(tags: FilterTags): void
+  /** Says whether the script has signed in at its platform. Nothing here depends on it. */
   setPlatformAuthenticated(authenticated: boolean): void
+  /** Keeps the platform's own token. Nothing here depends on it. */
   setPlatformToken(token: string | null): void
   /** @returns the undo */
   subscribeToAgentWidgetActions(listener: WidgetActionListener): () => void
   /** Sends what the user said. A failure is an `error` event of the agent. */
   onUserMessage(text: string): void
+  /** Tells the subscribers that the user clicked a source. */
   onSourceClick(source: SourceClick): void
+  /** Tells the subscribers that the user confirmed an intent. */
   onIntentConfirm(intent: IntentConfirm): void
 }
 

@@ -4,18 +4,22 @@ import type { AgentMessage, AgentMessageResult, EscalationOption } from './messa
 /** A live chat takes over; {@link handOverAddress} says where. */
 export interface LiveEscalation {
   escalationType: 'live'
+  /** What the service said of it. */
   escalationData: EscalationData
   /** Id of the message that hands over, where the service gave it one. */
   messageId: string | undefined
+  /** The message that hands over. */
   message: AgentMessage
 }
 
 /** A human can be reached by other ways: phone, SMS, email, as `escalationData.options` lists them. */
 export interface AlternateEscalation {
   escalationType: 'alternate'
+  /** What the service said of it, with the ways as a list. */
   escalationData: EscalationData & { options: EscalationOption[] }
   /** Id of the message that hands over, where the service gave it one. */
   messageId: string | undefined
+  /** The message that hands over. */
   message: AgentMessage
 }
 

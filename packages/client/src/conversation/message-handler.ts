@@ -5,6 +5,7 @@ import type { Message } from './message.ts'
 /** Who speaks, or is spoken to. */
 export interface Party {
   readonly name: string
+  /** Whether it is a machine. */
   readonly isAi: boolean
 }
 
@@ -12,6 +13,7 @@ export interface Party {
 export interface HandledMessage {
   persona: string
   role: string
+  /** The text, where there is one. */
   content: string | undefined
   /** The frame's `messageData` as received, or an empty object. */
   raw: MessageData
@@ -19,13 +21,19 @@ export interface HandledMessage {
 
 /** What every handler's result has. */
 export interface HandlerResult<Type extends string = string, Handled extends HandledMessage = HandledMessage> {
+  /** What kind of message it is; `includeMessageTypes` goes by it. */
   type: Type
+  /** The service's id for the message, where it gave one. */
   messageId: string | undefined
+  /** The message's own moment, in milliseconds since the epoch. */
   timestamp: number
   sessionId: string | undefined
   agentId: string | undefined
+  /** Who speaks. */
   from: Party
+  /** Who is spoken to. */
   to: Party
+  /** What the handler made of the message. */
   message: Handled
 }
 
@@ -33,6 +41,7 @@ export interface HandlerResult<Type extends string = string, Handled extends Han
 export interface EscalationOption {
   /** Text for a button. */
   label: 'CALL' | 'SMS' | 'EMAIL'
+  /** What the way is. */
   type: 'phone' | 'sms' | 'email'
   /** The number; none for email. */
   value?: string
@@ -42,6 +51,7 @@ export interface EscalationOption {
 export interface AgentMessage extends HandledMessage {
   /** What the answer is based on; usually `{ title, url }`. */
   sources?: unknown[]
+  /** How the agent came to the answer, where the service tells. */
   reasoning?: string
   /** True when there is reasoning to show. */
   showReasoning: boolean
@@ -53,20 +63,27 @@ export interface AgentMessage extends HandledMessage {
   options?: string[]
   /** `live`: a chat takes over at `escalationData.entrypointUrl`. `alternate`: by phone, SMS or email. */
   escalationType?: 'live' | 'alternate'
+  /** Where a human can be reached; the options are made of it. */
   escalationData?: EscalationData & { options?: EscalationOption[] }
 }
 
+/** Result of `AgentMessageHandler`: an answer or question of the agent. */
 export type AgentMessageResult = HandlerResult<'agent_message', AgentMessage>
+/** Result of `HeartbeatHandler`: the agent is working on an answer. */
 export type HeartbeatResult = HandlerResult<'heartbeat_processed'>
+/** Result of `ChatHistoryHandler`: earlier messages of a session that was opened again, as the service sent them. */
 export type ChatHistoryResult = HandlerResult<'chat_history_processed', HandledMessage & { chatHistory: unknown[] }> & {
   hasHistory: boolean
 }
+/** Result of `ErrorMessageHandler`: the service reports an error within the chat. */
 export type ErrorMessageResult = HandlerResult<'error_message', HandledMessage & { errorCode: string | undefined }> & {
   errorCode: string | undefined
 }
+/** Result of `ContextValidationHandler`: attributes of the context that the service refused. */
 export type ContextValidationResult = HandlerResult<'context_validation'> & {
   contextValidationErrors: ContextValidationIssue[]
 }
+/** Result of `TokenRefreshHandler`: the service wants another access token. */
 export type TokenRefreshResult = HandlerResult<
   'token_refresh_required',
   HandledMessage & { errorCode: string | undefined }
@@ -91,7 +108,9 @@ export type MessageHandlerResult =
 export abstract class BaseMessageHandler {
   /** The `type` of its results; lets `includeMessageTypes` decide before the handler is asked. */
   readonly resultType?: string
+  /** Whether this handler takes the message. */
   abstract canHandle(message: Message): boolean
+  /** What it makes of the message. Where it throws, that is logged, and the message is told by `message` alone. */
   abstract handle(message: Message): Awaitable<HandlerResult>
 }
 

@@ -9,19 +9,24 @@ export interface MessageHelperParams {
   to?: string
 }
 
+/** What `createContextMessage()` takes. */
 export interface ContextMessageParams extends MessageHelperParams {
   /** Attributes by name: plain values, or `{ value, type, description, notInLLM }`. */
   context: Record<string, unknown>
 }
+/** What `createFeedbackMessage()` takes. */
 export interface FeedbackMessageParams extends MessageHelperParams {
+  /** Thumb up or down. */
   rating: FeedbackRating
   /** `messageId` of the answer that is rated. */
   answerMessageId: string
 }
+/** What `createEscalationMessage()` takes. */
 export interface EscalationMessageParams extends MessageHelperParams {
   /** What happened to the hand-over; its shape is the host's. */
   escalationEvent: unknown
 }
+/** What `createAgentMessage()` takes. */
 export interface AgentMessageParams extends MessageHelperParams {
   content: string
   /** @default 'customer' */
@@ -29,7 +34,9 @@ export interface AgentMessageParams extends MessageHelperParams {
   /** @default 'human' */
   role?: string
 }
+/** What `createGracefulDisconnectMessage()` takes. */
 export type GracefulDisconnectParams = MessageHelperParams
+/** What `createTokenMessage()` takes. */
 export interface TokenMessageParams extends MessageHelperParams {
   token: string
 }

@@ -24,6 +24,7 @@ export interface MessageObject {
 
 /** What a message carries beside persona, role and content. */
 export interface MessageOptions {
+  /** The service's id for a message that came, the sender's own for one that goes. */
   messageId?: string | undefined
   messageData?: MessageData | undefined
   /** Milliseconds since the epoch. */
@@ -40,7 +41,9 @@ export class Message {
   readonly role: string
   readonly content: string | undefined
   readonly messageData: MessageData | undefined
+  /** The service's id for a message that came, the sender's own for one that goes. */
   readonly messageId: string | undefined
+  /** Milliseconds since the epoch. */
   readonly timestamp: number | undefined
   readonly from: string | undefined
   readonly to: string | undefined

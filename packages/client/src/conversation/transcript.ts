@@ -37,13 +37,16 @@ export interface TranscriptOptions {
   toTimestamp?: number
   /** @default 'both' */
   direction?: 'sent' | 'received' | 'both'
+  /** Only messages of this persona. */
   persona?: string
+  /** Only messages of this role. */
   role?: string
 }
 
 /** One message with its direction and place. */
 export interface TranscriptEntry {
   readonly message: Message
+  /** As the host sees it. */
   readonly direction: 'sent' | 'received'
   /** The message's own moment, in milliseconds since the epoch. */
   readonly timestamp: number
@@ -58,12 +61,14 @@ export interface TranscriptRow {
   role: string
   content: string | undefined
   messageData: MessageData | undefined
+  /** The message's own moment, where it has one, in milliseconds since the epoch. */
   timestamp: number | undefined
   from: string | undefined
   to: string | undefined
   agentId: string | undefined
   sessionId: string | undefined
   direction: 'sent' | 'received'
+  /** The entry's moment, in milliseconds since the epoch. */
   entryTimestamp: number
 }
 
@@ -163,10 +168,12 @@ export class Transcript {
     }))
   }
 
+  /** How many entries are stored. */
   get size(): number {
     return this.#entries.length - this.#first
   }
 
+  /** Forgets every entry. */
   clear(): void {
     this.#entries = []
     this.#first = 0

@@ -1,6 +1,7 @@
 /** A value with the moment it was stored, in milliseconds since the epoch. */
 export interface CacheEntry<T = unknown> {
   value: T
+  /** When the value was stored. */
   timestamp: number
 }
 
@@ -21,11 +22,15 @@ export type Awaitable<T> = T | PromiseLike<T>
  * seconds counts as empty, and one warning says so.
  */
 export interface CacheAdapter {
+  /** The entry of a key, or null. */
   get(key: string): Awaitable<CacheEntry | null>
+  /** Stores an entry in place of the one before. */
   set(key: string, entry: CacheEntry): Awaitable<void>
+  /** Removes the entry of a key, where there is one. */
   delete(key: string): Awaitable<void>
   /** Removes every entry whose key starts with the prefix; without one, every entry of this library. */
   clear(prefix?: string): Awaitable<void>
+  /** The keys that start with the prefix; without one, those of every entry of this library. */
   keys(prefix?: string): Awaitable<string[]>
 }
 

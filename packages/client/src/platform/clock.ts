@@ -8,6 +8,7 @@ export interface Clock {
    * A `background` timer does not keep a Node process alive.
    */
   setTimeout(callback: () => void, delayMs: number, options?: { background?: boolean }): unknown
+  /** Takes back what {@link setTimeout} answered with. Does nothing for a timer that has fired. */
   clearTimeout(handle: unknown): void
 }
 

@@ -7,23 +7,29 @@ export type StorageLike = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | '
 
 /** The part of a WebSocket that the library uses. Handlers are properties, since that is the fastest way in every runtime. */
 export interface WebSocketLike {
+  /** 1 while the socket is open, as everywhere. */
   readonly readyState: number
+  /** Bytes that were written and have not left yet. */
   readonly bufferedAmount: number
   onopen: ((event: never) => unknown) | null
   onmessage: ((event: never) => unknown) | null
   onclose: ((event: never) => unknown) | null
   onerror: ((event: never) => unknown) | null
+  /** Writes a text frame. */
   send(data: string): void
+  /** Begins the closing; the library sends 1000 as a rule. */
   close(code?: number, reason?: string): void
 }
 
 /** What a close event tells. `httpStatus` is known where the runtime tells how an upgrade was refused (not in browsers). */
 export interface SocketCloseEvent {
+  /** Close code, as the protocol lists them. */
   code: number
   reason: string
   httpStatus?: number | undefined
 }
 
+/** The class whose sockets chats run over: the platform's, or one that does the same. */
 export type WebSocketConstructor = new (url: string) => WebSocketLike
 
 /** Where log entries are printed. */
@@ -35,12 +41,17 @@ export type ConsoleSink = Pick<Console, 'debug' | 'info' | 'warn' | 'error'>
  * A test passes the emulator's `fetch` and `WebSocket` and a clock of its own; a host may pass a `fetch` with a proxy.
  */
 export interface Environment {
+  /** As the platform has it; always called with an address as text. */
   fetch(input: string, init?: RequestInit): Promise<Response>
+  /** The class of the chat's sockets. */
   readonly WebSocket: WebSocketConstructor
+  /** Time and timers. */
   readonly clock: Clock
   /** A number from 0 (included) to 1 (excluded), as `Math.random`. */
   random(): number
+  /** A UUID of version 4, as `crypto.randomUUID`. */
   randomUUID(): string
+  /** Where log entries are printed. */
   readonly console: ConsoleSink
   /** The tab's store; absent outside a browser and where the browser forbids it. */
   readonly sessionStorage?: StorageLike | undefined

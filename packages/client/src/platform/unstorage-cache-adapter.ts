@@ -12,9 +12,13 @@ const BASE = /^[\w-]+(?::[\w-]+)*$/
 
 /** The part of an `unstorage` storage that is used. */
 export interface UnstorageLike {
+  /** The value of a key, or null. */
   getItem(key: string): Promise<unknown>
+  /** Stores a value. */
   setItem(key: string, value: object, options?: { ttl?: number }): Promise<void>
+  /** Removes the value of a key. */
   removeItem(key: string): Promise<void>
+  /** The keys below a base. */
   getKeys(base?: string): Promise<string[]>
 }
 

@@ -1,6 +1,7 @@
 /** Takes an event. What it returns is ignored, but a promise that rejects is reported like a throw. */
 export type Listener<Event> = (event: Event) => unknown
 
+/** How long a listener listens. */
 export interface ListenerOptions {
   /** Removes the listener when aborted; one that is aborted already registers nothing. */
   signal?: AbortSignal | undefined
@@ -68,6 +69,7 @@ export class EventEmitter<Events extends object> {
     return () => void this.off(name, listener)
   }
 
+  /** How many listeners an event of that name would reach. */
   listenerCount(name: keyof Events): number {
     return this.#lists?.get(name)?.length ?? 0
   }

@@ -42,6 +42,7 @@ export class Subscribable<Events extends object> {
     return this
   }
 
+  /** How many listeners an event of that name would reach. */
   listenerCount(name: keyof Events): number {
     return this.#events.listenerCount(name)
   }

@@ -11,6 +11,7 @@ export const ContextAttributeSchema = jsonObject({
   /** True keeps the attribute away from the language model; the service's own rules still see it. */
   notInLLM: v.optional(v.boolean()),
 })
+/** A value of the conversation's context, with what the agent should know about it. */
 export type ContextAttribute = v.InferOutput<typeof ContextAttributeSchema>
 
 /** What every frame from a client has: one JSON object. Members that are not listed pass through. */
@@ -20,6 +21,7 @@ export const ClientMessageSchema = jsonObject({
   content: v.optional(v.string()),
   messageData: v.optional(openObject),
 })
+/** A frame from a client. */
 export type ClientMessage = v.InferOutput<typeof ClientMessageSchema>
 
 /** A sentence of the person who talks to the agent. */

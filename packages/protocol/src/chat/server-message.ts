@@ -13,6 +13,7 @@ export const ContextValidationIssueSchema = jsonObject({
   expectedType: known(v.string()),
   providedType: known(v.string()),
 })
+/** Why one attribute of the context was refused. */
 export type ContextValidationIssue = v.InferOutput<typeof ContextValidationIssueSchema>
 
 /** Where and how a conversation can be handed over to a human. */
@@ -28,6 +29,7 @@ export const EscalationDataSchema = jsonObject({
   smsNumber: known(v.string()),
   email: known(v.boolean()),
 })
+/** Where and how a conversation can be handed over to a human. */
 export type EscalationData = v.InferOutput<typeof EscalationDataSchema>
 
 /** An article that an answer is based on. The service's shape is open; these members are the usual ones. */
@@ -35,6 +37,7 @@ export const SourceSchema = jsonObject({
   title: known(v.string()),
   url: known(v.string()),
 })
+/** An article that an answer is based on. */
 export type Source = v.InferOutput<typeof SourceSchema>
 
 /** The open object that goes with a frame. A known field of a wrong type reads as absent; unknown fields pass through. */
@@ -51,6 +54,7 @@ export const ServerMessageDataSchema = jsonObject({
   workflowNodeType: known(v.string()),
   inputType: known(v.string()),
 })
+/** The open object that goes with a frame from the service. */
 export type ServerMessageData = v.InferOutput<typeof ServerMessageDataSchema>
 
 /**
@@ -68,6 +72,7 @@ export const ServerMessageSchema = jsonObject({
   /** Milliseconds since the epoch. */
   timestamp: known(v.pipe(v.number(), v.finite())),
 })
+/** A frame from the service. */
 export type ServerMessage = v.InferOutput<typeof ServerMessageSchema>
 
 /** Data of a client's or a service's frame: the fields of both directions are optional, and unknown ones may be there. */

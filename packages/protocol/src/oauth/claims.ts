@@ -12,4 +12,5 @@ export const AccessTokenClaimsSchema = jsonObject({
   /** Where a logout goes when the identity library cannot do it. */
   logout: v.optional(v.string()),
 })
+/** What an access token says of itself, as far as it is read. */
 export type AccessTokenClaims = v.InferOutput<typeof AccessTokenClaimsSchema>

@@ -23,6 +23,7 @@ export const OAuthMetadataSchema = jsonObject({
     }),
   ),
 })
+/** The token and login addresses of a deployment. */
 export type OAuthMetadata = v.InferOutput<typeof OAuthMetadataSchema>
 
 /** Stands in the anonymous token address for the deployment's tenant id. */

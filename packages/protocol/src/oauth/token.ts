@@ -9,6 +9,7 @@ export const TokenResponseSchema = jsonObject({
   expires_in: v.nullish(v.number()),
   scope: v.nullish(v.string()),
 })
+/** What a token endpoint answers. */
 export type TokenResponse = v.InferOutput<typeof TokenResponseSchema>
 
 /**

@@ -26,6 +26,7 @@ export const AgentDetailsSchema = jsonObject({
   extraScopes: v.nullish(v.union([v.array(v.string()), v.string()])),
   clientAppId: text,
 })
+/** What the service says of one agent, read; fields that are not listed pass through. */
 export type AgentDetails = v.InferOutput<typeof AgentDetailsSchema>
 
 /** The part of the agent details that decides how to sign in. */
@@ -37,6 +38,7 @@ export const AgentListItemSchema = jsonObject({
   name: text,
   description: text,
 })
+/** An agent to choose from. */
 export type AgentListItem = v.InferOutput<typeof AgentListItemSchema>
 
 /** The agents of a portal: a bare list. A client reads anything else as empty. */

@@ -21,4 +21,5 @@ export const DeploymentInfoSchema = jsonObject({
   /** Extensions that the service speaks; absent means none. */
   capabilities: v.nullish(v.array(v.string())),
 })
+/** Where a deployment's services are, and which clients it knows. */
 export type DeploymentInfo = v.InferOutput<typeof DeploymentInfoSchema>

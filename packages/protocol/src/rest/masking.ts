@@ -18,6 +18,7 @@ export const MaskingPatternSchema = jsonObject({
   applyLuhnAlgorithm: flag,
   maskingCharacter: text,
 })
+/** One rule of what to hide. */
 export type MaskingPattern = v.InferOutput<typeof MaskingPatternSchema>
 
 /** The rules of a department. */
@@ -25,4 +26,5 @@ export const MaskingPatternsSchema = jsonObject({
   patterns: v.nullish(recordList(MaskingPatternSchema)),
   configuration: v.nullish(jsonObject({ htmlTagMatcherRegEx: text })),
 })
+/** The rules of a department. */
 export type MaskingPatterns = v.InferOutput<typeof MaskingPatternsSchema>

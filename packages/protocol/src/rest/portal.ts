@@ -11,6 +11,7 @@ export const PortalSchema = jsonObject({
   description: text,
   department: v.nullish(jsonObject({ id: v.nullish(IdSchema), name: text })),
 })
+/** A portal: one door of the help desk. */
 export type Portal = v.InferOutput<typeof PortalSchema>
 
 /** One page of portals. A missing list reads as empty. */
@@ -18,6 +19,7 @@ export const PortalListSchema = jsonObject({
   portal: v.nullish(recordList(PortalSchema)),
   paginationInfo: v.nullish(jsonObject({ count: v.number(), pagesize: v.number(), pagenum: v.nullish(v.number()) })),
 })
+/** One page of portals. */
 export type PortalList = v.InferOutput<typeof PortalListSchema>
 
 /** What a portal says of itself. */
@@ -28,6 +30,7 @@ export const PortalDetailsSchema = jsonObject({
     jsonObject({ defaultUserProfile: v.nullish(jsonObject({ id: v.nullish(IdSchema), name: text })) }),
   ),
 })
+/** What a portal says of itself. */
 export type PortalDetails = v.InferOutput<typeof PortalDetailsSchema>
 
 /** Answer of the call for a portal's details: the first element is the portal. */

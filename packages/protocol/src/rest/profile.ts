@@ -8,8 +8,10 @@ export const UserProfileSchema = jsonObject({
   name: v.nullish(v.string()),
   isLastUsedInPortal: v.nullish(v.boolean()),
 })
+/** A personalization profile of a user within a portal. */
 export type UserProfile = v.InferOutput<typeof UserProfileSchema>
 
 /** Answer of the profile list. A missing list reads as empty. */
 export const UserProfileListSchema = jsonObject({ profile: v.nullish(recordList(UserProfileSchema)) })
+/** The profiles of a user within a portal. */
 export type UserProfileList = v.InferOutput<typeof UserProfileListSchema>

@@ -4,6 +4,7 @@ import { jsonObject, openObject } from '../json-object.ts'
 
 /** Body of the call that opens a session. */
 export const SessionRequestSchema = jsonObject({ context: v.optional(openObject) })
+/** What a client says when it opens a session. */
 export type SessionRequest = v.InferOutput<typeof SessionRequestSchema>
 
 /** Its answer. A number is taken when finite, as its text; blank text and placeholders are refused. */
@@ -14,6 +15,7 @@ export const SessionResponseSchema = jsonObject({
     v.transform(String),
   ),
 })
+/** The session that was opened. */
 export type SessionResponse = v.InferOutput<typeof SessionResponseSchema>
 
 /** Seconds of life a token must have left when a session is opened; below it the service answers 401. */

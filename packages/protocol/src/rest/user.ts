@@ -8,6 +8,7 @@ export const UserDetailsSchema = jsonObject({
   name: v.nullish(v.string()),
   email: v.nullish(v.string()),
 })
+/** The person who is signed in: a user of the desk or a customer. */
 export type UserDetails = v.InferOutput<typeof UserDetailsSchema>
 
 /** Answer of the call for a desk's user. */

@@ -10,6 +10,7 @@ import type { LogoutPlan } from './logout-plan.ts'
 
 /** A signed-in account. Whoever holds it keeps it out of logs and errors. */
 export interface IdentitySession {
+  /** What calls are made with. */
   readonly accessToken: string
   /** When the access token expires, in milliseconds since the epoch, where the token itself does not tell. */
   readonly expiresAt?: number | undefined
@@ -23,12 +24,16 @@ export interface IdentityClientSettings {
   readonly config: PKCEAuthConfig & { readonly scopes: readonly string[] }
   /** Address under which the provider's OpenID configuration stands. */
   readonly authority: string
+  /** The platform, where page, stores and clock come from. */
   readonly environment: Environment
 }
 
+/** Makes an {@link IdentityClient}, once it is known which login it is for. */
 export type IdentityClientFactory = (settings: IdentityClientSettings) => Awaitable<IdentityClient>
 
+/** How one login is to happen. */
 export interface LoginRequest {
+  /** In a window of its own, or by leaving the page. */
   scheme: 'popup' | 'redirect'
   /** Parameters to add to the login address. */
   extraQueryParameters: Readonly<Record<string, string>>

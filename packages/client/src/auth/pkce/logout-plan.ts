@@ -16,8 +16,11 @@ export interface LogoutFacts {
 
 /** What a logout does, decided before anything happens. */
 export interface LogoutPlan {
+  /** The scheme of the login. */
   readonly scheme: AuthScheme
+  /** The active account's id token. */
   readonly idTokenHint: string | undefined
+  /** Where the provider sends the person back to. */
   readonly postLogoutRedirectUri: string
   /** Where to come back to; with scheme `redirect` only. */
   readonly state: string | undefined

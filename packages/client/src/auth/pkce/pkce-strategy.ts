@@ -11,9 +11,13 @@ import { asAuthError } from './identity-errors.ts'
 import { planLogout, withoutHash } from './logout-plan.ts'
 import { authorityOf } from './openid-configuration.ts'
 
+/** What a login takes from its surroundings. */
 export interface PKCEAuthStrategyOptions {
+  /** The platform. @default the present one */
   environment?: Environment | undefined
+  /** Hears of what is worth telling. @default nobody */
   logger?: Logger | undefined
+  /** The identity library to use. @default the OpenID client of this entry */
   identityClient?: IdentityClientFactory | undefined
 }
 
@@ -64,6 +68,7 @@ export class PKCEAuthStrategy implements AuthStrategy {
     this.#createClient = options.identityClient ?? createOidcClient
   }
 
+  /** Whether somebody is signed in. */
   get hasSession(): boolean {
     return this.#session !== null
   }
@@ -154,6 +159,7 @@ export class PKCEAuthStrategy implements AuthStrategy {
     }
   }
 
+  /** Host of the authority. */
   getDomain(): string {
     return new URL(this.#authority).host
   }

@@ -2,6 +2,7 @@ import { PERSONA, ROLE } from '@aiagent/protocol'
 import type { Message } from '../message.ts'
 import { BaseMessageHandler, dataOf, errorCodeOf, resultOf, type TokenRefreshResult } from '../message-handler.ts'
 
+/** Whom a {@link TokenRefreshHandler} tells. */
 export interface TokenRefreshHandlerOptions {
   /** Starts a refresh; the frames behind this one do not wait for it. `expired`: the present token is refused already. */
   onRefreshRequired(expired: boolean): void
