@@ -1,14 +1,19 @@
 import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import ts from 'typescript'
 
-/** What a name stands for; one name can be a value and a type, as a class or a constant with its union is. */
+/** What a name stands for. */
 export type ExportKind = 'class' | 'interface' | 'type' | 'value'
 
-/** Whether a name can stand where a type does. */
-export const isTypeName = (kinds: ReadonlySet<ExportKind> | undefined): boolean =>
-  kinds !== undefined && (kinds.has('class') || kinds.has('interface') || kinds.has('type'))
+export interface ExportedName {
+  readonly name: string
+  /** More than one where a name is a value and a type, as a constant with its union is. */
+  readonly kinds: ReadonlySet<ExportKind>
+  /** Whether each of its declarations says what it is for. */
+  readonly isDocumented: boolean
+}
 
-export type ExportedNames = ReadonlyMap<string, ReadonlySet<ExportKind>>
+export type ExportedNames = ReadonlyMap<string, ExportedName>
 
 const ROOT = new URL('../', import.meta.url)
 
@@ -17,13 +22,30 @@ const PACKAGES: Readonly<Record<string, URL>> = {
   '@aiagent/protocol': new URL('packages/protocol/src/index.ts', ROOT),
 }
 
+/** Whether a name can stand where a type does. */
+export const isTypeName = ({ kinds }: ExportedName): boolean =>
+  kinds.has('class') || kinds.has('interface') || kinds.has('type')
+
+/** The source files that a package can be imported by. */
+export async function entriesOf(folder: string): Promise<string[]> {
+  const manifest = JSON.parse(await readFile(new URL(`${folder}/package.json`, ROOT), 'utf8'))
+  const entries: unknown[] = Object.values(manifest.exports).map(entry => Object(entry)['@aiagent/source'])
+  return entries.flatMap(entry => (typeof entry === 'string' ? [`${folder}/${entry}`] : []))
+}
+
 /** The names that a source file exports, with those that it hands on, read from the text: nothing is run or built. */
 export function exportedNames(path: string | URL): ExportedNames {
   const file = typeof path === 'string' ? new URL(path, ROOT) : path
-  const source = ts.createSourceFile(file.pathname, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest)
-  const names = new Map<string, Set<ExportKind>>()
-  const add = (name: string, kinds: Iterable<ExportKind>) =>
-    names.set(name, new Set([...(names.get(name) ?? []), ...kinds]))
+  const source = ts.createSourceFile(file.pathname, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true)
+  const names = new Map<string, ExportedName>()
+  const add = (name: string, { kinds, isDocumented }: Omit<ExportedName, 'name'>) => {
+    const known = names.get(name)
+    names.set(name, {
+      name,
+      kinds: new Set([...(known?.kinds ?? []), ...kinds]),
+      isDocumented: isDocumented && known?.isDocumented !== false,
+    })
+  }
 
   for (const statement of source.statements) {
     if (ts.isExportDeclaration(statement)) {
@@ -33,13 +55,14 @@ export function exportedNames(path: string | URL): ExportedNames {
       const { exportClause } = statement
       if (exportClause && ts.isNamedExports(exportClause))
         for (const { name, propertyName } of exportClause.elements) {
-          const kinds = others.get((propertyName ?? name).text)
-          if (!kinds) throw new Error(`${from} exports no ${name.text}.`)
-          add(name.text, kinds)
+          const other = others.get((propertyName ?? name).text)
+          if (!other) throw new Error(`${from} exports no ${name.text}.`)
+          add(name.text, other)
         }
-      else for (const [name, kinds] of others) add(name, kinds)
+      else for (const [name, other] of others) add(name, other)
     } else if (isExported(statement)) {
-      for (const [name, kind] of declared(statement)) add(name, [kind])
+      const isDocumented = ts.getJSDocCommentsAndTags(statement).length > 0
+      for (const [name, kind] of declared(statement)) add(name, { kinds: new Set([kind]), isDocumented })
     }
   }
   return names

@@ -6,8 +6,12 @@ import {
   AiAgent,
   type AiAgentInitializeOptions,
   type DeploymentInfo,
+  type Id,
+  type MaskingPattern,
+  type MaskingPatterns,
   type OperationOptions,
   type Portal,
+  type PortalDetails,
   type UserDetails,
   type UserProfile,
 } from './index.ts'
@@ -68,6 +72,24 @@ describe('records of the service', () => {
     assertType<UserProfile>({ id: '10', isLastUsedInPortal: true })
     // @ts-expect-error an id is text or a number
     assertType<UserProfile>({ id: true })
+  })
+
+  it('Id, PortalDetails: what portals are named by, and what they say of themselves', () => {
+    expectTypeOf<Id>().toEqualTypeOf<string | number>()
+    // @ts-expect-error a list of ids is no id
+    assertType<Id>([1001])
+    assertType<PortalDetails>({ departmentId: 999, portalSettings: { defaultUserProfile: { id: 10 } } })
+    // @ts-expect-error a name is text
+    assertType<PortalDetails>({ name: 7 })
+  })
+
+  it('MaskingPattern, MaskingPatterns: what the service wants hidden', () => {
+    assertType<MaskingPattern>({ name: 'Card', javascriptRegularExpression: '\\d{16}', applyLuhnAlgorithm: true })
+    // @ts-expect-error an expression comes as text
+    assertType<MaskingPattern>({ javascriptRegularExpression: /\d{16}/ })
+    assertType<MaskingPatterns>({ patterns: [{ name: 'Card' }] })
+    // @ts-expect-error rules are a list
+    assertType<MaskingPatterns>({ patterns: { name: 'Card' } })
   })
 
   it('UserDetails: who is signed in, as far as the service says', () => {

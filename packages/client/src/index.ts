@@ -7,10 +7,15 @@ export {
   type DeploymentInfo,
   ERROR_CODES,
   type EscalationData,
+  type FeedbackRating,
+  type Id,
+  type MaskingPattern,
+  type MaskingPatterns,
   type MessageData,
   PERSONA,
   type Persona,
   type Portal,
+  type PortalDetails,
   ROLE,
   type Role,
   type UserDetails,
@@ -44,6 +49,7 @@ export {
   type AnonymousAuthConfig,
   type AnonymousAuthServiceConfig,
   type AuthenticationInput,
+  type AuthenticationResult,
   type AuthenticationServiceConfig,
   type AuthenticationType,
   type AuthProvider,
@@ -70,7 +76,7 @@ export type {
   LoginRequest,
 } from './auth/pkce/identity-client.ts'
 export type { LogoutPlan } from './auth/pkce/logout-plan.ts'
-export type { PKCEAuthStrategy } from './auth/pkce/pkce-strategy.ts'
+export type { PKCEAuthStrategy, PKCEAuthStrategyOptions } from './auth/pkce/pkce-strategy.ts'
 export { preloadPkce } from './auth/pkce-login.ts'
 export { PreAuthStrategy } from './auth/pre-auth-strategy.ts'
 export { ConnectionState } from './chat/connection-state.ts'
@@ -79,6 +85,7 @@ export { type AiAgentConfig, DEFAULTS } from './config.ts'
 export type {
   CallerInfo,
   CallTranscriptEntry,
+  CallTranscriptInput,
   CallTranscriptUpdate,
   FilterTags,
   UserContext,
@@ -142,6 +149,7 @@ export {
 } from './conversation/transcript.ts'
 export * from './errors.ts'
 export type { AgentEvent, AgentEventPayloadMap, AgentEvents, AgentEventType } from './events.ts'
+export type { EnvironmentName } from './init-params.ts'
 export {
   getLevelName,
   getLevelValue,
@@ -157,7 +165,7 @@ export {
 } from './logger.ts'
 export type { MaskedSpan, RefusedPattern } from './masking/data-masker.ts'
 export type { MaskingConfig, MaskingPreview } from './masking/masking.ts'
-export type { CacheAdapter, CacheConfig, CacheEntry, CacheStorageType } from './platform/cache-adapter.ts'
+export type { Awaitable, CacheAdapter, CacheConfig, CacheEntry, CacheStorageType } from './platform/cache-adapter.ts'
 export type { Clock } from './platform/clock.ts'
 export { createCacheAdapter } from './platform/create-cache-adapter.ts'
 export type {
@@ -168,6 +176,7 @@ export type {
   WebSocketConstructor,
   WebSocketLike,
 } from './platform/environment.ts'
+export type { StoreWarning } from './platform/guarded-cache-adapter.ts'
 export { MemoryCacheAdapter } from './platform/memory-cache-adapter.ts'
 export { StorageCacheAdapter } from './platform/storage-cache-adapter.ts'
 export { EventEmitter, type Listener, type ListenerOptions } from './util/event-emitter.ts'

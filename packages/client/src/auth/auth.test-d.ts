@@ -5,6 +5,7 @@ import {
   type AnonymousAuthServiceConfig,
   AnonymousAuthStrategy,
   type AuthenticationInput,
+  type AuthenticationResult,
   AuthenticationService,
   type AuthenticationServiceConfig,
   type AuthenticationServiceOptions,
@@ -12,6 +13,7 @@ import {
   type AuthProvider,
   type AuthStrategy,
   type AuthStrategyInitializeOptions,
+  type Awaitable,
   type ClientCredentialsAuthConfig,
   type ClientCredentialsAuthServiceConfig,
   ClientCredentialsAuthStrategy,
@@ -50,8 +52,18 @@ describe('what a host brings', () => {
     assertType<AuthStrategyInitializeOptions>({ scopes: [] })
   })
 
-  it('PostAuthenticationCallback: hears of the token', () => {
+  it('Awaitable: a value now, or a promise of it', () => {
+    assertType<Awaitable<string>>('secret')
+    assertType<Awaitable<string>>(Promise.resolve('secret'))
+    // @ts-expect-error the promise is one of something else
+    assertType<Awaitable<string>>(Promise.resolve(7))
+  })
+
+  it('AuthenticationResult, PostAuthenticationCallback: hears of the token', () => {
     assertType<PostAuthenticationCallback>(async ({ accessToken }) => void expectTypeOf(accessToken).toBeString())
+    assertType<AuthenticationResult>({ accessToken: 'secret' })
+    // @ts-expect-error a successful sign-in has a token
+    assertType<AuthenticationResult>({ accessToken: null })
     // @ts-expect-error nothing tells when the token expires
     assertType<PostAuthenticationCallback>(({ expiresAt }) => expiresAt)
   })

@@ -3,7 +3,9 @@ import type {
   AiAgentConnectorConfig,
   CallerInfo,
   CallTranscriptEntry,
+  CallTranscriptInput,
   CallTranscriptUpdate,
+  EnvironmentName,
   FilterTags,
   HookContract,
   IntentConfirm,
@@ -30,6 +32,13 @@ describe('the call at the desk', () => {
     assertType<CallTranscriptEntry>({ ...entry, timestamp: 0 })
   })
 
+  it('CallTranscriptInput: the same, with a moment of any kind or none', () => {
+    assertType<CallTranscriptInput>({ sender: 'customer', content: 'My parcel is late' })
+    assertType<CallTranscriptInput>({ ...entry, timestamp: '2026-01-01T00:00:00Z' })
+    // @ts-expect-error nothing was said
+    assertType<CallTranscriptInput>({ sender: 'customer' })
+  })
+
   it('CallTranscriptUpdate: always the whole list', () => {
     assertType<CallTranscriptUpdate>({ entries: [] })
     assertType<CallTranscriptUpdate>({ entry, entries: [entry] })
@@ -52,6 +61,12 @@ describe('a connector', () => {
     assertType<AiAgentConnectorConfig>({ baseUrls: { prod: 'https://desk.example.test' }, allowedOrigins: [] })
     // @ts-expect-error there is no such environment
     assertType<AiAgentConnectorConfig>({ baseUrls: { staging: 'https://desk.example.test' } })
+  })
+
+  it('EnvironmentName: one of four', () => {
+    expectTypeOf<EnvironmentName>().toEqualTypeOf<'dev' | 'qa' | 'non-prod' | 'prod'>()
+    // @ts-expect-error names are written short
+    assertType<EnvironmentName>('production')
   })
 
   it('HookContract: tells and takes what a platform knows', () => {

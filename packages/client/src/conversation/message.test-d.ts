@@ -7,6 +7,7 @@ import {
   createAgentMessage,
   type EscalationMessageParams,
   type FeedbackMessageParams,
+  type FeedbackRating,
   type GracefulDisconnectParams,
   Message,
   type MessageData,
@@ -96,7 +97,10 @@ describe('what the helpers take', () => {
     assertType<ContextMessageParams>({ plan: 'gold' })
   })
 
-  it('FeedbackMessageParams: a thumb for one answer', () => {
+  it('FeedbackMessageParams, FeedbackRating: a thumb for one answer', () => {
+    expectTypeOf<FeedbackRating>().toEqualTypeOf<'up' | 'down'>()
+    // @ts-expect-error there is no thumb in between
+    assertType<FeedbackRating>('neutral')
     assertType<FeedbackMessageParams>({ rating: 'up', answerMessageId: 'm-2' })
     // @ts-expect-error there are two thumbs, and no stars
     assertType<FeedbackMessageParams>({ rating: 5, answerMessageId: 'm-2' })

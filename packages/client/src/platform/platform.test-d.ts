@@ -12,9 +12,11 @@ import {
   type SocketCloseEvent,
   StorageCacheAdapter,
   type StorageLike,
+  type StoreWarning,
   type WebSocketConstructor,
   type WebSocketLike,
 } from '../index.ts'
+import { type UnstorageCacheOptions, type UnstorageLike, unstorageCacheAdapter } from '../unstorage.ts'
 
 declare const environment: Environment
 declare const storage: Storage
@@ -62,6 +64,25 @@ describe('stores', () => {
     assertType<StorageLike>(storage)
     // @ts-expect-error values are text
     assertType<StorageLike>({ ...storage, getItem: () => 7 })
+  })
+})
+
+describe('a store that programs share', () => {
+  it('UnstorageLike: four functions of a storage', () => {
+    const storage = { getItem: async () => null, setItem: async () => {}, removeItem: async () => {} }
+    assertType<UnstorageLike>({ ...storage, getKeys: async () => [] })
+    expectTypeOf(unstorageCacheAdapter).returns.toEqualTypeOf<CacheAdapter>()
+    // @ts-expect-error its keys cannot be listed
+    assertType<UnstorageLike>(storage)
+  })
+
+  it('UnstorageCacheOptions, StoreWarning: where keys lie, and who hears of failures', () => {
+    assertType<UnstorageCacheOptions>({ base: 'shop:chat', ttl: 86_400_000, warn: text => void text.length })
+    // @ts-expect-error a time is a number of milliseconds
+    assertType<UnstorageCacheOptions>({ ttl: '1 day' })
+    assertType<StoreWarning>((text, details) => console.warn(text, details?.error))
+    // @ts-expect-error the warning is text
+    assertType<StoreWarning>((status: number) => status)
   })
 })
 

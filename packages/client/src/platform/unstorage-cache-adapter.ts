@@ -22,6 +22,7 @@ export interface UnstorageLike {
   getKeys(base?: string): Promise<string[]>
 }
 
+/** Where in the store the library's keys lie, how long entries stay, and who hears of failures. All may be left out. */
 export interface UnstorageCacheOptions {
   /**
    * Under what all keys lie, so that they meet nothing else in the store: letters, digits, `_` and `-`, and colons between
