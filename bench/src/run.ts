@@ -5,6 +5,7 @@ import { connect, secondAgent } from './measures/connect.ts'
 import { desk } from './measures/desk.ts'
 import { flush } from './measures/flush.ts'
 import { json } from './measures/json.ts'
+import { masking } from './measures/masking.ts'
 import type { Bench, Measure } from './measures/measure.ts'
 import { growth, heap } from './measures/memory.ts'
 import { size } from './measures/sizes.ts'
@@ -20,6 +21,7 @@ const MEASURES: Readonly<Record<string, Measure>> = {
   'second-agent': secondAgent,
   desk,
   flush,
+  masking,
   heap,
   growth,
   size,
