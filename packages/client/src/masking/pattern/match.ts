@@ -3,8 +3,8 @@ import type { PatternNode } from './parse.ts'
 import { type Characters, charactersOf, createPrefilter } from './prefilter.ts'
 import { compilePattern, type Look, OP, type Program } from './program.ts'
 
-/** Steps that a search may take, some tenths of a second; only a long text and a bad pattern together need as many. */
-const MAX_STEPS = 20_000_000
+/** Steps that a search may take, tenths of a second; only a long text and a bad pattern together need as many. */
+const MAX_STEPS = 10_000_000
 
 /** Most bytes of a search's memory. */
 const MAX_MEMORY = 1 << 25

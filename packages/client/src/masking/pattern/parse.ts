@@ -20,7 +20,7 @@ export class PatternRefusal extends Error {}
 /** Longest pattern that is read, in UTF-16 code units. */
 export const MAX_PATTERN_LENGTH = 1000
 
-const EDGES: Readonly<Record<string, Edge>> = { '^': 'start', $: 'end', b: 'word', B: 'inside' }
+const EDGES: Readonly<Record<string, Edge>> = { '^': 'start', $: 'end', '\\b': 'word', '\\B': 'inside' }
 const SETS: Readonly<Record<string, CharSet>> = {
   d: DIGITS,
   D: complement(DIGITS),
@@ -82,12 +82,12 @@ class PatternParser {
     if (char === '(') return this.#group()
     if (char === '[') return { kind: 'char', set: this.#class() }
     if (char === '.') return { kind: 'char', set: complement(LINE_ENDS) }
-    const edge = EDGES[char === '\\' ? this.#next : /[$^]/.test(char) ? char : '']
-    if (char !== '\\') return edge ? { kind: 'edge', edge } : { kind: 'char', set: only(char.charCodeAt(0)) }
+    const edge = EDGES[char === '\\' ? char + this.#next : char]
     if (edge) {
-      this.#at++
+      if (char === '\\') this.#at++
       return { kind: 'edge', edge }
     }
+    if (char !== '\\') return { kind: 'char', set: only(char.charCodeAt(0)) }
     this.#refuseReference()
     return { kind: 'char', set: this.#escaped(/[A-Za-z]/y) }
   }
