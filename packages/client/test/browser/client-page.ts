@@ -1,8 +1,16 @@
 import type { AiAgentConfig } from '@aiagent/client'
 import type { EmulatorOptions } from '@aiagent/emulator'
 import { type EmulatorServer, serveEmulator } from '@aiagent/emulator/node'
-import { bundleForPage, type PageServer, servePages } from '@aiagent/test-support/chromium'
+import {
+  bundleForPage,
+  hasChromium,
+  type LaunchedChromium,
+  launchChromium,
+  type PageServer,
+  servePages,
+} from '@aiagent/test-support/chromium'
 import type { BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest'
 
 /** The client as a host's bundler makes it for a page, together with the pages' host class. */
 export const bundleHost = (): Promise<string> =>
@@ -33,6 +41,41 @@ export async function openStage(bundle: string, options: EmulatorOptions = {}): 
       await Promise.all([service.close(), pages.close()])
     },
   }
+}
+
+/** What the tests of a group use: one browser for all, a stage for each. */
+export interface InPages {
+  readonly context: BrowserContext
+  readonly stage: Stage
+}
+
+/** Declares tests of the client in pages of a real browser; without one they are skipped. */
+export function describeInPages(title: string, declare: (at: InPages) => void): void {
+  describe.skipIf(!hasChromium())(title, () => {
+    let bundle = ''
+    let chromium: LaunchedChromium
+    let stage: Stage
+    beforeAll(async () => {
+      bundle = await bundleHost()
+      chromium = await launchChromium()
+    })
+    afterAll(() => chromium?.close())
+    beforeEach(async () => {
+      stage = await openStage(bundle)
+    })
+    afterEach(async () => {
+      for (const page of chromium.context.pages()) await page.close()
+      await stage.close()
+    })
+    declare({
+      get context() {
+        return chromium.context
+      },
+      get stage() {
+        return stage
+      },
+    })
+  })
 }
 
 /** Opens a page of the stage with an agent in it. */

@@ -1,34 +1,17 @@
 import { eventually } from '@aiagent/test-support'
-import { hasChromium, type LaunchedChromium, launchChromium } from '@aiagent/test-support/chromium'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { bundleHost, makeHost, openHost, openStage, requestLines, type Stage, said } from './client-page.ts'
+import { expect, it } from 'vitest'
+import { describeInPages, makeHost, openHost, requestLines, said } from './client-page.ts'
 
-describe.skipIf(!hasChromium())('the client in a page', () => {
-  let bundle = ''
-  let chromium: LaunchedChromium
-  let stage: Stage
-  beforeAll(async () => {
-    bundle = await bundleHost()
-    chromium = await launchChromium()
-  })
-  afterAll(() => chromium?.close())
-  beforeEach(async () => {
-    stage = await openStage(bundle)
-  })
-  afterEach(async () => {
-    for (const page of chromium.context.pages()) await page.close()
-    await stage.close()
-  })
-
+describeInPages('the client in a page', at => {
   const sessionPosts = () =>
-    stage.service.emulator.control
+    at.stage.service.emulator.control
       .requests()
       .flatMap(({ method, path, body }) =>
         method === 'POST' && path.endsWith('/session') ? [JSON.parse(body ?? '')] : [],
       )
 
   it('holds a conversation over the native WebSocket, from the first call to the goodbye', async () => {
-    const page = await openHost(chromium.context, stage)
+    const page = await openHost(at.context, at.stage)
     const sockets: string[] = []
     page.on('websocket', socket => sockets.push(socket.url()))
     await page.evaluate(() => host.open())
@@ -44,58 +27,58 @@ describe.skipIf(!hasChromium())('the client in a page', () => {
   })
 
   it('[FLOW-08] keeps the context over a reload, and the next session is opened with it', async () => {
-    const page = await openHost(chromium.context, stage, { context: { plan: 'gold' } })
+    const page = await openHost(at.context, at.stage, { context: { plan: 'gold' } })
     await page.evaluate(() => host.open())
     await page.evaluate(() => host.setContext({ age: 41 }))
     await page.reload()
-    await makeHost(page, stage)
+    await makeHost(page, at.stage)
     await page.waitForFunction(() => host.getContext() !== null)
     expect(await page.evaluate(() => host.getContext())).toEqual({ plan: 'gold', age: 41 })
     await page.evaluate(() => host.initialize())
     expect(sessionPosts()).toEqual([{ context: { plan: 'gold' } }, { context: { plan: 'gold', age: 41 } }])
     // A tab of its own has a context of its own.
-    const other = await openHost(chromium.context, stage)
+    const other = await openHost(at.context, at.stage)
     expect(await other.evaluate(() => host.getContext())).toBeNull()
   })
 
   it('uses deployment info, agent details and the anonymous token again after a reload', async () => {
-    const page = await openHost(chromium.context, stage)
+    const page = await openHost(at.context, at.stage)
     await page.evaluate(() => host.open())
-    const before = requestLines(stage)
+    const before = requestLines(at.stage)
     expect(before).toHaveLength(7)
     // One to learn what the agent is, and one for the scopes of an agent for customers.
     expect(before.filter(line => line.includes('token'))).toHaveLength(2)
     await page.reload()
-    await makeHost(page, stage)
+    await makeHost(page, at.stage)
     await page.evaluate(() => host.open())
-    expect(requestLines(stage).slice(before.length)).toEqual([expect.stringMatching(/^POST .*\/session$/), 'GET /'])
+    expect(requestLines(at.stage).slice(before.length)).toEqual([expect.stringMatching(/^POST .*\/session$/), 'GET /'])
   })
 
   it('comes back after a drop (1006) and sends what waited, in order', async () => {
     // The wait is longer than the test: it is cut short once everything waits.
-    const page = await openHost(chromium.context, stage, { baseReconnectDelay: 60_000, maxReconnectDelay: 60_000 })
+    const page = await openHost(at.context, at.stage, { baseReconnectDelay: 60_000, maxReconnectDelay: 60_000 })
     await page.evaluate(() => host.open())
-    stage.service.emulator.control.dropSockets()
+    at.stage.service.emulator.control.dropSockets()
     await page.waitForFunction(() => host.getState() === 'RECONNECTING')
     const texts = Array.from({ length: 40 }, (_, index) => `message ${index}`)
     await page.evaluate(all => host.sendAll(all), texts)
     expect(await page.evaluate(() => host.getQueueSize())).toBe(40)
     await page.evaluate(() => host.connect())
     await page.waitForFunction(() => host.of('queueFlushed').length > 0)
-    await eventually(() => said(stage).length === 40)
-    expect(said(stage)).toEqual(texts)
+    await eventually(() => said(at.stage).length === 40)
+    expect(said(at.stage)).toEqual(texts)
     expect(await page.evaluate(() => host.of('closed'))).toMatchObject([{ code: 1006, willReconnect: true }])
     expect(await page.evaluate(() => host.of('queueFlushed'))).toEqual([{ count: 40 }])
   })
 
   it('replaces a session that the service refuses with close code 4404', async () => {
-    const page = await openHost(chromium.context, stage, {
+    const page = await openHost(at.context, at.stage, {
       context: { plan: 'gold' },
       baseReconnectDelay: 1,
       maxReconnectDelay: 1,
     })
     await page.evaluate(() => host.open())
-    const { control, settings } = stage.service.emulator
+    const { control, settings } = at.stage.service.emulator
     settings.unknownSession = 'close-4404'
     const openings = () =>
       control.requests().flatMap(({ status, query }) => (status === 101 ? [query['sessionId'] ?? ''] : []))

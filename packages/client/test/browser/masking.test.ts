@@ -1,35 +1,18 @@
-import { hasChromium, type LaunchedChromium, launchChromium } from '@aiagent/test-support/chromium'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { bundleHost, openHost, openStage, type Stage } from './client-page.ts'
+import { expect, it } from 'vitest'
+import { describeInPages, openHost } from './client-page.ts'
 
 const CARD = '4111 1111 1111 1111'
 
-describe.skipIf(!hasChromium())('a page whose agent masks', () => {
-  let bundle = ''
-  let chromium: LaunchedChromium
-  let stage: Stage
-  beforeAll(async () => {
-    bundle = await bundleHost()
-    chromium = await launchChromium()
-  })
-  afterAll(() => chromium?.close())
-  beforeEach(async () => {
-    stage = await openStage(bundle)
-  })
-  afterEach(async () => {
-    for (const page of chromium.context.pages()) await page.close()
-    await stage.close()
-  })
-
+describeInPages('a page whose agent masks', at => {
   it('[FLOW-19] has what a person wrote in clear in no frame, request, store, event or line of the console', async () => {
     const printed: string[] = []
-    const page = await openHost(chromium.context, stage, { id: 'billing', logLevel: 0 })
+    const page = await openHost(at.context, at.stage, { id: 'billing', logLevel: 0 })
     page.on('console', line => printed.push(line.text()))
     await page.evaluate(text => host.send(text), `held ${CARD}`)
     await page.evaluate(() => host.open())
     await page.evaluate(text => host.send(text), `sent ${CARD}`)
-    const { control } = stage.service.emulator
-    const said = () => [...stage.service.emulator.world.sessions.keys()].flatMap(id => control.frames(id))
+    const { control } = at.stage.service.emulator
+    const said = () => [...at.stage.service.emulator.world.sessions.keys()].flatMap(id => control.frames(id))
     await expect.poll(() => said().length).toBeGreaterThanOrEqual(2)
     const kept = await page.evaluate(() =>
       JSON.stringify([{ ...sessionStorage }, { ...localStorage }, host.getTranscript(), host.of('transcriptUpdate')]),

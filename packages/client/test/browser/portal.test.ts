@@ -1,33 +1,16 @@
 import { CONNECTOR_PATH } from '@aiagent/emulator'
-import { hasChromium, type LaunchedChromium, launchChromium } from '@aiagent/test-support/chromium'
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { AiAgentConfig } from '../../src/config.ts'
-import { bundleHost, makeHost, openHost, openStage, type Stage } from './client-page.ts'
+import { describeInPages, makeHost, openHost } from './client-page.ts'
 
 const KEY = 'v2_acmeselectedProfile-1001'
 
-describe.skipIf(!hasChromium())('a desk agent in a page', () => {
-  let bundle = ''
-  let chromium: LaunchedChromium
-  let stage: Stage
-  beforeAll(async () => {
-    bundle = await bundleHost()
-    chromium = await launchChromium()
-  })
-  afterAll(() => chromium?.close())
-  beforeEach(async () => {
-    stage = await openStage(bundle)
-  })
-  afterEach(async () => {
-    for (const page of chromium.context.pages()) await page.close()
-    await stage.close()
-  })
-
-  const requests = () => stage.service.emulator.control.requests().filter(({ method }) => method !== 'OPTIONS')
+describeInPages('a desk agent in a page', at => {
+  const requests = () => at.stage.service.emulator.control.requests().filter(({ method }) => method !== 'OPTIONS')
   const configOf = (more: Partial<AiAgentConfig> = {}): Partial<AiAgentConfig> => ({
     id: 'desk',
-    auth: { type: 'pre-auth', accessToken: stage.service.emulator.control.issueToken({ subject: 'desk-agent' }) },
+    auth: { type: 'pre-auth', accessToken: at.stage.service.emulator.control.issueToken({ subject: 'desk-agent' }) },
     context: { vendor_portal_id: '1001' },
     ...more,
   })
@@ -37,7 +20,7 @@ describe.skipIf(!hasChromium())('a desk agent in a page', () => {
     )
 
   it('[FLOW-13] keeps the chosen profile over a reload, under its key and in its form, and takes it again', async () => {
-    const page = await openHost(chromium.context, stage, configOf())
+    const page = await openHost(at.context, at.stage, configOf())
     await page.evaluate(() => host.initialize())
     const entry = (id: number, name: string) =>
       `{"name":"${name}","id":${id},"isLastUsedInPortal":false,"portalId":1001}`
@@ -47,25 +30,25 @@ describe.skipIf(!hasChromium())('a desk agent in a page', () => {
     // What another page of the host has chosen counts here as well.
     await page.evaluate(([key, value]) => sessionStorage.setItem(key, value), [KEY, entry(10, 'Member')] as const)
     await page.reload()
-    await makeHost(page, stage, configOf())
+    await makeHost(page, at.stage, configOf())
     await page.evaluate(() => host.initialize())
     expect(await page.evaluate(() => host.of('initialized'))).toMatchObject([
       { portal: { id: 1001 }, profile: { id: 10 } },
     ])
     expect(await chosenIn(page)).toEqual({ [KEY]: entry(10, 'Member') })
     // A tab of its own chooses for itself.
-    const other = await openHost(chromium.context, stage, configOf())
+    const other = await openHost(at.context, at.stage, configOf())
     expect(await chosenIn(other)).toEqual({})
   })
 
   it('[INIT-10] [WS-03] loads the demonstration desk by a tag, and the chat carries the id of its call', async () => {
     const config = configOf({
       initParams: { platform: 'standalone', env: 'dev', callId: 'call-7', defaultPortal: '1002' },
-      connector: { baseUrls: { dev: stage.service.url } },
+      connector: { baseUrls: { dev: at.stage.service.url } },
     })
-    const page = await openHost(chromium.context, stage, config)
+    const page = await openHost(at.context, at.stage, config)
     await page.evaluate(() => host.open())
-    const tag = page.locator(`head > script[src="${stage.service.url}${CONNECTOR_PATH}"]`)
+    const tag = page.locator(`head > script[src="${at.stage.service.url}${CONNECTOR_PATH}"]`)
     expect(await tag.evaluate((script: HTMLScriptElement) => [script.async, script.crossOrigin])).toEqual([
       true,
       'anonymous',
