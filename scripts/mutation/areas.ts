@@ -9,11 +9,11 @@ export interface MutationArea {
 const client = 'packages/client/src'
 const protocol = 'packages/protocol/src'
 
-/** A file with its test beside it, and with its property test where there is one. */
+/** Files with the tests beside them: `name.test.ts`, `name.property.test.ts` and the like. */
 function beside(...names: readonly string[]): MutationArea {
   return {
     files: names.map(name => `${name}.ts`),
-    tests: names.flatMap(name => [`${name}.test.ts`, `${name}.property.test.ts`]),
+    tests: names.flatMap(name => [`${name}.test.ts`, `${name}.*.test.ts`]),
   }
 }
 
@@ -30,4 +30,13 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   queue: beside(`${client}/chat/message-queue`),
   lane: beside(`${client}/chat/outbound-lane`),
   transcript: beside(`${client}/conversation/transcript`),
+  'chat-address': beside(`${client}/chat/chat-address`),
+  'access-token': beside(`${client}/auth/access-token`),
+  'init-params': beside(`${client}/init-params`),
+  'connector-url': beside(`${client}/connector/connector-url`),
+  'portal-flow': beside(`${client}/portal/portal-flow`, `${client}/portal/portal-context`),
+  'portal-list': {
+    files: [`${client}/portal/portal-list.ts`, `${client}/portal/agent-list.ts`],
+    tests: [`${client}/portal/portal-pipeline.*test.ts`],
+  },
 }

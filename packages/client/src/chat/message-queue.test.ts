@@ -1,3 +1,4 @@
+import { collectGarbage } from '@aiagent/test-support/collect-garbage'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { MessageQueue, type QueuedMessage } from './message-queue.ts'
@@ -38,6 +39,20 @@ describe('MessageQueue', () => {
     queue.clear()
     expect(all).toHaveLength(1)
     expect(queue.isEmpty).toBe(true)
+  })
+
+  it.each([0, 1, 2, 5])('lets go of most that has left while %i wait', async waiting => {
+    const queue = new MessageQueue(10)
+    const passed: Array<WeakRef<QueuedMessage>> = []
+    for (let made = 0; made < 500; made++) {
+      const passing = entry(String(made))
+      passed.push(new WeakRef(passing))
+      queue.enqueue(passing)
+      if (queue.size > waiting) queue.dequeue()
+    }
+    await collectGarbage()
+    expect(queue.size).toBe(waiting)
+    expect(passed.filter(each => each.deref() !== undefined).length).toBeLessThanOrEqual(2 * waiting + 1)
   })
 
   it('behaves as a plain array does, whatever comes and goes', () => {

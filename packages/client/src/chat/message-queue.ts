@@ -14,7 +14,7 @@ export interface QueuedMessage {
 export class MessageQueue {
   readonly #limit: number
   #entries: QueuedMessage[] = []
-  /** Index of the first waiting entry: taking from the front of an array is slow, so it is done now and then. */
+  /** Index of the first waiting entry. Taking from the front of an array is slow: it is done when most have left. */
   #head = 0
 
   /** @param limit how many may wait; one more is refused */
@@ -36,10 +36,10 @@ export class MessageQueue {
 
   /** Takes the first message out. */
   dequeue(): QueuedMessage | undefined {
-    const entry = this.#entries[this.#head]
-    if (entry === undefined) return undefined
+    const entry = this.peek()
     this.#head++
-    if (this.#head > 64 && this.#head * 2 > this.#entries.length) {
+    // Past the end of an empty queue, too: it is cut to an empty one.
+    if (this.#head * 2 > this.#entries.length) {
       this.#entries = this.#entries.slice(this.#head)
       this.#head = 0
     }

@@ -24,9 +24,11 @@ class FakeTransport {
   readonly sent: string[] = []
   bufferedAmount = 0
   broken = false
+  afterSend: () => unknown = () => {}
   send(text: string): void {
     if (this.broken) throw new Error('The socket is not open.')
     this.sent.push(text)
+    this.afterSend()
   }
   close(): void {}
 }
@@ -227,6 +229,38 @@ describe('OutboundLane', () => {
       expect.objectContaining({ code: 'MESSAGE_ERROR', reason: 'queue_full', messageId: 'one more' }),
     )
     expect(lane.clear().map(({ id }) => id)).toEqual(frames(0, 1_000))
+  })
+
+  it('tells its limit, also where it refuses', () => {
+    const { lane, accept } = setUp(3)
+    accept(0, 3)
+    expect(lane.limit).toBe(3)
+    expect(() => lane.accept('one more', 'one more')).toThrow('3 messages wait already')
+  })
+
+  it('writes no more to a transport that goes down in the middle of a burst', () => {
+    const { clock, lane, flushed, accept } = setUp()
+    const [first, second] = [new FakeTransport(), new FakeTransport()]
+    accept(0, 5)
+    first.afterSend = () => first.sent.length === 3 && lane.shut()
+    lane.open(first)
+    expect([first.sent.length, lane.size, flushed, clock.pendingTimers]).toEqual([3, 2, [], 0])
+    lane.open(second)
+    expect(second.sent).toEqual(frames(3, 5))
+    expect(flushed).toEqual([5])
+  })
+
+  it('does not count a flush as done, nor lets anything through, when the transport goes down with the last message', () => {
+    const { lane, flushed, accept } = setUp()
+    const [first, second] = [new FakeTransport(), new FakeTransport()]
+    accept(0, 3)
+    first.afterSend = () => first.sent.length === 3 && lane.shut()
+    lane.open(first)
+    accept(3, 4)
+    expect([first.sent.length, lane.size, flushed]).toEqual([3, 1, []])
+    lane.open(second)
+    expect(second.sent).toEqual(frames(3, 4))
+    expect(flushed).toEqual([4])
   })
 
   it('takes what finds no place in the queue when it can be written at once', () => {

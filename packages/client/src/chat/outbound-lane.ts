@@ -39,12 +39,17 @@ interface Flushing {
   cancel?: () => void
 }
 
-type State = { readonly at: 'shut' } | Flushing | { readonly at: 'flowing'; readonly transport: Transport }
+type State =
+  | { readonly at: 'shut'; readonly transport: undefined }
+  | Flushing
+  | { readonly at: 'flowing'; readonly transport: Transport }
+
+const SHUT: State = { at: 'shut', transport: undefined }
 
 export class OutboundLane {
   readonly #options: OutboundLaneOptions
   readonly #queue: MessageQueue
-  #state: State = { at: 'shut' }
+  #state: State = SHUT
   /** Written from the queue since the lane was last flowing. */
   #flushed = 0
 
@@ -74,7 +79,7 @@ export class OutboundLane {
         return
       } catch {
         // The socket is going down and its close event is on the way: the message waits for the next one.
-        this.#state = { at: 'shut' }
+        this.#state = SHUT
       }
     }
     if (!this.#queue.enqueue({ id, data, timestamp: this.#options.clock.now(), attempts: 0 }))
@@ -83,7 +88,7 @@ export class OutboundLane {
 
   /** A transport is ready for messages: sends what waits, then lets everything through. */
   open(transport: Transport): void {
-    if (this.#state.at !== 'shut' && this.#state.transport === transport) return
+    if (this.#state.transport === transport) return
     this.shut()
     const state: Flushing = { at: 'flushing', transport }
     this.#state = state
@@ -93,7 +98,7 @@ export class OutboundLane {
   /** The transport is gone, or must not be used yet. What waits stays in order. */
   shut(): void {
     if (this.#state.at === 'flushing') this.#state.cancel?.()
-    this.#state = { at: 'shut' }
+    this.#state = SHUT
   }
 
   /** Takes out everything that waits, and returns it. */
@@ -129,7 +134,6 @@ export class OutboundLane {
     const { clock, page } = this.#options
     const since = clock.now()
     state.cancel = afterPause(clock, page, BURST_PAUSE_MS, () => {
-      if (this.#state !== state) return
       // A wake-up that comes late, as in a tab that has just been hidden, sends what the elapsed time allows.
       const bursts = Math.max(1, Math.floor((clock.now() - since) / BURST_PAUSE_MS))
       const buffered = state.transport.bufferedAmount

@@ -31,11 +31,14 @@ class SlowAdapter implements CacheAdapter {
   clear = () => this.#later('clear', () => this.kept.clear())
   keys = () => this.#later('keys', () => this.kept.keys())
 
+  /** Answers one call, and lets everything happen that follows from it. */
+  async answerOne(): Promise<void> {
+    this.#pending.shift()?.()
+    await new Promise<void>(resolve => setImmediate(resolve))
+  }
+
   async settle(): Promise<void> {
-    for (let round = 0; round < 10; round++) {
-      for (const answer of this.#pending.splice(0)) answer()
-      await new Promise<void>(resolve => setImmediate(resolve))
-    }
+    for (let round = 0; round < 10; round++) await this.answerOne()
   }
 }
 
@@ -138,6 +141,12 @@ describe('merging', () => {
     expect((again.store.get() as { polluted?: boolean }).polluted).toBeUndefined()
   })
 
+  it('a name that every object inherits is new like any other', () => {
+    const { store } = setUp()
+    store.merge({ a: 1 })
+    expect(Object.keys(store.changesOf(JSON.parse('{"__proto__":{}}')))).toEqual(['__proto__'])
+  })
+
   it.each([
     [
       'a circle',
@@ -165,6 +174,24 @@ describe('merging', () => {
         expect.objectContaining({ name: 'MessageError', code: 'MESSAGE_ERROR', reason: 'invalid' }),
       )
     expect(store.get()).toEqual({ a: 1 })
+  })
+})
+
+describe('what is wrong with a context', () => {
+  it.each([
+    ['a BigInt', { n: 1n }, 'cannot be written as JSON', expect.any(TypeError)],
+    ['a text', 'name', 'not an object of attributes', undefined],
+    ['nothing', undefined, 'not an object of attributes', undefined],
+  ])('is said about %s', (_case, given, reason, cause) => {
+    const { store } = setUp()
+    let error: unknown
+    try {
+      store.merge(given as never)
+    } catch (thrown) {
+      error = thrown
+    }
+    expect(error).toMatchObject({ name: 'MessageError', message: expect.stringContaining(reason) })
+    expect((error as Error).cause).toEqual(cause)
   })
 })
 
@@ -287,6 +314,26 @@ describe('a store that takes its time', () => {
     await removed
     expect(adapter.log).toEqual(['get', 'set', 'set', 'delete'])
     expect(adapter.kept.keys()).toEqual([])
+  })
+
+  it('has one write under way at any time, and none waits for one that is done', async () => {
+    const adapter = new SlowAdapter()
+    const { store } = setUp(adapter)
+    const restored = store.restore()
+    await adapter.settle()
+    await restored
+    store.merge({ a: 1 })
+    store.merge({ a: 2 })
+    await adapter.answerOne()
+    store.merge({ a: 3 })
+    expect(adapter.log).toEqual(['get', 'set', 'set'])
+    await adapter.answerOne()
+    expect(adapter.log).toEqual(['get', 'set', 'set', 'set'])
+    await adapter.settle()
+    store.merge({ a: 4 })
+    expect(adapter.log).toEqual(['get', 'set', 'set', 'set', 'set'])
+    await adapter.settle()
+    expect(adapter.kept.get(KEY)?.value).toEqual({ a: 4 })
   })
 
   it('a failed write does not hold up the next', async () => {

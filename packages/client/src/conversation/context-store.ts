@@ -45,7 +45,7 @@ export class ContextStore {
   /** Whether it is known who the person is. */
   #isClaimed = false
   /** What happened while the store was being read; undefined at any other time. */
-  #meanwhile: { changed: boolean; removed: boolean } | undefined
+  #meanwhile: { changed?: boolean; removed?: boolean } | undefined
   /** The writes under way, in a store that takes its time. */
   #writing: Promise<void> | undefined
 
@@ -86,7 +86,7 @@ export class ContextStore {
     try {
       const stored = this.#options.adapter.get(this.#key)
       if (!isPromiseLike(stored)) return this.#take(stored)
-      this.#meanwhile = { changed: false, removed: false }
+      this.#meanwhile = {}
       return this.#takeLater(stored)
     } catch (error) {
       this.#options.onFailure(error)
@@ -99,9 +99,10 @@ export class ContextStore {
    * @throws {MessageError} reason `invalid` when they cannot be written as JSON
    */
   changesOf(attributes: Record<string, unknown>): ContextAttributes {
+    const known = this.#attributes ?? {}
     const given = Object.entries(copyOf(attributes))
     return Object.fromEntries(
-      given.filter(([name, value]) => !this.#has(name) || !sameJson(this.#attributes?.[name], value)),
+      given.filter(([name, value]) => !Object.hasOwn(known, name) || !sameJson(known[name], value)),
     )
   }
 
@@ -149,18 +150,14 @@ export class ContextStore {
     return (keyPrefix ? keyPrefix + CONTEXT : CONTEXT_KEY_PREFIX) + agentId
   }
 
-  #has(name: string): boolean {
-    return this.#attributes !== null && Object.hasOwn(this.#attributes, name)
-  }
-
   #take(stored: OwnedEntry | null | undefined): void {
-    if (stored?.value === undefined || stored.value === null) return
+    if (!stored) return
     if (this.#isClaimed && stored.owner !== undefined && stored.owner !== this.#owner) return
     try {
       this.#attributes = Object.freeze({ ...copyOf(stored.value), ...this.#attributes })
-      if (typeof stored.owner === 'string' && !this.#isClaimed) this.#owner = stored.owner
+      if (typeof stored.owner === 'string') this.#owner = stored.owner
     } catch {
-      // Something else was stored under our key: nothing to take from it.
+      // No attributes were stored under our key: nothing to take from it.
     }
   }
 
@@ -188,8 +185,8 @@ export class ContextStore {
     const owner = this.#owner
     const write = () => {
       if (value === null) return adapter.delete(this.#key)
-      const entry: OwnedEntry = { value, timestamp: now() }
-      return adapter.set(this.#key, owner === undefined ? entry : { ...entry, owner })
+      const entry: OwnedEntry = { value, timestamp: now(), owner }
+      return adapter.set(this.#key, entry)
     }
     try {
       // A slow store gets one write after the other, since two at once might end in either order.

@@ -1,3 +1,4 @@
+import { collectGarbage } from '@aiagent/test-support/collect-garbage'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Message } from './message.ts'
@@ -101,11 +102,14 @@ describe('record', () => {
 })
 
 describe('reading', () => {
-  const transcript = new Transcript()
-  transcript.record(human({ timestamp: 10 }), 'sent', NOW)
-  transcript.record(answer({ timestamp: 20 }), 'received', NOW)
-  transcript.record(message('system', 'heartbeat', { timestamp: 20 }), 'received', NOW)
-  transcript.record(human({ timestamp: 30 }), 'sent', NOW)
+  const conversation = () => {
+    const transcript = new Transcript()
+    transcript.record(human({ timestamp: 10 }), 'sent', NOW)
+    transcript.record(answer({ timestamp: 20 }), 'received', NOW)
+    transcript.record(message('system', 'heartbeat', { timestamp: 20 }), 'received', NOW)
+    transcript.record(human({ timestamp: 30 }), 'sent', NOW)
+    return transcript
+  }
 
   it.each<[TranscriptOptions, number[]]>([
     [{}, [0, 1, 2, 3]],
@@ -123,6 +127,7 @@ describe('reading', () => {
     [{ persona: 'customer', fromTimestamp: 11, direction: 'sent', role: 'human' }, [3]],
     [{ persona: 'customer', direction: 'received' }, []],
   ])('%j picks the right entries, as rows too', (options, expected) => {
+    const transcript = conversation()
     const all = transcript.get()
     const indexes = transcript.get(options).map(entry => all.indexOf(entry))
     expect(indexes).toEqual(expected)
@@ -159,6 +164,8 @@ describe('reading', () => {
     expect(one).not.toBe(empty)
     expect(empty).toHaveLength(0)
     expect(changing.get()).toBe(one)
+    changing.updateConfig({ maxEntries: 1 })
+    expect(changing.get()).toBe(one)
     changing.clear()
     expect(changing.get()).toEqual([])
     expect(one).toHaveLength(1)
@@ -166,6 +173,19 @@ describe('reading', () => {
 })
 
 describe('a long conversation', () => {
+  it.each([0, 1, 2, 5])('lets go of most entries beyond the %i that it keeps', async maxEntries => {
+    const transcript = new Transcript({ maxEntries })
+    const recorded: Array<WeakRef<Message>> = []
+    for (let made = 0; made < 500; made++) {
+      const passing = human()
+      recorded.push(new WeakRef(passing))
+      transcript.record(passing, 'sent', made)
+    }
+    await collectGarbage()
+    expect(transcript.size).toBe(maxEntries)
+    expect(recorded.filter(each => each.deref() !== undefined).length).toBeLessThanOrEqual(2 * maxEntries + 1)
+  })
+
   type Step = ['record', boolean] | ['clear'] | ['limit', number] | ['read']
   const step: fc.Arbitrary<Step> = fc.oneof(
     { weight: 20, arbitrary: fc.boolean().map((excluded): Step => ['record', excluded]) },
@@ -178,7 +198,7 @@ describe('a long conversation', () => {
     fc.assert(
       fc.property(
         fc.option(fc.nat(100), { nil: undefined }),
-        fc.array(step, { maxLength: 400 }),
+        fc.array(step, { maxLength: 400, size: 'max' }),
         (maxEntries, steps) => {
           const transcript = new Transcript({
             excludeRoles: ['heartbeat'],

@@ -80,9 +80,6 @@ const OUTBOUND_TYPE: Readonly<Record<string, TranscriptMessageType>> = {
   [ROLE.GRACEFUL_DISCONNECT]: 'disconnect_message',
 }
 
-/** Dropped entries whose memory may wait to be given back, at least. */
-const SLACK = 64
-
 /** What was said, in order. It owns the entries and the filters that decide about them. */
 export class Transcript {
   #config: TranscriptConfig
@@ -98,7 +95,7 @@ export class Transcript {
   /** Changes some of the settings from now on. */
   updateConfig(config: TranscriptConfig): void {
     this.#config = { ...this.#config, ...config }
-    if (this.#config.maxEntries !== undefined) this.#trim(this.#config.maxEntries)
+    this.#trim()
   }
 
   /**
@@ -114,7 +111,7 @@ export class Transcript {
     type?: string,
   ): TranscriptEntry | undefined {
     if (message.role === ROLE.TOKEN) return undefined
-    const { enabled, excludeRoles, excludePersonas, includeMessageTypes, maxEntries } = this.#config
+    const { enabled, excludeRoles, excludePersonas, includeMessageTypes } = this.#config
     if (excludeRoles?.includes(message.role) || excludePersonas?.includes(message.persona)) return undefined
     if (includeMessageTypes?.length) {
       const kind = direction === 'sent' ? OUTBOUND_TYPE[message.role] : type
@@ -130,7 +127,7 @@ export class Transcript {
     if (enabled !== false) {
       this.#entries.push(entry)
       this.#snapshot = undefined
-      if (maxEntries !== undefined) this.#trim(maxEntries)
+      this.#trim()
     }
     return entry
   }
@@ -180,13 +177,14 @@ export class Transcript {
     this.#snapshot = undefined
   }
 
-  #trim(maxEntries: number): void {
+  #trim(): void {
+    const { maxEntries = Infinity } = this.#config
     const first = this.#entries.length - Math.max(0, maxEntries)
     if (first <= this.#first) return
     this.#first = first
     this.#snapshot = undefined
-    // Shifting the array at each entry is slow: it is cut when as much was dropped as is kept.
-    if (this.#first <= Math.max(SLACK, maxEntries)) return
+    // Shifting the array at each entry is slow: it is cut when more was dropped than is kept.
+    if (this.#first * 2 <= this.#entries.length) return
     this.#entries = this.#entries.slice(this.#first)
     this.#first = 0
   }
