@@ -23,7 +23,7 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   'client-id': beside(`${client}/auth/pkce/pkce-config`),
   'logout-plan': beside(`${client}/auth/pkce/logout-plan`),
   'reconnect-policy': beside(`${client}/chat/reconnect-policy`),
-  'auto-select': beside(`${client}/portal/auto-select`),
+  'auto-select': beside(`${client}/portal/auto-select`, `${client}/portal/portal-context`),
   language: beside(`${client}/api/language`),
   codec: beside(`${protocol}/chat/codec`),
   context: beside(`${client}/conversation/context-store`),
@@ -34,7 +34,7 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   'access-token': beside(`${client}/auth/access-token`),
   'init-params': beside(`${client}/init-params`),
   'connector-url': beside(`${client}/connector/connector-url`),
-  'portal-flow': beside(`${client}/portal/portal-flow`, `${client}/portal/portal-context`),
+  'portal-flow': beside(`${client}/portal/portal-flow`),
   'portal-list': {
     files: [`${client}/portal/portal-list.ts`, `${client}/portal/agent-list.ts`],
     tests: [`${client}/portal/portal-pipeline.*test.ts`],

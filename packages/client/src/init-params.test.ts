@@ -20,6 +20,7 @@ describe('readInitParams', () => {
   it.each<[string, Record<string, string>, Partial<KnownInitParams>]>([
     ['nothing', {}, {}],
     ['what it does not know', { further: 'x', toString: 'x' }, {}],
+    ['what a script left undefined', { scopes: undefined as never }, {}],
     ['[INIT-03] portals', { portalIds: ' 1, 2,,1 , x ' }, { portalIds: ['1', '2', 'x'] }],
     ['[INIT-03] portals in lower case', { portalids: '1' }, { portalIds: ['1'] }],
     ['[INIT-03] both spellings', { portalids: '1', portalIds: '2' }, { portalIds: ['2'] }],

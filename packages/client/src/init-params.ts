@@ -1,7 +1,7 @@
 /** The deployment environments that a platform's connector is published for. */
 export type EnvironmentName = 'dev' | 'qa' | 'non-prod' | 'prod'
 
-const ENVIRONMENTS: readonly string[] = ['dev', 'qa', 'non-prod', 'prod'] satisfies EnvironmentName[]
+const ENVIRONMENTS: readonly EnvironmentName[] = ['dev', 'qa', 'non-prod', 'prod']
 
 /** The parameters this library knows, out of all that the host hands through. Blank ones count as not given. */
 export interface KnownInitParams {
@@ -71,12 +71,8 @@ export function readInitParams(initParams: Readonly<Record<string, string>>): Kn
 
 /** The environment that a word names, whatever its case; any other word, and none, is `prod`. */
 export function toEnvironmentName(word: string | null | undefined): EnvironmentName {
-  const name = word?.trim().toLowerCase() ?? ''
-  return isEnvironmentName(name) ? name : 'prod'
-}
-
-function isEnvironmentName(name: string): name is EnvironmentName {
-  return ENVIRONMENTS.includes(name)
+  const name = word?.trim().toLowerCase()
+  return ENVIRONMENTS.find(each => each === name) ?? 'prod'
 }
 
 /** The parts between commas, trimmed, without blanks and repetitions. */

@@ -23,6 +23,16 @@ describe('readClaims', () => {
   })
 })
 
+describe('expiryOf', () => {
+  it('gives the second that a token names in milliseconds', () => {
+    expect(expiryOf(fakeToken({ exp: 1_800_000_000 }))).toBe(1_800_000_000_000)
+  })
+
+  it('gives nothing for a token that names none', () => {
+    expect(expiryOf(fakeToken({ sub: 'someone' }))).toBeUndefined()
+  })
+})
+
 describe('renewalTime', () => {
   it.each([
     ['an hour', 3_600_000, 3_300_000],
@@ -30,7 +40,8 @@ describe('renewalTime', () => {
     ['five minutes', 300_000, 300_000],
     ['a minute', 60_000, 60_000],
     ['nothing', 0, 0],
-  ])('of a token that lives %s', (_life, expiresAt, expected) => {
-    expect(renewalTime(expiresAt, 0)).toBe(expected)
+  ])('of a token that lives %s comes in time, whenever it was obtained', (_life, lifetime, expected) => {
+    for (const obtainedAt of [0, 1_000_000])
+      expect(renewalTime(obtainedAt + lifetime, obtainedAt)).toBe(obtainedAt + expected)
   })
 })

@@ -23,14 +23,15 @@ describe('chatAddress', () => {
   })
 
   it.each([
-    [undefined, undefined],
-    [null, null],
-    ['', ' '],
-    [undefined, 'not a host'],
-    ['not a host', 'shared.example'],
-  ])('[WS-01] says plainly that %j and %j make no address', (own, shared) => {
+    [undefined, undefined, 'neither the agent’s webSocketDomain nor the deployment’s aiAgentDomain', {}],
+    [null, null, 'neither the agent’s webSocketDomain nor the deployment’s aiAgentDomain', {}],
+    ['', ' ', 'neither the agent’s webSocketDomain nor the deployment’s aiAgentDomain', {}],
+    [undefined, 'not a host', 'cannot be read: wss://chat.not a host', { cause: expect.any(TypeError) }],
+    ['not a host', 'shared.example', 'cannot be read: wss://not a host', { cause: expect.any(TypeError) }],
+  ])('[WS-01] says plainly that %j and %j make no address', (own, shared, words, more) => {
+    const facts = { reason: 'no_address', message: expect.stringContaining(words), ...more }
     expect(() => address(own, shared)).toThrow(ConnectionError)
-    expect(() => address(own, shared)).toThrow(expect.objectContaining({ reason: 'no_address' }))
+    expect(() => address(own, shared)).toThrow(expect.objectContaining(facts))
   })
 
   it('[WS-02] hands over any session id and conversation id unchanged, as search parameters', () => {

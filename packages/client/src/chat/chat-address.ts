@@ -29,12 +29,12 @@ export function chatAddress(parts: ChatAddressParts): string {
 function hostAddress({ agent, deployment }: ChatAddressParts): URL {
   const own = agent.webSocketDomain?.trim()
   const shared = deployment.aiAgentDomain?.trim()
-  if (!own && !shared)
+  const base = own ? socketBase(own) : shared && socketBase(shared).replace('://', '://chat.')
+  if (!base)
     throw new ConnectionError(
       'The chat has no address: neither the agent’s webSocketDomain nor the deployment’s aiAgentDomain is set.',
       'no_address',
     )
-  const base = own ? socketBase(own) : socketBase(shared ?? '').replace('://', '://chat.')
   try {
     return new URL(base)
   } catch (cause) {

@@ -34,8 +34,10 @@ describe('the address of a connector', () => {
     ['test', 'prod', 'https://prod.example/ai-agent-connector-standalone/'],
     ['Desk-2', 'dev', 'https://dev.example/ai-agent-connector-desk-2/'],
     [' TEST ', 'qa', 'https://qa.example/connectors/ai-agent-connector-standalone/'],
+    ['test', 'non-prod', 'http://127.0.0.1:8600/connectors/ai-agent-connector-standalone/'],
   ])('[INIT-10] of platform %j in %s starts with %s', (platform, environment, start) => {
-    expect(resolve({ baseUrls }, platform, environment).url).toBe(start + PATH)
+    const bases = { ...baseUrls, 'non-prod': 'http://127.0.0.1:8600/connectors//' }
+    expect(resolve({ baseUrls: bases }, platform, environment).url).toBe(start + PATH)
   })
 
   it('[CFG-13] is connectorUrl where that is given, whatever the platform and the environment', () => {
@@ -53,6 +55,7 @@ describe('the address of a connector', () => {
       }),
     )
     expect(refusal(() => resolve({ baseUrls: { prod: ' ' } }))).toBe('connector')
+    expect(refusal(() => resolve({}))).toBe('connector')
   })
 
   it.each(['../evil', 'a/b', 'a\\b', '%2e%2e', '1desk', '-desk', 'desk.js', 'désk', 'a?b', 'a#b', '', ' '])(
@@ -122,6 +125,27 @@ describe('the address of a connector', () => {
     )
   })
 
+  it('is compared with the bases that are there, also where a script left one undefined', () => {
+    const config = { connectorUrl: '/desk.js', baseUrls: { dev: undefined as never } }
+    expect(resolve(config).url).toBe('https://host.example/desk.js')
+  })
+
+  it.each<[AiAgentConnectorConfig, string | undefined, RegExp]>([
+    [{ connectorUrl: '/desk.js' }, undefined, /connectorUrl` is no address.*with its scheme/],
+    [{ connectorUrl: '//evil.example/x.js' }, undefined, /leads to https:\/\/evil\.example.*connector\.allowedOrigins/],
+    [{ connectorUrl: 'ftp://evil.example/x.js' }, undefined, /scheme 'ftp:'.*Give an https: address/],
+    [{ connectorUrl: 'https://a@evil.example/x.js' }, undefined, /names a user.*Leave the user out/],
+    [{ connectorUrl: 'https://:b@evil.example/x.js' }, undefined, /names a user.*Leave the user out/],
+    [{ baseUrls: { prod: 'nonsense' } }, undefined, /baseUrls\.prod` is no address.*with its scheme/],
+    [{ baseUrls: { prod: 'https://a.example/?x' } }, undefined, /baseUrls\.prod`.*leave out its query/],
+    [{ baseUrls, integrity: 'abc' }, undefined, /integrity` is no list of hashes/],
+    [{ baseUrls }, '../desk', /platform` is no name.*letters, digits and hyphens/],
+  ])('says with %j and the platform %s what is wrong and what to do', (config, platform, words) => {
+    const pageUrl = config.connectorUrl === '/desk.js' ? undefined : PAGE
+    const input = { config, platform: platform ?? 'test', environment: 'prod', pageUrl } as const
+    expect(() => resolveConnectorScript(input)).toThrow(words)
+  })
+
   it('may be a file outside a browser, and needs its scheme there', () => {
     const outside = (config: AiAgentConnectorConfig) =>
       resolveConnectorScript({ config, platform: 'test', environment: 'dev' })
@@ -134,7 +158,7 @@ describe('the address of a connector', () => {
   })
 
   it('goes with the integrity and the nonce of the config', () => {
-    const integrity = ' sha384-AbC+/09== sha512-x_y-z '
+    const integrity = ' sha384-AbC+/09==  sha512-x_y-z '
     expect(resolve({ baseUrls, integrity, nonce: 'n' })).toEqual({
       url: `https://prod.example/ai-agent-connector-standalone/${PATH}`,
       integrity: integrity.trim(),
@@ -142,7 +166,7 @@ describe('the address of a connector', () => {
     })
   })
 
-  it.each(['', 'abc', 'md5-abc', 'sha384-', 'sha256-abc nonsense', 'sha256 abc'])(
+  it.each(['', 'abc', 'md5-abc', 'sha384-', 'sha256-abc nonsense', 'sha256 abc', 'xsha256-abc', 'sha256-abc==='])(
     'is refused with the integrity %j, which a browser would skip',
     integrity => {
       expect(refusal(() => resolve({ baseUrls, integrity }))).toBe('connector.integrity')

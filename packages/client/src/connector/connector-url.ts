@@ -125,7 +125,7 @@ function isAllowed(
   pageUrl?: string,
 ): boolean {
   const named = [...Object.values(baseUrls), ...allowedOrigins, pageUrl]
-  return named.some(address => address !== undefined && parse(address.trim())?.origin === url.origin)
+  return named.some(address => address !== undefined && parse(address)?.origin === url.origin)
 }
 
 /** A browser skips what it does not understand here, and runs the script unchecked. */
@@ -139,9 +139,5 @@ function requireIntegrity(integrity: string): void {
 }
 
 function parse(address: string, base?: string): URL | undefined {
-  try {
-    return new URL(address, base)
-  } catch {
-    return undefined
-  }
+  return URL.canParse(address, base) ? new URL(address, base) : undefined
 }

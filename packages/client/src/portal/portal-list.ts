@@ -18,7 +18,7 @@ export interface PortalChoice {
 export async function listPortals(run: PortalRun, signal: AbortSignal): Promise<PortalChoice> {
   const [portals] = await Promise.all([fetchPortals(run, signal), run.ready])
   signal.throwIfAborted()
-  const { list, byConnector } = hasHooks(run) ? await askConnector(run, portals, signal) : { list: portals }
+  const { list, byConnector } = mayAskConnector(run) ? await askConnector(run, portals, signal) : { list: portals }
   if (list.length === 0)
     throw pipelineError('NO_PORTALS', 'portal', 'There is no portal that this person and this agent have in common.')
   return { portals: Object.freeze(list), chosen: byConnector ?? choosePortal(list, run.context) }
@@ -61,8 +61,8 @@ function served(portals: Portal[], { portals: of }: Pick<PortalAgent, 'portals'>
 }
 
 /** Hooks are asked about a user's own portals only (INIT-03). */
-function hasHooks({ hooks, params, agent }: PortalRun): boolean {
-  return hooks !== undefined && params.portalIds.length === 0 && !listsForCustomers(agent)
+function mayAskConnector({ params, agent }: PortalRun): boolean {
+  return params.portalIds.length === 0 && !listsForCustomers(agent)
 }
 
 async function askConnector(
@@ -79,9 +79,11 @@ async function askConnector(
   try {
     const list = hooks.getPortalList ? portalsIn(await ask(hooks.getPortalList, portals)) : portals
     if (list.length === 0 || !hooks.getDefaultPortal) return { list }
-    const id = idOf(await ask(hooks.getDefaultPortal, list))
+    const named = await ask(hooks.getDefaultPortal, list)
+    if (!isPortal(named)) return { list }
+    const { id } = named
     const byConnector = list.find(portal => sameId(portal.id, id))
-    if (id !== undefined && !byConnector)
+    if (!byConnector)
       onWarning('The default portal of the connector is none of those to choose from, and is ignored.', { id })
     return { list, byConnector }
   } catch (cause) {
@@ -98,14 +100,11 @@ function connectorFailed({ address }: PortalHooks, cause: unknown) {
 
 /** What a connector gave for a list: its portals; what is no list counts as an empty one. */
 function portalsIn(answer: unknown): Portal[] {
-  if (!Array.isArray(answer)) return []
-  return answer.flatMap((each: unknown) => {
-    const id = idOf(each)
-    return isJsonObject(each) && id !== undefined ? [{ ...each, id }] : []
-  })
+  return Array.isArray(answer) ? answer.filter(isPortal).map(portal => ({ ...portal })) : []
 }
 
-function idOf(answer: unknown): Id | undefined {
-  const id = isJsonObject(answer) ? answer['id'] : undefined
-  return (typeof id === 'string' && id !== '') || typeof id === 'number' ? id : undefined
+function isPortal(value: unknown): value is Portal {
+  if (!isJsonObject(value)) return false
+  const { id } = value
+  return typeof id === 'number' || (typeof id === 'string' && id !== '')
 }

@@ -63,10 +63,18 @@ describe('the portals to choose from', () => {
       input({ agent: { userType: 'customer', portals: [1, 2], departmentId: 9 }, params: params({ userId: 'ada' }) }),
     )
     await pipeline.start(input({ params: params({ userId: 'ada' }) }))
+    await pipeline.start(input({ ...FLOW_B, params: { ...FLOW_B.params, userId: 'ada' } }))
     expect(requests.map(({ options: { signal: _, ...options } }) => options)).toEqual([
       { departmentId: 9, userId: 'ada' },
       { userId: 'ada' },
+      { userId: 'ada' },
     ])
+  })
+
+  it('[INIT-08] of a department leave out those that belong to none', async () => {
+    const { pipeline, input, told } = setUpPortals({ getMyPortals: [{ id: 8 }, SUPPORT, SALES, STAFF] })
+    await pipeline.start(input(FLOW_B))
+    expect(told).toEqual([['portals', [SUPPORT, SALES]]])
   })
 
   it('are fetched while something else gets ready, and offered once it is', async () => {
@@ -171,6 +179,21 @@ describe('the connector', () => {
     await pipeline.selectPortal({ id: 1 })
     expect(heard).toHaveLength(1)
     expect(names()).not.toContain('tags')
+  })
+
+  it('cannot put into the list what is no portal', async () => {
+    const { pipeline, input, told } = setUpPortals()
+    const list = [null, 5, 'x', {}, { id: '' }, { id: null }, { id: {} }, { id: 0 }, { id: 'x', name: 'Extra' }]
+    await pipeline.start(input({ hooks: { getPortalList: () => list } }))
+    expect(told).toEqual([['portals', [{ id: 0 }, { id: 'x', name: 'Extra' }]]])
+  })
+
+  it('is not asked for a default where it leaves no portal', async () => {
+    const { pipeline, input } = setUpPortals()
+    let asked = 0
+    const hooks = { getPortalList: () => [], getDefaultPortal: () => void asked++ }
+    await expect(pipeline.start(input({ hooks }))).rejects.toMatchObject({ pipelineCode: 'NO_PORTALS' })
+    expect(asked).toBe(0)
   })
 
   it('cannot take a portal outside the list, which is told', async () => {
