@@ -102,7 +102,11 @@ export interface PreAuthServiceConfig extends PreAuthConfig {
   type: 'pre-auth'
 }
 
-/** @deprecated Use `{ type: 'pre-auth', accessToken }`. */
+/**
+ * The older name of {@link PreAuthServiceConfig}.
+ *
+ * @deprecated Use `{ type: 'pre-auth', accessToken }`.
+ */
 export type TokenAuthServiceConfig = { type: 'token' } & ({ accessToken: string } | { token: string })
 
 /** How a person gets to the login page: in a window of its own, or by leaving this page and coming back. */
