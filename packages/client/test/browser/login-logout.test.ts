@@ -1,12 +1,11 @@
 import { hasChromium, type LaunchedChromium } from '@aiagent/test-support/chromium'
 import type { Page } from 'playwright-core'
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
-  bundleLoginHost,
   choose,
   expectNoReason,
-  LoginStage,
-  launchForLogins,
+  type LoginStage,
+  onLoginStage,
   openPage,
   outcomeOf,
   pressForPopup,
@@ -14,20 +13,9 @@ import {
 } from './login-stage.ts'
 
 describe.skipIf(!hasChromium())('signing out', () => {
-  let bundle = ''
   let chromium: LaunchedChromium
   let stage: LoginStage
-  beforeAll(async () => {
-    bundle = await bundleLoginHost()
-  })
-  beforeEach(async () => {
-    chromium = await launchForLogins()
-    stage = await LoginStage.open(bundle)
-  })
-  afterEach(async () => {
-    await chromium?.close()
-    await stage?.close()
-  })
+  onLoginStage(opened => ({ chromium, stage } = opened))
 
   const signedIn = async (more: Parameters<LoginStage['address']>[0] = {}) => {
     const page = await openPage(chromium, stage.address({ ...more, authScheme: 'popup' }))

@@ -1,12 +1,12 @@
 import { hasChromium, type LaunchedChromium } from '@aiagent/test-support/chromium'
 import type { Page } from 'playwright-core'
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
   choose,
   expectNoReason,
-  LoginStage,
-  launchForLogins,
+  type LoginStage,
   msalFiles,
+  onLoginStage,
   openAtOnce,
   openPage,
   outcomeOf,
@@ -15,20 +15,9 @@ import {
 } from './login-stage.ts'
 
 describe.skipIf(!hasChromium())('a host that runs @azure/msal-browser', () => {
-  let files: Readonly<Record<string, string>> = {}
   let chromium: LaunchedChromium
   let stage: LoginStage
-  beforeAll(async () => {
-    files = await msalFiles()
-  })
-  beforeEach(async () => {
-    chromium = await launchForLogins()
-    stage = await LoginStage.open(files)
-  })
-  afterEach(async () => {
-    await chromium?.close()
-    await stage?.close()
-  })
+  onLoginStage(opened => ({ chromium, stage } = opened), msalFiles)
 
   const press = async (page: Page, call: 'token' | 'refresh') => {
     await page.click(`#${call}`)

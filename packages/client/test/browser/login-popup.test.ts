@@ -1,11 +1,10 @@
 import { hasChromium, type LaunchedChromium } from '@aiagent/test-support/chromium'
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import {
-  bundleLoginHost,
   choose,
   countLooks,
-  LoginStage,
-  launchForLogins,
+  type LoginStage,
+  onLoginStage,
   openAtOnce,
   openPage,
   outcomeOf,
@@ -15,20 +14,9 @@ import {
 } from './login-stage.ts'
 
 describe.skipIf(!hasChromium())('login by popup', () => {
-  let bundle = ''
   let chromium: LaunchedChromium
   let stage: LoginStage
-  beforeAll(async () => {
-    bundle = await bundleLoginHost()
-  })
-  beforeEach(async () => {
-    chromium = await launchForLogins()
-    stage = await LoginStage.open(bundle)
-  })
-  afterEach(async () => {
-    await chromium?.close()
-    await stage?.close()
-  })
+  onLoginStage(opened => ({ chromium, stage } = opened))
 
   it('[AUTH-03] [AUTH-15] signs a person in with nothing of the page in the request, and the token opens a session', async () => {
     const page = await openPage(chromium, stage.address({ nextRoute: '/elsewhere' }))

@@ -1,30 +1,11 @@
 import { hasChromium, type LaunchedChromium } from '@aiagent/test-support/chromium'
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import {
-  bundleLoginHost,
-  choose,
-  expectNoReason,
-  LoginStage,
-  launchForLogins,
-  openPage,
-  outcomeOf,
-} from './login-stage.ts'
+import { describe, expect, it } from 'vitest'
+import { choose, expectNoReason, type LoginStage, onLoginStage, openPage, outcomeOf } from './login-stage.ts'
 
 describe.skipIf(!hasChromium())('login by redirect', () => {
-  let bundle = ''
   let chromium: LaunchedChromium
   let stage: LoginStage
-  beforeAll(async () => {
-    bundle = await bundleLoginHost()
-  })
-  beforeEach(async () => {
-    chromium = await launchForLogins()
-    stage = await LoginStage.open(bundle)
-  })
-  afterEach(async () => {
-    await chromium?.close()
-    await stage?.close()
-  })
+  onLoginStage(opened => ({ chromium, stage } = opened))
 
   /** Signs in and waits until the page is where it ends up: where it began, unless told otherwise. */
   const signIn = async (address: string, to = address.split('#', 1)[0]) => {

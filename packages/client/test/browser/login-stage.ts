@@ -8,6 +8,7 @@ import type { EmulatorSettings } from '@aiagent/emulator'
 import { type EmulatorServer, loadDevelopmentCertificate, serveEmulator } from '@aiagent/emulator/node'
 import { bundleForPage, type LaunchedChromium, launchChromium } from '@aiagent/test-support/chromium'
 import type { Page } from 'playwright-core'
+import { afterEach, beforeAll, beforeEach } from 'vitest'
 import type { LoginCall, LoginSetup, Outcome } from './page/login-host.ts'
 
 const HOST_PAGE = `<!doctype html>
@@ -136,6 +137,36 @@ export class LoginStage {
   close(): Promise<void> {
     return this.#undo()
   }
+}
+
+/** What a test of logins plays on. */
+export interface OpenedStage {
+  readonly chromium: LaunchedChromium
+  readonly stage: LoginStage
+}
+
+type HostFiles = Parameters<typeof LoginStage.open>[0]
+
+/** Gives every test of the group a browser and a stage of its own, and takes both away after it. */
+export function onLoginStage(
+  receive: (opened: OpenedStage) => void,
+  loadFiles: () => Promise<HostFiles> = bundleLoginHost,
+): void {
+  let files: HostFiles = {}
+  let chromium: LaunchedChromium | undefined
+  let stage: LoginStage | undefined
+  beforeAll(async () => {
+    files = await loadFiles()
+  })
+  beforeEach(async () => {
+    chromium = await launchForLogins()
+    stage = await LoginStage.open(files)
+    receive({ chromium, stage })
+  })
+  afterEach(async () => {
+    await chromium?.close()
+    await stage?.close()
+  })
 }
 
 /** Waits for the outcome of a page's last call and takes it. */

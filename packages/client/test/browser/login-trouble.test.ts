@@ -1,22 +1,11 @@
 import { hasChromium, type LaunchedChromium, launchChromium, servePages } from '@aiagent/test-support/chromium'
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { bundleLoginHost, LoginStage, launchForLogins, openPage, outcomeOf } from './login-stage.ts'
+import { describe, expect, it } from 'vitest'
+import { bundleLoginHost, type LoginStage, onLoginStage, openPage, outcomeOf } from './login-stage.ts'
 
 describe.skipIf(!hasChromium())('a browser that cannot do a login', () => {
-  let bundle = ''
   let chromium: LaunchedChromium
   let stage: LoginStage
-  beforeAll(async () => {
-    bundle = await bundleLoginHost()
-  })
-  beforeEach(async () => {
-    chromium = await launchForLogins()
-    stage = await LoginStage.open(bundle)
-  })
-  afterEach(async () => {
-    await chromium?.close()
-    await stage?.close()
-  })
+  onLoginStage(opened => ({ chromium, stage } = opened))
 
   it('[AUTH-19] says so when the store is forbidden, and asks to refresh', async () => {
     const page = await chromium.newPage()
@@ -40,7 +29,7 @@ describe.skipIf(!hasChromium())('a browser that cannot do a login', () => {
     })
     const pages = await servePages({
       '/': '<!doctype html><button id="login">Sign in</button><script src="/host.js"></script>',
-      '/host.js': bundle,
+      '/host.js': await bundleLoginHost(),
     })
     try {
       const origin = `http://host.test:${new URL(pages.url).port}`
