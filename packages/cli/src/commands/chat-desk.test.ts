@@ -2,10 +2,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { CONNECTOR_SCRIPT } from '@aiagent/emulator'
-import { type EmulatorServer, type ServeOptions, serveEmulator } from '@aiagent/emulator/node'
+import type { EmulatorServer } from '@aiagent/emulator/node'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createFakeIo, type FakeIo, type FakeIoOptions } from '../../test/fake-io.ts'
-import { run } from '../run.ts'
+import type { FakeIoOptions } from '../../test/fake-io.ts'
+import { endChats, serve, startChat } from '../../test/served-chat.ts'
 
 const PORTALS = [
   'Choose a portal, by number or name:',
@@ -13,29 +13,15 @@ const PORTALS = [
   '  2) Installation – Appointments and first steps',
   '  3) Invoices – Amounts, due dates, reminders',
 ]
-const servers: EmulatorServer[] = []
 const folders: string[] = []
-const running: { fake: FakeIo; ended: Promise<number> }[] = []
 
+endChats()
 afterEach(async () => {
-  for (const { fake, ended } of running.splice(0)) {
-    fake.interrupt()
-    await ended
-  }
-  for (const server of servers.splice(0)) await server.close()
   for (const path of folders.splice(0)) await rm(path, { recursive: true })
 })
 
-async function serve(options: ServeOptions = {}): Promise<EmulatorServer> {
-  const server = await serveEmulator({ reply: ({ text }) => ({ content: `You said ${text}.` }), ...options })
-  servers.push(server)
-  return server
-}
-
 function start(io: FakeIoOptions, ...args: string[]) {
-  const fake = createFakeIo(io)
-  const ended = run(['chat', '--agent', 'desk', ...args], fake.io)
-  running.push({ fake, ended })
+  const { fake, ended } = startChat(io, ['--agent', 'desk', ...args])
   return { fake, ended, type: (keys: string) => void fake.stdin.emit('data', Buffer.from(keys)) }
 }
 

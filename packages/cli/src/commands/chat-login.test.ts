@@ -1,31 +1,14 @@
-import { type EmulatorServer, type ServeOptions, serveEmulator } from '@aiagent/emulator/node'
-import { afterEach, describe, expect, it } from 'vitest'
-import { createFakeIo, type FakeIo } from '../../test/fake-io.ts'
+import type { EmulatorServer } from '@aiagent/emulator/node'
+import { describe, expect, it } from 'vitest'
 import { LoginVisitor, loginAddressIn } from '../../test/login-visitor.ts'
-import { run } from '../run.ts'
+import { endChats, serve, startChat } from '../../test/served-chat.ts'
 
-const servers: EmulatorServer[] = []
-const running: { fake: FakeIo; ended: Promise<number> }[] = []
-
-afterEach(async () => {
-  for (const { fake, ended } of running.splice(0)) {
-    fake.interrupt()
-    await ended
-  }
-  for (const server of servers.splice(0)) await server.close()
-})
-
-async function serve(options: ServeOptions = {}): Promise<EmulatorServer> {
-  const server = await serveEmulator({ reply: ({ text }) => ({ content: `You said ${text}.` }), ...options })
-  servers.push(server)
-  return server
-}
+endChats()
 
 /** A chat whose browser does nothing: the tests go to the address by themselves. */
 function chat(server: EmulatorServer, args: string[] = [], { input = 'one\n', env = {} } = {}) {
-  const fake = createFakeIo({ ...(input !== '' && { input }), env: { BROWSER: 'true', ...env } })
-  const ended = run(['chat', '--endpoint', server.url, '--login', ...args], fake.io)
-  running.push({ fake, ended })
+  const io = { ...(input !== '' && { input }), env: { BROWSER: 'true', ...env } }
+  const { fake, ended } = startChat(io, ['--endpoint', server.url, '--login', ...args])
   return { fake, ended, address: async () => loginAddressIn(await fake.errHas('Ctrl-C gives up.')) }
 }
 
@@ -55,9 +38,8 @@ describe('chat --login', () => {
 
   it('signs in from a terminal before there is a prompt', async () => {
     const server = await serve()
-    const fake = createFakeIo({ columns: 1000, env: { BROWSER: 'true', NO_COLOR: '1' } })
-    const ended = run(['chat', '--endpoint', server.url, '--login'], fake.io)
-    running.push({ fake, ended })
+    const terminal = { columns: 1000, env: { BROWSER: 'true', NO_COLOR: '1' } }
+    const { fake, ended } = startChat(terminal, ['--endpoint', server.url, '--login'])
     const before = await fake.outHas('Ctrl-C gives up.')
     expect(before).not.toContain('> ')
     await new LoginVisitor().signIn(loginAddressIn(before), 'new-customer')

@@ -1,34 +1,15 @@
-import { type EmulatorServer, type ServeOptions, serveEmulator } from '@aiagent/emulator/node'
-import { afterEach, describe, expect, it } from 'vitest'
-import { createFakeIo, type FakeIo, type FakeIoOptions } from '../../test/fake-io.ts'
+import type { EmulatorServer } from '@aiagent/emulator/node'
+import { describe, expect, it } from 'vitest'
+import type { FakeIoOptions } from '../../test/fake-io.ts'
+import { type Chat, endChats, serve, startChat } from '../../test/served-chat.ts'
 import { terminalPicture } from '../../test/terminal-picture.ts'
-import { run } from '../run.ts'
 
 const COLUMNS = 200
 const OPTIONS = 'follow up question agent'
-const servers: EmulatorServer[] = []
-const running: { fake: FakeIo; ended: Promise<number> }[] = []
+endChats()
 
-afterEach(async () => {
-  for (const { fake, ended } of running.splice(0)) {
-    fake.interrupt()
-    await ended
-  }
-  for (const server of servers.splice(0)) await server.close()
-})
-
-async function serve(options: ServeOptions = {}): Promise<EmulatorServer> {
-  const server = await serveEmulator({ reply: ({ text }) => ({ content: `You said ${text}.` }), ...options })
-  servers.push(server)
-  return server
-}
-
-function chat(server: EmulatorServer, io: FakeIoOptions, ...args: string[]): { fake: FakeIo; ended: Promise<number> } {
-  const fake = createFakeIo(io)
-  const ended = run(['chat', '--endpoint', server.url, ...args], fake.io)
-  running.push({ fake, ended })
-  return { fake, ended }
-}
+const chat = (server: EmulatorServer, io: FakeIoOptions, ...args: string[]): Chat =>
+  startChat(io, ['--endpoint', server.url, ...args])
 
 /** A chat in a terminal, with its prompt there. */
 async function openTerminal(server: EmulatorServer, ...args: string[]) {
