@@ -25,6 +25,7 @@ const TYPES = Object.keys({
   userContextUpdate: 0,
   filterTagsUpdate: 0,
   transcriptUpdate: 0,
+  transcriptRestored: 0,
 } satisfies Record<AgentEventType, 0>) as AgentEventType[]
 
 /** Everything an agent has told, in order. */

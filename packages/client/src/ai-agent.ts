@@ -126,14 +126,17 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * that would do something, is rejected with code ABORTED.
    */
   async destroy(): Promise<void> {
-    const { startup, chat, outgoing, inbox, authentication, events, logger } = this.#parts
+    const { startup, resumption, chat, outgoing, inbox, authentication, events, logger } = this.#parts
     startup.destroy()
+    // First of all, for an agent that is made right after this call.
+    const released = resumption?.(part => part.release())
     await chat.disconnect({ skipGracefulDisconnect: true })
     chat.clearQueue()
     outgoing.clear()
     inbox.clear()
     // A strategy of the host's may fail here: the rest is released all the same.
     await authentication.cleanup().catch(error => logger.warn('The authentication could not be cleaned up.', { error }))
+    await released
     events.removeAllListeners()
   }
 

@@ -1,4 +1,4 @@
-import { isJsonObject, PERSONA, type Portal, ROLE } from '@aiagent/protocol'
+import { isJsonObject, PERSONA, type Portal, parseServerMessage, ROLE } from '@aiagent/protocol'
 import { AuthenticationService } from './auth/authentication-service.ts'
 import { Chat } from './chat/chat.ts'
 import { chatAddress } from './chat/chat-address.ts'
@@ -11,13 +11,13 @@ import { CallState } from './connector/call-state.ts'
 import { ContextStore } from './conversation/context-store.ts'
 import { type Emit, emitInbound } from './conversation/inbound-events.ts'
 import { Inbox } from './conversation/inbox.ts'
-import { Message } from './conversation/message.ts'
+import { Message, type ReceivedIn, receivedMessage } from './conversation/message.ts'
 import { createContextMessage } from './conversation/message-helpers.ts'
 import { createMessageIds } from './conversation/message-ids.ts'
 import { MessagePlace } from './conversation/message-place.ts'
 import { MessageProcessor } from './conversation/message-processor.ts'
 import { OutgoingMessages } from './conversation/outgoing-messages.ts'
-import { Transcript } from './conversation/transcript.ts'
+import { Transcript, type TranscriptEntry } from './conversation/transcript.ts'
 import { MessageError, type SDKError } from './errors.ts'
 import type { AgentEvent, AgentEvents } from './events.ts'
 import { readInitParams } from './init-params.ts'
@@ -30,8 +30,10 @@ import type { Environment } from './platform/environment.ts'
 import { MemoryCacheAdapter } from './platform/memory-cache-adapter.ts'
 import { withPortalAttribute } from './portal/portal-context.ts'
 import { leaveForPortal } from './startup/portal-changes.ts'
+import type { Resumption } from './startup/resumption.ts'
 import { Startup } from './startup/startup.ts'
 import { EventEmitter } from './util/event-emitter.ts'
+import { type LazyPart, lazyPart } from './util/lazy-part.ts'
 import { subjectFingerprint } from './util/subject-fingerprint.ts'
 
 /** The parts of one agent, introduced to each other. */
@@ -44,6 +46,8 @@ export interface Parts {
   readonly authentication: AuthenticationService
   readonly startup: Startup
   readonly session: ChatSession
+  /** Keeps the session for a later page, where the host wants that. */
+  readonly resumption: LazyPart<Resumption> | undefined
   readonly chat: Chat
   readonly outgoing: OutgoingMessages
   readonly inbox: Inbox
@@ -68,13 +72,39 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
   const { clock } = environment
 
   // The parts call each other back, so most of what follows is named in a callback before it exists; none is called by then.
-  const session: ChatSession = new ChatSession(async signal => {
-    const { api } = await startup.findDeployment(signal)
-    return requireSessionId(
-      await api.getAiAgentSession({ agentId: agentId(), ...sessionContext(context, startup.portal), signal }),
-      'The answer of the session call',
-    )
-  }, config.sessionId)
+  const loadResumption = async () => {
+    const { Resumption } = await import('./startup/resumption.ts')
+    const read = (text: string, where: ReceivedIn) => receivedMessage(parseServerMessage(text), where)
+    const restored = (entries: readonly TranscriptEntry[]) => emit('transcriptRestored', () => ({ entries }))
+    return new Resumption({
+      ...shared,
+      startup,
+      context,
+      transcript,
+      processor,
+      received: place,
+      personOf,
+      read,
+      restored,
+    })
+  }
+  // The host's own session id is the host's to keep.
+  const resumption =
+    config.resume && config.sessionId === undefined
+      ? lazyPart(loadResumption, error => logger.warn('What keeps the session could not be loaded.', { error }))
+      : undefined
+
+  const session: ChatSession = new ChatSession(
+    async signal => {
+      const { api } = await startup.findDeployment(signal)
+      return requireSessionId(
+        await api.getAiAgentSession({ agentId: agentId(), ...sessionContext(context, startup.portal), signal }),
+        'The answer of the session call',
+      )
+    },
+    config.sessionId,
+    resumption,
+  )
 
   /** The agent the chat runs under: the configured one, or the one that was picked in a portal. */
   let agentId = () => config.id
@@ -135,6 +165,8 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
 
   const masking = new Masking(config.masking)
 
+  // An anonymous token is anybody's, and its subject may change with every token.
+  const personOf = (token: string) => (authentication.isAnonymousStrategy() ? undefined : subjectFingerprint(token))
   const params = readInitParams(config.initParams)
   const shared = { ...config, agentId: config.id, params, environment, logger, authentication, calls, emitError }
   const startup: Startup = new Startup({
@@ -146,8 +178,7 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
       context.merge(config.context)
       context.merge(extra)
     },
-    // An anonymous token is anybody's, and its subject may change with every token.
-    onSignedIn: token => context.belongTo(authentication.isAnonymousStrategy() ? undefined : subjectFingerprint(token)),
+    onSignedIn: token => context.belongTo(personOf(token)),
     masking: {
       required: config.masking.required === true,
       logger,
@@ -190,7 +221,11 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
       if (message.persona === PERSONA.AGENT) chat.confirm()
       record(message, 'received', type)
     },
-    handled: (message, result) => emitInbound(emit, message, result),
+    handled: (message, result) => {
+      if (result?.type === 'chat_history_processed')
+        void resumption?.(part => part.historyArrived(message.messageData?.chat_history ?? []))
+      emitInbound(emit, message, result)
+    },
     unclaimed: message => logger.warn('A message arrived that no handler takes.', { role: message.role }),
     unreadable: (error, data) => {
       emitError(MessageError.unreadable(error))
@@ -274,6 +309,7 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
     authentication,
     startup,
     session,
+    resumption,
     chat,
     outgoing,
     inbox,

@@ -61,6 +61,14 @@ export interface AiAgentConfig {
   masking?: MaskingConfig
   /** An existing session to talk in. Without it a session is asked for during initialization. */
   sessionId?: string | number
+  /**
+   * Whether the conversation survives a reload of the page: the session is kept in the tab's store, or in `cache.adapter`,
+   * for the same agent and person, and the transcript is filled with what was said. A new tab has a conversation of its own,
+   * and with `cache.enabled: false`, or a `sessionId` of the host's, nothing is kept.
+   *
+   * @default false
+   */
+  resume?: boolean
   /** Parameters that the host application hands through, well-known keys or not. `getInitParams()` returns them all. */
   initParams?: Record<string, string>
   /** Attributes the conversation starts with. `initialize({ context })` is merged over them. */
@@ -81,6 +89,7 @@ export const DEFAULTS = {
   maxReconnectDelay: 30_000,
   logLevel: LogLevel.INFO,
   enableLogging: true,
+  resume: false,
 } as const
 
 /** The configuration with every default applied and every value checked. */
@@ -101,6 +110,7 @@ export interface ResolvedConfig {
   readonly cache: CacheConfig
   readonly masking: MaskingConfig
   readonly sessionId: string | undefined
+  readonly resume: boolean
   readonly initParams: Readonly<Record<string, string>>
   readonly context: Readonly<Record<string, unknown>>
   readonly connector: AiAgentConnectorConfig
@@ -135,6 +145,7 @@ export function resolveConfig(config: AiAgentConfig): ResolvedConfig {
     cache: cache(config.cache),
     masking: masking(config.masking),
     sessionId: config.sessionId === undefined ? undefined : requireSessionId(config.sessionId, 'config.sessionId'),
+    resume: flag(config, 'resume'),
     initParams: initParams(config.initParams),
     context: context(config.context),
     connector: connector(config.connector),
@@ -204,7 +215,7 @@ function authScheme(config: AiAgentConfig): AuthScheme {
   return optional('authScheme', config.authScheme, isScheme, "'popup' or 'redirect'") ?? DEFAULTS.authScheme
 }
 
-function flag(config: AiAgentConfig, field: 'autoConnect' | 'enableLogging'): boolean {
+function flag(config: AiAgentConfig, field: 'autoConnect' | 'enableLogging' | 'resume'): boolean {
   return optional(field, config[field], isFlag, 'true or false') ?? DEFAULTS[field]
 }
 

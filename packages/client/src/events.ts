@@ -89,6 +89,11 @@ export interface AgentEventPayloadMap {
   filterTagsUpdate: { filterTags: FilterTags }
   /** A message was sent or received that passes the transcript's filters; the entry's fields, and the entry itself. */
   transcriptUpdate: TranscriptEntry & { entry: TranscriptEntry }
+  /**
+   * With `resume`: what was said before the reload stands in the transcript now, ahead of what this page has said. The
+   * entries that came in; show `getTranscript()` anew. There is no `transcriptUpdate` for them.
+   */
+  transcriptRestored: { entries: readonly TranscriptEntry[] }
 }
 
 /** Name of an event. */

@@ -22,6 +22,7 @@ const EVENTS: AgentEventType[] = [
   'tokenExpiring',
   'queueFlushed',
   'transcriptUpdate',
+  'transcriptRestored',
 ]
 
 export interface ToldEvent {

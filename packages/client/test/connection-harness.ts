@@ -29,6 +29,7 @@ export function setUpConnection({
     reactions.delete(label)
     react?.()
   }
+  const ends = { count: 0 }
   let asked = 0
   const connection = new Connection({
     clock,
@@ -51,6 +52,7 @@ export function setUpConnection({
         tell(`failed ${error instanceof ConnectionError ? error.reason : error.code}`)
       },
       sessionRefused: () => tell('session refused'),
+      ended: () => void (ends.count += 1),
     },
   })
   const open = async () => {
@@ -61,5 +63,5 @@ export function setUpConnection({
     return opening
   }
   const when = (label: string, react: () => void) => void reactions.set(label, react)
-  return { clock, connection, told, errors, open, when }
+  return { clock, connection, told, errors, ends, open, when }
 }

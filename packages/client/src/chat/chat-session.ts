@@ -1,9 +1,20 @@
 import { abortedError } from '../errors.ts'
 import { JoinedTask } from '../util/joined-task.ts'
+import type { LazyPart } from '../util/lazy-part.ts'
+
+/** Keeps the session for a later page, where the host wants that. */
+export interface SessionKeeper {
+  /** The session that an earlier page left, and whether this page's context is news to it. */
+  recall(signal: AbortSignal): Promise<{ readonly id: string; readonly lacksContext: boolean } | undefined>
+  /** Whether the service still knows a session that was recalled. What cannot be learned counts as yes. */
+  isKnown(id: string, signal: AbortSignal | undefined): Promise<boolean>
+  /** The conversation lives in this session from now on; in none that is worth keeping where there is no id. */
+  keep(id: string | undefined): void
+}
 
 /*
- * The session a conversation lives in. It owns the id: given by the host, or asked of the service when first needed,
- * and forgotten when the service no longer knows it.
+ * The session a conversation lives in. It owns the id: given by the host, left by an earlier page, or asked of the
+ * service when first needed, and forgotten when the service no longer knows it.
  */
 export class ChatSession {
   readonly #create: (signal: AbortSignal) => Promise<string>
@@ -11,14 +22,23 @@ export class ChatSession {
   #id: string | undefined
   /** A session the host brought knows nothing of our context: there was no request to carry it. */
   #lacksContext: boolean
+  readonly #keeper: LazyPart<SessionKeeper> | undefined
+  /** Where a session of an earlier page stands that this one has not opened yet. */
+  #recalled: 'trusted' | 'doubted' | undefined
 
   /**
    * @param create asks the service for a session, with the stored context
    * @param supplied the host's session id
+   * @param keeper knows the session of an earlier page
    */
-  constructor(create: (signal: AbortSignal) => Promise<string>, supplied: string | undefined) {
+  constructor(
+    create: (signal: AbortSignal) => Promise<string>,
+    supplied: string | undefined,
+    keeper?: LazyPart<SessionKeeper>,
+  ) {
     this.#create = create
     this.#id = supplied
+    this.#keeper = keeper
     this.#lacksContext = supplied !== undefined
   }
 
@@ -26,13 +46,19 @@ export class ChatSession {
     return this.#id
   }
 
-  /** The present id, else a new session's. */
+  /** The present id, else that of an earlier page, else a new session's. */
   async require(signal?: AbortSignal): Promise<string> {
+    const id = this.#id
+    if (id !== undefined && this.#recalled === 'doubted') {
+      if ((await this.#keeper?.(keeper => keeper.isKnown(id, signal))) === false) this.forget(id)
+    }
     return (
       this.#id ??
       this.#creation.join(async inner => {
-        const created = await this.#create(inner)
+        const recalled = await this.#keeper?.(keeper => keeper.recall(inner))
         // The host may have brought one meanwhile: its word counts.
+        if (recalled) return this.#id ?? this.#takeUp(recalled)
+        const created = await this.#create(inner)
         return this.#id ?? this.adopt(created)
       }, signal)
     )
@@ -45,20 +71,36 @@ export class ChatSession {
 
   /** Takes a session that was created for us. */
   adopt(id: string): string {
-    this.#id = id
+    this.#become(id)
     this.#lacksContext = false
     return id
   }
 
   /** Takes a session that the host brings. */
   supply(id: string): void {
-    this.#id = id
+    this.#become(id)
     this.#lacksContext = true
   }
 
   /** The service no longer knows this session: unless another has taken its place, the next use asks for one. */
   forget(id: string | undefined): void {
-    if (this.#id === id) this.#id = undefined
+    if (this.#id === id) this.#become(undefined)
+  }
+
+  /** The chat has been opened in it: the service knows it. */
+  opened(): void {
+    this.#recalled = undefined
+    this.#keep(this.#id)
+  }
+
+  /** The chat could not be opened. Browsers do not tell why, so a session of an earlier page is asked after. */
+  doubt(): void {
+    if (this.#recalled) this.#recalled = 'doubted'
+  }
+
+  /** The service has ended the conversation as it should be: a later page begins another. */
+  ended(): void {
+    this.#keep(undefined)
   }
 
   /** Whether the context still has to be told over the chat. */
@@ -68,5 +110,22 @@ export class ChatSession {
 
   contextTold(): void {
     this.#lacksContext = false
+  }
+
+  #takeUp({ id, lacksContext }: { readonly id: string; readonly lacksContext: boolean }): string {
+    this.#id = id
+    this.#recalled = 'trusted'
+    this.#lacksContext = lacksContext
+    return id
+  }
+
+  #become(id: string | undefined): void {
+    this.#id = id
+    this.#recalled = undefined
+    this.#keep(id)
+  }
+
+  #keep(id: string | undefined): void {
+    void this.#keeper?.(keeper => keeper.keep(id))
   }
 }

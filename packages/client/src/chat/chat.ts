@@ -96,8 +96,12 @@ export class Chat {
           this.#announced = undefined
           listener.closed(event)
         },
-        failed: listener.failed,
+        failed: error => {
+          session.doubt()
+          listener.failed(error)
+        },
         sessionRefused: () => session.forget(this.#dialledSession),
+        ended: () => session.ended(),
       },
     })
     this.#lane = new OutboundLane({ clock, page, maxQueueSize: options.maxQueueSize, onFlushed: listener.flushed })
@@ -209,6 +213,7 @@ export class Chat {
   }
 
   #opened(transport: Transport): void {
+    this.#options.session.opened()
     // A listener of the state change may have left already.
     if (this.#isLeaving(transport)) return
     if (this.#token.isRequired) {

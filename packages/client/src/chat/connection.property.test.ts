@@ -113,6 +113,7 @@ describe('Connection', () => {
               closed: heard,
               failed: heard,
               sessionRefused: heard,
+              ended: heard,
             },
           })
           const open = (abortable: boolean) => {

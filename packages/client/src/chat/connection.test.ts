@@ -129,6 +129,7 @@ describe('Connection', () => {
         closed() {},
         failed() {},
         sessionRefused() {},
+        ended() {},
       },
     })
     await expect(refusing.open()).rejects.toMatchObject({ reason: 'refused', cause: expect.any(SyntaxError) })

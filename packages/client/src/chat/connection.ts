@@ -39,6 +39,8 @@ export interface ConnectionListener {
   failed(error: SDKError): void
   /** The service does not know the session any more; the next attempt needs another. */
   sessionRefused(): void
+  /** The service has closed an open connection with 1000, unasked: the conversation is over. */
+  ended(): void
 }
 
 export interface ConnectionOptions {
@@ -241,6 +243,7 @@ export class Connection {
     const final = isFinalCloseCode(code) || state.leaving === true
     const { listener } = this.#options
     this.#comeBack(final, () => {
+      if (code === CLOSE_CODE.NORMAL && !state.leaving) listener.ended()
       listener.closed({ code, reason, willReconnect: this.#state.at !== 'closed' })
       if (!sessionRefused) return
       const message = 'The service ended the session while the chat was open. A new one is asked for.'

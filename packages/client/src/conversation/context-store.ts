@@ -77,6 +77,11 @@ export class ContextStore {
     return this.#attributes
   }
 
+  /** Whether this page has changed what an earlier one stored. */
+  get hasNews(): boolean {
+    return this.#setHere.size > 0
+  }
+
   /**
    * Reads what an earlier page stored. What has been set meanwhile stays on top of it.
    *

@@ -159,9 +159,9 @@ export class Message {
   }
 }
 
-/** Where a received message belongs, and when it came. */
+/** Where a received message belongs, and when it came, where that is known. */
 export interface ReceivedIn {
-  timestamp: number
+  timestamp: number | undefined
   from: string
   agentId: string | undefined
   sessionId: string | undefined

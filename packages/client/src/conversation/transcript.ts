@@ -110,26 +110,44 @@ export class Transcript {
     timestamp: number,
     type?: string,
   ): TranscriptEntry | undefined {
+    const entry = this.entryOf(message, direction, timestamp, type)
+    if (entry && this.#config.enabled !== false) {
+      this.#entries.push(entry)
+      this.#snapshot = undefined
+      this.#trim()
+    }
+    return entry
+  }
+
+  /** The entry of a message, unless the filters keep it out. */
+  entryOf(
+    message: Message,
+    direction: 'sent' | 'received',
+    timestamp: number,
+    type: string | undefined,
+  ): TranscriptEntry | undefined {
     if (message.role === ROLE.TOKEN) return undefined
-    const { enabled, excludeRoles, excludePersonas, includeMessageTypes } = this.#config
+    const { excludeRoles, excludePersonas, includeMessageTypes } = this.#config
     if (excludeRoles?.includes(message.role) || excludePersonas?.includes(message.persona)) return undefined
     if (includeMessageTypes?.length) {
       const kind = direction === 'sent' ? OUTBOUND_TYPE[message.role] : type
       if (!includeMessageTypes.some(included => included === kind)) return undefined
     }
-    const entry: TranscriptEntry = {
+    return {
       message,
       direction,
       timestamp: message.timestamp ?? timestamp,
       sessionId: message.sessionId,
       agentId: message.agentId,
     }
-    if (enabled !== false) {
-      this.#entries.push(entry)
-      this.#snapshot = undefined
-      this.#trim()
-    }
-    return entry
+  }
+
+  /** Puts other entries into the place of all there are; the oldest go first where there are too many. */
+  replace(entries: readonly TranscriptEntry[]): void {
+    if (this.#config.enabled === false) return
+    this.clear()
+    this.#entries = [...entries]
+    this.#trim()
   }
 
   /** The entries, in order. Without options the same frozen list until something changes. */

@@ -1,6 +1,7 @@
 import type { AuthenticationService } from '../auth/authentication-service.ts'
 import type { ChatSession } from '../chat/chat-session.ts'
 import type { ContextStore } from '../conversation/context-store.ts'
+import type { LazyPart } from '../util/lazy-part.ts'
 import { type Conversation, dropConversation } from './restart-conversation.ts'
 import type { Startup } from './startup.ts'
 
@@ -10,6 +11,8 @@ export interface Presence extends Conversation {
   readonly session: ChatSession
   readonly context: ContextStore
   readonly authentication: AuthenticationService
+  /** What keeps the session for a later page. */
+  readonly resumption: LazyPart<{ forget(): Promise<void> }> | undefined
 }
 
 /**
@@ -17,11 +20,12 @@ export interface Presence extends Conversation {
  * the page and never comes back to this line (AUTH-20, AUTH-23).
  */
 export async function signOut(presence: Presence): Promise<void> {
-  const { startup, chat, session, context, authentication } = presence
+  const { startup, chat, session, context, authentication, resumption } = presence
   startup.requireAlive('logout()')
   await chat.disconnect()
   dropConversation(presence)
   session.forget(session.id)
+  await resumption?.(part => part.forget())
   await context.remove()
   context.belongTo(undefined)
   await startup.forgetPerson()

@@ -204,6 +204,16 @@ describe('previous transcript', () => {
     for (const id of ['nope', await service.session('account')])
       expect((await service.get(inDepartment('1000', id), headers)).status).toBe(404)
   })
+
+  it('answers 410 for a session that has ended, as the chat does', async () => {
+    const { service, control } = start()
+    const id = await service.session()
+    control.endSession(id)
+    expect(await json(service.get(inDepartment('1000', id), bearer(await service.anonymousToken())))).toEqual({
+      status: 410,
+      body: { code: '410-001', message: 'The session has ended.' },
+    })
+  })
 })
 
 describe('what does not exist', () => {

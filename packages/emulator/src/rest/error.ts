@@ -1,7 +1,7 @@
 /** A failure that a route answers with: a status, and the body `{ code, message }`. */
 export class RestError extends Error {
   override readonly name = 'RestError'
-  readonly status: 400 | 401 | 403 | 404 | 405 | 413
+  readonly status: 400 | 401 | 403 | 404 | 405 | 410 | 413
   /** `<status>-<nnn>` */
   readonly code: string
 

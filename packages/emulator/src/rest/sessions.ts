@@ -67,12 +67,18 @@ export function readSessionContext(body: string): Record<string, unknown> {
   return context
 }
 
-/** @throws {RestError} 404 when the agent has no such session */
+/**
+ * What was said in a session, as the chat tells it to whoever opens the session again.
+ *
+ * @throws {RestError} 404 when the agent has no such session, 410 when it has ended: what the chat says at the upgrade, in
+ *   a place where browsers can read it
+ */
 export function readTranscript(world: World, agentId: string, sessionId: string): { messages: HistoryEntry[] } {
   findAgent(world, agentId)
   const session = world.sessions.get(sessionId)
   if (!session || session.agent.details.agentId !== agentId)
     throw new RestError(404, '001', `The agent "${agentId}" has no session of this id.`)
+  if (session.ended) throw new RestError(410, '001', 'The session has ended.')
   return { messages: session.history.entries() }
 }
 

@@ -1,0 +1,170 @@
+import { paths } from '@aiagent/protocol'
+import { eventually, turnEventLoop } from '@aiagent/test-support'
+import { describe, expect, it } from 'vitest'
+import { payloadsOf, requestsTo, sentTo } from '../test/agent-harness.ts'
+import { linesOf, setUpTab } from '../test/resume-harness.ts'
+
+describe('what was said, after a reload', () => {
+  it('stands in the transcript, each message once, and no session is asked for', async () => {
+    const { emulator, load, talk, talkAndLeave } = setUpTab()
+    const session = await talkAndLeave('one', 'two')
+    const asked = requestsTo(emulator).length
+
+    const { agent, told } = load()
+    await agent.initialize()
+    expect(linesOf(agent)).toEqual(['sent: one', 'received: You said: one', 'sent: two', 'received: You said: two'])
+    expect(payloadsOf(told, 'transcriptRestored')).toEqual([{ entries: agent.getTranscript() }])
+    expect(payloadsOf(told, 'transcriptUpdate')).toEqual([])
+    await agent.connect()
+    await talk({ agent, told }, 'three')
+    expect(linesOf(agent).slice(4)).toEqual(['sent: three', 'received: You said: three'])
+    expect(payloadsOf(told, 'transcriptRestored')).toHaveLength(1)
+    expect(requestsTo(emulator).slice(asked)).toEqual([`GET ${session}`, 'GET '])
+    expect(sentTo(emulator, session)).toEqual(['one', 'two', 'three'])
+    expect(payloadsOf(told, 'error')).toEqual([])
+  })
+
+  it('has its own times, session and agent', async () => {
+    const { clock, load, open, talk, session } = setUpTab()
+    const before = await open()
+    await clock.advance(1_000)
+    await talk(before, 'one')
+    const times = before.agent.getTranscript().map(({ timestamp }) => timestamp)
+    await before.agent.destroy()
+    await clock.advance(60_000)
+    const { agent } = load()
+    await agent.initialize()
+    expect(agent.getTranscript().map(({ timestamp }) => timestamp)).toEqual(times)
+    for (const entry of agent.getTranscript()) expect(entry).toMatchObject({ sessionId: session(), agentId: 'help' })
+  })
+
+  it('stands ahead of what was given before initialize()', async () => {
+    const { load, talkAndLeave } = setUpTab()
+    await talkAndLeave('one')
+    const { agent } = load()
+    await agent.send('two')
+    await agent.initialize()
+    expect(linesOf(agent)).toEqual(['sent: one', 'received: You said: one', 'sent: two'])
+  })
+
+  it('is completed from the chat by what came after the call', async () => {
+    const { clock, load, open, emulator } = setUpTab()
+    emulator.settings.replyDelayMs = 100
+    const before = await open()
+    await before.agent.send('one')
+    await eventually(() => sentTo(emulator).length)
+    await before.agent.destroy()
+    const { agent, told } = load()
+    await agent.initialize()
+    expect(linesOf(agent)).toEqual(['sent: one'])
+    await agent.send('two')
+    await clock.advance(100)
+    await agent.connect()
+    await eventually(() => payloadsOf(told, 'transcriptRestored').length === 2)
+    expect(linesOf(agent)).toEqual(['sent: one', 'received: You said: one', 'sent: two'])
+    expect(payloadsOf(told, 'transcriptRestored').map(({ entries }) => entries.length)).toEqual([1, 1])
+  })
+
+  it('is not told a second time by a history that comes with a reconnect', async () => {
+    const { clock, emulator, open, talk, talkAndLeave } = setUpTab({ baseReconnectDelay: 1, maxReconnectDelay: 1 })
+    await talkAndLeave('one')
+    const { agent, told } = await open()
+    await talk({ agent, told }, 'two')
+    emulator.control.dropSockets()
+    await eventually(() => !agent.isConnected())
+    await clock.advance(1)
+    await eventually(() => payloadsOf(told, 'chatHistory').length === 2)
+    expect(linesOf(agent)).toEqual(['sent: one', 'received: You said: one', 'sent: two', 'received: You said: two'])
+  })
+
+  it('comes from the chat alone where the call fails, which is a warning and no more', async () => {
+    const { load, talkAndLeave, emulator, printed, session } = setUpTab()
+    const first = await talkAndLeave('one')
+    emulator.faults.add({ kind: 'answer', route: paths.previousTranscript('help', first), status: 500 })
+    const { agent, told } = load()
+    await agent.initialize()
+    expect(agent.getTranscriptSize()).toBe(0)
+    await agent.connect()
+    await eventually(() => payloadsOf(told, 'transcriptRestored').length)
+    expect(linesOf(agent)).toEqual(['sent: one', 'received: You said: one'])
+    expect(session()).toBe(first)
+    expect(payloadsOf(told, 'error')).toEqual([])
+    expect(printed.flat().join('\n')).toContain('could not be had')
+  })
+
+  it('is waited for no longer than five seconds', async () => {
+    const { clock, load, talkAndLeave, emulator } = setUpTab()
+    const first = await talkAndLeave('one')
+    emulator.faults.add({ kind: 'hang-request', route: paths.previousTranscript('help', first) })
+    const { agent, told } = load()
+    const initializing = agent.initialize()
+    await eventually(() => emulator.faults.inForce()[0]?.hits === 1)
+    await clock.advance(4_999)
+    expect(agent.getIsInitialized()).toBe(false)
+    await clock.advance(1)
+    await initializing
+    await agent.connect()
+    await eventually(() => payloadsOf(told, 'transcriptRestored').length)
+    expect(linesOf(agent)).toHaveLength(2)
+  })
+
+  it('goes through the filters and the limit of the transcript', async () => {
+    const { load, talkAndLeave, open } = setUpTab({ transcriptConfig: { excludePersonas: ['customer'] } })
+    await talkAndLeave('one', 'two', 'three')
+    const { agent } = await open()
+    expect(linesOf(agent)).toEqual(['received: You said: one', 'received: You said: two', 'received: You said: three'])
+    await agent.destroy()
+    const few = load({ transcriptConfig: { maxEntries: 3 } })
+    await few.agent.initialize()
+    expect(linesOf(few.agent)).toEqual(['received: You said: two', 'sent: three', 'received: You said: three'])
+    await few.agent.destroy()
+    const typed = load({ transcriptConfig: { includeMessageTypes: ['customer_message'] } })
+    await typed.agent.initialize()
+    expect(linesOf(typed.agent)).toEqual(['sent: one', 'sent: two', 'sent: three'])
+    await typed.agent.destroy()
+    const off = load({ transcriptConfig: { enabled: false } })
+    await off.agent.initialize()
+    expect(off.agent.getTranscriptSize()).toBe(0)
+    expect(payloadsOf(off.told, 'transcriptRestored')).toEqual([])
+  })
+
+  it('is gone with initialize() that is given up, and there with the next one', async () => {
+    const { load, talkAndLeave, emulator, session } = setUpTab()
+    const first = await talkAndLeave('one')
+    const route = paths.previousTranscript('help', first)
+    emulator.faults.add({ kind: 'hang-request', route })
+    const { agent } = load()
+    const giveUp = new AbortController()
+    const given = agent.initialize({ signal: giveUp.signal })
+    await eventually(() => emulator.faults.inForce()[0]?.hits === 1)
+    giveUp.abort()
+    await expect(given).rejects.toMatchObject({ code: 'ABORTED' })
+    emulator.faults.lift()
+    await agent.initialize()
+    expect(linesOf(agent)).toEqual(['sent: one', 'received: You said: one'])
+    await agent.connect()
+    expect(session()).toBe(first)
+  })
+})
+
+describe('the context, after a reload', () => {
+  const contextsOf = (emulator: ReturnType<typeof setUpTab>['emulator'], session: string) =>
+    emulator.control
+      .frames(session)
+      .flatMap(({ message }) => (message?.role === 'context' ? [message.messageData?.['context']] : []))
+
+  it('is not told again where nothing has changed', async () => {
+    const { emulator, open, talk, talkAndLeave } = setUpTab({ context: { plan: 'gold' } })
+    const session = await talkAndLeave('one')
+    await talk(await open(), 'two')
+    expect(contextsOf(emulator, session)).toEqual([])
+  })
+
+  it('is told once where the new page has something new in it', async () => {
+    const { emulator, open, talk, talkAndLeave } = setUpTab({ context: { plan: 'gold' } })
+    const session = await talkAndLeave('one')
+    await talk(await open({ context: { page: '/cart' } }), 'two')
+    await turnEventLoop()
+    expect(contextsOf(emulator, session)).toEqual([{ plan: 'gold', page: '/cart' }])
+  })
+})

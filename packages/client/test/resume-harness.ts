@@ -1,0 +1,63 @@
+import type { EmulatorOptions } from '@aiagent/emulator'
+import { CHAT_QUERY } from '@aiagent/protocol'
+import { eventually } from '@aiagent/test-support'
+import type { AiAgent } from '../src/ai-agent.ts'
+import type { AiAgentConfig } from '../src/config.ts'
+import type { Environment } from '../src/platform/environment.ts'
+import { MemoryCacheAdapter } from '../src/platform/memory-cache-adapter.ts'
+import { payloadsOf, setUp, type ToldEvent } from './agent-harness.ts'
+import { FakeStorage } from './fake-service.ts'
+
+/** An agent with what it has told. */
+export interface Made {
+  readonly agent: AiAgent
+  readonly told: ToldEvent[]
+}
+
+/** A tab whose conversations outlive its pages, and the steps of a test in it. */
+export function setUpTab(config: Partial<AiAgentConfig> = {}, options: EmulatorOptions = {}) {
+  const parts = setUp({ settings: { heartbeatBeforeReply: false }, ...options })
+  const sessionStorage = new FakeStorage()
+  /** An agent of a page of the tab: after a reload where there was one before. */
+  const load = (more: Partial<AiAgentConfig> = {}, environment: Partial<Environment> = {}): Made =>
+    parts.make(
+      { resume: true, ...config, ...more },
+      { sessionStorage, memory: new MemoryCacheAdapter(), ...environment },
+    )
+  const open = async (...given: Parameters<typeof load>): Promise<Made> => {
+    const made = load(...given)
+    await made.agent.initialize()
+    await made.agent.connect()
+    return made
+  }
+  /** Says something, and waits for the answer. */
+  const talk = async ({ agent, told }: Made, text: string): Promise<void> => {
+    const answers = () => payloadsOf(told, 'agentMessage').length
+    const before = answers()
+    await agent.send(text)
+    await eventually(() => answers() > before, 'an answer')
+  }
+  /** A page with a conversation that is over: what was said, and the session's id. */
+  const talkAndLeave = async (...texts: string[]): Promise<string> => {
+    const made = await open()
+    for (const text of texts) await talk(made, text)
+    await made.agent.destroy()
+    return session()
+  }
+  /** The session of the chat that was opened last. */
+  const session = (): string =>
+    parts.emulator.control.requests().findLast(({ status }) => status === 101)?.query[CHAT_QUERY.SESSION_ID] ?? ''
+  /** The ids that stand in the tab's store. */
+  const kept = (): unknown[] =>
+    [...sessionStorage.items]
+      .filter(([key]) => key.startsWith('aiagent_session_'))
+      .map(([, text]) => JSON.parse(text).value.sessionId)
+  return { ...parts, sessionStorage, load, open, talk, talkAndLeave, session, kept }
+}
+
+/** What was said in both directions, without frames that are no talk. */
+export const linesOf = (agent: AiAgent): string[] =>
+  agent
+    .getTranscript()
+    .filter(({ message }) => message.persona !== 'system')
+    .map(({ direction, message }) => `${direction}: ${message.content}`)
