@@ -1,0 +1,310 @@
+import { eventually, turnEventLoop } from '@aiagent/test-support'
+import { describe, expect, it } from 'vitest'
+import { passing, payloadsOf, requestsTo, sessionBodies } from '../test/agent-harness.ts'
+import { FakeStorage } from '../test/fake-service.ts'
+import { FakeLocks, FakeWindow } from '../test/fake-window.ts'
+import { linesOf, setUpTab } from '../test/resume-harness.ts'
+import { MemoryCacheAdapter } from './platform/memory-cache-adapter.ts'
+
+const sessionsAsked = (emulator: Parameters<typeof requestsTo>[0]) =>
+  requestsTo(emulator).filter(line => line === 'POST session').length
+
+describe('a session that the service does not know any more', () => {
+  it.each([
+    ['forgotten', 404, 'forgetSession'],
+    ['ended', 410, 'endSession'],
+  ] as const)('%s: an error says so, and a new one begins with the stored context', async (_fate, status, lose) => {
+    const { emulator, open, talk, talkAndLeave, session, kept } = setUpTab({ context: { plan: 'gold' } })
+    const lost = await talkAndLeave('one')
+    emulator.control[lose](lost)
+    const { agent, told } = await open()
+    expect(payloadsOf(told, 'error')).toMatchObject([
+      { error: { name: 'ConnectionError', reason: 'refused', httpStatus: status } },
+    ])
+    expect(payloadsOf(told, 'error')[0]?.error.message).toContain('A new one is asked for.')
+    expect(payloadsOf(told, 'transcriptRestored')).toEqual([])
+    expect(session()).not.toBe(lost)
+    expect(sessionBodies(emulator)).toEqual([{ context: { plan: 'gold' } }, { context: { plan: 'gold' } }])
+    await talk({ agent, told }, 'two')
+    expect(linesOf(agent)).toEqual(['sent: two', 'received: You said: two'])
+    expect(kept()).toEqual([session()])
+  })
+
+  it('is replaced when the chat refuses it later', async () => {
+    const { clock, emulator, load, talkAndLeave, session, kept } = setUpTab()
+    const lost = await talkAndLeave('one')
+    const { agent, told } = load({ baseReconnectDelay: 1, maxReconnectDelay: 1 })
+    await agent.initialize()
+    emulator.control.forgetSession(lost)
+    await expect(agent.connect()).rejects.toMatchObject({ httpStatus: 404 })
+    await clock.advance(1)
+    await eventually(() => agent.isConnected())
+    expect(session()).not.toBe(lost)
+    expect(kept()).toEqual([session()])
+    expect(payloadsOf(told, 'error')).toHaveLength(1)
+  })
+
+  it('is asked after where the chat does not tell why it refuses, as in a browser', async () => {
+    const { clock, emulator, load, talkAndLeave, session } = setUpTab()
+    const lost = await talkAndLeave('one')
+    const { agent, told } = load({ baseReconnectDelay: 1, maxReconnectDelay: 1 })
+    await agent.initialize()
+    const asked = () => requestsTo(emulator).filter(line => line === `GET ${lost}`).length
+    const fault = emulator.faults.add({ kind: 'refuse-upgrade', status: 503 })
+    await expect(agent.connect()).rejects.toMatchObject({ reason: 'refused' })
+    // The chat is down and the session known: nothing is lost.
+    await clock.advance(1)
+    await eventually(() => payloadsOf(told, 'error').length === 2)
+    expect([asked(), sessionsAsked(emulator)]).toEqual([2, 1])
+    emulator.control.forgetSession(lost)
+    emulator.faults.lift({ id: fault.id })
+    await clock.advance(1)
+    await eventually(() => agent.isConnected())
+    expect(session()).not.toBe(lost)
+    expect([asked(), sessionsAsked(emulator)]).toEqual([3, 2])
+  })
+})
+
+describe('the session that is kept', () => {
+  it('stays with disconnect(), and with destroy()', async () => {
+    const { clock, open, kept, session } = setUpTab()
+    const { agent } = await open()
+    await passing(clock, agent.disconnect())
+    expect(kept()).toEqual([session()])
+    await agent.destroy()
+    expect(kept()).toEqual([session()])
+  })
+
+  it('goes on in an agent that is made right after destroy(), without waiting', async () => {
+    const { open, session } = setUpTab()
+    const { agent } = await open()
+    const first = session()
+    const destroyed = agent.destroy()
+    await open()
+    await destroyed
+    expect(session()).toBe(first)
+  })
+
+  it('is dropped where the service ends the conversation, and a later page begins another', async () => {
+    const { emulator, open, kept, session } = setUpTab()
+    const { agent, told } = await open()
+    const over = session()
+    emulator.control.endSession(over)
+    await eventually(() => agent.getState() === 'CLOSED')
+    await turnEventLoop()
+    expect(kept()).toEqual([])
+    await agent.destroy()
+    const next = await open()
+    expect(session()).not.toBe(over)
+    expect([...payloadsOf(told, 'error'), ...payloadsOf(next.told, 'error')]).toEqual([])
+  })
+
+  it('stays where the connection breaks, or the service closes it for another reason', async () => {
+    const { emulator, open, kept, session } = setUpTab()
+    const { agent } = await open()
+    for (const code of [1001, 1005, 1006, 1008]) {
+      emulator.control.dropSockets(code)
+      await eventually(() => !agent.isConnected())
+      expect(kept()).toEqual([session()])
+      await agent.connect()
+    }
+  })
+
+  it('is kept again where a chat that was ended can be opened again', async () => {
+    const { emulator, open, kept, session } = setUpTab()
+    const { agent } = await open()
+    emulator.control.dropSockets(1000)
+    await eventually(() => agent.getState() === 'CLOSED')
+    await turnEventLoop()
+    expect(kept()).toEqual([])
+    await agent.connect()
+    await turnEventLoop()
+    expect(kept()).toEqual([session()])
+  })
+
+  it('is replaced by that of restartConnection(), new or given', async () => {
+    const { clock, emulator, open, talk, load, kept, session } = setUpTab()
+    const made = await open()
+    const first = session()
+    await talk(made, 'one')
+    await passing(clock, made.agent.restartConnection())
+    const second = session()
+    await turnEventLoop()
+    expect([second === first, kept()]).toEqual([false, [second]])
+    await passing(clock, made.agent.restartConnection({ sessionId: first }))
+    await turnEventLoop()
+    expect(kept()).toEqual([first])
+    await made.agent.destroy()
+    const { agent } = load()
+    await agent.initialize()
+    expect(linesOf(agent)).toEqual(['sent: one', 'received: You said: one'])
+    expect(sessionsAsked(emulator)).toBe(2)
+  })
+
+  it('is replaced by that of setSessionId(), also before it is known who talks', async () => {
+    const { open, load, kept, session, talkAndLeave, sessionStorage } = setUpTab()
+    const first = await talkAndLeave('one')
+    sessionStorage.items.clear()
+    const { agent } = load()
+    agent.setSessionId(first)
+    await agent.initialize()
+    await agent.connect()
+    await turnEventLoop()
+    expect([session(), kept()]).toEqual([first, [first]])
+    // Only a session that an earlier page left is looked up.
+    expect(agent.getTranscript({ role: 'human' })).toEqual([])
+    await agent.destroy()
+    await open()
+    expect(session()).toBe(first)
+  })
+
+  it('is forgotten with logout(), also where it was not looked up yet', async () => {
+    const { clock, open, load, kept, session, talkAndLeave } = setUpTab()
+    const { agent } = await open()
+    await passing(clock, agent.logout())
+    expect(kept()).toEqual([])
+    await agent.initialize()
+    await agent.connect()
+    expect(kept()).toEqual([session()])
+    await agent.destroy()
+    await talkAndLeave('one')
+    const early = load()
+    await early.agent.logout()
+    expect(kept()).toEqual([])
+  })
+
+  it('is not for another person, who has none of theirs either once somebody else was here', async () => {
+    const { emulator, open, session, kept } = setUpTab({ id: 'account' })
+    const as = (subject: string) => ({
+      auth: { type: 'pre-auth' as const, accessToken: emulator.control.issueToken({ subject }) },
+    })
+    const ann = await open(as('ann'))
+    const annes = session()
+    await ann.agent.destroy()
+    const again = await open(as('ann'))
+    expect(session()).toBe(annes)
+    await again.agent.destroy()
+    const bob = await open(as('bob'))
+    expect(session()).not.toBe(annes)
+    expect(kept()).toEqual([session()])
+    await bob.agent.destroy()
+    const later = await open(as('ann'))
+    expect(session()).not.toBe(annes)
+    await later.agent.destroy()
+  })
+
+  it('is another one for each agent', async () => {
+    const { open, session, kept } = setUpTab({}, { settings: { withoutSignIn: ['account'] } })
+    await open()
+    const one = session()
+    await open({ id: 'account' })
+    expect(session()).not.toBe(one)
+    expect(kept()).toEqual([one, session()])
+  })
+
+  it('lies beside the answers of the service, not among them', async () => {
+    const { open, sessionStorage } = setUpTab({ cache: { keyPrefix: 'shop_' } })
+    await open()
+    const keys = [...sessionStorage.items.keys()].filter(key => key.includes('session'))
+    expect(keys).toEqual([expect.stringMatching(/^shop_session_[0-9a-f]{8}:help:anonymous:help::$/)])
+  })
+
+  it.each([
+    ['resume is off', { resume: false }],
+    ['the cache is off', { cache: { enabled: false } }],
+    ['the host names the session', { sessionId: 'mine' }],
+  ])('is none where %s', async (_case, config) => {
+    const { load, kept, emulator } = setUpTab()
+    const { agent } = load(config)
+    await agent.initialize()
+    agent.setSessionId('another')
+    await agent.destroy()
+    expect(kept()).toEqual([])
+    expect(requestsTo(emulator).some(line => line.startsWith('GET mine'))).toBe(false)
+  })
+
+  it.each(['local', 'session'] as const)('lies in the tab’s store with storageType %s', async storageType => {
+    const localStorage = new FakeStorage()
+    const { open, kept, session } = setUpTab({ cache: { storageType } })
+    await open({}, { localStorage })
+    expect(kept()).toEqual([session()])
+    expect([...localStorage.items.keys()].some(key => key.includes('session'))).toBe(false)
+  })
+
+  it('outlives no process without a store, and agents there never share one', async () => {
+    const { open, session } = setUpTab()
+    const memory = new MemoryCacheAdapter()
+    const first = await open({}, { sessionStorage: undefined, memory })
+    const one = session()
+    await first.agent.destroy()
+    await open({}, { sessionStorage: undefined, memory })
+    expect(session()).not.toBe(one)
+    expect(memory.keys('aiagent_session_')).toEqual([])
+  })
+
+  it('is found in a store of the host’s by another process, for the same person', async () => {
+    const adapter = new MemoryCacheAdapter()
+    const { emulator, open, session, talk } = setUpTab({ id: 'account', cache: { adapter } })
+    const auth = { type: 'pre-auth' as const, accessToken: emulator.control.issueToken({ subject: 'ann' }) }
+    const other = { type: 'pre-auth' as const, accessToken: emulator.control.issueToken({ subject: 'bob' }) }
+    const here = await open({ auth }, { sessionStorage: undefined })
+    await talk(here, 'one')
+    const first = session()
+    await here.agent.destroy()
+    await (await open({ auth: other }, { sessionStorage: undefined })).agent.destroy()
+    const there = await open({ auth }, { sessionStorage: undefined })
+    expect(session()).toBe(first)
+    expect(linesOf(there.agent)).toEqual(['sent: one', 'received: You said: one'])
+  })
+
+  it('is none for anybody in a store that many people share', async () => {
+    const adapter = new MemoryCacheAdapter()
+    const { open, session } = setUpTab({ cache: { adapter } })
+    const first = await open({}, { sessionStorage: undefined })
+    const one = session()
+    await first.agent.destroy()
+    await open({}, { sessionStorage: undefined })
+    expect(session()).not.toBe(one)
+    expect(adapter.keys('aiagent_session_')).toEqual([])
+  })
+})
+
+describe('a tab that a page opens', () => {
+  /** Pages with a window of their own, in a browser with locks. */
+  const setUpPages = () => {
+    const tab = setUpTab()
+    const locks = new FakeLocks()
+    const openIn = async (sessionStorage: FakeStorage) => {
+      const window = new FakeWindow(locks)
+      const made = await tab.open({}, { sessionStorage, page: window.page, memory: new MemoryCacheAdapter() })
+      return { ...made, window }
+    }
+    return { ...tab, openIn }
+  }
+
+  it('takes token and context along, and not the session', async () => {
+    const { emulator, openIn, session, sessionStorage } = setUpPages()
+    const first = await openIn(sessionStorage)
+    await first.agent.setContext({ plan: 'gold' })
+    const one = session()
+    const copy = new FakeStorage()
+    for (const [key, value] of sessionStorage.items) copy.setItem(key, value)
+    const tokens = () => requestsTo(emulator).filter(line => line.includes('token')).length
+    const before = tokens()
+    const second = await openIn(copy)
+    const two = session()
+    expect(two).not.toBe(one)
+    expect(second.agent.getContext()).toEqual({ plan: 'gold' })
+    expect(tokens()).toBe(before)
+    // Each goes on with its own after a reload.
+    for (const [page, storage, id] of [
+      [first, sessionStorage, one],
+      [second, copy, two],
+    ] as const) {
+      page.window.leave()
+      await page.agent.destroy()
+      await openIn(storage)
+      expect(session()).toBe(id)
+    }
+  })
+})
