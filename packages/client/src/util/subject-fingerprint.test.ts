@@ -3,6 +3,8 @@ import { fakeToken } from '../../test/fake-service.ts'
 import { fnv1a } from './fnv1a.ts'
 import { subjectFingerprint } from './subject-fingerprint.ts'
 
+const SIXTEEN_DIGITS = /^[0-9a-f]{16}$/
+
 describe('subjectFingerprint', () => {
   it.each([
     ['the subject', fakeToken({ sub: 'ada', oid: 'x', exp: 1 }), 'ada'],
@@ -10,7 +12,8 @@ describe('subjectFingerprint', () => {
     ['the object id where the subject is empty', fakeToken({ sub: '', oid: 'ada' }), 'ada'],
     ['text beyond ASCII', fakeToken({ sub: 'Zoë' }), 'Zoë'],
   ])('is that of %s', (_case, token, subject) => {
-    expect(subjectFingerprint(token)).toBe(fnv1a(subject))
+    expect(subjectFingerprint(token)).toBe(subjectFingerprint(subject))
+    expect(subjectFingerprint(token)).toMatch(SIXTEEN_DIGITS)
   })
 
   it.each([
@@ -20,7 +23,8 @@ describe('subjectFingerprint', () => {
     ['without a subject', fakeToken({ exp: 1 })],
     ['with a subject that is no text', fakeToken({ sub: 5 })],
   ])('is that of the whole token when it is %s', (_case, token) => {
-    expect(subjectFingerprint(token)).toBe(fnv1a(token))
+    expect(subjectFingerprint(token)).toMatch(SIXTEEN_DIGITS)
+    expect(subjectFingerprint(token)).not.toBe(subjectFingerprint(`${token} `))
   })
 
   it('stays the same over renewals and differs between people', () => {
@@ -28,5 +32,13 @@ describe('subjectFingerprint', () => {
       subjectFingerprint(fakeToken({ sub: 'ada', exp: 2 })),
     )
     expect(subjectFingerprint(fakeToken({ sub: 'ada' }))).not.toBe(subjectFingerprint(fakeToken({ sub: 'bob' })))
+  })
+
+  it('tells people apart whose subjects meet in one of its two hashes', () => {
+    // A known pair of the 32-bit hash.
+    expect(fnv1a('costarring')).toBe(fnv1a('liquid'))
+    expect(subjectFingerprint(fakeToken({ sub: 'costarring' }))).not.toBe(
+      subjectFingerprint(fakeToken({ sub: 'liquid' })),
+    )
   })
 })
