@@ -2,7 +2,7 @@ import { ApiError, AuthError } from '../errors.ts'
 import { resolveCacheAdapter } from '../platform/create-cache-adapter.ts'
 import type { Environment } from '../platform/environment.ts'
 import { untilAborted } from '../util/abort.ts'
-import { fits, type Schema } from '../util/standard-schema.ts'
+import { readWith, type Schema } from '../util/standard-schema.ts'
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
 import type { ApiCallOptions, ApiHelperConfig } from './api-options.ts'
 import { failed, type HttpCall, type NamedCall, type ReadingCall, request, requestSuccess } from './http-client.ts'
@@ -31,8 +31,8 @@ export interface KeptAnswer extends NamedCall {
   parameters: Readonly<Record<string, string | number | undefined>>
   /** True: another person's answer may be another. */
   perUser?: boolean
-  /** What a kept answer must look like to be used: anybody may have written it. */
-  kept?: Schema<unknown>
+  /** What a kept answer must look like to be used, and is read as: anybody may have written it. */
+  kept: Schema<unknown>
 }
 
 /** What all REST calls of one helper have in common: host, language, token, time limit, kept answers. */
@@ -94,9 +94,8 @@ export class ApiCaller {
       if (value !== undefined) parameters[name] = String(value)
     if (answer.perUser && token) parameters['user'] = subjectFingerprint(token)
     const fetch = (flight: AbortSignal) => work(call => this.send(call, { authToken: token, signal: flight }))
-    const { kept } = answer
-    const isUsable = kept && ((stored: unknown) => fits(kept, stored))
-    return telling(answer, signal, this.#cache.load(answer.name, parameters, fetch, signal, isUsable))
+    const read = (stored: unknown) => readWith(answer.kept, stored)
+    return telling(answer, signal, this.#cache.load(answer.name, parameters, fetch, signal, read))
   }
 
   /** Forgets the kept answers of one call; without a name, all of them. */

@@ -245,6 +245,43 @@ describe('getDeploymentInfo', () => {
     expect(service.seen).toHaveLength(2)
   })
 
+  it('ends with its signal, while another caller of the same still gets the answer', async () => {
+    let answer: (body: unknown) => void = () => {}
+    const service = new FakeService().on('GET /system/deploymentInfo', () => new Promise(resolve => (answer = resolve)))
+    const environment = service.environment()
+    const controller = new AbortController()
+    const { signal } = controller
+    const mine = failure(ApiHelper.getDeploymentInfo('example.test', {}, { environment, signal }))
+    const other = ApiHelper.getDeploymentInfo('example.test', {}, { environment })
+    await turnEventLoop()
+    controller.abort(new Error('enough'))
+    expect(await mine).toMatchObject({ reason: 'aborted', message: expect.stringContaining('getDeploymentInfo') })
+    answer(info)
+    expect(await other).toEqual(info)
+    expect(service.seen).toHaveLength(1)
+  })
+
+  it.each([7, 'text', {}, { apiDomain: 7 }, [info]])('is asked for anew when the store holds %j', async poison => {
+    const service = new FakeService().on('GET /system/deploymentInfo', info)
+    const adapter = new MemoryCacheAdapter()
+    const environment = service.environment()
+    ApiHelper.setStaticCacheAdapter(adapter)
+    const key = 'aiagent_static_deployment-info-https://example.test'
+    adapter.set(key, { value: poison, timestamp: environment.clock.now() })
+    expect(await ApiHelper.getDeploymentInfo('example.test', {}, { environment })).toEqual(info)
+    expect(adapter.get(key)?.value).toEqual(info)
+  })
+
+  it('works with a shared store that fails, which can be emptied all the same', async () => {
+    const service = new FakeService().on('GET /system/deploymentInfo', info)
+    const environment = service.environment({ console: { debug() {}, info() {}, warn() {}, error() {} } })
+    const broken = () => Promise.reject(new Error('store down'))
+    ApiHelper.setStaticCacheAdapter({ get: broken, set: broken, delete: broken, clear: broken, keys: broken })
+    expect(await ApiHelper.getDeploymentInfo('example.test', {}, { environment })).toEqual(info)
+    ApiHelper.setStaticCacheAdapter(undefined)
+    await ApiHelper.clearDeploymentInfoCache()
+  })
+
   it('rejects an answer without an API host, and asks again the next time', async () => {
     const service = new FakeService().on('GET /system/deploymentInfo', {})
     const options = { environment: service.environment() }

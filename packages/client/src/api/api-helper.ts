@@ -17,7 +17,7 @@ import { resolveCacheAdapter } from '../platform/create-cache-adapter.ts'
 import { defaultEnvironment, resolveEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
 import { ExpiringStore } from '../platform/expiring-store.ts'
-import { fits } from '../util/standard-schema.ts'
+import { readWith } from '../util/standard-schema.ts'
 import { ApiCaller, telling } from './api-caller.ts'
 import type {
   ApiHelperConfig,
@@ -94,7 +94,7 @@ export class ApiHelper {
         key,
         flight => request(environment, { ...call, signal: flight }),
         signal,
-        stored => fits(call.schema, stored),
+        stored => readWith(call.schema, stored),
       ),
     )
   }
@@ -176,7 +176,10 @@ export class ApiHelper {
     return portals.selectUserProfile(this.#caller, options)
   }
 
-  /** The user of the desk. Null when nothing can be learned: it rejects only where there is no access token. */
+  /**
+   * The user of the desk. Null when nothing can be learned: it rejects only where there is no access token, or its signal
+   * is aborted.
+   */
   getUserDetails(options: GetUserDetailsOptions = {}): Promise<UserDetails | null> {
     return records.getUserDetails(this.#caller, options)
   }

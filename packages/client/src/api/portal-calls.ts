@@ -13,7 +13,7 @@ import {
   type UserProfileList,
   UserProfileListSchema,
 } from '@aiagent/protocol'
-import type { Schema } from '../util/standard-schema.ts'
+import { memberOf, type Schema } from '../util/standard-schema.ts'
 import type { ApiCaller } from './api-caller.ts'
 import type {
   GetAgentsByPortalOptions,
@@ -25,6 +25,10 @@ import type {
 
 /** Name of the call whose kept answers turn stale when a profile is chosen. */
 const USER_PROFILES = 'getUserProfiles'
+
+/** Lists as they are kept: put together, out of their pages. */
+const KEPT_PORTALS = memberOf<PortalList, 'portal'>(PortalListSchema, 'portal')
+const KEPT_PROFILES = memberOf<UserProfileList, 'profile'>(UserProfileListSchema, 'profile')
 
 /** A list of portals: every one, or those of the user. */
 export async function getPortals(
@@ -44,6 +48,7 @@ export async function getPortals(
   } as const
   const answer = {
     ...call,
+    kept: KEPT_PORTALS,
     perUser: true,
     parameters: {
       language: caller.language,
@@ -97,7 +102,8 @@ export async function getPortalDetails(
     schema: PortalDetailsListSchema,
   } as const
   const parameters = { portalId, language: caller.language, shortUrlTemplate: caller.shortUrlTemplate || undefined }
-  const answer = await caller.load({ ...call, parameters, perUser: true }, options, send => send(call))
+  const kept = call.schema
+  const answer = await caller.load({ ...call, kept, parameters, perUser: true }, options, send => send(call))
   return answer.portal?.[0] ?? null
 }
 
@@ -118,7 +124,7 @@ export async function getAgentsByPortal(
     noContent: [],
   } as const
   const parameters = { departmentId, portalId, agentType, language: caller.language }
-  return caller.load<AgentListItem[]>({ ...call, parameters, perUser: true }, options, send =>
+  return caller.load<AgentListItem[]>({ ...call, kept: AgentListSchema, parameters, perUser: true }, options, send =>
     send<AgentListItem[]>({ ...call, noContent: [] }),
   )
 }
@@ -136,7 +142,7 @@ export async function getUserProfiles(caller: ApiCaller, options: GetUserProfile
     noContent: {},
   } as const
   const parameters = { portalId, language: caller.language, shortUrlTemplate: caller.shortUrlTemplate || undefined }
-  return caller.load({ ...call, parameters, perUser: true }, options, async send => {
+  return caller.load({ ...call, kept: KEPT_PROFILES, parameters, perUser: true }, options, async send => {
     const { profile }: UserProfileList = await send(call)
     return profile ?? []
   })

@@ -49,12 +49,12 @@ export async function getCustomerDetails(caller: ApiCaller, options: ApiCallOpti
   return orNull(caller.send(call, { ...options, authToken }).then(({ customer }) => customer?.[0]))
 }
 
-/** Who a person is, is good to know and never worth a failure. */
+/** Who a person is, is good to know and never worth a failure. A caller who gave up is told so all the same. */
 async function orNull(details: Promise<UserDetails | undefined>): Promise<UserDetails | null> {
   try {
     return (await details) ?? null
   } catch (error) {
-    if (error instanceof ApiError) return null
+    if (error instanceof ApiError && error.reason !== 'aborted') return null
     throw error
   }
 }
@@ -72,7 +72,8 @@ export function getMaskingPatterns(caller: ApiCaller, options: GetMaskingPattern
     schema: MaskingPatternsSchema,
   } as const
   const parameters = { departmentId, channel, language: caller.language }
-  return caller.load({ ...call, parameters, perUser: true }, options, send => send(call))
+  const kept = call.schema
+  return caller.load({ ...call, kept, parameters, perUser: true }, options, send => send(call))
 }
 
 /** The apps that are connected to an agent, as the service lists them. Needs no token. */
@@ -88,7 +89,7 @@ export function getConnectedApps(caller: ApiCaller, options: GetConnectedAppsOpt
     schema: AnyJson,
   } as const
   const parameters = { tenantId, agentId, apiDomain: base }
-  return caller.load({ ...call, parameters }, { signal }, send => send(call))
+  return caller.load({ ...call, kept: AnyJson, parameters }, { signal }, send => send(call))
 }
 
 /** The messages of an earlier session. */

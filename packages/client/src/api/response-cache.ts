@@ -28,11 +28,11 @@ export class ResponseCache {
     parameters: Readonly<Record<string, string>>,
     fetch: (signal: AbortSignal) => Promise<T>,
     signal?: AbortSignal,
-    isUsable?: (stored: unknown) => boolean,
+    read?: (stored: unknown) => unknown,
   ): Promise<T> {
     const named = Object.entries({ ...parameters, api: this.#api }).sort(([a], [b]) => (a < b ? -1 : 1))
     const key = named.map(([parameter, value]) => `${parameter}=${encodeURIComponent(value)}`).join('&')
-    return this.#store.load(`${this.#prefix}${name}:${key}`, fetch, signal, isUsable)
+    return this.#store.load(`${this.#prefix}${name}:${key}`, fetch, signal, read)
   }
 
   /** Forgets the answers whose key contains the text, such as the name of a call; without one, all of them. */

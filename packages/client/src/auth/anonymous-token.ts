@@ -38,7 +38,7 @@ export async function requestAnonymousToken(
       return fetched
     },
     signal,
-    stored => canPlan(stored as OAuthMetadata, tenantId),
+    stored => (canPlan(stored as OAuthMetadata, tenantId) ? stored : undefined),
   )
   const { tokenUrl, scopePrefix } = planAnonymousToken(known, tenantId)
   const request = {

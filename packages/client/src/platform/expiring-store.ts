@@ -33,20 +33,21 @@ export class ExpiringStore {
   /**
    * The stored value, else what `fetch` brings, which is then stored. Callers at the same time share one `fetch`.
    *
-   * @param isUsable says of a stored value whether it is what `fetch` would bring: anybody may have written it
+   * @param read a stored value as `fetch` would bring it, or undefined where it is something else: anybody may have written it
    */
   async load<T>(
     key: string,
     fetch: (signal: AbortSignal) => Promise<T>,
     signal?: AbortSignal,
-    isUsable: (stored: unknown) => boolean = () => true,
+    read: (stored: unknown) => unknown = stored => stored,
   ): Promise<T> {
     const removals = this.#removals
     const value = await flightsOf(this.#adapter).run(
       `${key}#${removals}`,
       async flight => {
         const stored = await this.#get(key)
-        if (stored && isUsable(stored)) return stored
+        const usable = stored && read(stored)
+        if (usable) return usable
         const fetched = await fetch(flight)
         if (removals === this.#removals) await this.#set(key, fetched)
         return fetched
@@ -69,7 +70,8 @@ export class ExpiringStore {
     try {
       const entry = await this.#adapter.get(key)
       if (!entry) return undefined
-      if (this.#clock.now() - entry.timestamp < this.#ttlMs) return entry.value
+      // A copy at once: what a store of the host's answers may be no data at all.
+      if (this.#clock.now() - entry.timestamp < this.#ttlMs) return structuredClone(entry.value)
       await this.#adapter.delete(key)
     } catch {
       // A store that cannot be read has nothing for us.

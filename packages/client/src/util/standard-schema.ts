@@ -23,9 +23,22 @@ export function check<T>(schema: Schema<T>, value: unknown): Checked<T> {
   return { ok: false, problem: path ? `${path}: ${issue?.message}` : String(issue?.message) }
 }
 
-/** Whether a value fits. */
-export function fits(schema: Schema<unknown>, value: unknown): boolean {
-  return check(schema, value).ok
+/** A value as its schema understands it; undefined where it does not fit. */
+export function readWith<T>(schema: Schema<T>, value: unknown): T | undefined {
+  const checked = check(schema, value)
+  return checked.ok ? checked.value : undefined
+}
+
+/** The schema of what stands under a name in records of another schema. */
+export function memberOf<T, Name extends string & keyof T>(schema: Schema<T>, name: Name): Schema<T[Name]> {
+  return {
+    '~standard': {
+      validate(value) {
+        const checked = check(schema, { [name]: value })
+        return checked.ok ? { value: checked.value[name] } : { issues: [{ message: checked.problem }] }
+      },
+    },
+  }
 }
 
 function isKeyed(part: unknown): part is { key: unknown } {
