@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { findRule, RULES } from './rules.ts'
+import { findRule, OPEN, RULES } from './rules.ts'
 import { collectScenarios, type Scenario } from './verifies.ts'
 import { WIRES } from './wire.ts'
 
@@ -48,6 +48,10 @@ describe('the scenarios', () => {
 describe('the rules', () => {
   it('have ids of their own', () => {
     expect(new Set(RULES.map(({ id }) => id)).size).toBe(RULES.length)
+  })
+
+  it('exist, where they are said to be open', () => {
+    expect([...OPEN].filter(id => !findRule(id))).toEqual([])
   })
 })
 

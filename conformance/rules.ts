@@ -8,10 +8,12 @@ export interface Rule {
   readonly status: RuleStatus
 }
 
-/** What is proven now, by area. */
-const DONE: Readonly<Record<string, string>> = {
+/** Every rule's text, by area: the rows of the requirements, and decisions of our own (OWN). */
+const TEXTS: Readonly<Record<string, string>> = {
   'CFG-01':
     '`id` and `endpoint` are required; a missing or malformed one is a clear error from the constructor, naming the field; the endpoint may be http(s)://, ws(s):// or a bare host (ws maps to http and wss to https for REST)',
+  'CFG-02':
+    '`auth` takes a config object, an AuthProvider (`getToken()`), an AuthStrategy (full lifecycle) or nothing (anonymous); anything else is an AuthError',
   'CFG-03':
     '`autoConnect` (default false) connects after `initialize()` completes, also after a portal pipeline that waited for a choice',
   'CFG-04': '`maxQueueSize` default 1000',
@@ -21,6 +23,8 @@ const DONE: Readonly<Record<string, string>> = {
   'CFG-07':
     '`logger` (without it the agent creates its own), `logLevel` (default INFO; DEBUG exists), `enableLogging` (default true: console output)',
   'CFG-08': '`transcriptConfig` controls whether and which messages the transcript keeps',
+  'CFG-09':
+    "`cache` defaults: enabled true, storageType 'session', ttl 300000 ms; 'local', 'memory' and a custom adapter also work; it holds agent details, portals, my portals, portal details, profiles, agents by portal and masking patterns",
   'CFG-10':
     '`sessionId` (string or finite number) given: no session call at initialization, the id is used as it is; an unusable one is rejected',
   'CFG-11':
@@ -29,6 +33,8 @@ const DONE: Readonly<Record<string, string>> = {
     '`context` is merged with `initialize({ context })` (the latter wins), used for portal/profile auto-select and stored for reconnect',
   'CFG-13':
     "`connector.connectorUrl` overrides the connector script's URL; `connector` carries the host's environment label",
+  'CFG-14':
+    "`authScheme` default 'popup', seen in login and in logout; applies only to the PKCE config that the library builds; ignored where the host gives a full PKCEAuthConfig",
   'CFG-15': '`scopes` is no field of AiAgentConfig (a type error; at run time it is ignored with a warning)',
   'INIT-01':
     "Flow A (`isDefaultAgent` not 'true'): portals are intersected with `agentDetails.portals`; `id` stands in for a missing `agentid`; `agentid` never changes which agent's details are fetched",
@@ -39,8 +45,11 @@ const DONE: Readonly<Record<string, string>> = {
     'short URL template: `templateName`, then `shortUrlTemplate`, then `vendortemplate`; sent as `shortUrlTemplate` with every portal manager call',
   'INIT-05':
     "`authType` (trimmed, ignoring case): 'customer' gives the customer profile mode, no PUT and customer details; 'user' gives user profiles and the PUT",
+  'INIT-06':
+    "`scopes` (comma-separated) are used exactly as given: no defaults, no extraScopes, no platform additions; a host PKCE config's own scopes win; getAuthScopes() equals the given list (a permission prefix and OpenID's own scopes appear on the wire only)",
   'INIT-07': '`userid` keys the portal cache',
   'INIT-08': "`isDefaultAgent` 'true' turns on Flow B",
+  'INIT-09': '`vendorclientid` is the client id of the built PKCE config',
   'INIT-10':
     "`platform` selects the connector script; it loads for every set value, 'standalone' and 'test' too; 'test' maps to the standalone connector's path; neither a base for the environment nor a connectorUrl is a clear error",
   'INIT-11': "`env`: 'dev', 'qa', 'non-prod', 'prod'; anything else is 'prod'",
@@ -73,8 +82,12 @@ const DONE: Readonly<Record<string, string>> = {
     '`updateUserProfile()` clears every profile cache entry (`vendor_profiles_…`) of this agent and the getUserProfiles responses, also where the PUT fails or is skipped, so that the next run refetches',
   'FLOW-16':
     'the connector picks the portal by `getDefaultPortal`: the full processed list is stored, and `initialized` carries it as `availablePortals`',
+  'FLOW-17':
+    'once agent details are loaded their `languageCode` is set on ApiHelper and the anonymous strategy is re-scoped with the resolved scope list',
   'FLOW-18':
     '`cache.enabled` false: no deployment-info cache, no REST response cached (in memory either), no pipeline profile cache; context lives in memory only; the anonymous token has its own switch',
+  'FLOW-19':
+    '`enableDataMasking` true and deployment version 21.22.2 or later (semver): patterns load during init, `send()` masks outbound customer/human messages, `maskContent()` masks on demand; a lower, missing or unreadable version makes no pattern call',
   'FLOW-20': 'an empty message content is left out of the payload',
   'FLOW-21':
     '`restartPortalInitializer()` runs the pipeline again (agents without one: `restartConnection()`); `restartCcHostInitializer()` is its deprecated alias',
@@ -98,6 +111,8 @@ const DONE: Readonly<Record<string, string>> = {
     "portal, masking and profile calls send the language as `$lang` and as `Accept-Language`, by fixed mapping rules (a British English locale maps to 'en-us'); there is no per-call language option; `setLanguage` sets it",
   'REST-06':
     'getMyPortals and getPortals responses are cached when the cache is enabled, keyed by language and departmentId',
+  'REST-07':
+    'ApiHelper has getAiAgentSession, getAgentDetails, getDeploymentInfo, getPortals, getMyPortals, getAgentsByPortal, getUserProfiles, selectUserProfile, getUserDetails, getCustomerDetails, setLanguage',
   'REST-08':
     'the per-call authToken may be omitted when `getToken` is set on ApiHelperConfig; with neither, a clear error',
   'REST-09':
@@ -106,6 +121,8 @@ const DONE: Readonly<Record<string, string>> = {
     "blank, undefined, null or placeholder session ids ('undefined', 'null') are rejected before any request or address is made: config, getAiAgentSession, setSessionId, the chat address",
   'REST-11':
     'getDeploymentInfo needs no token, returns at least aiAgentDomain, tenant_identifier, intClientId, extClientId, clientId, and uses the shared static cache',
+  'REST-12':
+    'getPortalDetails, getMaskingPatterns, getPreviousTranscript and getConnectedApps exist as `PROTOCOL.md` describes them',
   'WS-01':
     'address `wss://<webSocketDomain>` when agent details give a non-empty one, else `wss://chat.<deploymentInfo.aiAgentDomain>`',
   'WS-02': 'query parameter `sessionId`, set through URL search parameters',
@@ -119,73 +136,15 @@ const DONE: Readonly<Record<string, string>> = {
     'AiAgent: initialize, connect, send, setContext, getContext, removeContext, restartConnection, updateAccessToken, logout, maskContent, selectPortal, selectAgent, selectUserProfile, getInitParams, getIsInitialized, restartPortalInitializer, updateUserProfile, getUserDetails, getCallTranscript, getCallerInfo, getConversationId, clearCallTranscript, getAgentDetails, getDeploymentInfo (and restartCcHostInitializer, deprecated)',
   'OPS-02':
     'HookContract, each member of `PROTOCOL.md` 6.4 asserted: among them getAccessToken (async, fresh), getMsalAccessToken (sync, cached), getAuthScopes, getUserId (from user/customer details), getInitParams, getQueryParams, getEnvironment, setUserFilterTags (merges user_filter_tags into user context and the stored agent context, keeping existing keys)',
+  'OPS-03':
+    'PlatformComponentService, each member of `PROTOCOL.md` 6.3 asserted: initPlatform runs in onAuthComplete, after masking patterns are loaded and before the portal pipeline; getDefaultPortal; addCustomAuthScopes and the other optional members',
+  'OPS-04': 'AuthenticationService: getToken, getCachedToken, updateScopes, logout',
   'OPS-05': 'constants ACCESS_TOKEN_REFRESH_BUFFER_MS (300000) and ACCESS_TOKEN_REFRESH_BUFFER_MINUTES (5)',
   'OPS-06':
     'message helpers: createContextMessage, createFeedbackMessage, createEscalationMessage, createAgentMessage, createGracefulDisconnectMessage, createTokenMessage',
   'OPS-07':
     'exported types include Portal, UserProfile, AgentListItem, UserDetails, AgentAuthDetails, HookContract, PlatformComponentService, CallerInfo, CallTranscriptEntry, TranscriptEntry, ContextValidationHandler, ContextValidationIssue, AiAgentInitializeOptions, AiAgentConnectorConfig, PKCEAuthConfig, AuthProvider, AuthStrategy, InitializationPipelineErrorCode, InitializationPipelineStage',
   'OPS-08': 'getAgentDetails() and getDeploymentInfo() work before initialize()',
-  'EVT-01': 'initialized (with availablePortals: every portal that the user can switch to, see FLOW-25)',
-  'EVT-02': 'portalsAvailable, agentsAvailable, profilesAvailable',
-  'EVT-03':
-    'callTranscriptUpdate (also when cleared), callerInfoUpdate, conversationIdUpdate, userContextUpdate, filterTagsUpdate',
-  'EVT-04':
-    'transcriptUpdate, payload a TranscriptEntry, for each message sent or received that the role, persona and type filters let through, also when storing is off; never for token frames',
-  'EVT-06': 'queueFlushed',
-  'EVT-07': 'contextValidation',
-  'EVT-08':
-    'connection and message events: connected, closed, stateChanged, message, agentMessage, errorMessage, heartbeat, error',
-  'EVT-09': 'a listener that throws breaks neither the library nor the other listeners',
-  'ERR-01':
-    'InitializationPipelineError: pipelineCode (= error.code), stage, optional portal and agent; works with instanceof',
-  'ERR-02':
-    'every pipelineCode arises in its own condition: AUTH_TOKEN_REQUIRED, NO_PORTALS, PORTAL_FETCH_FAILED, PORTAL_DETAILS_FAILED, PROFILE_FETCH_FAILED, PROFILE_PERSIST_FAILED, NO_AGENTS_FOR_PORTAL, DEPARTMENT_ID_REQUIRED, INVALID_SELECTION',
-  'ERR-03':
-    'AuthError, ConnectionError, MessageError and their common base SDKError carry a stable code from the union of `PROTOCOL.md` 3.11 and the cause',
-  'ERR-04': '401 at session creation and a rejected session id are told apart from other failures by code',
-  'LIM-01':
-    'the numbers of the Limits table hold: queue 1000, attempts Infinity, delays 1000/30000 ms, cache ttl 300000 ms, refresh buffer 5 min, flush delay 5 ms; the emulator refuses session creation below 290 s of token life',
-  'VER-01':
-    'all packages carry version 0.3.2 of one release line, semantic versioning; an exported VERSION equals it; what 0.3.x removed or deprecated has its warning or type error',
-
-  // Decisions of our own.
-  'OWN-01':
-    'connect(), disconnect(), initialize() and send() settle also when the service refuses, never answers, or closes early; each can be given up by a signal',
-  'OWN-02':
-    'disconnect() followed at once by connect() ends connected, on one socket; two calls of connect() or initialize() join',
-  'OWN-03':
-    'a service that accepts and closes at once is not hammered: only five seconds open or a word of the agent start the waiting anew',
-  'OWN-04':
-    'a session that the service no longer knows (404 or 410 at the upgrade, close code 4404) is told by an error event and replaced by a new one, with the stored context',
-  'OWN-05': 'a second agent in the same process asks for nothing but its session',
-  'OWN-06': 'the token frame is the first on every opening of an authenticated agent, and nothing overtakes what waits',
-  'OWN-07': 'a send() before initialize() waits and leaves in order',
-  'OWN-20':
-    'an agent message that hands over is followed by an `escalation` event with its data; addresses for people are http(s) only',
-  'FLOW-19':
-    '`enableDataMasking` true and deployment version 21.22.2 or later (semver): patterns load during init, `send()` masks outbound customer/human messages, `maskContent()` masks on demand; a lower, missing or unreadable version makes no pattern call',
-  'OPS-03':
-    'PlatformComponentService, each member of `PROTOCOL.md` 6.3 asserted: initPlatform runs in onAuthComplete, after masking patterns are loaded and before the portal pipeline; getDefaultPortal; addCustomAuthScopes and the other optional members',
-}
-
-/** What later work proves. */
-const OPEN: Readonly<Record<string, string>> = {
-  'CFG-02':
-    '`auth` takes a config object, an AuthProvider (`getToken()`), an AuthStrategy (full lifecycle) or nothing (anonymous); anything else is an AuthError',
-  'CFG-09':
-    "`cache` defaults: enabled true, storageType 'session', ttl 300000 ms; 'local', 'memory' and a custom adapter also work; it holds agent details, portals, my portals, portal details, profiles, agents by portal and masking patterns",
-  'CFG-14':
-    "`authScheme` default 'popup', seen in login and in logout; applies only to the PKCE config that the library builds; ignored where the host gives a full PKCEAuthConfig",
-  'INIT-06':
-    "`scopes` (comma-separated) are used exactly as given: no defaults, no extraScopes, no platform additions; a host PKCE config's own scopes win; getAuthScopes() equals the given list (a permission prefix and OpenID's own scopes appear on the wire only)",
-  'INIT-09': '`vendorclientid` is the client id of the built PKCE config',
-  'FLOW-17':
-    'once agent details are loaded their `languageCode` is set on ApiHelper and the anonymous strategy is re-scoped with the resolved scope list',
-  'REST-07':
-    'ApiHelper has getAiAgentSession, getAgentDetails, getDeploymentInfo, getPortals, getMyPortals, getAgentsByPortal, getUserProfiles, selectUserProfile, getUserDetails, getCustomerDetails, setLanguage',
-  'REST-12':
-    'getPortalDetails, getMaskingPatterns, getPreviousTranscript and getConnectedApps exist as `PROTOCOL.md` describes them',
-  'OPS-04': 'AuthenticationService: getToken, getCachedToken, updateScopes, logout',
   'AUTH-01':
     "pre-auth with a supplied token (its docs name the three scopes it needs); 'token' still works as a deprecated alias, with a warning",
   'AUTH-02': 'anonymous: a client-credentials token; the default when auth is undefined',
@@ -229,14 +188,90 @@ const OPEN: Readonly<Record<string, string>> = {
   'AUTH-23': 'strategies without logout() do nothing but drop the cached token; host UI state is not cleared',
   'AUTH-24':
     'the finishAuthentication callback syncs the access token through AuthenticationService.getToken() before onAuthComplete',
+  'EVT-01': 'initialized (with availablePortals: every portal that the user can switch to, see FLOW-25)',
+  'EVT-02': 'portalsAvailable, agentsAvailable, profilesAvailable',
+  'EVT-03':
+    'callTranscriptUpdate (also when cleared), callerInfoUpdate, conversationIdUpdate, userContextUpdate, filterTagsUpdate',
+  'EVT-04':
+    'transcriptUpdate, payload a TranscriptEntry, for each message sent or received that the role, persona and type filters let through, also when storing is off; never for token frames',
   'EVT-05': 'tokenExpiring',
+  'EVT-06': 'queueFlushed',
+  'EVT-07': 'contextValidation',
+  'EVT-08':
+    'connection and message events: connected, closed, stateChanged, message, agentMessage, errorMessage, heartbeat, error',
+  'EVT-09': 'a listener that throws breaks neither the library nor the other listeners',
+  'ERR-01':
+    'InitializationPipelineError: pipelineCode (= error.code), stage, optional portal and agent; works with instanceof',
+  'ERR-02':
+    'every pipelineCode arises in its own condition: AUTH_TOKEN_REQUIRED, NO_PORTALS, PORTAL_FETCH_FAILED, PORTAL_DETAILS_FAILED, PROFILE_FETCH_FAILED, PROFILE_PERSIST_FAILED, NO_AGENTS_FOR_PORTAL, DEPARTMENT_ID_REQUIRED, INVALID_SELECTION',
+  'ERR-03':
+    'AuthError, ConnectionError, MessageError and their common base SDKError carry a stable code from the union of `PROTOCOL.md` 3.11 and the cause',
+  'ERR-04': '401 at session creation and a rejected session id are told apart from other failures by code',
+  'LIM-01':
+    'the numbers of the Limits table hold: queue 1000, attempts Infinity, delays 1000/30000 ms, cache ttl 300000 ms, refresh buffer 5 min, flush delay 5 ms; the emulator refuses session creation below 290 s of token life',
+  'VER-01':
+    'all packages carry version 0.3.2 of one release line, semantic versioning; an exported VERSION equals it; what 0.3.x removed or deprecated has its warning or type error',
+
+  // Decisions of our own.
+  'OWN-01':
+    'connect(), disconnect(), initialize() and send() settle also when the service refuses, never answers, or closes early; each can be given up by a signal',
+  'OWN-02':
+    'disconnect() followed at once by connect() ends connected, on one socket; two calls of connect() or initialize() join',
+  'OWN-03':
+    'a service that accepts and closes at once is not hammered: only five seconds open or a word of the agent start the waiting anew',
+  'OWN-04':
+    'a session that the service no longer knows (404 or 410 at the upgrade, close code 4404) is told by an error event and replaced by a new one, with the stored context',
+  'OWN-05': 'a second agent in the same process asks for nothing but its session',
+  'OWN-06': 'the token frame is the first on every opening of an authenticated agent, and nothing overtakes what waits',
+  'OWN-07': 'a send() before initialize() waits and leaves in order',
+  'OWN-20':
+    'an agent message that hands over is followed by an `escalation` event with its data; addresses for people are http(s) only',
 }
 
-/** Every rule: the rows of the requirements, and decisions of our own (OWN). */
-export const RULES: readonly Rule[] = [
-  ...Object.entries(DONE).map(([id, text]) => ({ id, text, status: 'done' as const })),
-  ...Object.entries(OPEN).map(([id, text]) => ({ id, text, status: 'open' as const })),
-]
+/** What later work proves. */
+export const OPEN: ReadonlySet<string> = new Set([
+  'CFG-02',
+  'CFG-09',
+  'CFG-14',
+  'INIT-06',
+  'INIT-09',
+  'FLOW-17',
+  'REST-07',
+  'REST-12',
+  'OPS-04',
+  'AUTH-01',
+  'AUTH-02',
+  'AUTH-03',
+  'AUTH-04',
+  'AUTH-05',
+  'AUTH-06',
+  'AUTH-07',
+  'AUTH-08',
+  'AUTH-09',
+  'AUTH-10',
+  'AUTH-11',
+  'AUTH-12',
+  'AUTH-13',
+  'AUTH-14',
+  'AUTH-15',
+  'AUTH-16',
+  'AUTH-17',
+  'AUTH-18',
+  'AUTH-19',
+  'AUTH-20',
+  'AUTH-21',
+  'AUTH-22',
+  'AUTH-23',
+  'AUTH-24',
+  'EVT-05',
+])
+
+/** Every rule, with its status. */
+export const RULES: readonly Rule[] = Object.entries(TEXTS).map(([id, text]) => ({
+  id,
+  text,
+  status: OPEN.has(id) ? 'open' : 'done',
+}))
 
 /** The rule of an id, if there is one. */
 export function findRule(id: string): Rule | undefined {

@@ -23,15 +23,7 @@ export interface ChatSetUp {
 export function setUpChat(given: ChatSetUp = {}) {
   FakeWebSocket.reset()
   const clock = new ManualClock()
-  const told: string[] = []
-  const errors: SDKError[] = []
-  const reactions = new Map<string, () => void>()
-  const tell = (label: string) => {
-    told.push(label)
-    const react = reactions.get(label)
-    reactions.delete(label)
-    react?.()
-  }
+  const { told, errors, tell, fail, when } = toldByListener()
   let sessions = 0
   const session = new ChatSession(given.createSession ?? (async () => `session-${++sessions}`), given.sessionId)
   const noToken = () => Promise.reject(new Error('nobody asks'))
@@ -54,10 +46,7 @@ export function setUpChat(given: ChatSetUp = {}) {
       connected: () => tell('connected'),
       closed: ({ code, willReconnect }) => tell(`closed ${code}${willReconnect ? ', back soon' : ''}`),
       received: data => tell(`received ${data}`),
-      failed: error => {
-        errors.push(error)
-        tell(`failed ${error instanceof ConnectionError ? error.reason : error.code}`)
-      },
+      failed: fail,
       flushed: count => tell(`flushed ${count}`),
       tokenNeeded: () => tell('token needed'),
     },
@@ -68,11 +57,30 @@ export function setUpChat(given: ChatSetUp = {}) {
     session,
     told,
     errors,
-    /** Does something the next time the host hears this. */
-    when: (label: string, react: () => void) => void reactions.set(label, react),
+    when,
     /** How many sockets are open or being opened. */
     liveSockets: () => FakeWebSocket.made.filter(socket => socket.readyState < 2).length,
   }
+}
+
+/** What a listener was told, in order and in short. */
+export function toldByListener() {
+  const told: string[] = []
+  const errors: SDKError[] = []
+  const reactions = new Map<string, () => void>()
+  const tell = (label: string) => {
+    told.push(label)
+    const react = reactions.get(label)
+    reactions.delete(label)
+    react?.()
+  }
+  const fail = (error: SDKError) => {
+    errors.push(error)
+    tell(`failed ${error instanceof ConnectionError ? error.reason : error.code}`)
+  }
+  /** Does something the next time this is told. */
+  const when = (label: string, react: () => void) => void reactions.set(label, react)
+  return { told, errors, tell, fail, when }
 }
 
 /** As {@link setUpChat}, with the chat open and `connecting` what became of its `connect()`. */

@@ -2,9 +2,8 @@ import { FakeWebSocket, ManualClock, turnEventLoop } from '@aiagent/test-support
 import { Connection } from '../src/chat/connection.ts'
 import { createReconnectPolicy } from '../src/chat/reconnect-policy.ts'
 import { webSocketTransport } from '../src/chat/websocket-transport.ts'
-import { ConnectionError, type SDKError } from '../src/errors.ts'
 import type { Page } from '../src/platform/page.ts'
-import { watch } from './chat-harness.ts'
+import { toldByListener, watch } from './chat-harness.ts'
 
 interface ConnectionSetUp {
   page?: Page
@@ -20,15 +19,7 @@ export function setUpConnection({
 }: ConnectionSetUp = {}) {
   FakeWebSocket.reset()
   const clock = new ManualClock()
-  const told: string[] = []
-  const errors: SDKError[] = []
-  const reactions = new Map<string, () => void>()
-  const tell = (label: string) => {
-    told.push(label)
-    const react = reactions.get(label)
-    reactions.delete(label)
-    react?.()
-  }
+  const { told, errors, tell, fail, when } = toldByListener()
   const ends = { count: 0 }
   let asked = 0
   const connection = new Connection({
@@ -47,10 +38,7 @@ export function setUpConnection({
       opened: () => tell('opened'),
       received: data => tell(`received ${data}`),
       closed: ({ code, willReconnect }) => tell(`closed ${code}${willReconnect ? ', back soon' : ''}`),
-      failed: error => {
-        errors.push(error)
-        tell(`failed ${error instanceof ConnectionError ? error.reason : error.code}`)
-      },
+      failed: fail,
       sessionRefused: () => tell('session refused'),
       ended: () => void (ends.count += 1),
     },
@@ -62,6 +50,5 @@ export function setUpConnection({
     await turnEventLoop()
     return opening
   }
-  const when = (label: string, react: () => void) => void reactions.set(label, react)
   return { clock, connection, told, errors, ends, open, when }
 }
