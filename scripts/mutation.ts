@@ -73,7 +73,7 @@ async function mutate(name: string, { files }: MutationArea): Promise<Score | un
   writeFileSync(config, JSON.stringify(strykerOptions(files, { report, incrementalFile }), null, 2))
   process.env['MUTATION_AREA'] = name
   const { code, output } = await run(mutationTool('stryker'), ['run', config], { capture: true })
-  if (existsSync(report)) return readScore(name, JSON.parse(readFileSync(report, 'utf8')))
+  if (existsSync(report)) return readScore(name, files, JSON.parse(readFileSync(report, 'utf8')))
   console.error(`Stryker ended with ${code} and without a report.\n${output}`)
   return undefined
 }
@@ -105,10 +105,14 @@ function strykerOptions(files: readonly string[], paths: { report: string; incre
   }
 }
 
-/** Mutants that cannot run at all say nothing about the tests and are left out, as in Stryker's own score. */
-function readScore(area: string, report: MutationReport): Score {
+/**
+ * Mutants that cannot run at all say nothing about the tests and are left out, as in Stryker's own score; so are files of
+ * earlier runs that no longer belong to the area.
+ */
+function readScore(area: string, files: readonly string[], report: MutationReport): Score {
   const score: Score = { area, mutants: 0, noticed: 0, survivors: [] }
   for (const [file, { source, mutants }] of Object.entries(report.files)) {
+    if (!files.includes(file)) continue
     const lines = source.split('\n')
     for (const { mutatorName, replacement = '', status, location } of mutants) {
       if (!['Killed', 'Timeout', 'Survived', 'NoCoverage'].includes(status)) continue

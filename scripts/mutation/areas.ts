@@ -39,4 +39,10 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
     files: [`${client}/portal/portal-list.ts`, `${client}/portal/agent-list.ts`],
     tests: [`${client}/portal/portal-pipeline.*test.ts`],
   },
+  config: beside(`${client}/config`),
+  message: beside(`${client}/conversation/message`, `${client}/conversation/message-helpers`),
+  'outgoing-messages': beside(`${client}/conversation/outgoing-messages`),
+  'identity-errors': beside(`${client}/auth/pkce/identity-errors`),
+  'frame-address': beside(`${protocol}/chat/address`, `${protocol}/chat/close-code`),
+  'masking-support': beside(`${client}/masking/masking-support`),
 }
