@@ -184,3 +184,60 @@ verifies(
     expect(service.requestsTo(paths.agentDetails('help'))).toHaveLength(1)
   },
 )
+
+/** A helper for a person of the desk, on the host that the deployment names. */
+async function deskHelper(service: Service): Promise<ApiHelper> {
+  const environment = service.environment()
+  const { apiDomain } = await ApiHelper.getDeploymentInfo(service.endpoint, undefined, { environment })
+  const token = service.control.issueToken({ subject: 'desk-agent' })
+  return new ApiHelper({ apiDomain, getToken: () => token }, environment)
+}
+
+verifies('REST-07', 'ApiHelper has every call, and needs no agent for any', async service => {
+  const api = await deskHelper(service)
+  expect(await api.getAgentDetails({ agentId: 'desk' })).toMatchObject({ agentId: 'desk', userType: 'agent' })
+  expect(await api.getAiAgentSession({ agentId: 'desk' })).toMatch(/\S/)
+  const everyPortal = await api.getPortals()
+  const myPortals = await api.getMyPortals({ departmentId: 999 })
+  expect(everyPortal.length).toBeGreaterThan(myPortals.length)
+  expect(everyPortal).toEqual(expect.arrayContaining(myPortals))
+  expect(await api.getAgentsByPortal({ departmentId: 999, portalId: 1001 })).toContainEqual(
+    expect.objectContaining({ agentId: 'desk' }),
+  )
+  const ids = async () => (await api.getUserProfiles({ portalId: 1001 })).filter(each => each.isLastUsedInPortal)
+  await api.selectUserProfile({ portalId: 1001, profileId: 10 })
+  expect(await ids()).toMatchObject([{ id: 10 }])
+  await api.selectUserProfile({ portalId: 1001, profileId: 12 })
+  expect(await ids()).toMatchObject([{ id: 12 }])
+  expect(await api.getUserDetails()).toMatchObject({ id: expect.anything(), name: expect.any(String) })
+  const customer = service.control.issueToken()
+  expect(await api.getCustomerDetails({ authToken: customer })).toMatchObject({ name: expect.any(String) })
+  api.setLanguage('fr-CA')
+  await api.getUserProfiles({ portalId: 1001 })
+  expect(service.requestsTo(paths.userProfiles(1001)).at(-1)).toMatchObject({ query: { $lang: 'fr-ca' } })
+})
+
+verifies('REST-12', 'portal details, masking patterns, connected apps and earlier transcripts', async service => {
+  const api = await deskHelper(service)
+  expect(await api.getPortalDetails({ portalId: 1001 })).toMatchObject({ departmentId: 999 })
+  const [details] = service.requestsTo(paths.portalDetails(1001))
+  expect(details?.headers['authorization']).toMatch(/^(?!Bearer )\S+$/)
+
+  const { patterns = [] } = await api.getMaskingPatterns({ departmentId: 1010 })
+  expect(patterns?.length).toBeGreaterThan(0)
+  expect(await api.getMaskingPatterns({ departmentId: 1010, channel: 'mail' })).toEqual({ patterns: [] })
+  expect(service.requestsTo(paths.maskingPatterns(1010, 'chat'))).toMatchObject([{ query: { $lang: 'en-us' } }])
+
+  const { tenantId } = await service.newAgent().getDeploymentInfo()
+  const apps = await api.getConnectedApps({ tenantId: String(tenantId), agentId: 'desk' })
+  expect(Array.isArray(apps)).toBe(true)
+  const [asked] = service.requestsTo(paths.connectedApps(String(tenantId), 'desk'))
+  expect(asked?.headers['authorization']).toBeUndefined()
+
+  const agent = await service.connectedAgent()
+  await agent.send('Where is my order?')
+  await service.until(() => agent.getTranscript().length > 1, 'an answer')
+  const sessionId = service.session
+  const messages = await api.getPreviousTranscript({ agentId: 'help', sessionId })
+  expect(messages).toMatchObject([{ content: 'Where is my order?' }, { content: 'You said: Where is my order?' }])
+})
