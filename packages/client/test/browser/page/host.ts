@@ -11,6 +11,7 @@ const NAMES = [
   'queueFlushed',
   'heartbeat',
   'transcriptUpdate',
+  'transcriptRestored',
 ] satisfies AgentEventType[]
 
 /** What a test's page does with the library, and what it has heard. Everything it returns can be copied out of the page. */
@@ -40,6 +41,14 @@ export class PageHost {
   getTranscript = () => this.#agent.getTranscriptAsJSON()
   getState = () => this.#agent.getState()
   getQueueSize = () => this.#agent.getQueueSize()
+
+  destroy = (): Promise<void> => this.#agent.destroy()
+  /** What was said in both directions, in order. */
+  talk = (): string[] =>
+    this.#agent
+      .getTranscript()
+      .filter(({ message }) => message.persona !== 'system')
+      .map(({ direction, message }) => `${direction}: ${message.content}`)
 
   /** Sends texts one after the other without waiting in between. */
   async sendAll(texts: string[]): Promise<void> {
