@@ -224,6 +224,13 @@ const TEXTS: Readonly<Record<string, string>> = {
   'OWN-05': 'a second agent in the same process asks for nothing but its session',
   'OWN-06': 'the token frame is the first on every opening of an authenticated agent, and nothing overtakes what waits',
   'OWN-07': 'a send() before initialize() waits and leaves in order',
+  'OWN-30':
+    'with `resume` a conversation goes on after a reload: the same session without a session call, and what was said in the transcript, each message once, in order, with its own direction and time',
+  'OWN-31':
+    'a kept session that the service no longer knows is told by an error event and replaced by a new one, with the stored context; a failing call for what was said costs nothing but that',
+  'OWN-32':
+    'the kept session follows the conversation: replaced by restartConnection(), setSessionId() and updateUserProfile(), dropped by another portal, restartPortalInitializer(), logout() and the end that the service puts to it, kept by disconnect() and destroy()',
+  'OWN-33': 'a session is kept for one agent, portal, profile and person, and not at all where the cache is off',
   'OWN-20':
     'an agent message that hands over is followed by an `escalation` event with its data; addresses for people are http(s) only',
 }

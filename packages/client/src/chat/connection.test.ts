@@ -44,6 +44,26 @@ describe('Connection', () => {
     expect([connection.state, clock.pendingTimers, FakeWebSocket.made.length]).toEqual(['CLOSED', 0, 1])
   })
 
+  it.each([
+    ['the service closes with 1000', 1, () => FakeWebSocket.last.end(1000)],
+    ['the service closes with another code', 0, () => FakeWebSocket.last.end(1001)],
+    ['the service closes without a code', 0, () => FakeWebSocket.last.end(1005)],
+    ['this side closes', 0, (connection: Connection) => connection.close(1000)],
+    [
+      'the service answers a goodbye',
+      0,
+      (connection: Connection) => {
+        connection.expectEnd()
+        FakeWebSocket.last.end(1000)
+      },
+    ],
+  ])('counts the conversation as over where it is: %s', async (_how, times, end) => {
+    const { connection, ends, open } = setUp()
+    await open()
+    end(connection)
+    expect(ends.count).toBe(times)
+  })
+
   it.each([1000, 1005])('[FLOW-02] rejects and stays closed when code %i comes before the opening', async code => {
     const { connection, clock } = setUp()
     const opening = watch(connection.open())
