@@ -233,6 +233,10 @@ const TEXTS: Readonly<Record<string, string>> = {
   'OWN-33': 'a session is kept for one agent, portal, profile and person, and not at all where the cache is off',
   'OWN-20':
     'an agent message that hands over is followed by an `escalation` event with its data; addresses for people are http(s) only',
+  'OWN-21':
+    'ask() resolves with the first answer after its question was written, one question at a time and in order; every ask() settles',
+  'OWN-22': 'messages() gives what the agent says from the call on, to several readers at once, and loses nothing',
+  'OWN-23': "setLanguage() of the agent goes before the agent's own language, before initialize() and after it",
 }
 
 /** What later work proves. */

@@ -8,6 +8,7 @@ import type { Message, MessageObject } from './conversation/message.ts'
 import { createContextMessage } from './conversation/message-helpers.ts'
 import type { MessageProcessor } from './conversation/message-processor.ts'
 import type { SendOptions } from './conversation/outgoing-messages.ts'
+import type { AskOptions } from './conversation/question-line.ts'
 import type { TranscriptEntry, TranscriptOptions, TranscriptRow } from './conversation/transcript.ts'
 import { abortedError } from './errors.ts'
 import type { AgentEvents } from './events.ts'
@@ -15,6 +16,7 @@ import type { Logger } from './logger.ts'
 import type { MaskingPreview } from './masking/masking.ts'
 import type { Environment } from './platform/environment.ts'
 import { changeUserProfile, restartPortals } from './startup/portal-changes.ts'
+import { release } from './startup/release.ts'
 import { dropWaiting, restartConversation } from './startup/restart-conversation.ts'
 import { signOut } from './startup/sign-out.ts'
 import { Subscribable } from './util/subscribable.ts'
@@ -125,19 +127,8 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * Leaves the chat without a word and releases every timer, listener and socket. What is under way, and every later call
    * that would do something, is rejected with code ABORTED.
    */
-  async destroy(): Promise<void> {
-    const { startup, resumption, chat, outgoing, inbox, authentication, events, logger } = this.#parts
-    startup.destroy()
-    // First of all, for an agent that is made right after this call.
-    const released = resumption?.(part => part.release())
-    await chat.disconnect({ skipGracefulDisconnect: true })
-    chat.clearQueue()
-    outgoing.clear()
-    inbox.clear()
-    // A strategy of the host's may fail here: the rest is released all the same.
-    await authentication.cleanup().catch(error => logger.warn('The authentication could not be cleaned up.', { error }))
-    await released
-    events.removeAllListeners()
+  destroy(): Promise<void> {
+    return release(this.#parts)
   }
 
   // ── Messages ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -168,12 +159,43 @@ export class AiAgent extends Subscribable<AgentEvents> {
     return this.#parts.masking.preview(text)
   }
 
-  /** How many messages wait to be sent. */
-  getQueueSize(): number {
-    return this.#parts.chat.queueSize + this.#parts.outgoing.heldCount
+  /**
+   * Sends text as {@link send} does, and resolves with the agent's answer.
+   *
+   * The wire does not say which message an answer belongs to, so the first message of the agent after the question was
+   * written counts. One question is out at a time, and later ones wait for their turn. What the agent says unasked just
+   * then, the second message of an earlier answer, or the late answer to a question that was given up, cannot be told from
+   * the answer: where an agent speaks in several messages, use {@link messages}.
+   *
+   * A connection that is lost and comes back leaves the question open.
+   *
+   * @throws {MessageError} reason `timeout` (see {@link AskOptions}); `refused` when the service reports an error instead;
+   *   `closed` when the chat or its session ends before the answer; `cleared` when the question was dropped from the queue;
+   *   `invalid`, `queue_full` and `encoding_failed` as {@link send}
+   * @throws {SDKError} code ABORTED when the signal is aborted, or the agent destroyed
+   */
+  async ask(text: string, options?: AskOptions): Promise<Message> {
+    this.#parts.startup.requireAlive('ask()')
+    return this.#parts.questions.ask(text, options)
   }
 
-  /** Drops the messages that wait; each is told by an `error` event with its id. */
+  /**
+   * What the agent says from now on, for `for await`. Goes on over reconnects and new sessions, and ends with the loop,
+   * when the signal is aborted, and with {@link destroy}. Each call has all messages to itself.
+   *
+   * Messages that come while nobody pulls are kept without limit, so that none is lost: end what you do not read.
+   */
+  messages({ signal }: OperationOptions = {}): AsyncIterableIterator<Message> {
+    this.#parts.startup.requireAlive('messages()')
+    return this.#parts.streams.open(signal)
+  }
+
+  /** How many messages wait to be sent, questions that wait for their turn among them. */
+  getQueueSize(): number {
+    return this.#parts.chat.queueSize + this.#parts.outgoing.heldCount + this.#parts.questions.size
+  }
+
+  /** Drops the messages that wait; each is told by an `error` event with its id, a question by its promise. */
   clearQueue(): void {
     dropWaiting(this.#parts)
   }

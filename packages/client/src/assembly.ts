@@ -16,7 +16,9 @@ import { createContextMessage } from './conversation/message-helpers.ts'
 import { createMessageIds } from './conversation/message-ids.ts'
 import { MessagePlace } from './conversation/message-place.ts'
 import { MessageProcessor } from './conversation/message-processor.ts'
+import { MessageStreams } from './conversation/message-streams.ts'
 import { OutgoingMessages } from './conversation/outgoing-messages.ts'
+import { QuestionLine } from './conversation/question-line.ts'
 import { Transcript, type TranscriptEntry } from './conversation/transcript.ts'
 import { MessageError, type SDKError } from './errors.ts'
 import type { AgentEvent, AgentEvents } from './events.ts'
@@ -50,6 +52,8 @@ export interface Parts {
   readonly resumption: LazyPart<Resumption> | undefined
   readonly chat: Chat
   readonly outgoing: OutgoingMessages
+  readonly questions: QuestionLine
+  readonly streams: MessageStreams
   readonly inbox: Inbox
   readonly processor: MessageProcessor
   readonly transcript: Transcript
@@ -127,6 +131,8 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
     // Several callers may wait for what failed, and each tells of it.
     if (told.has(error)) return
     told.add(error)
+    // A question's own promise tells.
+    if (questions.failed(error)) return
     logger.warn(error.message, { code: error.code })
     emit('error', () => ({ error }))
   }
@@ -206,7 +212,7 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
           const wasUp = chat.state !== 'IDLE' && chat.state !== 'CLOSED'
           // A switch that failed has left the chat already: the next one still owes it.
           const requireCurrent = startup.reopen(startup.takeReconnect() || wasUp)
-          return leaveForPortal({ chat, session, outgoing, inbox, transcript, emitError }, requireCurrent)
+          return leaveForPortal({ chat, session, outgoing, questions, inbox, transcript, emitError }, requireCurrent)
         },
       },
     },
@@ -225,6 +231,8 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
       if (result?.type === 'chat_history_processed')
         void resumption?.(part => part.historyArrived(message.messageData?.chat_history ?? []))
       emitInbound(emit, message, result)
+      streams.push(message)
+      questions.heard(message)
     },
     unclaimed: message => logger.warn('A message arrived that no handler takes.', { role: message.role }),
     unreadable: (error, data) => {
@@ -267,21 +275,27 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
       stateChanged: (state, previousState, retryInMs) => {
         logger.debug(`Connection: ${previousState} → ${state}`)
         emit('stateChanged', () => ({ state, previousState, ...(retryInMs === undefined ? {} : { retryInMs }) }))
+        if (state === 'CLOSED') questions.ended()
       },
-      connected: () => emit('connected', () => ({})),
+      connected: () => {
+        questions.opened()
+        emit('connected', () => ({}))
+      },
       closed: event => emit('closed', () => event),
       received: data => inbox.receive(data),
       failed: emitError,
       flushed: count => emit('queueFlushed', () => ({ count })),
+      written: id => questions.written(id),
       tokenNeeded: () => emit('tokenExpiring', () => ({ reason: 'transport_request' })),
     },
   })
 
+  const newId = createMessageIds(() => environment.randomUUID())
   const outgoing = new OutgoingMessages({
     isSettled: () => startup.isReady,
     limit: config.maxQueueSize,
     waitingInLane: () => chat.queueSize,
-    newId: createMessageIds(() => environment.randomUUID()),
+    newId,
     now: clock.now,
     place: () => place,
     mask: (content, messageId) => masking.maskOutgoing(content, messageId),
@@ -291,6 +305,18 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
       record(message, 'sent')
     },
     failed: emitError,
+    full: id => queueFull(id, config.maxQueueSize),
+  })
+
+  const streams = new MessageStreams()
+  const questions: QuestionLine = new QuestionLine({
+    clock,
+    newId,
+    sessionId: () => session.id,
+    submit: (content, id) => outgoing.submit(content, { id }),
+    withdraw: id => outgoing.withdraw(id) || chat.withdraw(id),
+    limit: config.maxQueueSize,
+    waiting: () => chat.queueSize + outgoing.heldCount,
     full: id => queueFull(id, config.maxQueueSize),
   })
 
@@ -312,6 +338,8 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
     resumption,
     chat,
     outgoing,
+    questions,
+    streams,
     inbox,
     processor,
     transcript,

@@ -109,6 +109,11 @@ export type MessageErrorReason =
   | 'masking_unavailable'
   | 'cleared'
   | 'unreadable'
+  /** The answer to a question did not come in time, or the chat or its session ended before it came. */
+  | 'timeout'
+  | 'closed'
+  /** The service reported an error where an answer was waited for. */
+  | 'refused'
 
 /** A message was refused, removed from the queue, or could not be read. */
 export class MessageError extends SDKError {

@@ -139,6 +139,7 @@ export {
 } from './conversation/message-helpers.ts'
 export { MessageProcessor } from './conversation/message-processor.ts'
 export type { SendOptions } from './conversation/outgoing-messages.ts'
+export type { AskOptions } from './conversation/question-line.ts'
 export {
   Transcript,
   type TranscriptConfig,

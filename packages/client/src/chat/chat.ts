@@ -27,6 +27,8 @@ export interface ChatListener {
   received(data: unknown): void
   failed(error: SDKError): void
   flushed(count: number): void
+  /** A message has been written to the socket. */
+  written?(id: string): void
   /** The service wants a token, and none could be had. */
   tokenNeeded(): void
 }
@@ -104,7 +106,13 @@ export class Chat {
         ended: () => session.ended(),
       },
     })
-    this.#lane = new OutboundLane({ clock, page, maxQueueSize: options.maxQueueSize, onFlushed: listener.flushed })
+    this.#lane = new OutboundLane({
+      clock,
+      page,
+      maxQueueSize: options.maxQueueSize,
+      onFlushed: listener.flushed,
+      onWritten: id => listener.written?.(id),
+    })
     this.#token = new TokenDialogue({
       ...options.token,
       onReady: transport => this.#ready(transport),
@@ -190,6 +198,11 @@ export class Chat {
    */
   send(id: string, frame: string): void {
     this.#lane.accept(id, frame)
+  }
+
+  /** Takes a message back that waits; false when it does not. */
+  withdraw(id: string): boolean {
+    return this.#lane.withdraw(id)
   }
 
   /** Takes out what waits, and returns it. */

@@ -29,6 +29,8 @@ export interface OutboundLaneOptions {
   clock: Clock
   page?: Page | undefined
   maxQueueSize: number
+  /** A message has been written to a socket. */
+  onWritten?(id: string): void
   /** Everything that waited has been written: how many messages, since the lane was last flowing. */
   onFlushed(count: number): void
 }
@@ -76,6 +78,7 @@ export class OutboundLane {
     if (this.#state.at === 'flowing') {
       try {
         this.#state.transport.send(data)
+        this.#options.onWritten?.(id)
         return
       } catch {
         // The socket is going down and its close event is on the way: the message waits for the next one.
@@ -101,6 +104,11 @@ export class OutboundLane {
     this.#state = SHUT
   }
 
+  /** Takes a message out that waits; false when it does not. */
+  withdraw(id: string): boolean {
+    return this.#queue.remove(id)
+  }
+
   /** Takes out everything that waits, and returns it. */
   clear(): QueuedMessage[] {
     this.#flushed = 0
@@ -121,6 +129,7 @@ export class OutboundLane {
       }
       this.#queue.dequeue()
       this.#flushed++
+      this.#options.onWritten?.(entry.id)
     }
     if (this.#state !== state) return
     if (!this.#queue.isEmpty) return this.#pause(state)

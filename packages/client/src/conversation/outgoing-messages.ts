@@ -80,6 +80,13 @@ export class OutgoingMessages {
     }
   }
 
+  /** Takes a message back that is held; false when it is not. */
+  withdraw(id: string): boolean {
+    const at = this.#held.findIndex(message => message.messageId === id)
+    if (at >= 0) this.#held.splice(at, 1)
+    return at >= 0
+  }
+
   /** Takes out what is held, and returns the ids. */
   clear(): string[] {
     const ids = this.#held.map(message => message.messageId as string)

@@ -1,6 +1,7 @@
 import type { Chat } from '../chat/chat.ts'
 import type { Inbox } from '../conversation/inbox.ts'
 import type { OutgoingMessages } from '../conversation/outgoing-messages.ts'
+import type { QuestionLine } from '../conversation/question-line.ts'
 import type { Transcript } from '../conversation/transcript.ts'
 import { MessageError, SDKError } from '../errors.ts'
 
@@ -8,6 +9,7 @@ import { MessageError, SDKError } from '../errors.ts'
 export interface Waiting {
   readonly chat: Chat
   readonly outgoing: OutgoingMessages
+  readonly questions: QuestionLine
   /** Tells of a failure, once however often it is given. */
   readonly emitError: (error: SDKError) => void
 }
@@ -19,7 +21,9 @@ export interface Conversation extends Waiting {
 }
 
 /** Drops every message that waits, and says so for each (protocol: nothing is lost in silence). */
-export function dropWaiting({ chat, outgoing, emitError }: Waiting): void {
+export function dropWaiting({ chat, outgoing, questions, emitError }: Waiting): void {
+  // First those whose turn has not come: dropping the one before them would give them theirs.
+  questions.clear()
   for (const messageId of [...chat.clearQueue().map(entry => entry.id), ...outgoing.clear()])
     emitError(new MessageError('The message was dropped before it was sent.', 'cleared', { messageId }))
 }

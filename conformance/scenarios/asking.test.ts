@@ -1,0 +1,70 @@
+import { eventually } from '@aiagent/test-support'
+import { expect } from 'vitest'
+import { verifies } from '../verifies.ts'
+
+const answer = { persona: 'agent', role: 'customer support agent' } as const
+
+verifies(
+  'OWN-21',
+  'questions are answered one after the other, also those asked before the chat is open',
+  async service => {
+    const agent = service.newAgent()
+    const early = [agent.ask('one'), agent.ask('two')]
+    await agent.initialize()
+    await agent.connect()
+    const asked = [...early, agent.ask('three')]
+    expect((await service.through(Promise.all(asked))).map(({ content }) => content)).toEqual([
+      'You said: one',
+      'You said: two',
+      'You said: three',
+    ])
+    expect(service.frames().map(({ content }) => content)).toEqual(['one', 'two', 'three'])
+  },
+)
+
+verifies('OWN-21', 'what the agent said before a question was written does not answer it', async service => {
+  const agent = await service.connectedAgent()
+  const heard: unknown[] = []
+  agent.on('agentMessage', ({ payload }) => heard.push(payload.message.content))
+  service.control.pushFrame(service.session, { ...answer, content: 'Good day.' })
+  await eventually(() => heard.length)
+  expect((await service.through(agent.ask('one'))).content).toBe('You said: one')
+})
+
+verifies(
+  'OWN-21',
+  'a question is rejected when the chat ends, and the next one is asked in the next chat',
+  async service => {
+    const agent = await service.connectedAgent()
+    service.faults.add({ kind: 'lose-frames', direction: 'to-service', times: 1 })
+    const first = agent.ask('one')
+    const failure = first.catch(error => error)
+    const second = agent.ask('two')
+    await service.through(agent.disconnect())
+    expect([await failure, agent.getQueueSize()]).toMatchObject([{ reason: 'closed' }, 1])
+    await agent.connect()
+    expect((await service.through(second)).content).toBe('You said: two')
+  },
+)
+
+verifies('OWN-22', 'the messages of the agent can be read in a loop, from the call on and none lost', async service => {
+  const agent = await service.connectedAgent()
+  const controller = new AbortController()
+  const all: (string | undefined)[] = []
+  const first: (string | undefined)[] = []
+  const readAll = async () => {
+    for await (const { content } of agent.messages({ signal: controller.signal })) all.push(content)
+  }
+  const readFirst = async () => {
+    for await (const { content } of agent.messages()) {
+      first.push(content)
+      break
+    }
+  }
+  const reading = [readAll(), readFirst()]
+  for (const content of ['one', 'two', 'three']) service.control.pushFrame(service.session, { ...answer, content })
+  await eventually(() => all.length === 3)
+  controller.abort()
+  await Promise.all(reading)
+  expect([all, first]).toEqual([['one', 'two', 'three'], ['one']])
+})

@@ -1,0 +1,86 @@
+import { PERSONA } from '@aiagent/protocol'
+import type { Message } from './message.ts'
+
+/** The iterators over what the agent says. It owns them while they are open. */
+export class MessageStreams {
+  #open: Set<MessageStream> | undefined
+
+  /** An iterator over every message from now on. See `AiAgent.messages()`. */
+  open(signal?: AbortSignal): AsyncIterableIterator<Message> {
+    this.#open ??= new Set()
+    const open = this.#open
+    const stream: MessageStream = new MessageStream(signal, () => open.delete(stream))
+    if (!signal?.aborted) open.add(stream)
+    return stream
+  }
+
+  /** A message has arrived; those of the agent count. */
+  push(message: Message): void {
+    if (message.persona !== PERSONA.AGENT) return
+    for (const stream of this.#open ?? []) stream.push(message)
+  }
+
+  /** No more messages will come: each iterator ends when it has given what it holds. */
+  end(): void {
+    for (const stream of this.#open ?? []) stream.end()
+  }
+}
+
+/**
+ * Holds messages until they are pulled, and pulls until a message comes; one of the two is always empty.
+ *
+ * What it holds has no limit: to drop messages would be to lie about what was said, people and agents write slowly, and
+ * a stream that nobody pulls from any more has `return()` and its signal.
+ */
+class MessageStream implements AsyncIterableIterator<Message> {
+  readonly #signal: AbortSignal | undefined
+  readonly #onEnd: () => void
+  #held: Message[] = []
+  #pulls: ((result: IteratorResult<Message, undefined>) => void)[] = []
+  #isOver = false
+
+  constructor(signal: AbortSignal | undefined, onEnd: () => void) {
+    this.#signal = signal
+    this.#onEnd = onEnd
+    if (signal?.aborted) this.#isOver = true
+    else signal?.addEventListener('abort', this.#abort)
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  next(): Promise<IteratorResult<Message, undefined>> {
+    const message = this.#held.shift()
+    if (message) return Promise.resolve({ done: false, value: message })
+    if (this.#isOver) return Promise.resolve(OVER)
+    return new Promise(resolve => this.#pulls.push(resolve))
+  }
+
+  return(): Promise<IteratorResult<Message, undefined>> {
+    this.#abort()
+    return Promise.resolve(OVER)
+  }
+
+  push(message: Message): void {
+    const pull = this.#pulls.shift()
+    if (pull) pull({ done: false, value: message })
+    else this.#held.push(message)
+  }
+
+  end(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#signal?.removeEventListener('abort', this.#abort)
+    this.#onEnd()
+    for (const pull of this.#pulls.splice(0)) pull(OVER)
+  }
+
+  /** Whoever leaves wants nothing more, also not what is held. */
+  readonly #abort = () => {
+    this.#held = []
+    this.end()
+  }
+}
+
+const OVER: IteratorReturnResult<undefined> = Object.freeze({ done: true, value: undefined })
