@@ -171,7 +171,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
    *
    * @throws {MessageError} reason `timeout` (see {@link AskOptions}); `refused` when the service reports an error instead;
    *   `closed` when the chat or its session ends before the answer; `cleared` when the question was dropped from the queue;
-   *   `invalid`, `queue_full` and `encoding_failed` as {@link send}
+   *   the other reasons as {@link send}
    * @throws {SDKError} code ABORTED when the signal is aborted, or the agent destroyed
    */
   async ask(text: string, options?: AskOptions): Promise<Message> {
