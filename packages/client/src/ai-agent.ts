@@ -5,10 +5,10 @@ import { type AiAgentConfig, requireSessionId } from './config.ts'
 import type { CallerInfo, CallTranscriptEntry } from './connector/call-state.ts'
 import type { ContextAttributes } from './conversation/context-store.ts'
 import type { Message, MessageObject } from './conversation/message.ts'
-import { createContextMessage } from './conversation/message-helpers.ts'
 import type { MessageProcessor } from './conversation/message-processor.ts'
 import type { SendOptions } from './conversation/outgoing-messages.ts'
 import type { AskOptions } from './conversation/question-line.ts'
+import { tellContext } from './conversation/tell-context.ts'
 import type { TranscriptEntry, TranscriptOptions, TranscriptRow } from './conversation/transcript.ts'
 import { abortedError } from './errors.ts'
 import type { AgentEvents } from './events.ts'
@@ -162,16 +162,12 @@ export class AiAgent extends Subscribable<AgentEvents> {
   /**
    * Sends text as {@link send} does, and resolves with the agent's answer.
    *
-   * The wire does not say which message an answer belongs to, so the first message of the agent after the question was
-   * written counts. One question is out at a time, and later ones wait for their turn. What the agent says unasked just
-   * then, the second message of an earlier answer, or the late answer to a question that was given up, cannot be told from
-   * the answer: where an agent speaks in several messages, use {@link messages}.
+   * The wire does not say which message an answer belongs to: the first of the agent after the question was written counts.
+   * One question is out at a time, later ones wait for their turn. What the agent says unasked just then, in a second
+   * message, or in late answer to a question given up, cannot be told from the answer; {@link messages} gives all of it.
    *
-   * A connection that is lost and comes back leaves the question open.
-   *
-   * @throws {MessageError} reason `timeout` (see {@link AskOptions}); `refused` when the service reports an error instead;
-   *   `closed` when the chat or its session ends before the answer; `cleared` when the question was dropped from the queue;
-   *   the other reasons as {@link send}
+   * @throws {MessageError} reason `timeout`; `refused` when the service reports an error instead; `closed` when the chat or
+   *   its session ends for good; `cleared` when it was dropped from the queue; the others as {@link send}
    * @throws {SDKError} code ABORTED when the signal is aborted, or the agent destroyed
    */
   async ask(text: string, options?: AskOptions): Promise<Message> {
@@ -180,10 +176,8 @@ export class AiAgent extends Subscribable<AgentEvents> {
   }
 
   /**
-   * What the agent says from now on, for `for await`. Goes on over reconnects and new sessions, and ends with the loop,
-   * when the signal is aborted, and with {@link destroy}. Each call has all messages to itself.
-   *
-   * Messages that come while nobody pulls are kept without limit, so that none is lost: end what you do not read.
+   * What the agent says from now on, for `for await`. Goes on over reconnects and new sessions, and ends with the loop, the
+   * signal, and {@link destroy}. What nobody has pulled yet is kept without limit: end what you do not read.
    */
   messages({ signal }: OperationOptions = {}): AsyncIterableIterator<Message> {
     this.#parts.startup.requireAlive('messages()')
@@ -236,12 +230,8 @@ export class AiAgent extends Subscribable<AgentEvents> {
    *   context is as it was then, so that the same call can be made again.
    */
   async setContext(attributes: Record<string, unknown>, options: { sendImmediately?: boolean } = {}): Promise<void> {
-    const { startup, context, outgoing } = this.#parts
-    startup.requireAlive('setContext()')
-    const changed = context.changesOf(attributes)
-    if (Object.keys(changed).length === 0) return
-    if (options.sendImmediately) outgoing.submit(createContextMessage({ context: changed }))
-    context.merge(changed)
+    this.#parts.startup.requireAlive('setContext()')
+    tellContext(this.#parts, attributes, options.sendImmediately)
   }
 
   /** The context, or null where there is none; the same frozen object until it changes. */
@@ -349,6 +339,15 @@ export class AiAgent extends Subscribable<AgentEvents> {
   /** Who is signed in, as a user or a customer; null where nobody is, or the service does not say. */
   getUserDetails(): UserDetails | null {
     return this.#parts.startup.user
+  }
+
+  /**
+   * Sets the language of names and lists for the REST calls from now on, as `fr-CA`. It goes before the agent's own, also
+   * when set before `initialize()`; blank, null and undefined give the agent's own back.
+   */
+  setLanguage(code: string | null | undefined): void {
+    this.#parts.startup.requireAlive('setLanguage()')
+    this.#parts.language.choose(code)
   }
 
   /** All parameters of the host, well-known or not. */

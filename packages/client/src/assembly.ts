@@ -1,4 +1,4 @@
-import { isJsonObject, PERSONA, type Portal, parseServerMessage, ROLE } from '@aiagent/protocol'
+import { PERSONA, type Portal, parseServerMessage } from '@aiagent/protocol'
 import { AuthenticationService } from './auth/authentication-service.ts'
 import { Chat } from './chat/chat.ts'
 import { chatAddress } from './chat/chat-address.ts'
@@ -12,7 +12,7 @@ import { ContextStore } from './conversation/context-store.ts'
 import { type Emit, emitInbound } from './conversation/inbound-events.ts'
 import { Inbox } from './conversation/inbox.ts'
 import { Message, type ReceivedIn, receivedMessage } from './conversation/message.ts'
-import { createContextMessage } from './conversation/message-helpers.ts'
+import { createContextMessage, isContextMessage } from './conversation/message-helpers.ts'
 import { createMessageIds } from './conversation/message-ids.ts'
 import { MessagePlace } from './conversation/message-place.ts'
 import { MessageProcessor } from './conversation/message-processor.ts'
@@ -25,12 +25,11 @@ import type { AgentEvent, AgentEvents } from './events.ts'
 import { readInitParams } from './init-params.ts'
 import { type LogContext, Logger } from './logger.ts'
 import { Masking } from './masking/masking.ts'
-import type { CacheAdapter, CacheConfig } from './platform/cache-adapter.ts'
-import { resolveCacheAdapter } from './platform/create-cache-adapter.ts'
+import { resolveOwnAdapter } from './platform/create-cache-adapter.ts'
 import { resolveEnvironment } from './platform/default-environment.ts'
 import type { Environment } from './platform/environment.ts'
-import { MemoryCacheAdapter } from './platform/memory-cache-adapter.ts'
 import { withPortalAttribute } from './portal/portal-context.ts'
+import { LanguageChoice } from './startup/language-choice.ts'
 import { leaveForPortal } from './startup/portal-changes.ts'
 import type { Resumption } from './startup/resumption.ts'
 import { Startup } from './startup/startup.ts'
@@ -47,6 +46,7 @@ export interface Parts {
   readonly emitError: (error: SDKError) => void
   readonly authentication: AuthenticationService
   readonly startup: Startup
+  readonly language: LanguageChoice
   readonly session: ChatSession
   /** Keeps the session for a later page, where the host wants that. */
   readonly resumption: LazyPart<Resumption> | undefined
@@ -149,7 +149,7 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
   }
 
   const context = new ContextStore({
-    adapter: contextAdapter(config.cache, environment, logger),
+    adapter: resolveOwnAdapter(config.cache, environment, (...warning) => logger.warn(...warning)),
     agentId: config.id,
     keyPrefix: config.cache.contextPrefix ?? config.cache.keyPrefix,
     now: clock.now,
@@ -173,8 +173,19 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
 
   // An anonymous token is anybody's, and its subject may change with every token.
   const personOf = (token: string) => (authentication.isAnonymousStrategy() ? undefined : subjectFingerprint(token))
+  const language = new LanguageChoice()
   const params = readInitParams(config.initParams)
-  const shared = { ...config, agentId: config.id, params, environment, logger, authentication, calls, emitError }
+  const shared = {
+    ...config,
+    agentId: config.id,
+    params,
+    language,
+    environment,
+    logger,
+    authentication,
+    calls,
+    emitError,
+  }
   const startup: Startup = new Startup({
     ...shared,
     loginScopes: loginScopes(config.auth),
@@ -334,6 +345,7 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
     emitError,
     authentication,
     startup,
+    language,
     session,
     resumption,
     chat,
@@ -358,16 +370,6 @@ function ownLogger(config: ResolvedConfig, environment: Environment, contextProv
   )
 }
 
-/**
- * Where the context is kept. Without a browser's store each agent has a memory of its own: agents of one process may
- * share answers and tokens, but their conversations are different people's.
- */
-function contextAdapter(cache: CacheConfig, environment: Environment, logger: Logger): CacheAdapter {
-  if (cache.enabled === false) return new MemoryCacheAdapter()
-  const adapter = resolveCacheAdapter(cache, environment, (...warning) => logger.warn(...warning))
-  return adapter === environment.memory ? new MemoryCacheAdapter() : adapter
-}
-
 /** The context as a new session gets it, with the portal that was chosen. */
 function sessionContext(context: ContextStore, portal: Portal | undefined): { context?: Record<string, unknown> } {
   const attributes = context.get()
@@ -378,12 +380,4 @@ function sessionContext(context: ContextStore, portal: Portal | undefined): { co
 /** The scopes of a login that the host configured. */
 function loginScopes(auth: ResolvedConfig['auth']): readonly string[] | undefined {
   return auth && 'type' in auth && auth.type === 'pkce' ? auth.config.scopes : undefined
-}
-
-function isContextMessage(
-  message: Message,
-): message is Message & { messageData: { context: Record<string, unknown> } } {
-  return (
-    message.persona === PERSONA.SYSTEM && message.role === ROLE.CONTEXT && isJsonObject(message.messageData?.context)
-  )
 }

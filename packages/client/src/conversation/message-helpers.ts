@@ -1,5 +1,5 @@
-import { type FeedbackRating, PERSONA, ROLE } from '@aiagent/protocol'
-import type { MessageObject } from './message.ts'
+import { type FeedbackRating, isJsonObject, PERSONA, ROLE } from '@aiagent/protocol'
+import type { Message, MessageObject } from './message.ts'
 
 /** What every helper takes beside its own part. */
 export interface MessageHelperParams {
@@ -44,6 +44,15 @@ export interface TokenMessageParams extends MessageHelperParams {
 /** Attributes that join the session's context. `send()` merges them into the stored context as well. */
 export function createContextMessage({ context, ...ids }: ContextMessageParams): MessageObject {
   return { ...ids, persona: PERSONA.SYSTEM, role: ROLE.CONTEXT, messageData: { context } }
+}
+
+/** Whether a message carries attributes of the context. */
+export function isContextMessage(
+  message: Message,
+): message is Message & { messageData: { context: Record<string, unknown> } } {
+  return (
+    message.persona === PERSONA.SYSTEM && message.role === ROLE.CONTEXT && isJsonObject(message.messageData?.context)
+  )
 }
 
 /** A thumb up or down for one answer. */

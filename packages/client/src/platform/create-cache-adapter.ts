@@ -3,6 +3,7 @@ import type { Clock } from './clock.ts'
 import { defaultEnvironment } from './default-environment.ts'
 import type { Environment, StorageLike } from './environment.ts'
 import { GuardedCacheAdapter, type StoreWarning } from './guarded-cache-adapter.ts'
+import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
 import { StorageCacheAdapter } from './storage-cache-adapter.ts'
 
 type Stores = Pick<Environment, 'sessionStorage' | 'localStorage' | 'memory' | 'console'>
@@ -57,6 +58,20 @@ export function resolveCacheAdapter(
   if (config?.enabled === false) return new EmptyCacheAdapter()
   if (config?.adapter) return guardCacheAdapter(config.adapter, environment.clock, warn)
   return createCacheAdapter(config?.storageType, environment, warn)
+}
+
+/**
+ * The same for what belongs to one agent alone, such as its context. Without a browser's store each gets a memory of its
+ * own: agents of one process may share answers and tokens, but their conversations are different people's.
+ */
+export function resolveOwnAdapter(
+  config: StoreChoice,
+  environment: Stores & Pick<Environment, 'clock'>,
+  warn: StoreWarning,
+): CacheAdapter {
+  if (config.enabled === false) return new MemoryCacheAdapter()
+  const adapter = resolveCacheAdapter(config, environment, warn)
+  return adapter === environment.memory ? new MemoryCacheAdapter() : adapter
 }
 
 /** A store that holds nothing. */

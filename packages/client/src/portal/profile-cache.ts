@@ -9,6 +9,8 @@ export interface ProfileCacheOptions {
   agentId: string
   /** Address of the deployment, since several may share a store. */
   endpoint: string
+  /** The language that the host chose, in which names come; without one they come in the agent's own. */
+  language?(): string | undefined
   /** How long a list counts as fresh, in milliseconds. */
   ttlMs: number
   now(): number
@@ -61,7 +63,9 @@ export class ProfileCache {
   }
 
   #key(portalId: Id, person: string): string {
-    return `${this.#prefix(portalId)}${fnv1a(this.#options.endpoint)}_${person}`
+    const language = this.#options.language?.()
+    const whose = `${this.#prefix(portalId)}${fnv1a(this.#options.endpoint)}_${person}`
+    return language ? `${whose}_${fnv1a(language.toLowerCase())}` : whose
   }
 
   #prefix(portalId?: Id): string {

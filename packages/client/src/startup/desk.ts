@@ -20,6 +20,7 @@ import { MemoryCacheAdapter } from '../platform/memory-cache-adapter.ts'
 import { PortalPipeline, type PortalPipelineListener } from '../portal/portal-pipeline.ts'
 import { ProfileCache } from '../portal/profile-cache.ts'
 import { SelectedProfileStore, storagePrefix } from '../portal/selected-profile-store.ts'
+import type { LanguageChoice } from './language-choice.ts'
 import type { StartupFacts } from './startup-facts.ts'
 
 /** What is known of the agent so far. */
@@ -39,6 +40,7 @@ export interface DeskOptions {
   readonly logger: Logger
   readonly authentication: AuthenticationService
   readonly calls: CallState
+  readonly language: LanguageChoice
   known(): KnownFacts
   /** The agent's `message` events, by payload. */
   onMessage(listener: (payload: unknown) => void): () => void
@@ -60,12 +62,13 @@ export class Desk {
 
   constructor(options: DeskOptions) {
     this.#options = options
-    const { agentId, cache, environment, logger, calls, gates } = options
+    const { agentId, cache, environment, logger, calls, gates, language } = options
     const { clock } = environment
     this.#profileCache = new ProfileCache({
       adapter: resolveCacheAdapter(cache, environment, (...warning) => logger.warn(...warning)),
       agentId,
       endpoint: options.endpoint,
+      language: () => language.chosen,
       ttlMs: cache.ttl ?? PROFILE_TTL_MS,
       now: clock.now,
     })

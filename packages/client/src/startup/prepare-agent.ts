@@ -8,6 +8,7 @@ import { readInitParams } from '../init-params.ts'
 import type { Logger } from '../logger.ts'
 import type { CacheConfig } from '../platform/cache-adapter.ts'
 import type { Environment } from '../platform/environment.ts'
+import type { LanguageChoice } from './language-choice.ts'
 import type { StartupFacts } from './startup-facts.ts'
 
 export { loadMasker } from './load-masking.ts'
@@ -17,6 +18,7 @@ export interface PreparationOptions {
   agentId: string
   cache: CacheConfig
   authentication: AuthenticationService
+  language: LanguageChoice
   /** Scopes of a login that the host configured. */
   loginScopes: readonly string[] | undefined
   /** How a person signs in where the host configured no login. */
@@ -44,6 +46,7 @@ export async function findDeployment(options: PreparationOptions, signal: AbortS
     },
     environment,
   )
+  options.language.attach(api)
   return { deployment: Object.freeze(deployment), api }
 }
 
@@ -53,7 +56,7 @@ export async function findDeployment(options: PreparationOptions, signal: AbortS
  */
 export async function meetAgent(
   { deployment, api }: Deployment,
-  { agentId, authentication, initParams }: PreparationOptions,
+  { agentId, authentication, initParams, language }: PreparationOptions,
   signal: AbortSignal,
 ): Promise<AgentDetails> {
   const known = { deploymentInfo: deployment, scopes: parseScopes(initParams['scopes']) }
@@ -65,7 +68,7 @@ export async function meetAgent(
     signal.throwIfAborted()
     return ask()
   })
-  api.setLanguage(agent.languageCode)
+  language.learn(agent.languageCode)
   return agent
 }
 
