@@ -264,3 +264,30 @@ verifies(
     expect(await languages('')).toEqual(['en-us en-us'])
   },
 )
+
+verifies(
+  ['OWN-23', 'REST-05', 'REST-06'],
+  'the language that the host chose goes before the agent’s own, and each language has its own kept lists',
+  async service => {
+    const { agent } = openDesk(service, { id: 'desk-british', ...ENTER_SUPPORT })
+    /** The languages of the calls that were made, list call first. */
+    const languages = async (act: () => Promise<void>) => {
+      const before = service.control.requests().length
+      await service.through(act())
+      const asked = service.control.requests().slice(before)
+      return [LISTS.my, paths.portalDetails(1001), paths.userProfiles(1001)].map(path => {
+        const { query, headers } = asked.find(request => request.path === path) ?? {}
+        return query && `${query['$lang']} ${headers?.['accept-language']}`
+      })
+    }
+    agent.setLanguage(' fr-CA ')
+    expect(await languages(() => agent.initialize())).toEqual(Array(3).fill('fr-ca fr-ca'))
+    agent.setLanguage(null)
+    expect(await languages(() => agent.restartPortalInitializer())).toEqual(Array(3).fill('en-gb en-us'))
+    agent.setLanguage('fr-CA')
+    // The choice of a profile has emptied the lists of profiles, in every language.
+    expect(await languages(() => agent.restartPortalInitializer())).toEqual([undefined, undefined, 'fr-ca fr-ca'])
+    agent.setLanguage('de-DE')
+    expect(await languages(() => agent.restartPortalInitializer())).toEqual(Array(3).fill('de-de de-de'))
+  },
+)
