@@ -1,39 +1,18 @@
-import { eventually, turnEventLoop } from '@aiagent/test-support'
-import { hasChromium } from '@aiagent/test-support/chromium'
+import { eventually } from '@aiagent/test-support'
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { AWAKE_MS, awakeAfter, NOISE_MS, openNotedHost } from './awake-page.ts'
-import { bundleHost, openStage, type Stage, said } from './client-page.ts'
-import { launchRealTabs, type RealTabs } from './real-tabs.ts'
+import { said } from './client-page.ts'
+import { describeInRealTabs, hide, until } from './hidden-tabs.ts'
 
 /** How long a flush of 1,000 may take in a hidden tab, from being connected on, in milliseconds. */
 const FLUSH_MS = 700
 /** What a busy machine may add. */
 const FLUSH_NOISE_MS = 2_000
 
-describe.skipIf(!hasChromium())('a tab in the background', () => {
-  let bundle = ''
-  let tabs: RealTabs
-  let stage: Stage
-  beforeAll(async () => {
-    bundle = await bundleHost()
-    tabs = await launchRealTabs()
-  })
-  afterAll(() => tabs?.close())
-  beforeEach(async () => {
-    stage = await openStage(bundle)
-  })
-  afterEach(() => stage.close())
-
-  /** Puts another page in front. */
-  async function hide(page: Page): Promise<void> {
-    const other = await tabs.context.newPage()
-    await other.bringToFront()
-    await until(page, () => document.visibilityState === 'hidden')
-  }
-
+describeInRealTabs('a tab in the background', at => {
   it('[FLOW-05] sends 1,000 that wait soon after it is connected', async () => {
-    const page = await openNotedHost(tabs.context, stage)
+    const page = await openNotedHost(at.context, at.stage)
     await page.evaluate(() => host.initialize())
     await hide(page)
     const texts = Array.from({ length: 1_000 }, (_, index) => `message ${index}`)
@@ -43,16 +22,16 @@ describe.skipIf(!hasChromium())('a tab in the background', () => {
     const tookMs = await page.evaluate(() => host.lastAt('queueFlushed') - host.lastAt('connected'))
     console.info(`A flush of 1,000 in a hidden tab took ${tookMs.toFixed(0)} ms.`)
     expect(tookMs).toBeLessThan(FLUSH_MS + FLUSH_NOISE_MS)
-    await eventually(() => said(stage).length === 1_000)
-    expect(said(stage)).toEqual(texts)
+    await eventually(() => said(at.stage).length === 1_000)
+    expect(said(at.stage)).toEqual(texts)
     expect(await page.evaluate(() => document.visibilityState)).toBe('hidden')
   })
 
   it('starts a waiting reconnect at once when it is seen again', async () => {
-    const page = await openNotedHost(tabs.context, stage)
+    const page = await openNotedHost(at.context, at.stage)
     await page.evaluate(() => host.open())
     await hide(page)
-    stage.service.emulator.faults.add({ kind: 'drop' })
+    at.stage.service.emulator.faults.add({ kind: 'drop' })
     await until(page, () => host.getState() === 'RECONNECTING')
     await page.bringToFront()
     await until(page, () => host.getState() === 'CONNECTED')
@@ -60,12 +39,12 @@ describe.skipIf(!hasChromium())('a tab in the background', () => {
   })
 
   it('starts a waiting reconnect at once when it is thawed', async () => {
-    const page = await openNotedHost(tabs.context, stage)
+    const page = await openNotedHost(at.context, at.stage)
     await page.evaluate(() => host.open())
     await hide(page)
-    stage.service.emulator.faults.add({ kind: 'drop' })
+    at.stage.service.emulator.faults.add({ kind: 'drop' })
     await until(page, () => host.getState() === 'RECONNECTING')
-    const session = await tabs.context.newCDPSession(page)
+    const session = await at.context.newCDPSession(page)
     await session.send('Page.setWebLifecycleState', { state: 'frozen' })
     await session.send('Page.setWebLifecycleState', { state: 'active' })
     await page.bringToFront()
@@ -80,8 +59,3 @@ describe.skipIf(!hasChromium())('a tab in the background', () => {
     expect(await page.evaluate(() => globalThis.moments.sockets.length)).toBe(2)
   }
 })
-
-/** Asks the page until it says yes, from outside: its own timers are slow while it is hidden. */
-async function until(page: Page, probe: () => boolean): Promise<void> {
-  while (!(await page.evaluate(probe))) await turnEventLoop()
-}

@@ -1,0 +1,44 @@
+import { turnEventLoop } from '@aiagent/test-support'
+import { hasChromium } from '@aiagent/test-support/chromium'
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest'
+import { bundleHost, type InPages, openStage, type Stage } from './client-page.ts'
+import { launchRealTabs, type RealTabs } from './real-tabs.ts'
+
+/** Declares tests of the client in tabs that can be hidden; without a browser they are skipped. */
+export function describeInRealTabs(title: string, declare: (at: InPages) => void): void {
+  describe.skipIf(!hasChromium())(title, () => {
+    let bundle = ''
+    let tabs: RealTabs
+    let stage: Stage
+    beforeAll(async () => {
+      bundle = await bundleHost()
+      tabs = await launchRealTabs()
+    })
+    afterAll(() => tabs?.close())
+    beforeEach(async () => {
+      stage = await openStage(bundle)
+    })
+    afterEach(() => stage.close())
+    declare({
+      get context() {
+        return tabs.context
+      },
+      get stage() {
+        return stage
+      },
+    })
+  })
+}
+
+/** Puts another page in front. */
+export async function hide(page: Page): Promise<void> {
+  const other = await page.context().newPage()
+  await other.bringToFront()
+  await until(page, () => document.visibilityState === 'hidden')
+}
+
+/** Asks a page until it says yes, from outside: its own timers are slow while it is hidden. */
+export async function until(page: Page, probe: () => boolean): Promise<void> {
+  while (!(await page.evaluate(probe))) await turnEventLoop()
+}
