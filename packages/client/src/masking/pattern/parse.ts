@@ -31,6 +31,9 @@ const SETS: Readonly<Record<string, CharSet>> = {
 }
 const CONTROLS: Readonly<Record<string, number>> = { f: 12, n: 10, r: 13, t: 9, v: 11 }
 
+/** Parts of a pattern in which a parenthesis opens no group. */
+const ESCAPES_AND_CLASSES = /\\[^]|\[(?:[^\]\\]|\\[^])*\]/g
+
 /**
  * Reads a regular expression without flags as JavaScript does, with all that it takes for the sake of old pages.
  *
@@ -38,6 +41,12 @@ const CONTROLS: Readonly<Record<string, number>> = { f: 12, n: 10, r: 13, t: 9, 
  */
 export function parsePattern(source: string): PatternNode {
   if (source.length > MAX_PATTERN_LENGTH) throw new PatternRefusal(`is longer than ${MAX_PATTERN_LENGTH} characters`)
+  try {
+    // Reads the pattern, and no more: to translate it, not to speak of running it, can take engines without end.
+    new RegExp(source)
+  } catch {
+    throw new PatternRefusal('is not a regular expression')
+  }
   return new PatternParser(source).parse()
 }
 
@@ -49,9 +58,9 @@ class PatternParser {
 
   constructor(source: string) {
     this.#source = source
-    const groups = groupsOf(source)
-    this.#groups = groups.length - 1
-    this.#hasNamedGroups = groups.groups !== undefined
+    const bare = source.replace(ESCAPES_AND_CLASSES, '')
+    this.#groups = bare.match(/\((?!\?)|\(\?<(?![=!])/g)?.length ?? 0
+    this.#hasNamedGroups = /\(\?<(?![=!])/.test(bare)
   }
 
   parse(): PatternNode {
@@ -159,17 +168,6 @@ class PatternParser {
     if (found) this.#at = expression.lastIndex
     return found
   }
-}
-
-/** The groups of an expression, by a match that does not run it: the empty alternative in front wins at once. */
-function groupsOf(source: string): RegExpExecArray {
-  try {
-    const groups = new RegExp(`|${source}`).exec('')
-    if (groups) return groups
-  } catch {
-    // Told below.
-  }
-  throw new PatternRefusal('is not a regular expression')
 }
 
 function choice(options: readonly PatternNode[]): PatternNode {

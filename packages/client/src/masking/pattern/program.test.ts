@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import { PatternRefusal, parsePattern } from './parse.ts'
+import { compilePattern, MAX_PROGRAM_SIZE, OP } from './program.ts'
+
+const compile = (source: string) => compilePattern(parsePattern(source))
+
+describe('compilePattern', () => {
+  it.each([
+    '(?:a{99}){99}',
+    'a{2000}',
+    'a{99999999999}',
+    'a{0,99999999999}',
+    '(?:(?:){99999}){99999}',
+    '(?:(?=ab){999}c){3}',
+  ])('refuses what is too large, at once: %s', source => {
+    expect(() => compile(source)).toThrow(new PatternRefusal('is too large'))
+  })
+
+  it('counts the instructions of looks as well', () => {
+    expect(() => compile('(?=a{1200}b)a{700}c')).not.toThrow()
+    expect(() => compile('(?=a{1200}b)a{900}c')).toThrow(PatternRefusal)
+  })
+
+  it('lets a program be as large as it may be', () => {
+    expect(compile(`a{${MAX_PROGRAM_SIZE - 2}}`).op).toHaveLength(MAX_PROGRAM_SIZE)
+    expect(() => compile(`a{${MAX_PROGRAM_SIZE - 1}}`)).toThrow(PatternRefusal)
+  })
+
+  it('writes equal instructions once', () => {
+    expect(compile('xab|yab').op).toHaveLength(compile('xab|y').op.length)
+    expect([...compile('a|b|c').op]).toEqual([OP.fail, OP.match, OP.char])
+  })
+
+  it('asks about a single neighbour without a program of its own', () => {
+    expect(compile(String.raw`(?<!\d)a(?=[bc])(?!b)(?<=a)`).looks).toEqual([])
+    expect(compile('(?<=ab)c(?!de)').looks.map(({ behind }) => behind)).toEqual([false, true])
+  })
+
+  it('writes the body of a repetition twice only where a round can be empty', () => {
+    const size = (source: string) => compile(source).op.length
+    expect(size('(?:ab)*')).toBe(size('ab') + 1)
+    expect(size('(?:a?b?)*')).toBeGreaterThan(size('a?b?') + 1)
+  })
+})
