@@ -5,10 +5,12 @@ import {
   type AgentListItem,
   AiAgent,
   type AiAgentInitializeOptions,
+  type AskOptions,
   type DeploymentInfo,
   type Id,
   type MaskingPattern,
   type MaskingPatterns,
+  type Message,
   type OperationOptions,
   type Portal,
   type PortalDetails,
@@ -37,12 +39,20 @@ describe('AiAgent', () => {
     assertType<OperationOptions>({ timeoutMs: 1 })
   })
 
+  it('AskOptions: how long to wait, and a signal that gives up', () => {
+    assertType<AskOptions>({ timeoutMs: 60_000, signal: AbortSignal.timeout(1) })
+    // @ts-expect-error a time limit is a number of milliseconds
+    assertType<AskOptions>({ timeoutMs: '1 min' })
+  })
+
   it('tells whether there is somebody, and takes records that hosts copied', () => {
     expectTypeOf<AiAgent['getUserDetails']>().returns.toEqualTypeOf<UserDetails | null>()
     expectTypeOf<AiAgent['selectPortal']>().parameter(0).toEqualTypeOf<Pick<Portal, 'id'>>()
     expectTypeOf<AiAgent['selectAgent']>().parameter(0).toEqualTypeOf<Pick<AgentListItem, 'agentId'>>()
     expectTypeOf<AiAgent['selectUserProfile']>().parameter(0).toEqualTypeOf<Pick<UserProfile, 'id'>>()
     expectTypeOf<AiAgent['send']>().returns.resolves.toBeString()
+    expectTypeOf<AiAgent['ask']>().returns.resolves.toEqualTypeOf<Message>()
+    expectTypeOf<AiAgent['messages']>().returns.toEqualTypeOf<AsyncIterableIterator<Message>>()
   })
 })
 
