@@ -1,4 +1,5 @@
 import { type AgentEvents, AiAgent } from '@aiagent/client'
+import { type UnstorageLike, unstorageCacheAdapter } from '@aiagent/client/unstorage'
 import type { ServerMessage } from '@aiagent/protocol'
 
 /** What a host's TypeScript sees of the packed packages: names, events with their payloads, and the wire's records. */
@@ -13,6 +14,10 @@ export async function host(endpoint: string): Promise<AiAgent> {
   await agent.initialize()
   return agent
 }
+
+/** The adapter of one entry is the store of the other. */
+export const sharing = (endpoint: string, storage: UnstorageLike): AiAgent =>
+  new AiAgent({ id: 'help', endpoint, cache: { adapter: unstorageCacheAdapter(storage) } })
 
 /** A record of the wire, by its type alone. */
 export const frameText = (frame: ServerMessage): string => frame.content ?? ''
