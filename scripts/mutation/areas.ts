@@ -44,5 +44,10 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   'outgoing-messages': beside(`${client}/conversation/outgoing-messages`),
   'identity-errors': beside(`${client}/auth/pkce/identity-errors`),
   'frame-address': beside(`${protocol}/chat/address`, `${protocol}/chat/close-code`),
+  masking: beside(`${client}/masking/data-masker`),
+  'masking-patterns': {
+    files: ['char-set', 'match', 'parse', 'prefilter', 'program'].map(name => `${client}/masking/pattern/${name}.ts`),
+    tests: [`${client}/masking/pattern/*.test.ts`],
+  },
   'masking-support': beside(`${client}/masking/masking-support`),
 }

@@ -37,6 +37,15 @@ describe('required fields', () => {
   })
 
   it.each([
+    [undefined, 'The configuration is missing. Pass an object with `id` and `endpoint`.'],
+    [{}, '`id` is missing.'],
+    [{ id: 7 }, '`id` is not a text with content.'],
+    [{ id: 'help', endpoint: ' ' }, '`endpoint` is not a text with content.'],
+  ])('[CFG-01] the refusal of %j says: %s', (given, message) => {
+    expect(thrownBy(() => resolveConfig(given as never))).toMatchObject({ message })
+  })
+
+  it.each([
     ['id', undefined],
     ['id', null],
     ['id', ''],
@@ -84,10 +93,52 @@ describe('required fields', () => {
   })
 })
 
+/** What a field must be, in the words of its refusal. */
+const WANTED: Readonly<Record<string, string>> = {
+  autoConnect: 'true or false',
+  enableLogging: 'true or false',
+  resume: 'true or false',
+  authScheme: "'popup' or 'redirect'",
+  maxQueueSize: 'a whole number from 0 up, or Infinity',
+  maxReconnectAttempts: 'a whole number from 0 up, or Infinity',
+  baseReconnectDelay: 'a number of milliseconds from 0 up',
+  maxReconnectDelay: 'a number of milliseconds from 0 up',
+  logLevel: 'one of the values of LogLevel',
+  logger: 'a Logger of this library',
+  transcriptConfig: 'an object',
+  'transcriptConfig.enabled': 'true or false',
+  'transcriptConfig.excludeRoles': 'a list of texts',
+  'transcriptConfig.excludePersonas': 'a list of texts',
+  'transcriptConfig.includeMessageTypes': 'a list of texts',
+  'transcriptConfig.maxEntries': 'a whole number from 0 up, or Infinity',
+  cache: 'an object',
+  'cache.enabled': 'true or false',
+  'cache.storageType': "'session', 'local' or 'memory'",
+  'cache.keyPrefix': 'a text',
+  'cache.contextPrefix': 'a text',
+  'cache.ttl': 'a number of milliseconds from 0 up',
+  'cache.adapter': 'a CacheAdapter',
+  masking: 'an object',
+  'masking.required': 'true or false',
+  initParams: 'an object of texts by name',
+  'initParams.isDefaultAgent': 'a text',
+  context: 'an object of attributes by name',
+  connector: 'an object',
+  'connector.connectorUrl': 'a text',
+  'connector.environment': 'a text',
+  'connector.integrity': 'a text',
+  'connector.nonce': 'a text',
+  'connector.allowedOrigins': 'a list of origins',
+  'connector.baseUrls': 'an object of addresses by environment',
+  'connector.baseUrls.prod': 'a text',
+}
+
 describe('optional fields', () => {
   it.each([
     ['autoConnect', 'false', 'autoConnect'],
     ['enableLogging', 1, 'enableLogging'],
+    ['resume', 'yes', 'resume'],
+    ['authScheme', 'window', 'authScheme'],
     ['maxQueueSize', -1, 'maxQueueSize'],
     ['maxQueueSize', 1.5, 'maxQueueSize'],
     ['maxQueueSize', Number.NaN, 'maxQueueSize'],
@@ -107,7 +158,7 @@ describe('optional fields', () => {
     ['transcriptConfig', 'off', 'transcriptConfig'],
     ['transcriptConfig', { enabled: 'no' }, 'transcriptConfig.enabled'],
     ['transcriptConfig', { excludeRoles: 'heartbeat' }, 'transcriptConfig.excludeRoles'],
-    ['transcriptConfig', { excludePersonas: [1] }, 'transcriptConfig.excludePersonas'],
+    ['transcriptConfig', { excludePersonas: ['agent', 1] }, 'transcriptConfig.excludePersonas'],
     ['transcriptConfig', { includeMessageTypes: {} }, 'transcriptConfig.includeMessageTypes'],
     ['transcriptConfig', { maxEntries: -1 }, 'transcriptConfig.maxEntries'],
     ['transcriptConfig', { maxEntries: 2.5 }, 'transcriptConfig.maxEntries'],
@@ -116,8 +167,11 @@ describe('optional fields', () => {
     ['cache', { enabled: 'false' }, 'cache.enabled'],
     ['cache', { storageType: 'disk' }, 'cache.storageType'],
     ['cache', { keyPrefix: 7 }, 'cache.keyPrefix'],
+    ['cache', { contextPrefix: 7 }, 'cache.contextPrefix'],
     ['cache', { ttl: -1 }, 'cache.ttl'],
     ['cache', { ttl: Number.NaN }, 'cache.ttl'],
+    ['cache', { ttl: '5' }, 'cache.ttl'],
+    ['cache', { adapter: 'disk' }, 'cache.adapter'],
     ['cache', { adapter: { get: () => null } }, 'cache.adapter'],
     ['masking', true, 'masking'],
     ['masking', { required: 'yes' }, 'masking.required'],
@@ -126,15 +180,45 @@ describe('optional fields', () => {
     ['initParams', { isDefaultAgent: true }, 'initParams.isDefaultAgent'],
     ['context', 'name', 'context'],
     ['context', ['name'], 'context'],
-    ['context', circle, 'context'],
-    ['context', { n: 1n }, 'context'],
+    ['connector', 'desk', 'connector'],
+    ['connector', { connectorUrl: 7 }, 'connector.connectorUrl'],
+    ['connector', { environment: 7 }, 'connector.environment'],
+    ['connector', { integrity: 7 }, 'connector.integrity'],
+    ['connector', { nonce: 7 }, 'connector.nonce'],
+    ['connector', { allowedOrigins: 'https://a.example' }, 'connector.allowedOrigins'],
+    ['connector', { baseUrls: 'https://a.example' }, 'connector.baseUrls'],
+    ['connector', { baseUrls: { prod: 7 } }, 'connector.baseUrls.prod'],
   ])('%s: a value of another kind is refused, and the error names it', (field, value, named) => {
     expect(thrownBy(() => new AiAgent(config({ [field]: value })))).toMatchObject({
       name: 'ConfigError',
       code: 'CONFIG_INVALID',
       field: named,
-      message: expect.stringContaining(`\`${named}\``),
+      message: `\`${named}\` must be ${WANTED[named]}.`,
     })
+  })
+
+  it.each([circle, { n: 1n }])('a context that cannot be written as JSON is refused, with the reason', context => {
+    expect(thrownBy(() => new AiAgent(config({ context })))).toMatchObject({
+      name: 'ConfigError',
+      field: 'context',
+      message: expect.stringContaining('cannot be written as JSON'),
+      cause: expect.any(TypeError),
+    })
+  })
+
+  it.each<[string, object, string, unknown]>([
+    ['the sign-in by popup', { authScheme: 'popup' }, 'authScheme', 'popup'],
+    ['the sign-in by redirect', { authScheme: 'redirect' }, 'authScheme', 'redirect'],
+    ['the store of the tab', { cache: { storageType: 'session' } }, 'cache', { storageType: 'session' }],
+    ['the store of the browser', { cache: { storageType: 'local' } }, 'cache', { storageType: 'local' }],
+    ['no store', { cache: { storageType: 'memory', ttl: 0 } }, 'cache', { storageType: 'memory', ttl: 0 }],
+    ['a limit', { transcriptConfig: { maxEntries: 2 } }, 'transcript', { maxEntries: 2 }],
+    ['a limit of null as none', { transcriptConfig: { maxEntries: null } }, 'transcript', {}],
+    ['a filter without a limit', { transcriptConfig: { excludeRoles: ['x'] } }, 'transcript', { excludeRoles: ['x'] }],
+    ['masking that is required', { masking: { required: true } }, 'masking', { required: true }],
+    ['a connector', { connector: { environment: 'qa' } }, 'connector', { environment: 'qa' }],
+  ])('takes %s', (_case, fields, name, expected) => {
+    expect(Reflect.get(resolveConfig(config(fields)), name)).toStrictEqual(expected)
   })
 
   it('[CFG-04] the queue holds 1000 messages unless the host says otherwise', () => {

@@ -187,7 +187,7 @@ function requireAddress(config: AiAgentConfig): string {
   const { hostname, protocol, search, hash, username, password } = url ?? {}
   if (
     !hostname ||
-    !/^https?:$/.test(protocol ?? '') ||
+    (protocol !== 'https:' && protocol !== 'http:') ||
     search ||
     hash ||
     username ||
@@ -233,9 +233,8 @@ function transcript(given: TranscriptConfig | undefined): TranscriptConfig {
   optional('transcriptConfig.enabled', config.enabled, isFlag, 'true or false')
   for (const field of ['excludeRoles', 'excludePersonas', 'includeMessageTypes'] as const)
     optional(`transcriptConfig.${field}`, config[field], isTextList, 'a list of texts')
-  if (maxEntries === undefined || maxEntries === null) return structuredClone(config)
-  optional('transcriptConfig.maxEntries', maxEntries, isCount, 'a whole number from 0 up, or Infinity')
-  return { ...structuredClone(config), maxEntries }
+  const limit = optional('transcriptConfig.maxEntries', maxEntries, isCount, 'a whole number from 0 up, or Infinity')
+  return { ...structuredClone(config), ...(limit !== undefined && { maxEntries: limit }) }
 }
 
 function cache(given: CacheConfig | undefined): CacheConfig {
@@ -296,4 +295,4 @@ const isCount = (value: unknown) => isDuration(value) && (value === Number.POSIT
 const has =
   (...methods: string[]) =>
   (value: unknown) =>
-    typeof value === 'object' && value !== null && methods.every(name => typeof Reflect.get(value, name) === 'function')
+    isJsonObject(value) && methods.every(name => typeof value[name] === 'function')

@@ -95,7 +95,8 @@ describe('toPayloadString', () => {
   ])('refuses %s', (_case, make) => {
     const message = new Message('customer', 'human', 'x', { messageData: make() as never, messageId: 'm-2' })
     const error = thrownBy(() => message.toPayloadString())
-    expect(error).toMatchObject({ code: 'MESSAGE_ERROR', reason: 'encoding_failed', messageId: 'm-2' })
+    const facts = { code: 'MESSAGE_ERROR', reason: 'encoding_failed', messageId: 'm-2' }
+    expect(error).toMatchObject({ ...facts, message: expect.stringContaining('cannot be written as JSON') })
     expect((error as SDKError).cause).toBeInstanceOf(Error)
   })
 })
@@ -138,6 +139,17 @@ describe('fromJSON', () => {
     expect(thrownBy(() => Message.fromJSON(text))).toMatchObject({ name: 'MessageError', reason: 'invalid' })
   })
 
+  it.each([
+    ['{', 'The text is not JSON.', expect.any(SyntaxError)],
+    ['5', 'The JSON is not an object.', undefined],
+    ['null', 'The JSON is not an object.', undefined],
+    ['{"role":"x"}', 'The message cannot be sent: its persona is missing.', undefined],
+    ['{"persona":"a"}', 'The message cannot be sent: its role is missing.', undefined],
+  ])('of %j it says: %s', (text, message, cause) => {
+    const error = thrownBy(() => Message.fromJSON(text)) as Error
+    expect([error.message, error.cause]).toEqual([message, cause])
+  })
+
   it('does not say what the text was', () => {
     const error = thrownBy(() => Message.fromJSON('a secret text'))
     expect((error as Error).message).not.toContain('secret')
@@ -160,6 +172,7 @@ describe('direction', () => {
     ['system', 'context', { from: 'customer', messageId: 'm-1' }, true, false],
     ['customer', 'human', {}, false, true],
     ['customer', 'human', { messageId: 'm-1' }, true, true],
+    ['agent', 'x', { from: 'Help Centre' }, true, false],
     ['robot', 'x', {}, false, false],
     ['robot', 'x', { messageId: 'm-1' }, true, false],
   ])('%s / %s with %j', (persona, role, options, incoming, outgoing) => {
@@ -224,7 +237,8 @@ describe('receivedMessage', () => {
   })
 
   it('takes from the frame only what the service decides about', () => {
-    const frame = { persona: 'agent', role: 'x', content: 'Hi', timestamp: 3, messageId: 'm-1' }
+    const messageData = { options: ['Yes', 'No'] }
+    const frame = { persona: 'agent', role: 'x', content: 'Hi', timestamp: 3, messageId: 'm-1', messageData }
     const given = { ...frame, from: 'someone', to: 'else', sessionId: 'other', agentId: 'another' }
     expect(receivedMessage(given, place)).toMatchObject({
       ...frame,

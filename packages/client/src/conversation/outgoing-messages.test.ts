@@ -3,11 +3,18 @@ import { MessageError } from '../errors.ts'
 import type { Message } from './message.ts'
 import { OutgoingMessages } from './outgoing-messages.ts'
 
-function setUp({ limit = 3, settled = true } = {}) {
+interface SetUp {
+  limit?: number
+  settled?: boolean
+  mask?: (content: string) => string
+}
+
+function setUp({ limit = 3, settled = true, mask = text => text.replace('secret', '***') }: SetUp = {}) {
   const state = { settled, ids: 0 }
   const lane: Array<{ id: string; frame: string }> = []
   const accepted: Message[] = []
   const failures: MessageError[] = []
+  const masked: Array<[content: string, messageId: string]> = []
   const hooks: { onAccepted?: (message: Message) => void } = {}
   const full = (id: string) => new MessageError('full', 'queue_full', { messageId: id })
   const outgoing = new OutgoingMessages({
@@ -16,7 +23,10 @@ function setUp({ limit = 3, settled = true } = {}) {
     waitingInLane: () => lane.length,
     newId: () => `id-${++state.ids}`,
     now: () => 5,
-    mask: content => content,
+    mask: (content, messageId) => {
+      masked.push([content, messageId])
+      return mask(content)
+    },
     place: () => ({ to: 'Help Centre', agentId: 'help', sessionId: 's' }),
     accept: (id, frame) => {
       if (lane.length >= limit) throw full(id)
@@ -29,7 +39,7 @@ function setUp({ limit = 3, settled = true } = {}) {
     failed: error => failures.push(error),
     full,
   })
-  return { state, lane, accepted, failures, hooks, outgoing }
+  return { state, lane, accepted, failures, masked, hooks, outgoing }
 }
 
 const settle = ({ state, outgoing }: ReturnType<typeof setUp>) => {
@@ -77,6 +87,9 @@ describe('what send() takes', () => {
       expect(thrownBy(() => outgoing.submit(given as never))).toMatchObject({
         code: 'MESSAGE_ERROR',
         reason: 'invalid',
+        message: expect.stringMatching(
+          /^send\(\) takes text, a Message, or an object|^The message cannot be sent: its /,
+        ),
       })
       expect([lane, accepted, outgoing.heldCount]).toEqual([[], [], 0])
     }
@@ -142,6 +155,47 @@ describe('what send() takes', () => {
   })
 })
 
+describe('what a person says', () => {
+  const FROM_THE_PERSON = [
+    ['text', 'my secret'],
+    ['an object', { content: 'my secret' }],
+    ['an object with its defaults', { persona: 'customer', role: 'human', content: 'my secret' }],
+  ] as const
+
+  it.each(FROM_THE_PERSON)('[FLOW-19] is masked before anybody sees it, given as %s', (_case, given) => {
+    for (const settled of [true, false]) {
+      const all = setUp({ settled })
+      const id = all.outgoing.submit(given)
+      settle(all)
+      expect(all.masked).toEqual([['my secret', id]])
+      expect(JSON.parse(all.lane[0]?.frame ?? '')).toEqual({ persona: 'customer', role: 'human', content: 'my ***' })
+      expect(all.accepted[0]).toMatchObject({ messageId: id, content: 'my ***', to: 'Help Centre', timestamp: 5 })
+    }
+  })
+
+  it.each([
+    ['another persona', { persona: 'system', content: 'my secret' }],
+    ['another role', { role: 'context', content: 'my secret' }],
+    ['another persona and role', { persona: 'system', role: 'context', content: 'my secret' }],
+    ['no content', { messageData: { note: 'my secret' } }],
+  ])('[FLOW-19] is all that is masked: a message with %s goes out as it is', (_case, given) => {
+    const { outgoing, lane, masked } = setUp()
+    outgoing.submit(given)
+    expect(masked).toEqual([])
+    expect(lane[0]?.frame).toContain('my secret')
+  })
+
+  it('[FLOW-19] does not leave when it cannot be masked', () => {
+    const { outgoing, lane, accepted } = setUp({
+      mask: () => {
+        throw new MessageError('No rules.', 'masking_unavailable')
+      },
+    })
+    expect(thrownBy(() => outgoing.submit('my secret'))).toMatchObject({ reason: 'masking_unavailable' })
+    expect([lane, accepted]).toEqual([[], []])
+  })
+})
+
 describe('before the agent is known', () => {
   it('messages are held, and go on once, in order, with their place filled in', () => {
     const all = setUp({ settled: false })
@@ -183,6 +237,19 @@ describe('before the agent is known', () => {
     settle(all)
     expect(all.lane.map(({ id }) => id)).toEqual(['x', 'm-1'])
     expect(all.failures).toMatchObject([{ reason: 'queue_full', messageId: 'm-2' }])
+  })
+
+  it('a failure of another kind is not swallowed', () => {
+    const broken = new TypeError('broken')
+    const all = setUp({
+      settled: false,
+      mask: () => {
+        throw broken
+      },
+    })
+    all.outgoing.submit('one')
+    expect(thrownBy(() => settle(all))).toBe(broken)
+    expect(all.failures).toEqual([])
   })
 
   it('clear() takes them out and returns their ids', () => {

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { isUsableSessionId } from './address.ts'
+import { isUsableSessionId, MAX_FRAME_BYTES } from './address.ts'
+
+it('the largest frame is 128 KiB', () => {
+  expect(MAX_FRAME_BYTES).toBe(131_072)
+})
 
 describe('isUsableSessionId', () => {
   it.each(['S1', '0', ' S1 ', 'nullable', 'undefined-1', 0, -1, 1.5, 12345678901])('[REST-10] takes %j', id => {

@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { CLOSE_CODE, isFinalCloseCode, isSessionRefusal } from './close-code.ts'
+import { CLIENT_DISCONNECT_REASON, CLOSE_CODE, isFinalCloseCode, isSessionRefusal } from './close-code.ts'
 
 describe('close codes', () => {
   it('[FLOW-02] are final for 1000 and 1005 alone', () => {
     const final = Array.from({ length: 5_000 }, (_, code) => code).filter(isFinalCloseCode)
     expect(final).toEqual([CLOSE_CODE.NORMAL, CLOSE_CODE.NO_STATUS])
+  })
+
+  it('[FLOW-02] go with the reason that a client leaves for', () => {
+    expect(CLIENT_DISCONNECT_REASON).toBe('Client disconnect')
   })
 
   it('have the numbers of the wire', () => {

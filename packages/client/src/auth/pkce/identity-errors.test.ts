@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AuthError } from '../../errors.ts'
-import { asAuthError } from './identity-errors.ts'
+import { asAuthError, isDead, isTimeout } from './identity-errors.ts'
 
 const SECRET = 'sentinel-refresh-token'
 const named = (name: string, message = SECRET, more = {}) => Object.assign(new Error(message), { name, ...more })
@@ -44,6 +44,67 @@ describe('what identity libraries reject with', () => {
     expect(failure.message).toContain('Refresh the page')
   })
 
+  it.each<[string, string, RegExp, readonly string[]]>([
+    [
+      'that the user has to sign in again',
+      'interaction_required',
+      /sign in again/,
+      [
+        'interaction_required',
+        'login_required',
+        'consent_required',
+        'account_selection_required',
+        'no_tokens_found',
+        'refresh_token_expired',
+        'bad_token',
+        'ux_not_allowed',
+        'interrupted_user',
+        'native_account_unavailable',
+        'no_account_error',
+      ],
+    ],
+    ['to allow the window', 'popup_blocked', /allow popups/, ['popup_window_error', 'empty_window_error']],
+    ['that it was given up', 'popup_closed', /given up/, ['user_cancelled', 'access_denied']],
+    [
+      'to start again',
+      'popup_timeout',
+      /no answer in time/,
+      ['monitor_popup_timeout', 'monitor_window_timeout', 'timed_out'],
+    ],
+    [
+      'to refresh the page',
+      'browser_unsupported',
+      /Refresh the page.*over https/,
+      [
+        'crypto_nonexistent',
+        'pkce_not_created',
+        'storage_not_supported',
+        'browser_storage_not_supported',
+        'cache_quota_exceeded',
+        'database_unavailable',
+        'interaction_in_progress',
+      ],
+    ],
+    ['the code', 'token_request_failed', /failed: (invalid_grant|server_error)\.$/, ['invalid_grant', 'server_error']],
+  ])('the message says %s for all of its codes, of a provider or a library', (_case, reason, words, codes) => {
+    for (const code of codes)
+      for (const error of [named('ErrorResponse', SECRET, { error: code }), { errorCode: code, error: 'ignored' }]) {
+        const failure = asAuthError(error, 'The sign-in')
+        expect([code, failure.reason]).toEqual([code, reason])
+        expect(failure.message).toMatch(words)
+      }
+  })
+
+  it.each([`${SECRET}!`, '!secret', 'secret9', 'a'.repeat(41), 'Secret', '', null, 5, undefined])(
+    'a code that is no word, as %j, is not passed on',
+    code => {
+      const { message } = asAuthError({ error: code }, 'The sign-in')
+      expect(message).toBe(
+        'The sign-in failed: the identity provider could not be reached or answered with nothing usable.',
+      )
+    },
+  )
+
   it('passes on no error of theirs, nor a word of its text', () => {
     const error = named('ErrorResponse', SECRET, {
       error: 'invalid_grant',
@@ -61,5 +122,41 @@ describe('what identity libraries reject with', () => {
     expect(asAuthError(error, 'The sign-in')).toBe(error)
     const other = Object.assign(new Error('No.'), { name: 'AuthError', code: 'AUTH_ERROR', reason: 'popup_closed' })
     expect(asAuthError(other, 'The sign-in')).toMatchObject({ message: 'No.', reason: 'popup_closed' })
+  })
+
+  it.each([
+    ['has another name', { name: 'Error', message: SECRET, reason: 'popup_closed' }],
+    ['says nothing', { name: 'AuthError', message: '', reason: 'popup_closed' }],
+    ['gives no reason', { name: 'AuthError', message: SECRET }],
+  ])('does not take for one of its own what %s', (_case, error) => {
+    const failure = asAuthError(error, 'The sign-in')
+    expect(failure.reason).toBe('token_request_failed')
+    expect(failure.message).toContain('could not be reached')
+  })
+})
+
+describe('a renewal that failed', () => {
+  it.each([
+    ['invalid_grant', true],
+    ['interaction_required', true],
+    ['temporarily_unavailable', false],
+    ['server_error', false],
+    ['no word!', false],
+  ])('with %s means that its refresh token is dead: %s', (code, dead) => {
+    expect(isDead(named('ErrorResponse', SECRET, { error: code }))).toBe(dead)
+  })
+
+  it('on the way means nothing of the kind', () => {
+    expect(isDead(new TypeError('Failed to fetch'))).toBe(false)
+    expect(isDead(undefined)).toBe(false)
+  })
+
+  it.each([
+    [named('ErrorTimeout'), true],
+    [new TypeError('Failed to fetch'), false],
+    [{ name: 'ErrorTimeout' }, false],
+    [undefined, false],
+  ])('with %s came to nothing in time: %s', (error, late) => {
+    expect(isTimeout(error)).toBe(late)
   })
 })
