@@ -1,7 +1,7 @@
-import { type CharSet, contains, WORD_CHARS } from './char-set.ts'
+import { type CharSet, contains } from './char-set.ts'
 import type { PatternNode } from './parse.ts'
 import { type Characters, charactersOf, createPrefilter } from './prefilter.ts'
-import { compilePattern, type Look, OP, type Program } from './program.ts'
+import { compilePattern, type Look, OP, type Program, WORD_SET } from './program.ts'
 
 /** Steps that a search may take, tenths of a second; only a long text and a bad pattern together need as many. */
 const MAX_STEPS = 10_000_000
@@ -21,9 +21,6 @@ export interface Matches {
 export type FindAll = (text: string, characters?: Characters) => Matches
 
 const NO_MATCHES: Matches = { places: [] }
-
-/** Whether an ASCII code unit is one of `\\w`. */
-const WORD = Uint8Array.from({ length: 128 }, (_, code) => Number(contains(WORD_CHARS, code)))
 
 /** Longest stack that is kept for the next search. */
 const LARGE_STACK = 10_000
@@ -180,17 +177,9 @@ export function createMatcher(tree: PatternNode, maxSteps = MAX_STEPS): FindAll 
       case OP.edgeEnd:
         return at === text.length
       case OP.edgeWord:
-        return isWordChar(at - 1) !== isWordChar(at)
+        return has(WORD_SET, at - 1) !== has(WORD_SET, at)
       case OP.edgeInside:
-        return isWordChar(at - 1) === isWordChar(at)
-      case OP.at:
-        return has(arg, at)
-      case OP.before:
-        return has(arg, at - 1)
-      case OP.notAt:
-        return !has(arg, at)
-      case OP.notBefore:
-        return !has(arg, at - 1)
+        return has(WORD_SET, at - 1) === has(WORD_SET, at)
       case OP.look:
         return succeeds(looks[arg] as Look, at)
       case OP.notLook:
@@ -207,12 +196,9 @@ export function createMatcher(tree: PatternNode, maxSteps = MAX_STEPS): FindAll 
     return code < 128 ? ascii[(set << 7) | code] === 1 : contains(sets[set] as CharSet, code)
   }
 
-  function isWordChar(at: number): boolean {
-    return at >= 0 && at < text.length && WORD[text.charCodeAt(at)] === 1
-  }
-
   function succeeds(look: Look, at: number): boolean {
     if (!look.canBeEmpty && !has(look.first, look.behind ? at - 1 : at)) return false
+    if (look.single) return true
     const known = recall(look.cell, at)
     if (known !== KNOWN.nothing) return known === KNOWN.succeeded
     const begin = passed

@@ -32,7 +32,7 @@ const SETS: Readonly<Record<string, CharSet>> = {
 const CONTROLS: Readonly<Record<string, number>> = { f: 12, n: 10, r: 13, t: 9, v: 11 }
 
 /** Parts of a pattern in which a parenthesis opens no group. */
-const ESCAPES_AND_CLASSES = /\\[^]|\[(?:[^\]\\]|\\[^])*\]/g
+const ESCAPES_AND_CLASSES = /\\[\s\S]|\[(?:[^\]\\]|\\[\s\S])*\]/g
 
 /**
  * Reads a regular expression without flags as JavaScript does, with all that it takes for the sake of old pages.

@@ -31,9 +31,14 @@ describe('compilePattern', () => {
     expect([...compile('a|b|c').op]).toEqual([OP.fail, OP.match, OP.char])
   })
 
-  it('asks about a single neighbour without a program of its own', () => {
-    expect(compile(String.raw`(?<!\d)a(?=[bc])(?!b)(?<=a)`).looks).toEqual([])
-    expect(compile('(?<=ab)c(?!de)').looks.map(({ behind }) => behind)).toEqual([false, true])
+  it('knows which way a look looks, and whether at a single code unit', () => {
+    const looks = compile(String.raw`(?<=ab)c(?!de)(?<!\d)(?=[bc])`).looks.map(({ behind, single }) => [behind, single])
+    expect(looks.sort()).toEqual([
+      [false, false],
+      [false, true],
+      [true, false],
+      [true, true],
+    ])
   })
 
   it('writes the body of a repetition twice only where a round can be empty', () => {

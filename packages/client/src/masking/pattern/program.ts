@@ -1,4 +1,4 @@
-import { type CharSet, contains, union } from './char-set.ts'
+import { type CharSet, contains, union, WORD_CHARS } from './char-set.ts'
 import { type Edge, type PatternNode, PatternRefusal } from './parse.ts'
 
 /**
@@ -16,14 +16,9 @@ export const OP = {
   edgeEnd: 5,
   edgeWord: 6,
   edgeInside: 7,
-  /** Whether the code unit at, or before, the place is in the set `arg`. */
-  at: 8,
-  before: 9,
-  notAt: 10,
-  notBefore: 11,
-  /** What the look `arg` found out about the place. */
-  look: 12,
-  notLook: 13,
+  /** What the look `arg` finds at the place. */
+  look: 8,
+  notLook: 9,
 } as const
 
 const EDGE_OPS: Readonly<Record<Edge, number>> = {
@@ -32,6 +27,9 @@ const EDGE_OPS: Readonly<Record<Edge, number>> = {
   word: OP.edgeWord,
   inside: OP.edgeInside,
 }
+
+/** Number of the set that edges of words are told by. */
+export const WORD_SET = 0
 
 /** The two instructions that every program begins with. */
 const FAIL = 0
@@ -57,6 +55,8 @@ export interface Program {
 /** A lookahead or lookbehind. The program of the latter runs from right to left. */
 export interface Look extends Program {
   readonly behind: boolean
+  /** Whether it is about a single code unit, which `first` tells all about. */
+  readonly single: boolean
   /** Its cell in the memory. */
   readonly cell: number
 }
@@ -77,7 +77,7 @@ export interface CompiledPattern extends Program {
  * @throws {PatternRefusal} when its program would be too large
  */
 export function compilePattern(tree: PatternNode): CompiledPattern {
-  const shared: Shared = { sets: new Map(), looks: [], cells: 0, size: 0, work: 0 }
+  const shared: Shared = { sets: new Map([[String(WORD_CHARS), WORD_CHARS]]), looks: [], cells: 0, size: 0, work: 0 }
   const program = new ProgramBuilder(shared, false).build(tree)
   const { looks, cells } = shared
   const sets = [...shared.sets.values()]
@@ -204,13 +204,9 @@ class ProgramBuilder {
   }
 
   #look({ behind, negated, body }: PatternNode & { kind: 'look' }, next: number): number {
-    if (body.kind === 'char') {
-      const op = behind ? (negated ? OP.notBefore : OP.before) : negated ? OP.notAt : OP.at
-      return this.#shareable(op, this.#number(body.set), next)
-    }
     const { looks } = this.#shared
     const program = new ProgramBuilder(this.#shared, behind).build(body)
-    looks.push({ ...program, behind, cell: this.#shared.cells++ })
+    looks.push({ ...program, behind, single: body.kind === 'char', cell: this.#shared.cells++ })
     return this.#shareable(negated ? OP.notLook : OP.look, looks.length - 1, next)
   }
 
