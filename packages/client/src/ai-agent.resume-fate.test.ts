@@ -257,15 +257,36 @@ describe('the session that is kept', () => {
     expect(linesOf(there.agent)).toEqual(['sent: one', 'received: You said: one'])
   })
 
-  it('is none for anybody in a store that many people share', async () => {
+  it('is none for anybody in a store that many people share, unless the host tells their conversations apart', async () => {
     const adapter = new MemoryCacheAdapter()
     const { open, session } = setUpTab({ cache: { adapter } })
-    const first = await open({}, { sessionStorage: undefined })
-    const one = session()
-    await first.agent.destroy()
-    await open({}, { sessionStorage: undefined })
-    expect(session()).not.toBe(one)
+    const sessionOf = async (contextPrefix?: string) => {
+      const cache = contextPrefix === undefined ? { adapter } : { adapter, contextPrefix }
+      const { agent } = await open({ cache }, { sessionStorage: undefined })
+      await agent.destroy()
+      return session()
+    }
+    expect(await sessionOf()).not.toBe(await sessionOf())
     expect(adapter.keys('aiagent_session_')).toEqual([])
+    const visitor = await sessionOf('visitor-1:')
+    expect(await sessionOf('visitor-2:')).not.toBe(visitor)
+    expect(await sessionOf('visitor-1:')).toBe(visitor)
+  })
+
+  it('is lost and nothing else where a store of the host’s never answers', async () => {
+    const silent = () => new Promise<never>(() => {})
+    const adapter = { get: silent, set: silent, delete: silent, clear: silent, keys: silent }
+    const { clock, load, printed } = setUpTab({ cache: { adapter, contextPrefix: 'visitor-1:' } })
+    const { agent } = load()
+    const initializing = agent.initialize()
+    while (!agent.getIsInitialized()) {
+      await clock.advance(500)
+      await turnEventLoop()
+    }
+    await initializing
+    await agent.connect()
+    expect(agent.isConnected()).toBe(true)
+    expect(printed.flat().join('\n')).toContain('store')
   })
 })
 

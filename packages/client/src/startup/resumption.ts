@@ -9,7 +9,7 @@ import type { Transcript, TranscriptEntry } from '../conversation/transcript.ts'
 import { ApiError, ConnectionError, type SDKError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import type { CacheAdapter, CacheConfig } from '../platform/cache-adapter.ts'
-import { createCacheAdapter } from '../platform/create-cache-adapter.ts'
+import { createCacheAdapter, guardCacheAdapter } from '../platform/create-cache-adapter.ts'
 import type { Environment } from '../platform/environment.ts'
 import { untilAborted, withTimeLimit } from '../util/abort.ts'
 import { fnv1a } from '../util/fnv1a.ts'
@@ -72,7 +72,7 @@ export class Resumption implements SessionKeeper {
   constructor(options: ResumptionOptions) {
     this.#options = options
     const { cache, environment, logger } = options
-    const adapter = storeOf(cache, environment)
+    const adapter = storeOf(cache, environment, logger)
     this.#isTabs = cache.adapter === undefined
     if (!adapter) return
     this.#kept = new KeptSession({
@@ -172,7 +172,8 @@ export class Resumption implements SessionKeeper {
 
   #prefix(): string {
     const { agentId, cache, endpoint } = this.#options
-    const start = cache.keyPrefix ? cache.keyPrefix + SESSION : KEY_START
+    const prefix = cache.contextPrefix ?? cache.keyPrefix
+    const start = prefix ? prefix + SESSION : KEY_START
     return `${start}${fnv1a(endpoint)}:${encodeURIComponent(agentId)}:`
   }
 
@@ -193,10 +194,11 @@ export class Resumption implements SessionKeeper {
 
   /** Where the session is kept; nowhere while it is not known who talks, or where nothing tells people apart. */
   #key(): string | undefined {
-    const { startup, environment } = this.#options
+    const { startup, environment, cache } = this.#options
     const person = this.#person()
-    const isAnybodys = person === ANONYMOUS && !this.#isTabs && !environment.page
-    if (person === undefined || isAnybodys) return undefined
+    if (person === undefined) return undefined
+    const isManyPeoples = !this.#isTabs && !environment.page && cache.contextPrefix === undefined
+    if (person === ANONYMOUS && isManyPeoples) return undefined
     // A portal and a profile have a conversation of their own: they were part of the context it began with.
     const { portal, profile } = startup.desk?.pipeline.outcome ?? {}
     const place = [this.#agentId, portal?.id, profile?.id].map(id => encodeURIComponent(id ?? ''))
@@ -208,9 +210,13 @@ export class Resumption implements SessionKeeper {
  * The store for the session: the tab's, whatever kind of storage the answers of the service are kept in, since a session
  * belongs to one tab; or the host's own. None outside a browser, where the memory is that of many people.
  */
-function storeOf({ enabled, adapter, storageType }: CacheConfig, environment: Environment): CacheAdapter | undefined {
+function storeOf(
+  { enabled, adapter, storageType }: CacheConfig,
+  environment: Environment,
+  logger: Logger,
+): CacheAdapter | undefined {
   if (enabled === false) return undefined
-  if (adapter) return adapter
+  if (adapter) return guardCacheAdapter(adapter, environment.clock, (...warning) => logger.warn(...warning))
   const own = createCacheAdapter(storageType === 'memory' ? 'memory' : 'session', environment)
   return own === environment.memory && !environment.page ? undefined : own
 }
