@@ -222,6 +222,6 @@ function storeOf(
 }
 
 function forgotten(cause: ApiError): ConnectionError {
-  const message = `The service does not know the session of the page before any more (HTTP status ${cause.status}). A new one is asked for.`
+  const message = `The service no longer knows the session that was kept (HTTP status ${cause.status}). A new one is asked for.`
   return new ConnectionError(message, 'refused', { cause, httpStatus: cause.status })
 }
