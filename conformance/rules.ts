@@ -237,6 +237,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'ask() resolves with the first answer after its question was written, one question at a time and in order; every ask() settles',
   'OWN-22': 'messages() gives what the agent says from the call on, to several readers at once, and loses nothing',
   'OWN-23': "setLanguage() of the agent goes before the agent's own language, before initialize() and after it",
+  'OWN-24':
+    'a message above 64 KiB is warned of once, with its size; one that the service refuses leaves the chat open',
 }
 
 /** What later work proves. */

@@ -68,3 +68,26 @@ verifies('OWN-22', 'the messages of the agent can be read in a loop, from the ca
   await Promise.all(reading)
   expect([all, first]).toEqual([['one', 'two', 'three'], ['one']])
 })
+
+verifies(
+  'OWN-24',
+  'a large message is warned of once, with its size; one that is refused ends its question',
+  async service => {
+    const agent = await service.connectedAgent()
+    const warnings = () => service.printed.filter(line => line.includes('64 KiB'))
+    await service.through(agent.ask('short'))
+    expect(warnings()).toEqual([])
+    const large = 'x'.repeat(70 * 1024)
+    expect((await service.through(agent.ask(large))).content).toBe(`You said: ${large}`)
+    expect(warnings()).toHaveLength(1)
+
+    const sizes: unknown[] = []
+    agent.logger.on('log', ({ context }) => sizes.push(context?.['bytes']))
+    const refused = await service.through(agent.ask('x'.repeat(129 * 1024)).catch(error => error))
+    expect(refused).toMatchObject({ name: 'MessageError', reason: 'refused' })
+    expect(sizes.filter(size => size !== undefined)).toEqual([
+      JSON.stringify({ persona: 'customer', role: 'human', content: '' }).length + 129 * 1024,
+    ])
+    expect((await service.through(agent.ask('again'))).content).toBe('You said: again')
+  },
+)

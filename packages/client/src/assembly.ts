@@ -315,6 +315,8 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
       if (isContextMessage(message)) context.merge(message.messageData.context)
       record(message, 'sent')
     },
+    large: (messageId, bytes) =>
+      logger.warn('A message is larger than 64 KiB: the service may refuse it.', { messageId, bytes }),
     failed: emitError,
     full: id => queueFull(id, config.maxQueueSize),
   })

@@ -1,6 +1,8 @@
 import { assertType, describe, expectTypeOf, it } from 'vitest'
 import {
   type AgentMessageParams,
+  type AiAgent,
+  type AskOptions,
   type ContextAttribute,
   type ContextAttributes,
   type ContextMessageParams,
@@ -58,6 +60,14 @@ describe('messages', () => {
     assertType<SendOptions>({ id: 'm-1', from: 'Customer', to: 'Help Desk' })
     // @ts-expect-error an id is text
     assertType<SendOptions>({ id: 1 })
+  })
+
+  it('AskOptions: how long to wait, and what gives up; the answer is a message', () => {
+    assertType<AskOptions>({ timeoutMs: 30_000, signal: AbortSignal.timeout(1) })
+    // @ts-expect-error a time limit is a number of milliseconds
+    assertType<AskOptions>({ timeoutMs: '30 s' })
+    expectTypeOf<AiAgent['ask']>().returns.resolves.toEqualTypeOf<Message>()
+    expectTypeOf<AiAgent['messages']>().returns.toEqualTypeOf<AsyncIterableIterator<Message>>()
   })
 })
 

@@ -15,6 +15,7 @@ function setUp({ limit = 3, settled = true, mask = text => text.replace('secret'
   const accepted: Message[] = []
   const failures: MessageError[] = []
   const masked: Array<[content: string, messageId: string]> = []
+  const large: [string, number][] = []
   const hooks: { onAccepted?: (message: Message) => void } = {}
   const full = (id: string) => new MessageError('full', 'queue_full', { messageId: id })
   const outgoing = new OutgoingMessages({
@@ -32,6 +33,7 @@ function setUp({ limit = 3, settled = true, mask = text => text.replace('secret'
       if (lane.length >= limit) throw full(id)
       lane.push({ id, frame })
     },
+    large: (id, bytes) => void large.push([id, bytes]),
     accepted: message => {
       accepted.push(message)
       hooks.onAccepted?.(message)
@@ -39,7 +41,7 @@ function setUp({ limit = 3, settled = true, mask = text => text.replace('secret'
     failed: error => failures.push(error),
     full,
   })
-  return { state, lane, accepted, failures, masked, hooks, outgoing }
+  return { state, lane, accepted, failures, masked, large, hooks, outgoing }
 }
 
 const settle = ({ state, outgoing }: ReturnType<typeof setUp>) => {
@@ -193,6 +195,28 @@ describe('what a person says', () => {
     })
     expect(thrownBy(() => outgoing.submit('my secret'))).toMatchObject({ reason: 'masking_unavailable' })
     expect([lane, accepted]).toEqual([[], []])
+
+describe('a message above 64 KiB', () => {
+  const content = 'x'.repeat(65_536)
+  const bytes = JSON.stringify({ persona: 'customer', role: 'human', content }).length
+
+  it('is taken, and told once with its size', () => {
+    const { outgoing, large, accepted } = setUp()
+    outgoing.submit('short')
+    expect(large).toEqual([])
+    outgoing.submit(content, { id: 'long' })
+    expect(large).toEqual([['long', bytes]])
+    expect(accepted).toHaveLength(2)
+  })
+
+  it('is told when it goes on where it was held, and not at all when it was refused', () => {
+    const all = setUp({ settled: false, limit: 1 })
+    all.outgoing.submit(content, { id: 'long' })
+    expect(all.large).toEqual([])
+    settle(all)
+    expect(all.large).toEqual([['long', bytes]])
+    expect(thrownBy(() => all.outgoing.submit(content))).toMatchObject({ reason: 'queue_full' })
+    expect(all.large).toHaveLength(1)
   })
 })
 

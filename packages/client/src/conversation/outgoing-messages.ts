@@ -1,5 +1,6 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
 import { MessageError } from '../errors.ts'
+import { largeFrameBytes } from './frame-size.ts'
 import { Message, type MessageObject } from './message.ts'
 
 /** What `send()` takes beside the message. */
@@ -26,6 +27,8 @@ export interface OutgoingMessagesOptions {
   mask(content: string, messageId: string): string
   /** Hands a frame to the lane. @throws {MessageError} when there is no place */
   accept(id: string, frame: string): void
+  /** A message that was taken is so large that the service may refuse it. */
+  large(id: string, bytes: number): void
   /** A message has been accepted. */
   accepted(message: Message): void
   /** A message that was held could not go on. */
@@ -115,6 +118,8 @@ export class OutgoingMessages {
     const message = this.#masked(complete)
     const frame = message.toPayloadString()
     this.#options.accept(message.messageId as string, frame)
+    const bytes = largeFrameBytes(frame)
+    if (bytes !== undefined) this.#options.large(message.messageId as string, bytes)
     this.#options.accepted(asWritten(message, frame))
   }
 

@@ -25,6 +25,25 @@ describe('ProfileCache', () => {
     expect(await make('8').get(5, 'ada')).toBeUndefined()
   })
 
+  it('keeps a list per language that the host chose, and forgets those of all languages', async () => {
+    const { adapter, clock, cache } = setUp()
+    let language: string | undefined = 'fr-CA'
+    const options = { adapter, agentId: '7', endpoint: 'https://a.test', ttlMs: 1_000, now: clock.now }
+    const choosing = new ProfileCache({ ...options, language: () => language })
+    await choosing.keep(5, 'ada', profiles)
+    language = 'FR-ca'
+    expect(await choosing.get(5, 'ada')).toEqual(profiles)
+    expect(await cache.get(5, 'ada')).toBeUndefined()
+    language = 'de-DE'
+    expect(await choosing.get(5, 'ada')).toBeUndefined()
+    language = undefined
+    expect(await choosing.get(5, 'ada')).toBeUndefined()
+    await choosing.keep(5, 'ada', [])
+    expect(await cache.get(5, 'ada')).toEqual([])
+    await choosing.forget(5)
+    expect(await adapter.keys()).toEqual([])
+  })
+
   it('counts a list as fresh for its time only, and does not prolong it by using it', async () => {
     const { cache, clock } = setUp()
     await cache.keep(5, 'ada', profiles)
