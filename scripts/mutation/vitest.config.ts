@@ -11,5 +11,10 @@ const conditions = ['@aiagent/source', ...defaultServerConditions]
 export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
-  test: { include: [...area.tests], testTimeout: 30_000 },
+  test: {
+    include: [...area.tests],
+    testTimeout: 30_000,
+    // The generated patterns run against every change, so fewer of them have to do.
+    env: { MASKING_FUZZ_RUNS: '300' },
+  },
 })

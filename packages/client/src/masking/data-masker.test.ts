@@ -178,12 +178,21 @@ describe('mask', () => {
   it('hides the rest of a text where a search takes too long', () => {
     const { mask, preview } = masker(rule('(?:a?){900}b', { name: 'Bad', ...keep(0, 1), maskingCharacter: '#' }))
     const text = `b abb ${'a'.repeat(20_000)} secret`
-    expect(mask(text)).toMatch(/^b #bb a+#{8000,}$/)
-    expect(mask(text)).toHaveLength(text.length)
-    const last = preview(text).at(-1)
+    const masked = mask(text)
+    expect(masked).toMatch(/^b #bb a+#{8000,}$/)
+    expect(masked).toHaveLength(text.length)
+    const spans = preview(text)
+    const last = spans.at(-1)
     expect(last).toMatchObject({ rule: 'Bad', end: text.length })
     expect(last?.replacement).toMatch(/^#{8000,}$/)
-    expect(replaced(text, preview(text))).toBe(mask(text))
+    expect(replaced(text, spans)).toBe(masked)
+  })
+
+  it('hides all of a match whose tags take too long to find', () => {
+    const patterns = [rule('[^]+', { ...keep(2, 2), maskingCharacter: '#' })]
+    const configuration = { htmlTagMatcherRegEx: '(?:a?){900}b' }
+    const text = `a<i>${'a'.repeat(20_000)}</i>`
+    expect(createDataMasker({ patterns, configuration }).mask(text)).toBe('#'.repeat(text.length))
   })
 
   it('gives the same answer each time, whatever came before', () => {
