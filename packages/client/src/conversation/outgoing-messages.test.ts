@@ -195,6 +195,8 @@ describe('what a person says', () => {
     })
     expect(thrownBy(() => outgoing.submit('my secret'))).toMatchObject({ reason: 'masking_unavailable' })
     expect([lane, accepted]).toEqual([[], []])
+  })
+})
 
 describe('a message above 64 KiB', () => {
   const content = 'x'.repeat(65_536)
