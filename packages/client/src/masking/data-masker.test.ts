@@ -191,7 +191,7 @@ describe('mask', () => {
   it('hides all of a match whose tags take too long to find', () => {
     const patterns = [rule('[^]+', { ...keep(2, 2), maskingCharacter: '#' })]
     const configuration = { htmlTagMatcherRegEx: '(?:a?){900}b' }
-    const text = `a<i>${'a'.repeat(20_000)}</i>`
+    const text = `abb ${'a'.repeat(20_000)} end`
     expect(createDataMasker({ patterns, configuration }).mask(text)).toBe('#'.repeat(text.length))
   })
 
