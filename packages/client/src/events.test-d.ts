@@ -58,6 +58,7 @@ describe('events', () => {
       | 'profilesAvailable'
       | 'chatHistory'
       | 'escalation'
+      | 'transcriptRestored'
     >().toExtend<AgentEventType>()
   })
 
@@ -70,6 +71,9 @@ describe('events', () => {
     agent.once('error', ({ payload }) => expectTypeOf(payload.error).toEqualTypeOf<SDKError>())
     agent.subscribe('closed', ({ payload }) =>
       expectTypeOf(payload).toEqualTypeOf<{ code: number; reason: string; willReconnect: boolean }>(),
+    )
+    agent.on('transcriptRestored', ({ payload }) =>
+      expectTypeOf(payload.entries).toEqualTypeOf<readonly TranscriptEntry[]>(),
     )
     agent.on('stateChanged', ({ payload }) => expectTypeOf(payload.state).toEqualTypeOf<ConnectionState>())
     agent.on('initialized', ({ payload }) =>

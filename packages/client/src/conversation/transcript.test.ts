@@ -172,6 +172,46 @@ describe('reading', () => {
   })
 })
 
+describe('replace', () => {
+  const entriesOf = (...moments: number[]): TranscriptEntry[] => {
+    const transcript = new Transcript()
+    return moments.flatMap(moment => transcript.entryOf(human(), 'sent', moment, undefined) ?? [])
+  }
+  const momentsOf = (transcript: Transcript) => transcript.get().map(({ timestamp }) => timestamp)
+
+  it('puts other entries into the place of all there are, and copies the list', () => {
+    const transcript = new Transcript()
+    transcript.record(human(), 'sent', 1)
+    const before = transcript.get()
+    const others = entriesOf(2, 3)
+    transcript.replace(others)
+    others.pop()
+    expect([momentsOf(transcript), transcript.size, before.length]).toEqual([[2, 3], 2, 1])
+    transcript.record(human(), 'sent', 4)
+    expect(momentsOf(transcript)).toEqual([2, 3, 4])
+  })
+
+  it('holds to the limit, also after entries were dropped', () => {
+    const transcript = new Transcript({ maxEntries: 2 })
+    for (const moment of [1, 2, 3, 4, 5]) transcript.record(human(), 'sent', moment)
+    transcript.replace(entriesOf(6, 7, 8))
+    expect(momentsOf(transcript)).toEqual([7, 8])
+  })
+
+  it('stores nothing where nothing is stored', () => {
+    const transcript = new Transcript({ enabled: false })
+    transcript.replace(entriesOf(1))
+    expect(transcript.size).toBe(0)
+  })
+
+  it('an entry is made without storing it, and not of what the filters keep out', () => {
+    const transcript = new Transcript({ excludeRoles: ['human'] })
+    expect(transcript.entryOf(human(), 'sent', 1, undefined)).toBeUndefined()
+    expect(transcript.entryOf(answer(), 'received', 1, 'agent_message')).toMatchObject({ timestamp: 1 })
+    expect(transcript.size).toBe(0)
+  })
+})
+
 describe('a long conversation', () => {
   it.each([0, 1, 2, 5])('lets go of most entries beyond the %i that it keeps', async maxEntries => {
     const transcript = new Transcript({ maxEntries })
