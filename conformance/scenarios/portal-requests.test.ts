@@ -175,11 +175,11 @@ for (const [where, newPlace] of [
     await agent.initialize()
     // Not even within one agent: another run asks for all of it again.
     await service.through(agent.restartPortalInitializer())
-    expect(countsOf(portalCalls(service))).toEqual({ list: 2, details: 2, profiles: 2, put: 2, user: 1 })
+    expect(countsOf(portalCalls(service))).toEqual({ list: 2, details: 2, profiles: 2, put: 2, user: 2 })
     await agent.setContext({ plan: 'gold' })
     const second = openDesk(service, { ...ENTER_SUPPORT, cache }, { environment })
     await second.agent.initialize()
-    expect(countsOf(portalCalls(service))).toEqual({ list: 3, details: 3, profiles: 3, put: 3, user: 2 })
+    expect(countsOf(portalCalls(service))).toEqual({ list: 3, details: 3, profiles: 3, put: 3, user: 3 })
     expect(timesAsked(service, paths.deploymentInfo())).toBe(2)
     expect(timesAsked(service, paths.agentDetails('desk'))).toBe(2)
     expect(second.agent.getContext()).toEqual({ vendor_portal_id: '1001' })
