@@ -1,0 +1,269 @@
+import {
+  AnonymousAuthStrategy,
+  AuthenticationService,
+  type AuthenticationServiceConfig,
+  type Environment,
+} from '@aiagent/client'
+import { paths } from '@aiagent/protocol'
+import { expect } from 'vitest'
+import { rejection } from '../desk.ts'
+import { Journal } from '../journal.ts'
+import { openPlatform, watchedComponent } from '../platform.ts'
+import { newTab, reloaded } from '../tab.ts'
+import { verifies } from '../verifies.ts'
+import type { Service } from '../wire.ts'
+
+const MINUTE_MS = 60_000
+const PREFIX = 'api://acme/'
+
+const minutes = (count: number) => count * MINUTE_MS
+
+/** The scopes that tokens were asked for, without the deployment's prefix, in order. */
+const scopesAsked = (service: Service): string[][] =>
+  service.control
+    .requests()
+    .filter(({ body }) => body?.includes('grant_type='))
+    .map(({ body }) => (new URLSearchParams(body).get('scope') ?? '').split(' ').map(each => each.replace(PREFIX, '')))
+
+/** The credentials of a program that the service knows. */
+const programOf = (service: Service) => ({
+  tokenUrl: `${service.endpoint}/oauth/TEN0001/token`,
+  clientId: 'demo-service',
+  clientSecret: 'demo-secret',
+})
+
+/** Authentication by itself, initialized for the deployment. */
+async function authenticate(service: Service, input?: AuthenticationServiceConfig): Promise<AuthenticationService> {
+  const auth = new AuthenticationService(input, { environment: service.environment() })
+  await auth.initialize({ deploymentInfo: await service.newAgent().getDeploymentInfo() })
+  return auth
+}
+
+verifies(
+  ['AUTH-11', 'FLOW-17'],
+  'an agent for customers costs one more token, which the session keeps',
+  async service => {
+    const tab = newTab()
+    const agent = service.newAgent({}, service.environment(tab))
+    await agent.initialize()
+    const defaults = ['knowledge.portalmgr.manage', 'core.aiservices.read']
+    expect(scopesAsked(service)).toEqual([defaults, [...defaults, 'core.customermgr.read']])
+    await agent.destroy()
+    await service.newAgent({}, service.environment(reloaded(tab))).initialize()
+    expect(scopesAsked(service)).toHaveLength(2)
+  },
+)
+
+verifies('FLOW-17', 'what an agent says of its language holds for the calls that follow', async service => {
+  const accessToken = service.control.issueToken({ subject: 'desk-agent' })
+  const agent = service.newAgent({ id: 'desk-danish', auth: { type: 'pre-auth', accessToken } })
+  await agent.initialize()
+  const [list] = service.requestsTo(paths.myPortals())
+  expect([list?.query['$lang'], list?.headers['accept-language']]).toEqual(['da-dk', 'da-dk'])
+})
+
+verifies(
+  ['INIT-06', 'AUTH-09'],
+  'scopes of the host are asked for exactly as given, from the first token on',
+  async service => {
+    const initParams = { scopes: 'core.orders.read, core.aiservices.read' }
+    const agent = service.newAgent({ initParams })
+    await agent.initialize()
+    expect(scopesAsked(service)).toEqual([['core.orders.read', 'core.aiservices.read']])
+    expect(initParams).toEqual({ scopes: 'core.orders.read, core.aiservices.read' })
+  },
+)
+
+verifies('AUTH-04', 'credentials of a program bring a token, renewed five minutes before its end', async service => {
+  const config = { ...programOf(service), scopes: ['core.aiservices.read'] }
+  const auth = await authenticate(service, { type: 'client-credentials', config })
+  const first = await auth.getToken()
+  const [request] = service.requestsTo('/oauth/TEN0001/token')
+  expect(Object.fromEntries(new URLSearchParams(request?.body))).toMatchObject({
+    grant_type: 'client_credentials',
+    client_id: 'demo-service',
+    scope: 'core.aiservices.read',
+  })
+  expect(await auth.getToken()).toBe(first)
+  const agent = await service.connectedAgent({ auth: { type: 'client-credentials', config } })
+  expect(agent.isConnected()).toBe(true)
+  await auth.cleanup()
+})
+
+verifies('AUTH-04', 'credentials are refused in a page, unless they may be read there', async service => {
+  const page: Environment['page'] = {
+    isHidden: () => false,
+    nextTask: task => task(),
+    onReturn: () => () => {},
+    addScript: () => ({ ran: Promise.resolve({}), remove() {} }),
+  }
+  const inPage = (allowInBrowser: boolean) => {
+    const config = { ...programOf(service), allowInBrowser }
+    const environment = { ...service.environment(), page }
+    return service.newAgent({ auth: { type: 'client-credentials', config } }, environment)
+  }
+  expect(() => inPage(false)).toThrow(expect.objectContaining({ name: 'AuthError', reason: 'not_supported' }))
+  await inPage(true).initialize()
+})
+
+verifies(
+  ['AUTH-04', 'AUTH-05'],
+  'a token is not given any more from five minutes before its end',
+  async service => {
+    for (const input of [undefined, { type: 'client-credentials', config: programOf(service) } as const]) {
+      const auth = await authenticate(service, input)
+      const first = await auth.getToken()
+      await service.elapse(minutes(54))
+      expect(await auth.getToken()).toBe(first)
+      await service.elapse(minutes(1.5))
+      const second = await auth.getToken()
+      expect(second).not.toBe(first)
+      expect(await auth.getToken()).toBe(second)
+      await auth.cleanup()
+    }
+  },
+  { time: 'by hand' },
+)
+
+verifies(
+  'AUTH-05',
+  'a token whose whole life is shorter than that is used to its end, without a loop of requests',
+  async service => {
+    service.control.change({ tokenLifeSeconds: 120 })
+    const auth = await authenticate(service)
+    const first = await auth.getToken()
+    await service.elapse(minutes(1.9))
+    expect([await auth.getToken(), scopesAsked(service).length]).toEqual([first, 1])
+    await service.elapse(minutes(0.2))
+    expect(await auth.getToken()).not.toBe(first)
+    expect(scopesAsked(service)).toHaveLength(2)
+    await auth.cleanup()
+  },
+  { time: 'by hand' },
+)
+
+verifies(
+  'AUTH-06',
+  'a session that is refused for a token near its end is asked for with a fresh one',
+  async service => {
+    const issue = (lifeSeconds: number) => service.control.issueToken({ lifeSeconds })
+    const auth = { type: 'pre-auth', accessToken: issue(200), refreshTokenFn: () => issue(3_600) } as const
+    await service.connectedAgent({ id: 'account', auth })
+    const sessions = service.requestsTo(paths.session('account'), 'POST')
+    expect(sessions.at(-1)?.status).toBe(200)
+  },
+)
+
+verifies('AUTH-06', 'where there is no better token, the error says so plainly', async service => {
+  service.control.change({ tokenLifeSeconds: 200 })
+  const error = await rejection(service.newAgent().initialize())
+  expect(error).toMatchObject({ code: 'SESSION_UNAUTHORIZED', status: 401 })
+  expect(error.message).toContain('Token will expire soon')
+})
+
+verifies(
+  ['AUTH-07', 'AUTH-05'],
+  'the end of a token is told once, and the next token may come at run time, on an open chat too',
+  async service => {
+    // A service ends a session in which nobody said anything for half an hour.
+    const issue = () => service.control.issueToken({ lifeSeconds: 1_200 })
+    const auth = { type: 'pre-auth', accessToken: issue() } as const
+    const agent = await service.connectedAgent({ id: 'account', auth })
+    const journal = new Journal(agent)
+    const told = () => journal.of('tokenExpiring').filter(({ reason }) => reason === 'expiring')
+    await service.elapse(minutes(14.5))
+    expect(told()).toEqual([])
+    await service.elapse(minutes(0.6))
+    expect(told()).toHaveLength(1)
+    expect(agent.getAccessToken()).toBe(auth.accessToken)
+    const next = issue()
+    await agent.updateAccessToken(next)
+    await service.until(() => JSON.stringify(service.frames()).includes(next))
+    await service.elapse(minutes(14.8))
+    expect([told().length, agent.isConnected()]).toEqual([1, true])
+    // The clock starts anew with each token.
+    await service.elapse(minutes(0.4))
+    expect(told()).toHaveLength(2)
+  },
+  { time: 'by hand' },
+)
+
+verifies(
+  'AUTH-10',
+  'without scopes of the host: defaults, what a platform adds, what the agent needs',
+  async service => {
+    const details = await service.newAgent({ id: 'desk' }).getAgentDetails()
+    const body = { ...details, extraScopes: ['core.orders.read', 'desk.read'] }
+    service.faults.add({ kind: 'answer', route: `GET ${paths.agentDetails('desk')}`, status: 200, body })
+    const { component, hook } = watchedComponent({
+      addCustomAuthScopes: (scopes: string[]) => [...scopes, 'desk.read'],
+    })
+    const { agent } = openPlatform(service, { portalIds: '1002' }, { component })
+    await agent.initialize()
+    expect(hook().getAuthScopes()).toEqual([
+      'knowledge.portalmgr.manage',
+      'core.aiservices.read',
+      'desk.read',
+      'core.orders.read',
+    ])
+  },
+)
+
+verifies('AUTH-13', 'the anonymous token is kept under its scopes, and a smaller one never serves', async service => {
+  const tab = newTab()
+  const environment = service.environment(tab)
+  const deploymentInfo = await service.newAgent().getDeploymentInfo()
+  const tokenFor = async (scopes: string[]) => {
+    const auth = new AuthenticationService(undefined, { environment })
+    await auth.initialize({ deploymentInfo, scopes })
+    const token = await auth.getToken()
+    await auth.cleanup()
+    return token
+  }
+  const small = await tokenFor(['a'])
+  const large = await tokenFor(['a', 'b'])
+  expect(large).not.toBe(small)
+  expect(await tokenFor(['b', 'a'])).toBe(large)
+  expect(await tokenFor(['a'])).toBe(small)
+  const storage = tab.sessionStorage
+  const keys = Array.from({ length: storage?.length ?? 0 }, (_, index) => storage?.key(index) ?? '')
+  const kept = keys.filter(key => /:anonymous_token:[0-9a-f]+$/.test(key))
+  expect(kept).toHaveLength(2)
+  // An entry that does not say for which scopes it is.
+  for (const key of kept) {
+    storage?.setItem(key.replace(/:[0-9a-f]+$/, ''), storage.getItem(key) ?? '')
+    storage?.removeItem(key)
+  }
+  const asked = scopesAsked(service).length
+  await tokenFor(['a'])
+  expect(scopesAsked(service)).toHaveLength(asked + 1)
+})
+
+verifies('AUTH-14', 'the anonymous token outlives an agent, and goes with its cache', async service => {
+  const environment = service.environment()
+  const first = service.newAgent({}, environment)
+  await first.initialize()
+  const token = first.getAccessToken()
+  await first.destroy()
+  const asked = scopesAsked(service).length
+  const second = service.newAgent({}, environment)
+  await second.initialize()
+  expect([second.getAccessToken(), scopesAsked(service).length]).toEqual([token, asked])
+
+  const auth = await authenticate(service)
+  const strategy = auth.getStrategy()
+  if (!(strategy instanceof AnonymousAuthStrategy)) throw new Error('Without an input it should be anonymous.')
+  const own = await strategy.getToken()
+  await strategy.cleanup()
+  expect(await strategy.getToken()).toBe(own)
+  const metadataAsked = () => service.requestsTo(paths.metadataOfDeployment()).length
+  const before = metadataAsked()
+  await strategy.clearTokenCache()
+  expect(await strategy.getToken()).not.toBe(own)
+  expect(metadataAsked()).toBe(before)
+  await strategy.clearMetadataCache()
+  await strategy.clearTokenCache()
+  await strategy.getToken()
+  expect(metadataAsked()).toBe(before + 1)
+  await auth.cleanup()
+})
