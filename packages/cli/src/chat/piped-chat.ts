@@ -2,6 +2,7 @@ import { type AiAgent, createGracefulDisconnectMessage } from '@aiagent/client'
 import { CommandFailure } from '../failure.ts'
 import type { Io } from '../io.ts'
 import { formatAgentMessage, formatSeconds, oneLine, type Style } from '../output.ts'
+import { maskedNote } from './masked-note.ts'
 import { type TurnEnd, TurnTaking } from './turn-taking.ts'
 
 /** Longest wait for the service to close after our goodbye, in milliseconds. */
@@ -39,7 +40,7 @@ export async function chatFromPipe(options: PipedChatOptions): Promise<void> {
     const end = await ask(agent, turns, text, {
       timeoutMs: answerTimeoutMs,
       signal: io.interrupted,
-      begin: () => print(`${style.bold('>')} ${text}`),
+      begin: () => [`${style.bold('>')} ${text}`, ...maskedNote(agent, text, style)].forEach(print),
     })
     io.interrupted.throwIfAborted()
     if (end === 'timeout')

@@ -1,6 +1,7 @@
 import type { AiAgent } from '@aiagent/client'
 import { explainFailure, type FailureSetting } from '../failure.ts'
 import { formatAgentMessage, oneLine, optionsOf, plain, type Style } from '../output.ts'
+import { maskedNote } from './masked-note.ts'
 import type { Screen } from './screen.ts'
 import { runSlashCommand, type SlashCommandParts } from './slash-commands.ts'
 
@@ -39,6 +40,7 @@ export function chatInTerminal(options: TerminalChatOptions): Promise<void> {
       return print(style.warning('Not sent: the conversation is closed. /reconnect opens it again.'))
     if (agent.getState() !== 'CONNECTED')
       print(style.dim('There is no connection now: this is sent as soon as there is one.'))
+    maskedNote(agent, text, style).forEach(print)
     await agent.send(text)
   }
   const parts: SlashCommandParts = { ...options, print, quit: () => screen.close() }

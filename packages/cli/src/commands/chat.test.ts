@@ -48,6 +48,21 @@ describe('chat with piped input', () => {
     expect(fake.err()).toBe('')
   })
 
+  it('[FLOW-19] tells what is sent instead of a line that is masked', async () => {
+    const server = await serve({ reply: ({ text }) => ({ content: `You said: ${text}` }) })
+    const { fake, ended } = chat(server, { input: 'Card 4111 1111 1111 1111\nthanks\n' }, '--agent', 'billing')
+    expect(await ended).toBe(0)
+    expect(fake.out()).toBe(
+      [
+        '> Card 4111 1111 1111 1111',
+        '  Sent as: Card ***************1111',
+        'Billing Help: You said: Card ***************1111',
+        '> thanks',
+        'Billing Help: You said: thanks\n',
+      ].join('\n'),
+    )
+  })
+
   it('goes on after an error of the service, and ends with 1', async () => {
     const server = await serve({
       reply: ({ text }) => {
