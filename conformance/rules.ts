@@ -239,6 +239,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'OWN-23': "setLanguage() of the agent goes before the agent's own language, before initialize() and after it",
   'OWN-24':
     'a message above 64 KiB is warned of once, with its size; one that the service refuses leaves the chat open',
+  'OWN-25':
+    'a handler of the host takes its kind of message, first or last, and holds up what is behind it; its failure costs nothing else',
 }
 
 /** What later work proves. */
