@@ -27,6 +27,9 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   language: beside(`${client}/api/language`),
   codec: beside(`${protocol}/chat/codec`),
   context: beside(`${client}/conversation/context-store`),
+  stores: beside(
+    ...['guarded-cache-adapter', 'store-key', 'unstorage-cache-adapter'].map(name => `${client}/platform/${name}`),
+  ),
   queue: beside(`${client}/chat/message-queue`),
   lane: beside(`${client}/chat/outbound-lane`),
   transcript: beside(`${client}/conversation/transcript`),

@@ -88,6 +88,14 @@ describe('a guarded store', () => {
     expect(await guarded.get('a')).toEqual(ENTRY)
   })
 
+  it('asks a store that rejects again at once', async () => {
+    let fails = true
+    const { guarded } = guard(storeThat(async () => (fails ? Promise.reject(new Error('busy')) : ENTRY)).adapter)
+    expect(await guarded.get('a')).toBeNull()
+    fails = false
+    expect(await guarded.get('a')).toEqual(ENTRY)
+  })
+
   it('takes no notice of an answer that comes too late', async () => {
     let answer: (entry: unknown) => void = () => {}
     let refuse: (error: unknown) => void = () => {}

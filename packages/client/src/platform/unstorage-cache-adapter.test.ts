@@ -123,15 +123,32 @@ describe('the options of an adapter over unstorage', () => {
 
   it.each(['', ':', 'a:', ':a', 'a::b', 'a/b', 'a b', 'a?', '..'])('refuse %j as a base', base => {
     expect(() => unstorageCacheAdapter(createStorage(), { base })).toThrow(
-      expect.objectContaining({ code: 'CONFIG_INVALID', field: 'base' }),
+      expect.objectContaining({ code: 'CONFIG_INVALID', field: 'base', message: expect.stringContaining('letters') }),
     )
   })
 
   it.each([0, -1, Number.NaN])('refuse %s as a time to live', ttl => {
     expect(() => unstorageCacheAdapter(createStorage(), { ttl })).toThrow(
-      expect.objectContaining({ code: 'CONFIG_INVALID', field: 'ttl' }),
+      expect.objectContaining({
+        code: 'CONFIG_INVALID',
+        field: 'ttl',
+        message: expect.stringContaining('milliseconds'),
+      }),
     )
   })
+})
+
+it('takes no notice of keys beside its base, where a storage lists them all the same', async () => {
+  const removed: string[] = []
+  const storage: UnstorageLike = {
+    ...recording([]),
+    getKeys: async () => ['aiagent:a', 'another:a', 'aiagenta'],
+    removeItem: async key => void removed.push(key),
+  }
+  const adapter = unstorageCacheAdapter(storage)
+  expect(await adapter.keys()).toEqual(['a'])
+  await adapter.clear()
+  expect(removed).toEqual(['aiagent:a'])
 })
 
 describe('a storage that fails', () => {
@@ -156,7 +173,7 @@ describe('a storage that fails', () => {
     const print = (...parts: unknown[]) => void printed.push(parts)
     const console = { debug: print, info: print, warn: print, error: print }
     await useAll(unstorageCacheAdapter(broken, { environment: { console } }))
-    expect(printed).toHaveLength(1)
+    expect(printed).toEqual([[expect.stringContaining('store of the host'), new Error('connection lost')]])
   })
 
   it('is not waited for longer than two seconds', async () => {
