@@ -273,6 +273,17 @@ describe('OutboundLane', () => {
     expect(() => accept(2, 3)).toThrow(expect.objectContaining({ reason: 'queue_full' }))
   })
 
+  it('takes back a message that waits, and the others leave in order', () => {
+    const { lane, flushed, accept } = setUp()
+    const transport = new FakeTransport()
+    accept(0, 3)
+    expect([lane.withdraw('frame 1'), lane.withdraw('frame 1'), lane.withdraw('unknown')]).toEqual([true, false, false])
+    lane.open(transport)
+    expect(transport.sent).toEqual(['frame 0', 'frame 2'])
+    expect(flushed).toEqual([2])
+    expect(lane.withdraw('frame 0')).toBe(false)
+  })
+
   it('hands out what waited when it is cleared in the middle of a flush, and lets new messages through', async () => {
     const { clock, lane, flushed, accept } = setUp()
     const transport = new FakeTransport()

@@ -8,6 +8,7 @@ import {
   createFeedbackMessage,
   createGracefulDisconnectMessage,
   createTokenMessage,
+  isContextMessage,
 } from './message-helpers.ts'
 
 const ids = { messageId: 'm-1', from: 'me', to: 'you' }
@@ -71,5 +72,20 @@ describe('message helpers', () => {
 
   it.each(table)('[OPS-06] the service reads what %s makes', (_name, create, _expected, intent) => {
     expect(readClientIntent(JSON.parse(Message.fromJSON(create()).toPayloadString()))).toEqual(intent)
+  })
+})
+
+describe('isContextMessage', () => {
+  it.each<[string, string, object | undefined, boolean]>([
+    ['system', 'context', { context: { plan: 'gold' } }, true],
+    ['system', 'context', { context: {} }, true],
+    ['system', 'context', { context: ['gold'] }, false],
+    ['system', 'context', {}, false],
+    ['system', 'context', undefined, false],
+    ['customer', 'context', { context: {} }, false],
+    ['system', 'human', { context: {} }, false],
+  ])('of %s / %s with %j is %s', (persona, role, messageData, expected) => {
+    const message = new Message(persona, role, undefined, messageData ? { messageData: messageData as never } : {})
+    expect(isContextMessage(message)).toBe(expected)
   })
 })

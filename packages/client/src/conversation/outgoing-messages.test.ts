@@ -278,6 +278,19 @@ describe('before the agent is known', () => {
     expect(all.failures).toEqual([])
   })
 
+  it.each([
+    ['first', 'one', true, ['two', 'three']],
+    ['second', 'two', true, ['one', 'three']],
+    ['last', 'three', true, ['one', 'two']],
+    ['unknown', 'four', false, ['one', 'two', 'three']],
+  ])('withdraw() takes back the %s one, and the others go on', (_case, id, found, left) => {
+    const all = setUp({ settled: false })
+    for (const text of ['one', 'two', 'three']) all.outgoing.submit(text, { id: text })
+    expect(all.outgoing.withdraw(id)).toBe(found)
+    settle(all)
+    expect(all.lane.map(each => each.id)).toEqual(left)
+  })
+
   it('clear() takes them out and returns their ids', () => {
     const all = setUp({ settled: false })
     const ids = [all.outgoing.submit('one'), all.outgoing.submit('two')]
