@@ -6,13 +6,12 @@ import { serveEmulator } from '@aiagent/emulator/node'
 
 const service = await serveEmulator()
 const agent = new AiAgent({ id: 'help', endpoint: service.url, autoConnect: true })
-const answer = new Promise(resolve => agent.once('agentMessage', event => resolve(event.payload.message.content)))
 await agent.initialize()
-await agent.send('How do I reset my router?')
-console.log(await answer)
+const answer = await agent.ask('How do I reset my router?')
+console.log(answer.content)
 await agent.disconnect()
 await service.close()
 // #endregion
 
-assert.match(String(await answer), /reset button for ten seconds/)
+assert.match(answer.content ?? '', /reset button for ten seconds/)
 assert.equal(agent.getState(), 'CLOSED')
