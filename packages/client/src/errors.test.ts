@@ -60,7 +60,7 @@ describe('errors', () => {
 
   it('[ERR-01] one of the pipeline tells its code twice, the stage, and what was chosen by then', () => {
     const portal = { id: 1, name: 'Support' }
-    const agent = { agentId: 'a', name: 'Ada' }
+    const agent = { agentId: 'a', name: 'Orders' }
     const error = new InitializationPipelineError('x', 'PROFILE_FETCH_FAILED', {
       stage: 'profile',
       portal,

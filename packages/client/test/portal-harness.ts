@@ -24,8 +24,8 @@ export const SALES: Portal = { id: 2, name: 'Sales', department: { id: 9 } }
 export const STAFF: Portal = { id: 3, name: 'Staff', department: { id: 8 } }
 export const MEMBER: UserProfile = { id: 10, name: 'Member' }
 export const GUEST: UserProfile = { id: 11, name: 'Guest' }
-export const ADA: AgentListItem = { agentId: 'a', name: 'Ada' }
-export const BEA: AgentListItem = { agentId: 'b', name: 'Bea' }
+export const ORDERS: AgentListItem = { agentId: 'a', name: 'Orders' }
+export const REPAIRS: AgentListItem = { agentId: 'b', name: 'Repairs' }
 
 /** A pipeline over a fake API: two portals, two profiles in each, and what it tells in the order it does. */
 export function setUpPortals(given: Partial<PortalAnswers> = {}) {
@@ -33,7 +33,7 @@ export function setUpPortals(given: Partial<PortalAnswers> = {}) {
     getPortals: [SUPPORT, SALES, STAFF],
     getMyPortals: [SUPPORT, SALES, STAFF],
     getPortalDetails: { departmentId: 9 },
-    getAgentsByPortal: [ADA, BEA],
+    getAgentsByPortal: [ORDERS, REPAIRS],
     getUserProfiles: [MEMBER, GUEST],
     selectUserProfile: undefined,
     ...given,

@@ -190,7 +190,7 @@ describe('getPortalDetails', () => {
 describe('getAgentsByPortal', () => {
   it('[REST-07] lists the agents of the contact center, in the language of the header only', async () => {
     const { service, api } = setUpApi({ language: 'de-DE' })
-    const agents = [{ agentId: 'a', name: 'Ada', description: 'knows' }]
+    const agents = [{ agentId: 'a', name: 'Orders', description: 'knows' }]
     service.on(`GET ${AGENTS}`, agents)
     expect(await api.getAgentsByPortal({ departmentId: 9, portalId: 5 })).toEqual(agents)
     const [request] = service.seen

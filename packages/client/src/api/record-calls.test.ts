@@ -14,8 +14,8 @@ describe.each([
 ] as const)('%s', (name, path, member) => {
   it('[REST-07] returns the first person of the answer, asked for with the page’s cookies', async () => {
     const { service, api } = setUpApi({ language: 'sv-SE' })
-    service.on(`GET ${path}`, { [member]: [{ id: 1, name: 'Ada', email: 'a@example.test', more: 1 }, { id: 2 }] })
-    expect(await api[name]()).toEqual({ id: 1, name: 'Ada', email: 'a@example.test', more: 1 })
+    service.on(`GET ${path}`, { [member]: [{ id: 1, name: 'Customer', email: 'a@example.test', more: 1 }, { id: 2 }] })
+    expect(await api[name]()).toEqual({ id: 1, name: 'Customer', email: 'a@example.test', more: 1 })
     const headers = service.seen[0]?.headers
     expect(headers?.get('authorization')).toBe(`Bearer ${TOKEN}`)
     expect(headers?.get('accept-language')).toBe('sv-se')

@@ -57,9 +57,9 @@ describe('merging', () => {
 
   it('replaces by name and not deeper, and keeps the rest', () => {
     const { store } = setUp()
-    store.merge({ plan: 'gold', user: { name: 'Ada', age: 36 } })
-    store.merge({ user: { name: 'Eve' } })
-    expect(store.get()).toEqual({ plan: 'gold', user: { name: 'Eve' } })
+    store.merge({ plan: 'gold', user: { name: 'Customer', age: 36 } })
+    store.merge({ user: { name: 'Somebody else' } })
+    expect(store.get()).toEqual({ plan: 'gold', user: { name: 'Somebody else' } })
   })
 
   it.each<[object, object, object]>([
@@ -122,11 +122,11 @@ describe('merging', () => {
 
   it("later changes of the host's objects change nothing", () => {
     const { store } = setUp()
-    const user = { name: 'Ada' }
+    const user = { name: 'Customer' }
     store.merge({ user })
-    user.name = 'Eve'
-    expect(store.get()).toEqual({ user: { name: 'Ada' } })
-    expect(store.changesOf({ user })).toEqual({ user: { name: 'Eve' } })
+    user.name = 'Somebody else'
+    expect(store.get()).toEqual({ user: { name: 'Customer' } })
+    expect(store.changesOf({ user })).toEqual({ user: { name: 'Somebody else' } })
   })
 
   it('names that mean something to JavaScript are names like others', () => {
@@ -199,15 +199,15 @@ describe('storing', () => {
   it('is there after a reload', () => {
     const storage = new FakeStorage()
     const before = setUp(new StorageCacheAdapter(storage)).store
-    before.merge({ user: { name: 'Ada' } })
+    before.merge({ user: { name: 'Customer' } })
     before.merge({ plan: 'gold' })
     expect(JSON.parse(storage.getItem(KEY) ?? '')).toEqual({
-      value: { user: { name: 'Ada' }, plan: 'gold' },
+      value: { user: { name: 'Customer' }, plan: 'gold' },
       timestamp: 7,
     })
     const after = setUp(new StorageCacheAdapter(storage)).store
     void after.restore()
-    expect(after.get()).toEqual({ user: { name: 'Ada' }, plan: 'gold' })
+    expect(after.get()).toEqual({ user: { name: 'Customer' }, plan: 'gold' })
     expect(after.changesOf({ plan: 'gold' })).toEqual({})
   })
 
@@ -252,13 +252,13 @@ describe('storing', () => {
   })
 
   it('takes a copy of what a store of the host hands out', () => {
-    const value = { user: { name: 'Ada' } }
+    const value = { user: { name: 'Customer' } }
     const adapter = new MemoryCacheAdapter()
     adapter.set(KEY, { value, timestamp: 7 })
     const { store } = setUp(adapter)
     void store.restore()
-    value.user.name = 'Eve'
-    expect(store.get()).toEqual({ user: { name: 'Ada' } })
+    value.user.name = 'Somebody else'
+    expect(store.get()).toEqual({ user: { name: 'Customer' } })
   })
 
   it.each([false, true])('a store that fails (later: %s) costs the copy and nothing else', async later => {

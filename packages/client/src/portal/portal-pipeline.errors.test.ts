@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { failure } from '../../test/api-set-up.ts'
 import {
-  ADA,
-  BEA,
   FLOW_B,
   GUEST,
   MEMBER,
+  ORDERS,
   type PortalAnswers,
   params,
+  REPAIRS,
   SALES,
   SUPPORT,
   setUpPortals,
@@ -134,8 +134,8 @@ describe('[ERR-02] a run that fails before the first gate', () => {
       'PROFILE_PERSIST_FAILED',
       '[FLOW-23] the service refuses the profile',
       { ...FLOW_B, context: { vendor_portal_id: 1 } },
-      { getAgentsByPortal: [ADA], getUserProfiles: [MEMBER], selectUserProfile: down },
-      { stage: 'profile', portal: SUPPORT, agent: ADA, cause: down },
+      { getAgentsByPortal: [ORDERS], getUserProfiles: [MEMBER], selectUserProfile: down },
+      { stage: 'profile', portal: SUPPORT, agent: ORDERS, cause: down },
     ],
   ])('rejects with %s when %s', async (pipelineCode, _case, more, answers, facts) => {
     const { pipeline, input, told, storage } = setUpPortals(answers)
@@ -175,16 +175,16 @@ describe('[FLOW-10] a step behind a gate that fails', () => {
   it('rejects the choice of an agent and leaves the gate open', async () => {
     const { pipeline, input, answers, told } = setUpPortals({ getUserProfiles: [MEMBER], selectUserProfile: down })
     await pipeline.start(input({ ...FLOW_B, context: { vendor_portal_id: 1 } }))
-    expect(await failure(pipeline.selectAgent(ADA))).toMatchObject({
+    expect(await failure(pipeline.selectAgent(ORDERS))).toMatchObject({
       pipelineCode: 'PROFILE_PERSIST_FAILED',
       stage: 'profile',
       portal: SUPPORT,
-      agent: ADA,
+      agent: ORDERS,
     })
     expect(pipeline.stage.at).toBe('agent')
     answers.selectUserProfile = undefined
-    await pipeline.selectAgent(BEA)
-    expect(told.at(-1)).toEqual(['complete', expect.objectContaining({ agent: BEA, profile: MEMBER })])
+    await pipeline.selectAgent(REPAIRS)
+    expect(told.at(-1)).toEqual(['complete', expect.objectContaining({ agent: REPAIRS, profile: MEMBER })])
   })
 
   it('[FLOW-13] rejects the choice of a profile, remembers nothing, and leaves the gate open', async () => {
@@ -212,7 +212,7 @@ describe('[ERR-02] INVALID_SELECTION', () => {
   it.each<[string, 'selectPortal' | 'selectAgent' | 'selectUserProfile', object, object]>([
     ['a portal that is not in the list', 'selectPortal', { id: 99 }, { stage: 'portal' }],
     ['a portal without an id', 'selectPortal', {}, { stage: 'portal' }],
-    ['an agent at the gate for portals', 'selectAgent', ADA, { stage: 'agent' }],
+    ['an agent at the gate for portals', 'selectAgent', ORDERS, { stage: 'agent' }],
     ['a profile at the gate for portals', 'selectUserProfile', MEMBER, { stage: 'profile' }],
   ])('is the answer to %s, and changes nothing', async (_case, method, choice, facts) => {
     const { pipeline, input, calls } = setUpPortals()
@@ -232,15 +232,19 @@ describe('[ERR-02] INVALID_SELECTION', () => {
     const wrong = { pipelineCode: 'INVALID_SELECTION', portal: SUPPORT, agent: undefined }
     expect(await failure(pipeline.selectPortal(SALES))).toMatchObject({ ...wrong, stage: 'portal' })
     expect(await failure(pipeline.selectAgent({ agentId: 'x' }))).toMatchObject({ ...wrong, stage: 'agent' })
-    await pipeline.selectAgent(BEA)
-    expect(await failure(pipeline.selectAgent(ADA))).toMatchObject({ ...wrong, stage: 'agent', agent: BEA })
+    await pipeline.selectAgent(REPAIRS)
+    expect(await failure(pipeline.selectAgent(ORDERS))).toMatchObject({ ...wrong, stage: 'agent', agent: REPAIRS })
     expect(await failure(pipeline.selectUserProfile({ id: 99 }))).toMatchObject({
       ...wrong,
       stage: 'profile',
-      agent: BEA,
+      agent: REPAIRS,
     })
     await pipeline.selectUserProfile(MEMBER)
-    expect(await failure(pipeline.selectUserProfile(GUEST))).toMatchObject({ ...wrong, stage: 'profile', agent: BEA })
+    expect(await failure(pipeline.selectUserProfile(GUEST))).toMatchObject({
+      ...wrong,
+      stage: 'profile',
+      agent: REPAIRS,
+    })
   })
 
   it('is the answer to the second of two choices at once; the first goes on', async () => {
@@ -259,7 +263,7 @@ describe('[ERR-02] INVALID_SELECTION', () => {
     const { pipeline } = setUpPortals()
     for (const refused of [
       pipeline.selectPortal(SUPPORT),
-      pipeline.selectAgent(ADA),
+      pipeline.selectAgent(ORDERS),
       pipeline.selectUserProfile(MEMBER),
       pipeline.updateProfile(MEMBER),
     ]) {

@@ -3,7 +3,7 @@ import { turnEventLoop } from '@aiagent/test-support'
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { deferred } from '../../test/chat-harness.ts'
-import { ADA, BEA, GUEST, MEMBER, SALES, STAFF, SUPPORT, setUpPortals } from '../../test/portal-harness.ts'
+import { GUEST, MEMBER, ORDERS, REPAIRS, SALES, STAFF, SUPPORT, setUpPortals } from '../../test/portal-harness.ts'
 import { InitializationPipelineError, SDKError } from '../errors.ts'
 import type { PortalPipelineListener } from './portal-pipeline.ts'
 import { PortalPipeline } from './portal-pipeline.ts'
@@ -58,7 +58,7 @@ describe('PortalPipeline', () => {
         const { input, adapter } = setUpPortals({
           getMyPortals: owe([SUPPORT, SALES, STAFF]),
           getPortalDetails: owe({ departmentId: 9 }),
-          getAgentsByPortal: owe([ADA, BEA]),
+          getAgentsByPortal: owe([ORDERS, REPAIRS]),
           getUserProfiles: owe([MEMBER, GUEST]),
           selectUserProfile: owe(undefined),
         })

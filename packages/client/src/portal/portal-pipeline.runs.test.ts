@@ -3,12 +3,12 @@ import { describe, expect, it } from 'vitest'
 import { failure } from '../../test/api-set-up.ts'
 import { deferred } from '../../test/chat-harness.ts'
 import {
-  ADA,
-  BEA,
   FLOW_B,
   GUEST,
   MEMBER,
+  ORDERS,
   params,
+  REPAIRS,
   SALES,
   STAFF,
   SUPPORT,
@@ -23,19 +23,19 @@ describe('[FLOW-25] switching to another portal after completion', () => {
     const context = { vendor_portal_id: 1, vendor_personalization_profile_id: 10 }
     const hooks = { getDefaultPortal: () => SUPPORT }
     await pipeline.start(input({ ...FLOW_B, context, hooks }))
-    await pipeline.selectAgent(ADA)
+    await pipeline.selectAgent(ORDERS)
     expect(names()).toEqual(['agents', 'complete'])
     calls.length = told.length = 0
     await pipeline.selectPortal({ id: '2' })
     expect(told).toEqual([
       ['switch', SALES],
-      ['agents', [ADA, BEA]],
+      ['agents', [ORDERS, REPAIRS]],
     ])
     expect(pipeline.outcome).toBeUndefined()
-    await pipeline.selectAgent(BEA)
+    await pipeline.selectAgent(REPAIRS)
     expect(told.at(-1)).toEqual([
       'complete',
-      expect.objectContaining({ portal: SALES, agent: BEA, profile: MEMBER, availablePortals: [SUPPORT, SALES] }),
+      expect.objectContaining({ portal: SALES, agent: REPAIRS, profile: MEMBER, availablePortals: [SUPPORT, SALES] }),
     ])
     expect(calls).toEqual(['getPortalDetails 2', 'getUserProfiles 2', 'getAgentsByPortal 2', 'selectUserProfile 2 10'])
   })

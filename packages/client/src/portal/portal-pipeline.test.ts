@@ -2,12 +2,12 @@ import { turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { deferred } from '../../test/chat-harness.ts'
 import {
-  ADA,
-  BEA,
   FLOW_B,
   GUEST,
   MEMBER,
+  ORDERS,
   params,
+  REPAIRS,
   SALES,
   STAFF,
   SUPPORT,
@@ -243,13 +243,13 @@ describe('the agents of a portal', () => {
     const { pipeline, input, calls, told } = setUpPortals()
     await pipeline.start(input(FLOW_B))
     await pipeline.selectPortal(SUPPORT)
-    expect(told.at(-1)).toEqual(['agents', [ADA, BEA]])
+    expect(told.at(-1)).toEqual(['agents', [ORDERS, REPAIRS]])
     await pipeline.selectAgent({ agentId: 'b' })
     expect(told.at(-1)).toEqual(['profiles', [MEMBER, GUEST], SUPPORT])
     await pipeline.selectUserProfile({ id: '11' })
     expect(told.at(-1)).toEqual([
       'complete',
-      expect.objectContaining({ portal: SUPPORT, agent: BEA, profile: GUEST, availablePortals: [SUPPORT, SALES] }),
+      expect.objectContaining({ portal: SUPPORT, agent: REPAIRS, profile: GUEST, availablePortals: [SUPPORT, SALES] }),
     ])
     expect(calls).toEqual([
       'getMyPortals',
@@ -261,9 +261,9 @@ describe('the agents of a portal', () => {
   })
 
   it('are not asked about when there is only one', async () => {
-    const { pipeline, input, told } = setUpPortals({ getAgentsByPortal: [ADA], getUserProfiles: [] })
+    const { pipeline, input, told } = setUpPortals({ getAgentsByPortal: [ORDERS], getUserProfiles: [] })
     await pipeline.start(input({ ...FLOW_B, context: { vendor_portal_id: 1 } }))
-    expect(told).toEqual([['complete', expect.objectContaining({ agent: ADA, profile: undefined })]])
+    expect(told).toEqual([['complete', expect.objectContaining({ agent: ORDERS, profile: undefined })]])
   })
 })
 
