@@ -47,6 +47,21 @@ verifies(
   },
 )
 
+verifies(
+  'OWN-21',
+  'an answer in several messages that come together does not answer the next question',
+  async service => {
+    const agent = await service.connectedAgent()
+    service.faults.add({ kind: 'lose-frames', direction: 'to-service', times: 1 })
+    const first = agent.ask('one')
+    const second = agent.ask('two')
+    for (const content of ['1', '1, continued', 'and more'])
+      service.control.pushFrame(service.session, { ...answer, content })
+    expect((await service.through(first)).content).toBe('1')
+    expect((await service.through(second)).content).toBe('You said: two')
+  },
+)
+
 verifies('OWN-22', 'the messages of the agent can be read in a loop, from the call on and none lost', async service => {
   const agent = await service.connectedAgent()
   const controller = new AbortController()

@@ -20,10 +20,10 @@ const contents = async (answers: readonly Promise<Message>[]) =>
 
 describe('ask()', () => {
   it('resolves with the answer, one question after the other', async () => {
-    const { agent, emulator } = await connected({ transcriptConfig: { excludeRoles: ['heartbeat'] } })
+    const { agent, clock, emulator } = await connected({ transcriptConfig: { excludeRoles: ['heartbeat'] } })
     const asked = ['one', 'two', 'three'].map(text => agent.ask(text))
     expect(agent.getQueueSize()).toBe(2)
-    expect(await contents(asked)).toEqual(['You said: one', 'You said: two', 'You said: three'])
+    expect(await passing(clock, contents(asked))).toEqual(['You said: one', 'You said: two', 'You said: three'])
     expect(sentTo(emulator)).toEqual(['one', 'two', 'three'])
     expect(agent.getTranscript().map(({ message }) => message.content)).toEqual(
       ['one', 'two', 'three'].flatMap(text => [text, `You said: ${text}`]),
@@ -40,13 +40,13 @@ describe('ask()', () => {
   })
 
   it('waits for the agent and the connection, and does not count what comes before it is written', async () => {
-    const { emulator, make } = setUp({ reply })
+    const { clock, emulator, make } = setUp({ reply })
     const { agent } = make()
     const asked = [agent.ask('one'), agent.ask('two')]
     expect(agent.getQueueSize()).toBe(2)
     await agent.initialize()
     await agent.connect()
-    expect(await contents(asked)).toEqual(['You said: one', 'You said: two'])
+    expect(await passing(clock, contents(asked))).toEqual(['You said: one', 'You said: two'])
     expect(sentTo(emulator)).toEqual(['one', 'two'])
   })
 
@@ -162,7 +162,7 @@ describe('messages()', () => {
     await eventually(() => agent.isConnected())
     await agent.ask('two')
     await passing(clock, agent.restartConnection())
-    await agent.ask('three')
+    await passing(clock, agent.ask('three'))
     await agent.destroy()
     await reading
     expect(seen).toEqual(['You said: one', 'You said: two', 'You said: three'])

@@ -46,18 +46,56 @@ describe('a question', () => {
   })
 
   it('waits for its turn: the one before it is answered first', async () => {
-    const { line, queue, write } = setUp()
+    const { line, queue, write, clock } = setUp()
     const asked = ['one', 'two', 'three'].map(text => line.ask(text))
     expect([queue, line.size]).toEqual([['one'], 2])
     write('id-0')
     expect(queue).toEqual([])
     line.heard(answer('1'))
+    await clock.advance(50)
     expect([queue, line.size]).toEqual([['two'], 1])
     write('id-1')
     line.heard(answer('2'))
+    await clock.advance(50)
     write('id-2')
     line.heard(answer('3'))
     expect((await Promise.all(asked)).map(({ content }) => content)).toEqual(['1', '2', '3'])
+  })
+
+  it('waits until the agent has been silent for 50 ms: what belongs to one answer does not answer the next', async () => {
+    const { line, queue, write, clock } = setUp(2)
+    const first = line.ask('one')
+    const second = line.ask('two')
+    write('id-0')
+    line.heard(answer('1'))
+    await clock.advance(30)
+    expect(queue).toEqual([])
+    line.heard(answer('1, continued'))
+    await clock.advance(49)
+    line.heard(new Message('system', 'heartbeat'))
+    const third = line.ask('three')
+    expect((await rejection(line.ask('four'))).reason).toBe('queue_full')
+    expect([queue, line.size]).toEqual([[], 2])
+    await clock.advance(1)
+    expect(queue).toEqual(['two'])
+    write('id-1')
+    line.heard(answer('2'))
+    await clock.advance(50)
+    write('id-2')
+    line.heard(answer('3'))
+    expect((await Promise.all([first, second, third])).map(({ content }) => content)).toEqual(['1', '2', '3'])
+    await clock.advance(50)
+    expect(clock.pendingTimers).toBe(0)
+    line.ask('five').catch(() => {})
+    expect(queue).toEqual(['five'])
+  })
+
+  it('is not held up by a wall clock that was set back', () => {
+    const { line, queue, clock } = setUp()
+    line.heard(answer('unasked'))
+    clock.jump(-1_000)
+    line.ask('one').catch(() => {})
+    expect(queue).toEqual(['one'])
   })
 
   it('fails after two minutes, or after the time it was given, and gives way to the next', async () => {
@@ -124,12 +162,13 @@ describe('a question', () => {
   })
 
   it('is refused where too many messages wait, and only then', async () => {
-    const { line, queue, write } = setUp(2)
+    const { line, queue, write, clock } = setUp(2)
     const first = line.ask('one')
     const second = line.ask('two')
     expect(await rejection(line.ask('three'))).toMatchObject({ reason: 'queue_full', messageId: 'id-2' })
     write('id-0')
     line.heard(answer('1'))
+    await clock.advance(50)
     write('id-1')
     line.heard(answer('2'))
     expect((await Promise.all([first, second])).map(({ content }) => content)).toEqual(['1', '2'])
@@ -237,6 +276,8 @@ describe('what ends a question', () => {
 
   it('the end of the agent, wherever it stands', async () => {
     const { line, queue, write, clock } = setUp()
+    line.heard(answer('unasked'))
+    await clock.advance(50)
     const asked = [line.ask('one'), line.ask('two')]
     write('id-0')
     const error = new SDKError('Destroyed.', 'ABORTED')

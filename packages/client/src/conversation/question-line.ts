@@ -19,11 +19,17 @@ export interface AskOptions {
 /** Slow agents answer within a minute; whoever asks must hear something in the end. */
 const ANSWER_LIMIT_MS = 120_000
 
+/**
+ * How long the agent must have been silent before a question's turn comes, in milliseconds: an answer may have several
+ * messages, which come together, and those behind the first must not answer the next question.
+ */
+const QUIET_MS = 50
+
 /** Timers of the platform overflow above this and fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 export interface QuestionLineOptions {
-  clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>
+  clock: Clock
   newId(): string
   /** The session that the chat is in. */
   sessionId(): string | undefined
@@ -53,7 +59,7 @@ interface Question {
  *      └── time up, aborted ────┴── dropped from the queue, time up, aborted ────────────────────────┴─► failed
  *
  * The wire does not say which question an answer belongs to, so one question is out at a time, and whatever ends it gives
- * the next its turn. One that is given up before it was written is taken back: nobody waits for its answer any more.
+ * the next its turn, once the agent has been silent for a moment. One that is given up before it was written is taken back: nobody waits for its answer any more.
  */
 export class QuestionLine {
   readonly #options: QuestionLineOptions
@@ -61,6 +67,10 @@ export class QuestionLine {
   #current: Question | undefined
   /** Where the current question was written to; undefined until then. */
   #writtenIn: { readonly sessionId: string | undefined } | undefined
+  /** When the agent spoke last. */
+  #spokeAt: number | undefined
+  /** Wakes the line when the agent has been silent for long enough. */
+  #quiet: unknown
 
   constructor(options: QuestionLineOptions) {
     this.#options = options
@@ -78,7 +88,8 @@ export class QuestionLine {
     if (!(timeoutMs > 0)) throw new MessageError('timeoutMs must be a number of milliseconds above zero.', 'invalid')
     const { clock, newId, full, limit, waiting } = this.#options
     const id = newId()
-    if (this.#current && this.#line.length + waiting() >= limit) throw full(id)
+    const mustWait = this.#current !== undefined || this.#line.length > 0
+    if (mustWait && this.#line.length + waiting() >= limit) throw full(id)
     let question: Question | undefined
     let timer: unknown
     const giveUp = (error: SDKError) => question && this.#giveUp(question, error)
@@ -105,8 +116,10 @@ export class QuestionLine {
 
   /** A message has arrived: an answer, or an error, which speaks of what was asked last as far as anybody can tell. */
   heard(message: Message): void {
+    const isAgent = message.persona === PERSONA.AGENT
+    if (isAgent) this.#spokeAt = this.#options.clock.now()
     if (!this.#writtenIn) return
-    if (message.persona === PERSONA.AGENT) this.#end(question => question.resolve(message))
+    if (isAgent) this.#end(question => question.resolve(message))
     else if (message.persona === PERSONA.METADATA && message.role === ROLE.ERROR)
       this.#fail('refused', `The service reports an error: ${message.content || 'it does not say which'}`)
   }
@@ -137,6 +150,7 @@ export class QuestionLine {
 
   /** Ends every question. */
   destroy(error: SDKError): void {
+    this.#options.clock.clearTimeout(this.#quiet)
     for (const { reject } of this.#line.splice(0)) reject(error)
     if (this.#current) this.#end(question => question.reject(error))
   }
@@ -164,9 +178,21 @@ export class QuestionLine {
     this.#next()
   }
 
+  /** Whether the agent spoke just now: then the line goes on a little later. */
+  #awaitQuiet(): boolean {
+    const { clock } = this.#options
+    clock.clearTimeout(this.#quiet)
+    const silentMs = this.#spokeAt === undefined ? QUIET_MS : clock.now() - this.#spokeAt
+    // A wall clock that was set back says nothing about silence.
+    if (silentMs >= QUIET_MS || silentMs < 0) return false
+    this.#quiet = clock.setTimeout(() => this.#next(), QUIET_MS - silentMs)
+    return true
+  }
+
   #next(): void {
     // A question that is not taken leaves the turn to the one behind it.
     while (!this.#current) {
+      if (this.#line.length === 0 || this.#awaitQuiet()) return
       const question = this.#line.shift()
       if (!question) return
       this.#current = question
