@@ -74,7 +74,7 @@ describe('what identity libraries reject with', () => {
     [
       'to refresh the page',
       'browser_unsupported',
-      /Refresh the page.*over https/,
+      /lacks encryption.*Refresh the page.*over https/,
       [
         'crypto_nonexistent',
         'pkce_not_created',
