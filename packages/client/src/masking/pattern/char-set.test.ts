@@ -69,4 +69,8 @@ describe('a set of code units', () => {
     expect(contains([1, 2, 5, 5], code)).toBe(expected)
     expect(contains(complement([1, 2, 5, 5]), code)).toBe(!expected)
   })
+
+  it.each([0, 1, 0xffff])('without a range has nothing: %i', code => {
+    expect(contains([], code)).toBe(false)
+  })
 })

@@ -90,6 +90,7 @@ describe('createMatcher', () => {
     ['(?:^|a)+', 'aa', ['aa']],
     ['(|a*)b*', 'ba', ['b']],
     ['a*|b', 'ab', ['a']],
+    ['a*|bc?d?e?f?', 'ab', ['a']],
     ['(?:){3}a', 'a', ['a']],
     ['(?:(?=a))*a', 'aa', ['a', 'a']],
     ['(?:[]|a)+', 'aa', ['aa']],
@@ -97,6 +98,16 @@ describe('createMatcher', () => {
     ['a[]*b', 'ab', ['ab']],
     ['a[]', 'a', []],
   ] as const)('takes rounds of a repetition as %j does in %j', (pattern, text, expected) => {
+    expect(find(pattern, text)).toEqual(expected)
+    expect(native(pattern, text)).toEqual(expected)
+  })
+
+  it.each([
+    [String.raw`[ab(]\1`, '(\u0001', ['(\u0001']],
+    [String.raw`[\](]\1`, ']\u0001', [']\u0001']],
+    [String.raw`[\ (]\1`, ' \u0001', [' \u0001']],
+    [String.raw`\(\1`, '(\u0001', ['(\u0001']],
+  ])('takes no parenthesis that stands for itself for a group: %s', (pattern, text, expected) => {
     expect(find(pattern, text)).toEqual(expected)
     expect(native(pattern, text)).toEqual(expected)
   })
