@@ -175,8 +175,14 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
   const personOf = (token: string) => (authentication.isAnonymousStrategy() ? undefined : subjectFingerprint(token))
   const language = new LanguageChoice()
   const params = readInitParams(config.initParams)
+  // Named one by one: the copy of a frozen object has a shape of its own, which costs every agent half a kilobyte.
+  const { endpoint, cache, authScheme, initParams, connector } = config
   const shared = {
-    ...config,
+    endpoint,
+    cache,
+    authScheme,
+    initParams,
+    connector,
     agentId: config.id,
     params,
     language,
@@ -253,10 +259,16 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
     handlerFailed: error => logger.error('A message handler failed.', error),
   })
 
+  const { maxReconnectAttempts, baseReconnectDelay, maxReconnectDelay } = config
   const chat = new Chat({
     clock,
     page: environment.page,
-    policy: createReconnectPolicy({ ...config, random: environment.random }),
+    policy: createReconnectPolicy({
+      maxReconnectAttempts,
+      baseReconnectDelay,
+      maxReconnectDelay,
+      random: environment.random,
+    }),
     openTransport: webSocketTransport(environment.WebSocket),
     maxQueueSize: config.maxQueueSize,
     session,
