@@ -1,29 +1,12 @@
 import type { AiAgentConfig } from '@aiagent/client'
-import { hasChromium, type LaunchedChromium, launchChromium } from '@aiagent/test-support/chromium'
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { bundleHost, makeHost, openHost, openStage, type Stage } from './client-page.ts'
+import { expect, it } from 'vitest'
+import { describeInPages, makeHost, openHost } from './client-page.ts'
 
 const CONFIG: Partial<AiAgentConfig> = { resume: true, context: { plan: 'gold' } }
 
-describe.skipIf(!hasChromium())('a conversation that survives a reload, in a page', () => {
-  let bundle = ''
-  let chromium: LaunchedChromium
-  let stage: Stage
-  beforeAll(async () => {
-    bundle = await bundleHost()
-    chromium = await launchChromium()
-  })
-  afterAll(() => chromium?.close())
-  beforeEach(async () => {
-    stage = await openStage(bundle)
-  })
-  afterEach(async () => {
-    for (const page of chromium.context.pages()) await page.close()
-    await stage.close()
-  })
-
-  const requests = () => stage.service.emulator.control.requests()
+describeInPages('a conversation that survives a reload, in a page', at => {
+  const requests = () => at.stage.service.emulator.control.requests()
   /** The session ids with which chats were opened. */
   const openings = () => requests().flatMap(({ status, query }) => (status === 101 ? [query['sessionId'] ?? ''] : []))
   const posts = () => requests().filter(({ method, path }) => method === 'POST' && path.endsWith('/session')).length
@@ -34,11 +17,11 @@ describe.skipIf(!hasChromium())('a conversation that survives a reload, in a pag
   }
   /** Opens the chat of a page again, after whatever became of the page. */
   const reopen = async (page: Page, config: Partial<AiAgentConfig> = CONFIG) => {
-    await makeHost(page, stage, config)
+    await makeHost(page, at.stage, config)
     await page.evaluate(() => host.open())
   }
   const openedPage = async () => {
-    const page = await openHost(chromium.context, stage, CONFIG)
+    const page = await openHost(at.context, at.stage, CONFIG)
     await page.evaluate(() => host.open())
     return page
   }
@@ -49,7 +32,7 @@ describe.skipIf(!hasChromium())('a conversation that survives a reload, in a pag
     for (const text of ['two', 'three']) {
       const talk = await page.evaluate(() => host.talk())
       await page.reload()
-      await makeHost(page, stage, CONFIG)
+      await makeHost(page, at.stage, CONFIG)
       await page.evaluate(() => host.initialize())
       expect(await page.evaluate(() => host.talk())).toEqual(talk)
       expect(await page.evaluate(() => host.of('transcriptRestored').length)).toBe(1)
@@ -69,7 +52,7 @@ describe.skipIf(!hasChromium())('a conversation that survives a reload, in a pag
     await say(page, 'one')
     const tokens = () => requests().filter(({ path }) => path.includes('token')).length
     const before = tokens()
-    const opening = chromium.context.waitForEvent('page')
+    const opening = at.context.waitForEvent('page')
     await page.evaluate(() => void window.open(location.href))
     const copy = await opening
     await copy.waitForLoadState()
@@ -91,8 +74,8 @@ describe.skipIf(!hasChromium())('a conversation that survives a reload, in a pag
   })
 
   it('goes on after a page that had no last word, as after a crash', async () => {
-    const page = await chromium.context.newPage()
-    await page.goto(stage.pages.url)
+    const page = await at.context.newPage()
+    await page.goto(at.stage.pages.url)
     await page.evaluate(() => addEventListener('pagehide', event => event.stopImmediatePropagation(), true))
     await reopen(page)
     await say(page, 'one')
@@ -130,8 +113,8 @@ describe.skipIf(!hasChromium())('a conversation that survives a reload, in a pag
       await say(page, 'one')
       await page.goto('about:blank')
       const [lost = ''] = openings()
-      stage.service.emulator.control[lose](lost)
-      await page.goto(stage.pages.url)
+      at.stage.service.emulator.control[lose](lost)
+      await page.goto(at.stage.pages.url)
       await reopen(page)
       expect(await page.evaluate(() => host.of('error').length)).toBe(1)
       expect(openings().at(-1)).not.toBe(lost)
@@ -146,10 +129,10 @@ describe.skipIf(!hasChromium())('a conversation that survives a reload, in a pag
     await say(page, 'one')
     await page.reload()
     const config = { ...CONFIG, baseReconnectDelay: 1, maxReconnectDelay: 1 }
-    await makeHost(page, stage, config)
+    await makeHost(page, at.stage, config)
     await page.evaluate(() => host.initialize())
     const [lost = ''] = openings()
-    stage.service.emulator.control.forgetSession(lost)
+    at.stage.service.emulator.control.forgetSession(lost)
     expect(await page.evaluate(() => host.connectOutcome())).toBe('CONNECTION_ERROR refused')
     await page.waitForFunction(() => host.getState() === 'CONNECTED')
     expect(openings().at(-1)).not.toBe(lost)
