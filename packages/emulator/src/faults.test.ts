@@ -122,6 +122,21 @@ describe('a silent connection', () => {
 })
 
 describe('a delay', () => {
+  it('of a goodbye under way ends with the emulator, which leaves no timer', async () => {
+    const { clock, close, faults, service } = start()
+    const id = await service.session()
+    const chat = await service.chat(id)
+    faults.add({ kind: 'delay-frames', ms: 1000 })
+    chat.socket.close(1000)
+    // The service has heard of it; its answer is still on the way.
+    await clock.advance(1500)
+    expect(chat.closing).toBeUndefined()
+    close()
+    await turnEventLoop()
+    expect(chat.closing?.code).toBe(1000)
+    expect(clock.pendingTimers).toBe(0)
+  })
+
   it('holds up frames of one direction, in order', async () => {
     const { clock, faults, service, control } = start()
     const id = await service.session()

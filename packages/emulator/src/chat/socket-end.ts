@@ -7,7 +7,8 @@ export interface SocketEnd {
   terminate(): void
   /** Stops reading what the client sends, where the carrier reads by itself. */
   pause?(): void
-  resume?(): void
+  /** Reads on; what came meanwhile is thrown away where it is lost. */
+  resume?(lost: boolean): void
 }
 
 /** What a conversation wants to know of its connection. */

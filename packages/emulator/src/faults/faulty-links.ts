@@ -20,6 +20,8 @@ export class FaultyLinks {
   readonly #random: Random
   readonly #rules: FaultRules
   readonly #links = new Set<Link>()
+  /** Connections whose conversation is over, with something still on its way to the client. */
+  readonly #leaving = new Set<Link>()
 
   constructor(clock: Clock, random: Random, rules: FaultRules) {
     this.#clock = clock
@@ -55,11 +57,20 @@ export class FaultyLinks {
         if (toService.isClear) connection.receive(data)
         else toService.frame(data, () => connection.receive(data))
       },
-      closed: () => toService.step(leave),
+      closed: () =>
+        toService.step(() => {
+          leave()
+          // Nobody is there any more to hear it.
+          toClient.flush()
+        }),
       close: (code, reason) =>
         toService.step(() => {
           leave()
-          toClient.step(() => end.close(code, reason))
+          this.#leaving.add(link)
+          toClient.step(() => {
+            this.#leaving.delete(link)
+            end.close(code, reason)
+          })
         }),
     }
   }
@@ -78,7 +89,7 @@ export class FaultyLinks {
 
   /** Ends all trouble for good; what was held is not delivered. */
   flush(): void {
-    for (const link of this.#links) {
+    for (const link of [...this.#links, ...this.#leaving]) {
       link.toService.flush()
       link.toClient.flush()
     }
@@ -94,7 +105,7 @@ export class FaultyLinks {
     rule.onLift.add(() => {
       link.toService.release(rule.id)
       link.toClient.release(rule.id)
-      if (!link.toClient.isHeld) link.end.resume?.()
+      if (!link.toClient.isHeld) link.end.resume?.(lost)
     })
   }
 

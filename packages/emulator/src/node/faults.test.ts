@@ -63,6 +63,21 @@ describe('chat connections on a port', () => {
     expect(control.frames(id)).toMatchObject([{ message: { content: 'unheard' } }])
   })
 
+  it('forget what was said in a silence that loses it', async () => {
+    const { control, faults, server } = await serve()
+    const { id, socket } = await connect(server)
+    const other = await connect(server)
+    faults.add({ kind: 'silence', sessionId: id, lost: true })
+    socket.send(say('lost'))
+    other.socket.send(say('heard'))
+    await until(() => expect(other.heard).toHaveLength(1))
+    const asked = new Promise(resolve => socket.once('ping', resolve))
+    faults.lift()
+    await asked
+    socket.send(say('found'))
+    await until(() => expect(control.frames(id)).toMatchObject([{ message: { content: 'found' } }]))
+  })
+
   it('come late, in order', async () => {
     const { faults, server } = await serve()
     const { heard, socket } = await connect(server)

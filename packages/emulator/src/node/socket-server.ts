@@ -74,9 +74,21 @@ function connect(socket: WebSocket, upgrade: Extract<Upgrade, { accepted: true }
     close: (code, reason) => (code === CLOSE_CODE.NO_STATUS ? socket.close() : socket.close(code, reason)),
     terminate: () => socket.terminate(),
     pause: () => socket.pause(),
-    resume: () => socket.resume(),
+    resume: lost => {
+      socket.resume()
+      if (!lost) return
+      // What waits in the system's buffers came before the client's answer to this.
+      isLosing = true
+      socket.once('pong', () => {
+        isLosing = false
+      })
+      socket.ping()
+    },
   })
-  socket.on('message', (data, isBinary) => connection.receive(isBinary ? data : data.toString()))
+  let isLosing = false
+  socket.on('message', (data, isBinary) => {
+    if (!isLosing) connection.receive(isBinary ? data : data.toString())
+  })
   socket.on('close', () => connection.closed())
   // A broken frame or connection: a close follows, which tells all that matters.
   socket.on('error', () => {})
