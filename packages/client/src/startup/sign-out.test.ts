@@ -44,6 +44,22 @@ describe('logout()', () => {
     expect(anonymous.getAccessToken()).toBeNull()
   })
 
+  it('[FLOW-19] masks until the end, however often somebody writes meanwhile', async () => {
+    const { make } = setUp()
+    const { agent, told } = make({ id: 'billing' })
+    await agent.initialize()
+    const leaving = agent.logout()
+    let sent = 0
+    for (; agent.getIsInitialized(); sent++) await agent.send('4111 1111 1111 1111')
+    await leaving
+    const texts = payloadsOf(told, 'transcriptUpdate').map(({ message }) => message.content)
+    expect(texts).toEqual(Array(sent).fill('***************1111'))
+    expect(sent).toBeGreaterThan(1)
+    // And none of it is left for whoever comes next.
+    expect([agent.getQueueSize(), agent.getTranscriptSize()]).toEqual([0, 0])
+    expect(payloadsOf(told, 'error')).toHaveLength(sent)
+  })
+
   it('forgets what belonged to the person: context, transcript, waiting messages and answers of the service', async () => {
     const { clock, emulator, sessionStorage, as } = setUpPerson()
     const { agent, told } = as('customer')

@@ -23,12 +23,13 @@ export async function signOut(presence: Presence): Promise<void> {
   const { startup, chat, session, context, authentication, resumption } = presence
   startup.requireAlive('logout()')
   await chat.disconnect()
-  dropConversation(presence)
   session.forget(session.id)
   await resumption?.(part => part.forget())
   await context.remove()
   context.belongTo(undefined)
   await startup.forgetPerson()
   startup.reset()
+  // Only now: what the person wrote until here belongs to nobody else.
+  dropConversation(presence)
   await authentication.logout()
 }

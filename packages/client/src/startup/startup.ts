@@ -212,7 +212,6 @@ export class Startup {
   async forgetPerson(): Promise<void> {
     this.#user = null
     this.#learning = undefined
-    this.#options.onMaskingSettled('none')
     await this.#deployment?.api.clearCache()
     await this.#desk?.forget(this.#deployment?.deployment)
   }
@@ -221,6 +220,8 @@ export class Startup {
   reset(): void {
     if (this.#phase !== 'destroyed') this.#phase = 'idle'
     this.#agent = undefined
+    // Not before: until here messages go straight on, and from here they wait for the next rules.
+    this.#options.onMaskingSettled('none')
     this.#reconnects = false
     this.#choiceBegan = false
     this.#reopenings++
