@@ -1,7 +1,7 @@
 // Builds every package that has a tsdown.config.mjs, or those named: `npm run build -- client`.
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { CALLBACK_PAGE } from '../packages/client/src/auth/pkce/callback-page.ts'
+import { CALLBACK_PAGE } from '../packages/client/src/auth/sign-in/callback-page.ts'
 import { ROOT, runTogether, verifyTool } from './tools.ts'
 
 const named = process.argv.slice(2)

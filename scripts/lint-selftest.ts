@@ -27,28 +27,28 @@ interface Offence {
 
 const OFFENCES: readonly Offence[] = [
   {
-    what: 'a part imports its sibling',
+    what: 'a room imports a room above it',
     file: 'packages/client/src/chat/offence.ts',
     lines: `import '../conversation/offence-target.ts'`,
-    rule: 'client-siblings-are-strangers',
+    rule: 'client-room-chat',
   },
   {
-    what: 'a part imports the type of its sibling',
+    what: 'a room imports the type of a room on its own level',
     file: 'packages/client/src/auth/offence.ts',
-    lines: `import type { Target } from '../conversation/offence-target.ts'\nexport type Own = Target`,
-    rule: 'client-siblings-are-strangers',
+    lines: `import type { Masking } from '../masking/masking.ts'\nexport type Own = Masking`,
+    rule: 'client-room-auth',
   },
   {
-    what: 'a part imports the assembly',
+    what: 'a part imports what builds the agent',
     file: 'packages/client/src/api/offence.ts',
-    lines: `import '../assembly.ts'`,
-    rule: 'client-assembly-is-below-agent',
+    lines: `import '../agent/build-agent.ts'`,
+    rule: 'client-room-api',
   },
   {
-    what: 'the ground imports a part',
+    what: 'the platform imports a part',
     file: 'packages/client/src/platform/offence.ts',
     lines: `import '../conversation/offence-target.ts'`,
-    rule: 'client-ground-is-below-the-parts',
+    rule: 'client-room-storageplatform',
   },
   {
     what: 'the client imports the emulator',
@@ -99,7 +99,7 @@ const TARGETS: Readonly<Record<string, string>> = {
   'packages/client/src/conversation/offence-target.ts': 'export interface Target {\n  name: string\n}\n',
   'packages/protocol/src/offence-second.ts': `import { first } from './offence.ts'\nexport const second = () => first\n`,
   // Where these are not there yet.
-  'packages/client/src/assembly.ts': '',
+  'packages/client/src/agent/build-agent.ts': '',
   'packages/emulator/src/node/index.ts': '',
   'packages/emulator/src/index.ts': '',
 }

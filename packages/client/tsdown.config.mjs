@@ -50,7 +50,7 @@ export default [
     ...common,
     ...script,
     // What people sign in with, beside it: only pages on which somebody does load it.
-    entry: { [LOGIN_FILE]: 'src/auth/pkce/oidc-identity-client.ts' },
+    entry: { [LOGIN_FILE]: 'src/auth/sign-in/oidc-identity-client.ts' },
     format: 'esm',
   },
 ]

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { framesArrived, lastSession, rejection, sentTo, sessionBodies, setUp } from '../test/agent-harness.ts'
 import { FakeStorage } from '../test/fake-service.ts'
 import { createContextMessage } from './conversation/message-helpers.ts'
-import { MemoryCacheAdapter } from './platform/memory-cache-adapter.ts'
+import { MemoryCacheAdapter } from './storage/memory-cache-adapter.ts'
 
 async function connected(config: object = {}) {
   const all = setUp()

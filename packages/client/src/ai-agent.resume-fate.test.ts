@@ -4,7 +4,7 @@ import { passing, payloadsOf, requestsTo, sessionBodies } from '../test/agent-ha
 import { FakeStorage } from '../test/fake-service.ts'
 import { FakeLocks, FakeWindow } from '../test/fake-window.ts'
 import { linesOf, setUpTab } from '../test/resume-harness.ts'
-import { MemoryCacheAdapter } from './platform/memory-cache-adapter.ts'
+import { MemoryCacheAdapter } from './storage/memory-cache-adapter.ts'
 
 const sessionsAsked = (emulator: Parameters<typeof requestsTo>[0]) =>
   requestsTo(emulator).filter(line => line === 'POST session').length

@@ -3,7 +3,7 @@ import { AiAgent } from './ai-agent.ts'
 import { type AiAgentConfig, DEFAULTS, requireSessionId, resolveConfig } from './config.ts'
 import { ConfigError, SDKError } from './errors.ts'
 import { type LogEntry, Logger, LogLevel } from './logger.ts'
-import { MemoryCacheAdapter } from './platform/memory-cache-adapter.ts'
+import { MemoryCacheAdapter } from './storage/memory-cache-adapter.ts'
 
 const config = (fields: object = {}) =>
   ({ id: 'help', endpoint: 'https://agents.example.test', ...fields }) as AiAgentConfig

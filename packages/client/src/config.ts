@@ -1,11 +1,11 @@
 import { isJsonObject, isUsableSessionId, restBase } from '@aiagent/protocol'
 import type { AuthenticationInput, AuthScheme } from './auth/auth-strategy.ts'
-import type { AiAgentConnectorConfig } from './connector/connector-url.ts'
+import type { AiAgentConnectorConfig } from './contact-center/connector/connector-url.ts'
 import type { TranscriptConfig } from './conversation/transcript.ts'
 import { ConfigError, SDKError } from './errors.ts'
 import { type Logger, LogLevel } from './logger.ts'
 import type { MaskingConfig } from './masking/masking.ts'
-import type { CacheConfig } from './platform/cache-adapter.ts'
+import type { CacheConfig } from './storage/cache-adapter.ts'
 
 /** What a host says about the agent it wants to talk to. Only `id` and `endpoint` are required. */
 export interface AiAgentConfig {

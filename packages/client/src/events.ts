@@ -7,8 +7,13 @@ import type {
   UserProfile,
 } from '@aiagent/protocol'
 import type { ConnectionState } from './chat/connection-state.ts'
-import type { CallerInfo, CallTranscriptUpdate, FilterTags, UserContext } from './connector/call-state.ts'
-import type { Escalation } from './conversation/hand-over.ts'
+import type {
+  CallerInfo,
+  CallTranscriptUpdate,
+  FilterTags,
+  UserContext,
+} from './contact-center/connector/call-state.ts'
+import type { Escalation } from './conversation/escalation.ts'
 import type { Message } from './conversation/message.ts'
 import type { AgentMessageResult, ChatHistoryResult, HeartbeatResult } from './conversation/message-handler.ts'
 import type { TranscriptEntry } from './conversation/transcript.ts'

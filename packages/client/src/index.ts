@@ -68,17 +68,17 @@ export {
 } from './auth/auth-strategy.ts'
 export { AuthenticationService, type AuthenticationServiceOptions } from './auth/authentication-service.ts'
 export { ClientCredentialsAuthStrategy } from './auth/client-credentials-strategy.ts'
+export { PreAuthStrategy } from './auth/pre-auth-strategy.ts'
 export type {
   IdentityClient,
   IdentityClientFactory,
   IdentityClientSettings,
   IdentitySession,
   LoginRequest,
-} from './auth/pkce/identity-client.ts'
-export type { LogoutPlan } from './auth/pkce/logout-plan.ts'
-export type { PKCEAuthStrategy, PKCEAuthStrategyOptions } from './auth/pkce/pkce-strategy.ts'
-export { preloadPkce } from './auth/pkce-login.ts'
-export { PreAuthStrategy } from './auth/pre-auth-strategy.ts'
+} from './auth/sign-in/identity-client.ts'
+export type { LogoutPlan } from './auth/sign-in/logout-plan.ts'
+export { preloadPkce } from './auth/sign-in/pkce-login.ts'
+export type { PKCEAuthStrategy, PKCEAuthStrategyOptions } from './auth/sign-in/pkce-strategy.ts'
 export { ConnectionState } from './chat/connection-state.ts'
 export { MessageQueue, type QueuedMessage } from './chat/message-queue.ts'
 export { type AiAgentConfig, DEFAULTS } from './config.ts'
@@ -89,17 +89,22 @@ export type {
   CallTranscriptUpdate,
   FilterTags,
   UserContext,
-} from './connector/call-state.ts'
-export type { AiAgentConnectorConfig } from './connector/connector-url.ts'
-export type { HookContract, IntentConfirm, SourceClick, WidgetActionListener } from './connector/hook-contract.ts'
-export type { PlatformComponentService } from './connector/platform-component.ts'
+} from './contact-center/connector/call-state.ts'
+export type { AiAgentConnectorConfig } from './contact-center/connector/connector-url.ts'
+export type {
+  HookContract,
+  IntentConfirm,
+  SourceClick,
+  WidgetActionListener,
+} from './contact-center/connector/hook-contract.ts'
+export type { PlatformComponentService } from './contact-center/connector/platform-component.ts'
 export type { ContextAttributes } from './conversation/context-store.ts'
 export {
   type AlternateEscalation,
   type Escalation,
   handOverAddress,
   type LiveEscalation,
-} from './conversation/hand-over.ts'
+} from './conversation/escalation.ts'
 export { AgentMessageHandler } from './conversation/handlers/agent-message-handler.ts'
 export { ChatHistoryHandler } from './conversation/handlers/chat-history-handler.ts'
 export { ContextValidationHandler } from './conversation/handlers/context-validation-handler.ts'
@@ -166,9 +171,7 @@ export {
 } from './logger.ts'
 export type { MaskedSpan, RefusedPattern } from './masking/data-masker.ts'
 export type { MaskingConfig, MaskingPreview } from './masking/masking.ts'
-export type { Awaitable, CacheAdapter, CacheConfig, CacheEntry, CacheStorageType } from './platform/cache-adapter.ts'
 export type { Clock } from './platform/clock.ts'
-export { createCacheAdapter } from './platform/create-cache-adapter.ts'
 export type {
   ConsoleSink,
   Environment,
@@ -177,9 +180,11 @@ export type {
   WebSocketConstructor,
   WebSocketLike,
 } from './platform/environment.ts'
-export type { StoreWarning } from './platform/guarded-cache-adapter.ts'
-export { MemoryCacheAdapter } from './platform/memory-cache-adapter.ts'
-export { StorageCacheAdapter } from './platform/storage-cache-adapter.ts'
+export type { Awaitable, CacheAdapter, CacheConfig, CacheEntry, CacheStorageType } from './storage/cache-adapter.ts'
+export { createCacheAdapter } from './storage/create-cache-adapter.ts'
+export type { StoreWarning } from './storage/guarded-cache-adapter.ts'
+export { MemoryCacheAdapter } from './storage/memory-cache-adapter.ts'
+export { StorageCacheAdapter } from './storage/storage-cache-adapter.ts'
 export { EventEmitter, type Listener, type ListenerOptions } from './util/event-emitter.ts'
 export type { Subscribable } from './util/subscribable.ts'
 export { VERSION } from './version.ts'

@@ -3,14 +3,14 @@
  * bring an identity client of their own, or build one upon the default.
  */
 export type { PKCEAuthConfig } from './auth/auth-strategy.ts'
-export { CALLBACK_PAGE, CALLBACK_SCRIPT } from './auth/pkce/callback-page.ts'
+export { CALLBACK_PAGE, CALLBACK_SCRIPT } from './auth/sign-in/callback-page.ts'
 export type {
   IdentityClient,
   IdentityClientFactory,
   IdentityClientSettings,
   IdentitySession,
   LoginRequest,
-} from './auth/pkce/identity-client.ts'
-export type { LogoutPlan } from './auth/pkce/logout-plan.ts'
-export { createOidcIdentityClient } from './auth/pkce/oidc-identity-client.ts'
-export { PKCEAuthStrategy, type PKCEAuthStrategyOptions } from './auth/pkce/pkce-strategy.ts'
+} from './auth/sign-in/identity-client.ts'
+export type { LogoutPlan } from './auth/sign-in/logout-plan.ts'
+export { createOidcIdentityClient } from './auth/sign-in/oidc-identity-client.ts'
+export { PKCEAuthStrategy, type PKCEAuthStrategyOptions } from './auth/sign-in/pkce-strategy.ts'

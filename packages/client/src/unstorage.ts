@@ -3,4 +3,4 @@ export {
   type UnstorageCacheOptions,
   type UnstorageLike,
   unstorageCacheAdapter,
-} from './platform/unstorage-cache-adapter.ts'
+} from './storage/unstorage-cache-adapter.ts'

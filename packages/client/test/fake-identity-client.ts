@@ -4,8 +4,8 @@ import type {
   IdentityClientSettings,
   IdentitySession,
   LoginRequest,
-} from '../src/auth/pkce/identity-client.ts'
-import type { LogoutPlan } from '../src/auth/pkce/logout-plan.ts'
+} from '../src/auth/sign-in/identity-client.ts'
+import type { LogoutPlan } from '../src/auth/sign-in/logout-plan.ts'
 
 /** An identity client that a test plays. Each call notes itself and answers what stands in its list, else the last of it. */
 export class FakeIdentityClient implements IdentityClient {

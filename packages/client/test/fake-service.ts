@@ -1,7 +1,7 @@
 import { ManualClock } from '@aiagent/test-support'
 import { resolveEnvironment } from '../src/platform/default-environment.ts'
 import type { Environment, StorageLike } from '../src/platform/environment.ts'
-import { MemoryCacheAdapter } from '../src/platform/memory-cache-adapter.ts'
+import { MemoryCacheAdapter } from '../src/storage/memory-cache-adapter.ts'
 
 export interface SeenRequest {
   method: string

@@ -1,10 +1,10 @@
 import type { AgentListItem, Portal, PortalDetails, UserProfile } from '@aiagent/protocol'
 import { ManualClock } from '@aiagent/test-support'
-import { MemoryCacheAdapter } from '../src/platform/memory-cache-adapter.ts'
-import { PortalPipeline } from '../src/portal/portal-pipeline.ts'
-import type { PortalApi, PortalInput } from '../src/portal/portal-run.ts'
-import { ProfileCache } from '../src/portal/profile-cache.ts'
-import { SelectedProfileStore } from '../src/portal/selected-profile-store.ts'
+import { PortalPipeline } from '../src/contact-center/portal/portal-pipeline.ts'
+import type { PortalApi, PortalInput } from '../src/contact-center/portal/portal-run.ts'
+import { ProfileCache } from '../src/contact-center/portal/profile-cache.ts'
+import { SelectedProfileStore } from '../src/contact-center/portal/selected-profile-store.ts'
+import { MemoryCacheAdapter } from '../src/storage/memory-cache-adapter.ts'
 import { FakeStorage } from './fake-service.ts'
 
 /** What a call of the fake API is answered with: a value, a failure to throw, or something that makes one of the options. */

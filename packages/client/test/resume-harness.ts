@@ -4,7 +4,7 @@ import { eventually } from '@aiagent/test-support'
 import type { AiAgent } from '../src/ai-agent.ts'
 import type { AiAgentConfig } from '../src/config.ts'
 import type { Environment } from '../src/platform/environment.ts'
-import { MemoryCacheAdapter } from '../src/platform/memory-cache-adapter.ts'
+import { MemoryCacheAdapter } from '../src/storage/memory-cache-adapter.ts'
 import { payloadsOf, setUp, type ToldEvent } from './agent-harness.ts'
 import { FakeStorage } from './fake-service.ts'
 

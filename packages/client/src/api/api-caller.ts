@@ -1,6 +1,6 @@
 import { ApiError, AuthError } from '../errors.ts'
-import { resolveCacheAdapter } from '../platform/create-cache-adapter.ts'
 import type { Environment } from '../platform/environment.ts'
+import { resolveCacheAdapter } from '../storage/create-cache-adapter.ts'
 import { untilAborted } from '../util/abort.ts'
 import { readWith, type Schema } from '../util/standard-schema.ts'
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { DETAILS, failure, setUpApi, TOKEN } from '../../test/api-set-up.ts'
 import { FakeService, FakeStorage, fakeToken } from '../../test/fake-service.ts'
 import { AuthError } from '../errors.ts'
-import { MemoryCacheAdapter } from '../platform/memory-cache-adapter.ts'
+import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 import { ApiHelper } from './api-helper.ts'
 
 afterEach(() => ApiHelper.setStaticCacheAdapter(undefined))

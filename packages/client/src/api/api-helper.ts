@@ -12,11 +12,11 @@ import {
   type UserDetails,
   type UserProfile,
 } from '@aiagent/protocol'
-import type { CacheAdapter, CacheConfig } from '../platform/cache-adapter.ts'
-import { resolveCacheAdapter } from '../platform/create-cache-adapter.ts'
 import { defaultEnvironment, resolveEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
-import { ExpiringStore } from '../platform/expiring-store.ts'
+import type { CacheAdapter, CacheConfig } from '../storage/cache-adapter.ts'
+import { resolveCacheAdapter } from '../storage/create-cache-adapter.ts'
+import { ExpiringStore } from '../storage/expiring-store.ts'
 import { readWith } from '../util/standard-schema.ts'
 import { ApiCaller, telling } from './api-caller.ts'
 import type {

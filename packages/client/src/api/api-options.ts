@@ -1,7 +1,7 @@
 import type { Id } from '@aiagent/protocol'
 import type { Logger } from '../logger.ts'
-import type { CacheConfig } from '../platform/cache-adapter.ts'
 import type { Environment } from '../platform/environment.ts'
+import type { CacheConfig } from '../storage/cache-adapter.ts'
 
 /** What an `ApiHelper` needs to know. Only `apiDomain` is required. */
 export interface ApiHelperConfig {

@@ -1,7 +1,7 @@
 import { restBase } from '@aiagent/protocol'
-import type { CacheAdapter, CacheConfig } from '../platform/cache-adapter.ts'
 import type { Clock } from '../platform/clock.ts'
-import { ExpiringStore } from '../platform/expiring-store.ts'
+import type { CacheAdapter, CacheConfig } from '../storage/cache-adapter.ts'
+import { ExpiringStore } from '../storage/expiring-store.ts'
 
 /** How long an answer counts as fresh unless the host says otherwise, in milliseconds. */
 export const RESPONSE_TTL_MS = 300_000

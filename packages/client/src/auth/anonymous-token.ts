@@ -1,6 +1,6 @@
 import { ANONYMOUS_CLIENT, type DeploymentInfo, type OAuthMetadata, restBase } from '@aiagent/protocol'
 import type { Environment } from '../platform/environment.ts'
-import type { ExpiringStore } from '../platform/expiring-store.ts'
+import type { ExpiringStore } from '../storage/expiring-store.ts'
 import { fetchOAuthMetadata, planAnonymousToken } from './oauth-metadata.ts'
 import { prefixScopes } from './scopes.ts'
 import { type GrantedToken, requestToken } from './token-request.ts'

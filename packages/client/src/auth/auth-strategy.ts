@@ -1,6 +1,6 @@
 import type { DeploymentInfo } from '@aiagent/protocol'
-import type { Awaitable, CacheConfig } from '../platform/cache-adapter.ts'
-import type { IdentityClientFactory } from './pkce/identity-client.ts'
+import type { Awaitable, CacheConfig } from '../storage/cache-adapter.ts'
+import type { IdentityClientFactory } from './sign-in/identity-client.ts'
 
 /** How long before its expiry an access token is replaced, in minutes: a little more than a session call demands. */
 export const ACCESS_TOKEN_REFRESH_BUFFER_MINUTES = 5

@@ -6,7 +6,7 @@ import { AuthError } from '../errors.ts'
 import { Logger, LogLevel } from '../logger.ts'
 import type { AuthenticationInput, PKCEAuthConfig } from './auth-strategy.ts'
 import { AuthenticationService } from './authentication-service.ts'
-import { preloadPkce } from './pkce-login.ts'
+import { preloadPkce } from './sign-in/pkce-login.ts'
 
 const deploymentInfo = { apiDomain: 'api.example.test', tenantId: 'T1' }
 const CONFIG: PKCEAuthConfig = {

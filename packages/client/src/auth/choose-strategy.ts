@@ -10,9 +10,9 @@ import type {
   AuthStrategy,
 } from './auth-strategy.ts'
 import { ClientCredentialsAuthStrategy } from './client-credentials-strategy.ts'
-import { LazyPkceStrategy } from './pkce-login.ts'
 import { PreAuthStrategy } from './pre-auth-strategy.ts'
 import { ProviderStrategy } from './provider-strategy.ts'
+import { LazyPkceStrategy } from './sign-in/pkce-login.ts'
 
 export interface ChosenStrategy {
   type: AuthenticationType

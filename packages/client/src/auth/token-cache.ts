@@ -1,5 +1,5 @@
-import type { CacheAdapter } from '../platform/cache-adapter.ts'
 import type { Clock } from '../platform/clock.ts'
+import type { CacheAdapter } from '../storage/cache-adapter.ts'
 import { expiryOf, renewalTime } from './access-token.ts'
 import { scopeFingerprint } from './scopes.ts'
 

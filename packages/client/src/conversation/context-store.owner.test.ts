@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { CacheEntry } from '../platform/cache-adapter.ts'
-import { MemoryCacheAdapter } from '../platform/memory-cache-adapter.ts'
+import type { CacheEntry } from '../storage/cache-adapter.ts'
+import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 import { ContextStore } from './context-store.ts'
 
 const KEY = 'aiagent_context_help'

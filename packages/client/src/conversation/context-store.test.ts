@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { FakeStorage } from '../../test/fake-service.ts'
-import type { CacheAdapter, CacheEntry } from '../platform/cache-adapter.ts'
-import { MemoryCacheAdapter } from '../platform/memory-cache-adapter.ts'
-import { StorageCacheAdapter } from '../platform/storage-cache-adapter.ts'
+import type { CacheAdapter, CacheEntry } from '../storage/cache-adapter.ts'
+import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
+import { StorageCacheAdapter } from '../storage/storage-cache-adapter.ts'
 import { ContextStore } from './context-store.ts'
 
 const KEY = 'aiagent_context_help'

@@ -1,5 +1,5 @@
 import { MessageError } from '../errors.ts'
-import type { Awaitable, CacheAdapter, CacheEntry } from '../platform/cache-adapter.ts'
+import type { Awaitable, CacheAdapter, CacheEntry } from '../storage/cache-adapter.ts'
 import { isPromiseLike } from '../util/is-promise-like.ts'
 import { sameJson } from '../util/same-json.ts'
 

@@ -1,5 +1,5 @@
 import type { AgentEventPayloadMap, AgentEventType } from '../events.ts'
-import { escalationOf } from './hand-over.ts'
+import { escalationOf } from './escalation.ts'
 import type { Message } from './message.ts'
 import type { HandlerResult, MessageHandlerResult } from './message-handler.ts'
 

@@ -1,5 +1,5 @@
 import { type ContextValidationIssue, type EscalationData, type MessageData, PERSONA, ROLE } from '@aiagent/protocol'
-import type { Awaitable } from '../platform/cache-adapter.ts'
+import type { Awaitable } from '../storage/cache-adapter.ts'
 import type { Message } from './message.ts'
 
 /** Who speaks, or is spoken to. */

@@ -1,4 +1,4 @@
-import type { Awaitable } from '../platform/cache-adapter.ts'
+import type { Awaitable } from '../storage/cache-adapter.ts'
 import { AgentMessageHandler } from './handlers/agent-message-handler.ts'
 import { ChatHistoryHandler } from './handlers/chat-history-handler.ts'
 import { ContextValidationHandler } from './handlers/context-validation-handler.ts'

@@ -1,6 +1,6 @@
 import { WebSocketImplementation } from '#websocket'
+import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 import type { Environment, StorageLike } from './environment.ts'
-import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
 import { browserPage } from './page.ts'
 
 /** One for all agents of the process, as a tab's storage would be. Made with the first environment. */

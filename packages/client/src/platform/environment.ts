@@ -1,4 +1,4 @@
-import type { CacheAdapter } from './cache-adapter.ts'
+import type { CacheAdapter } from '../storage/cache-adapter.ts'
 import type { Clock } from './clock.ts'
 import type { Page } from './page.ts'
 

@@ -11,7 +11,7 @@ import {
 } from '@aiagent/test-support/chromium'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { ConnectorScript } from '../../src/connector/connector-url.ts'
+import type { ConnectorScript } from '../../src/contact-center/connector/connector-url.ts'
 
 const REGISTERS = 'PlatformComponentService = { initPlatform() {} }'
 const NONCE = 'n0nce'

@@ -1,5 +1,5 @@
-import { loadConnector } from '../../../src/connector/connector-loader.ts'
-import type { ConnectorScript } from '../../../src/connector/connector-url.ts'
+import { loadConnector } from '../../../src/contact-center/connector/connector-loader.ts'
+import type { ConnectorScript } from '../../../src/contact-center/connector/connector-url.ts'
 import { ConnectorError } from '../../../src/errors.ts'
 import { resolveEnvironment } from '../../../src/platform/default-environment.ts'
 

@@ -1,0 +1,53 @@
+import type { StartupFacts } from '../api/startup-facts.ts'
+import type { Logger } from '../logger.ts'
+import type { RefusedPattern } from '../masking/data-masker.ts'
+import type { FoundRules } from '../masking/masking.ts'
+import { isMaskingSupported } from '../masking/masking-support.ts'
+
+export interface MaskingLoadOptions {
+  /** Whether a pattern that cannot be used makes all of them unusable. */
+  readonly required: boolean
+  readonly logger: Logger
+  /** Patterns that are not used, where there are any. */
+  onRefused(patterns: readonly RefusedPattern[]): void
+}
+
+/**
+ * The rules by which the agent's content is masked, asked for only where they apply (FLOW-19).
+ *
+ * It never fails: without rules a warning says why, and what that means is up to `MaskingConfig.required`.
+ */
+export async function loadMasker(
+  { deployment, api, agent }: StartupFacts,
+  { required, logger, onRefused }: MaskingLoadOptions,
+  signal: AbortSignal | undefined,
+): Promise<FoundRules> {
+  if (!isMaskingSupported(deployment.version, agent)) {
+    if (agent.enableDataMasking)
+      logger.warn('This agent masks content, and its deployment is too old for it or names no version.')
+    return 'none'
+  }
+  const departmentId = String(agent.departmentId ?? '').trim()
+  if (departmentId === '') {
+    logger.warn('This agent masks content and belongs to no department, so there are no rules for it.')
+    return 'none'
+  }
+  try {
+    // Both are needed, and neither waits for the other.
+    const [patterns, { createDataMasker }] = await Promise.all([
+      api.getMaskingPatterns({ departmentId, signal }),
+      import('../masking/data-masker.ts'),
+    ])
+    const masker = createDataMasker(patterns)
+    const { refused, ruleCount } = masker
+    if (refused.length > 0) {
+      for (const { name, reason } of refused) logger.warn(`The masking pattern "${name}" is not used: it ${reason}.`)
+      onRefused(refused)
+      if (required) return 'none'
+    }
+    return ruleCount > 0 ? masker : 'none'
+  } catch (error) {
+    if (!signal?.aborted) logger.warn('The masking patterns could not be loaded.', { error })
+    return 'unknown'
+  }
+}

@@ -1,0 +1,34 @@
+import { type OAuthMetadata, restBase } from '@aiagent/protocol'
+import type { Environment } from '../../platform/environment.ts'
+import { createCacheAdapter } from '../../storage/create-cache-adapter.ts'
+import { ExpiringStore } from '../../storage/expiring-store.ts'
+import type { PKCEAuthConfig } from '../auth-strategy.ts'
+import { fetchOAuthMetadata } from '../oauth-metadata.ts'
+import { buildPkceConfig, loginUser, metadataPath, type PkceConfigFacts } from './pkce-config.ts'
+
+const METADATA_TTL_MS = 300_000
+
+/**
+ * Makes the login of an agent for which the host configured none: asks the deployment for its metadata, which stay in the
+ * tab's store for five minutes, and builds the config of them.
+ *
+ * @throws {AuthError} `metadata_failed` or `not_supported`
+ */
+export async function loadPkceConfig(
+  environment: Environment,
+  facts: Omit<PkceConfigFacts, 'metadata'>,
+  signal?: AbortSignal,
+): Promise<PKCEAuthConfig> {
+  const { deployment, agent } = facts
+  const user = loginUser(agent)
+  const path = metadataPath(user, deployment)
+  const store = new ExpiringStore(createCacheAdapter('session', environment), environment.clock, METADATA_TTL_MS)
+  const fetchFresh = async (flight: AbortSignal): Promise<OAuthMetadata> => {
+    const metadata = await fetchOAuthMetadata(environment, deployment.apiDomain, flight, path)
+    // Metadata that no login can be made of is not kept: a deployment that is mended works at once.
+    buildPkceConfig({ ...facts, metadata })
+    return metadata
+  }
+  const key = `aiagent_auth_metadata:${user}:${restBase(deployment.apiDomain)}:${deployment.tenantId || 'deployment'}:true`
+  return buildPkceConfig({ ...facts, metadata: await store.load(key, fetchFresh, signal) })
+}

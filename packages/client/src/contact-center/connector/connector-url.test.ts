@@ -1,0 +1,188 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { ConfigError } from '../../errors.ts'
+import type { EnvironmentName } from '../../init-params.ts'
+import { type AiAgentConnectorConfig, connectorEnvironment, resolveConnectorScript } from './connector-url.ts'
+
+const PATH = 'web/static/connector-ai-agent.js'
+const PAGE = 'https://host.example/desk/chat?platform=evil'
+const baseUrls = { dev: 'https://dev.example', qa: 'https://qa.example/connectors/', prod: 'https://prod.example' }
+
+function resolve(
+  config: AiAgentConnectorConfig,
+  platform = 'standalone',
+  environment: EnvironmentName = 'prod',
+  pageUrl: string | undefined = PAGE,
+) {
+  return resolveConnectorScript({ config, platform, environment, pageUrl })
+}
+
+/** The field that is refused. */
+function refusal(call: () => unknown): string | undefined {
+  try {
+    call()
+  } catch (error) {
+    if (error instanceof ConfigError && error.code === 'CONFIG_INVALID') return error.field
+    throw error
+  }
+  return undefined
+}
+
+describe('the address of a connector', () => {
+  it.each<[string, EnvironmentName, string]>([
+    ['standalone', 'prod', 'https://prod.example/ai-agent-connector-standalone/'],
+    ['test', 'prod', 'https://prod.example/ai-agent-connector-standalone/'],
+    ['Desk-2', 'dev', 'https://dev.example/ai-agent-connector-desk-2/'],
+    [' TEST ', 'qa', 'https://qa.example/connectors/ai-agent-connector-standalone/'],
+    ['test', 'non-prod', 'http://127.0.0.1:8600/connectors/ai-agent-connector-standalone/'],
+  ])('[INIT-10] of platform %j in %s starts with %s', (platform, environment, start) => {
+    const bases = { ...baseUrls, 'non-prod': 'http://127.0.0.1:8600/connectors//' }
+    expect(resolve({ baseUrls: bases }, platform, environment).url).toBe(start + PATH)
+  })
+
+  it('[CFG-13] is connectorUrl where that is given, whatever the platform and the environment', () => {
+    const connectorUrl = ' https://cdn.example/v2/desk.js?x=1 '
+    expect(resolve({ connectorUrl, baseUrls }, '../no name', 'dev').url).toBe('https://cdn.example/v2/desk.js?x=1')
+    expect(resolve({ connectorUrl: ' ', baseUrls }).url).toContain('https://prod.example/')
+  })
+
+  it('[INIT-10] says what to configure where there is neither a base for the environment nor a connectorUrl', () => {
+    expect(() => resolve({ baseUrls }, 'standalone', 'non-prod')).toThrow(
+      expect.objectContaining({
+        code: 'CONFIG_INVALID',
+        field: 'connector',
+        message: expect.stringMatching(/'non-prod'.*connector\.baseUrls.*connector\.connectorUrl/),
+      }),
+    )
+    expect(refusal(() => resolve({ baseUrls: { prod: ' ' } }))).toBe('connector')
+    expect(refusal(() => resolve({}))).toBe('connector')
+  })
+
+  it.each(['../evil', 'a/b', 'a\\b', '%2e%2e', '1desk', '-desk', 'desk.js', 'désk', 'a?b', 'a#b', '', ' '])(
+    'is refused for the platform %j',
+    platform => {
+      expect(refusal(() => resolve({ baseUrls }, platform))).toBe('initParams.platform')
+    },
+  )
+
+  it('never leaves the folder of the base, whatever the platform is', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string({ maxLength: 9 }),
+          fc.stringMatching(/^[a-z./\\%-]{1,9}$/),
+          fc.stringMatching(/^[a-zA-Z][a-z0-9-]{0,9}$/),
+        ),
+        platform => {
+          const config = { baseUrls: { prod: 'https://prod.example/connectors' } }
+          if (refusal(() => resolve(config, platform)) === 'initParams.platform') return
+          expect(resolve(config, platform).url).toMatch(
+            /^https:\/\/prod\.example\/connectors\/ai-agent-connector-[a-z][a-z0-9-]*\/web\/static\/connector-ai-agent\.js$/,
+          )
+        },
+      ),
+    )
+  })
+
+  it.each([
+    ['host.example/connectors'],
+    ['/connectors'],
+    ['javascript:alert(1)//'],
+    ['data:text/javascript,1'],
+    ['file:///opt'],
+    ['https://user@prod.example'],
+    ['https://prod.example/?next='],
+    ['https://prod.example/#'],
+  ])('is refused for the base %s in a page', base => {
+    expect(refusal(() => resolve({ baseUrls: { prod: base } }))).toBe('connector.baseUrls.prod')
+  })
+
+  it.each([
+    ['javascript:alert(1)'],
+    ['data:text/javascript,1'],
+    ['blob:https://host.example/1'],
+    ['file:///opt/desk.js'],
+    ['https://host.example@evil.example/desk.js'],
+    ['https://'],
+    // Without a scheme they name no origin, and these leave the page's.
+    ['//evil.example/desk.js'],
+    ['/\\evil.example/desk.js'],
+    ['\\\\evil.example/desk.js'],
+  ])('is refused for the connectorUrl %s in a page', connectorUrl => {
+    expect(refusal(() => resolve({ connectorUrl }))).toBe('connector.connectorUrl')
+  })
+
+  it('may leave out its scheme where it stays on an origin that is allowed', () => {
+    expect(resolve({ connectorUrl: '/desk.js' }).url).toBe('https://host.example/desk.js')
+    expect(resolve({ connectorUrl: 'desk.js' }).url).toBe('https://host.example/desk/desk.js')
+    const connectorUrl = '//cdn.example/desk.js'
+    expect(resolve({ connectorUrl, allowedOrigins: ['https://cdn.example'] }).url).toBe('https://cdn.example/desk.js')
+    expect(resolve({ connectorUrl, baseUrls: { dev: 'https://cdn.example/x' } }).url).toBe(
+      'https://cdn.example/desk.js',
+    )
+    expect(refusal(() => resolve({ connectorUrl, allowedOrigins: ['http://cdn.example', 'nonsense'] }))).toBe(
+      'connector.connectorUrl',
+    )
+  })
+
+  it('is compared with the bases that are there, also where a script left one undefined', () => {
+    const config = { connectorUrl: '/desk.js', baseUrls: { dev: undefined as never } }
+    expect(resolve(config).url).toBe('https://host.example/desk.js')
+  })
+
+  it.each<[AiAgentConnectorConfig, string | undefined, RegExp]>([
+    [{ connectorUrl: '/desk.js' }, undefined, /connectorUrl` is no address.*with its scheme/],
+    [{ connectorUrl: '//evil.example/x.js' }, undefined, /leads to https:\/\/evil\.example.*connector\.allowedOrigins/],
+    [{ connectorUrl: 'ftp://evil.example/x.js' }, undefined, /scheme 'ftp:'.*Give an https: address/],
+    [{ connectorUrl: 'https://a@evil.example/x.js' }, undefined, /names a user.*Leave the user out/],
+    [{ connectorUrl: 'https://:b@evil.example/x.js' }, undefined, /names a user.*Leave the user out/],
+    [{ baseUrls: { prod: 'nonsense' } }, undefined, /baseUrls\.prod` is no address.*with its scheme/],
+    [{ baseUrls: { prod: 'https://a.example/?x' } }, undefined, /baseUrls\.prod`.*leave out its query/],
+    [{ baseUrls, integrity: 'abc' }, undefined, /integrity` is no list of hashes/],
+    [{ baseUrls }, '../desk', /platform` is no name.*letters, digits and hyphens/],
+  ])('says with %j and the platform %s what is wrong and what to do', (config, platform, words) => {
+    const pageUrl = config.connectorUrl === '/desk.js' ? undefined : PAGE
+    const input = { config, platform: platform ?? 'test', environment: 'prod', pageUrl } as const
+    expect(() => resolveConnectorScript(input)).toThrow(words)
+  })
+
+  it('may be a file outside a browser, and needs its scheme there', () => {
+    const outside = (config: AiAgentConnectorConfig) =>
+      resolveConnectorScript({ config, platform: 'test', environment: 'dev' })
+    expect(outside({ connectorUrl: 'file:///opt/desk.mjs' }).url).toBe('file:///opt/desk.mjs')
+    expect(outside({ baseUrls: { dev: 'file:///opt/connectors' } }).url).toBe(
+      `file:///opt/connectors/ai-agent-connector-standalone/${PATH}`,
+    )
+    for (const connectorUrl of ['/opt/desk.mjs', './desk.mjs', 'node:fs', 'data:text/javascript,1'])
+      expect(refusal(() => outside({ connectorUrl }))).toBe('connector.connectorUrl')
+  })
+
+  it('goes with the integrity and the nonce of the config', () => {
+    const integrity = ' sha384-AbC+/09==  sha512-x_y-z '
+    expect(resolve({ baseUrls, integrity, nonce: 'n' })).toEqual({
+      url: `https://prod.example/ai-agent-connector-standalone/${PATH}`,
+      integrity: integrity.trim(),
+      nonce: 'n',
+    })
+  })
+
+  it.each(['', 'abc', 'md5-abc', 'sha384-', 'sha256-abc nonsense', 'sha256 abc', 'xsha256-abc', 'sha256-abc==='])(
+    'is refused with the integrity %j, which a browser would skip',
+    integrity => {
+      expect(refusal(() => resolve({ baseUrls, integrity }))).toBe('connector.integrity')
+    },
+  )
+})
+
+describe('the environment of a connector', () => {
+  it.each<[EnvironmentName | undefined, string | undefined, EnvironmentName]>([
+    ['qa', 'dev', 'qa'],
+    ['prod', 'dev', 'prod'],
+    [undefined, 'Dev', 'dev'],
+    [undefined, 'non-prod', 'non-prod'],
+    [undefined, 'staging', 'prod'],
+    [undefined, undefined, 'prod'],
+  ])('[INIT-11] [CFG-13] with %s in the init parameters and the label %s is %s', (param, label, expected) => {
+    expect(connectorEnvironment(param, label)).toBe(expected)
+  })
+})

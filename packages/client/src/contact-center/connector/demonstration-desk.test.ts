@@ -1,0 +1,79 @@
+import { CONNECTOR_SCRIPT } from '@aiagent/emulator'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { defaultEnvironment } from '../../platform/default-environment.ts'
+import { CallState, type CallStateListener } from './call-state.ts'
+import { loadConnector } from './connector-loader.ts'
+import { buildHookContract } from './hook-contract.ts'
+import { PlatformConnector } from './platform-connector.ts'
+
+/** An agent at the demonstration desk, as far as a connector sees it. */
+async function agentAtDesk(initParams: Record<string, string> = {}) {
+  const url = `data:text/javascript,${encodeURIComponent(CONNECTOR_SCRIPT)}`
+  const component = await loadConnector(defaultEnvironment(), { url, integrity: undefined, nonce: undefined })
+  const heard: string[] = []
+  let context: Record<string, unknown> = {}
+  const calls = new CallState({
+    now: Date.now,
+    context: { get: () => context, merge: attributes => void (context = { ...context, ...attributes }) },
+    listener: new Proxy({} as CallStateListener, { get: (_, name) => () => heard.push(String(name)) }),
+  })
+  const hook = buildHookContract({
+    calls,
+    environment: 'dev',
+    getInitParams: () => initParams,
+    getAgentDetails: () => null,
+    getDeploymentInfo: () => null,
+    getToken: async () => 'token',
+    getCachedToken: () => 'token',
+    getUserDetails: () => null,
+    getAuthScopes: () => [],
+    getSelectedPortal: () => null,
+    onMessage: () => () => {},
+    send: async () => {},
+    sendFailed() {},
+    listenerFailed() {},
+  })
+  const connector = new PlatformConnector({ component, url, hook, onWarning() {} })
+  return { connector, calls, hook, heard, component }
+}
+
+describe('a connector as a desk publishes it', () => {
+  beforeEach(() => void Reflect.deleteProperty(globalThis, 'PlatformComponentService'))
+  afterEach(() => void Reflect.deleteProperty(globalThis, 'PlatformComponentService'))
+
+  it('[OPS-02] [OPS-03] [EVT-03] tells an agent of the call that somebody is in', async () => {
+    const { connector, calls, heard } = await agentAtDesk({ callId: '4711' })
+    await connector.introduce()
+    expect(await connector.addScopes(['a', 'b'])).toEqual(['a', 'b'])
+    await connector.initPlatform()
+    expect(calls.getConversationId()).toBe('4711')
+    expect(calls.getCallerInfo()).toMatchObject({ name: 'Customer', email: 'customer@people.example' })
+    expect(calls.getUserContext()).toEqual({ desk: 'demonstration', callId: '4711' })
+    expect(calls.getTranscript().map(({ sender }) => sender)).toEqual(['agent', 'customer', 'agent'])
+    expect(calls.getPlatform().authenticated).toBe(true)
+    expect(heard).toEqual([
+      'conversationIdUpdate',
+      'callerInfoUpdate',
+      'userContextUpdate',
+      ...Array.from({ length: 3 }, () => 'callTranscriptUpdate'),
+    ])
+  })
+
+  it('attaches functions of its own to the hook, for the page around it', async () => {
+    const { connector, calls, hook } = await agentAtDesk()
+    await connector.introduce()
+    Reflect.get(hook, 'takeCall')({ id: 'call-2' })
+    expect(calls.getConversationId()).toBe('call-2')
+  })
+
+  it('serves two agents with one component, and keeps their calls apart', async () => {
+    const [one, two] = [await agentAtDesk({ callId: 'one' }), await agentAtDesk({ callId: 'two' })]
+    expect(one.component).toBe(two.component)
+    for (const { connector } of [one, two]) {
+      await connector.introduce()
+      await connector.initPlatform()
+    }
+    expect([one.calls.getConversationId(), two.calls.getConversationId()]).toEqual(['one', 'two'])
+    expect([one.calls.getTranscript(), two.calls.getTranscript()]).toMatchObject([{ length: 3 }, { length: 3 }])
+  })
+})

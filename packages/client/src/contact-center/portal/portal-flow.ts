@@ -1,0 +1,47 @@
+import type { AgentDetails } from '@aiagent/protocol'
+import type { KnownInitParams } from '../../init-params.ts'
+
+/** What the agent says of itself, as far as the way through portals depends on it. */
+export type PortalAgent = Pick<AgentDetails, 'userType' | 'portals' | 'departmentId'>
+
+/** What the host says, likewise. */
+export type PortalParams = Pick<
+  KnownInitParams,
+  'portalIds' | 'departmentId' | 'userId' | 'authType' | 'isDefaultAgent'
+>
+
+/** Whether a portal must be entered before the chat (FLOW-01). */
+export function needsPortal(
+  agent: Pick<PortalAgent, 'portals'>,
+  params: Pick<PortalParams, 'portalIds' | 'isDefaultAgent'>,
+): boolean {
+  return params.portalIds.length > 0 || Boolean(agent.portals?.length) || params.isDefaultAgent
+}
+
+/** Whether the portals are those for customers, rather than the user's own. */
+export function listsForCustomers(agent: Pick<PortalAgent, 'userType' | 'portals'>): boolean {
+  return agent.userType === 'customer' && Boolean(agent.portals?.length)
+}
+
+/** Whether the portal itself says which profile holds, rather than the user's list of profiles (INIT-05). */
+export function usesPortalProfile(
+  agent: Pick<PortalAgent, 'userType'>,
+  params: Pick<PortalParams, 'authType'>,
+): boolean {
+  return agent.userType === 'customer' || params.authType === 'customer'
+}
+
+/** Whether the service is told of the chosen profile. */
+export function persistsProfile(agent: Pick<PortalAgent, 'userType'>, params: Pick<PortalParams, 'authType'>): boolean {
+  if (usesPortalProfile(agent, params)) return false
+  const isUser = agent.userType === 'agent' || params.authType === 'user'
+  return isUser || (!agent.userType?.trim() && !params.authType)
+}
+
+/** The department whose portals are offered: the agent's, else the host's. A blank one counts as missing. */
+export function departmentOf(
+  agent: Pick<PortalAgent, 'departmentId'>,
+  params: Pick<PortalParams, 'departmentId'>,
+): string | undefined {
+  return String(agent.departmentId ?? '').trim() || params.departmentId
+}

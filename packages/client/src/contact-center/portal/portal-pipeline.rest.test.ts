@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest'
+import { failure, setUpApi } from '../../../test/api-set-up.ts'
+import type { SeenRequest } from '../../../test/fake-service.ts'
+import { setUpPortals } from '../../../test/portal-harness.ts'
+import type { PortalApi } from './portal-run.ts'
+
+const MANAGER = '/knowledge/portalmgr/v3'
+
+/** The pipeline over the real helper of the REST calls, which a service answers. */
+function setUp() {
+  const { service, api } = setUpApi({ shortUrlTemplate: 'shop', language: 'de-DE' })
+  const portalApi: PortalApi = api
+  service
+    .on(`GET ${MANAGER}/myportals`, { portal: [{ id: 1 }, { id: 2 }] })
+    .on(`GET ${MANAGER}/internal/portals/1`, { portal: [{ name: 'Support' }] })
+    .on(`GET ${MANAGER}/portals/1/userprofiles`, { profile: [{ id: 10, name: 'Member' }] })
+    .on(`PUT ${MANAGER}/portals/1/userprofiles/10/select`, () => new Response(null, { status: 204 }))
+  const harness = setUpPortals()
+  const input = () => harness.input({ api: portalApi, context: { vendor_portal_id: '1' } })
+  return { ...harness, service, input }
+}
+
+const brief = ({ method, path }: SeenRequest) => `${method} ${path.slice(MANAGER.length)}`
+
+describe('the pipeline over REST', () => {
+  it('[INIT-04] [REST-04] makes these calls and no other, each with the template', async () => {
+    const { pipeline, input, service, names } = setUp()
+    await pipeline.start(input())
+    expect(service.seen.map(brief)).toEqual([
+      'GET /myportals',
+      'GET /internal/portals/1',
+      'GET /portals/1/userprofiles',
+      'PUT /portals/1/userprofiles/10/select',
+    ])
+    for (const { url } of service.seen) expect(new URL(url).searchParams.get('shortUrlTemplate')).toBe('shop')
+    expect(names()).toEqual(['complete'])
+  })
+
+  it('[FLOW-14] [FLOW-15] forgets the answers about profiles once one is taken', async () => {
+    const { pipeline, input, service } = setUp()
+    const asked = () => service.seen.filter(({ path }) => path.endsWith('/userprofiles')).length
+    await pipeline.start(input())
+    await pipeline.reset()
+    await pipeline.start(input())
+    expect(asked()).toBe(2)
+    service.on(`PUT ${MANAGER}/portals/1/userprofiles/11/select`, () => new Response(null, { status: 500 }))
+    await failure(pipeline.updateProfile({ id: 11 }))
+    await pipeline.start(input())
+    expect(asked()).toBe(3)
+  })
+
+  it('[FLOW-22] [REST-09] says which call failed, and how', async () => {
+    const { pipeline, input, service } = setUp()
+    service.on(`GET ${MANAGER}/myportals`, () => Response.json({ message: 'try later' }, { status: 503 }))
+    expect(await failure(pipeline.start(input()))).toMatchObject({
+      pipelineCode: 'PORTAL_FETCH_FAILED',
+      message: expect.stringMatching(/getMyPortals.*503.*try later/),
+      cause: { name: 'ApiError', status: 503 },
+    })
+  })
+})

@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest'
+import { FakeStorage } from '../../../test/fake-service.ts'
+import type { StorageLike } from '../../platform/environment.ts'
+import { MemoryCacheAdapter } from '../../storage/memory-cache-adapter.ts'
+import { SelectedProfileStore, storagePrefix } from './selected-profile-store.ts'
+
+const KEY = 'v2_acmeselectedProfile-5'
+
+function setUp(storage?: StorageLike) {
+  const memory = new MemoryCacheAdapter()
+  const warnings: string[] = []
+  const make = () =>
+    new SelectedProfileStore({ storage, memory, now: () => 1, warn: message => warnings.push(message) })
+  return { memory, warnings, make, store: make() }
+}
+
+describe('SelectedProfileStore', () => {
+  it('[FLOW-13] writes name, id, use and portal under the shared key, and nothing else', async () => {
+    const storage = new FakeStorage()
+    const { store } = setUp(storage)
+    await store.remember('acme', 5, { id: 10, name: 'Member', isLastUsedInPortal: true, further: 'x' })
+    expect([...storage.items]).toEqual([[KEY, '{"name":"Member","id":10,"isLastUsedInPortal":true,"portalId":5}']])
+    expect(await store.recall('acme', '5')).toBe(10)
+  })
+
+  it('[FLOW-13] writes false where the profile does not say whether it was used last', async () => {
+    const storage = new FakeStorage()
+    await setUp(storage).store.remember('acme', 5, { id: 10 })
+    expect(JSON.parse(storage.items.get(KEY) ?? '')).toEqual({
+      name: '',
+      id: 10,
+      isLastUsedInPortal: false,
+      portalId: 5,
+    })
+  })
+
+  it('keeps portals and deployments apart', async () => {
+    const { store } = setUp(new FakeStorage())
+    await store.remember('acme', 5, { id: 10 })
+    await store.remember('', 5, { id: 11 })
+    expect(await store.recall('acme', 6)).toBeUndefined()
+    expect(await store.recall('other', 5)).toBeUndefined()
+    expect(await store.recall('', 5)).toBe(11)
+  })
+
+  it.each([
+    ['of another portal', '{"id":10,"portalId":6}'],
+    ['without a portal', '{"id":10}'],
+    ['without an id', '{"portalId":5}'],
+    ['with an odd id', '{"id":{},"portalId":5}'],
+    ['that is no JSON', '{'],
+    ['that is no object', '[1]'],
+    ['that is empty', ''],
+  ])('ignores an entry %s', async (_case, entry) => {
+    const storage = new FakeStorage()
+    storage.setItem(KEY, entry)
+    expect(await setUp(storage).store.recall('acme', 5)).toBeUndefined()
+  })
+
+  it('takes memory for a tab’s store where there is none, for all that share it', async () => {
+    const { store, make } = setUp()
+    await store.remember('acme', 5, { id: 10 })
+    expect(await make().recall('acme', 5)).toBe(10)
+  })
+
+  it('remembers what the store refuses in memory, warns once, and takes the store again when it can', async () => {
+    const storage = new FakeStorage()
+    const { store, warnings } = setUp(storage)
+    await store.remember('acme', 5, { id: 10 })
+    storage.full = true
+    await store.remember('acme', 5, { id: 11 })
+    await store.remember('acme', 6, { id: 12 })
+    expect(await store.recall('acme', 5)).toBe(11)
+    expect(storage.items.get(KEY)).toBeUndefined()
+    expect(warnings).toEqual([expect.stringContaining('refuses')])
+    storage.full = false
+    await store.remember('acme', 5, { id: 13 })
+    expect(await store.recall('acme', 5)).toBe(13)
+  })
+
+  it('never fails, even where everything else does', async () => {
+    const throws = () => {
+      throw new Error('forbidden')
+    }
+    const storage = { getItem: throws, setItem: throws, removeItem: throws, key: throws, length: 0 }
+    const broken = () => Promise.reject(new Error('down'))
+    const memory = { get: broken, set: broken, delete: broken, clear: broken, keys: broken }
+    const store = new SelectedProfileStore({ storage, memory, now: () => 1, warn() {} })
+    await store.remember('acme', 5, { id: 10 })
+    expect(await store.recall('acme', 5)).toBeUndefined()
+  })
+})
+
+describe('the prefix of the keys', () => {
+  it.each([
+    [{ tenant_identifier: 'acme' }, 'https://example.test/shop', 'acme'],
+    [{ tenant_identifier: ' ' }, 'https://example.test/shop/more', 'shop'],
+    [{}, 'wss://example.test/shop/', 'shop'],
+    [{ tenant_identifier: null }, 'example.test', ''],
+    [{}, 'http://127.0.0.1:8600/', ''],
+  ])('[FLOW-13] of %j at %s is %j', (deployment, endpoint, prefix) => {
+    expect(storagePrefix(deployment, endpoint)).toBe(prefix)
+  })
+})

@@ -1,0 +1,109 @@
+import { PERSONA, ROLE } from '@aiagent/protocol'
+import type { Message, ReceivedIn } from '../conversation/message.ts'
+import type { TranscriptEntry } from '../conversation/transcript.ts'
+
+/** A message of an earlier page. */
+export interface EarlierMessage {
+  readonly message: Message
+  readonly direction: 'sent' | 'received'
+  /** When it was, as well as that is known, in milliseconds since the epoch. */
+  readonly timestamp: number
+}
+
+/** Roles in which only this side speaks as the system. */
+const OWN_ROLES: ReadonlySet<string> = new Set([ROLE.CONTEXT, ROLE.FEEDBACK, ROLE.ESCALATION, ROLE.GRACEFUL_DISCONNECT])
+
+export interface EarlierMessagesOptions {
+  /** Where the messages belong; none of them came just now. */
+  readonly place: ReceivedIn & { readonly timestamp: undefined }
+  /** When this page took the session up, in milliseconds since the epoch: what is older cannot be its own. */
+  readonly since: number
+  /** Reads a frame; throws for what is none. */
+  read(text: string, place: ReceivedIn): Message
+}
+
+/**
+ * What was said in a session before this page opened it. The service tells it twice, on request and in the chat, and may
+ * tell what this page has said since: it owns what has been told already, so that each message counts once.
+ */
+export class EarlierMessages {
+  readonly #options: EarlierMessagesOptions
+  /** How often each message has been told. */
+  readonly #told = new Map<string, number>()
+
+  constructor(options: EarlierMessagesOptions) {
+    this.#options = options
+  }
+
+  /**
+   * The messages of a list that are news, in its order. What cannot be read is left out.
+   *
+   * @param list as the service tells it: the shape of a frame each
+   * @param here what this page has sent and received in the session
+   */
+  take(list: readonly unknown[], here: readonly TranscriptEntry[]): EarlierMessage[] {
+    const own = countsOf(
+      here.map(({ message, direction }) => (direction === 'sent' ? textOf(message) : keyOf(message))),
+    )
+    const inList = new Map<string, number>()
+    const news: EarlierMessage[] = []
+    for (const earlier of this.#read(list)) {
+      const key = keyOf(earlier.message)
+      const times = (inList.get(key) ?? 0) + 1
+      inList.set(key, times)
+      if (times <= (this.#told.get(key) ?? 0)) continue
+      this.#told.set(key, times)
+      if (!this.#isOwn(earlier, key, own)) news.push(earlier)
+    }
+    return news
+  }
+
+  /** Whether this page has it already; then it is taken from the counts. */
+  #isOwn({ message, direction }: EarlierMessage, key: string, own: Map<string, number>): boolean {
+    const isOlder = message.timestamp !== undefined && message.timestamp < this.#options.since
+    const name = direction === 'sent' ? textOf(message) : key
+    const left = own.get(name) ?? 0
+    if (left === 0 || (direction === 'sent' && isOlder)) return false
+    own.set(name, left - 1)
+    return true
+  }
+
+  #read(list: readonly unknown[]): EarlierMessage[] {
+    const messages = list.flatMap(element => this.#messageOf(element) ?? [])
+    // A message without a time was said after the one before it, for all that is known.
+    let time = messages.find(({ timestamp }) => timestamp !== undefined)?.timestamp ?? this.#options.since
+    return messages.map(message => {
+      time = message.timestamp ?? time
+      return { message, direction: isSent(message) ? 'sent' : 'received', timestamp: time }
+    })
+  }
+
+  #messageOf(element: unknown): Message | undefined {
+    const { place, read } = this.#options
+    try {
+      const message = read(JSON.stringify(element), place)
+      return isSent(message) ? message.clone({ from: PERSONA.CUSTOMER, to: place.from }) : message
+    } catch {
+      return undefined
+    }
+  }
+}
+
+function isSent({ persona, role }: Message): boolean {
+  return persona === PERSONA.CUSTOMER || (persona === PERSONA.SYSTEM && OWN_ROLES.has(role))
+}
+
+/** What tells a message from others: its id, else its words and its time. */
+function keyOf(message: Message): string {
+  return message.messageId ?? `${message.timestamp} ${textOf(message)}`
+}
+
+function textOf({ persona, role, content = '' }: Message): string {
+  return JSON.stringify([persona, role, content])
+}
+
+function countsOf(keys: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1)
+  return counts
+}

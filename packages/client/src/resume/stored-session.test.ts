@@ -1,0 +1,273 @@
+import { turnEventLoop } from '@aiagent/test-support'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { FakeStorage } from '../../test/fake-service.ts'
+import { FakeLocks, FakeWindow } from '../../test/fake-window.ts'
+import type { PageWindow } from '../platform/page.ts'
+import type { CacheAdapter, CacheEntry } from '../storage/cache-adapter.ts'
+import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
+import { StorageCacheAdapter } from '../storage/storage-cache-adapter.ts'
+import { KeptSession, type KeptSessionOptions } from './stored-session.ts'
+
+const KEY = 'aiagent_session_agent:person:place'
+
+/** The pages of one browser: each keeps the session of one agent. */
+function setUpBrowser({ withLocks = true } = {}) {
+  const locks = new FakeLocks()
+  const warnings: string[] = []
+  let holders = 0
+  const pageIn = (storage: FakeStorage, more: Partial<KeptSessionOptions> = {}) => {
+    const window = new FakeWindow(withLocks ? locks : undefined)
+    const keeper = (adapter: CacheAdapter = new StorageCacheAdapter(storage)) =>
+      new KeptSession({
+        adapter,
+        isTabs: true,
+        window: window as unknown as PageWindow,
+        newHolder: () => `holder-${++holders}`,
+        now: () => 1,
+        onWarning: message => warnings.push(message),
+        ...more,
+      })
+    return { window, keeper }
+  }
+  return { locks, warnings, pageIn }
+}
+
+/** A tab's store as a new tab gets it. */
+function copyOf(storage: FakeStorage): FakeStorage {
+  const copy = new FakeStorage()
+  for (const [key, value] of storage.items) copy.setItem(key, value)
+  return copy
+}
+
+/** What stands in a tab's store. */
+const entriesOf = (storage: FakeStorage) =>
+  Object.fromEntries([...storage.items].map(([key, text]) => [key, JSON.parse(text).value]))
+
+describe.each([
+  ['a browser with locks', { withLocks: true }],
+  ['a browser without locks', { withLocks: false }],
+])('KeptSession in %s', (_name, options) => {
+  let browser: ReturnType<typeof setUpBrowser>
+  let storage: FakeStorage
+  beforeEach(() => {
+    browser = setUpBrowser(options)
+    storage = new FakeStorage()
+  })
+
+  /** A page that has kept a session. */
+  const keepOne = async (sessionId = 's1') => {
+    const page = browser.pageIn(storage)
+    const kept = page.keeper()
+    expect(await kept.take(KEY)).toBeUndefined()
+    kept.keep(sessionId, KEY)
+    await turnEventLoop()
+    return { ...page, kept }
+  }
+
+  it('gives the session to the page after it', async () => {
+    const { window } = await keepOne()
+    window.leave()
+    await turnEventLoop()
+    expect(await browser.pageIn(storage).keeper().take(KEY)).toBe('s1')
+  })
+
+  it('gives it to no page whose store was copied while it was in use', async () => {
+    await keepOne()
+    const copy = copyOf(storage)
+    const opened = browser.pageIn(copy).keeper()
+    expect(await opened.take(KEY)).toBeUndefined()
+    opened.keep('s2', KEY)
+    await turnEventLoop()
+    expect(entriesOf(copy)).toEqual({ [KEY]: { sessionId: 's2', holder: 'holder-2' } })
+    expect(entriesOf(storage)).toEqual({ [KEY]: { sessionId: 's1', holder: 'holder-1' } })
+  })
+
+  it('holds it again when the page is shown from the back/forward cache', async () => {
+    const { window } = await keepOne()
+    window.leave()
+    await turnEventLoop()
+    expect(entriesOf(storage)).toEqual({ [KEY]: { sessionId: 's1' } })
+    expect(browser.locks.size).toBe(0)
+    window.comeBack()
+    await turnEventLoop()
+    expect(entriesOf(storage)).toEqual({ [KEY]: { sessionId: 's1', holder: 'holder-1' } })
+    expect(await browser.pageIn(copyOf(storage)).keeper().take(KEY)).toBeUndefined()
+  })
+
+  it('keeps what the page shows that comes back, whatever another one has kept meanwhile', async () => {
+    const { window } = await keepOne()
+    window.leave()
+    await turnEventLoop()
+    const next = browser.pageIn(storage)
+    const kept = next.keeper()
+    await kept.take(KEY)
+    kept.keep('s2', KEY)
+    await turnEventLoop()
+    next.window.leave()
+    window.comeBack()
+    await turnEventLoop()
+    expect(entriesOf(storage)).toEqual({ [KEY]: { sessionId: 's1', holder: 'holder-1' } })
+  })
+
+  it('leaves it to another agent of the same page when its own is destroyed', async () => {
+    const { kept, keeper } = await keepOne()
+    const released = kept.release()
+    const next = keeper()
+    await released
+    expect(await next.take(KEY)).toBe('s1')
+    kept.keep('late', KEY)
+    kept.drop()
+    await turnEventLoop()
+    expect(entriesOf(storage)).toEqual({ [KEY]: { sessionId: 's1', holder: 'holder-2' } })
+  })
+
+  it('lets the second of two agents of a page keep nothing, and says so once', async () => {
+    const { keeper, kept } = await keepOne()
+    const adapter = new StorageCacheAdapter(storage)
+    const [first, second] = [keeper(adapter), keeper(adapter)]
+    await kept.release()
+    expect(await first.take(KEY)).toBe('s1')
+    expect(await second.take(KEY)).toBeUndefined()
+    second.keep('s2', KEY)
+    second.keep('s3', KEY)
+    second.drop()
+    await turnEventLoop()
+    expect(entriesOf(storage)).toEqual({ [KEY]: { sessionId: 's1', holder: 'holder-2' } })
+    expect(browser.warnings).toEqual([expect.stringContaining('Another agent of this page')])
+  })
+
+  it('drops it, and keeps the next one', async () => {
+    const { kept } = await keepOne()
+    kept.drop()
+    await turnEventLoop()
+    expect(entriesOf(storage)).toEqual({})
+    kept.keep('s2', KEY)
+    await turnEventLoop()
+    expect(entriesOf(storage)).toEqual({ [KEY]: { sessionId: 's2', holder: 'holder-1' } })
+  })
+
+  it('moves with the conversation to another place', async () => {
+    const { kept } = await keepOne()
+    kept.keep('s2', `${KEY}-2`)
+    await turnEventLoop()
+    expect(entriesOf(storage)).toEqual({ [`${KEY}-2`]: { sessionId: 's2', holder: 'holder-1' } })
+  })
+
+  it('forgets whatever begins in one way, but for what another agent of the page uses', async () => {
+    const adapter = new StorageCacheAdapter(storage)
+    const page = browser.pageIn(storage)
+    const [mine, other] = [page.keeper(adapter), page.keeper(adapter)]
+    await Promise.all([mine.take('session:a:ann:1'), other.take('session:a:ann:2')])
+    mine.keep('s1', 'session:a:ann:1')
+    other.keep('s2', 'session:a:ann:2')
+    await turnEventLoop()
+    for (const key of ['session:a:ann:3', 'session:a:bob:1', 'session:b:ann:1', 'cart']) storage.setItem(key, '{}')
+    await mine.forget('session:a:', 'session:a:bob:')
+    expect([...storage.items.keys()]).toEqual(['session:a:ann:2', 'session:a:bob:1', 'session:b:ann:1', 'cart'])
+    page.window.leave()
+    await turnEventLoop()
+    expect([...storage.items.keys()]).not.toContain('session:a:ann:1')
+  })
+
+  it.each([
+    ['a number', 7],
+    ['an object of another kind', { id: 's1' }],
+    ['a placeholder', { sessionId: 'undefined' }],
+  ])('takes %s for no session', async (_kind, value) => {
+    storage.setItem(KEY, JSON.stringify({ value, timestamp: 1 }))
+    expect(await browser.pageIn(storage).keeper().take(KEY)).toBeUndefined()
+  })
+
+  it('costs nothing but the session where the store fails', async () => {
+    const failing = new MemoryCacheAdapter()
+    failing.get = () => {
+      throw new Error('out of order')
+    }
+    failing.set = () => {
+      throw new Error('out of order')
+    }
+    const kept = browser.pageIn(storage).keeper(failing)
+    expect(await kept.take(KEY)).toBeUndefined()
+    kept.keep('s1', KEY)
+    kept.drop()
+    await kept.release()
+    expect(browser.warnings.length).toBeGreaterThan(0)
+  })
+})
+
+describe('KeptSession after a page that had no last word', () => {
+  it('goes on where the browser knows that the holder is dead', async () => {
+    const { pageIn, locks } = setUpBrowser()
+    const storage = new FakeStorage()
+    const page = pageIn(storage)
+    const kept = page.keeper()
+    await kept.take(KEY)
+    kept.keep('s1', KEY)
+    await turnEventLoop()
+    locks.bury(page.window)
+    const copy = copyOf(storage)
+    expect(await pageIn(storage).keeper().take(KEY)).toBe('s1')
+    // The dead page's tab was copied as well: one of the two goes on.
+    expect(await pageIn(copy).keeper().take(KEY)).toBeUndefined()
+  })
+
+  it('does not where it cannot know', async () => {
+    const { pageIn } = setUpBrowser({ withLocks: false })
+    const storage = new FakeStorage()
+    const kept = pageIn(storage).keeper()
+    await kept.take(KEY)
+    kept.keep('s1', KEY)
+    await turnEventLoop()
+    expect(await pageIn(storage).keeper().take(KEY)).toBeUndefined()
+  })
+})
+
+/** A store that takes its time, and that several pages or processes share. */
+class SharedStore implements CacheAdapter {
+  readonly entries = new MemoryCacheAdapter()
+  get = async (key: string) => (await turnEventLoop(), this.entries.get(key))
+  set = async (key: string, entry: CacheEntry) => (await turnEventLoop(), this.entries.set(key, entry))
+  delete = async (key: string) => (await turnEventLoop(), this.entries.delete(key))
+  clear = async (prefix?: string) => this.entries.clear(prefix)
+  keys = async (prefix?: string) => this.entries.keys(prefix)
+}
+
+describe('KeptSession in a store that others use too', () => {
+  it('leaves the entry of a page that lives alone', async () => {
+    const { pageIn } = setUpBrowser()
+    const store = new SharedStore()
+    const first = pageIn(new FakeStorage(), { isTabs: false, adapter: store }).keeper()
+    await first.take(KEY)
+    first.keep('s1', KEY)
+    await turnEventLoop(20)
+    const second = pageIn(new FakeStorage(), { isTabs: false, adapter: store }).keeper()
+    expect(await second.take(KEY)).toBeUndefined()
+    second.keep('s2', KEY)
+    second.drop()
+    await second.release()
+    expect(store.entries.get(KEY)?.value).toMatchObject({ sessionId: 's1' })
+  })
+
+  it('goes to whoever comes last outside a page, who alone may drop it', async () => {
+    const { pageIn } = setUpBrowser()
+    const store = new SharedStore()
+    const shared = { isTabs: false, adapter: store, window: undefined }
+    const first = pageIn(new FakeStorage(), shared).keeper()
+    await first.take(KEY)
+    first.keep('s1', KEY)
+    // Another process: it shares nothing but the store.
+    const processStore = new SharedStore()
+    processStore.get = store.get
+    processStore.set = store.set
+    processStore.delete = store.delete
+    const second = pageIn(new FakeStorage(), { ...shared, adapter: processStore }).keeper()
+    await turnEventLoop(20)
+    expect(await second.take(KEY)).toBe('s1')
+    first.drop()
+    await turnEventLoop(20)
+    expect(store.entries.get(KEY)?.value).toEqual({ sessionId: 's1', holder: 'holder-2' })
+    second.drop()
+    await turnEventLoop(20)
+    expect(store.entries.get(KEY)).toBeNull()
+  })
+})

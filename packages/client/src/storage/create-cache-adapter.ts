@@ -1,0 +1,98 @@
+import type { Clock } from '../platform/clock.ts'
+import { defaultEnvironment } from '../platform/default-environment.ts'
+import type { Environment, StorageLike } from '../platform/environment.ts'
+import type { CacheAdapter, CacheConfig, CacheStorageType } from './cache-adapter.ts'
+import { GuardedCacheAdapter, type StoreWarning } from './guarded-cache-adapter.ts'
+import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
+import { StorageCacheAdapter } from './storage-cache-adapter.ts'
+
+type Stores = Pick<Environment, 'sessionStorage' | 'localStorage' | 'memory' | 'console'>
+
+/** One adapter per store of the browser: what the store refused must be found again by every agent of the page. */
+const adapters = new WeakMap<StorageLike, StorageCacheAdapter>()
+
+const PROBE_KEY = 'aiagent_write_test'
+
+/**
+ * The store of a kind: the browser's where there is one that can be written, else the environment's memory.
+ *
+ * @param warn hears, once per store, that it refuses writes; by default the environment's console
+ */
+export function createCacheAdapter(
+  type: CacheStorageType = 'session',
+  environment: Stores = defaultEnvironment(),
+  warn: (message: string) => void = message => environment.console.warn(message),
+): CacheAdapter {
+  const storage =
+    type === 'session' ? environment.sessionStorage : type === 'local' ? environment.localStorage : undefined
+  if (!storage) return environment.memory
+  const known = adapters.get(storage)
+  if (known) return known
+  if (!isWritable(storage)) return environment.memory
+  const adapter = new StorageCacheAdapter(storage, warn)
+  adapters.set(storage, adapter)
+  return adapter
+}
+
+/** Guarded stores of hosts, per clock: whoever shares a store shares the patience with it. */
+const guarded = new WeakMap<CacheAdapter, WeakMap<Clock, GuardedCacheAdapter>>()
+
+/** A host's store, held to the contract. The same store gives the same guard. */
+export function guardCacheAdapter(adapter: CacheAdapter, clock: Clock, warn: StoreWarning): GuardedCacheAdapter {
+  if (adapter instanceof GuardedCacheAdapter) return adapter
+  const known = guarded.get(adapter) ?? new WeakMap<Clock, GuardedCacheAdapter>()
+  guarded.set(adapter, known)
+  const guard = known.get(clock) ?? new GuardedCacheAdapter(adapter, clock, warn)
+  known.set(clock, guard)
+  return guard
+}
+
+type StoreChoice = { [Field in 'enabled' | 'storageType' | 'adapter']?: CacheConfig[Field] | undefined }
+
+/** The store that a configuration asks for: none that holds anything, the host's own, or one of the platform. */
+export function resolveCacheAdapter(
+  config: StoreChoice | undefined,
+  environment: Stores & Pick<Environment, 'clock'>,
+  warn: StoreWarning = (message, details) => environment.console.warn(message, ...(details ? [details.error] : [])),
+): CacheAdapter {
+  if (config?.enabled === false) return new EmptyCacheAdapter()
+  if (config?.adapter) return guardCacheAdapter(config.adapter, environment.clock, warn)
+  return createCacheAdapter(config?.storageType, environment, warn)
+}
+
+/**
+ * The same for what belongs to one agent alone, such as its context. Without a browser's store each gets a memory of its
+ * own: agents of one process may share answers and tokens, but their conversations are different people's.
+ */
+export function resolveOwnAdapter(
+  config: StoreChoice,
+  environment: Stores & Pick<Environment, 'clock'>,
+  warn: StoreWarning,
+): CacheAdapter {
+  if (config.enabled === false) return new MemoryCacheAdapter()
+  const adapter = resolveCacheAdapter(config, environment, warn)
+  return adapter === environment.memory ? new MemoryCacheAdapter() : adapter
+}
+
+/** A store that holds nothing. */
+export class EmptyCacheAdapter implements CacheAdapter {
+  get(): null {
+    return null
+  }
+  set(): void {}
+  delete(): void {}
+  clear(): void {}
+  keys(): string[] {
+    return []
+  }
+}
+
+function isWritable(storage: StorageLike): boolean {
+  try {
+    storage.setItem(PROBE_KEY, '1')
+    storage.removeItem(PROBE_KEY)
+    return true
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,96 @@
+import type { Clock } from '../platform/clock.ts'
+import { TimeLimitError, withTimeLimit } from '../util/abort.ts'
+import { isPromiseLike } from '../util/is-promise-like.ts'
+import { type Awaitable, type CacheAdapter, type CacheEntry, isCacheEntry } from './cache-adapter.ts'
+
+/** Longest wait for a store's answer, in milliseconds. */
+const LIMIT_MS = 2_000
+/** How long a store that did not answer in time is not asked again, in milliseconds. */
+const REST_MS = 30_000
+
+/** Hears that a store failed, with the reason. */
+export type StoreWarning = (message: string, details?: { error: unknown }) => void
+
+/**
+ * A store of somebody else's, held to the contract: one that throws, rejects, takes too long or answers nonsense counts
+ * as empty. What it should have held is asked for anew, and one warning tells why.
+ *
+ * One that leaves a question unanswered is not read or written for half a minute, so that a conversation waits for it
+ * once rather than with every call. What is to be deleted is always passed on.
+ */
+export class GuardedCacheAdapter implements CacheAdapter {
+  readonly #adapter: CacheAdapter
+  readonly #clock: Clock
+  readonly #warn: StoreWarning
+  #restsUntil = Number.NEGATIVE_INFINITY
+  #warned = false
+
+  constructor(adapter: CacheAdapter, clock: Clock, warn: StoreWarning) {
+    this.#adapter = adapter
+    this.#clock = clock
+    this.#warn = warn
+  }
+
+  get(key: string): Awaitable<CacheEntry | null> {
+    return this.#rests ? null : this.#ask(() => this.#adapter.get(key), toEntry)
+  }
+
+  set(key: string, entry: CacheEntry): Awaitable<void> {
+    return this.#rests ? undefined : this.#ask(() => this.#adapter.set(key, entry), toNothing)
+  }
+
+  delete(key: string): Awaitable<void> {
+    return this.#ask(() => this.#adapter.delete(key), toNothing)
+  }
+
+  clear(prefix?: string): Awaitable<void> {
+    return this.#ask(() => this.#adapter.clear(prefix), toNothing)
+  }
+
+  keys(prefix?: string): Awaitable<string[]> {
+    return this.#ask(() => this.#adapter.keys(prefix), toKeys)
+  }
+
+  get #rests(): boolean {
+    return this.#clock.now() < this.#restsUntil
+  }
+
+  /** What the store answers, as `read` understands it; at once where the store answers at once. */
+  #ask<T>(work: () => unknown, read: (answer: unknown) => T): Awaitable<T> {
+    try {
+      const answer = work()
+      return isPromiseLike(answer) ? this.#wait(answer, read) : read(answer)
+    } catch (error) {
+      return this.#failed(error, read)
+    }
+  }
+
+  async #wait<T>(answer: PromiseLike<unknown>, read: (answer: unknown) => T): Promise<T> {
+    try {
+      return read(await withTimeLimit(this.#clock, LIMIT_MS, undefined, () => Promise.resolve(answer)))
+    } catch (error) {
+      if (error instanceof TimeLimitError) this.#restsUntil = this.#clock.now() + REST_MS
+      return this.#failed(error, read)
+    }
+  }
+
+  #failed<T>(error: unknown, read: (answer: unknown) => T): T {
+    if (!this.#warned) {
+      this.#warned = true
+      this.#warn('The store of the host failed. What it should hold is asked for anew, and kept in memory at most.', {
+        error,
+      })
+    }
+    return read(undefined)
+  }
+}
+
+function toEntry(answer: unknown): CacheEntry | null {
+  return isCacheEntry(answer) ? answer : null
+}
+
+function toKeys(answer: unknown): string[] {
+  return Array.isArray(answer) ? answer.filter(key => typeof key === 'string') : []
+}
+
+function toNothing(): void {}

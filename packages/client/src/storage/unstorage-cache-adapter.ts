@@ -1,0 +1,110 @@
+import { ConfigError } from '../errors.ts'
+import { resolveEnvironment } from '../platform/default-environment.ts'
+import type { Environment } from '../platform/environment.ts'
+import type { CacheAdapter, CacheEntry } from './cache-adapter.ts'
+import { guardCacheAdapter } from './create-cache-adapter.ts'
+import type { StoreWarning } from './guarded-cache-adapter.ts'
+import { decodeStoreKey, encodeStoreKey } from './store-key.ts'
+
+const DEFAULT_BASE = 'aiagent'
+/** Segments that every driver takes as they are. */
+const BASE = /^[\w-]+(?::[\w-]+)*$/
+
+/** The part of an `unstorage` storage that is used. */
+export interface UnstorageLike {
+  /** The value of a key, or null. */
+  getItem(key: string): Promise<unknown>
+  /** Stores a value. */
+  setItem(key: string, value: object, options?: { ttl?: number }): Promise<void>
+  /** Removes the value of a key. */
+  removeItem(key: string): Promise<void>
+  /** The keys below a base. */
+  getKeys(base?: string): Promise<string[]>
+}
+
+/** Where in the store the library's keys lie, how long entries stay, and who hears of failures. All may be left out. */
+export interface UnstorageCacheOptions {
+  /**
+   * Under what all keys lie, so that they meet nothing else in the store: letters, digits, `_` and `-`, and colons between
+   * segments.
+   *
+   * @default 'aiagent'
+   */
+  base?: string
+  /**
+   * Milliseconds after which the store itself forgets an entry that was not written again, in drivers that can: Redis,
+   * Cloudflare KV, Upstash and others. Contexts are entries too, so choose more than the longest silence in a conversation.
+   *
+   * Without it entries stay until they are removed, also those that nobody reads again.
+   */
+  ttl?: number
+  /** Hears, once, that the store failed. By default it is printed on the console as a warning. */
+  warn?: StoreWarning
+  /** Replaces parts of the platform, as the second argument of `AiAgent` does. */
+  environment?: Partial<Environment>
+}
+
+/**
+ * A store that programs share, such as Redis, behind any driver of `unstorage`: an adapter for `cache.adapter`,
+ * `auth.config.cache.adapter` and `ApiHelper.setStaticCacheAdapter()`.
+ *
+ * A store that fails, or answers later than after two seconds, costs requests, never a failure.
+ *
+ * @throws {ConfigError} when `base` or `ttl` cannot be used
+ */
+export function unstorageCacheAdapter(storage: UnstorageLike, options: UnstorageCacheOptions = {}): CacheAdapter {
+  const { base = DEFAULT_BASE, ttl } = options
+  if (!BASE.test(base))
+    throw new ConfigError('base', '`base` is not usable. Take letters, digits, _ and -, with colons between segments.')
+  if (ttl !== undefined && !(ttl > 0))
+    throw new ConfigError('ttl', '`ttl` is not usable. Take a number of milliseconds above 0.')
+  const { clock, console } = resolveEnvironment(options.environment)
+  const warn: StoreWarning = (message, details) => console.warn(message, details?.error)
+  return guardCacheAdapter(new UnstorageCacheAdapter(storage, base, ttl), clock, options.warn ?? warn)
+}
+
+/** The same without its guard: it rejects as the store does. */
+class UnstorageCacheAdapter implements CacheAdapter {
+  readonly #storage: UnstorageLike
+  readonly #base: string
+  readonly #options: { ttl?: number }
+
+  constructor(storage: UnstorageLike, base: string, ttlMs: number | undefined) {
+    this.#storage = storage
+    this.#base = `${base}:`
+    // Drivers count in whole seconds; one that cannot expire entries ignores it.
+    this.#options = ttlMs === undefined || ttlMs === Number.POSITIVE_INFINITY ? {} : { ttl: Math.ceil(ttlMs / 1_000) }
+  }
+
+  async get(key: string): Promise<CacheEntry | null> {
+    // Checked by the guard, like everything that comes out of a store.
+    return (await this.#storage.getItem(this.#place(key))) as CacheEntry | null
+  }
+
+  async set(key: string, entry: CacheEntry): Promise<void> {
+    await this.#storage.setItem(this.#place(key), entry, this.#options)
+  }
+
+  async delete(key: string): Promise<void> {
+    await this.#storage.removeItem(this.#place(key))
+  }
+
+  async clear(prefix?: string): Promise<void> {
+    await Promise.all((await this.keys(prefix)).map(key => this.delete(key)))
+  }
+
+  async keys(prefix = ''): Promise<string[]> {
+    // A base ends at a colon only, so all keys are asked for and the rest is done here.
+    const places = await this.#storage.getKeys(this.#base)
+    const keys = places.filter(place => place.startsWith(this.#base)).map(place => this.#keyAt(place))
+    return keys.filter(key => key?.startsWith(prefix) === true) as string[]
+  }
+
+  #place(key: string): string {
+    return this.#base + encodeStoreKey(key)
+  }
+
+  #keyAt(place: string): string | undefined {
+    return decodeStoreKey(place.slice(this.#base.length))
+  }
+}
