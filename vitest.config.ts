@@ -13,7 +13,11 @@ const browserTests = 'packages/*/test/browser/**/*.test.ts'
 
 export default defineConfig({
   test: {
-    reporters: ['default', ['json', { outputFile: 'test-report.json' }], './scripts/closing-line-reporter.ts'],
+    reporters: [
+      'default',
+      ['./scripts/test-run/whole-run-reporter.ts', { outputFile: 'test-report.json' }],
+      './scripts/test-run/closing-line-reporter.ts',
+    ],
     projects: [
       {
         ...fromSource,

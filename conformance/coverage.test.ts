@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { findRule, LOGIN_RULES, RULES } from './rules.ts'
+import { findRule, RULES } from './rules.ts'
 import { collectScenarios, type Scenario } from './verifies.ts'
 import { WIRES } from './wire.ts'
 
@@ -33,12 +33,12 @@ describe('the scenarios', () => {
     expect(titles.filter((title, index) => titles.indexOf(title) !== index)).toEqual([])
   })
 
-  it('say which rules they prove and which are left to the tests of the login', () => {
+  it('name the rules they prove and those left to other tests', () => {
     const proven = RULES.filter(({ id }) => provenIds().has(id))
     const rest = RULES.filter(({ id }) => !provenIds().has(id))
     console.info(
       `${proven.length} of ${RULES.length} rules are proven by ${scenarios.length} scenarios: ${listed(proven)}.\n` +
-        `Left to the tests of the login: ${listed(rest)}.`,
+        `Left to other tests: ${listed(rest)}.`,
     )
     expect(rest.map(({ proof }) => proof)).not.toContain('scenario')
   })
@@ -49,24 +49,23 @@ describe('the rules', () => {
     expect(new Set(RULES.map(({ id }) => id)).size).toBe(RULES.length)
   })
 
-  it('exist, where a login is said to prove them, and stand in the title of a test beside the code', async () => {
-    const titles = await clientTests()
-    expect([...LOGIN_RULES].filter(id => !findRule(id) || !titles.includes(`[${id}]`))).toEqual([])
+  it('stand in the title of a test, where no scenario proves them', async () => {
+    const titles = await testTexts()
+    expect(RULES.filter(({ id, proof }) => proof === 'test' && !titles.includes(`[${id}]`))).toEqual([])
   })
 })
 
-/** The client's own tests, as text. */
-async function clientTests(): Promise<string> {
-  const folder = new URL('../packages/client/', import.meta.url)
-  const names = await Promise.all(
-    ['src/', 'test/browser/'].map(part =>
-      readdir(new URL(part, folder), { recursive: true }).then(all =>
-        all.filter(name => name.endsWith('.test.ts')).map(name => part + name),
-      ),
-    ),
+/** Every test file outside this folder, as text. */
+async function testTexts(): Promise<string> {
+  const root = new URL('../', import.meta.url)
+  const texts = await Promise.all(
+    ['packages/', 'scripts/', 'docs/', 'examples/'].map(async part => {
+      const names = await readdir(new URL(part, root), { recursive: true })
+      const tests = names.filter(name => name.endsWith('.test.ts') && !name.includes('node_modules'))
+      return Promise.all(tests.map(name => readFile(new URL(part + name, root), 'utf8')))
+    }),
   )
-  const texts = await Promise.all(names.flat().map(name => readFile(new URL(name, folder), 'utf8')))
-  return texts.join('\n')
+  return texts.flat().join('\n')
 }
 
 /** `CFG-01 04 05, FLOW-02`: ids by area. */

@@ -1,5 +1,8 @@
-/** What proves a rule: a scenario here, or the tests of the login, which need a real browser and windows of its own. */
-export type Proof = 'scenario' | 'login test'
+/**
+ * What proves a rule: a scenario of this folder on every wire, or any test with the rule's id in its title. Rules of
+ * sign-in need a real browser; those of trust (SEC) and reliability (REL) have their tests next to the code.
+ */
+export type Proof = 'scenario' | 'test'
 
 /** One checkable statement about the library, the service, or both. */
 export interface Rule {
@@ -8,7 +11,7 @@ export interface Rule {
   readonly proof: Proof
 }
 
-/** Every rule's text, by area: the rows of the requirements, and decisions of our own (OWN). */
+/** Every rule's text, by area: the rows of the requirements, then OWN (decisions), SEC (trust) and REL (reliability). */
 const TEXTS: Readonly<Record<string, string>> = {
   'CFG-01':
     '`id` and `endpoint` are required; a missing or malformed one is a clear error from the constructor, naming the field; the endpoint may be http(s)://, ws(s):// or a bare host (ws maps to http and wss to https for REST)',
@@ -241,10 +244,12 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a message above 64 KiB is warned of once, with its size; one that the service refuses leaves the chat open',
   'OWN-25':
     'a handler of the host takes its kind of message, first or last, and holds up what is behind it; its failure costs nothing else',
+  'REL-30': 'a test run that a file, folder, title, project or change narrows does not overwrite `test-report.json`',
+  'REL-31': 'a Redis server that a test started ends with the process of the test, even when it is killed',
 }
 
-/** What only a login shows. */
-export const LOGIN_RULES: ReadonlySet<string> = new Set([
+/** Rules of sign-in, which scenarios cannot prove without a browser. */
+const LOGIN_RULES: ReadonlySet<string> = new Set([
   'CFG-14',
   'INIT-06',
   'INIT-09',
@@ -271,7 +276,7 @@ export const LOGIN_RULES: ReadonlySet<string> = new Set([
 export const RULES: readonly Rule[] = Object.entries(TEXTS).map(([id, text]) => ({
   id,
   text,
-  proof: LOGIN_RULES.has(id) ? 'login test' : 'scenario',
+  proof: LOGIN_RULES.has(id) || /^(?:SEC|REL)-/.test(id) ? 'test' : 'scenario',
 }))
 
 /** The rule of an id, if there is one. */

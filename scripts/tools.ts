@@ -62,6 +62,8 @@ export interface RunOptions {
   capture?: boolean
   /** What it reads. @default nothing */
   input?: string
+  /** Variables added to the environment. @default none */
+  env?: Readonly<Record<string, string>>
   /** Ends it after this many milliseconds, as a failure. @default no limit */
   timeoutMs?: number
 }
@@ -73,6 +75,7 @@ export function run(command: string, args: readonly string[], options: RunOption
     const child = spawn(command, args, {
       cwd: options.cwd ?? ROOT,
       shell: windows,
+      ...(options.env && { env: { ...process.env, ...options.env } }),
       stdio: [options.input === undefined ? 'ignore' : 'pipe', outputMode, outputMode],
       ...(options.timeoutMs !== undefined && { timeout: options.timeoutMs }),
     })

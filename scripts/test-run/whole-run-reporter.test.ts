@@ -1,0 +1,41 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ownTool, run } from '../tools.ts'
+
+const FIXTURE = fileURLToPath(new URL('./fixture/', import.meta.url))
+
+describe('the report of a test run', () => {
+  let folder: string
+  beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'aiagent-report-'))))
+  afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+  async function runFixture(...args: string[]) {
+    const report = join(folder, 'report.json')
+    const { code, output } = await run(
+      ownTool('vitest'),
+      ['run', '--config', join(FIXTURE, 'vitest.config.ts'), '--root', FIXTURE, ...args],
+      { capture: true, env: { REPORT: report } },
+    )
+    expect(code, output).toBe(0)
+    return { output, report: existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined }
+  }
+
+  it('[REL-30] is written by a run of all tests', async () => {
+    const { report, output } = await runFixture()
+    expect(report).toMatchObject({ numTotalTests: 3, numPassedTests: 3 })
+    expect(output).toMatch(/^3 passed, 0 failed$/m)
+  })
+
+  it.each([
+    ['a file', ['first.fixture.ts'], '2 passed, 0 failed'],
+    ['a title', ['-t', 'adds'], '1 passed, 0 failed, 2 skipped'],
+    ['a project', ['--project', 'second'], '1 passed, 0 failed'],
+  ])('[REL-30] is not written by a run that %s narrows', async (_what, args, closingLine) => {
+    const { report, output } = await runFixture(...args)
+    expect(output.split('\n')).toContain(closingLine)
+    expect(report).toBeUndefined()
+  })
+})
