@@ -68,7 +68,7 @@ describe('the public names', () => {
   /** Names in the first column of the table that says what replaces them. */
   async function replacedNames(): Promise<string[]> {
     const decisions = await readFile(new URL('../../docs/decisions.md', import.meta.url), 'utf8')
-    const section = decisions.split('\n## Names without a place\n')[1]?.split('\n## ')[0] ?? ''
+    const section = decisions.split('\n## Names that are not exported\n')[1]?.split('\n## ')[0] ?? ''
     const rows = section.split('\n').filter(line => line.startsWith('| `'))
     return rows.flatMap(row => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].flatMap(([, name]) => name ?? []))
   }
