@@ -245,6 +245,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'OWN-25':
     'a handler of the host takes its kind of message, first or last, and holds up what is behind it; its failure costs nothing else',
   'REL-30': 'a test run that a file, folder, title, project or change narrows does not overwrite `test-report.json`',
+  'REL-32': 'comments, strings, test titles and documents hold no phrase of `scripts/language/refused-phrases.json`',
   'REL-31': 'a Redis server that a test started ends with the process of the test, even when it is killed',
 }
 

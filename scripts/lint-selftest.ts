@@ -13,6 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { languageProblems } from './language/language.ts'
 import { ROOT, run, verifyTool } from './tools.ts'
 
 interface Offence {
@@ -92,6 +93,36 @@ const OFFENCES: readonly Offence[] = [
     lines: `const work = async (): Promise<void> => {}\nexport const start = (): void => {\n  work()\n}`,
     rule: 'lint/nursery/noFloatingPromises',
   },
+  {
+    what: 'a value of any type',
+    file: 'packages/client/src/chat/offence-any.ts',
+    lines: `export const value = (input: any): unknown => input`,
+    rule: 'lint/suspicious/noExplicitAny',
+  },
+  {
+    what: 'a value that is only claimed to exist',
+    file: 'packages/client/src/chat/offence-non-null.ts',
+    lines: `export const first = (list: string[]): string => list[0]!`,
+    rule: 'lint/style/noNonNullAssertion',
+  },
+  {
+    what: 'a refused phrase in a comment',
+    file: 'packages/client/src/chat/offence-comment.ts',
+    lines: '/**\n * It starts\n * anew.\n */\nexport const one = 1', // language: quoted
+    rule: '"anew"', // language: quoted
+  },
+  {
+    what: 'a refused phrase in a test title',
+    file: 'packages/client/src/chat/offence-title.test.ts',
+    lines: "it('counts an answer that is no list', () => {})", // language: quoted
+    rule: '"is no <noun>"',
+  },
+  {
+    what: 'a refused phrase in a document',
+    file: 'packages/client/OFFENCE.md',
+    lines: 'The host is told of it.', // language: quoted
+    rule: '"told of"', // language: quoted
+  },
 ]
 
 /** Files that the offences need beside them. */
@@ -142,11 +173,11 @@ async function lintCopy(): Promise<string> {
   const options = { cwd: copy, capture: true }
   const biome = await run(verifyTool('biome'), ['lint', '--max-diagnostics=none', '--reporter=concise', '.'], options)
   const directions = await run(verifyTool('depcruise'), ['--config', '.dependency-cruiser.cjs', 'packages'], options)
-  return biome.output + directions.output
+  return [biome.output, directions.output, ...languageProblems(copy)].join('\n')
 }
 
 /** A circle may be reported under the other file, whose name has the same beginning. */
 function isReported(output: string, file: string, rule: string): boolean {
-  const beginning = file.replace(/[.]ts$/, '')
+  const beginning = file.replace(/[.][a-z]+$/, '')
   return output.split('\n').some(line => line.includes(beginning) && line.includes(rule))
 }

@@ -1,13 +1,45 @@
-// Lints: biome for each file by itself, dependency-cruiser for who imports whom.
-import { runTogether, verifyTool } from './tools.ts'
+// Lints: biome for each file, dependency-cruiser for the import directions, and the language of comments, messages and
+// documents. `npm run lint -- --language packages/cli` prints the refused phrases below a folder, listed files included;
+// `npm run lint -- --update-language` removes clean files from the list of those that are not clean yet.
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { baselineFiles, describeFinding, languageFindings, languageProblems } from './language/language.ts'
+import { ROOT, runTogether, verifyTool } from './tools.ts'
 
-const folders = ['packages', 'conformance', 'examples', 'bench', 'docs', 'scripts']
-const commands = [
-  { name: 'biome', command: verifyTool('biome'), args: ['lint', '--error-on-warnings', '.'] },
-  {
-    name: 'import directions',
-    command: verifyTool('depcruise'),
-    args: ['--config', '.dependency-cruiser.cjs', '--output-type', 'err-long', ...folders],
-  },
-]
-process.exitCode = (await runTogether(commands)) ? 0 : 1
+const [mode, ...under] = process.argv.slice(2)
+if (mode === '--language') printFindings()
+else if (mode === '--update-language') shrinkBaseline()
+else if (mode === undefined) await lint()
+else throw new Error(`Unknown option ${mode}. Use --language [path …] or --update-language.`)
+
+async function lint(): Promise<void> {
+  const folders = ['packages', 'conformance', 'examples', 'bench', 'docs', 'scripts']
+  const passed = await runTogether([
+    { name: 'biome', command: verifyTool('biome'), args: ['lint', '--error-on-warnings', '.'] },
+    {
+      name: 'import directions',
+      command: verifyTool('depcruise'),
+      args: ['--config', '.dependency-cruiser.cjs', '--output-type', 'err-long', ...folders],
+    },
+  ])
+  const problems = languageProblems(ROOT)
+  if (problems.length > 0) console.error(`language failed:\n${problems.join('\n')}`)
+  process.exitCode = passed && problems.length === 0 ? 0 : 1
+}
+
+function printFindings(): void {
+  const findings = languageFindings(ROOT, under)
+  for (const finding of findings) console.log(describeFinding(finding))
+  const files = new Set(findings.map(({ file }) => file)).size
+  console.log(findings.length === 0 ? 'No refused phrases.' : `${findings.length} refused phrases in ${files} files.`)
+  process.exitCode = findings.length === 0 ? 0 : 1
+}
+
+function shrinkBaseline(): void {
+  const withFindings = new Set(languageFindings(ROOT).map(({ file }) => file))
+  const left = baselineFiles().filter(file => withFindings.has(file))
+  writeFileSync(join(ROOT, 'scripts', 'language', 'baseline.txt'), left.map(file => `${file}\n`).join(''))
+  console.log(
+    `${left.length} files are not clean yet; ${baselineFiles().length - left.length} were removed from the list.`,
+  )
+}

@@ -9,7 +9,7 @@ export async function host(endpoint: string): Promise<AiAgent> {
     const willReconnect: boolean = event.payload.willReconnect
     console.info(willReconnect)
   })
-  // @ts-expect-error an unknown event is no event
+  // @ts-expect-error unknown event
   agent.on('no-such-event', () => undefined)
   await agent.initialize()
   return agent

