@@ -15,11 +15,11 @@ describe('AiAgentConfig', () => {
     new AiAgent({ id: 'help', endpoint: 'https://agents.example.test', scopes: ['a.b'] })
   })
 
-  it('takes a session id as text or number', () => {
+  it('accepts a string or a number as session id', () => {
     expectTypeOf<AiAgentConfig['sessionId']>().toEqualTypeOf<string | number | undefined>()
   })
 
-  it('takes a token, a provider, or nothing as auth', () => {
+  it('accepts a token, a provider, or undefined as auth', () => {
     expectTypeOf<{ type: 'pre-auth'; accessToken: string }>().toExtend<NonNullable<AiAgentConfig['auth']>>()
     expectTypeOf<{ getToken(): Promise<string> }>().toExtend<NonNullable<AiAgentConfig['auth']>>()
     expectTypeOf<number>().not.toExtend<NonNullable<AiAgentConfig['auth']>>()

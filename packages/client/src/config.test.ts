@@ -17,19 +17,19 @@ const thrownBy = (work: () => unknown): unknown => {
   throw new Error('It should have thrown.')
 }
 
-const circle: Record<string, unknown> = {}
-circle.self = circle
+const circular: Record<string, unknown> = {}
+circular.self = circular
 
 describe('required fields', () => {
   it.each([
-    ['no object', undefined, 'config'],
+    ['undefined', undefined, 'config'],
     ['null', null, 'config'],
-    ['a text', 'help', 'config'],
-    ['a list', [], 'config'],
-    ['nothing in it', {}, 'id'],
+    ['a string', 'help', 'config'],
+    ['an array', [], 'config'],
+    ['an empty object', {}, 'id'],
     ['an id alone', { id: 'help' }, 'endpoint'],
     ['an endpoint alone', { endpoint: 'https://agents.example.test' }, 'id'],
-  ])('[CFG-01] a configuration of %s is refused by the constructor, which names the field', (_case, given, field) => {
+  ])('[CFG-01] rejects a configuration of %s and names the field', (_case, given, field) => {
     const error = thrownBy(() => new AiAgent(given as never))
     expect(error).toBeInstanceOf(ConfigError)
     expect(error).toBeInstanceOf(SDKError)
@@ -39,9 +39,9 @@ describe('required fields', () => {
   it.each([
     [undefined, 'The configuration is missing. Pass an object with `id` and `endpoint`.'],
     [{}, '`id` is missing.'],
-    [{ id: 7 }, '`id` is not a text with content.'],
-    [{ id: 'help', endpoint: ' ' }, '`endpoint` is not a text with content.'],
-  ])('[CFG-01] the refusal of %j says: %s', (given, message) => {
+    [{ id: 7 }, '`id` is not a non-empty string.'],
+    [{ id: 'help', endpoint: ' ' }, '`endpoint` is not a non-empty string.'],
+  ])('[CFG-01] the error for %j says: %s', (given, message) => {
     expect(thrownBy(() => resolveConfig(given as never))).toMatchObject({ message })
   })
 
@@ -68,7 +68,7 @@ describe('required fields', () => {
     ['endpoint', 'https://agents.example.test?tenant=1'],
     ['endpoint', 'https://agents.example.test/#/chat'],
     ['endpoint', 'https://user:secret@agents.example.test'],
-  ])('[CFG-01] %s: %j is refused, and the error names the field', (field, value) => {
+  ])('[CFG-01] %s: rejects %j and names the field', (field, value) => {
     const error = thrownBy(() => new AiAgent(config({ [field]: value })))
     expect(error).toMatchObject({ name: 'ConfigError', code: 'CONFIG_INVALID', field })
     expect((error as Error).message).toContain(`\`${field}\``)
@@ -88,49 +88,49 @@ describe('required fields', () => {
     'agents.example.test/tenants/acme',
     '[::1]:8600',
     '  agents.example.test ',
-  ])('[CFG-01] takes the endpoint %s', endpoint => {
+  ])('[CFG-01] accepts the endpoint %s', endpoint => {
     expect(resolveConfig(config({ endpoint })).endpoint).toBe(endpoint.trim())
   })
 })
 
-/** What a field must be, in the words of its refusal. */
+/** Expected value of each field, as the error message words it. */
 const WANTED: Readonly<Record<string, string>> = {
   autoConnect: 'true or false',
   enableLogging: 'true or false',
   resume: 'true or false',
   authScheme: "'popup' or 'redirect'",
-  maxQueueSize: 'a whole number from 0 up, or Infinity',
-  maxReconnectAttempts: 'a whole number from 0 up, or Infinity',
-  baseReconnectDelay: 'a number of milliseconds from 0 up',
-  maxReconnectDelay: 'a number of milliseconds from 0 up',
+  maxQueueSize: 'an integer of at least 0, or Infinity',
+  maxReconnectAttempts: 'an integer of at least 0, or Infinity',
+  baseReconnectDelay: 'a non-negative number of milliseconds',
+  maxReconnectDelay: 'a non-negative number of milliseconds',
   logLevel: 'one of the values of LogLevel',
   logger: 'a Logger of this library',
   transcriptConfig: 'an object',
   'transcriptConfig.enabled': 'true or false',
-  'transcriptConfig.excludeRoles': 'a list of texts',
-  'transcriptConfig.excludePersonas': 'a list of texts',
-  'transcriptConfig.includeMessageTypes': 'a list of texts',
-  'transcriptConfig.maxEntries': 'a whole number from 0 up, or Infinity',
+  'transcriptConfig.excludeRoles': 'an array of strings',
+  'transcriptConfig.excludePersonas': 'an array of strings',
+  'transcriptConfig.includeMessageTypes': 'an array of strings',
+  'transcriptConfig.maxEntries': 'an integer of at least 0, or Infinity',
   cache: 'an object',
   'cache.enabled': 'true or false',
   'cache.storageType': "'session', 'local' or 'memory'",
-  'cache.keyPrefix': 'a text',
-  'cache.contextPrefix': 'a text',
-  'cache.ttl': 'a number of milliseconds from 0 up',
+  'cache.keyPrefix': 'a string',
+  'cache.contextPrefix': 'a string',
+  'cache.ttl': 'a non-negative number of milliseconds',
   'cache.adapter': 'a CacheAdapter',
   masking: 'an object',
   'masking.required': 'true or false',
-  initParams: 'an object of texts by name',
-  'initParams.isDefaultAgent': 'a text',
+  initParams: 'an object of strings by name',
+  'initParams.isDefaultAgent': 'a string',
   context: 'an object of attributes by name',
   connector: 'an object',
-  'connector.connectorUrl': 'a text',
-  'connector.environment': 'a text',
-  'connector.integrity': 'a text',
-  'connector.nonce': 'a text',
-  'connector.allowedOrigins': 'a list of origins',
+  'connector.connectorUrl': 'a string',
+  'connector.environment': 'a string',
+  'connector.integrity': 'a string',
+  'connector.nonce': 'a string',
+  'connector.allowedOrigins': 'an array of origins',
   'connector.baseUrls': 'an object of addresses by environment',
-  'connector.baseUrls.prod': 'a text',
+  'connector.baseUrls.prod': 'a string',
 }
 
 describe('optional fields', () => {
@@ -188,7 +188,7 @@ describe('optional fields', () => {
     ['connector', { allowedOrigins: 'https://a.example' }, 'connector.allowedOrigins'],
     ['connector', { baseUrls: 'https://a.example' }, 'connector.baseUrls'],
     ['connector', { baseUrls: { prod: 7 } }, 'connector.baseUrls.prod'],
-  ])('%s: a value of another kind is refused, and the error names it', (field, value, named) => {
+  ])('%s: rejects %j and names the field', (field, value, named) => {
     expect(thrownBy(() => new AiAgent(config({ [field]: value })))).toMatchObject({
       name: 'ConfigError',
       code: 'CONFIG_INVALID',
@@ -197,42 +197,42 @@ describe('optional fields', () => {
     })
   })
 
-  it.each([circle, { n: 1n }])('a context that cannot be written as JSON is refused, with the reason', context => {
+  it.each([circular, { n: 1n }])('rejects a context that cannot be encoded as JSON, with the reason', context => {
     expect(thrownBy(() => new AiAgent(config({ context })))).toMatchObject({
       name: 'ConfigError',
       field: 'context',
-      message: expect.stringContaining('cannot be written as JSON'),
+      message: expect.stringContaining('cannot be encoded as JSON'),
       cause: expect.any(TypeError),
     })
   })
 
   it.each<[string, object, string, unknown]>([
-    ['the sign-in by popup', { authScheme: 'popup' }, 'authScheme', 'popup'],
-    ['the sign-in by redirect', { authScheme: 'redirect' }, 'authScheme', 'redirect'],
-    ['the store of the tab', { cache: { storageType: 'session' } }, 'cache', { storageType: 'session' }],
-    ['the store of the browser', { cache: { storageType: 'local' } }, 'cache', { storageType: 'local' }],
-    ['no store', { cache: { storageType: 'memory', ttl: 0 } }, 'cache', { storageType: 'memory', ttl: 0 }],
-    ['a limit', { transcriptConfig: { maxEntries: 2 } }, 'transcript', { maxEntries: 2 }],
-    ['a limit of null as none', { transcriptConfig: { maxEntries: null } }, 'transcript', {}],
+    ['a login by popup', { authScheme: 'popup' }, 'authScheme', 'popup'],
+    ['a login by redirect', { authScheme: 'redirect' }, 'authScheme', 'redirect'],
+    ['session storage', { cache: { storageType: 'session' } }, 'cache', { storageType: 'session' }],
+    ['local storage', { cache: { storageType: 'local' } }, 'cache', { storageType: 'local' }],
+    ['memory storage', { cache: { storageType: 'memory', ttl: 0 } }, 'cache', { storageType: 'memory', ttl: 0 }],
+    ['a transcript limit', { transcriptConfig: { maxEntries: 2 } }, 'transcript', { maxEntries: 2 }],
+    ['null as no limit', { transcriptConfig: { maxEntries: null } }, 'transcript', {}],
     ['a filter without a limit', { transcriptConfig: { excludeRoles: ['x'] } }, 'transcript', { excludeRoles: ['x'] }],
-    ['masking that is required', { masking: { required: true } }, 'masking', { required: true }],
+    ['required masking', { masking: { required: true } }, 'masking', { required: true }],
     ['a connector', { connector: { environment: 'qa' } }, 'connector', { environment: 'qa' }],
-  ])('takes %s', (_case, fields, name, expected) => {
+  ])('accepts %s', (_case, fields, name, expected) => {
     expect(Reflect.get(resolveConfig(config(fields)), name)).toStrictEqual(expected)
   })
 
-  it('[CFG-04] the queue holds 1000 messages unless the host says otherwise', () => {
+  it('[CFG-04] maxQueueSize defaults to 1000', () => {
     expect(resolveConfig(config()).maxQueueSize).toBe(1000)
     expect(resolveConfig(config({ maxQueueSize: 0 })).maxQueueSize).toBe(0)
     expect(resolveConfig(config({ maxQueueSize: Infinity })).maxQueueSize).toBe(Infinity)
   })
 
-  it('reconnect attempts are without number unless the host says otherwise', () => {
+  it('maxReconnectAttempts defaults to Infinity', () => {
     expect(resolveConfig(config()).maxReconnectAttempts).toBe(Infinity)
     expect(resolveConfig(config({ maxReconnectAttempts: 0 })).maxReconnectAttempts).toBe(0)
   })
 
-  it('[CFG-06] reconnect delays are 1000 and 30000 ms unless the host says otherwise', () => {
+  it('[CFG-06] reconnect delays default to 1000 and 30000 ms', () => {
     expect(resolveConfig(config())).toMatchObject({ baseReconnectDelay: 1000, maxReconnectDelay: 30_000 })
     expect(resolveConfig(config({ baseReconnectDelay: 5, maxReconnectDelay: 50 }))).toMatchObject({
       baseReconnectDelay: 5,
@@ -240,14 +240,14 @@ describe('optional fields', () => {
     })
   })
 
-  it('the shortest reconnect delay is never above the longest', () => {
+  it('lowers baseReconnectDelay to maxReconnectDelay', () => {
     expect(resolveConfig(config({ maxReconnectDelay: 200 }))).toMatchObject({
       baseReconnectDelay: 200,
       maxReconnectDelay: 200,
     })
   })
 
-  it('everything else has its default, and null counts as left out', () => {
+  it('applies all defaults, also for null', () => {
     const nothing = Object.fromEntries(
       Object.keys(DEFAULTS)
         .concat('auth', 'logger', 'transcriptConfig', 'cache', 'masking', 'initParams', 'context')
@@ -271,12 +271,12 @@ describe('optional fields', () => {
       })
   })
 
-  it('is frozen, and later changes of what the host gave change nothing', () => {
+  it('is frozen and independent of later changes to the input', () => {
     const context = { user: { name: 'Customer' } }
     const excludeRoles = ['heartbeat']
     const initParams: Record<string, string> = { userid: '7' }
     const resolved = resolveConfig(config({ context, initParams, transcriptConfig: { excludeRoles } }))
-    context.user.name = 'Somebody else'
+    context.user.name = 'Another customer'
     excludeRoles.push('human')
     initParams.userid = '8'
     expect(Object.isFrozen(resolved)).toBe(true)
@@ -285,14 +285,14 @@ describe('optional fields', () => {
     expect(resolved.initParams).toEqual({ userid: '7' })
   })
 
-  it("keeps the host's adapter as it is", () => {
+  it("keeps the host's adapter object", () => {
     const adapter = new MemoryCacheAdapter()
     expect(resolveConfig(config({ cache: { adapter } })).cache.adapter).toBe(adapter)
   })
 
-  it('hands all init parameters through, under both names, as a copy', () => {
-    const agent = new AiAgent(config({ initParams: { portalIds: '1,2', 'of the host': 'x' } }))
-    expect(agent.getInitParams()).toEqual({ portalIds: '1,2', 'of the host': 'x' })
+  it('returns a copy of all init parameters from getInitParams() and getQueryParams()', () => {
+    const agent = new AiAgent(config({ initParams: { portalIds: '1,2', 'host parameter': 'x' } }))
+    expect(agent.getInitParams()).toEqual({ portalIds: '1,2', 'host parameter': 'x' })
     expect(agent.getQueryParams()).toEqual(agent.getInitParams())
     agent.getInitParams().portalIds = '3'
     expect(agent.getInitParams().portalIds).toBe('1,2')
@@ -305,12 +305,12 @@ describe('sessionId', () => {
     [' s-1 ', 's-1'],
     [0, '0'],
     [42, '42'],
-  ])('takes %j', (given, id) => {
+  ])('accepts %j', (given, id) => {
     expect(resolveConfig(config({ sessionId: given })).sessionId).toBe(id)
   })
 
   it.each(['', '  ', 'undefined', 'null', 'NULL', ' Undefined ', 'NaN', Number.NaN, Infinity, null, {}, [], true])(
-    '%j is refused by the constructor',
+    'rejects %j in the constructor',
     given => {
       expect(thrownBy(() => new AiAgent(config({ sessionId: given })))).toMatchObject({
         name: 'SDKError',
@@ -320,11 +320,11 @@ describe('sessionId', () => {
     },
   )
 
-  it('is left out when undefined', () => {
+  it('is undefined when not given', () => {
     expect(resolveConfig(config({ sessionId: undefined })).sessionId).toBeUndefined()
   })
 
-  it('requireSessionId refuses undefined', () => {
+  it('requireSessionId rejects undefined', () => {
     expect(thrownBy(() => requireSessionId(undefined, 'It'))).toMatchObject({ code: 'SESSION_ID_INVALID' })
   })
 })
@@ -336,33 +336,33 @@ describe('logging', () => {
     return { lines, console: { debug: print, info: print, warn: print, error: print } }
   }
 
-  it('[CFG-07] makes a logger of its own, at INFO, that prints', () => {
+  it('[CFG-07] creates a logger at INFO that prints', () => {
     const { lines, console } = sink()
     const { logger } = new AiAgent(config(), { console })
     logger.debug('below')
-    logger.info('said')
+    logger.info('printed')
     expect(logger).toBeInstanceOf(Logger)
-    expect(lines).toEqual(['[INFO] [AiAgent:help] said'])
+    expect(lines).toEqual(['[INFO] [AiAgent:help] printed'])
   })
 
-  it('[CFG-07] logLevel DEBUG lets more through, enableLogging false prints nothing but tells listeners', () => {
+  it('[CFG-07] logLevel DEBUG prints more; enableLogging false prints nothing but still notifies listeners', () => {
     const { lines, console } = sink()
     new AiAgent(config({ logLevel: LogLevel.DEBUG }), { console }).logger.debug('detail')
     expect(lines).toEqual(['[DEBUG] [AiAgent:help] detail'])
     const { logger } = new AiAgent(config({ enableLogging: false }), { console })
-    const told: LogEntry[] = []
-    logger.on('log', entry => told.push(entry))
+    const entries: LogEntry[] = []
+    logger.on('log', entry => entries.push(entry))
     logger.error('quiet')
     expect(lines).toHaveLength(1)
-    expect(told).toMatchObject([{ message: 'quiet', level: LogLevel.ERROR }])
+    expect(entries).toMatchObject([{ message: 'quiet', level: LogLevel.ERROR }])
   })
 
-  it("[CFG-07] uses the host's logger where there is one", () => {
+  it("[CFG-07] uses the host's logger if given", () => {
     const logger = new Logger({ enableConsole: false })
     expect(new AiAgent(config({ logger })).logger).toBe(logger)
   })
 
-  it('[CFG-15] scopes are ignored with one warning that names what to use instead', () => {
+  it('[CFG-15] ignores scopes with one warning that names the replacement', () => {
     const { lines, console } = sink()
     new AiAgent(config({ scopes: ['a.b'] }), { console })
     expect(lines).toHaveLength(1)

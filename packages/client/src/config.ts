@@ -7,7 +7,7 @@ import { type Logger, LogLevel } from './logger.ts'
 import type { MaskingConfig } from './masking/masking.ts'
 import type { CacheConfig } from './storage/cache-adapter.ts'
 
-/** What a host says about the agent it wants to talk to. Only `id` and `endpoint` are required. */
+/** Configuration of an agent. Only `id` and `endpoint` are required. */
 export interface AiAgentConfig {
   /** The agent's id, as the admin console shows it. */
   id: string
@@ -18,23 +18,25 @@ export interface AiAgentConfig {
    */
   endpoint: string
   /**
-   * How access tokens are had: a config object such as `{ type: 'pre-auth', accessToken }` or `{ type: 'pkce', config }`,
-   * an object with `getToken()`, a full `AuthStrategy`, or nothing for the anonymous token. Without it, an agent that wants
-   * to know who talks to it lets the person sign in at the deployment's own identity provider.
+   * How access tokens are obtained: a config object such as `{ type: 'pre-auth', accessToken }` or
+   * `{ type: 'pkce', config }`, an object with `getToken()`, or a full `AuthStrategy`.
+   *
+   * Without it the agent uses an anonymous token. An agent that requires users then signs them in at the deployment's
+   * identity provider.
    */
   auth?: AuthenticationInput
   /**
-   * How a person signs in, and out, where the library configures the login itself: for an agent that wants to know who
-   * talks to it, without `auth`. A login of the host's own says it in its `PKCEAuthConfig`.
+   * Scheme of the login and logout that the library configures itself: for an agent that requires users, without `auth`.
+   * Ignored where `auth` holds a `PKCEAuthConfig`, which has its own `authScheme`.
    *
    * @default 'popup'
    */
   authScheme?: AuthScheme
   /** Connect as soon as `initialize()` has completed. @default false */
   autoConnect?: boolean
-  /** How many messages may wait while there is no connection. One more is refused. @default 1000 */
+  /** Maximum number of queued messages. `send()` rejects with `queue_full` beyond it. @default 1000 */
   maxQueueSize?: number
-  /** How many reconnect attempts follow a lost connection before the state is CLOSED. @default Infinity */
+  /** Maximum number of reconnect attempts before the state becomes CLOSED. @default Infinity */
   maxReconnectAttempts?: number
   /** Shortest wait before a reconnect attempt, in milliseconds. @default 1000 */
   baseReconnectDelay?: number
@@ -47,39 +49,39 @@ export interface AiAgentConfig {
    * @default 30_000
    */
   maxReconnectDelay?: number
-  /** A logger of the host's own. By default the agent creates `AiAgent:<id>`. */
+  /** Logger to use. By default the agent creates one named `AiAgent:<id>`. */
   logger?: Logger
   /** Entries below this level are dropped. @default LogLevel.INFO */
   logLevel?: LogLevel
-  /** Whether log entries are printed; subscribers of the logger get them in any case. @default true */
+  /** Whether log entries are printed. Listeners of the logger receive them in both cases. @default true */
   enableLogging?: boolean
-  /** Whether and which messages the transcript keeps. */
+  /** Whether the transcript stores messages, and which. */
   transcriptConfig?: TranscriptConfig
-  /** How answers of the REST calls, and the context, are kept. */
+  /** How REST responses and the context are cached. */
   cache?: CacheConfig
-  /** How content that the service wants hidden is dealt with. */
+  /** How sensitive content of outgoing messages is masked. */
   masking?: MaskingConfig
-  /** An existing session to talk in. Without it a session is asked for during initialization. */
+  /** Id of an existing session. Without it, `initialize()` creates a session. */
   sessionId?: string | number
   /**
-   * Whether the conversation survives a reload of the page: the session is kept in the tab's store, or in `cache.adapter`,
-   * for the same agent and person, and the transcript is filled with what was said. A new tab has a conversation of its own,
-   * and with `cache.enabled: false`, or a `sessionId` of the host's, nothing is kept.
+   * Whether the conversation survives a reload of the page. The session id is stored in the tab's session storage, or in
+   * `cache.adapter`, for the same agent and user; after the reload the transcript is restored. A new tab starts its own
+   * conversation. Ignored with `cache.enabled: false` or with a `sessionId`.
    *
    * @default false
    */
   resume?: boolean
-  /** Parameters that the host application hands through, well-known keys or not. `getInitParams()` returns them all. */
+  /** Parameters forwarded from the host app. `getInitParams()` returns all of them, known or not. */
   initParams?: Record<string, string>
-  /** Attributes the conversation starts with. `initialize({ context })` is merged over them. */
+  /** Initial context attributes. `initialize({ context })` is merged over them. */
   context?: Record<string, unknown>
-  /** Where the platform's connector script comes from; it is loaded where `initParams.platform` is set. */
+  /** Source of the platform's connector script, which is loaded when `initParams.platform` is set. */
   connector?: AiAgentConnectorConfig
   /** Removed in 0.3.0: use `initParams.scopes`. A value is ignored with a warning. */
   scopes?: never
 }
 
-/** What holds where the host says nothing. */
+/** Default of each option. */
 export const DEFAULTS = {
   authScheme: 'popup',
   autoConnect: false,
@@ -114,14 +116,14 @@ export interface ResolvedConfig {
   readonly initParams: Readonly<Record<string, string>>
   readonly context: Readonly<Record<string, unknown>>
   readonly connector: AiAgentConnectorConfig
-  /** What the host should be told about its configuration. */
+  /** Warnings about the configuration, for the log. */
   readonly warnings: readonly string[]
 }
 
 /**
- * Checks what the host gave and fills in the rest.
+ * Validates a configuration and applies the defaults.
  *
- * @throws {ConfigError} naming the first field that is missing or cannot be used
+ * @throws {ConfigError} naming the first field that is missing or invalid
  * @throws {SDKError} code SESSION_ID_INVALID for a blank or placeholder `sessionId`
  */
 export function resolveConfig(config: AiAgentConfig): ResolvedConfig {
@@ -157,14 +159,14 @@ export function resolveConfig(config: AiAgentConfig): ResolvedConfig {
 }
 
 /**
- * The session id as text.
+ * Converts a session id to a trimmed string.
  *
- * @throws {SDKError} code SESSION_ID_INVALID for anything but a finite number or text that means something
+ * @throws {SDKError} code SESSION_ID_INVALID unless it is a finite number or a string that is neither blank nor a placeholder
  */
 export function requireSessionId(value: unknown, where: string): string {
   if (!isUsableSessionId(value))
     throw new SDKError(
-      `${where} is no usable session id: blank, or a placeholder such as "undefined". Leave it out to get a new session.`,
+      `${where} is not a usable session id: blank, or a placeholder such as "undefined". Omit it to create a new session.`,
       'SESSION_ID_INVALID',
     )
   return String(value).trim()
@@ -173,7 +175,7 @@ export function requireSessionId(value: unknown, where: string): string {
 function requireText(config: AiAgentConfig, field: 'id' | 'endpoint'): string {
   const value: unknown = config[field]
   if (typeof value !== 'string' || value.trim() === '')
-    throw new ConfigError(field, `\`${field}\` is ${value === undefined ? 'missing' : 'not a text with content'}.`)
+    throw new ConfigError(field, `\`${field}\` is ${value === undefined ? 'missing' : 'not a non-empty string'}.`)
   return value.trim()
 }
 
@@ -183,7 +185,7 @@ function requireAddress(config: AiAgentConfig): string {
   try {
     url = new URL(restBase(endpoint))
   } catch {}
-  // An endpoint is the base of other addresses, which a query would cut off; and no runtime calls one with a password.
+  // Paths are appended to the endpoint, which a query or hash would break; fetch() rejects addresses with credentials.
   const { hostname, protocol, search, hash, username, password } = url ?? {}
   if (
     !hostname ||
@@ -196,18 +198,18 @@ function requireAddress(config: AiAgentConfig): string {
   )
     throw new ConfigError(
       'endpoint',
-      '`endpoint` is not the address of a deployment. Give https://host, wss://host or a bare host, without query or user.',
+      '`endpoint` is not the address of a deployment. Pass https://host, wss://host or a bare host, without query or user.',
     )
   return endpoint
 }
 
 function count(config: AiAgentConfig, field: 'maxQueueSize' | 'maxReconnectAttempts'): number {
-  return optional(field, config[field], isCount, 'a whole number from 0 up, or Infinity') ?? DEFAULTS[field]
+  return optional(field, config[field], isCount, 'an integer of at least 0, or Infinity') ?? DEFAULTS[field]
 }
 
 function delay(config: AiAgentConfig, field: 'baseReconnectDelay' | 'maxReconnectDelay'): number {
   const isDelay = (value: unknown) => isDuration(value) && Number.isFinite(value)
-  return optional(field, config[field], isDelay, 'a number of milliseconds from 0 up') ?? DEFAULTS[field]
+  return optional(field, config[field], isDelay, 'a non-negative number of milliseconds') ?? DEFAULTS[field]
 }
 
 function authScheme(config: AiAgentConfig): AuthScheme {
@@ -232,8 +234,8 @@ function transcript(given: TranscriptConfig | undefined): TranscriptConfig {
   const { maxEntries, ...config } = optional('transcriptConfig', given, isJsonObject, 'an object') ?? {}
   optional('transcriptConfig.enabled', config.enabled, isFlag, 'true or false')
   for (const field of ['excludeRoles', 'excludePersonas', 'includeMessageTypes'] as const)
-    optional(`transcriptConfig.${field}`, config[field], isTextList, 'a list of texts')
-  const limit = optional('transcriptConfig.maxEntries', maxEntries, isCount, 'a whole number from 0 up, or Infinity')
+    optional(`transcriptConfig.${field}`, config[field], isTextList, 'an array of strings')
+  const limit = optional('transcriptConfig.maxEntries', maxEntries, isCount, 'an integer of at least 0, or Infinity')
   return { ...structuredClone(config), ...(limit !== undefined && { maxEntries: limit }) }
 }
 
@@ -241,9 +243,9 @@ function cache(given: CacheConfig | undefined): CacheConfig {
   const config = optional('cache', given, isJsonObject, 'an object') ?? {}
   optional('cache.enabled', config.enabled, isFlag, 'true or false')
   optional('cache.storageType', config.storageType, isStorageType, "'session', 'local' or 'memory'")
-  optional('cache.keyPrefix', config.keyPrefix, isText, 'a text')
-  optional('cache.contextPrefix', config.contextPrefix, isText, 'a text')
-  optional('cache.ttl', config.ttl, isDuration, 'a number of milliseconds from 0 up')
+  optional('cache.keyPrefix', config.keyPrefix, isText, 'a string')
+  optional('cache.contextPrefix', config.contextPrefix, isText, 'a string')
+  optional('cache.ttl', config.ttl, isDuration, 'a non-negative number of milliseconds')
   optional('cache.adapter', config.adapter, has('get', 'set', 'delete', 'clear', 'keys'), 'a CacheAdapter')
   return { ...config }
 }
@@ -255,8 +257,8 @@ function masking(given: MaskingConfig | undefined): MaskingConfig {
 }
 
 function initParams(given: Record<string, string> | undefined): Readonly<Record<string, string>> {
-  const params = optional('initParams', given, isJsonObject, 'an object of texts by name') ?? {}
-  for (const [name, value] of Object.entries(params)) optional(`initParams.${name}`, value, isText, 'a text')
+  const params = optional('initParams', given, isJsonObject, 'an object of strings by name') ?? {}
+  for (const [name, value] of Object.entries(params)) optional(`initParams.${name}`, value, isText, 'a string')
   return Object.freeze({ ...params })
 }
 
@@ -265,21 +267,26 @@ function context(given: Record<string, unknown> | undefined): Readonly<Record<st
   try {
     return Object.freeze(JSON.parse(JSON.stringify(attributes)))
   } catch (cause) {
-    throw new ConfigError('context', '`context` cannot be written as JSON: it holds a circle or a BigInt.', { cause })
+    throw new ConfigError(
+      'context',
+      '`context` cannot be encoded as JSON: it contains a circular reference or a BigInt.',
+      { cause },
+    )
   }
 }
 
 function connector(given: AiAgentConnectorConfig | undefined): AiAgentConnectorConfig {
   const config = { ...optional('connector', given, isJsonObject, 'an object') }
   for (const field of ['connectorUrl', 'environment', 'integrity', 'nonce'] as const)
-    optional(`connector.${field}`, config[field], isText, 'a text')
-  optional('connector.allowedOrigins', config.allowedOrigins, isTextList, 'a list of origins')
+    optional(`connector.${field}`, config[field], isText, 'a string')
+  optional('connector.allowedOrigins', config.allowedOrigins, isTextList, 'an array of origins')
   const bases = optional('connector.baseUrls', config.baseUrls, isJsonObject, 'an object of addresses by environment')
-  for (const [name, base] of Object.entries(bases ?? {})) optional(`connector.baseUrls.${name}`, base, isText, 'a text')
+  for (const [name, base] of Object.entries(bases ?? {}))
+    optional(`connector.baseUrls.${name}`, base, isText, 'a string')
   return Object.freeze(config)
 }
 
-/** A field that may be left out, in the words of the error when it is there and of another kind. */
+/** Validates an optional field; `wanted` completes the error message. */
 function optional<T>(field: string, value: T, fits: (value: unknown) => boolean, wanted: string): T | undefined {
   if (value === undefined || value === null) return undefined
   if (!fits(value)) throw new ConfigError(field, `\`${field}\` must be ${wanted}.`)

@@ -58,7 +58,7 @@ describe('errors', () => {
     expect(error.constructor.name).toBe(name)
   })
 
-  it('[ERR-01] one of the pipeline tells its code twice, the stage, and what was chosen by then', () => {
+  it('[ERR-01] InitializationPipelineError carries pipelineCode, code, stage, portal and agent', () => {
     const portal = { id: 1, name: 'Support' }
     const agent = { agentId: 'a', name: 'Orders' }
     const error = new InitializationPipelineError('x', 'PROFILE_FETCH_FAILED', {
@@ -82,16 +82,16 @@ describe('errors', () => {
     expect(early).toMatchObject({ portal: undefined, agent: undefined })
   })
 
-  it('have no cause where there is none', () => {
+  it('have no cause property without a cause', () => {
     expect('cause' in new SDKError('x', 'ABORTED')).toBe(false)
   })
 
-  it('an abort carries the reason of its signal', () => {
+  it('abortedError carries the reason of its signal as cause', () => {
     const error = abortedError('connect()', AbortSignal.abort(cause))
     expect(error).toMatchObject({ code: 'ABORTED', cause, message: 'connect() was aborted.' })
   })
 
-  it('a frame that cannot be read is not repeated in the message', () => {
+  it('an unreadable frame is not repeated in the message', () => {
     const error = MessageError.unreadable(new ProtocolError('The frame is not JSON.', 'a secret text'))
     expect(error).toMatchObject({ reason: 'unreadable', cause: { data: 'a secret text' } })
     expect(error.message).not.toContain('secret')

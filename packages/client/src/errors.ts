@@ -14,20 +14,20 @@ export type SDKErrorCode =
   | 'SESSION_UNAUTHORIZED'
   | InitializationPipelineErrorCode
 
-/** What every error of the library takes. */
+/** Options of every error. */
 export interface SDKErrorOptions {
-  /** What caused it, as it was caught. */
+  /** The caught error that caused this one. */
   cause?: unknown
 }
 
 /**
  * Base of every error the library throws, rejects with or emits.
  *
- * The message says what went wrong; where the caller can mend it, a second sentence says how.
+ * The message says what went wrong; where the caller can fix it, a second sentence says how.
  */
 export class SDKError extends Error {
   override readonly name: string = 'SDKError'
-  /** What to decide on. */
+  /** Stable code. Decide on it, not on the message. */
   readonly code: SDKErrorCode
 
   constructor(message: string, code: SDKErrorCode, options?: SDKErrorOptions) {
@@ -36,10 +36,10 @@ export class SDKError extends Error {
   }
 }
 
-/** A field of the configuration is missing or cannot be used. */
+/** A configuration field is missing or invalid. */
 export class ConfigError extends SDKError {
   override readonly name = 'ConfigError'
-  /** Name of the field, as it stands in `AiAgentConfig`; a part of an object as in `cache.ttl`. */
+  /** Path of the field in `AiAgentConfig`, for example `id` or `cache.ttl`. */
   readonly field: string
 
   constructor(field: string, message: string, options?: SDKErrorOptions) {
@@ -61,12 +61,12 @@ export type AuthErrorReason =
   | 'popup_closed'
   | 'popup_timeout'
 
-/** No usable access token could be had. */
+/** Obtaining an access token, signing in or signing out failed. */
 export class AuthError extends SDKError {
   override readonly name = 'AuthError'
-  /** Why there is no token. */
+  /** Why authentication failed. */
   readonly reason: AuthErrorReason
-  /** Status that the token endpoint answered, where there was an answer. */
+  /** HTTP status of the token endpoint's response, if it responded. */
   readonly status: number | undefined
 
   constructor(message: string, reason: AuthErrorReason, options?: SDKErrorOptions & { status?: number | undefined }) {
@@ -79,14 +79,14 @@ export class AuthError extends SDKError {
 /** Why a chat connection failed or ended. */
 export type ConnectionErrorReason = 'refused' | 'timeout' | 'closed' | 'attempts_used_up' | 'no_address'
 
-/** The chat socket could not be opened, or broke. */
+/** The chat connection could not be opened, or was lost. */
 export class ConnectionError extends SDKError {
   override readonly name = 'ConnectionError'
-  /** Why there is no chat. */
+  /** Why the connection failed or ended. */
   readonly reason: ConnectionErrorReason
-  /** Close code of the socket, where it had one. */
+  /** WebSocket close code, if any. */
   readonly closeCode: number | undefined
-  /** Status with which the upgrade was refused. Browsers do not tell it. */
+  /** HTTP status of a refused upgrade. Not available in browsers. */
   readonly httpStatus: number | undefined
 
   constructor(
@@ -101,7 +101,7 @@ export class ConnectionError extends SDKError {
   }
 }
 
-/** Why a message was not taken, or did not leave. */
+/** Why a message was refused, dropped, not answered, or unreadable. */
 export type MessageErrorReason =
   | 'invalid'
   | 'queue_full'
@@ -109,18 +109,18 @@ export type MessageErrorReason =
   | 'masking_unavailable'
   | 'cleared'
   | 'unreadable'
-  /** The answer to a question did not come in time, or the chat or its session ended before it came. */
+  /** `ask()`: no answer within the time limit, or the chat or its session ended first. */
   | 'timeout'
   | 'closed'
-  /** The service reported an error where an answer was waited for. */
+  /** `ask()`: the service reported an error instead of an answer. */
   | 'refused'
 
-/** A message was refused, removed from the queue, or could not be read. */
+/** A message was refused, dropped from the queue, not answered, or unreadable. */
 export class MessageError extends SDKError {
   override readonly name = 'MessageError'
-  /** Why the message was not taken, did not leave, or cannot be read. */
+  /** Why the message failed. */
   readonly reason: MessageErrorReason
-  /** Id of the outbound message it concerns. */
+  /** Id of the outgoing message concerned. */
   readonly messageId: string | undefined
 
   constructor(
@@ -133,7 +133,7 @@ export class MessageError extends SDKError {
     this.messageId = options?.messageId
   }
 
-  /** A frame that arrived and does not parse. */
+  /** Creates the error of an inbound frame that does not parse. */
   static unreadable(cause: ProtocolError): MessageError {
     return new MessageError(`A frame could not be read: ${cause.message}`, 'unreadable', { cause })
   }
@@ -151,7 +151,7 @@ export class ConnectorError extends SDKError {
   }
 }
 
-/** What went wrong on the way through portals, agents and profiles. */
+/** Failures of the portal pipeline. */
 export type InitializationPipelineErrorCode =
   | 'AUTH_TOKEN_REQUIRED'
   | 'PORTAL_FETCH_FAILED'
@@ -163,28 +163,28 @@ export type InitializationPipelineErrorCode =
   | 'PROFILE_PERSIST_FAILED'
   | 'INVALID_SELECTION'
 
-/** Where on that way it went wrong. */
+/** Stage of the portal pipeline. */
 export type InitializationPipelineStage = 'start' | 'portal' | 'agent' | 'profile'
 
-/** What an {@link InitializationPipelineError} says of the way so far. */
+/** Options of an {@link InitializationPipelineError}. */
 export interface InitializationPipelineErrorOptions extends SDKErrorOptions {
   stage: InitializationPipelineStage
-  /** The portal that was chosen by then. */
+  /** Portal selected so far, if any. */
   portal?: Portal | undefined
-  /** The agent that was chosen by then. */
+  /** Agent selected so far, if any. */
   agent?: AgentListItem | undefined
 }
 
-/** The way through portals, agents and profiles ended, or a choice on it was refused. */
+/** The portal pipeline failed, or a choice was refused. */
 export class InitializationPipelineError extends SDKError {
   override readonly name = 'InitializationPipelineError'
-  /** The same as `code`, for callers that look at nothing but this way. */
+  /** Same value as `code`, narrowed to the codes of the pipeline. */
   readonly pipelineCode: InitializationPipelineErrorCode
-  /** Where on the way it failed. */
+  /** Stage that failed. */
   readonly stage: InitializationPipelineStage
-  /** The portal that was chosen by then. */
+  /** Portal selected so far, if any. */
   readonly portal: Portal | undefined
-  /** The agent that was chosen by then, where a portal offers several. */
+  /** Agent selected so far, if the portal offers several. */
   readonly agent: AgentListItem | undefined
 
   constructor(message: string, code: InitializationPipelineErrorCode, options: InitializationPipelineErrorOptions) {
@@ -196,35 +196,35 @@ export class InitializationPipelineError extends SDKError {
   }
 }
 
-/** Why a REST call failed: its status, no answer at all, no answer in time, an answer that cannot be read, or the caller gave up. */
+/** Why a REST call failed: error status, no connection, time limit, unreadable response body, or aborted by the caller. */
 export type ApiErrorReason = 'status' | 'network' | 'timeout' | 'body' | 'aborted'
 
-/** What an {@link ApiError} says of its call. */
+/** Options of an {@link ApiError}. */
 export interface ApiErrorOptions extends SDKErrorOptions {
   /** @default 'API_ERROR' */
   code?: 'API_ERROR' | 'SESSION_UNAUTHORIZED'
   reason: ApiErrorReason
   method: string
-  /** Without host, query and session id. */
+  /** Path without host, query and session id. */
   path: string
-  /** Status of the answer, where there was one. */
+  /** HTTP status of the response, if any. */
   status?: number | undefined
-  /** What the answer said, where there was one. */
+  /** Body of the response, if any. */
   body?: unknown
 }
 
 /** A REST call failed. */
 export class ApiError extends SDKError {
   override readonly name = 'ApiError'
-  /** Why it failed. */
+  /** Why the call failed. */
   readonly reason: ApiErrorReason
   /** HTTP method of the call. */
   readonly method: string
   /** Path of the call, without host, query and session id. */
   readonly path: string
-  /** Status of the answer, where there was one. */
+  /** HTTP status of the response, if any. */
   readonly status: number | undefined
-  /** What the answer said: parsed when it is JSON, else its text, cut at 1,000 characters. */
+  /** Body of the response: parsed JSON, else its text, cut at 1,000 characters. */
   readonly body: unknown
 
   constructor(message: string, options: ApiErrorOptions) {
@@ -237,7 +237,7 @@ export class ApiError extends SDKError {
   }
 }
 
-/** The error of a call whose `signal` was aborted; `cause` is the signal's reason. */
+/** Creates the error of a call whose `signal` was aborted; `cause` is the signal's reason. */
 export function abortedError(what: string, signal: AbortSignal): SDKError {
   return new SDKError(`${what} was aborted.`, 'ABORTED', { cause: signal.reason })
 }

@@ -11,29 +11,29 @@ import type { AgentEvent, AgentEventPayloadMap, AgentEvents, AgentEventType } fr
 declare const agent: AiAgent
 
 describe('events', () => {
-  it('every event comes in the same envelope', () => {
+  it('every event has the same envelope', () => {
     expectTypeOf<AgentEvent['type']>().toEqualTypeOf<AgentEventType>()
     expectTypeOf<AgentEvent['timestamp']>().toEqualTypeOf<number>()
     expectTypeOf<AgentEvent['sessionId']>().toEqualTypeOf<string | undefined>()
     expectTypeOf<AgentEvent<'queueFlushed'>['type']>().toEqualTypeOf<'queueFlushed'>()
   })
 
-  it('AgentEventType, AgentEvent, AgentEvents: a name, and what it comes with', () => {
+  it('AgentEventType, AgentEvent, AgentEvents: a name and its payload', () => {
     assertType<AgentEventType>('queueFlushed')
-    // @ts-expect-error names are written with small letters first
+    // @ts-expect-error names are camel case
     assertType<AgentEventType>('QueueFlushed')
     assertType<AgentEvent<'queueFlushed'>>({ type: 'queueFlushed', timestamp: 0, payload: { count: 2 } })
-    // @ts-expect-error the payload is another event's
+    // @ts-expect-error the payload belongs to another event
     assertType<AgentEvent<'queueFlushed'>>({ type: 'queueFlushed', timestamp: 0, payload: { code: 1000 } })
     assertType<AgentEvents['connected']>({ type: 'connected', timestamp: 0, payload: {} })
-    // @ts-expect-error the type is another event's
+    // @ts-expect-error the type belongs to another event
     assertType<AgentEvents['connected']>({ type: 'closed', timestamp: 0, payload: {} })
     assertType<AgentEventPayloadMap['tokenExpiring']>({ reason: 'expiring', expiresAt: 0 })
-    // @ts-expect-error there is no such reason
+    // @ts-expect-error unknown reason
     assertType<AgentEventPayloadMap['tokenExpiring']>({ reason: 'expired' })
   })
 
-  it('has the names that hosts know', () => {
+  it('has the documented names', () => {
     expectTypeOf<
       | 'connected'
       | 'message'
@@ -62,7 +62,7 @@ describe('events', () => {
     >().toExtend<AgentEventType>()
   })
 
-  it('a listener knows its payload', () => {
+  it('infers the payload of a listener', () => {
     agent.on('agentMessage', ({ payload }) => {
       expectTypeOf(payload.message).toEqualTypeOf<AgentMessage>()
       expectTypeOf(payload).not.toHaveProperty('timestamp')
@@ -89,12 +89,12 @@ describe('events', () => {
     })
   })
 
-  it('knows no other names', () => {
-    // @ts-expect-error there is no such event
+  it('rejects unknown names', () => {
+    // @ts-expect-error unknown event
     agent.on('agentmessage', () => {})
   })
 
-  it('hands back what chaining and undoing need', () => {
+  it('returns the agent from on() and an unsubscribe function from subscribe()', () => {
     expectTypeOf(agent.on('connected', () => {})).toEqualTypeOf<AiAgent>()
     expectTypeOf(agent.subscribe('connected', () => {})).toEqualTypeOf<() => void>()
   })

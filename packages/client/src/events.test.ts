@@ -33,7 +33,7 @@ async function connected(config: object = {}) {
 
 const ANSWER = { messageId: 'm-1', persona: 'agent', role: 'customer support agent', content: 'Yes', timestamp: 7 }
 
-const HAND_OVER = {
+const ESCALATION = {
   ...ANSWER,
   messageData: { escalation: true, escalationData: { live: true, liveDomain: 'live.test' } },
 }
@@ -41,13 +41,13 @@ const HAND_OVER = {
 describe('one inbound frame', () => {
   it.each<[string, object, string[]]>([
     ['an answer', ANSWER, ['agentMessage']],
-    ['a hand-over', HAND_OVER, ['agentMessage', 'escalation']],
+    ['an escalation', ESCALATION, ['agentMessage', 'escalation']],
     ['a heartbeat', { persona: 'system', role: 'heartbeat' }, ['heartbeat']],
     ['history', { persona: 'system', role: 'chat history', messageData: { chat_history: [1] } }, ['chatHistory']],
     ['an error', { persona: 'metadata', role: 'error', content: 'No' }, ['errorMessage']],
-    ['refused attributes', { persona: 'system', role: 'context validation', content: 'No' }, ['contextValidation']],
-    ['something unknown', { persona: 'robot', role: 'beep' }, []],
-  ])('%s: transcript, then message, then its own event', async (_case, frame, own) => {
+    ['rejected attributes', { persona: 'system', role: 'context validation', content: 'No' }, ['contextValidation']],
+    ['an unknown frame', { persona: 'robot', role: 'beep' }, []],
+  ])('%s: emits transcriptUpdate, message, then the typed event', async (_case, frame, own) => {
     const { agent, push, sessionId } = await connected()
     const told = await push(frame)
     expect(namesOf(told)).toEqual(['transcriptUpdate', 'message', ...own])
@@ -59,7 +59,7 @@ describe('one inbound frame', () => {
       expect(event).toMatchObject({ type: name, agentId: 'help', sessionId, timestamp: expect.any(Number) })
   })
 
-  it('an answer is told with what the envelope does not say', async () => {
+  it('agentMessage carries the result without the fields of the envelope', async () => {
     const { push } = await connected()
     const [, , { event } = {} as ToldEvent] = await push(ANSWER)
     expect(event.payload).toEqual({
@@ -79,9 +79,9 @@ describe('one inbound frame', () => {
     })
   })
 
-  it('a hand-over is told with its data and the message that it came with', async () => {
+  it('escalation carries its data and the message it came with', async () => {
     const { told, push } = await connected()
-    await push(HAND_OVER)
+    await push(ESCALATION)
     expect(payloadsOf(told, 'escalation')).toEqual([
       {
         escalationType: 'live',
@@ -92,7 +92,7 @@ describe('one inbound frame', () => {
     ])
   })
 
-  it('[EVT-04] a transcript update has the fields of the entry, and the entry', async () => {
+  it('[EVT-04] transcriptUpdate carries the fields of the entry, and the entry', async () => {
     const { agent, told, push, sessionId } = await connected({ transcriptConfig: { excludeRoles: ['heartbeat'] } })
     expect(namesOf(await push({ persona: 'system', role: 'heartbeat' }))).toEqual(['message', 'heartbeat'])
     await push(ANSWER)
@@ -107,7 +107,7 @@ describe('one inbound frame', () => {
     })
   })
 
-  it('[EVT-04] [CFG-08] updates come also when storing is off, sent and received', async () => {
+  it('[EVT-04] [CFG-08] transcriptUpdate is emitted for sent and received messages also when storing is off', async () => {
     const { agent, told, push, emulator } = await connected({ transcriptConfig: { enabled: false } })
     await agent.send('Hello')
     await framesArrived(emulator, 1)
@@ -118,7 +118,7 @@ describe('one inbound frame', () => {
     expect(agent.getTranscript()).toEqual([])
   })
 
-  it('one that cannot be read is one error and its raw data, and no entry', async () => {
+  it('an unreadable frame emits one error and its raw data, and adds no entry', async () => {
     const { agent, push } = await connected()
     const told = await push('{"persona":')
     expect(namesOf(told)).toEqual(['error', 'message'])
@@ -133,16 +133,16 @@ describe('one inbound frame', () => {
     expect(namesOf(await push(ANSWER))).toContain('agentMessage')
   })
 
-  it('keeps the order of the wire around a handler that takes its time', async () => {
+  it('keeps the order of the wire behind a slow handler', async () => {
     const { agent, emulator, sessionId, told } = await connected()
-    let answer = () => {}
+    let failSlowHandler = () => {}
     class Slow extends BaseMessageHandler {
       canHandle({ content }: Message): boolean {
         return content === 'slow'
       }
       handle(): Promise<HandlerResult> {
         return new Promise((_resolve, reject) => {
-          answer = () => reject(new Error('given up'))
+          failSlowHandler = () => reject(new Error('failed'))
         })
       }
     }
@@ -151,19 +151,19 @@ describe('one inbound frame', () => {
       emulator.control.pushFrame(sessionId, { persona: 'agent', role: 'x', content })
     await turnEventLoop()
     expect(payloadsOf(told, 'message')).toEqual([])
-    answer()
+    failSlowHandler()
     await eventually(() => payloadsOf(told, 'agentMessage').length)
     expect(payloadsOf(told, 'message').map(({ data }) => (data as Message).content)).toEqual(['slow', 'next'])
   })
 })
 
 describe('listeners', () => {
-  it('[EVT-09] one that throws or rejects is logged at ERROR and disturbs nobody', async () => {
+  it('[EVT-09] one that throws or rejects is logged at ERROR and does not affect the others', async () => {
     const { emulator, make } = setUp()
-    const { agent: talker, told } = make({ enableLogging: false })
+    const { agent, told } = make({ enableLogging: false })
     const logged: LogEntry[] = []
-    talker.logger.on('log', entry => void logged.push(entry))
-    const failure = new Error('of the host')
+    agent.logger.on('log', entry => void logged.push(entry))
+    const failure = new Error('listener failed')
     const names = [
       'initialized',
       'stateChanged',
@@ -174,19 +174,19 @@ describe('listeners', () => {
       'closed',
     ] as const
     for (const name of names) {
-      talker.on(name, () => {
+      agent.on(name, () => {
         throw failure
       })
-      talker.on(name, () => Promise.reject(failure))
-      talker.once(name, () => {
+      agent.on(name, () => Promise.reject(failure))
+      agent.once(name, () => {
         throw failure
       })
     }
     const after: string[] = []
-    for (const name of names) talker.on(name, () => void after.push(name))
-    await talker.initialize()
-    await talker.connect()
-    await talker.send('Hello')
+    for (const name of names) agent.on(name, () => void after.push(name))
+    await agent.initialize()
+    await agent.connect()
+    await agent.send('Hello')
     await eventually(() => payloadsOf(told, 'agentMessage').length)
     emulator.control.dropSockets(1000)
     await eventually(() => after.includes('closed'))
@@ -197,7 +197,7 @@ describe('listeners', () => {
     for (const name of names) expect(errors.some(({ message }) => message.includes(`'${name}'`))).toBe(true)
   })
 
-  it('may send from within an event, and nothing is overtaken', async () => {
+  it('may send from within an event, and messages keep their order', async () => {
     const { emulator, make } = setUp()
     const { agent } = make()
     for (const text of ['one', 'two', 'three']) await agent.send(text)
@@ -248,7 +248,7 @@ describe('errors', () => {
     })
   })
 
-  it('one failure is one error event, and its promise is rejected with the same error', async () => {
+  it('one failure emits one error event and rejects its promise with the same error', async () => {
     const { agent, emulator, told } = await connected({ maxReconnectAttempts: 3 })
     await agent.disconnect({ skipGracefulDisconnect: true })
     emulator.close()
@@ -260,7 +260,7 @@ describe('errors', () => {
 })
 
 describe('the log', () => {
-  it('has no token, no content, no context and no session id in its text, at any level', async () => {
+  it('contains no token, content, context value or session id, at any level', async () => {
     const { clock, emulator, make, printed } = setUp()
     const accessToken = emulator.control.issueToken()
     const { agent, told } = make({
@@ -296,7 +296,7 @@ describe('the log', () => {
     )
     ids.push('no-such-session')
     await clock.advance(10_000)
-    await agent.updateAccessToken(emulator.control.issueToken({ subject: 'somebody' }))
+    await agent.updateAccessToken(emulator.control.issueToken({ subject: 'customer-7' }))
     const token = agent.getAccessToken() ?? ''
     emulator.close()
     await rejection(agent.restartConnection())

@@ -20,15 +20,15 @@ import type { TranscriptEntry } from './conversation/transcript.ts'
 import type { SDKError } from './errors.ts'
 import type { RefusedPattern } from './masking/data-masker.ts'
 
-/** A handler's result as an event carries it: moment, session and agent stand in the envelope already. */
+/** Handler result without the fields that the event envelope already carries. */
 type Told<Result> = Omit<Result, 'timestamp' | 'sessionId' | 'agentId'>
 
 /** Every event of `AiAgent` with its payload. Listeners receive it in an {@link AgentEvent}. */
 export interface AgentEventPayloadMap {
   /**
-   * Initialization is complete; `connect()` may follow. Where a portal was chosen it comes again after each new choice.
+   * Initialization is complete; `connect()` may follow. With portals it is emitted again after each portal switch.
    *
-   * `agent` is the agent that was picked, else the configured one's details. `availablePortals` are those that
+   * `agent` is the selected agent, else the details of the configured one. `availablePortals` are the portals that
    * `selectPortal()` can switch to.
    */
   initialized: {
@@ -39,64 +39,63 @@ export interface AgentEventPayloadMap {
     availableProfiles?: readonly UserProfile[]
     availablePortals?: readonly Portal[]
   }
-  /** The person is to choose a portal: answer with `selectPortal()`. */
+  /** A portal must be chosen: call `selectPortal()`. */
   portalsAvailable: { portals: readonly Portal[] }
-  /** The person is to choose an agent of the portal: answer with `selectAgent()`. */
+  /** An agent of the portal must be chosen: call `selectAgent()`. */
   agentsAvailable: { agents: readonly AgentListItem[] }
-  /** The person is to choose a profile: answer with `selectUserProfile()`. */
+  /** A profile must be chosen: call `selectUserProfile()`. */
   profilesAvailable: { profiles: readonly UserProfile[]; selectedPortal: Portal }
-  /** The chat is open: after the token frame where one is needed, before waiting messages are sent. */
+  /** The chat is open. Emitted after the token frame (if the agent needs one) and before queued messages are sent. */
   connected: Record<string, never>
   /** An open chat was closed, by either side. */
   closed: { code: number; reason: string; willReconnect: boolean }
-  /** The connection state changed. With RECONNECTING comes the wait before the next attempt, in milliseconds. */
+  /** The connection state changed. `retryInMs` comes with RECONNECTING: the wait before the next attempt, in milliseconds. */
   stateChanged: { state: ConnectionState; previousState: ConnectionState; retryInMs?: number }
-  /** Something failed that no promise of the caller reports, or that concerns the chat as a whole; one per failure. */
+  /** A failure that rejects no promise of the caller, or that concerns the whole chat. Emitted once per failure. */
   error: { error: SDKError }
-  /** A frame arrived: read, or as it was where it cannot be read. */
+  /** A frame arrived. `data` is the parsed message, or the raw data of an unreadable frame. */
   message: { data: Message | unknown }
-  /** The agent said something. */
+  /** The agent sent a message. */
   agentMessage: Told<AgentMessageResult>
   /**
-   * The agent hands the conversation over to a human; comes after the `agentMessage` that says so, and the chat stays open.
-   *
-   * `handOverAddress(payload.escalationData)` gives the address of a live chat.
+   * The agent hands the conversation over to a human. Emitted after the `agentMessage` with the escalation; the chat stays
+   * open. `handOverAddress(payload.escalationData)` returns the address of a live chat.
    */
   escalation: Escalation
-  /** The service reports an error within the chat, which stays open. */
+  /** The service reported an error in the chat, which stays open. */
   errorMessage: { message: Message; error: Error }
   /** The agent is working on an answer. */
   heartbeat: Told<HeartbeatResult>
-  /** The service refused attributes of the context; the session goes on. */
+  /** The service rejected context attributes; the session continues. */
   contextValidation: { message: Message; issues: ContextValidationIssue[] }
-  /** Earlier messages of a session that was opened again. */
+  /** Earlier messages of a reopened session. */
   chatHistory: Told<ChatHistoryResult>
   /**
-   * A new access token is needed: give it with `updateAccessToken()`.
+   * The host should supply a new access token with `updateAccessToken()`.
    *
-   * `expiring`: the present one expires at `expiresAt` (milliseconds since the epoch). `transport_request`: the chat
-   * needs one now and none could be had.
+   * `expiring`: the current token expires at `expiresAt` (milliseconds since the epoch). `transport_request`: the chat
+   * needs a token now and the library could not obtain one.
    */
   tokenExpiring: { reason: 'expiring' | 'transport_request'; expiresAt?: number }
-  /** Masking patterns of the service that cannot be used: what they would hide is not hidden. */
+  /** Masking patterns of the service that cannot be used. The text they match is not masked. */
   maskingPatternsRefused: { patterns: readonly RefusedPattern[] }
-  /** What waited during an outage has been sent: how many messages, since the outage began. */
+  /** All messages queued during an outage were sent. `count`: how many since the outage began. */
   queueFlushed: { count: number }
-  /** Something was said in the call at the desk; without `entry` the call's transcript was cleared. */
+  /** The transcript of the call changed. Without `entry` it was cleared. */
   callTranscriptUpdate: CallTranscriptUpdate
-  /** The desk's platform knows who calls. */
+  /** The platform reported the caller, or `null` when there is none any more. */
   callerInfoUpdate: { callerInfo: CallerInfo | null }
-  /** The desk's platform named the call; the next connection carries the id. */
+  /** The platform set the id of the call. The next connection sends it as `externalCallId`. */
   conversationIdUpdate: { conversationId: string | null }
-  /** Facts about the call, merged. */
+  /** The user context of the call changed. The payload is the merged context. */
   userContextUpdate: { userContext: UserContext }
-  /** Tags that answers are filtered by, merged. */
+  /** The filter tags changed. The payload holds the merged tags. */
   filterTagsUpdate: { filterTags: FilterTags }
-  /** A message was sent or received that passes the transcript's filters; the entry's fields, and the entry itself. */
+  /** A message was sent or received that passes the transcript's filters. The payload has the entry's fields and `entry`. */
   transcriptUpdate: TranscriptEntry & { entry: TranscriptEntry }
   /**
-   * With `resume`: what was said before the reload stands in the transcript now, ahead of what this page has said. The
-   * entries that came in; show `getTranscript()` anew. There is no `transcriptUpdate` for them.
+   * With `resume`: the messages from before the reload were added to the transcript, before those of this page. `entries`
+   * are the added ones; no `transcriptUpdate` is emitted for them. Render `getTranscript()` again.
    */
   transcriptRestored: { entries: readonly TranscriptEntry[] }
 }
@@ -110,11 +109,11 @@ export interface AgentEvent<Type extends AgentEventType = AgentEventType> {
   type: Type
   /** Milliseconds since the epoch. */
   timestamp: number
-  /** The session at that moment, where there was one. */
+  /** Id of the current session, if any. */
   sessionId?: string
-  /** The agent at that moment. */
+  /** Id of the current agent, if known. */
   agentId?: string
-  /** What happened, by the event's name. */
+  /** Payload of the event. */
   payload: AgentEventPayloadMap[Type]
 }
 

@@ -18,14 +18,14 @@ const NOTHING: KnownInitParams = {
 
 describe('readInitParams', () => {
   it.each<[string, Record<string, string>, Partial<KnownInitParams>]>([
-    ['nothing', {}, {}],
-    ['what it does not know', { further: 'x', toString: 'x' }, {}],
-    ['what a script left undefined', { scopes: undefined as never }, {}],
+    ['no parameters', {}, {}],
+    ['unknown parameters', { further: 'x', toString: 'x' }, {}],
+    ['an undefined value', { scopes: undefined as never }, {}],
     ['[INIT-03] portals', { portalIds: ' 1, 2,,1 , x ' }, { portalIds: ['1', '2', 'x'] }],
     ['[INIT-03] portals in lower case', { portalids: '1' }, { portalIds: ['1'] }],
     ['[INIT-03] both spellings', { portalids: '1', portalIds: '2' }, { portalIds: ['2'] }],
     ['[INIT-03] one spelling blank', { portalIds: ' ', portalids: '1' }, { portalIds: ['1'] }],
-    ['[INIT-03] portals of commas alone', { portalIds: ' , ,' }, { portalIds: [] }],
+    ['[INIT-03] portals of only commas', { portalIds: ' , ,' }, { portalIds: [] }],
     ['[INIT-02] a department', { departmentId: ' 9 ' }, { departmentId: '9' }],
     ['[INIT-02] a department in lower case', { departmentid: '9' }, { departmentId: '9' }],
     ['[INIT-02] a blank department', { departmentId: '  ' }, {}],
@@ -51,12 +51,12 @@ describe('readInitParams', () => {
     ['[INIT-09] a client id', { vendorclientid: 'app' }, { clientId: 'app' }],
     ['a platform', { platform: 'Test' }, { platform: 'Test' }],
     ['[INIT-11] an environment', { env: 'QA' }, { environment: 'qa' }],
-    ['[INIT-11] an environment nobody knows', { env: 'staging' }, { environment: 'prod' }],
+    ['[INIT-11] an unknown environment', { env: 'staging' }, { environment: 'prod' }],
   ])('%s', (_case, given, known) => {
     expect(readInitParams(given)).toEqual({ ...NOTHING, ...known })
   })
 
-  it('never gives a blank, whatever the host hands through', () => {
+  it('never returns a blank value, for any input', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.string()), given => {
         for (const value of Object.values(readInitParams(given)).flat())

@@ -1,35 +1,35 @@
-/** The deployment environments that a platform's connector is published for. */
+/** Deployment environments for which connector scripts are published. */
 export type EnvironmentName = 'dev' | 'qa' | 'non-prod' | 'prod'
 
 const ENVIRONMENTS: readonly EnvironmentName[] = ['dev', 'qa', 'non-prod', 'prod']
 
-/** The parameters this library knows, out of all that the host hands through. Blank ones count as not given. */
+/** The `initParams` that the library reads. Blank values count as missing. */
 export interface KnownInitParams {
-  /** Portals to choose from, instead of a list that the service gives. Empty: not given. */
+  /** Portals to choose from instead of the service's list. Empty when not given. */
   readonly portalIds: readonly string[]
-  /** Department where the agent names none. */
+  /** Fallback for a missing `agentDetails.departmentId`. */
   readonly departmentId: string | undefined
-  /** The agent that portals must serve, as the host names it; nothing else depends on it. */
+  /** Agent id for the intersection of portals. It never changes which agent is loaded. */
   readonly agentId: string | undefined
-  /** Whose portals they are, as far as the cache is concerned. */
+  /** User id in the cache keys of portals. */
   readonly userId: string | undefined
-  /** Goes out with every call to the portal manager. */
+  /** Sent with every portal manager call. */
   readonly shortUrlTemplate: string | undefined
-  /** `customer`, `user` or another word, in lower case. */
+  /** `customer`, `user` or another value, in lower case. */
   readonly authType: string | undefined
-  /** True: the person chooses an agent within the portal. */
+  /** True when the user chooses an agent within the portal (Flow B). */
   readonly isDefaultAgent: boolean
-  /** Scopes separated by commas, as given. */
+  /** Scopes separated by commas, unchanged. */
   readonly scopes: string | undefined
-  /** Client id of a login that the library configures. */
+  /** Client id of the login that the library configures. */
   readonly clientId: string | undefined
-  /** The platform whose connector is loaded, as given. */
+  /** Platform whose connector is loaded, unchanged. */
   readonly platform: string | undefined
-  /** Environment of the connector; any word that names none is `prod`. */
+  /** Environment of the connector; `prod` for an unknown value. */
   readonly environment: EnvironmentName | undefined
 }
 
-/** Spellings under which hosts give a parameter. The first that is not blank counts. */
+/** Accepted spellings of each parameter. The first one that is not blank wins. */
 const SPELLINGS = {
   portalIds: ['portalIds', 'portalids'],
   departmentId: ['departmentId', 'departmentid'],
@@ -44,7 +44,7 @@ const SPELLINGS = {
   environment: ['env'],
 } as const satisfies Record<keyof KnownInitParams, readonly string[]>
 
-/** Reads the parameters that this library knows. */
+/** Reads the parameters that the library knows. */
 export function readInitParams(initParams: Readonly<Record<string, string>>): KnownInitParams {
   const value = (name: keyof typeof SPELLINGS) => {
     for (const spelling of SPELLINGS[name]) {
@@ -69,13 +69,13 @@ export function readInitParams(initParams: Readonly<Record<string, string>>): Kn
   }
 }
 
-/** The environment that a word names, whatever its case; any other word, and none, is `prod`. */
+/** The environment of that name, ignoring case; `prod` for an unknown or missing name. */
 export function toEnvironmentName(word: string | null | undefined): EnvironmentName {
   const name = word?.trim().toLowerCase()
   return ENVIRONMENTS.find(each => each === name) ?? 'prod'
 }
 
-/** The parts between commas, trimmed, without blanks and repetitions. */
+/** Splits at commas; trims, and removes blanks and duplicates. */
 function list(text: string | undefined): readonly string[] {
   const parts = text?.split(',').map(part => part.trim()) ?? []
   return [...new Set(parts)].filter(Boolean)

@@ -10,32 +10,32 @@ import {
   type LogLevelName,
 } from './index.ts'
 
-describe('the log', () => {
+describe('logging', () => {
   it('LogLevel, LogLevelName: six levels, by number and by name', () => {
     expectTypeOf<LogLevel>().toEqualTypeOf<0 | 1 | 2 | 3 | 4 | 5>()
     assertType<LogLevel>(LogLevel.WARN)
-    // @ts-expect-error there is no such level
+    // @ts-expect-error unknown level
     assertType<LogLevel>(6)
     expectTypeOf<LogLevelName>().toEqualTypeOf<'TRACE' | 'DEBUG' | 'INFO' | 'WARN' | 'ERROR' | 'FATAL'>()
-    // @ts-expect-error names are written in capitals
+    // @ts-expect-error names are upper case
     assertType<LogLevelName>('warn')
   })
 
   it('LogContext: values by name', () => {
     assertType<LogContext>({ attempt: 2 })
-    // @ts-expect-error text has no names
+    // @ts-expect-error a string is not an object
     assertType<LogContext>('attempt 2')
   })
 
-  it('LogEntry: a text with its level and moment', () => {
+  it('LogEntry: a message with level and timestamp', () => {
     assertType<LogEntry>({ level: LogLevel.INFO, message: 'Connected.', timestamp: 0, error: null })
     // @ts-expect-error the level is a number
     assertType<LogEntry>({ level: 'INFO', message: 'Connected.', timestamp: 0 })
   })
 
-  it('LoggerConfig: all of it may be left out', () => {
+  it('LoggerConfig: every option is optional', () => {
     assertType<LoggerConfig>({ name: 'shop', level: LogLevel.DEBUG, contextProvider: () => undefined })
-    // @ts-expect-error the context is asked for at each entry
+    // @ts-expect-error the context provider is a function
     assertType<LoggerConfig>({ contextProvider: { tab: 1 } })
   })
 
@@ -46,15 +46,15 @@ describe('the log', () => {
     assertType<LoggerEvents>({ log: 'Connected.' })
   })
 
-  it('Logger: one of its own', () => {
+  it('Logger: a logger, not the console', () => {
     assertType<Logger>(new Logger({ enableConsole: false }))
     // @ts-expect-error the console has neither levels nor children
     assertType<Logger>(console)
   })
 
-  it('LoggerSink: where lines go, and what time it is', () => {
+  it('LoggerSink: a console and a clock', () => {
     assertType<LoggerSink>({ console, now: () => 0 })
-    // @ts-expect-error the time is asked for
+    // @ts-expect-error the time is a function
     assertType<LoggerSink>({ console, now: 0 })
   })
 })

@@ -32,24 +32,24 @@ describe('log levels', () => {
     expect(getLevelValue('loud')).toBe(LogLevel.INFO)
   })
 
-  it('lets through what is as grave as the threshold or graver', () => {
+  it('enables levels at or above the threshold', () => {
     expect(isLevelEnabled(LogLevel.WARN, LogLevel.WARN)).toBe(true)
     expect(isLevelEnabled(LogLevel.INFO, LogLevel.WARN)).toBe(false)
   })
 })
 
 describe('Logger', () => {
-  it('drops what is below its level, INFO by default', () => {
+  it('drops entries below its level, INFO by default', () => {
     const { logger, entries, printed } = setUp()
-    logger.debug('quiet')
-    logger.info('heard')
+    logger.debug('dropped')
+    logger.info('logged')
     logger.setLevel(LogLevel.ERROR)
-    logger.warn('quiet now')
-    expect(entries.map(entry => entry.message)).toEqual(['heard'])
-    expect(printed).toEqual([['info', '[INFO] heard']])
+    logger.warn('dropped too')
+    expect(entries.map(entry => entry.message)).toEqual(['logged'])
+    expect(printed).toEqual([['info', '[INFO] logged']])
   })
 
-  it('prints each level by the console method that fits, with context and error', () => {
+  it('prints each level with the matching console method, with context and error', () => {
     const { logger, printed } = setUp({ level: LogLevel.TRACE, name: 'AiAgent:7' })
     const error = new Error('bad')
     logger.trace('t')
@@ -66,7 +66,7 @@ describe('Logger', () => {
     ])
   })
 
-  it('asks its context provider at each entry, and lifts session and agent out of what is printed', () => {
+  it('calls its context provider for each entry, and does not print session and agent ids', () => {
     let session = 'first'
     const { logger, entries, printed } = setUp({
       contextProvider: () => ({ sessionId: session, agentId: 7, page: 'home' }),
@@ -81,45 +81,45 @@ describe('Logger', () => {
     expect(JSON.stringify(printed)).not.toMatch(/first|second/)
   })
 
-  it('does not ask the provider for an entry below the level', () => {
-    let asked = 0
+  it('does not call the provider for an entry below the level', () => {
+    let calls = 0
     const { logger } = setUp({
       contextProvider: () => {
-        asked++
+        calls++
         return {}
       },
     })
-    logger.debug('quiet')
-    expect(asked).toBe(0)
+    logger.debug('dropped')
+    expect(calls).toBe(0)
   })
 
-  it('has children that follow its level and console switch, and forward to its listeners', () => {
+  it('has children that inherit its level and console switch, and forward to its listeners', () => {
     const { logger, entries, printed } = setUp({ name: 'AiAgent:7' })
     const child = logger.createChild('connection', { part: 'chat' })
     const own: LogEntry[] = []
     child.on('log', entry => own.push(entry))
-    child.debug('quiet')
+    child.debug('dropped')
     logger.setLevel(LogLevel.DEBUG)
     logger.enableConsoleOutput(false)
-    child.debug('heard')
+    child.debug('logged')
     expect(entries).toEqual([
-      { level: 1, message: 'heard', timestamp: 1_000, context: { part: 'chat' }, loggerName: 'AiAgent:7:connection' },
+      { level: 1, message: 'logged', timestamp: 1_000, context: { part: 'chat' }, loggerName: 'AiAgent:7:connection' },
     ])
     expect(own).toEqual(entries)
     expect(printed).toEqual([])
     expect(child.isConsoleOutputEnabled()).toBe(false)
   })
 
-  it('lets a child have a level of its own', () => {
+  it('lets a child set its own level', () => {
     const { logger, entries } = setUp()
     const child = logger.createChild('noisy')
     child.setLevel(LogLevel.TRACE)
-    child.trace('heard')
-    logger.trace('quiet')
-    expect(entries.map(entry => entry.message)).toEqual(['heard'])
+    child.trace('logged')
+    logger.trace('dropped')
+    expect(entries.map(entry => entry.message)).toEqual(['logged'])
   })
 
-  it('[EVT-09] prints the failure of a listener and goes on', () => {
+  it('[EVT-09] prints the error of a listener and continues', () => {
     const { logger, entries, printed } = setUp()
     const failure = new Error('listener')
     logger.removeAllListeners().on('log', () => {

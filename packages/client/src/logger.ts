@@ -1,7 +1,7 @@
 import { EventEmitter } from './util/event-emitter.ts'
 import { Subscribable } from './util/subscribable.ts'
 
-/** How grave a log entry is. */
+/** Severity of a log entry. */
 export const LogLevel = { TRACE: 0, DEBUG: 1, INFO: 2, WARN: 3, ERROR: 4, FATAL: 5 } as const
 /** One of the levels of {@link LogLevel}. */
 export type LogLevel = (typeof LogLevel)[keyof typeof LogLevel]
@@ -15,7 +15,7 @@ export function getLevelName(level: LogLevel): LogLevelName {
   return NAMES[level] ?? 'INFO'
 }
 
-/** The level of a name, in whatever case; INFO for a name that is none. */
+/** The level of a name, ignoring case; `INFO` for an unknown name. */
 export function getLevelValue(name: string): LogLevel {
   return LogLevel[name.toUpperCase() as LogLevelName] ?? LogLevel.INFO
 }
@@ -25,7 +25,7 @@ export function isLevelEnabled(level: LogLevel, threshold: LogLevel): boolean {
   return level >= threshold
 }
 
-/** What a log entry says beside its text, by name. */
+/** Fields of a log entry beside its message. */
 export type LogContext = Record<string, unknown>
 
 /** What a `log` listener receives. */
@@ -34,58 +34,58 @@ export interface LogEntry {
   message: string
   /** Milliseconds since the epoch. */
   timestamp: number
-  /** What goes with the text, by name. */
+  /** Additional fields. */
   context?: LogContext
-  /** What went wrong, as it was caught. */
+  /** The caught error. */
   error?: unknown
-  /** The logger that was asked to write it. */
+  /** Name of the logger that wrote the entry. */
   loggerName?: string
-  /** Lifted out of the context, so that it is never printed. */
+  /** Taken out of the context, so that it is never printed. */
   sessionId?: string
   agentId?: string
 }
 
 /** The events of a logger. */
 export interface LoggerEvents {
-  /** An entry that passed the level. */
+  /** An entry at or above the logger's level. */
   log: LogEntry
 }
 
-/** How a logger begins. All of it may be left out. */
+/** Options of a logger. */
 export interface LoggerConfig {
-  /** Entries below it cost nothing and go nowhere. @default LogLevel.INFO */
+  /** Entries below this level are dropped. @default LogLevel.INFO */
   level?: LogLevel | undefined
-  /** Whether entries are printed. Listeners of `log` receive them in any case. @default true */
+  /** Whether entries are printed. Listeners of `log` receive them in both cases. @default true */
   enableConsole?: boolean | undefined
-  /** Stands before every printed line and in `LogEntry.loggerName`. */
+  /** Prefix of each printed line, and `LogEntry.loggerName`. */
   name?: string | undefined
-  /** Asked at each entry that passes the level; what it returns is merged under the entry's own context. */
+  /** Called for each entry at or above the level; the entry's own context is merged over its result. */
   contextProvider?: (() => LogContext | undefined) | undefined
 }
 
-/** Where entries are printed, and what time it is. */
+/** Output and clock of a logger. */
 export interface LoggerSink {
   console: Pick<Console, 'debug' | 'info' | 'warn' | 'error'>
   /** Milliseconds since the epoch. */
   now(): number
 }
 
-/** For a logger that a host makes by itself. Looked up at each entry: importing this file touches no global. */
+/** For loggers created by a host. Reads the globals at each entry, so that importing this file touches none. */
 const PLATFORM_SINK: LoggerSink = {
   get console() {
-    // biome-ignore lint/style/noRestrictedGlobals: the logger stands below the platform and cannot ask it
+    // biome-ignore lint/style/noRestrictedGlobals: the logger is below the platform layer and cannot import it
     return globalThis.console
   },
-  // biome-ignore lint/plugin: likewise
+  // biome-ignore lint/plugin: the logger is below the platform layer and cannot import it
   now: () => Date.now(),
 }
 
 const METHODS = ['debug', 'debug', 'info', 'warn', 'error', 'error'] as const
 
 /**
- * Prints what happens, and tells it to the listeners of its `log` event.
+ * Prints log entries and emits each as a `log` event.
  *
- * A child has its parent's level, console switch and context until it gets its own, and forwards its entries to the
+ * A child inherits its parent's level, console switch and context until it sets its own, and forwards its entries to the
  * parent's listeners.
  */
 export class Logger extends Subscribable<LoggerEvents> {
@@ -100,7 +100,7 @@ export class Logger extends Subscribable<LoggerEvents> {
 
   constructor(config: LoggerConfig = {}, sink: LoggerSink = PLATFORM_SINK) {
     const emitter = new EventEmitter<LoggerEvents>(error =>
-      // Printed, not logged: an entry of its own would reach the failing listener again.
+      // Printed, not logged: another entry would reach the failing listener again.
       sink.console.error(`${prefix('ERROR', config.name)} A listener of 'log' failed.`, error),
     )
     super(emitter)
@@ -112,41 +112,41 @@ export class Logger extends Subscribable<LoggerEvents> {
     this.#sink = sink
   }
 
-  /** Every step. */
+  /** Logs a single step. */
   trace(message: string, context?: LogContext): void {
     this.#log(LogLevel.TRACE, message, undefined, context)
   }
-  /** How it came to something. */
+  /** Logs how the library came to a state or decision. */
   debug(message: string, context?: LogContext): void {
     this.#log(LogLevel.DEBUG, message, undefined, context)
   }
-  /** Something a host wants to see in normal operation. */
+  /** Logs something that a host wants to see in normal operation. */
   info(message: string, context?: LogContext): void {
     this.#log(LogLevel.INFO, message, undefined, context)
   }
-  /** Something failed or was lost, and things go on. */
+  /** Logs a failure or loss after which the library continues. */
   warn(message: string, context?: LogContext): void {
     this.#log(LogLevel.WARN, message, undefined, context)
   }
-  /** A defect, with what was thrown. */
+  /** Logs a defect, with the thrown error. */
   error(message: string, error?: unknown, context?: LogContext): void {
     this.#log(LogLevel.ERROR, message, error, context)
   }
-  /** The process cannot go on. */
+  /** Logs a failure after which the process cannot continue. */
   fatal(message: string, error?: unknown, context?: LogContext): void {
     this.#log(LogLevel.FATAL, message, error, context)
   }
 
-  /** Sets the level, for children without one of their own as well. */
+  /** Sets the level of this logger and of children that have not set one. */
   setLevel(level: LogLevel): void {
     this.#level = level
   }
-  /** The level below which entries go nowhere. */
+  /** The current level. Entries below it are dropped. */
   getLevel(): LogLevel {
     return this.#level ?? this.#parent?.getLevel() ?? LogLevel.INFO
   }
 
-  /** Prints entries from now on, or no longer. Listeners hear of them in any case. @default true */
+  /** Turns printing on or off. Listeners of `log` receive entries in both cases. @param enabled `true` by default */
   enableConsoleOutput(enabled = true): void {
     this.#console = enabled
   }
@@ -155,7 +155,7 @@ export class Logger extends Subscribable<LoggerEvents> {
     return this.#console ?? this.#parent?.isConsoleOutputEnabled() ?? true
   }
 
-  /** A logger for one part, named `parent:name`. @param context merged under the context of each of its entries */
+  /** Creates a logger named `parent:name`. @param context fields of each of its entries, unless an entry sets them */
   createChild(name: string, context?: LogContext): Logger {
     const child = new Logger({ name: this.#name ? `${this.#name}:${name}` : name }, this.#sink)
     child.#parent = this
