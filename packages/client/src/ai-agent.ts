@@ -6,7 +6,7 @@ import { dropWaiting, restartConversation } from './agent/restart-conversation.t
 import { signOut } from './agent/sign-out.ts'
 import type { ConnectionState } from './chat/connection-state.ts'
 import { type AiAgentConfig, requireSessionId } from './config.ts'
-import type { CallerInfo, CallTranscriptEntry } from './contact-center/connector/call-state.ts'
+import type { CallerInfo, CallTranscriptEntry } from './contact-center/connector/call-details.ts'
 import type { ContextAttributes } from './conversation/context-store.ts'
 import type { Message, MessageObject } from './conversation/message.ts'
 import type { MessageProcessor } from './conversation/message-processor.ts'

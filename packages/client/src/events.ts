@@ -12,7 +12,7 @@ import type {
   CallTranscriptUpdate,
   FilterTags,
   UserContext,
-} from './contact-center/connector/call-state.ts'
+} from './contact-center/connector/call-details.ts'
 import type { Escalation } from './conversation/escalation.ts'
 import type { Message } from './conversation/message.ts'
 import type { AgentMessageResult, ChatHistoryResult, HeartbeatResult } from './conversation/message-handler.ts'
@@ -119,3 +119,9 @@ export interface AgentEvent<Type extends AgentEventType = AgentEventType> {
 
 /** Events by name, as listeners receive them. */
 export type AgentEvents = { [Type in AgentEventType]: AgentEvent<Type> }
+
+/** Emits the named events. The payload is built only when the event has a listener. */
+export type Emit<Name extends AgentEventType> = <Type extends Name>(
+  type: Type,
+  payload: () => AgentEventPayloadMap[Type],
+) => void

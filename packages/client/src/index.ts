@@ -89,7 +89,7 @@ export type {
   CallTranscriptUpdate,
   FilterTags,
   UserContext,
-} from './contact-center/connector/call-state.ts'
+} from './contact-center/connector/call-details.ts'
 export type { AiAgentConnectorConfig } from './contact-center/connector/connector-url.ts'
 export type {
   HookContract,

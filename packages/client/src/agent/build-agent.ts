@@ -11,7 +11,7 @@ import { type AiAgentConfig, type ResolvedConfig, requireSessionId, resolveConfi
 import { CallState } from '../contact-center/connector/call-state.ts'
 import { withPortalAttribute } from '../contact-center/portal/portal-context.ts'
 import { ContextStore } from '../conversation/context-store.ts'
-import { type Emit, emitInbound } from '../conversation/inbound-events.ts'
+import { emitInbound } from '../conversation/inbound-events.ts'
 import { Inbox } from '../conversation/inbox.ts'
 import { Message, type ReceivedIn, receivedMessage } from '../conversation/message.ts'
 import { createContextMessage, isContextMessage } from '../conversation/message-helpers.ts'
@@ -23,7 +23,7 @@ import { OutgoingMessages } from '../conversation/outgoing-messages.ts'
 import { QuestionLine } from '../conversation/question-line.ts'
 import { Transcript, type TranscriptEntry } from '../conversation/transcript.ts'
 import { MessageError, type SDKError } from '../errors.ts'
-import type { AgentEvent, AgentEvents } from '../events.ts'
+import type { AgentEvent, AgentEvents, AgentEventType, Emit } from '../events.ts'
 import { readInitParams } from '../init-params.ts'
 import { type LogContext, Logger } from '../logger.ts'
 import { Masking } from '../masking/masking.ts'
@@ -115,7 +115,7 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
   const logger = config.logger ?? ownLogger(config, environment, () => ({ sessionId: session.id, agentId: agentId() }))
 
   const events = new EventEmitter<AgentEvents>((error, name) => logger.error(`A listener of '${name}' failed.`, error))
-  const emit: Emit = (type, payload) => {
+  const emit: Emit<AgentEventType> = (type, payload) => {
     if (events.listenerCount(type) === 0) return
     const { id: sessionId } = session
     const timestamp = clock.now()
@@ -157,17 +157,7 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
   })
   const storedContext = context.restore()
 
-  const calls = new CallState({
-    now: clock.now,
-    context,
-    listener: {
-      callTranscriptUpdate: update => emit('callTranscriptUpdate', () => update),
-      callerInfoUpdate: update => emit('callerInfoUpdate', () => update),
-      conversationIdUpdate: update => emit('conversationIdUpdate', () => update),
-      userContextUpdate: update => emit('userContextUpdate', () => update),
-      filterTagsUpdate: update => emit('filterTagsUpdate', () => update),
-    },
-  })
+  const calls = new CallState({ clock, context, emit })
 
   const masking = new Masking(config.masking)
 

@@ -1,17 +1,24 @@
-import type { AgentEventPayloadMap, AgentEventType } from '../events.ts'
+import type { Emit } from '../events.ts'
 import { escalationOf } from './escalation.ts'
 import type { Message } from './message.ts'
 import type { HandlerResult, MessageHandlerResult } from './message-handler.ts'
 
-/** Emits an event; the payload is made only when somebody listens. */
-export type Emit = <Type extends AgentEventType>(type: Type, payload: () => AgentEventPayloadMap[Type]) => void
+/** Events that a received message can cause. */
+export type InboundEventType =
+  | 'message'
+  | 'agentMessage'
+  | 'escalation'
+  | 'heartbeat'
+  | 'chatHistory'
+  | 'errorMessage'
+  | 'contextValidation'
 
 /**
  * The events of one received message: `message` for every one, then its own.
  *
  * Results of the host's own handlers, and messages that nobody handles, have no event of their own.
  */
-export function emitInbound(emit: Emit, message: Message, result: HandlerResult | undefined): void {
+export function emitInbound(emit: Emit<InboundEventType>, message: Message, result: HandlerResult | undefined): void {
   emit('message', () => ({ data: message }))
   if (result === undefined) return
   const known = result as MessageHandlerResult

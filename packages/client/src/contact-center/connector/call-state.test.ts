@@ -13,7 +13,6 @@ describe('CallState', () => {
 
   beforeEach(() => {
     told = []
-    const tell = (name: string) => (payload: unknown) => void told.push([name, payload])
     context = new ContextStore({
       adapter: new MemoryCacheAdapter(),
       agentId: 'desk',
@@ -23,15 +22,9 @@ describe('CallState', () => {
       },
     })
     calls = new CallState({
-      now: clock.now,
+      clock,
       context,
-      listener: {
-        callTranscriptUpdate: tell('callTranscriptUpdate'),
-        callerInfoUpdate: tell('callerInfoUpdate'),
-        conversationIdUpdate: tell('conversationIdUpdate'),
-        userContextUpdate: tell('userContextUpdate'),
-        filterTagsUpdate: tell('filterTagsUpdate'),
-      },
+      emit: (name, payload) => void told.push([name, payload()]),
     })
   })
 

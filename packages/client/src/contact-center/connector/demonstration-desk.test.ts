@@ -1,7 +1,7 @@
 import { CONNECTOR_SCRIPT } from '@aiagent/emulator'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { defaultEnvironment } from '../../platform/default-environment.ts'
-import { CallState, type CallStateListener } from './call-state.ts'
+import { CallState } from './call-state.ts'
 import { loadConnector } from './connector-loader.ts'
 import { buildHookContract } from './hook-contract.ts'
 import { PlatformConnector } from './platform-connector.ts'
@@ -13,9 +13,9 @@ async function agentAtDesk(initParams: Record<string, string> = {}) {
   const heard: string[] = []
   let context: Record<string, unknown> = {}
   const calls = new CallState({
-    now: Date.now,
+    clock: { now: Date.now },
     context: { get: () => context, merge: attributes => void (context = { ...context, ...attributes }) },
-    listener: new Proxy({} as CallStateListener, { get: (_, name) => () => heard.push(String(name)) }),
+    emit: name => void heard.push(name),
   })
   const hook = buildHookContract({
     calls,

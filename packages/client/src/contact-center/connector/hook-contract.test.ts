@@ -1,6 +1,6 @@
 import { turnEventLoop } from '@aiagent/test-support'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { CallState, type CallStateListener } from './call-state.ts'
+import { CallState } from './call-state.ts'
 import { buildHookContract, type HookContract, type HookContractSources } from './hook-contract.ts'
 
 const AGENT = { agentId: 'desk', name: 'Desk agent' }
@@ -23,11 +23,10 @@ describe('[OPS-02] HookContract', () => {
     failures = []
     stored = {}
     messageListeners = new Set()
-    const tell = (name: string) => (payload: unknown) => void heard.push([name, payload])
     calls = new CallState({
-      now: () => 1_700_000_000_000,
+      clock: { now: () => 1_700_000_000_000 },
       context: { get: () => stored, merge: attributes => void Object.assign(stored, attributes) },
-      listener: new Proxy({} as CallStateListener, { get: (_, name) => tell(String(name)) }),
+      emit: (name, payload) => void heard.push([name, payload()]),
     })
     sources = {
       calls,

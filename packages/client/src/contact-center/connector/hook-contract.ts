@@ -1,14 +1,8 @@
 import type { AgentDetails, DeploymentInfo, Id, Portal } from '@aiagent/protocol'
 import type { EnvironmentName } from '../../init-params.ts'
 import { EventEmitter } from '../../util/event-emitter.ts'
-import type {
-  CallerInfo,
-  CallState,
-  CallTranscriptEntry,
-  CallTranscriptInput,
-  FilterTags,
-  UserContext,
-} from './call-state.ts'
+import type { CallerInfo, CallTranscriptEntry, CallTranscriptInput, FilterTags, UserContext } from './call-details.ts'
+import type { CallState } from './call-state.ts'
 
 /** A passage that somebody clicked in an answer. */
 export interface SourceClick {

@@ -1,6 +1,6 @@
 import type { Portal } from '@aiagent/protocol'
 import type { Awaitable } from '../../storage/cache-adapter.ts'
-import type { FilterTags } from './call-state.ts'
+import type { FilterTags } from './call-details.ts'
 import type { HookContract } from './hook-contract.ts'
 
 /**
