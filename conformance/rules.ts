@@ -244,6 +244,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a message above 64 KiB is warned of once, with its size; one that the service refuses leaves the chat open',
   'OWN-25':
     'a handler of the host takes its kind of message, first or last, and holds up what is behind it; its failure costs nothing else',
+  'SEC-40':
+    'the command writes no control character of a service to the terminal, shows invisible and bidirectional characters by their code points, and indents continuation lines',
   'REL-30': 'a test run that a file, folder, title, project or change narrows does not overwrite `test-report.json`',
   'REL-32': 'comments, strings, test titles and documents hold no phrase of `scripts/language/refused-phrases.json`',
   'REL-31': 'a Redis server that a test started ends with the process of the test, even when it is killed',

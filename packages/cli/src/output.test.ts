@@ -6,9 +6,10 @@ import {
   formatContextIssues,
   formatHistory,
   formatSeconds,
+  indented,
   oneLine,
-  plain,
 } from './output.ts'
+import { renderText } from './terminal-text.ts'
 
 const style = createStyle(false)
 
@@ -87,7 +88,7 @@ describe('formatAgentMessage', () => {
 
   it('lets strong text stand out where there are colours', () => {
     const shown = formatAgentMessage('Help', message({ content: 'a **b** c' }), createStyle(true))
-    expect(shown).toContain('a \u001b[1mb\u001b[22m c')
+    expect(renderText(shown)).toContain('a \u001b[1mb\u001b[22m c')
   })
 
   it('keeps escape codes of the service from the terminal', () => {
@@ -104,11 +105,11 @@ describe('formatAgentMessage', () => {
 
 describe('text of the service', () => {
   it.each([
-    ['\r\none\rtwo\n\n', 'one\ntwo', 'one two'],
+    ['\r\none\rtwo\n\n', 'one\n  two', 'one two'],
     ['\tdéjà vu 👋 ', 'déjà vu 👋', 'déjà vu 👋'],
     ['\u001b[31mred\u001b[0m', 'red', 'red'],
   ])('%j is shown as %j, or on one line as %j', (text, asIs, asLine) => {
-    expect(plain(text)).toBe(asIs)
+    expect(indented(text)).toBe(asIs)
     expect(oneLine(text)).toBe(asLine)
   })
 })

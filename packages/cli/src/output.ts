@@ -1,5 +1,5 @@
-import { stripVTControlCharacters } from 'node:util'
 import { type AgentEventPayloadMap, type AgentMessage, handOverAddress } from '@aiagent/client'
+import { colorCode, plainText } from './terminal-text.ts'
 
 /** How text stands out, or does not. */
 export interface Style {
@@ -13,7 +13,7 @@ export interface Style {
 
 /** @param color false returns every text as it is, without a single escape code */
 export function createStyle(color: boolean): Style {
-  const paint = (on: string, off: string) => (text: string) => (color ? `\u001b[${on}m${text}\u001b[${off}m` : text)
+  const paint = (on: string, off: string) => (text: string) => (color ? colorCode(on) + text + colorCode(off) : text)
   const bold = paint('1', '22')
   return {
     bold,
@@ -25,27 +25,26 @@ export function createStyle(color: boolean): Style {
   }
 }
 
-/**
- * Text of the service, fit for a terminal: escape codes and control characters are taken out, so that no answer can move
- * the cursor, rename the window or hide text.
- */
-export function plain(text: string): string {
-  return (
-    stripVTControlCharacters(text.replace(/\r\n?/g, '\n'))
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it is about
-      .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g, '')
-      .trim()
-  )
+/** Text of the service without control characters, on one line. */
+export function oneLine(text: string): string {
+  return plainText(text).trim().replace(/\s+/g, ' ')
 }
 
-/** The same on one line. */
-export function oneLine(text: string): string {
-  return plain(text).replace(/\s+/g, ' ')
+/** The name of who speaks, at the beginning of a line. It cannot look like the prompt. */
+export function speakerName(name: string): string {
+  return oneLine(name).replace(/^[>\s]+/, '')
+}
+
+/** Text of the service without control characters, on several lines. All but the first are indented. */
+export function indented(text: string): string {
+  return plainText(text)
+    .trim()
+    .replace(/\n(?!\n)/g, '\n  ')
 }
 
 /** What the agent said, with its sources, the options it offers, and where a human takes over. */
 export function formatAgentMessage(name: string, message: AgentMessage, style: Style): string {
-  const lines = [`${style.name(`${oneLine(name)}:`)} ${style.markdown(plain(message.content ?? ''))}`.trimEnd()]
+  const lines = [`${style.name(`${speakerName(name)}:`)} ${style.markdown(indented(message.content ?? ''))}`.trimEnd()]
   const sources = (message.sources ?? []).map(formatSource).filter(text => text !== '')
   if (sources.length > 0)
     lines.push(style.dim('  Sources:'), ...sources.map((text, at) => style.dim(`  [${at + 1}] ${text}`)))
@@ -79,7 +78,7 @@ export function formatHistory(history: readonly unknown[], agentName: string, st
 
 /** One earlier message: who said what. */
 export function formatLine(name: string, content: string, style: Style): string {
-  return style.dim(`${oneLine(name)}: ${plain(content)}`)
+  return style.dim(`${speakerName(name)}: ${indented(content)}`)
 }
 
 /** A wait as people say it: tenths below ten seconds, whole seconds above. */

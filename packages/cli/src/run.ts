@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { type CommandLine, parseCommandLine } from './command-line.ts'
 import { Interruption, type Io } from './io.ts'
 import { UsageError } from './option-values.ts'
+import { writeEntry } from './terminal-text.ts'
 
 /**
  * Runs one command line to its end.
@@ -15,7 +16,8 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     commandLine = parseCommandLine(args, io.env)
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
-    io.stderr.write(`aiagent: ${error.message}\n${error.hint}\n`)
+    writeEntry(io.stderr, `aiagent: ${error.message}`)
+    writeEntry(io.stderr, error.hint)
     return 2
   }
   try {
@@ -25,8 +27,8 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     if (io.interrupted.aborted) return reason instanceof Interruption ? reason.exitCode : 1
     const { explainFailure } = await import('./failure.ts')
     const detailed = 'options' in commandLine && commandLine.options.logLevel.showsStacks
-    io.stderr.write(`aiagent: ${explainFailure(error)}\n`)
-    if (detailed) io.stderr.write(`${withCauses(error)}\n`)
+    writeEntry(io.stderr, `aiagent: ${explainFailure(error)}`)
+    if (detailed) withCauses(error).forEach(text => writeEntry(io.stderr, text))
     return 1
   }
 }
@@ -62,9 +64,10 @@ async function readVersion(): Promise<string> {
   return String((manifest as { version: unknown }).version)
 }
 
-function withCauses(error: unknown): string {
-  const lines: string[] = []
+/** The stack of an error, and of each cause. */
+function withCauses(error: unknown): string[] {
+  const stacks: string[] = []
   for (let cause = error; cause !== undefined; cause = cause instanceof Error ? cause.cause : undefined)
-    lines.push(cause instanceof Error ? (cause.stack ?? cause.message) : String(cause))
-  return lines.join('\nCaused by: ')
+    stacks.push(cause instanceof Error ? (cause.stack ?? cause.message) : String(cause))
+  return stacks.map((stack, index) => (index === 0 ? stack : `Caused by: ${stack}`))
 }

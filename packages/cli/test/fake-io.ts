@@ -5,6 +5,8 @@ import { Interruption, type Io } from '../src/io.ts'
 export interface FakeIo {
   readonly io: Io
   readonly stdin: Readable
+  /** Types keys. They wait until somebody reads. Not for a piped input. */
+  type(keys: string): void
   /** What was written so far. */
   out(): string
   err(): string
@@ -25,7 +27,8 @@ export interface FakeIoOptions {
 
 export function createFakeIo({ input, env = {}, columns }: FakeIoOptions = {}): FakeIo {
   const controller = new AbortController()
-  const stdin: Readable = input === undefined ? new PassThrough() : Readable.from(input === '' ? [] : [input])
+  const keyboard = new PassThrough()
+  const stdin: Readable = input === undefined ? keyboard : Readable.from(input === '' ? [] : [input])
   const stdout = new Recorder()
   const stderr = new Recorder()
   if (columns !== undefined) {
@@ -35,6 +38,7 @@ export function createFakeIo({ input, env = {}, columns }: FakeIoOptions = {}): 
   return {
     io: { stdin, stdout, stderr, env, interrupted: controller.signal },
     stdin,
+    type: keys => void keyboard.write(keys),
     out: () => stdout.text,
     err: () => stderr.text,
     outHas: text => stdout.has(text),

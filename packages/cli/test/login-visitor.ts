@@ -47,7 +47,7 @@ export interface Page {
 
 /** The address of the login page in what the command printed. */
 export function loginAddressIn(text: string): string {
-  const found = /^https?:\/\/\S+code_challenge\S+$/m.exec(text)
-  if (!found) throw new Error(`There is no login address in: ${text}`)
-  return found[0]
+  const found = /^ *(https?:\/\/\S+code_challenge\S+)$/m.exec(text)
+  if (!found?.[1]) throw new Error(`There is no login address in: ${text}`)
+  return found[1]
 }

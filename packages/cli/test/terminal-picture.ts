@@ -8,7 +8,7 @@ export function terminalPicture(output: string, columns: number): string[] {
   let row = 0
   let column = 0
   // biome-ignore lint/suspicious/noControlCharactersInRegex: escape codes are what it reads
-  const codes = /\u001b\[(\d*)([A-Za-z])|\u001b|([\s\S])/gu
+  const codes = /\u001b\[([\d;]*)([A-Za-z])|\u001b|([\s\S])/gu
   for (const [all, digits = '', command, character] of output.matchAll(codes)) {
     const count = Number(digits || '1')
     if (character === '\n') {

@@ -5,7 +5,7 @@ const NOW = Date.UTC(2026, 10, 21, 12)
 const part = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
 const jwt = (claims: unknown, header: unknown = { alg: 'RS256' }) => `${part(header)}.${part(claims)}.c2ln-sentinel`
 const given = { source: 'given' } as const
-const describeText = (token: string) => describeToken(reportToken(token, given, NOW))
+const describeText = (token: string) => describeToken(reportToken(token, given, NOW)).join('\n')
 
 describe('reportToken', () => {
   it('tells claims, scopes and the remaining life', () => {
@@ -96,7 +96,7 @@ describe('describeToken', () => {
   it('never shows the token or its signature, in words or as JSON', () => {
     for (const token of [jwt({ sub: 'x' }), 'opaque-sentinel', 'a.b.sentinel']) {
       const report = reportToken(token, given, NOW)
-      const shown = describeToken(report) + JSON.stringify(report)
+      const shown = describeToken(report).join('\n') + JSON.stringify(report)
       expect(shown).not.toContain('sentinel')
       for (const each of token.split('.').filter(piece => piece.length > 1)) expect(shown).not.toContain(each)
     }

@@ -39,21 +39,18 @@ export function reportToken(
   }
 }
 
-/** The same in plain words, for a person. */
-export function describeToken(report: TokenReport): string {
+/** The same in plain words, line by line. */
+export function describeToken(report: TokenReport): string[] {
   const { form, algorithm, scopes, claims } = report
   const lines = [origin(report), life(report)]
   if (form === 'opaque')
-    return [...lines, 'It is opaque: only who issued it can read what it is good for.', ''].join('\n')
+    return [...lines, 'It is opaque: only who issued it can read what it is good for.']
   lines.push(scopes.length > 0 ? 'Scopes:' : 'Scopes: it names none.', ...scopes.map(scope => `  ${oneLine(scope)}`))
   const names = Object.keys(claims)
   const width = Math.max(0, ...names.map(name => oneLine(name).length))
   lines.push('Claims:', ...names.map(name => `  ${oneLine(name).padEnd(width)}  ${claimText(name, claims[name])}`))
-  lines.push(
-    `Signed with ${oneLine(algorithm ?? 'an unnamed algorithm')}; the signature is neither checked nor shown.`,
-    '',
-  )
-  return lines.join('\n')
+  lines.push(`Signed with ${oneLine(algorithm ?? 'an unnamed algorithm')}; the signature is neither checked nor shown.`)
+  return lines
 }
 
 function origin({ source, from }: TokenReport): string {

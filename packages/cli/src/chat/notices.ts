@@ -58,7 +58,7 @@ export function showNotices(options: NoticeOptions): void {
   agent.on('errorMessage', ({ payload: { message } }) => {
     const code = message.messageData?.error_code
     warn(
-      `The service reports an error: ${oneLine(message.content || 'it does not say which')}${code ? ` (${code})` : ''}`,
+      `The service reports an error: ${oneLine(message.content || 'it does not say which')}${code ? ` (${oneLine(String(code))})` : ''}`,
     )
   })
   agent.on('contextValidation', ({ payload }) => warn(formatContextIssues(payload)))
@@ -73,6 +73,6 @@ export function showNotices(options: NoticeOptions): void {
   agent.on('chatHistory', ({ payload }) => {
     const lines = owesHistory ? formatHistory(payload.message.chatHistory, agentName, style) : []
     owesHistory = false
-    if (lines.length > 0) show([style.dim('Earlier in this conversation:'), ...lines].join('\n'))
+    if (lines.length > 0) [style.dim('Earlier in this conversation:'), ...lines].forEach(show)
   })
 }

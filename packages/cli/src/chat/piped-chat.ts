@@ -2,6 +2,7 @@ import { type AiAgent, createGracefulDisconnectMessage } from '@aiagent/client'
 import { CommandFailure } from '../failure.ts'
 import type { Io } from '../io.ts'
 import { formatAgentMessage, formatSeconds, oneLine, type Style } from '../output.ts'
+import { writeEntry } from '../terminal-text.ts'
 import { maskedNote } from './masked-note.ts'
 import { type TurnEnd, TurnTaking } from './turn-taking.ts'
 
@@ -28,7 +29,7 @@ export interface PipedChatOptions {
 export async function chatFromPipe(options: PipedChatOptions): Promise<void> {
   const { agent, io, lines, style, answerTimeoutMs, onLeaving } = options
   const turns = new TurnTaking()
-  const print = (text: string) => io.stdout.write(`${text}\n`)
+  const print = (text: string) => writeEntry(io.stdout, text)
   watch(agent, turns, message => print(message), style)
 
   let refused = 0

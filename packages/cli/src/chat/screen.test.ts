@@ -29,12 +29,12 @@ describe('Screen', () => {
     const { screen, fake, picture } = open()
     type(fake, typed)
     screen.print('An answer\nof two rows')
-    expect(picture()).toEqual(['An answer', 'of two rows', ...rows])
+    expect(picture()).toEqual(['An answer', '  of two rows', ...rows])
     screen.setStatus('typing')
     screen.print('More')
-    expect(picture()).toEqual(['An answer', 'of two rows', 'More', 'typing', ...rows])
+    expect(picture()).toEqual(['An answer', '  of two rows', 'More', 'typing', ...rows])
     screen.setStatus(undefined)
-    expect(picture()).toEqual(['An answer', 'of two rows', 'More', ...rows])
+    expect(picture()).toEqual(['An answer', '  of two rows', 'More', ...rows])
   })
 
   it('keeps the place of the cursor within the line', () => {

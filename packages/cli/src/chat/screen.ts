@@ -1,5 +1,6 @@
 import { clearScreenDown, createInterface, cursorTo, type Interface, moveCursor } from 'node:readline'
 import type { Io } from '../io.ts'
+import { renderText, writeEntry } from '../terminal-text.ts'
 
 export interface ScreenOptions {
   io: Pick<Io, 'stdin' | 'stdout'>
@@ -62,7 +63,7 @@ export class Screen {
   /** Shows text above the line that is being typed, which stays as it is. */
   print(text: string): void {
     this.#eraseInput()
-    this.#options.io.stdout.write(`${text}\n`)
+    writeEntry(this.#options.io.stdout, text)
     this.#refresh()
   }
 
@@ -71,7 +72,7 @@ export class Screen {
     if (status === this.#status) return
     this.#status = status
     this.#eraseInput()
-    this.#readline?.setPrompt(status === undefined ? this.#options.prompt : `${status}\n${this.#options.prompt}`)
+    this.#readline?.setPrompt(this.#prompt())
     this.#refresh()
   }
 
@@ -82,8 +83,8 @@ export class Screen {
 
   #start(): void {
     if (this.#readline || this.#hasLeft) return
-    const { io, ansi, prompt } = this.#options
-    const readline = createInterface({ input: io.stdin, output: io.stdout, terminal: ansi, prompt, historySize: 500 })
+    const { io, ansi } = this.#options
+    const readline = createInterface({ input: io.stdin, output: io.stdout, terminal: ansi, prompt: this.#prompt(), historySize: 500 })
     this.#readline = readline
     if (ansi) {
       // Ahead of readline's own listener: a line that is entered stays on the screen without the status above it.
@@ -105,6 +106,12 @@ export class Screen {
       this.#listener?.onClose()
     })
     this.#refresh()
+  }
+
+  /** The prompt, below the status where there is one. */
+  #prompt(): string {
+    const prompt = renderText(this.#options.prompt)
+    return this.#status === undefined ? prompt : `${renderText(this.#status)}\n${prompt}`
   }
 
   #hand(line: string): void {

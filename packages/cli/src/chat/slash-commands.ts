@@ -1,5 +1,5 @@
 import type { AiAgent } from '@aiagent/client'
-import { formatLine, type Style } from '../output.ts'
+import { formatLine, oneLine, type Style } from '../output.ts'
 
 export interface SlashCommandParts {
   agent: AiAgent
@@ -40,7 +40,7 @@ const COMMANDS: Readonly<Record<string, SlashCommand>> = {
       print(
         [
           `  Connection: ${STATE_WORDS[agent.getState()]}`,
-          `  Session:    ${sessionId() ?? 'none'}`,
+          `  Session:    ${oneLine(sessionId() ?? 'none')}`,
           `  Waiting:    ${agent.getQueueSize()} to be sent`,
         ].join('\n'),
       ),
@@ -54,7 +54,8 @@ const COMMANDS: Readonly<Record<string, SlashCommand>> = {
       const lines = said.map(({ message, direction }) =>
         formatLine(direction === 'sent' ? 'You' : (message.from ?? 'Agent'), message.content ?? '', style),
       )
-      print(lines.length > 0 ? lines.join('\n') : style.dim('Nothing was said yet.'))
+      if (lines.length > 0) lines.forEach(print)
+      else print(style.dim('Nothing was said yet.'))
     },
   },
   reconnect: { help: 'close the connection and open it again', run: ({ reconnect }) => reconnect() },

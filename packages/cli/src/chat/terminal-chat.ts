@@ -1,6 +1,6 @@
 import type { AiAgent } from '@aiagent/client'
 import { explainFailure, type FailureSetting } from '../failure.ts'
-import { formatAgentMessage, oneLine, optionsOf, plain, type Style } from '../output.ts'
+import { formatAgentMessage, oneLine, optionsOf, type Style } from '../output.ts'
 import { maskedNote } from './masked-note.ts'
 import type { Screen } from './screen.ts'
 import { runSlashCommand, type SlashCommandParts } from './slash-commands.ts'
@@ -50,7 +50,7 @@ export function chatInTerminal(options: TerminalChatOptions): Promise<void> {
     if (text.startsWith('//')) return send(text.slice(1))
     if (text.startsWith('/')) return runSlashCommand(text.slice(1).toLowerCase(), parts)
     const option = /^\d+$/.test(text) ? offered[Number(text) - 1] : undefined
-    if (option !== undefined) print(style.dim(`  → ${plain(option)}`))
+    if (option !== undefined) print(style.dim(`  → ${oneLine(option)}`))
     return send(option ?? text)
   }
   return new Promise(resolve => {

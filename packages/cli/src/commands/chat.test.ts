@@ -216,14 +216,14 @@ describe('chat in a terminal', () => {
 
   it('has commands for help, state and transcript', async () => {
     const server = await serve()
-    const { fake, type, ended } = await openTerminal(server)
+    const { fake, type, ended, picture } = await openTerminal(server)
     type('//Hello\r')
     await fake.outHas('You said /Hello.')
     type('/help\r/state\r/transcript\r/nonsense\r')
     const out = await fake.outHas('There is no command /nonsense.')
     expect(out).toContain('/reconnect   close the connection and open it again')
     expect(out).toContain(`Connection: connected\n  Session:    ${sessionOf(server)}\n  Waiting:    0 to be sent`)
-    expect(out).toContain('You: /Hello\nHelp Centre: You said /Hello.')
+    expect(picture().join('\n')).toContain('You: /Hello\nHelp Centre: You said /Hello.')
     type('/quit\r')
     expect(await ended).toBe(0)
   })

@@ -14,7 +14,8 @@ import { startEmulator } from '../emulated-service.ts'
 import { CommandFailure, explainFailure } from '../failure.ts'
 import type { Io } from '../io.ts'
 import { signIn } from '../login/sign-in.ts'
-import { createStyle, type Style } from '../output.ts'
+import { createStyle, speakerName, type Style } from '../output.ts'
+import { writeEntry } from '../terminal-text.ts'
 
 /**
  * Holds a conversation: with whoever sits at the terminal, or with what is piped in.
@@ -64,7 +65,7 @@ function openStage({ color }: ChatOptions, io: Io): Stage {
   const style = createStyle(color && ansi)
   const screen = stdin.isTTY ? new Screen({ io, ansi, prompt: style.bold('> ') }) : undefined
   // Of a piped conversation only what is said goes to the output: it may be read by a program.
-  return { style, screen, show: text => (screen ? screen.print(text) : void stderr.write(`${text}\n`)) }
+  return { style, screen, show: text => (screen ? screen.print(text) : writeEntry(stderr, text)) }
 }
 
 /** The token of a person, where there is one: theirs, or that of a login. */
@@ -126,7 +127,7 @@ async function converse({ agent, options, setting, stage, io }: Conversation): P
   showCall({ agent, style: screen ? style : createStyle(false), show })
   agent.on('connected', event => (sessionId = event.sessionId))
   agent.once('initialized', ({ payload }) => {
-    const name = payload.agent?.name || setting.agent
+    const name = speakerName(payload.agent?.name || setting.agent)
     const chosen = formatPlace(payload)
     if (chosen) show(screen ? style.dim(chosen) : chosen)
     screen?.print(style.dim(`${name} at ${setting.endpoint}. Ask a question, or type /help; Ctrl-D leaves.`))

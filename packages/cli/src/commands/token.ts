@@ -8,6 +8,7 @@ import type { TokenOptions, TokenSource } from '../command-line.ts'
 import { startEmulator } from '../emulated-service.ts'
 import { CommandFailure, explainFailure } from '../failure.ts'
 import type { Io } from '../io.ts'
+import { printableJson, writeEntry } from '../terminal-text.ts'
 
 interface FoundToken extends Pick<TokenReport, 'source' | 'from'> {
   token: string
@@ -24,15 +25,16 @@ interface FoundToken extends Pick<TokenReport, 'source' | 'from'> {
 export async function token(options: TokenOptions, io: Io): Promise<number> {
   const { note, ...found } = await findToken(options, io)
   const report = reportToken(found.token, found, Date.now())
-  io.stdout.write(options.json ? `${JSON.stringify(report, null, 2)}\n` : describeToken(report))
-  if (note !== undefined) io.stderr.write(`${note}\n`)
+  if (options.json) io.stdout.write(`${printableJson(report)}\n`)
+  else for (const entry of describeToken(report)) writeEntry(io.stdout, entry)
+  if (note !== undefined) writeEntry(io.stderr, note)
   return 0
 }
 
 async function findToken(options: TokenOptions, io: Io): Promise<FoundToken> {
   const { source, logLevel } = options
   const logger = new Logger({ level: logLevelOf(logLevel), enableConsole: false })
-  showLog(logger, logLevel, line => io.stderr.write(`${line}\n`))
+  showLog(logger, logLevel, entry => writeEntry(io.stderr, entry))
   switch (source.kind) {
     case 'anonymous':
       return anonymousToken(options, logger, io)

@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto'
+import type { Writable } from 'node:stream'
+import { stripVTControlCharacters } from 'node:util'
+
+/** Stands at both ends of a colour code of this program. Random, so that no text from elsewhere contains it. */
+const KEY = randomBytes(8).toString('hex')
+const OWN_CODE = new RegExp(`\u0001${KEY}([\\d;]+)m`, 'g')
+
+/** A colour code, as text that only {@link renderText} turns into an escape code. */
+export function colorCode(parameters: string): string {
+  return `\u0001${KEY}${parameters}m`
+}
+
+const LINE_BREAKS = /\r\n?|[\u0085\u2028\u2029]/g
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is removed
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad]/g
+
+/** Scripts whose spelling needs the zero-width joiner and non-joiner. */
+const JOINING = ['Arabic', 'Bengali', 'Devanagari', 'Gujarati', 'Gurmukhi', 'Kannada', 'Khmer', 'Malayalam']
+  .concat('Mongolian', 'Myanmar', 'Oriya', 'Sinhala', 'Syriac', 'Tamil', 'Telugu', 'Thaana')
+  .map(script => `\\p{Script=${script}}`)
+  .join('')
+/** Joiners and variation selectors in emoji and in the scripts that need them. */
+const NEEDED = [
+  '(?<=[\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f])\\u200d(?=\\p{Extended_Pictographic})',
+  `(?<=[${JOINING}])[\\u200c\\u200d](?=[${JOINING}])`,
+  '(?<=\\p{Emoji})[\\ufe0e\\ufe0f]',
+].join('|')
+/** Bidirectional controls, zero-width characters, fillers, variation selectors and tags. */
+const INVISIBLE =
+  '[\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u202a-\\u202e\\u2060-\\u206f\\u3164' +
+  '\\ufe00-\\ufe0f\\ufeff\\uffa0\\ufff9-\\ufffb\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}]'
+const NEEDED_OR_INVISIBLE = new RegExp(`(${NEEDED})|${INVISIBLE}`, 'gu')
+
+/**
+ * Text without escape codes and control characters. Characters that are invisible or change the direction of the text
+ * are shown as `<U+202E>`. Line breaks and tabs stay.
+ */
+export function plainText(text: string): string {
+  return stripVTControlCharacters(text.replace(LINE_BREAKS, '\n'))
+    .replace(CONTROLS, '')
+    .replace(NEEDED_OR_INVISIBLE, (character: string, needed: string | undefined) => needed ?? codePoint(character))
+}
+
+/**
+ * Text as a terminal may get it: {@link plainText} with the colours of this program. Continuation lines are indented, so
+ * that no line of the service looks like the prompt.
+ */
+export function renderText(text: string): string {
+  return (
+    text
+      .split(OWN_CODE)
+      // Every second part is the parameters of a colour code.
+      .map((part, index) => (index % 2 === 0 ? plainText(part) : `\u001b[${part}m`))
+      .join('')
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: a line may begin with a colour
+      .replace(/\n(?!(?:\u001b\[[\d;]+m)*(?:[ \t\n]|$))/g, '\n  ')
+  )
+}
+
+/** Writes one entry with a line break at its end. Every text that may come from a service is written here. */
+export function writeEntry(stream: Writable, text: string): void {
+  stream.write(`${renderText(text)}\n`)
+}
+
+/** A value as JSON in which control and invisible characters are escaped. */
+export function printableJson(value: unknown): string {
+  return JSON.stringify(value, null, 2).replace(
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is escaped
+    new RegExp(`[\\u007f-\\u009f\\u00ad\\u2028\\u2029]|${INVISIBLE}`, 'gu'),
+    character => Array.from({ length: character.length }, (_, at) => escapeUnit(character.charCodeAt(at))).join(''),
+  )
+}
+
+const escapeUnit = (unit: number) => `\\u${unit.toString(16).padStart(4, '0')}`
+
+const codePoint = (character: string) =>
+  `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`
