@@ -66,7 +66,6 @@ export function writeEntry(stream: Writable, text: string): void {
 /** A value as JSON in which control and invisible characters are escaped. */
 export function printableJson(value: unknown): string {
   return JSON.stringify(value, null, 2).replace(
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is escaped
     new RegExp(`[\\u007f-\\u009f\\u00ad\\u2028\\u2029]|${INVISIBLE}`, 'gu'),
     character => Array.from({ length: character.length }, (_, at) => escapeUnit(character.charCodeAt(at))).join(''),
   )

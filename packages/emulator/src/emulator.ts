@@ -1,28 +1,28 @@
 import { CLOSE_CODE } from '@aiagent/protocol'
-import { builtInReply } from './chat/built-in-reply.ts'
 import { ChatService } from './chat/chat-service.ts'
+import { defaultReply } from './chat/default-reply.ts'
 import { createSocketClass, type EmulatedSocketClass } from './chat/emulated-socket.ts'
 import type { Reply } from './chat/reply.ts'
 import type { Upgrade } from './chat/socket-end.ts'
+import { createUpgradeHandler, NO_RESPONSE } from './chat/upgrade-handler.ts'
 import { type Clock, systemClock } from './clock.ts'
+import { refuseControl } from './control/access.ts'
+import { createControl, type EmulatorControl } from './control/control.ts'
 import { CONTROL_PATH, createControlApp } from './control/control-app.ts'
-import { refuseControl } from './control/loopback.ts'
-import { createControl, type EmulatorControl } from './control.ts'
-import { DEFAULT_WORLD } from './default-world.ts'
-import { createDoor, NOBODY } from './door.ts'
+import type { RequestConnection } from './faults/apply-faults.ts'
 import type { FaultSchedule } from './faults/fault-schedule.ts'
-import type { RequestCarrier } from './faults/meet-faults.ts'
-import { type EmulatorFaults, Faults } from './faults.ts'
-import { deadHost, Lifeline } from './lifeline.ts'
+import { type EmulatorFaults, Faults } from './faults/faults.ts'
+import { Availability, unreachable } from './lifecycle/availability.ts'
+import { rejectOnAbort } from './lifecycle/reject-on-abort.ts'
+import { createRestarter, type PortListener } from './lifecycle/restart.ts'
 import { CALLBACK_PAGE } from './oauth/callback-page.ts'
 import { TokenKeys, type TokenVerifier } from './oauth/keys.ts'
 import { createRandom } from './random.ts'
 import { createRestApp } from './rest/app.ts'
-import { createRestarter, type PortListener } from './restart.ts'
-import type { WorldSeed } from './seed.ts'
 import { DEFAULT_SETTINGS, type EmulatorSettings } from './settings.ts'
-import { untilAborted } from './until-aborted.ts'
-import { World } from './world.ts'
+import { DEFAULT_WORLD } from './world/default-world.ts'
+import type { WorldSeed } from './world/seed.ts'
+import { World } from './world/world.ts'
 
 export interface EmulatorOptions {
   /** Everything random comes from this number: the same seed gives the same ids, keys and choices. @default 1 */
@@ -45,7 +45,7 @@ export interface EmulatorOptions {
 }
 
 /** Who brings a request from a real port. */
-export interface PortCarrier extends RequestCarrier {
+export interface PortRequest extends RequestConnection {
   /** Address of the other end of the connection. The controls are for this machine alone. */
   remoteAddress?: string | undefined
 }
@@ -66,13 +66,13 @@ export interface Emulator {
   /** In place of the browser's class, for chat addresses of this service. Connections to other hosts fail with 1006. */
   readonly WebSocket: EmulatedSocketClass
   /** Answers a request from a real port, whatever host it names. */
-  handle(request: Request, carrier?: PortCarrier): Promise<Response>
+  handle(request: Request, carrier?: PortRequest): Promise<Response>
   /** Judges the address of a chat connection from a real port, before it is accepted. Later while a fault holds it up. */
   upgrade(url: URL, headers?: Readonly<Record<string, string>>): Upgrade | Promise<Upgrade>
   /** Has a real port go down and come back when the service restarts. */
-  listenWith(listener: PortListener): void
+  setPortListener(listener: PortListener): void
   /** Lets tokens of a further issuer under the same origin count: those that the function recognizes. */
-  admitTokens(verify: TokenVerifier): void
+  addTokenVerifier(verify: TokenVerifier): void
   /** The next place in the order of issue, for a token of a further issuer. */
   nextTokenSerial(): number
   /** Shuts down: every chat connection is closed with 1001, no timer is left, and later calls fail like a dead host. */
@@ -86,7 +86,7 @@ export interface Emulator {
  * @throws {FaultError} when the schedule of faults has a mistake
  */
 export function createEmulator(options: EmulatorOptions = {}): Emulator {
-  const { seed = 1, clock = systemClock, reply = builtInReply } = options
+  const { seed = 1, clock = systemClock, reply = defaultReply } = options
   const { offersLogin = false, callbackPage = CALLBACK_PAGE } = options
   const origin = readOrigin(options.origin ?? 'http://emulator.test')
   const settings: EmulatorSettings = { ...DEFAULT_SETTINGS, ...options.settings }
@@ -94,16 +94,16 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const random = createRandom(seed)
   const keys = new TokenKeys(clock, random, world.tenant.id)
   const faults = new Faults(clock, seed)
-  const lifeline = new Lifeline(origin)
+  const availability = new Availability(origin)
   const chat = new ChatService({ world, clock, settings, keys, random, reply })
   const control = createControl({ chat, keys, settings, world })
   let listener: PortListener | undefined
-  const restarter = createRestarter({ chat, clock, lifeline, waits: faults.waits, listener: () => listener })
-  faults.aimAt({ chat, control, world, restart: restarter.restart })
+  const restarter = createRestarter({ chat, clock, availability, waits: faults.waits, listener: () => listener })
+  faults.bind({ chat, control, world, restart: restarter.restart })
 
   const app = createRestApp({ world, clock, random, settings, keys, origin, offersLogin, callbackPage, faults })
   const controlApp = createControlApp({ control, faults, settings, world, isConnected: id => chat.isConnected(id) })
-  const door = createDoor({ chat, clock, faults, lifeline, settings, world })
+  const upgrade = createUpgradeHandler({ chat, clock, faults, availability, settings, world })
   const hosts = new Set([new URL(origin).host, `chat.${world.tenant.aiAgentDomain}`])
   if (options.faults) faults.schedule(options.faults)
 
@@ -116,27 +116,27 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     fetch: async (input, init) => {
       const request = new Request(input, init)
       const url = new URL(request.url)
-      if (lifeline.isClosed || url.origin !== origin) throw deadHost(url.origin)
+      if (availability.isClosed || url.origin !== origin) throw unreachable(url.origin)
       // Whoever has the emulator in hand may control it: no address is asked for, and a restart does not stop it.
       if (isControl(url)) return controlApp.fetch(request)
-      return untilAborted([request.signal, lifeline.signal], () => Promise.resolve(app.fetch(request)))
+      return rejectOnAbort([request.signal, availability.signal], () => Promise.resolve(app.fetch(request)))
     },
-    WebSocket: createSocketClass(url => (hosts.has(url.host) ? door(url) : NOBODY)),
+    WebSocket: createSocketClass(url => (hosts.has(url.host) ? upgrade(url) : NO_RESPONSE)),
     handle: async (request, carrier = {}) => {
       if (!isControl(new URL(request.url))) return app.fetch(request, carrier)
       const refusal = refuseControl(request, carrier.remoteAddress)
       if (refusal === undefined) return controlApp.fetch(request)
       return Response.json({ code: '403-000', message: refusal }, { status: 403 })
     },
-    upgrade: door,
-    listenWith: portListener => {
+    upgrade,
+    setPortListener: portListener => {
       listener = portListener
     },
-    admitTokens: verify => keys.admit(verify),
+    addTokenVerifier: verify => keys.admit(verify),
     nextTokenSerial: () => keys.nextSerial(),
     close: () => {
       restarter.stop()
-      lifeline.close()
+      availability.close()
       faults.stop()
       chat.drop(CLOSE_CODE.GOING_AWAY, 'The service shuts down')
       chat.stop()

@@ -7,23 +7,24 @@ export {
   type SocketMessageEvent,
 } from './chat/emulated-socket.ts'
 export type { Answer, Reply, ReplyRequest } from './chat/reply.ts'
-export type { CarriedConnection, ChatConnection, Refusal, SocketEnd, Upgrade } from './chat/socket-end.ts'
+export type { ChatConnection, Refusal, SocketConnection, SocketEnd, Upgrade } from './chat/socket-end.ts'
 export type { Clock } from './clock.ts'
 export { CONNECTOR_PATH, CONNECTOR_SCRIPT } from './connector/connector-script.ts'
 export type { ConnectedApp, DepartmentSeed, PortalSeed, ProfileSeed } from './contact-center/contact-center-seed.ts'
 export type { LastUsedProfiles } from './contact-center/last-used-profiles.ts'
-export type { EmulatorControl } from './control.ts'
-export { DEFAULT_WORLD } from './default-world.ts'
-export { createEmulator, type Emulator, type EmulatorOptions, type PortCarrier } from './emulator.ts'
+export type { EmulatorControl } from './control/control.ts'
+export { createEmulator, type Emulator, type EmulatorOptions, type PortRequest } from './emulator.ts'
 export { type Fault, FaultError, parseFault, type StandingFault, type StandingKind } from './faults/fault.ts'
 export type { FaultInForce } from './faults/fault-rules.ts'
 export { type FaultSchedule, parseFaultSchedule, type ScheduledFault } from './faults/fault-schedule.ts'
-export type { AppliedFault, EmulatorFaults, FaultSelection } from './faults.ts'
+export type { AppliedFault, EmulatorFaults, FaultSelection } from './faults/faults.ts'
+export type { PortListener } from './lifecycle/restart.ts'
 export type { TokenVerifier, VerifiedToken } from './oauth/keys.ts'
 export { AUTH_REDIRECT_PATH } from './oauth/login-addresses.ts'
 export { tokenPaths } from './oauth/metadata.ts'
-export type { RecordedRequest } from './recording.ts'
-export type { PortListener } from './restart.ts'
+export { DEFAULT_SETTINGS, type EmulatorSettings } from './settings.ts'
+export { DEFAULT_WORLD } from './world/default-world.ts'
+export type { RecordedRequest } from './world/recording.ts'
 export type {
   AgentSeed,
   ClientSeed,
@@ -31,6 +32,5 @@ export type {
   TenantSeed,
   UserSeed,
   WorldSeed,
-} from './seed.ts'
-export { DEFAULT_SETTINGS, type EmulatorSettings } from './settings.ts'
-export type { HistoryEntry, RecordedFrame, SessionRecord, World } from './world.ts'
+} from './world/seed.ts'
+export type { HistoryEntry, RecordedFrame, SessionRecord, World } from './world/world.ts'

@@ -43,8 +43,7 @@ export function reportToken(
 export function describeToken(report: TokenReport): string[] {
   const { form, algorithm, scopes, claims } = report
   const lines = [origin(report), life(report)]
-  if (form === 'opaque')
-    return [...lines, 'It is opaque: only who issued it can read what it is good for.']
+  if (form === 'opaque') return [...lines, 'It is opaque: only who issued it can read what it is good for.']
   lines.push(scopes.length > 0 ? 'Scopes:' : 'Scopes: it names none.', ...scopes.map(scope => `  ${oneLine(scope)}`))
   const names = Object.keys(claims)
   const width = Math.max(0, ...names.map(name => oneLine(name).length))

@@ -84,7 +84,13 @@ export class Screen {
   #start(): void {
     if (this.#readline || this.#hasLeft) return
     const { io, ansi } = this.#options
-    const readline = createInterface({ input: io.stdin, output: io.stdout, terminal: ansi, prompt: this.#prompt(), historySize: 500 })
+    const readline = createInterface({
+      input: io.stdin,
+      output: io.stdout,
+      terminal: ansi,
+      prompt: this.#prompt(),
+      historySize: 500,
+    })
     this.#readline = readline
     if (ansi) {
       // Ahead of readline's own listener: a line that is entered stays on the screen without the status above it.

@@ -1,5 +1,5 @@
 import { type AgentEventPayloadMap, AiAgent, Logger, type PreAuthConfig } from '@aiagent/client'
-import { demoPerson } from '../auth/demo-person.ts'
+import { demoUserAuth } from '../auth/demo-user.ts'
 import { showCall } from '../chat/call-notices.ts'
 import { choose, followGates, nameOf } from '../chat/choices.ts'
 import { type ConnectorFile, findConnector } from '../chat/connector-file.ts'
@@ -10,11 +10,11 @@ import { chatFromPipe } from '../chat/piped-chat.ts'
 import { Screen } from '../chat/screen.ts'
 import { chatInTerminal } from '../chat/terminal-chat.ts'
 import type { ChatOptions } from '../command-line.ts'
-import { startEmulator } from '../emulated-service.ts'
 import { CommandFailure, explainFailure } from '../failure.ts'
 import type { Io } from '../io.ts'
 import { signIn } from '../login/sign-in.ts'
-import { createStyle, speakerName, type Style } from '../output.ts'
+import { createStyle, type Style, speakerName } from '../output.ts'
+import { startEmulator } from '../start-emulator.ts'
 import { writeEntry } from '../terminal-text.ts'
 
 /**
@@ -33,7 +33,7 @@ export async function chat(options: ChatOptions, io: Io): Promise<number> {
     const { platform } = options.initParams
     connector = await findConnector({ platform, file: options.connector, isEmulated: server !== undefined })
     const given = await findToken(options, setting, stage, io)
-    const auth = given ?? (server && demoPerson(server.emulator, options.agent, options.as))
+    const auth = given ?? (server && demoUserAuth(server.emulator, options.agent, options.as))
     agent = createAgent(options, setting.endpoint, auth, connector)
     await converse({ agent, options, setting, stage, io })
     return 0

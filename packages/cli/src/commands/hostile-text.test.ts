@@ -133,7 +133,17 @@ describe('text of the service on the terminal', { timeout: 30_000 }, () => {
     const server = await serve()
     const { control, faults } = server.emulator
     const token = agent === 'desk' ? ['--token', control.issueToken({ subject: 'desk-agent' })] : []
-    const args = ['--endpoint', server.url, '--agent', agent, '--answer-timeout', '0.2', '--log-level', 'trace', ...token]
+    const args = [
+      '--endpoint',
+      server.url,
+      '--agent',
+      agent,
+      '--answer-timeout',
+      '0.2',
+      '--log-level',
+      'trace',
+      ...token,
+    ]
     const input = '1\n1\n1\nHello\n'
     for (const fault of [
       { status: 200, body: poison(rest[name]) },
@@ -162,7 +172,10 @@ describe('text of the service on the terminal', { timeout: 30_000 }, () => {
     expect(offences(await outputOf(chat))).toEqual([])
     const rows = terminalPicture(chat.fake.out(), COLUMNS)
     expect(rows.find(row => row.includes('Ask a question'))).toMatch(/^Help/)
-    expect(rows.filter(row => row.includes('You said Hello.'))).toEqual([expect.stringMatching(/^Help/), expect.stringMatching(/^Help/)])
+    expect(rows.filter(row => row.includes('You said Hello.'))).toEqual([
+      expect.stringMatching(/^Help/),
+      expect.stringMatching(/^Help/),
+    ])
   })
 
   it.each([

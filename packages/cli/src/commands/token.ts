@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { AuthenticationService, Logger } from '@aiagent/client'
-import { meetAgent } from '../auth/meet-agent.ts'
-import { readSecretLine } from '../auth/secret-line.ts'
+import { loadAgent } from '../auth/load-agent.ts'
+import { readSecretLine } from '../auth/read-secret.ts'
 import { describeToken, reportToken, type TokenReport } from '../auth/token-report.ts'
 import { logLevelOf, showLog } from '../chat/log-lines.ts'
 import type { TokenOptions, TokenSource } from '../command-line.ts'
-import { startEmulator } from '../emulated-service.ts'
 import { CommandFailure, explainFailure } from '../failure.ts'
 import type { Io } from '../io.ts'
+import { startEmulator } from '../start-emulator.ts'
 import { printableJson, writeEntry } from '../terminal-text.ts'
 
 interface FoundToken extends Pick<TokenReport, 'source' | 'from'> {
@@ -52,18 +52,18 @@ async function anonymousToken(options: TokenOptions, logger: Logger, io: Io): Pr
   const server = options.endpoint === undefined ? await startEmulator() : undefined
   const endpoint = options.endpoint ?? server?.url ?? ''
   try {
-    const meeting = await meetAgent({
+    const loaded = await loadAgent({
       endpoint,
       logger,
       signal: io.interrupted,
       ...(agentId !== undefined && { agentId }),
       ...(scopes && { scopes }),
     })
-    const wantsLogin = meeting.agent?.isAuthenticated === true
+    const wantsLogin = loaded.agent?.isAuthenticated === true
     return {
       source: 'anonymous',
       from: server ? 'an emulator' : endpoint,
-      token: meeting.token,
+      token: loaded.token,
       ...(wantsLogin && { note: `The agent ${agentId} takes signed-in people only: aiagent chat --login.` }),
     }
   } catch (error) {

@@ -1,13 +1,13 @@
 import type { Logger, PreAuthConfig } from '@aiagent/client'
-import { meetAgent } from '../auth/meet-agent.ts'
+import { loadAgent } from '../auth/load-agent.ts'
 import type { LoginOptions } from '../command-line.ts'
 import { CommandFailure } from '../failure.ts'
 import type { Io } from '../io.ts'
 import { formatSeconds, oneLine } from '../output.ts'
-import { browserCommands, openBrowser } from './browser.ts'
 import { fetchLoginMetadata, fetchProviderFacts } from './login-addresses.ts'
 import { loginMetadataPath, planLogin } from './login-plan.ts'
-import { openLoopback } from './loopback.ts'
+import { browserCommands, openBrowser } from './open-browser.ts'
+import { openRedirectListener } from './redirect-listener.ts'
 import { TimeLimitReached, withTimeLimit } from './time-limit.ts'
 import { type GrantedTokens, type LoginRequest, TokenExchange } from './token-exchange.ts'
 
@@ -32,7 +32,7 @@ export interface SignInOptions {
 export async function signIn(options: SignInOptions): Promise<PreAuthConfig | undefined> {
   const { endpoint, agentId, login, io, logger, show } = options
   const signal = io.interrupted
-  const { deployment, agent } = await meetAgent({ endpoint, agentId, logger, signal })
+  const { deployment, agent } = await loadAgent({ endpoint, agentId, logger, signal })
   if (!agent?.isAuthenticated) {
     show(`${oneLine(agent?.name || agentId)} takes anybody: there is no need to sign in.`)
     return undefined
@@ -40,19 +40,19 @@ export async function signIn(options: SignInOptions): Promise<PreAuthConfig | un
   const metadata = await fetchLoginMetadata(deployment.apiDomain, loginMetadataPath(agent, deployment), signal)
   const plan = planLogin({ deployment, agent, metadata, clientId: login.clientId })
   const exchange = new TokenExchange(plan, await fetchProviderFacts(plan, signal))
-  const tokens = await askPerson(exchange, options)
+  const tokens = await waitForUser(exchange, options)
   show(tokens.name === undefined ? 'Signed in.' : `Signed in as ${oneLine(tokens.name)}.`)
   return asPreAuth(tokens, exchange, signal)
 }
 
 /** Sends the person to the login page, and waits until they are back. */
-async function askPerson(exchange: TokenExchange, { login, io, show }: SignInOptions): Promise<GrantedTokens> {
+async function waitForUser(exchange: TokenExchange, { login, io, show }: SignInOptions): Promise<GrantedTokens> {
   const { timeoutMs } = login
-  const loopback = await openLoopback()
+  const listener = await openRedirectListener()
   try {
-    const request = await exchange.createRequest(loopback.redirectUri)
+    const request = await exchange.createRequest(listener.redirectUri)
     const answer = await withTimeLimit(timeoutMs, io.interrupted, async limit => {
-      const answered = loopback.answerTo(request.state, limit)
+      const answered = listener.answerTo(request.state, limit)
       await Promise.race([showLoginPage(request, timeoutMs, io, show), answered])
       return answered
     })
@@ -63,7 +63,7 @@ async function askPerson(exchange: TokenExchange, { login, io, show }: SignInOpt
       `Nobody signed in within ${formatWait(timeoutMs)}. Start again; --login-timeout gives more time.`,
     )
   } finally {
-    await loopback.close()
+    await listener.close()
   }
 }
 

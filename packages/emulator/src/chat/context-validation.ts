@@ -1,5 +1,5 @@
 import type { ContextValidationIssue } from '@aiagent/protocol'
-import type { ContextAttributeSeed } from '../seed.ts'
+import type { ContextAttributeSeed } from '../world/seed.ts'
 
 /** What became of a context that a client gave. */
 export interface ContextVerdict {

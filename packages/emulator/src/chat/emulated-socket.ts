@@ -1,4 +1,4 @@
-import type { CarriedConnection, Upgrade } from './socket-end.ts'
+import type { SocketConnection, Upgrade } from './socket-end.ts'
 
 /** An event of an emulated socket: the members that the events of a browser's WebSocket have, as far as they are used. */
 export interface SocketEvent {
@@ -67,10 +67,10 @@ export class EmulatedSocket {
 
   #readyState: 0 | 1 | 2 | 3 = CONNECTING
   #bufferedAmount = 0
-  #service: CarriedConnection | undefined
+  #service: SocketConnection | undefined
   readonly #listeners = new Map<EventName, Map<Listener, boolean>>()
-  readonly #toService = new Way()
-  readonly #toClient = new Way()
+  readonly #toService = new OrderedChannel()
+  readonly #toClient = new OrderedChannel()
 
   /** @throws {SyntaxError} when the address is none, or has another scheme than ws, wss, http or https */
   constructor(url: string | URL, approach: Approach) {
@@ -192,7 +192,7 @@ export class EmulatedSocket {
 type Closing = Pick<SocketCloseEvent, 'code' | 'reason' | 'wasClean' | 'httpStatus'>
 
 /** One direction of a connection: runs what is given to it later, in order, and all that has gathered in one go. */
-class Way {
+class OrderedChannel {
   #steps: (() => void)[] = []
   #scheduled = false
 

@@ -8,7 +8,7 @@ import {
   SERVICE_ERROR_CODE,
   type ServerMessage,
 } from '@aiagent/protocol'
-import type { HistoryEntry } from '../world.ts'
+import type { HistoryEntry } from '../world/world.ts'
 import type { Answer } from './reply.ts'
 
 /** The frame that says "working on it", as text: it is always the same. */

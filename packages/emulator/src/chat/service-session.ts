@@ -15,12 +15,12 @@ import {
 import type { Clock } from '../clock.ts'
 import type { TokenKeys } from '../oauth/keys.ts'
 import type { EmulatorSettings } from '../settings.ts'
-import { needsSignIn } from '../sign-in.ts'
-import type { SessionRecord } from '../world.ts'
-import { AnswerLane } from './answer-lane.ts'
+import { requiresSignIn } from '../world/requires-sign-in.ts'
+import type { SessionRecord } from '../world/world.ts'
+import { AnswerQueue } from './answer-queue.ts'
 import { validateContext } from './context-validation.ts'
 import { sizeRefusal } from './frame-size.ts'
-import { IdleWatch } from './idle-watch.ts'
+import { IdleTimer } from './idle-timer.ts'
 import type { Answer, Reply } from './reply.ts'
 import { type Conversation, describeRequest } from './reply-request.ts'
 import {
@@ -64,12 +64,12 @@ interface OpenConnection {
 export class ServiceSession {
   readonly record: SessionRecord
   readonly #parts: ServiceSessionParts
-  readonly #lane: AnswerLane
+  readonly #lane: AnswerQueue
   readonly #rate = new SlidingWindow(SPAN_MS)
   /** Messages that came without a valid token. */
   #held: ClientMessage[] = []
   #connection: OpenConnection | undefined
-  readonly #idleWatch: IdleWatch
+  readonly #idleWatch: IdleTimer
   #messageCount = 0
   /** The last answer, or text that was pushed, as it was sent. */
   #lastText: string | undefined
@@ -77,12 +77,12 @@ export class ServiceSession {
   constructor(parts: ServiceSessionParts) {
     this.#parts = parts
     this.record = parts.record
-    this.#idleWatch = new IdleWatch(
+    this.#idleWatch = new IdleTimer(
       parts.clock,
       () => parts.settings.idleTimeoutMs,
       () => this.end(CLOSE_CODE.NORMAL, 'Idle for too long'),
     )
-    this.#lane = new AnswerLane({
+    this.#lane = new AnswerQueue({
       reply: parts.reply,
       clock: parts.clock,
       settings: parts.settings,
@@ -103,7 +103,9 @@ export class ServiceSession {
     const { clock, keys, settings } = this.#parts
     const connection: OpenConnection = {
       end,
-      gate: new TokenGate(keys, clock, needsSignIn(this.record.agent, settings), () => this.#send(staleTokenFrame())),
+      gate: new TokenGate(keys, clock, requiresSignIn(this.record.agent, settings), () =>
+        this.#send(staleTokenFrame()),
+      ),
       unreadable: new SlidingWindow(SPAN_MS),
       historyTold: false,
     }

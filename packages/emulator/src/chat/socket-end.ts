@@ -20,7 +20,7 @@ export interface ChatConnection {
 }
 
 /** What the carrier of a connection reports to the service. */
-export interface CarriedConnection extends ChatConnection {
+export interface SocketConnection extends ChatConnection {
   /** The client wants to close; the answer comes through the end. Not called where the carrier answers by itself. */
   close(code: number, reason: string): void
 }
@@ -34,7 +34,7 @@ export interface Refusal {
 }
 
 /** The answer to the upgrade request of a chat connection. */
-export type Upgrade = { accepted: true; open(end: SocketEnd): CarriedConnection } | Refusal
+export type Upgrade = { accepted: true; open(end: SocketEnd): SocketConnection } | Refusal
 
 /** What the chat itself says to an upgrade request. */
 export type Admission = { accepted: true; open(end: SocketEnd): ChatConnection } | Refusal

@@ -1,6 +1,6 @@
 import { sameId } from '@aiagent/protocol'
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_WORLD } from '../default-world.ts'
+import { DEFAULT_WORLD } from '../world/default-world.ts'
 
 const { agents, departments, portals, tenants, users } = DEFAULT_WORLD
 const agentIds = agents.map(({ details }) => details.agentId)

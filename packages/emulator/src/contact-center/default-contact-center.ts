@@ -1,5 +1,5 @@
 import type { AgentDetails } from '@aiagent/protocol'
-import type { AgentSeed, WorldSeed } from '../seed.ts'
+import type { AgentSeed, WorldSeed } from '../world/seed.ts'
 import { MASKING_RULES } from './masking-rules.ts'
 
 const SECOND_TENANT = 'TEN0002'

@@ -1,5 +1,5 @@
 import { type Id, sameId } from '@aiagent/protocol'
-import type { UserSeed } from '../seed.ts'
+import type { UserSeed } from '../world/seed.ts'
 
 /** Owns which profile each person took on last in each portal. */
 export class LastUsedProfiles {

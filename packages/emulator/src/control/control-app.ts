@@ -1,11 +1,11 @@
 import { type Context, Hono } from 'hono'
-import type { EmulatorControl } from '../control.ts'
 import { type Fault, FaultError, parseFault, type StandingKind } from '../faults/fault.ts'
-import type { AppliedFault, EmulatorFaults } from '../faults.ts'
+import type { AppliedFault, EmulatorFaults } from '../faults/faults.ts'
 import { cors } from '../rest/cors.ts'
 import type { EmulatorSettings } from '../settings.ts'
-import type { World } from '../world.ts'
+import type { World } from '../world/world.ts'
 import { changeSettings, SettingsError } from './change-settings.ts'
+import type { EmulatorControl } from './control.ts'
 
 export interface ControlAppParts {
   control: EmulatorControl

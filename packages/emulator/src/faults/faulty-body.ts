@@ -1,6 +1,6 @@
 import type { FaultOf } from './fault.ts'
 import type { Rule } from './fault-rules.ts'
-import type { WaitEnd, Waits } from './waits.ts'
+import type { PendingWaits, WaitEnd } from './pending-waits.ts'
 
 /** What is wrong with the way of an answer's body. */
 export interface BodyTrouble {
@@ -11,7 +11,7 @@ export interface BodyTrouble {
 
 /** The way an answer takes to the client. */
 export interface BodyWay {
-  waits: Waits
+  waits: PendingWaits
   signal: AbortSignal
   /** Breaks the connection. Without it, the body ends with an error, as fetch tells a broken connection. */
   cut?: (() => void) | undefined

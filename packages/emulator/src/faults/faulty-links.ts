@@ -1,4 +1,4 @@
-import type { CarriedConnection, ChatConnection, SocketEnd } from '../chat/socket-end.ts'
+import type { ChatConnection, SocketConnection, SocketEnd } from '../chat/socket-end.ts'
 import type { Clock } from '../clock.ts'
 import type { Random } from '../random.ts'
 import type { FaultOf } from './fault.ts'
@@ -30,7 +30,7 @@ export class FaultyLinks {
   }
 
   /** Opens a conversation for the carrier of a connection. Without faults, each frame costs one look more. */
-  open(sessionId: string | undefined, end: SocketEnd, open: (end: SocketEnd) => ChatConnection): CarriedConnection {
+  open(sessionId: string | undefined, end: SocketEnd, open: (end: SocketEnd) => ChatConnection): SocketConnection {
     const toClient = new Pipe(this.#clock)
     const toService = new Pipe(this.#clock)
     const link: Link = { sessionId, end, toClient, toService }

@@ -1,4 +1,4 @@
-import { anyOf } from './any-of.ts'
+import { anyOf } from './word-pattern.ts'
 
 const KIND = `(?:${anyOf(`
   a | an | the | your | some | one of your | any | another | actual | real | live | human | living

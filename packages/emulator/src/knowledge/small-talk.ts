@@ -1,4 +1,4 @@
-import { anyOf } from './any-of.ts'
+import { anyOf } from './word-pattern.ts'
 
 /** What a message is that asks nothing of the articles. */
 export type SmallTalk = 'agreement' | 'refusal' | 'complaint' | 'identity' | 'help' | 'goodbye' | 'thanks' | 'greeting'

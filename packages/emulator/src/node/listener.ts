@@ -55,10 +55,10 @@ export class Listener {
   }
 
   /** Takes the same port again; goes on trying when it is not free. */
-  comeBack(): void {
+  goUp(): void {
     if (this.#isClosed || this.#server.listening) return
     const again = () => {
-      this.#timer = setTimeout(() => this.comeBack(), RETRY_MS)
+      this.#timer = setTimeout(() => this.goUp(), RETRY_MS)
     }
     this.#server.once('error', again)
     this.#server.listen(this.#port, this.#host, () => this.#server.off('error', again))

@@ -5,7 +5,7 @@ import { createEmulator, type Emulator, type EmulatorOptions } from '../emulator
 import { createKnowledgeReply } from '../knowledge/knowledge-reply.ts'
 import { loadKnowledge } from '../knowledge/node-loader.ts'
 import { loadDevelopmentCertificate } from './development-certificate.ts'
-import { IdentityProviderGate } from './identity-provider-gate.ts'
+import { IdentityProviderRouter } from './identity-provider/router.ts'
 import { cutAfterAnswer, Listener } from './listener.ts'
 import { SocketServer } from './socket-server.ts'
 
@@ -46,7 +46,7 @@ export async function serveEmulator(options: ServeOptions = {}): Promise<Emulato
 
   // The port is known only once the server listens, and the emulator wants to know it: it comes second.
   let emulator: Emulator | undefined
-  let logins: IdentityProviderGate | undefined
+  let logins: IdentityProviderRouter | undefined
   const serveRest = getRequestListener(
     (request, { incoming, outgoing }) =>
       emulator?.handle(request, {
@@ -71,13 +71,13 @@ export async function serveEmulator(options: ServeOptions = {}): Promise<Emulato
     listener,
   )
   emulator = started
-  if (emulatorOptions.offersLogin !== false) logins = new IdentityProviderGate(started)
-  started.listenWith({
+  if (emulatorOptions.offersLogin !== false) logins = new IdentityProviderRouter(started)
+  started.setPortListener({
     goDown: () => {
       sockets.breakWaiting()
       listener.goDown()
     },
-    comeBack: () => listener.comeBack(),
+    goUp: () => listener.goUp(),
   })
 
   let closing: Promise<void> | undefined

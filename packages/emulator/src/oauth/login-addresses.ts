@@ -1,4 +1,4 @@
-import type { TenantSeed, UserSeed } from '../seed.ts'
+import type { TenantSeed, UserSeed } from '../world/seed.ts'
 
 /** The login that each kind of user belongs to. Stands in its addresses. */
 export const LOGIN_POLICY: Readonly<Record<UserSeed['userType'], string>> = {

@@ -1,5 +1,5 @@
 import { type OAuthMetadata, TENANT_PLACEHOLDER } from '@aiagent/protocol'
-import type { TenantSeed, UserSeed } from '../seed.ts'
+import type { TenantSeed, UserSeed } from '../world/seed.ts'
 import { LOGIN_ENDPOINTS, LOGIN_POLICY, loginPath } from './login-addresses.ts'
 
 /** Paths of the token endpoints. Called with `:tenantId` they are route patterns. */

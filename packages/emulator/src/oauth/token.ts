@@ -1,6 +1,6 @@
 import { ANONYMOUS_CLIENT, type TokenResponse } from '@aiagent/protocol'
 import type { EmulatorSettings } from '../settings.ts'
-import type { World } from '../world.ts'
+import type { World } from '../world/world.ts'
 import { ANONYMOUS_SUBJECT, type TokenKeys } from './keys.ts'
 
 /** A refused token request, in the words of OAuth 2. */

@@ -1,8 +1,8 @@
 import { type AgentDetails, socketBase } from '@aiagent/protocol'
-import type { AgentSeed } from '../seed.ts'
 import type { EmulatorSettings } from '../settings.ts'
-import { needsSignIn } from '../sign-in.ts'
-import type { World } from '../world.ts'
+import { requiresSignIn } from '../world/requires-sign-in.ts'
+import type { AgentSeed } from '../world/seed.ts'
+import type { World } from '../world/world.ts'
 import { RestError } from './error.ts'
 
 /** @throws {RestError} 404 when no such agent lives here */
@@ -17,6 +17,6 @@ export function findAgent(world: World, agentId: string): AgentSeed {
 export function describeAgent(world: World, settings: EmulatorSettings, agentId: string, origin: string): AgentDetails {
   const agent = findAgent(world, agentId)
   const { details } = agent
-  const isOpen = details.isAuthenticated === true && !needsSignIn(agent, settings)
+  const isOpen = details.isAuthenticated === true && !requiresSignIn(agent, settings)
   return { webSocketDomain: socketBase(origin), ...details, ...(isOpen && { isAuthenticated: false }) }
 }

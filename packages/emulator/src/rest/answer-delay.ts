@@ -1,5 +1,5 @@
 import type { MiddlewareHandler } from 'hono'
-import type { Waits } from '../faults/waits.ts'
+import type { PendingWaits } from '../faults/pending-waits.ts'
 import type { Random } from '../random.ts'
 import type { EmulatorSettings } from '../settings.ts'
 
@@ -7,7 +7,7 @@ export interface DelayParts {
   settings: EmulatorSettings
   /** Of its own, so that a delay does not change the ids that the service makes up. */
   random: Random
-  waits: Waits
+  waits: PendingWaits
 }
 
 /** The client has given up, or the service is gone; nobody will read this status but the recording. */

@@ -1,14 +1,14 @@
 import { paths, SCOPE } from '@aiagent/protocol'
 import { type Context, type Handler, Hono } from 'hono'
 import type { Clock } from '../clock.ts'
-import { meetFaults, type RequestCarrier, type RequestFaults } from '../faults/meet-faults.ts'
+import { applyFaults, type RequestConnection, type RequestFaults } from '../faults/apply-faults.ts'
 import type { TokenKeys, VerifiedToken } from '../oauth/keys.ts'
 import { AUTH_REDIRECT_PATH } from '../oauth/login-addresses.ts'
 import { describeOAuth, tokenPaths } from '../oauth/metadata.ts'
 import { grantAnonymous, grantToClient, OAuthError, readTokenForm } from '../oauth/token.ts'
 import type { Random } from '../random.ts'
 import type { EmulatorSettings } from '../settings.ts'
-import type { World } from '../world.ts'
+import type { World } from '../world/world.ts'
 import { describeAgent } from './agents.ts'
 import { delayAnswers } from './answer-delay.ts'
 import { Authorization, type TokenForm } from './authorization.ts'
@@ -37,19 +37,19 @@ export interface RestParts {
 
 /** Answers a request, whose carrier may lend a hand when things are to go wrong. */
 export interface RestApp {
-  fetch(request: Request, carrier?: RequestCarrier): Response | Promise<Response>
+  fetch(request: Request, carrier?: RequestConnection): Response | Promise<Response>
 }
 
 /** The REST half of the service, as a function from Request to Response. Routes only: what they answer is made elsewhere. */
 export function createRestApp(parts: RestParts): RestApp {
   const { world, clock, settings, keys, origin, offersLogin, callbackPage, faults } = parts
   const authorization = new Authorization(keys, settings, world)
-  const app = new Hono<{ Bindings: RequestCarrier }>()
+  const app = new Hono<{ Bindings: RequestConnection }>()
 
   app.use(recordRequest(world, clock))
   app.use(cors())
   app.use(delayAnswers({ settings, random: faults.random, waits: faults.waits }))
-  app.use(meetFaults(faults))
+  app.use(applyFaults(faults))
 
   const at: RouteTable['at'] = (path, routes) => {
     for (const [method, handler] of Object.entries(routes)) app.on(method, path, handler)

@@ -1,6 +1,6 @@
 import type { TokenKeys, VerifiedToken } from '../oauth/keys.ts'
 import type { EmulatorSettings } from '../settings.ts'
-import type { World } from '../world.ts'
+import type { World } from '../world/world.ts'
 import { RestError } from './error.ts'
 
 /** How a call was observed to carry its token. Unless the service is strict, it takes both. */

@@ -1,5 +1,5 @@
 import type { ConnectedApp } from '../contact-center/contact-center-seed.ts'
-import type { World } from '../world.ts'
+import type { World } from '../world/world.ts'
 import { findAgent } from './agents.ts'
 import { RestError } from './error.ts'
 

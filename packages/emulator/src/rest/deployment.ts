@@ -1,5 +1,5 @@
 import type { DeploymentInfo } from '@aiagent/protocol'
-import type { TenantSeed } from '../seed.ts'
+import type { TenantSeed } from '../world/seed.ts'
 
 /** Where everything is. Absent ids stay absent. */
 export function describeDeployment(tenant: TenantSeed, origin: string): DeploymentInfo {

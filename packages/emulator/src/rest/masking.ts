@@ -1,5 +1,5 @@
 import type { MaskingPatterns } from '@aiagent/protocol'
-import type { World } from '../world.ts'
+import type { World } from '../world/world.ts'
 import { RestError } from './error.ts'
 
 /**

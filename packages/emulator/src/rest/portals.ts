@@ -7,7 +7,7 @@ import {
   sameId,
 } from '@aiagent/protocol'
 import type { PortalSeed } from '../contact-center/contact-center-seed.ts'
-import type { World } from '../world.ts'
+import type { World } from '../world/world.ts'
 import { RestError } from './error.ts'
 import { type PageRequest, pageOf } from './paging.ts'
 

@@ -1,6 +1,6 @@
 import { sameId, type UserProfileList } from '@aiagent/protocol'
 import { ANONYMOUS_SUBJECT } from '../oauth/keys.ts'
-import type { World } from '../world.ts'
+import type { World } from '../world/world.ts'
 import { RestError } from './error.ts'
 import { enterPortal } from './portals.ts'
 

@@ -1,7 +1,7 @@
 import type { MiddlewareHandler } from 'hono'
 import type { Clock } from '../clock.ts'
-import type { RecordedRequest } from '../recording.ts'
-import type { World } from '../world.ts'
+import type { RecordedRequest } from '../world/recording.ts'
+import type { World } from '../world/world.ts'
 
 /** Notes every request as it arrives, and the status once it is answered. */
 export function recordRequest(world: World, clock: Clock): MiddlewareHandler {

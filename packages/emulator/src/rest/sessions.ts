@@ -4,8 +4,8 @@ import type { Clock } from '../clock.ts'
 import { ANONYMOUS_SUBJECT, type TokenKeys, type VerifiedToken } from '../oauth/keys.ts'
 import type { Random } from '../random.ts'
 import type { EmulatorSettings } from '../settings.ts'
-import { needsSignIn } from '../sign-in.ts'
-import type { HistoryEntry, World } from '../world.ts'
+import { requiresSignIn } from '../world/requires-sign-in.ts'
+import type { HistoryEntry, World } from '../world/world.ts'
 import { findAgent } from './agents.ts'
 import { RestError } from './error.ts'
 
@@ -31,7 +31,7 @@ export function createSession(
 ): SessionResponse {
   const agent = findAgent(world, agentId)
   if (keys.secondsLeft(token) < SESSION_MIN_TOKEN_LIFE_SECONDS) throw new RestError(401, '290', TOKEN_WILL_EXPIRE_SOON)
-  if (needsSignIn(agent, settings) && token.subject === ANONYMOUS_SUBJECT)
+  if (requiresSignIn(agent, settings) && token.subject === ANONYMOUS_SUBJECT)
     throw new RestError(403, '002', `The agent "${agentId}" is for people who signed in.`)
   const { accepted, issues } = validateContext(context, {
     attributes: agent.contextAttributes,

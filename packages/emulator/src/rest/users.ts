@@ -1,6 +1,6 @@
 import type { UserDetails } from '@aiagent/protocol'
-import type { UserSeed } from '../seed.ts'
-import type { World } from '../world.ts'
+import type { UserSeed } from '../world/seed.ts'
+import type { World } from '../world/world.ts'
 
 /** The person behind a token, alone in a list; an empty one when the token is nobody's of this kind. */
 export function listPerson(world: World, subject: string, userType: UserSeed['userType']): UserDetails[] {

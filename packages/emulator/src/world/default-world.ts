@@ -1,5 +1,5 @@
 import { SCOPE } from '@aiagent/protocol'
-import { CONTACT_CENTER } from './contact-center/default-contact-center.ts'
+import { CONTACT_CENTER } from '../contact-center/default-contact-center.ts'
 import type { WorldSeed } from './seed.ts'
 
 /**

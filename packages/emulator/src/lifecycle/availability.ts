@@ -1,5 +1,5 @@
 /** Owns whether the service is there: up, down for a while, or shut down for good. */
-export class Lifeline {
+export class Availability {
   readonly #origin: string
   #state: 'up' | 'down' | 'closed' = 'up'
   #controller = new AbortController()
@@ -24,10 +24,10 @@ export class Lifeline {
   goDown(): void {
     if (this.#state === 'closed') return
     this.#state = 'down'
-    this.#controller.abort(deadHost(this.#origin))
+    this.#controller.abort(unreachable(this.#origin))
   }
 
-  comeBack(): void {
+  goUp(): void {
     if (this.#state !== 'down') return
     this.#state = 'up'
     this.#controller = new AbortController()
@@ -35,11 +35,11 @@ export class Lifeline {
 
   close(): void {
     this.#state = 'closed'
-    this.#controller.abort(deadHost(this.#origin))
+    this.#controller.abort(unreachable(this.#origin))
   }
 }
 
 /** How fetch fails where nobody answers. */
-export function deadHost(origin: string): TypeError {
+export function unreachable(origin: string): TypeError {
   return new TypeError('fetch failed', { cause: new Error(`No service answers at ${origin}.`) })
 }

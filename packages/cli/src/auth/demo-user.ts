@@ -8,7 +8,7 @@ import { CommandFailure } from '../failure.ts'
  * @param role who it is to be; without one, somebody of the staff for an agent that is for them, and nobody for others
  * @throws {CommandFailure} when the emulator knows nobody of that role
  */
-export function demoPerson(
+export function demoUserAuth(
   { world, control }: Pick<Emulator, 'world' | 'control'>,
   agentId: string,
   role: string | undefined,

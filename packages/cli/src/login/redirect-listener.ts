@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 
 /** Where the browser returns to after a login: an address of this program's own, on this machine. */
-export interface Loopback {
+export interface RedirectListener {
   /** Such as `http://127.0.0.1:49152/callback`. */
   readonly redirectUri: string
   /** Resolves with what the provider said, once it is an answer to the request with this state. */
@@ -14,7 +14,7 @@ export interface Loopback {
 const PATH = '/callback'
 
 /** Listens on a free port of this machine, for this machine only. */
-export async function openLoopback(): Promise<Loopback> {
+export async function openRedirectListener(): Promise<RedirectListener> {
   let expected: { state: string; resolve: (answer: URLSearchParams) => void } | undefined
   const server = createServer((request, response) => {
     const answer = readAnswer(request, host)

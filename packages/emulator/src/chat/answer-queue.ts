@@ -1,9 +1,9 @@
 import type { Clock } from '../clock.ts'
 import type { EmulatorSettings } from '../settings.ts'
-import type { HistoryEntry } from '../world.ts'
+import type { HistoryEntry } from '../world/world.ts'
 import type { Answer, Reply, ReplyRequest } from './reply.ts'
 
-export interface AnswerLaneParts {
+export interface AnswerQueueParts {
   reply: Reply
   clock: Clock
   settings: EmulatorSettings
@@ -18,15 +18,15 @@ export interface AnswerLaneParts {
  *
  * A reply that is no promise is passed on within the same call, without a timer: the path of a bench.
  */
-export class AnswerLane {
-  readonly #parts: AnswerLaneParts
+export class AnswerQueue {
+  readonly #parts: AnswerQueueParts
   readonly #waiting: HistoryEntry[] = []
   #busy = false
   #stopped = false
   #delayTimer: unknown
   #heartbeatTimer: unknown
 
-  constructor(parts: AnswerLaneParts) {
+  constructor(parts: AnswerQueueParts) {
     this.#parts = parts
   }
 

@@ -1,9 +1,9 @@
 import type { ClientMessage, ContextValidationIssue, Id, ServerMessage } from '@aiagent/protocol'
-import type { DepartmentSeed, PortalSeed } from './contact-center/contact-center-seed.ts'
-import { LastUsedProfiles } from './contact-center/last-used-profiles.ts'
+import type { DepartmentSeed, PortalSeed } from '../contact-center/contact-center-seed.ts'
+import { LastUsedProfiles } from '../contact-center/last-used-profiles.ts'
+import type { EmulatorSettings } from '../settings.ts'
 import { type RecordedRequest, Recording } from './recording.ts'
 import type { AgentSeed, ClientSeed, TenantSeed, UserSeed, WorldSeed } from './seed.ts'
-import type { EmulatorSettings } from './settings.ts'
 
 /** A frame of a client as it arrived. `message` is absent when it could not be read. */
 export interface RecordedFrame {

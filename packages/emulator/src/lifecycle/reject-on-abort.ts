@@ -1,5 +1,5 @@
 /** The result of the work, or the reason of the first signal that aborts, as soon as it does. */
-export async function untilAborted<T>(signals: readonly AbortSignal[], work: () => Promise<T>): Promise<T> {
+export async function rejectOnAbort<T>(signals: readonly AbortSignal[], work: () => Promise<T>): Promise<T> {
   for (const signal of signals) signal.throwIfAborted()
   let onAbort = () => {}
   const aborted = new Promise<never>((_resolve, reject) => {

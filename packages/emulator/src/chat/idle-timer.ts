@@ -5,7 +5,7 @@ import { type Clock, watchTimer } from '../clock.ts'
  *
  * One timer for the whole connection: setting it anew with each frame would cost more than the frame.
  */
-export class IdleWatch {
+export class IdleTimer {
   readonly #clock: Clock
   readonly #limitMs: () => number
   readonly #onIdle: () => void

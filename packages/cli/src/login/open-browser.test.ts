@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { browserCommands, openBrowser } from './browser.ts'
+import { browserCommands, openBrowser } from './open-browser.ts'
 
 const A = 'https://login.test/?a=1&b=%20'
 

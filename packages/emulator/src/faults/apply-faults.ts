@@ -3,17 +3,17 @@ import type { Random } from '../random.ts'
 import type { FaultOf } from './fault.ts'
 import type { FaultRules, Rule } from './fault-rules.ts'
 import { type BodyTrouble, troubleBody } from './faulty-body.ts'
-import type { Waits } from './waits.ts'
+import type { PendingWaits } from './pending-waits.ts'
 
 /** What requests and upgrades need to know of the faults. */
 export interface RequestFaults {
   readonly rules: FaultRules
-  readonly waits: Waits
+  readonly waits: PendingWaits
   readonly random: Random
 }
 
 /** What the carrier of a request lends to the faults. */
-export interface RequestCarrier {
+export interface RequestConnection {
   /** Breaks the connection that the request came on, once what was answered so far is out. */
   cut?: () => void
   /** Breaks it at once. */
@@ -25,7 +25,7 @@ const GONE = 499
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 
 /** Has the faults in force meet the requests, before and after the service does. */
-export function meetFaults(faults: RequestFaults): MiddlewareHandler<{ Bindings: RequestCarrier }> {
+export function applyFaults(faults: RequestFaults): MiddlewareHandler<{ Bindings: RequestConnection }> {
   const { rules, waits } = faults
   return async (c, next) => {
     if (rules.isEmpty) return next()
@@ -43,7 +43,7 @@ export function meetFaults(faults: RequestFaults): MiddlewareHandler<{ Bindings:
     if (hanging && (await waits.untilLifted(hanging, signal)) === 'gone') return abandon()
 
     const answer = rules.strike('answer', concerned)
-    if (answer) c.res = madeUp(answer.fault)
+    if (answer) c.res = fixedResponse(answer.fault)
     else await next()
     const trouble = bodyTrouble(rules, concerned)
     if (!trouble) return
@@ -76,7 +76,7 @@ function bodyTrouble(rules: FaultRules, concerned: (rule: Rule) => boolean): Bod
   }
 }
 
-function madeUp({ status, body, headers }: FaultOf<'answer'>): Response {
+function fixedResponse({ status, body, headers }: FaultOf<'answer'>): Response {
   const content = body === undefined ? { code: `${status}-000`, message: 'Answered so on request.' } : body
   if (WITHOUT_BODY.has(status)) return new Response(null, { status, headers: headers ?? {} })
   const isText = typeof content === 'string'

@@ -1,8 +1,8 @@
 import { paths } from '@aiagent/protocol'
 import { ManualClock, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import { ChatCaller, ServiceCaller } from '../test/chat-client.ts'
-import type { EmulatorOptions } from './index.ts'
+import { ChatCaller, ServiceCaller } from '../../test/chat-client.ts'
+import type { EmulatorOptions } from '../index.ts'
 
 const start = (options: EmulatorOptions = {}) => {
   const service = new ServiceCaller({ clock: new ManualClock(), ...options })

@@ -1,4 +1,4 @@
-import type { UserSeed } from '../seed.ts'
+import type { UserSeed } from '../../world/seed.ts'
 
 /** What stands on the login page. */
 export interface LoginPageFacts {

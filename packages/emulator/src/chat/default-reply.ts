@@ -1,7 +1,7 @@
 import type { Reply } from './reply.ts'
 
 /** Answers where the emulator was given no agent: it says what is missing rather than make something up. */
-export const builtInReply: Reply = ({ text }) => ({
+export const defaultReply: Reply = ({ text }) => ({
   content: text.trim()
     ? 'I have no articles to answer from. Start the emulator with a folder of articles, or give it a reply function.'
     : 'Your message is empty. What would you like to know?',

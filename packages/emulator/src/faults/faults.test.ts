@@ -1,8 +1,8 @@
 import { paths } from '@aiagent/protocol'
 import { ManualClock, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import { ServiceCaller } from '../test/chat-client.ts'
-import type { EmulatorOptions, Fault } from './index.ts'
+import { ServiceCaller } from '../../test/chat-client.ts'
+import type { EmulatorOptions, Fault } from '../index.ts'
 
 const INFO = paths.deploymentInfo()
 

@@ -2,9 +2,9 @@ import { OAuthMetadataSchema, paths, SCOPE } from '@aiagent/protocol'
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose'
 import * as v from 'valibot'
 import { afterEach, describe, expect, it } from 'vitest'
-import { LoginCaller } from '../../test/login-caller.ts'
-import type { EmulatorSettings } from '../settings.ts'
-import { serveEmulator } from './serve.ts'
+import { LoginCaller } from '../../../test/login-caller.ts'
+import type { EmulatorSettings } from '../../settings.ts'
+import { serveEmulator } from '../serve.ts'
 
 const undo: (() => Promise<unknown>)[] = []
 afterEach(async () => {

@@ -1,7 +1,7 @@
-import type { ChatService } from './chat/chat-service.ts'
-import type { Clock } from './clock.ts'
-import type { Waits } from './faults/waits.ts'
-import type { Lifeline } from './lifeline.ts'
+import type { ChatService } from '../chat/chat-service.ts'
+import type { Clock } from '../clock.ts'
+import type { PendingWaits } from '../faults/pending-waits.ts'
+import type { Availability } from './availability.ts'
 
 export interface RestartPlan {
   /** Whether the sessions survive. */
@@ -18,14 +18,14 @@ export type Restart = (plan: RestartPlan) => number
 /** What puts the service on a real port: its listener goes down and comes back with the service. */
 export interface PortListener {
   goDown(): void
-  comeBack(): void
+  goUp(): void
 }
 
 export interface RestartParts {
   chat: ChatService
   clock: Clock
-  lifeline: Lifeline
-  waits: Waits
+  availability: Availability
+  waits: PendingWaits
   /** Asked at each restart: a port comes later than the service. */
   listener(): PortListener | undefined
 }
@@ -37,25 +37,25 @@ export interface Restarter {
 }
 
 /** Takes the service down and brings it back. A restart while it is down puts its return off. */
-export function createRestarter({ chat, clock, lifeline, listener, waits }: RestartParts): Restarter {
+export function createRestarter({ chat, clock, availability, listener, waits }: RestartParts): Restarter {
   let timer: unknown
-  const comeBack = () => {
+  const goUp = () => {
     timer = undefined
-    if (lifeline.isClosed) return
-    lifeline.comeBack()
-    listener()?.comeBack()
+    if (availability.isClosed) return
+    availability.goUp()
+    listener()?.goUp()
   }
   return {
     restart: ({ code, downMs, memory }) => {
-      if (lifeline.isClosed) return 0
+      if (availability.isClosed) return 0
       clock.clearTimeout(timer)
-      lifeline.goDown()
+      availability.goDown()
       const ended = chat.drop(code, 'The service restarts')
       if (!memory) chat.forgetAll()
-      waits.abandonAll()
+      waits.cancelAll()
       listener()?.goDown()
-      if (downMs > 0) timer = clock.setTimeout(comeBack, downMs)
-      else comeBack()
+      if (downMs > 0) timer = clock.setTimeout(goUp, downMs)
+      else goUp()
       return ended
     },
     stop: () => clock.clearTimeout(timer),

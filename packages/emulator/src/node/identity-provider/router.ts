@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Emulator } from '../emulator.ts'
-import { readLoginPath } from '../oauth/login-addresses.ts'
-import type { IdentityProvider } from './identity-provider.ts'
+import type { Emulator } from '../../emulator.ts'
+import { readLoginPath } from '../../oauth/login-addresses.ts'
+import type { IdentityProvider } from './provider.ts'
 
 /** Stands before the logins of an emulator and makes each when its first request comes. */
-export class IdentityProviderGate {
+export class IdentityProviderRouter {
   readonly #emulator: Emulator
   readonly #providers = new Map<string, Promise<IdentityProvider>>()
 
@@ -36,10 +36,10 @@ export class IdentityProviderGate {
 
   async #make(tenant: Emulator['world']['tenant'], userType: 'agent' | 'customer'): Promise<IdentityProvider> {
     const { origin, world, settings } = this.#emulator
-    const { createIdentityProvider } = await import('./identity-provider.ts')
+    const { createIdentityProvider } = await import('./provider.ts')
     const nextSerial = () => this.#emulator.nextTokenSerial()
     const provider = await createIdentityProvider({ origin, tenant, userType, world, settings, nextSerial })
-    this.#emulator.admitTokens(provider.verify)
+    this.#emulator.addTokenVerifier(provider.verify)
     return provider
   }
 }

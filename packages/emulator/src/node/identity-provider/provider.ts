@@ -1,15 +1,10 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, verify as verifySignature } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { JWK, Provider } from 'oidc-provider'
-import type { TokenVerifier } from '../oauth/keys.ts'
-import { LOGIN_ENDPOINTS, loginIssuerPath, loginPath } from '../oauth/login-addresses.ts'
-import {
-  configureProvider,
-  type LoginParts,
-  type ProviderTools,
-  SIGNING_ALGORITHM,
-} from './identity-provider-configuration.ts'
-import { answerInteraction } from './identity-provider-interaction.ts'
+import type { TokenVerifier } from '../../oauth/keys.ts'
+import { LOGIN_ENDPOINTS, loginIssuerPath, loginPath } from '../../oauth/login-addresses.ts'
+import { configureProvider, type LoginParts, type ProviderTools, SIGNING_ALGORITHM } from './configuration.ts'
+import { answerInteraction } from './interaction.ts'
 
 /** A login that works: an OpenID provider with a page to sign in on. */
 export interface IdentityProvider {

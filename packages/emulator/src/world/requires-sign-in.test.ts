@@ -1,6 +1,6 @@
 import { paths } from '@aiagent/protocol'
 import { describe, expect, it } from 'vitest'
-import { DeskCaller } from '../test/desk-caller.ts'
+import { DeskCaller } from '../../test/desk-caller.ts'
 
 describe('an agent for people who signed in', () => {
   it('talks to the holder of a token that was issued for them, once the chat has the token', async () => {

@@ -1,11 +1,11 @@
 import { SCOPE } from '@aiagent/protocol'
 import type { ClientMetadata, Configuration, JWK, KoaContextWithOIDC, Provider } from 'oidc-provider'
-import { LOGIN_ENDPOINTS, loginPath } from '../oauth/login-addresses.ts'
-import type { TenantSeed, UserSeed } from '../seed.ts'
-import type { EmulatorSettings } from '../settings.ts'
-import type { World } from '../world.ts'
-import { errorPage, logoutPage, signedOutPage } from './identity-provider-pages.ts'
-import { IdentityProviderStore } from './identity-provider-store.ts'
+import { LOGIN_ENDPOINTS, loginPath } from '../../oauth/login-addresses.ts'
+import type { EmulatorSettings } from '../../settings.ts'
+import type { TenantSeed, UserSeed } from '../../world/seed.ts'
+import type { World } from '../../world/world.ts'
+import { errorPage, logoutPage, signedOutPage } from './pages.ts'
+import { IdentityProviderStore } from './store.ts'
 
 export interface LoginParts {
   origin: string

@@ -5,7 +5,7 @@ import type { Rule } from './fault-rules.ts'
 export type WaitEnd = 'over' | 'gone'
 
 /** Owns everything that waits because of a fault, so that it can be given up in one go. */
-export class Waits {
+export class PendingWaits {
   readonly #clock: Clock
   readonly #abandon = new Set<() => void>()
 
@@ -30,7 +30,7 @@ export class Waits {
   }
 
   /** Ends every wait: nobody is there any more. */
-  abandonAll(): void {
+  cancelAll(): void {
     for (const abandon of [...this.#abandon]) abandon()
   }
 

@@ -1,37 +1,44 @@
 import { CHAT_QUERY } from '@aiagent/protocol'
-import type { ChatService } from './chat/chat-service.ts'
-import type { Refusal, Upgrade } from './chat/socket-end.ts'
-import type { Clock } from './clock.ts'
-import type { FaultOf } from './faults/fault.ts'
-import type { Rule } from './faults/fault-rules.ts'
-import { requestDelay } from './faults/meet-faults.ts'
-import type { Faults } from './faults.ts'
-import type { Lifeline } from './lifeline.ts'
-import type { RecordedRequest } from './recording.ts'
-import { answerDelay } from './rest/answer-delay.ts'
-import type { EmulatorSettings } from './settings.ts'
-import type { World } from './world.ts'
+import type { Clock } from '../clock.ts'
+import { requestDelay } from '../faults/apply-faults.ts'
+import type { FaultOf } from '../faults/fault.ts'
+import type { Rule } from '../faults/fault-rules.ts'
+import type { Faults } from '../faults/faults.ts'
+import type { Availability } from '../lifecycle/availability.ts'
+import { answerDelay } from '../rest/answer-delay.ts'
+import type { EmulatorSettings } from '../settings.ts'
+import type { RecordedRequest } from '../world/recording.ts'
+import type { World } from '../world/world.ts'
+import type { ChatService } from './chat-service.ts'
+import type { Refusal, Upgrade } from './socket-end.ts'
 
-export interface DoorParts {
+export interface UpgradeHandlerParts {
   chat: ChatService
   clock: Clock
   faults: Faults
-  lifeline: Lifeline
+  availability: Availability
   settings: EmulatorSettings
   world: World
 }
 
 /** Judges the address of a chat connection; later only while a fault or a setting makes it wait. */
-export type Door = (url: URL, headers?: Readonly<Record<string, string>>) => Upgrade | Promise<Upgrade>
+export type UpgradeHandler = (url: URL, headers?: Readonly<Record<string, string>>) => Upgrade | Promise<Upgrade>
 
 /** No answer at all: there is nobody. */
-export const NOBODY: Refusal = { accepted: false, status: 0, code: '', message: 'Nobody answers here.' }
+export const NO_RESPONSE: Refusal = { accepted: false, status: 0, code: '', message: 'Nobody answers here.' }
 const SHUT_DOWN: Refusal = { accepted: false, status: 503, code: '503-001', message: 'The service has shut down.' }
 
 /** The way in for chat connections: notes each, has the faults in force meet it, and leads it to its conversation. */
-export function createDoor({ chat, clock, faults, lifeline, settings, world }: DoorParts): Door {
+export function createUpgradeHandler({
+  chat,
+  clock,
+  faults,
+  availability,
+  settings,
+  world,
+}: UpgradeHandlerParts): UpgradeHandler {
   const enter = (url: URL, entry: RecordedRequest): Upgrade => {
-    const admission = lifeline.isUp ? chat.admit(url) : NOBODY
+    const admission = availability.isUp ? chat.admit(url) : NO_RESPONSE
     entry.status = admission.accepted ? 101 : admission.status
     if (!admission.accepted) return admission
     const sessionId = url.searchParams.get(CHAT_QUERY.SESSION_ID) ?? undefined
@@ -41,12 +48,12 @@ export function createDoor({ chat, clock, faults, lifeline, settings, world }: D
   const enterLate = async (url: URL, entry: RecordedRequest, ownDelayMs: number): Promise<Upgrade> => {
     const { rules, waits } = faults
     const delayMs = ownDelayMs + requestDelay(faults, rule => rule.concerns('GET', url.pathname))
-    if (delayMs > 0 && (await waits.pause(delayMs)) === 'gone') return NOBODY
+    if (delayMs > 0 && (await waits.pause(delayMs)) === 'gone') return NO_RESPONSE
     const sessionId = url.searchParams.get(CHAT_QUERY.SESSION_ID)
     const meant = ({ fault }: Rule<FaultOf<'hang-upgrade' | 'refuse-upgrade'>>) =>
       fault.sessionId === undefined || fault.sessionId === sessionId
     const hanging = rules.strike('hang-upgrade', meant)
-    if (hanging && (await waits.untilLifted(hanging)) === 'gone') return NOBODY
+    if (hanging && (await waits.untilLifted(hanging)) === 'gone') return NO_RESPONSE
     const refused = rules.strike('refuse-upgrade', meant)
     if (!refused) return enter(url, entry)
     const { status } = refused.fault
@@ -55,8 +62,8 @@ export function createDoor({ chat, clock, faults, lifeline, settings, world }: D
   }
 
   return (url, headers = {}) => {
-    if (lifeline.isClosed) return SHUT_DOWN
-    if (!lifeline.isUp) return NOBODY
+    if (availability.isClosed) return SHUT_DOWN
+    if (!availability.isUp) return NO_RESPONSE
     const query = Object.fromEntries(url.searchParams)
     const entry: RecordedRequest = { at: clock.now(), method: 'GET', path: url.pathname, query, headers, status: 0 }
     world.requests.add(entry)

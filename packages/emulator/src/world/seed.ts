@@ -1,5 +1,5 @@
 import type { AgentDetails, Id } from '@aiagent/protocol'
-import type { ConnectedApp, DepartmentSeed, PortalSeed } from './contact-center/contact-center-seed.ts'
+import type { ConnectedApp, DepartmentSeed, PortalSeed } from '../contact-center/contact-center-seed.ts'
 
 /** A customer of the hosted service. */
 export interface TenantSeed {

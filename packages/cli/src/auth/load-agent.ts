@@ -1,7 +1,7 @@
 import { type AgentDetails, ApiHelper, AuthenticationService, type DeploymentInfo, type Logger } from '@aiagent/client'
 import { scopesOf } from './agent-scopes.ts'
 
-export interface MeetingOptions {
+export interface LoadAgentOptions {
   endpoint: string
   /** Absent: only the deployment is asked. */
   agentId?: string
@@ -12,7 +12,7 @@ export interface MeetingOptions {
 }
 
 /** What a deployment tells anybody. */
-export interface Meeting {
+export interface LoadedAgent {
   deployment: DeploymentInfo
   agent?: AgentDetails
   /** An anonymous token with the scopes that were asked for. */
@@ -24,7 +24,7 @@ export interface Meeting {
  *
  * @throws {SDKError} when one of the calls fails
  */
-export async function meetAgent({ endpoint, agentId, scopes, logger, signal }: MeetingOptions): Promise<Meeting> {
+export async function loadAgent({ endpoint, agentId, scopes, logger, signal }: LoadAgentOptions): Promise<LoadedAgent> {
   const deployment = await ApiHelper.getDeploymentInfo(endpoint, undefined, { signal })
   const authentication = new AuthenticationService({ type: 'anonymous' }, { logger })
   try {

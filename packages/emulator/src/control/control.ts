@@ -1,9 +1,9 @@
 import { encodeMessage, SCOPE, type ServerMessage } from '@aiagent/protocol'
-import type { ChatService } from './chat/chat-service.ts'
-import type { TokenKeys, TokenRequest } from './oauth/keys.ts'
-import type { RecordedRequest } from './recording.ts'
-import type { EmulatorSettings } from './settings.ts'
-import type { RecordedFrame, World } from './world.ts'
+import type { ChatService } from '../chat/chat-service.ts'
+import type { TokenKeys, TokenRequest } from '../oauth/keys.ts'
+import type { EmulatorSettings } from '../settings.ts'
+import type { RecordedRequest } from '../world/recording.ts'
+import type { RecordedFrame, World } from '../world/world.ts'
 
 /** What a test does to the service, and reads from it. */
 export interface EmulatorControl {

@@ -1,15 +1,15 @@
 import { CLOSE_CODE, encodeMessage, type ServerMessage } from '@aiagent/protocol'
-import type { ChatService } from './chat/chat-service.ts'
-import type { Clock } from './clock.ts'
-import type { EmulatorControl } from './control.ts'
-import { type Fault, isStanding, parseFault, type StandingKind, type SuddenFault } from './faults/fault.ts'
-import { type FaultInForce, FaultRules } from './faults/fault-rules.ts'
-import { type FaultSchedule, parseFaultSchedule } from './faults/fault-schedule.ts'
-import { FaultyLinks } from './faults/faulty-links.ts'
-import { Waits } from './faults/waits.ts'
-import { createRandom, type Random } from './random.ts'
-import type { Restart } from './restart.ts'
-import type { World } from './world.ts'
+import type { ChatService } from '../chat/chat-service.ts'
+import type { Clock } from '../clock.ts'
+import type { EmulatorControl } from '../control/control.ts'
+import type { Restart } from '../lifecycle/restart.ts'
+import { createRandom, type Random } from '../random.ts'
+import type { World } from '../world/world.ts'
+import { type Fault, isStanding, parseFault, type StandingKind, type SuddenFault } from './fault.ts'
+import { type FaultInForce, FaultRules } from './fault-rules.ts'
+import { type FaultSchedule, parseFaultSchedule } from './fault-schedule.ts'
+import { FaultyLinks } from './faulty-links.ts'
+import { PendingWaits } from './pending-waits.ts'
 
 /** What became of a fault. */
 export interface AppliedFault {
@@ -62,7 +62,7 @@ export interface FaultTargets {
 export class Faults implements EmulatorFaults {
   readonly rules: FaultRules
   readonly links: FaultyLinks
-  readonly waits: Waits
+  readonly waits: PendingWaits
   readonly random: Random
   readonly #clock: Clock
   readonly #timers = new Set<unknown>()
@@ -72,13 +72,13 @@ export class Faults implements EmulatorFaults {
     this.#clock = clock
     // Any other start than the service's own will do.
     this.random = createRandom(seed ^ 0x6661756c)
-    this.waits = new Waits(clock)
+    this.waits = new PendingWaits(clock)
     this.rules = new FaultRules(clock, this.random, () => this.links.review())
     this.links = new FaultyLinks(clock, this.random, this.rules)
   }
 
   /** Introduces the service, which in turn has to know the faults first. */
-  aimAt(targets: FaultTargets): void {
+  bind(targets: FaultTargets): void {
     this.#targets = targets
   }
 
@@ -115,7 +115,7 @@ export class Faults implements EmulatorFaults {
   /** Ends everything for good, as the service shuts down. No timer is left. */
   stop(): void {
     for (const timer of [...this.#timers]) this.#cancel(timer)
-    this.waits.abandonAll()
+    this.waits.cancelAll()
     this.links.flush()
     this.rules.lift()
   }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { InteractionResults, Provider } from 'oidc-provider'
-import { type LoginParts, loginUsers } from './identity-provider-configuration.ts'
-import { errorPage, LOGIN_FIELD, loginPage } from './identity-provider-pages.ts'
+import { type LoginParts, loginUsers } from './configuration.ts'
+import { errorPage, LOGIN_FIELD, loginPage } from './pages.ts'
 
 /** Largest form that is read, in bytes. */
 const FORM_LIMIT = 4096

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { refuseControl } from './loopback.ts'
+import { refuseControl } from './access.ts'
 
 const ask = (url: string, headers: Record<string, string> = {}) => new Request(url, { headers })
 
