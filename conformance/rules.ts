@@ -246,6 +246,9 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a handler of the host takes its kind of message, first or last, and holds up what is behind it; its failure costs nothing else',
   'SEC-40':
     'the command writes no control character of a service to the terminal, shows invisible and bidirectional characters by their code points, and indents continuation lines',
+  'SEC-25':
+    'the context, cached profiles and the chosen profile of one deployment are never used or deleted by an agent of another, nor are those of ids that join to the same text',
+  'SEC-26': 'another user in the same tab never gets the choices of the user before, also without a logout',
   'REL-30': 'a test run that a file, folder, title, project or change narrows does not overwrite `test-report.json`',
   'REL-32': 'comments, strings, test titles and documents hold no phrase of `scripts/language/refused-phrases.json`',
   'REL-31': 'a Redis server that a test started ends with the process of the test, even when it is killed',

@@ -13,7 +13,7 @@ const PROFILE = 'vendor_personalization_profile_id'
 /** The entries that a tab's store has of chosen profiles. */
 function remembered({ sessionStorage: store }: Place): Record<string, unknown> {
   const keys = Array.from({ length: store?.length ?? 0 }, (_, index) => store?.key(index) ?? '')
-  const own = keys.filter(key => key.includes('selectedProfile'))
+  const own = keys.filter(key => key.startsWith('v2_'))
   return Object.fromEntries(own.map(key => [key, JSON.parse(store?.getItem(key) ?? 'null')]))
 }
 

@@ -80,6 +80,7 @@ export function setUpPortals(given: Partial<PortalAnswers> = {}) {
     selectedProfiles: new SelectedProfileStore({
       storage,
       memory: new MemoryCacheAdapter(),
+      endpoint: 'https://a.test',
       now: clock.now,
       warn: tell('refused'),
     }),

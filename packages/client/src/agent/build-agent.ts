@@ -151,6 +151,7 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
   const context = new ContextStore({
     adapter: resolveOwnAdapter(config.cache, environment, (...warning) => logger.warn(...warning)),
     agentId: config.id,
+    endpoint: config.endpoint,
     keyPrefix: config.cache.contextPrefix ?? config.cache.keyPrefix,
     now: clock.now,
     onFailure: error => logger.warn('The store of the context failed; it lives in memory only.', { error }),

@@ -8,7 +8,7 @@ import type { KnownInitParams } from '../init-params.ts'
 import type { Logger } from '../logger.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { CacheConfig } from '../storage/cache-adapter.ts'
-import { createCacheAdapter, resolveCacheAdapter } from '../storage/create-cache-adapter.ts'
+import { createCacheAdapter, isSharedStore, resolveCacheAdapter } from '../storage/create-cache-adapter.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 import type { CallState } from './connector/call-state.ts'
 import { loadConnector } from './connector/connector-loader.ts'
@@ -60,18 +60,22 @@ export class Desk {
     this.#options = options
     const { agentId, cache, environment, logger, calls, gates, language } = options
     const { clock } = environment
+    const adapter = resolveCacheAdapter(cache, environment, (...warning) => logger.warn(...warning))
     this.#profileCache = new ProfileCache({
-      adapter: resolveCacheAdapter(cache, environment, (...warning) => logger.warn(...warning)),
+      adapter,
+      isShared: isSharedStore(adapter, environment),
       agentId,
       endpoint: options.endpoint,
       language: () => language.chosen,
       ttlMs: cache.ttl ?? PROFILE_TTL_MS,
       now: clock.now,
+      onRemovalFailed: error => logger.error('Could not remove cached profiles from the cache adapter.', error),
     })
     this.#selectedProfiles = new SelectedProfileStore({
       storage: environment.sessionStorage,
       // The process's memory serves many people; a page's serves one.
       memory: environment.page ? createCacheAdapter('memory', environment) : new MemoryCacheAdapter(),
+      endpoint: options.endpoint,
       now: clock.now,
       warn: message => logger.warn(message),
     })

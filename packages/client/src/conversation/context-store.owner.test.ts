@@ -29,12 +29,18 @@ function setUp(stored: Record<string, unknown> = {}) {
   adapter.log.length = 0
   const failures: unknown[] = []
   const onFailure = (error: unknown) => void failures.push(error)
-  const store = new ContextStore({ adapter, agentId: 'help', now: () => 7, onFailure })
+  const store = new ContextStore({ adapter, agentId: 'help', endpoint: 'https://a.test', now: () => 7, onFailure })
   const entryOf = (key: string) => MemoryCacheAdapter.prototype.get.call(adapter, key)
   return { store, adapter, failures, entryOf }
 }
 
-const entry = (value: unknown, owner?: unknown) => ({ value, timestamp: 1, ...(owner !== undefined && { owner }) })
+const API = 'https://a.test'
+const entry = (value: unknown, owner?: unknown) => ({
+  value,
+  timestamp: 1,
+  api: API,
+  ...(owner !== undefined && { owner }),
+})
 
 describe('another agent goes on with the conversation', () => {
   it('[FLOW-08] the attributes lie under its key from then on, over what was there, and no longer under the old one', async () => {
@@ -52,7 +58,7 @@ describe('another agent goes on with the conversation', () => {
     const { store, adapter } = setUp({ [KEY]: entry({ old: 1 }) })
     await store.moveTo('sales')
     expect(store.get()).toBeNull()
-    expect(adapter.log).toEqual([`get ${OTHER_KEY}`, `delete ${KEY}`])
+    expect(adapter.log).toEqual([`get ${OTHER_KEY}`, `get ${KEY}`, `delete ${KEY}`])
   })
 
   it('nothing happens when it is the same agent', async () => {
@@ -82,7 +88,7 @@ describe('whose attributes they are', () => {
     const { store, entryOf } = setUp()
     store.belongTo('ada')
     store.merge({ plan: 'gold' })
-    expect(entryOf(KEY)).toEqual({ value: { plan: 'gold' }, timestamp: 7, owner: 'ada' })
+    expect(entryOf(KEY)).toEqual({ value: { plan: 'gold' }, timestamp: 7, api: API, owner: 'ada' })
   })
 
   it('anybody’s go along into a sign-in', () => {
@@ -163,5 +169,26 @@ describe('whose attributes they are', () => {
     adapter.log.length = 0
     store.belongTo('eve')
     expect(adapter.log).toEqual([])
+  })
+})
+
+describe('another deployment whose agent has the same id', () => {
+  it.each([
+    ['another deployment', { api: 'https://b.test' }],
+    ['an unknown deployment', { api: undefined }],
+  ])('[SEC-25] ignores the context of %s', (_case, more) => {
+    const { store } = setUp({ [KEY]: { ...entry({ iban: 'DE02' }), ...more } })
+    void store.restore()
+    store.merge({ plan: 'gold' })
+    expect(store.get()).toEqual({ plan: 'gold' })
+  })
+
+  it('[SEC-25] does not delete the context of another deployment', async () => {
+    const { store, entryOf } = setUp({ [KEY]: { ...entry({ iban: 'DE02' }), api: 'https://b.test' } })
+    void store.restore()
+    await store.remove()
+    expect(entryOf(KEY)?.value).toEqual({ iban: 'DE02' })
+    await store.moveTo('sales')
+    expect(entryOf(KEY)?.value).toEqual({ iban: 'DE02' })
   })
 })

@@ -11,7 +11,14 @@ const KEY = 'aiagent_context_help'
 function setUp(adapter: CacheAdapter = new MemoryCacheAdapter(), more: { keyPrefix?: string; agentId?: string } = {}) {
   const failures: unknown[] = []
   const onFailure = (error: unknown) => void failures.push(error)
-  const store = new ContextStore({ adapter, agentId: 'help', now: () => 7, onFailure, ...more })
+  const store = new ContextStore({
+    adapter,
+    agentId: 'help',
+    endpoint: 'https://a.test',
+    now: () => 7,
+    onFailure,
+    ...more,
+  })
   return { store, adapter, failures }
 }
 
@@ -204,6 +211,7 @@ describe('storing', () => {
     expect(JSON.parse(storage.getItem(KEY) ?? '')).toEqual({
       value: { user: { name: 'Customer' }, plan: 'gold' },
       timestamp: 7,
+      api: 'https://a.test',
     })
     const after = setUp(new StorageCacheAdapter(storage)).store
     void after.restore()
@@ -236,10 +244,10 @@ describe('storing', () => {
     '[]',
     '1',
     'null',
-    '{"value":1,"timestamp":7}',
-    '{"value":[1],"timestamp":7}',
-    '{"value":null,"timestamp":7}',
-    '{"timestamp":7}',
+    '{"value":1,"timestamp":7,"api":"https://a.test"}',
+    '{"value":[1],"timestamp":7,"api":"https://a.test"}',
+    '{"value":null,"timestamp":7,"api":"https://a.test"}',
+    '{"timestamp":7,"api":"https://a.test"}',
   ])('a stored %j reads as nothing', text => {
     const storage = new FakeStorage()
     storage.setItem(KEY, text)
@@ -254,7 +262,7 @@ describe('storing', () => {
   it('takes a copy of what a store of the host hands out', () => {
     const value = { user: { name: 'Customer' } }
     const adapter = new MemoryCacheAdapter()
-    adapter.set(KEY, { value, timestamp: 7 })
+    adapter.set(KEY, { value, timestamp: 7, api: 'https://a.test' } as CacheEntry)
     const { store } = setUp(adapter)
     void store.restore()
     value.user.name = 'Somebody else'
@@ -276,7 +284,7 @@ describe('storing', () => {
 describe('a store that takes its time', () => {
   it('what was set meanwhile stays on top, and both are stored', async () => {
     const adapter = new SlowAdapter()
-    adapter.kept.set(KEY, { value: { a: 'old', b: 'old' }, timestamp: 1 })
+    adapter.kept.set(KEY, { value: { a: 'old', b: 'old' }, timestamp: 1, api: 'https://a.test' } as CacheEntry)
     const { store } = setUp(adapter)
     const restored = store.restore()
     store.merge({ b: 'new', c: 'new' })
@@ -290,7 +298,7 @@ describe('a store that takes its time', () => {
 
   it('what was removed before it was read does not come back', async () => {
     const adapter = new SlowAdapter()
-    adapter.kept.set(KEY, { value: { secret: 1 }, timestamp: 1 })
+    adapter.kept.set(KEY, { value: { secret: 1 }, timestamp: 1, api: 'https://a.test' } as CacheEntry)
     const { store } = setUp(adapter)
     void store.restore()
     void store.remove()
@@ -312,7 +320,7 @@ describe('a store that takes its time', () => {
     expect(adapter.log).toEqual(['get', 'set'])
     await adapter.settle()
     await removed
-    expect(adapter.log).toEqual(['get', 'set', 'set', 'delete'])
+    expect(adapter.log).toEqual(['get', 'set', 'set', 'get', 'delete'])
     expect(adapter.kept.keys()).toEqual([])
   })
 

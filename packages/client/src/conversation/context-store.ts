@@ -1,3 +1,4 @@
+import { restBase } from '@aiagent/protocol'
 import { MessageError } from '../errors.ts'
 import type { Awaitable, CacheAdapter, CacheEntry } from '../storage/cache-adapter.ts'
 import { isPromiseLike } from '../util/is-promise-like.ts'
@@ -12,14 +13,17 @@ const CONTEXT = 'context_'
 /** Attributes of the conversation, by name. */
 export type ContextAttributes = Readonly<Record<string, unknown>>
 
-/** What is stored: the attributes, and whose they are. */
+/** What is stored: the attributes, with their deployment and user. */
 interface OwnedEntry extends CacheEntry {
+  api?: unknown
   owner?: unknown
 }
 
 export interface ContextStoreOptions {
   adapter: CacheAdapter
   agentId: string
+  /** Address of the deployment: an entry of another one, whose agent has the same id, is ignored. */
+  endpoint: string
   /** Start of the key, where the host configures one. */
   keyPrefix?: string | undefined
   now(): number
@@ -36,6 +40,7 @@ export interface ContextStoreOptions {
  */
 export class ContextStore {
   readonly #options: ContextStoreOptions
+  readonly #api: string
   #key: string
   #attributes: ContextAttributes | null = null
   /** Attributes that were set since this page began, not by an earlier one. */
@@ -51,6 +56,7 @@ export class ContextStore {
 
   constructor(options: ContextStoreOptions) {
     this.#options = options
+    this.#api = restBase(options.endpoint)
     this.#key = this.#keyOf(options.agentId)
   }
 
@@ -66,7 +72,7 @@ export class ContextStore {
     await this.restore()
     if (this.#attributes !== null) this.#store()
     try {
-      await this.#options.adapter.delete(from)
+      await this.#delete(from)
     } catch (error) {
       this.#options.onFailure(error)
     }
@@ -156,7 +162,7 @@ export class ContextStore {
   }
 
   #take(stored: OwnedEntry | null | undefined): void {
-    if (!stored) return
+    if (stored?.api !== this.#api) return
     if (this.#isClaimed && stored.owner !== undefined && stored.owner !== this.#owner) return
     try {
       this.#attributes = Object.freeze({ ...copyOf(stored.value), ...this.#attributes })
@@ -180,6 +186,15 @@ export class ContextStore {
     if (changed) this.#store()
   }
 
+  /** Deletes an entry, unless it is another deployment's. */
+  #delete(key: string): Awaitable<void> {
+    const { adapter } = this.#options
+    const remove = (stored: OwnedEntry | null) =>
+      stored?.api === undefined || stored.api === this.#api ? adapter.delete(key) : undefined
+    const stored = adapter.get(key)
+    return isPromiseLike(stored) ? stored.then(remove, () => adapter.delete(key)) : remove(stored)
+  }
+
   #store(): void {
     if (this.#meanwhile) {
       this.#meanwhile.changed = true
@@ -189,8 +204,8 @@ export class ContextStore {
     const value = this.#attributes
     const owner = this.#owner
     const write = () => {
-      if (value === null) return adapter.delete(this.#key)
-      const entry: OwnedEntry = { value, timestamp: now(), owner }
+      if (value === null) return this.#delete(this.#key)
+      const entry: OwnedEntry = { value, timestamp: now(), api: this.#api, owner }
       return adapter.set(this.#key, entry)
     }
     try {

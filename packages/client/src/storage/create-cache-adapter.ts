@@ -74,6 +74,11 @@ export function resolveOwnAdapter(
   return adapter === environment.memory ? new MemoryCacheAdapter() : adapter
 }
 
+/** Whether several users may use the store: a host's own, or the memory of a process without a page. */
+export function isSharedStore(adapter: CacheAdapter, { memory, page }: Pick<Environment, 'memory' | 'page'>): boolean {
+  return adapter instanceof GuardedCacheAdapter || (adapter === memory && !page)
+}
+
 /** A store that holds nothing. */
 export class EmptyCacheAdapter implements CacheAdapter {
   get(): null {

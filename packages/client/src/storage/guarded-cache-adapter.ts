@@ -5,6 +5,8 @@ import { type Awaitable, type CacheAdapter, type CacheEntry, isCacheEntry } from
 
 /** Longest wait for a store's answer, in milliseconds. */
 const LIMIT_MS = 2_000
+/** Longest wait for a removal, which lists keys first, in milliseconds. */
+const REMOVAL_LIMIT_MS = 10_000
 /** How long a store that did not answer in time is not asked again, in milliseconds. */
 const REST_MS = 30_000
 
@@ -49,6 +51,20 @@ export class GuardedCacheAdapter implements CacheAdapter {
 
   keys(prefix?: string): Awaitable<string[]> {
     return this.#ask(() => this.#adapter.keys(prefix), toKeys)
+  }
+
+  /**
+   * Removes the entries whose key starts with a prefix and matches.
+   *
+   * @throws what the store failed with, or a `TimeLimitError`: entries may remain
+   */
+  async remove(prefix: string, isMatch: (key: string) => boolean): Promise<void> {
+    await withTimeLimit(this.#clock, REMOVAL_LIMIT_MS, undefined, async () => {
+      const keys: unknown = await this.#adapter.keys(prefix)
+      if (!Array.isArray(keys)) throw new TypeError('`keys()` of the cache adapter returned no array.')
+      const wanted = toKeys(keys).filter(key => key.startsWith(prefix) && isMatch(key))
+      await Promise.all(wanted.map(key => this.#adapter.delete(key)))
+    })
   }
 
   get #rests(): boolean {

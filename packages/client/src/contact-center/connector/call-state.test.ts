@@ -16,6 +16,7 @@ describe('CallState', () => {
     context = new ContextStore({
       adapter: new MemoryCacheAdapter(),
       agentId: 'desk',
+      endpoint: 'https://a.test',
       now: clock.now,
       onFailure: error => {
         throw error

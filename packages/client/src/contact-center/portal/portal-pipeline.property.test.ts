@@ -100,11 +100,12 @@ describe('PortalPipeline', () => {
         const pipeline: PortalPipeline = new PortalPipeline({
           listener,
           profileCache: {
+            claim: async () => {},
             get: async () => undefined,
             keep: async () => void adapter.set('kept', { value: true, timestamp: 1 }),
             forget: async () => {},
           },
-          selectedProfiles: { recall: async () => undefined, remember: async () => {} },
+          selectedProfiles: { claim: async () => {}, recall: async () => undefined, remember: async () => {} },
         })
         const track = (promise: Promise<unknown>, controller: AbortController | undefined) => {
           const entry = { promise, settled: false, controller }

@@ -233,7 +233,7 @@ describe('[FLOW-15] another profile after completion', () => {
 
   it('is told to the service and remembered; kept lists are forgotten, and nothing is told but the result', async () => {
     const { pipeline, calls, storage, adapter, names } = await set()
-    await adapter.set('vendor_profiles_7_2_x', { value: [], timestamp: 1 })
+    await adapter.set('vendor_profiles_7_2_https://a.test_x', { value: [], timestamp: 1 })
     const outcome = await pipeline.updateProfile({ id: '11', name: 'as the host calls it' })
     expect(outcome).toMatchObject({ profile: GUEST, portal: SUPPORT, availableProfiles: [last, GUEST] })
     expect(pipeline.outcome).toBe(outcome)

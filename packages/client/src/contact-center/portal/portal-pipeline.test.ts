@@ -362,6 +362,6 @@ describe('the profile', () => {
     await pipeline.start(input(entered))
     expect(adapter.keys()).toEqual([])
     await pipeline.selectUserProfile(MEMBER)
-    expect(adapter.keys()).toEqual([expect.stringMatching(/^vendor_profiles_7_1_[0-9a-f]{8}_[0-9a-f]{16}$/)])
+    expect(adapter.keys()).toEqual([expect.stringMatching(/^vendor_profiles_7_1_https:\/\/a\.test_[^_]+$/)])
   })
 })

@@ -233,6 +233,8 @@ export class PortalPipeline {
   async #open(input: PortalInput, { controller }: Step): Promise<PortalRun> {
     const { listener, profileCache, selectedProfiles } = this.#options
     const person = subjectFingerprint(await requireToken(input))
+    // Another user's choices go before anything of this user is looked up.
+    await Promise.all([profileCache.claim(person), selectedProfiles.claim(input.storagePrefix, person)])
     // A newer run may have begun meanwhile.
     controller.signal.throwIfAborted()
     const onFilterTags: PortalNotices['onFilterTags'] = tags => listener.onFilterTags(tags)

@@ -56,13 +56,15 @@ export interface PortalInput {
 /** The choices that outlive a run. */
 export interface ChoiceStores {
   readonly profileCache: {
+    claim(user: string): Promise<void>
     get(portalId: Id, person: string): Promise<readonly UserProfile[] | undefined>
     keep(portalId: Id, person: string, profiles: readonly UserProfile[]): Promise<void>
     forget(portalId?: Id): Promise<void>
   }
   readonly selectedProfiles: {
-    recall(prefix: string, portalId: Id): Promise<Id | undefined>
-    remember(prefix: string, portalId: Id, profile: UserProfile): Promise<void>
+    claim(prefix: string, user: string): Promise<void>
+    recall(prefix: string, portalId: Id, user: string): Promise<Id | undefined>
+    remember(prefix: string, portalId: Id, profile: UserProfile, user: string): Promise<void>
   }
 }
 

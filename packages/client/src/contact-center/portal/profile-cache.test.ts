@@ -9,8 +9,8 @@ const profiles = [{ id: 10, name: 'Member' }]
 
 function setUp(adapter: CacheAdapter = new MemoryCacheAdapter()) {
   const clock = new ManualClock()
-  const make = (agentId = '7') =>
-    new ProfileCache({ adapter, agentId, endpoint: 'https://a.test', ttlMs: 1_000, now: clock.now })
+  const make = (agentId = '7', isShared = false, endpoint = 'https://a.test') =>
+    new ProfileCache({ adapter, isShared, agentId, endpoint, ttlMs: 1_000, now: clock.now })
   return { adapter, clock, make, cache: make() }
 }
 
@@ -18,7 +18,7 @@ describe('ProfileCache', () => {
   it('keeps a list per agent, portal and person, under a key that says so', async () => {
     const { adapter, cache, make } = setUp()
     await cache.keep(5, 'ada', profiles)
-    expect(await adapter.keys()).toEqual(['vendor_profiles_7_5_c03203f1_ada'])
+    expect(await adapter.keys()).toEqual(['vendor_profiles_7_5_https://a.test_ada'])
     expect(await cache.get('5', 'ada')).toEqual(profiles)
     expect(await cache.get(6, 'ada')).toBeUndefined()
     expect(await cache.get(5, 'bob')).toBeUndefined()
@@ -42,6 +42,48 @@ describe('ProfileCache', () => {
     expect(await cache.get(5, 'ada')).toEqual([])
     await choosing.forget(5)
     expect(await adapter.keys()).toEqual([])
+  })
+
+  it.each([
+    ['agent a_b, portal c', ['a_b', 'c', 'ada'], ['a', 'b_c', 'ada']],
+    ['an escaped separator', ['a%5Fb', 'c', 'ada'], ['a_b', 'c', 'ada']],
+    ['portal and user', ['a', 'b', 'c_d'], ['a', 'b_c', 'd']],
+  ])('[SEC-25] keeps lists apart whose ids join to the same text: %s', async (_case, one, other) => {
+    const { make } = setUp()
+    const [agent = '', portal = '', user = ''] = one
+    const [otherAgent, otherPortal = '', otherUser = ''] = other
+    await make(agent).keep(portal, user, profiles)
+    expect(await make(otherAgent).get(otherPortal, otherUser)).toBeUndefined()
+  })
+
+  it('[SEC-25] keeps deployments apart, and forgets neither another one’s lists nor those of a longer agent id', async () => {
+    const { make } = setUp()
+    const [other, longer] = [make('7', false, 'https://b.test'), make('7_2')]
+    for (const each of [make(), other, longer]) await each.keep(5, 'ada', profiles)
+    await make().forget()
+    expect(await Promise.all([make(), other, longer].map(each => each.get(5, 'ada')))).toEqual([
+      undefined,
+      profiles,
+      profiles,
+    ])
+  })
+
+  it('[SEC-26] removes the lists of other users when a user is claimed, except in a shared store', async () => {
+    const { adapter, make } = setUp()
+    await make().keep(5, 'ada', profiles)
+    await make('7', true).claim('bob')
+    expect(await adapter.keys()).toHaveLength(1)
+    await make().claim('bob')
+    expect(await adapter.keys()).toEqual([])
+  })
+
+  it('[SEC-27] forgets only the lists of its own users in a shared store', async () => {
+    const { make } = setUp()
+    const [first, second] = [make('7', true), make('7', true)]
+    await first.keep(5, 'ada', profiles)
+    await second.keep(5, 'bob', profiles)
+    await first.forget()
+    expect([await first.get(5, 'ada'), await first.get(5, 'bob')]).toEqual([undefined, profiles])
   })
 
   it('counts a list as fresh for its time only, and does not prolong it by using it', async () => {
@@ -87,7 +129,7 @@ describe('ProfileCache', () => {
 
   it.each([['text'], [{}], [[null]], [[{ name: 'no id' }]]])('ignores an entry that holds %j', async value => {
     const { adapter, cache, clock } = setUp()
-    await adapter.set('vendor_profiles_7_5_c03203f1_ada', { value, timestamp: clock.now() })
+    await adapter.set('vendor_profiles_7_5_https://a.test_ada', { value, timestamp: clock.now() })
     expect(await cache.get(5, 'ada')).toBeUndefined()
   })
 

@@ -15,7 +15,7 @@ export async function settleProfile(
   signal: AbortSignal,
 ): Promise<Stop> {
   const { portal, details, profiles } = entered
-  const rememberedId = await run.selectedProfiles.recall(run.storagePrefix, portal.id)
+  const rememberedId = await run.selectedProfiles.recall(run.storagePrefix, portal.id, run.person)
   const choice = chooseProfile({ profiles, context: run.context, rememberedId, details })
   if (choice.kind === 'ask') return { at: 'profile', entered, agent }
   if (choice.kind === 'none') return complete(run, entered, agent, undefined)
@@ -38,7 +38,7 @@ export async function takeProfile(
   const persists = !madeUp && !sameId(profile.id, NO_PROFILE) && persistsProfile(run.agent, run.params)
   if (persists) await persist(run, { portal, agent }, profile, signal)
   signal.throwIfAborted()
-  await run.selectedProfiles.remember(run.storagePrefix, portal.id, profile)
+  await run.selectedProfiles.remember(run.storagePrefix, portal.id, profile, run.person)
   return complete(run, entered, agent, profile, persists ? profile.id : undefined)
 }
 
@@ -70,7 +70,7 @@ export async function changeProfile(
       .catch(error => run.onWarning('Kept profiles could not be forgotten.', { error }))
   }
   signal.throwIfAborted()
-  await run.selectedProfiles.remember(run.storagePrefix, portal.id, profile)
+  await run.selectedProfiles.remember(run.storagePrefix, portal.id, profile, run.person)
   return {
     at: 'complete',
     outcome: Object.freeze({ ...outcome, profile }),

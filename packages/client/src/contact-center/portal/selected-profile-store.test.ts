@@ -9,8 +9,8 @@ const KEY = 'v2_acmeselectedProfile-5'
 function setUp(storage?: StorageLike) {
   const memory = new MemoryCacheAdapter()
   const warnings: string[] = []
-  const make = () =>
-    new SelectedProfileStore({ storage, memory, now: () => 1, warn: message => warnings.push(message) })
+  const make = (endpoint = 'https://a.test') =>
+    new SelectedProfileStore({ storage, memory, endpoint, now: () => 1, warn: message => warnings.push(message) })
   return { memory, warnings, make, store: make() }
 }
 
@@ -18,14 +18,16 @@ describe('SelectedProfileStore', () => {
   it('[FLOW-13] writes name, id, use and portal under the shared key, and nothing else', async () => {
     const storage = new FakeStorage()
     const { store } = setUp(storage)
-    await store.remember('acme', 5, { id: 10, name: 'Member', isLastUsedInPortal: true, further: 'x' })
-    expect([...storage.items]).toEqual([[KEY, '{"name":"Member","id":10,"isLastUsedInPortal":true,"portalId":5}']])
-    expect(await store.recall('acme', '5')).toBe(10)
+    await store.remember('acme', 5, { id: 10, name: 'Member', isLastUsedInPortal: true, further: 'x' }, 'ada')
+    expect([...storage.items].filter(([key]) => key === KEY)).toEqual([
+      [KEY, '{"name":"Member","id":10,"isLastUsedInPortal":true,"portalId":5}'],
+    ])
+    expect(await store.recall('acme', '5', 'ada')).toBe(10)
   })
 
   it('[FLOW-13] writes false where the profile does not say whether it was used last', async () => {
     const storage = new FakeStorage()
-    await setUp(storage).store.remember('acme', 5, { id: 10 })
+    await setUp(storage).store.remember('acme', 5, { id: 10 }, 'ada')
     expect(JSON.parse(storage.items.get(KEY) ?? '')).toEqual({
       name: '',
       id: 10,
@@ -36,11 +38,26 @@ describe('SelectedProfileStore', () => {
 
   it('keeps portals and deployments apart', async () => {
     const { store } = setUp(new FakeStorage())
-    await store.remember('acme', 5, { id: 10 })
-    await store.remember('', 5, { id: 11 })
-    expect(await store.recall('acme', 6)).toBeUndefined()
-    expect(await store.recall('other', 5)).toBeUndefined()
-    expect(await store.recall('', 5)).toBe(11)
+    await store.remember('acme', 5, { id: 10 }, 'ada')
+    await store.remember('', 5, { id: 11 }, 'ada')
+    expect(await store.recall('acme', 6, 'ada')).toBeUndefined()
+    expect(await store.recall('other', 5, 'ada')).toBeUndefined()
+    expect(await store.recall('', 5, 'ada')).toBe(11)
+  })
+
+  it('[SEC-26] ignores a choice of another user or another deployment, and keeps what the host’s pages wrote', async () => {
+    const storage = new FakeStorage()
+    const { make, store } = setUp(storage)
+    await store.remember('acme', 5, { id: 10 }, 'ada')
+    expect(await store.recall('acme', 5, 'bob')).toBeUndefined()
+    const other = make('https://b.test')
+    expect(await other.recall('acme', 5, 'ada')).toBeUndefined()
+    await other.remember('acme', 6, { id: 12 }, 'ada')
+    storage.setItem('v2_acmeselectedProfile-7', '{"id":13,"portalId":7}')
+    await store.claim('acme', 'bob')
+    expect([storage.getItem(KEY), await store.recall('acme', 7, 'bob')]).toEqual([null, 13])
+    await store.forget('acme')
+    expect([await store.recall('acme', 7, 'bob'), await other.recall('acme', 6, 'ada')]).toEqual([undefined, 12])
   })
 
   it.each([
@@ -54,28 +71,28 @@ describe('SelectedProfileStore', () => {
   ])('ignores an entry %s', async (_case, entry) => {
     const storage = new FakeStorage()
     storage.setItem(KEY, entry)
-    expect(await setUp(storage).store.recall('acme', 5)).toBeUndefined()
+    expect(await setUp(storage).store.recall('acme', 5, 'ada')).toBeUndefined()
   })
 
   it('takes memory for a tab’s store where there is none, for all that share it', async () => {
     const { store, make } = setUp()
-    await store.remember('acme', 5, { id: 10 })
-    expect(await make().recall('acme', 5)).toBe(10)
+    await store.remember('acme', 5, { id: 10 }, 'ada')
+    expect(await make().recall('acme', 5, 'ada')).toBe(10)
   })
 
   it('remembers what the store refuses in memory, warns once, and takes the store again when it can', async () => {
     const storage = new FakeStorage()
     const { store, warnings } = setUp(storage)
-    await store.remember('acme', 5, { id: 10 })
+    await store.remember('acme', 5, { id: 10 }, 'ada')
     storage.full = true
-    await store.remember('acme', 5, { id: 11 })
-    await store.remember('acme', 6, { id: 12 })
-    expect(await store.recall('acme', 5)).toBe(11)
+    await store.remember('acme', 5, { id: 11 }, 'ada')
+    await store.remember('acme', 6, { id: 12 }, 'ada')
+    expect(await store.recall('acme', 5, 'ada')).toBe(11)
     expect(storage.items.get(KEY)).toBeUndefined()
     expect(warnings).toEqual([expect.stringContaining('refuses')])
     storage.full = false
-    await store.remember('acme', 5, { id: 13 })
-    expect(await store.recall('acme', 5)).toBe(13)
+    await store.remember('acme', 5, { id: 13 }, 'ada')
+    expect(await store.recall('acme', 5, 'ada')).toBe(13)
   })
 
   it('never fails, even where everything else does', async () => {
@@ -85,9 +102,9 @@ describe('SelectedProfileStore', () => {
     const storage = { getItem: throws, setItem: throws, removeItem: throws, key: throws, length: 0 }
     const broken = () => Promise.reject(new Error('down'))
     const memory = { get: broken, set: broken, delete: broken, clear: broken, keys: broken }
-    const store = new SelectedProfileStore({ storage, memory, now: () => 1, warn() {} })
-    await store.remember('acme', 5, { id: 10 })
-    expect(await store.recall('acme', 5)).toBeUndefined()
+    const store = new SelectedProfileStore({ storage, memory, endpoint: 'a.test', now: () => 1, warn() {} })
+    await store.remember('acme', 5, { id: 10 }, 'ada')
+    expect(await store.recall('acme', 5, 'ada')).toBeUndefined()
   })
 })
 

@@ -1,21 +1,26 @@
 import { type Id, isJsonObject, restBase, sameId, type UserProfile } from '@aiagent/protocol'
 import type { StorageLike } from '../../platform/environment.ts'
 import type { CacheAdapter } from '../../storage/cache-adapter.ts'
+import { joinKeyParts } from '../../storage/key-parts.ts'
 
 export interface SelectedProfileStoreOptions {
-  /** The tab's store, where there is one. */
+  /** The tab's session storage, if there is one. */
   storage: StorageLike | undefined
-  /** What stands in for it, and takes what it refuses. */
+  /** Used where there is no session storage, and for what it refuses. */
   memory: CacheAdapter
+  /** Address of the deployment, since the keys of two deployments may be equal. */
+  endpoint: string
   now(): number
-  /** Hears, once, that the tab's store refuses writes. */
+  /** Called once when the session storage refuses writes. */
   warn(message: string): void
 }
 
 /**
  * The profile chosen last in each portal, under the keys and in the form that the host's pages share (FLOW-13).
  *
- * It never fails: a remembered choice is a convenience.
+ * An entry under a key of its own names the deployment and the user that a choice belongs to; a choice of another one is
+ * ignored. A choice without such an entry was written by the host's pages and counts. This store never fails: a
+ * remembered choice is a convenience.
  */
 export class SelectedProfileStore {
   readonly #options: SelectedProfileStoreOptions
@@ -25,12 +30,14 @@ export class SelectedProfileStore {
     this.#options = options
   }
 
-  /** Id of the profile that was chosen in a portal. */
-  async recall(prefix: string, portalId: Id): Promise<Id | undefined> {
+  /** Id of the profile that the user chose in a portal. */
+  async recall(prefix: string, portalId: Id, user: string): Promise<Id | undefined> {
     const key = keyOf(prefix, portalId)
     try {
-      const kept = (await this.#options.memory.get(key))?.value ?? this.#options.storage?.getItem(key)
-      const entry: unknown = typeof kept === 'string' ? JSON.parse(kept) : undefined
+      const owner = await this.#read(ownerKeyOf(key))
+      if (owner !== undefined && owner !== this.#owner(user)) return undefined
+      const stored = await this.#read(key)
+      const entry: unknown = stored === undefined ? undefined : JSON.parse(stored)
       if (!isJsonObject(entry) || !isId(entry['id'])) return undefined
       return isId(entry['portalId']) && sameId(entry['portalId'], portalId) ? entry['id'] : undefined
     } catch {
@@ -38,42 +45,74 @@ export class SelectedProfileStore {
     }
   }
 
-  /** Remembers a choice. */
-  async remember(prefix: string, portalId: Id, profile: UserProfile): Promise<void> {
-    const { storage, memory, now, warn } = this.#options
+  /** Stores a choice of the user. */
+  async remember(prefix: string, portalId: Id, profile: UserProfile, user: string): Promise<void> {
     const key = keyOf(prefix, portalId)
     const { name, id, isLastUsedInPortal } = profile
     const value = JSON.stringify({ name: name ?? '', id, isLastUsedInPortal: isLastUsedInPortal ?? false, portalId })
     try {
-      if (storage && write(storage, key, value)) return await memory.delete(key)
-      if (storage && !this.#warned) {
-        this.#warned = true
-        warn('The browser refuses to store the chosen profile. It is remembered until the page is left.')
-      }
-      await memory.set(key, { value, timestamp: now() })
+      await this.#write(ownerKeyOf(key), this.#owner(user))
+      await this.#write(key, value)
     } catch {
-      // A memory of the host's own that fails: the next run chooses without it.
+      // A custom memory that fails: the next run chooses without it.
     }
   }
 
-  /** Forgets what was chosen in any portal. */
+  /** Removes the choices of other users of this deployment. */
+  async claim(prefix: string, user: string): Promise<void> {
+    const own = this.#owner(user)
+    await this.#remove(prefix, owner => owner?.startsWith(this.#owner('')) === true && owner !== own)
+  }
+
+  /** Removes what was chosen in any portal, except by users of another deployment. */
   async forget(prefix: string): Promise<void> {
+    await this.#remove(prefix, owner => owner === undefined || owner.startsWith(this.#owner('')))
+  }
+
+  async #remove(prefix: string, isMatch: (owner: string | undefined) => boolean): Promise<void> {
     const { storage, memory } = this.#options
     const start = keyOf(prefix, '')
     try {
-      await memory.clear(start)
-      const keys = Array.from({ length: storage?.length ?? 0 }, (_, index) => storage?.key(index))
-      for (const key of keys) if (key?.startsWith(start)) storage?.removeItem(key)
+      const keys = new Set(await memory.keys(start))
+      for (let index = 0; index < (storage?.length ?? 0); index++) {
+        const key = storage?.key(index)
+        if (key?.startsWith(start)) keys.add(key)
+      }
+      for (const key of keys) {
+        if (!isMatch(await this.#read(ownerKeyOf(key)))) continue
+        for (const each of [key, ownerKeyOf(key)]) {
+          await memory.delete(each)
+          storage?.removeItem(each)
+        }
+      }
     } catch {
-      // Forbidden altogether: then nothing is in there.
+      // Forbidden altogether: then there is nothing in it.
     }
+  }
+
+  /** Names the deployment and the user. */
+  #owner(user: string): string {
+    return joinKeyParts(restBase(this.#options.endpoint), user)
+  }
+
+  async #read(key: string): Promise<string | undefined> {
+    const { storage, memory } = this.#options
+    const stored = (await memory.get(key))?.value ?? storage?.getItem(key)
+    return typeof stored === 'string' ? stored : undefined
+  }
+
+  async #write(key: string, value: string): Promise<void> {
+    const { storage, memory, now, warn } = this.#options
+    if (storage && write(storage, key, value)) return memory.delete(key)
+    if (storage && !this.#warned) {
+      this.#warned = true
+      warn('The browser refuses to store the chosen profile. It is kept in memory until the page is left.')
+    }
+    await memory.set(key, { value, timestamp: now() })
   }
 }
 
-/**
- * What tells deployments apart in the keys: the tenant's identifier, else the first segment of the endpoint's path, else
- * nothing.
- */
+/** Prefix of the keys: the tenant's identifier, else the first segment of the endpoint's path, else empty. */
 export function storagePrefix(
   deployment: { readonly tenant_identifier?: string | null | undefined },
   endpoint: string,
@@ -83,6 +122,11 @@ export function storagePrefix(
 
 function keyOf(prefix: string, portalId: Id): string {
   return `v2_${prefix}selectedProfile-${portalId}`
+}
+
+/** Key of the entry that names whose choice the entry of the given key is. */
+function ownerKeyOf(key: string): string {
+  return `aiagent_owner_${key}`
 }
 
 function write(storage: StorageLike, key: string, value: string): boolean {
@@ -95,12 +139,12 @@ function write(storage: StorageLike, key: string, value: string): boolean {
   }
 }
 
-/** The choice before this one would be taken for the last one after a reload. */
+/** Otherwise the earlier choice would count as the latest one after a reload. */
 function forgetKey(storage: StorageLike, key: string): void {
   try {
     storage.removeItem(key)
   } catch {
-    // Forbidden altogether: then nothing is in there.
+    // Forbidden altogether: then there is nothing in it.
   }
 }
 

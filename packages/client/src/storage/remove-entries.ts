@@ -1,0 +1,16 @@
+import type { CacheAdapter } from './cache-adapter.ts'
+import { GuardedCacheAdapter } from './guarded-cache-adapter.ts'
+
+/**
+ * Removes the entries whose key starts with a prefix and matches.
+ *
+ * @throws when the store failed or did not answer in time: entries may remain
+ */
+export async function removeEntries(
+  adapter: CacheAdapter,
+  prefix: string,
+  isMatch: (key: string) => boolean = () => true,
+): Promise<void> {
+  if (adapter instanceof GuardedCacheAdapter) return adapter.remove(prefix, isMatch)
+  for (const key of await adapter.keys(prefix)) if (isMatch(key)) await adapter.delete(key)
+}
