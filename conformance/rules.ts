@@ -250,6 +250,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'the context, cached profiles and the chosen profile of one deployment are never used or deleted by an agent of another, nor are those of ids that join to the same text',
   'SEC-26': 'another user in the same tab never gets the choices of the user before, also without a logout',
   'REL-30': 'a test run that a file, folder, title, project or change narrows does not overwrite `test-report.json`',
+  'REL-33':
+    'a test that needs what the machine lacks is skipped and named with what is missing; where all tests are required, as in CI, it counts as failed',
   'REL-32': 'comments, strings, test titles and documents hold no phrase of `scripts/language/refused-phrases.json`',
   'REL-31': 'a Redis server that a test started ends with the process of the test, even when it is killed',
 }

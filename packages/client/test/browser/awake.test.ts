@@ -1,5 +1,6 @@
 import { eventually, turnEventLoop } from '@aiagent/test-support'
 import { hasChromium, type LaunchedChromium, launchChromium } from '@aiagent/test-support/chromium'
+import { needs } from '@aiagent/test-support/needs'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { AWAKE_MS, awakeAfter, LONG_WAIT, NOISE_MS, openNotedHost } from './awake-page.ts'
@@ -51,25 +52,29 @@ describe.skipIf(!hasChromium())('a page under faults', () => {
     expect(said(stage)).toEqual(['while offline'])
   })
 
-  it('starts a waiting reconnect at once when it comes back from the back/forward cache', async () => {
-    const page = await openNotedHost(chromium.context, stage)
-    await page.evaluate(() => host.open())
-    await page.evaluate(() => host.send('before'))
-    await page.waitForFunction(() => host.answers().length === 1)
-    // The stage's server has nothing there, and so another page.
-    await page.goto(`${stage.pages.url}/elsewhere`)
-    // A page from the cache never loads, which is what the driver's own way back would wait for.
-    await page.evaluate(() => void setTimeout(() => history.back()))
-    await until(page, () => globalThis.host?.getState() === 'CONNECTED' && globalThis.moments.sockets.length > 1)
-    await page.evaluate(() => host.send('after'))
-    await until(page, () => host.answers().includes('You said: after'))
-    const sockets = await page.evaluate(() => globalThis.moments.sockets.length)
-    const afterMs = await awakeAfter(page, ['pageshow', 'visibilitychange', 'resume'])
-    console.info(`After a return from the back/forward cache a reconnect started within ${afterMs.toFixed(1)} ms.`)
-    // The page is the same, with the same agent, and the socket is another.
-    expect([sockets, await page.evaluate(() => host.answers())]).toEqual([2, ['You said: before', 'You said: after']])
-    expect(afterMs).toBeLessThan(AWAKE_MS + NOISE_MS)
-  })
+  it(
+    'starts a waiting reconnect at once when it comes back from the back/forward cache',
+    needs('back/forward cache'),
+    async () => {
+      const page = await openNotedHost(chromium.context, stage)
+      await page.evaluate(() => host.open())
+      await page.evaluate(() => host.send('before'))
+      await page.waitForFunction(() => host.answers().length === 1)
+      // The stage's server has nothing there, and so another page.
+      await page.goto(`${stage.pages.url}/elsewhere`)
+      // A page from the cache never loads, which is what the driver's own way back would wait for.
+      await page.evaluate(() => void setTimeout(() => history.back()))
+      await until(page, () => globalThis.host?.getState() === 'CONNECTED' && globalThis.moments.sockets.length > 1)
+      await page.evaluate(() => host.send('after'))
+      await until(page, () => host.answers().includes('You said: after'))
+      const sockets = await page.evaluate(() => globalThis.moments.sockets.length)
+      const afterMs = await awakeAfter(page, ['pageshow', 'visibilitychange', 'resume'])
+      console.info(`After a return from the back/forward cache a reconnect started within ${afterMs.toFixed(1)} ms.`)
+      // The page is the same, with the same agent, and the socket is another.
+      expect([sockets, await page.evaluate(() => host.answers())]).toEqual([2, ['You said: before', 'You said: after']])
+      expect(afterMs).toBeLessThan(AWAKE_MS + NOISE_MS)
+    },
+  )
 
   it.each([401, 404, 503])('settles connect() when the service refuses with %i', async status => {
     const page = await openNotedHost(chromium.context, stage)

@@ -1,13 +1,14 @@
 import { turnEventLoop } from '@aiagent/test-support'
 import { hasChromium } from '@aiagent/test-support/chromium'
+import { needs } from '@aiagent/test-support/needs'
+import { launchRealTabs, type RealTabs } from '@aiagent/test-support/real-tabs'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest'
 import { bundleHost, type InPages, openStage, type Stage } from './client-page.ts'
-import { launchRealTabs, type RealTabs } from './real-tabs.ts'
 
-/** Declares tests of the client in tabs that can be hidden; without a browser they are skipped. */
+/** Declares tests of the client in tabs that can be hidden; skipped if the browser has none. */
 export function describeInRealTabs(title: string, declare: (at: InPages) => void): void {
-  describe.skipIf(!hasChromium())(title, () => {
+  describe.skipIf(!hasChromium())(title, needs('background tabs'), () => {
     let bundle = ''
     let tabs: RealTabs
     let stage: Stage

@@ -1,4 +1,5 @@
 import { hasChromium, type LaunchedChromium } from '@aiagent/test-support/chromium'
+import { needs } from '@aiagent/test-support/needs'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import {
@@ -82,7 +83,7 @@ describe.skipIf(!hasChromium())('a host that runs @azure/msal-browser', () => {
     expect(renewed.token?.jti).not.toBe(token?.jti)
   })
 
-  it('tells that the browser blocked the window', async () => {
+  it('tells that the browser blocked the window', needs('popup blocker'), async () => {
     const { outcome } = await openAtOnce(chromium, stage.address({}, 'login'), 'login')
     expect(outcome).toMatchObject({ reason: 'popup_blocked' })
   })

@@ -1,4 +1,5 @@
 import { hasChromium, type LaunchedChromium } from '@aiagent/test-support/chromium'
+import { needs } from '@aiagent/test-support/needs'
 import { describe, expect, it } from 'vitest'
 import {
   choose,
@@ -53,7 +54,7 @@ describe.skipIf(!hasChromium())('login by popup', () => {
     expect((await signInByPopup(page)).token?.sub).toBe('customer')
   })
 
-  it('tells that the browser blocked the window, and works with the next click', async () => {
+  it('tells that the browser blocked the window, and works with the next click', needs('popup blocker'), async () => {
     const { page, outcome } = await openAtOnce(chromium, stage.address({}, 'login'), 'login')
     expect(outcome.reason).toBe('popup_blocked')
     expect(outcome.message).toContain('allow popups')

@@ -8,7 +8,7 @@ import type { EmulatorSettings } from '@aiagent/emulator'
 import { type EmulatorServer, loadDevelopmentCertificate, serveEmulator } from '@aiagent/emulator/node'
 import { bundleForPage, type LaunchedChromium, launchChromium } from '@aiagent/test-support/chromium'
 import type { Page } from 'playwright-core'
-import { afterEach, beforeAll, beforeEach } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import type { LoginCall, LoginSetup, Outcome } from './page/login-host.ts'
 
 const HOST_PAGE = `<!doctype html>
@@ -147,19 +147,22 @@ export interface OpenedStage {
 
 type HostFiles = Parameters<typeof LoginStage.open>[0]
 
-/** Gives every test of the group a browser and a stage of its own, and takes both away after it. */
+/** Opens a private window and a stage for each test of the group, in one browser, and closes both after it. */
 export function onLoginStage(
   receive: (opened: OpenedStage) => void,
   loadFiles: () => Promise<HostFiles> = bundleLoginHost,
 ): void {
   let files: HostFiles = {}
+  let browser: LaunchedChromium | undefined
   let chromium: LaunchedChromium | undefined
   let stage: LoginStage | undefined
   beforeAll(async () => {
-    files = await loadFiles()
+    ;[files, browser] = await Promise.all([loadFiles(), launchForLogins()])
   })
+  afterAll(() => browser?.close())
   beforeEach(async () => {
-    chromium = await launchForLogins()
+    chromium = await browser?.newWindow()
+    if (!chromium) throw new Error('The browser did not start.')
     stage = await LoginStage.open(files)
     receive({ chromium, stage })
   })

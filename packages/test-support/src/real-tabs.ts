@@ -1,15 +1,15 @@
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
-import { launchChromium } from '@aiagent/test-support/chromium'
 import { type BrowserContext, chromium } from 'playwright-core'
+import { launchChromium } from './chromium.ts'
 
-/** Tabs of one window, of which only the one in front is visible, with the throttling that a person's browser has. */
+/** Tabs of one window, of which only the one in front is visible, throttled as in a browser that a user runs. */
 export interface RealTabs {
   readonly context: BrowserContext
   close(): Promise<void>
 }
 
-/** Switches of playwright that keep hidden pages awake. */
+/** Playwright's switches that keep hidden pages awake. */
 const KEEP_AWAKE = [
   '--disable-background-timer-throttling',
   '--disable-backgrounding-occluded-windows',
@@ -17,14 +17,18 @@ const KEEP_AWAKE = [
 ]
 
 /**
- * Starts a Chromium whose hidden tabs are hidden.
+ * Starts a Chromium whose background tabs are hidden.
  *
- * Playwright makes every page of its own believe to be in front, so its pages are driven through a second connection that
- * leaves such things alone.
+ * Playwright keeps each of its pages visible. These pages are driven through a second connection that does not.
+ *
+ * @param ignoreDefaultArgs switches of playwright to leave out besides those that keep hidden pages awake
  */
-export async function launchRealTabs(): Promise<RealTabs> {
+export async function launchRealTabs(ignoreDefaultArgs: readonly string[] = []): Promise<RealTabs> {
   const port = await freePort()
-  const browser = await launchChromium({ args: [`--remote-debugging-port=${port}`], ignoreDefaultArgs: KEEP_AWAKE })
+  const browser = await launchChromium({
+    args: [`--remote-debugging-port=${port}`],
+    ignoreDefaultArgs: [...KEEP_AWAKE, ...ignoreDefaultArgs],
+  })
   const connection = await chromium.connectOverCDP(`http://127.0.0.1:${port}`, { noDefaults: true })
   const [context] = connection.contexts()
   if (!context) throw new Error('The browser has no window.')

@@ -1,0 +1,68 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { BrowserContext, Page } from 'playwright-core'
+import { servePages } from './page-server.ts'
+import { launchRealTabs } from './real-tabs.ts'
+
+/** What some builds of Chromium lack: a headless shell has none of these. */
+export type ChromiumCapability = 'popup blocker' | 'back/forward cache' | 'background tabs'
+
+/** How long a page may take to show a capability, in milliseconds. */
+const LIMIT_MS = 2_000
+
+const PAGES = {
+  '/popup': `<!doctype html><script>
+    const popup = window.open('about:blank')
+    document.title = popup ? 'opened' : 'blocked'
+    popup?.close()
+  </script>`,
+  '/': `<!doctype html><script>
+    addEventListener('pageshow', event => { document.title = event.persisted ? 'restored' : 'loaded' })
+  </script>`,
+  '/next': '<!doctype html><title>next</title>',
+}
+
+/** Tries what the installed Chromium can do. Takes one start of the browser. */
+export async function probeChromium(): Promise<ChromiumCapability[]> {
+  const pages = await servePages(PAGES)
+  const tabs = await launchRealTabs(['--disable-popup-blocking', '--disable-back-forward-cache'])
+  try {
+    const page = await tabs.context.newPage()
+    await page.goto(`${pages.url}/popup`)
+    const found: ChromiumCapability[] = []
+    if ((await page.title()) === 'blocked') found.push('popup blocker')
+    if (await isRestored(page, pages.url)) found.push('back/forward cache')
+    if (await isHidden(page, tabs.context)) found.push('background tabs')
+    return found
+  } finally {
+    await Promise.all([tabs.close(), pages.close()])
+  }
+}
+
+async function isRestored(page: Page, url: string): Promise<boolean> {
+  await page.goto(url)
+  await page.goto(`${url}/next`)
+  // A page from the cache does not load again, and a navigation of the driver would wait for that.
+  await page.evaluate(() => void setTimeout(() => history.back()))
+  return (
+    (await poll(
+      () => page.title(),
+      title => /restored|loaded/.test(title),
+    )) === 'restored'
+  )
+}
+
+async function isHidden(page: Page, context: BrowserContext): Promise<boolean> {
+  const front = await context.newPage()
+  await front.bringToFront()
+  const state = () => page.evaluate(() => document.visibilityState)
+  return (await poll(state, state => state === 'hidden')) === 'hidden'
+}
+
+/** The first accepted value, or undefined at the end of the limit. A page that is just being left gives none. */
+async function poll<T>(read: () => Promise<T>, accept: (value: T) => boolean): Promise<T | undefined> {
+  for (const end = Date.now() + LIMIT_MS; Date.now() < end; await delay(20)) {
+    const value = await Promise.race([read().catch(() => undefined), delay(LIMIT_MS)])
+    if (value !== undefined && accept(value)) return value
+  }
+  return undefined
+}
