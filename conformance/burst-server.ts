@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 
-/** A chat address behind which a burst of frames waits for whoever opens it. */
+/** A chat address that sends a burst of frames to each client. */
 export interface BurstServer {
   readonly url: string
   close(): Promise<void>
 }
 
 export interface Burst {
-  /** What every frame holds. */
+  /** Payload of every frame. */
   readonly payload: string
   readonly times: number
   /** Sends binary frames rather than text. @default false */
@@ -16,10 +16,9 @@ export interface Burst {
 }
 
 /**
- * Serves one burst, in one go, to every WebSocket that opens.
+ * Sends one burst, in a single write, to every WebSocket that opens.
  *
- * It lives in a thread of its own and has everything ready beforehand, so that what the receiving thread takes its time
- * for is the receiving.
+ * Runs in a separate thread with the bytes prepared, so that the receiving thread spends its time on receiving only.
  */
 export async function serveBurst(burst: Burst): Promise<BurstServer> {
   const worker = new Worker(SCRIPT, { eval: true, workerData: burst })

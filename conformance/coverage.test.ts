@@ -18,7 +18,7 @@ describe('the scenarios', () => {
     expect([...provenIds()].filter(id => !findRule(id))).toEqual([])
   })
 
-  it('prove every rule that needs no login, on every wire where they need one', () => {
+  it('prove every rule that needs no login, on every wire if they need a service', () => {
     const unproven = RULES.filter(({ proof }) => proof === 'scenario').flatMap(({ id }) => {
       const own = scenarios.filter(({ rules }) => rules.includes(id))
       const wires = new Set(own.flatMap(scenario => scenario.wires))
@@ -28,28 +28,28 @@ describe('the scenarios', () => {
     expect(unproven).toEqual([])
   })
 
-  it('have titles of their own, so that a failure leads to one of them', () => {
+  it('have unique titles', () => {
     const titles = scenarios.map(({ title, rules }) => `${rules.join()} ${title}`)
     expect(titles.filter((title, index) => titles.indexOf(title) !== index)).toEqual([])
   })
 
-  it('name the rules they prove and those left to other tests', () => {
+  it('list the rules they prove and those proven by other tests', () => {
     const proven = RULES.filter(({ id }) => provenIds().has(id))
     const rest = RULES.filter(({ id }) => !provenIds().has(id))
     console.info(
       `${proven.length} of ${RULES.length} rules are proven by ${scenarios.length} scenarios: ${listed(proven)}.\n` +
-        `Left to other tests: ${listed(rest)}.`,
+        `Proven by other tests: ${listed(rest)}.`,
     )
     expect(rest.map(({ proof }) => proof)).not.toContain('scenario')
   })
 })
 
 describe('the rules', () => {
-  it('have ids of their own', () => {
+  it('have unique ids', () => {
     expect(new Set(RULES.map(({ id }) => id)).size).toBe(RULES.length)
   })
 
-  it('stand in the title of a test, where no scenario proves them', async () => {
+  it('have their id in a test title, if no scenario proves them', async () => {
     const titles = await testTexts()
     expect(RULES.filter(({ id, proof }) => proof === 'test' && !titles.includes(`[${id}]`))).toEqual([])
   })

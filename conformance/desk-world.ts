@@ -15,20 +15,20 @@ const deskAgent = (agentId: string, details: AgentDetails = {}): AgentSeed => ({
   },
 })
 
-/** The service's own contact center, whose portals and people stand in its README, and agents that differ in one thing. */
+/** The emulator's contact center (portals and users: see its README), and agents that differ from it in one detail. */
 export const DESK_AGENTS: readonly AgentSeed[] = [
   ...DEFAULT_WORLD.agents.filter(({ details }) => details.agentId !== 'help' && details.agentId !== 'account'),
-  // Does not say for whom it is.
+  // Without a user type.
   deskAgent('desk-anyone', { userType: null }),
-  // Belongs to no department.
+  // Without a department.
   deskAgent('desk-nowhere', { departmentId: null, portals: null }),
-  // Serves a portal that does not exist.
+  // Serves an unknown portal.
   deskAgent('desk-elsewhere', { portals: [9999] }),
-  // Serves the portal without profiles, and the one that is not for everybody.
+  // Serves the portal without profiles, and a restricted one.
   deskAgent('desk-few', { portals: [1003] }),
   deskAgent('desk-members', { portals: [1001, 1004] }),
   deskAgent('desk-british', { languageCode: 'en-GB' }),
   deskAgent('desk-danish', { languageCode: 'da-DA' }),
-  // For customers who signed in.
+  // For signed-in customers.
   deskAgent('orders', { userType: 'customer', portals: [1001, 1003] }),
 ]

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import ts from 'typescript'
 
-/** What a name stands for. */
+/** Kind of an export. */
 export type ExportKind = 'class' | 'interface' | 'type' | 'value'
 
 export interface ExportedName {
   readonly name: string
-  /** More than one where a name is a value and a type, as a constant with its union is. */
+  /** Several if a name is both a value and a type, such as a constant with its union. */
   readonly kinds: ReadonlySet<ExportKind>
-  /** Whether each of its declarations says what it is for. */
+  /** Whether each of its declarations has a docstring. */
   readonly isDocumented: boolean
 }
 
@@ -17,23 +17,23 @@ export type ExportedNames = ReadonlyMap<string, ExportedName>
 
 const ROOT = new URL('../', import.meta.url)
 
-/** Packages whose names another one hands on. */
+/** Packages whose names another package re-exports. */
 const PACKAGES: Readonly<Record<string, URL>> = {
   '@aiagent/protocol': new URL('packages/protocol/src/index.ts', ROOT),
 }
 
-/** Whether a name can stand where a type does. */
+/** Whether a name can be used as a type. */
 export const isTypeName = ({ kinds }: ExportedName): boolean =>
   kinds.has('class') || kinds.has('interface') || kinds.has('type')
 
-/** The source files that a package can be imported by. */
+/** Source files of a package's entry points. */
 export async function entriesOf(folder: string): Promise<string[]> {
   const manifest = JSON.parse(await readFile(new URL(`${folder}/package.json`, ROOT), 'utf8'))
   const entries: unknown[] = Object.values(manifest.exports).map(entry => Object(entry)['@aiagent/source'])
   return entries.flatMap(entry => (typeof entry === 'string' ? [`${folder}/${entry}`] : []))
 }
 
-/** The names that a source file exports, with those that it hands on, read from the text: nothing is run or built. */
+/** Names that a source file exports or re-exports, read from the text without running or building it. */
 export function exportedNames(path: string | URL): ExportedNames {
   const file = typeof path === 'string' ? new URL(path, ROOT) : path
   const source = ts.createSourceFile(file.pathname, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true)
@@ -56,7 +56,7 @@ export function exportedNames(path: string | URL): ExportedNames {
       if (exportClause && ts.isNamedExports(exportClause))
         for (const { name, propertyName } of exportClause.elements) {
           const other = others.get((propertyName ?? name).text)
-          if (!other) throw new Error(`${from} exports no ${name.text}.`)
+          if (!other) throw new Error(`${from} does not export ${name.text}.`)
           add(name.text, other)
         }
       else for (const [name, other] of others) add(name, other)

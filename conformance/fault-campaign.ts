@@ -8,7 +8,7 @@ import { LeakWatch, type Outcome, outcomeOf } from './leak-watch.ts'
 import { ObservedClock } from './observed-clock.ts'
 import { reply, WORLD } from './world.ts'
 
-/** Something that happens in a run: a call of the host's, time that passes, or something that goes wrong. */
+/** A step of a run: a call of the host, elapsed time, or a fault. */
 export type Step =
   | { readonly do: 'send'; readonly count: number }
   | { readonly do: 'initialize' | 'connect' | 'restart'; readonly givenUpAfterMs?: number | undefined }
@@ -25,7 +25,7 @@ const route = fc.constantFrom('GET /*', 'POST *', '*/session')
 const fault = (kind: Fault['kind'], fields: Record<string, fc.Arbitrary<unknown>> = {}) =>
   fc.record({ kind: fc.constant(kind), ...fields }) as unknown as fc.Arbitrary<Fault>
 
-/** What delays, refuses and breaks, and loses no frame that had left. */
+/** Faults that delay, refuse and break, but lose no written frame. */
 const harmless: fc.Arbitrary<Fault>[] = [
   fault('drop', { code: fc.constantFrom(1000, 1001, 1006, 1011, 1013, 4000, 4404) }),
   fault('refuse-upgrade', { status: fc.constantFrom(401, 429, 500, 503), times }),
@@ -45,7 +45,7 @@ const harmless: fc.Arbitrary<Fault>[] = [
   }),
 ]
 
-/** What also loses frames under way. */
+/** Faults that also lose written frames. */
 const lossy: fc.Arbitrary<Fault>[] = [
   fault('silence', { forMs, alsoLater: fc.boolean(), lost: fc.boolean() }),
   fault('lose-frames', { chance: fc.constantFrom(0.2, 1), forMs }),
@@ -73,25 +73,25 @@ const runOf = (isLossy: boolean, faults: fc.Arbitrary<Fault>[]) =>
     steps: fc.array(stepOf(faults), { maxLength: 30, size: 'max' }),
   })
 
-/** A run: what happens in it, and how it begins and ends. */
+/** A run: its steps, its start and its end. */
 export interface Run {
-  /** Whether frames may get lost. */
+  /** Whether written frames may get lost. */
   readonly isLossy: boolean
-  /** Whether the trouble begins with an open chat. */
+  /** Whether the faults begin with an open chat. */
   readonly startsConnected: boolean
-  /** Whether the trouble has an end before the agent is destroyed. */
+  /** Whether the faults end before the agent is destroyed. */
   readonly recovers: boolean
   readonly steps: readonly Step[]
 }
 
 export const anyRun: fc.Arbitrary<Run> = fc.oneof(runOf(false, harmless), runOf(true, [...harmless, ...lossy]))
 
-/** More than any time limit of the client, and than any fault's own end. */
+/** Longer than any time limit of the client and any fault. */
 const ALL_LIMITS_MS = 90_000
 
 const CONFIG: Partial<AiAgentConfig> = { baseReconnectDelay: 100, maxReconnectDelay: 2_000, enableLogging: false }
 
-/** Has everything loaded that an agent loads on demand: reading files takes a time that no clock of a run knows. */
+/** Loads every chunk beforehand: reading files takes real time, which the clock of a run does not cover. */
 export async function warmUp(): Promise<void> {
   const { fetch, WebSocket, origin } = createEmulator({ world: WORLD })
   const agent = new AiAgent({ id: 'help', endpoint: origin, enableLogging: false }, { fetch, WebSocket })
@@ -99,19 +99,19 @@ export async function warmUp(): Promise<void> {
   await agent.destroy()
 }
 
-/** One run: an agent and its service in this process, on a clock that the steps move. */
+/** One run: an agent and its service in this process, on a clock that the steps advance. */
 export class CampaignRun {
   readonly #clock = new ManualClock()
-  /** The same, as the agent sees it. */
+  /** The clock as the agent sees it. */
   readonly #agentClock = new ObservedClock(this.#clock)
   readonly #watch = new LeakWatch()
   readonly #emulator: Emulator = createEmulator({ world: WORLD, reply, clock: this.#clock })
   readonly #agent: AiAgent
   readonly #journal: Journal
   readonly #calls: Outcome[] = []
-  /** The run's own. */
+  /** Index of the run. */
   readonly #timers: number[] = []
-  /** Contents by id, of what was accepted, in order. */
+  /** Contents of the accepted messages by id, in order. */
   readonly #accepted = new Map<string, string>()
   #sent = 0
 
@@ -125,7 +125,7 @@ export class CampaignRun {
     this.#journal = new Journal(this.#agent)
   }
 
-  /** Goes through the steps, and checks what must hold after them. */
+  /** Runs the steps and checks the invariants after them. */
   async play({ isLossy, startsConnected, recovers, steps }: Run): Promise<void> {
     try {
       if (startsConnected) {
@@ -143,7 +143,7 @@ export class CampaignRun {
       }
       await this.#end()
     } catch (error) {
-      // What comes up after a failure is its consequence.
+      // Errors after a failure are only consequences.
       await this.#end().catch(() => {})
       await this.#watch.stop().catch(() => {})
       throw error
@@ -154,7 +154,7 @@ export class CampaignRun {
   async #end(): Promise<void> {
     for (const timer of this.#timers) this.#clock.clearTimeout(timer)
     const ending = outcomeOf(this.#agent.destroy())
-    // A goodbye under way may take its time.
+    // A pending graceful disconnect may take a while.
     await this.#clock.advance(100)
     expect(ending).toEqual({ settled: true })
     this.#emulator.close()
@@ -216,7 +216,7 @@ export class CampaignRun {
     this.#calls.push(outcomeOf(call(controller.signal)))
   }
 
-  /** Nothing goes wrong any more: every call comes to its end, and the agent talks again. */
+  /** Ends all faults: every call settles, and the agent can chat again. */
   async #recover(): Promise<void> {
     this.#emulator.faults.lift()
     this.#watch.comeBack()
@@ -227,7 +227,7 @@ export class CampaignRun {
     expect(preparing).toEqual({ settled: true })
     const connecting = outcomeOf(this.#agent.connect())
     await this.#rest()
-    // It may have been told that its session is gone; then a new one followed by itself.
+    // The session may be lost; then the agent created a new one.
     if (connecting.error !== undefined) expect(connecting.error).toMatchObject({ code: 'CONNECTION_ERROR' })
     expect(this.#agent.getState()).toBe('CONNECTED')
     const again = [outcomeOf(this.#agent.disconnect()), outcomeOf(this.#agent.connect())]
@@ -239,7 +239,7 @@ export class CampaignRun {
     expect(this.#agent.getQueueSize()).toBe(0)
   }
 
-  /** Lets all time limits pass. Bodies of answers take a few turns of the event loop, in which no time passes. */
+  /** Lets all time limits pass. Response bodies take a few turns of the event loop, in which no time passes. */
   async #rest(): Promise<void> {
     for (let part = 0; part < 10; part++) {
       await turnEventLoop(10)
@@ -251,10 +251,10 @@ export class CampaignRun {
     const delivered = this.#delivered()
     const accepted = [...this.#accepted.values()]
     const numbers = delivered.map(content => Number(content.split(' ')[1]))
-    expect(numbers, 'each at most once, and in order').toEqual([...new Set(numbers)].sort((a, b) => a - b))
+    expect(numbers, 'each at most once and in order').toEqual([...new Set(numbers)].sort((a, b) => a - b))
     expect(
       delivered.filter(content => !accepted.includes(content)),
-      'nothing that was refused',
+      'no refused message',
     ).toEqual([])
     const toldLost = this.#journal.of('error').flatMap(({ error }) => {
       const id = error instanceof MessageError && error.reason === 'cleared' ? error.messageId : undefined
@@ -262,16 +262,16 @@ export class CampaignRun {
     })
     expect(
       toldLost.filter(content => delivered.includes(content)),
-      'lost and delivered',
+      'both lost and delivered',
     ).toEqual([])
     if (!isLossy) {
       const rest = accepted.filter(content => !delivered.includes(content) && !toldLost.includes(content))
-      expect(rest, 'accepted, and neither delivered nor told lost').toEqual([])
+      expect(rest, 'accepted, but neither delivered nor reported as lost').toEqual([])
     }
     this.#checkTranscript(accepted, toldLost)
   }
 
-  /** What people wrote, in the order of the sessions. */
+  /** Contents of the user messages, in the order of the sessions. */
   #delivered(): string[] {
     const { control } = this.#emulator
     const openings = control
@@ -282,11 +282,11 @@ export class CampaignRun {
     )
   }
 
-  /** It equals what was accepted and what was received, since the conversation was last begun anew. */
+  /** The transcript equals the accepted and received messages since the last new conversation. */
   #checkTranscript(accepted: readonly string[], toldLost: readonly string[]): void {
     const updates = this.#journal.of('transcriptUpdate').map(({ entry }) => entry)
     const sent = updates.filter(({ direction }) => direction === 'sent').map(({ message }) => message.content)
-    // What was dropped before the agent was known has never been on its way.
+    // A message that was dropped before initialization was never recorded.
     expect(sent).toEqual(accepted.filter(content => sent.includes(content) || !toldLost.includes(content)))
     const received = updates.filter(({ direction }) => direction === 'received').map(({ message }) => message)
     const heard = this.#journal.of('message').map(({ data }) => data)

@@ -28,7 +28,7 @@ const TYPES = Object.keys({
   transcriptRestored: 0,
 } satisfies Record<AgentEventType, 0>) as AgentEventType[]
 
-/** Everything an agent has told, in order. */
+/** Records every event of an agent, in order. */
 export class Journal {
   readonly #events: AgentEvent[] = []
 
@@ -36,27 +36,27 @@ export class Journal {
     for (const type of TYPES) agent.on(type, event => this.#events.push(event as AgentEvent))
   }
 
-  /** The names of all events so far. */
+  /** Names of all events so far. */
   get types(): AgentEventType[] {
     return this.#events.map(event => event.type)
   }
 
-  /** The events of one name. */
+  /** Events with a name. */
   events<Type extends AgentEventType>(type: Type): AgentEvent<Type>[] {
     return this.#events.filter((event): event is AgentEvent<Type> => event.type === type)
   }
 
-  /** The payloads of one name. */
+  /** Payloads of the events with a name. */
   of<Type extends AgentEventType>(type: Type): AgentEvent<Type>['payload'][] {
     return this.events(type).map(event => event.payload)
   }
 
-  /** What the agent has answered. */
+  /** Contents of the agent's messages. */
   get answers(): (string | undefined)[] {
     return this.of('agentMessage').map(payload => payload.message.content)
   }
 
-  /** The codes of the errors told. */
+  /** Codes of the `error` events. */
   get errorCodes(): string[] {
     return this.of('error').map(payload => payload.error.code)
   }

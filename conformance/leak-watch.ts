@@ -10,13 +10,13 @@ import type { Service } from './wire.ts'
 const OPEN = 1
 
 /**
- * Counts what an agent holds: sockets, listeners on the page, on signals and on the process, and errors that nobody
- * handled. Sockets are counted as objects in process, and as connections of this process over a port.
+ * Counts the resources of an agent: sockets, listeners on the page, on signals and on the process, and unhandled errors.
+ * Sockets are counted as objects in process, and as connections of this process over a port.
  */
 export class LeakWatch {
-  /** The most sockets that were open, or about to open, at any one time. In process only. */
+  /** Highest number of sockets that were open or opening at the same time. In process only. */
   mostSockets = 0
-  /** Listeners for the page's return. */
+  /** Number of listeners for `pageshow`, visibility and network. */
   pageListeners = 0
   isPageHidden = false
   readonly unhandled: unknown[] = []
@@ -33,20 +33,20 @@ export class LeakWatch {
     subscribe('http.client.request.start', this.#noteRequest)
   }
 
-  /** The environment with a socket class that counts. Without one, connections are counted. */
+  /** The environment with a counting socket class. Without one, connections are counted. */
   counting(environment: Partial<Environment>): Partial<Environment> {
     return environment.WebSocket
       ? { ...environment, WebSocket: this.#countedClass(environment.WebSocket) }
       : environment
   }
 
-  /** A page that counts who listens to it. */
+  /** A page that counts its listeners. */
   get page(): NonNullable<Environment['page']> {
     return {
       isHidden: () => this.isPageHidden,
       nextTask: callback => void setImmediate(callback),
       addScript: () => {
-        throw new Error('No script is expected here.')
+        throw new Error('This page cannot load scripts.')
       },
       onReturn: listener => {
         this.#returns.add(listener)
@@ -58,13 +58,13 @@ export class LeakWatch {
     }
   }
 
-  /** The page comes back to life. */
+  /** Simulates a page that becomes active again. */
   comeBack(): void {
     this.isPageHidden = false
     for (const listener of [...this.#returns]) listener()
   }
 
-  /** A signal for a call, whose listeners are counted. */
+  /** Creates a signal whose listeners are counted. */
   controller(): AbortController {
     const controller = new AbortController()
     this.#signals.push(controller.signal)
@@ -75,15 +75,15 @@ export class LeakWatch {
     return this.#sockets.filter(({ readyState }) => readyState <= OPEN).length + this.#connections.size
   }
 
-  /** Fails unless everything was given back. A closed connection may take a turn or two to go. */
+  /** Fails unless everything was released. A closed connection may take a few turns of the event loop. */
   async expectNothingLeft(): Promise<void> {
-    if (this.#connections.size > 0) await eventually(() => this.openSockets === 0, 'that no connection is left')
+    if (this.#connections.size > 0) await eventually(() => this.openSockets === 0, 'no connection is left')
     expect(this.openSockets).toBe(0)
     expect(this.pageListeners).toBe(0)
     expect(this.#signals.flatMap(signal => getEventListeners(signal, 'abort'))).toEqual([])
   }
 
-  /** Takes the watch's own listeners away, and fails when an error went unhandled or a listener stayed. */
+  /** Removes its own listeners; fails if an error was unhandled or a listener remained. */
   async stop(): Promise<void> {
     // Rejections are reported at the end of a turn.
     await new Promise<void>(resolve => setImmediate(resolve))
@@ -122,26 +122,26 @@ export class LeakWatch {
   }
 }
 
-/** A scenario with an eye on what it leaves behind. */
+/** Runs a scenario and checks that it leaves nothing behind. */
 export const watched =
   (run: (service: Service, watch: LeakWatch) => Promise<void>) =>
   async (service: Service): Promise<void> => {
     const watch = new LeakWatch()
     await run(service, watch).catch(async error => {
-      // What stopping finds after a failure is its consequence.
+      // A failure of stop() after a failed scenario is only a consequence.
       await watch.stop().catch(() => {})
       throw error
     })
     await watch.stop()
   }
 
-/** Whether a promise has settled, and its error. */
+/** Whether a promise has settled, and with which error. */
 export interface Outcome {
   settled: boolean
   error?: unknown
 }
 
-/** Follows a promise to its end. */
+/** Observes a promise until it settles. */
 export function outcomeOf(promise: Promise<unknown>): Outcome {
   const outcome: Outcome = { settled: false }
   promise.then(

@@ -1,13 +1,13 @@
 import type { Clock } from '@aiagent/client'
 
-/** The system's time, as the client takes it by default. */
+/** The system clock, as the client uses it by default. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   setTimeout: (callback, delayMs) => setTimeout(callback, delayMs),
   clearTimeout: handle => clearTimeout(handle as NodeJS.Timeout | undefined),
 }
 
-/** A clock that lets a scenario see which timers the client waits for. */
+/** A clock that shows the pending timers of the client. */
 export class ObservedClock implements Clock {
   readonly #clock: Clock
   readonly #pending = new Map<unknown, number>()
@@ -19,12 +19,12 @@ export class ObservedClock implements Clock {
 
   now = (): number => this.#clock.now()
 
-  /** The delays, as they were asked for, of the timers that still wait; those that keep no process alive aside. */
+  /** Delays of the pending timers, except those that do not keep the process alive. */
   get pending(): number[] {
     return [...this.#pending.values()]
   }
 
-  /** How many timers wait, those that keep no process alive among them. */
+  /** Number of pending timers, including those that do not keep the process alive. */
   get waiting(): number {
     return this.#pending.size + this.#background.size
   }

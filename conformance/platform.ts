@@ -1,22 +1,22 @@
 import type { AiAgentConfig, HookContract } from '@aiagent/client'
-import { type DeskPerson, openDesk } from './desk.ts'
+import { type DeskUser, openDesk } from './desk.ts'
 import type { Service } from './wire.ts'
 
-/** A platform's part, as its script registers it. Each member is optional here, so that a scenario gives what it means. */
+/** A platform component as its script registers it; every member is optional, so that a scenario sets only what it tests. */
 export type Component = Readonly<Record<string, (...given: never[]) => unknown>>
 
-export interface PlatformOptions extends DeskPerson {
+export interface PlatformOptions extends DeskUser {
   readonly config?: Partial<AiAgentConfig>
-  /** Instead of the script that the service publishes. */
+  /** Replaces the script that the service publishes. */
   readonly component?: Component
 }
 
-/** A component that only connects. */
+/** A component that only implements `initPlatform`. */
 export const QUIET: Component = { initPlatform() {} }
 
 /**
- * A desk agent beside a platform's connector. The script comes from the service, over the same wire as everything else,
- * and runs in a world of its own, as it would in a page.
+ * Creates a contact-center agent with a platform connector. The script is loaded from the service over the same wire and
+ * runs in its own global scope, as in a page.
  */
 export function openPlatform(
   service: Service,
@@ -29,7 +29,7 @@ export function openPlatform(
     loaded.push(url)
     if (component) return { default: component }
     const answer = await (environment.fetch ?? fetch)(url)
-    if (!answer.ok) throw new Error(`The script's address answers ${answer.status}.`)
+    if (!answer.ok) throw new Error(`The script's address responded with ${answer.status}.`)
     new Function('globalThis', await answer.text())(globals)
     return {}
   }
@@ -45,7 +45,7 @@ export function openPlatform(
   return { ...desk, loaded, globals }
 }
 
-/** A component that keeps the hook it was given, and what was asked of it. */
+/** A component that records its hook and its calls. */
 export function watchedComponent(members: Component = {}): {
   component: Component
   hook: () => HookContract & Record<string, unknown>
@@ -70,7 +70,7 @@ export function watchedComponent(members: Component = {}): {
     ]),
   )
   const hook = () => {
-    if (!kept) throw new Error('The connector was not given its hook.')
+    if (!kept) throw new Error('The connector did not receive its hook.')
     return kept as HookContract & Record<string, unknown>
   }
   return { component, hook, asked }

@@ -5,22 +5,22 @@ import { entriesOf, exportedNames, isTypeName } from './exported-names.ts'
 
 const ROOT = new URL('../', import.meta.url)
 
-/** What a package's type tests try with a type: how often it takes something, and how often it refuses. */
+/** How often the type tests of a package show a type accepting and rejecting something. */
 interface Trials {
   accepted: number
   refused: number
 }
 
-describe.each(['packages/client', 'packages/protocol'])('what %s exports', folder => {
+describe.each(['packages/client', 'packages/protocol'])('the exports of %s', folder => {
   const everything = async () => (await entriesOf(folder)).flatMap(entry => [...exportedNames(entry).values()])
 
-  it('says of every name what it is for', async () => {
+  it('have a docstring for every name', async () => {
     const names = await everything()
     expect(names.length).toBeGreaterThan(0)
     expect(names.filter(({ isDocumented }) => !isDocumented).map(({ name }) => name)).toEqual([])
   })
 
-  it('has type tests that show of every type something that it takes and something that it refuses', async () => {
+  it('have type tests that show every type accepting and rejecting something', async () => {
     const trials = await trialsIn(`${folder}/src`)
     const types = (await everything()).filter(isTypeName).map(({ name }) => name)
     expect(types.length).toBeGreaterThan(0)
@@ -36,7 +36,7 @@ async function trialsIn(folder: string): Promise<Map<string, Trials>> {
     const text = await readFile(new URL(`${folder}/${file}`, ROOT), 'utf8')
     const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true)
     for (const { name, statement } of typesUsedIn(source)) {
-      // A directive stands before its statement or, where only a part of it is refused, inside.
+      // A directive precedes its statement or, where only a part is rejected, is inside it.
       const isRefusal = /@ts-expect-error|\.not\b/.test(statement.getFullText())
       const trial = trials.get(name) ?? { accepted: 0, refused: 0 }
       trial[isRefusal ? 'refused' : 'accepted']++
@@ -46,7 +46,7 @@ async function trialsIn(folder: string): Promise<Map<string, Trials>> {
   return trials
 }
 
-/** The names of types, each with the statement that tries something with it. */
+/** Names of types, each with the statement that uses it. */
 function typesUsedIn(node: ts.Node, statement?: ts.Statement): { name: string; statement: ts.Statement }[] {
   const around = ts.isExpressionStatement(node) ? (isGroup(node) ? undefined : node) : statement
   const uses: { name: string; statement: ts.Statement }[] = []
@@ -56,7 +56,7 @@ function typesUsedIn(node: ts.Node, statement?: ts.Statement): { name: string; s
   return uses
 }
 
-/** Whether a statement only holds others. */
+/** Whether a statement only groups others. */
 function isGroup({ expression }: ts.ExpressionStatement): boolean {
   return ts.isCallExpression(expression) && ['describe', 'it'].includes(expression.expression.getText())
 }

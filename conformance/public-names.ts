@@ -1,4 +1,4 @@
-/** The names that hosts know the library's parts by, in groups. Each is exported, or docs/decisions.md says what replaces it. */
+/** The documented public names, in groups. Each is exported, or docs/decisions.md says what replaces it. */
 export const PUBLIC_NAMES: Readonly<Record<string, readonly string[]>> = {
   'Main class': ['AiAgent'],
   'Main types': [
@@ -139,7 +139,7 @@ export const PUBLIC_NAMES: Readonly<Record<string, readonly string[]>> = {
   Transcript: ['Transcript', 'TranscriptEntry', 'TranscriptConfig', 'TranscriptOptions'],
 }
 
-/** Members that hosts find on an agent beside those of OPS-01. */
+/** Members of an agent beside those of OPS-01. */
 export const AGENT_MEMBERS: readonly string[] = [
   'getState',
   'isConnected',

@@ -11,15 +11,15 @@ export interface RawRequest {
   readonly body: string
 }
 
-/** An answer as it stands on the wire, well-formed or not. */
+/** A response, well-formed or not. */
 export interface RawAnswer {
   /** @default 200 */
   readonly status?: number
-  /** Sent as JSON unless it is text. */
+  /** Sent as JSON unless it is a string. */
   readonly body?: unknown
   /**
-   * `complete`: the whole body arrives. `broken`: the connection breaks within it. `stalled`: the rest of it never comes.
-   * `silent`: there is no answer at all.
+   * `complete`: the whole body arrives. `broken`: the connection breaks within the body. `stalled`: the body never ends.
+   * `silent`: no response at all.
    *
    * @default 'complete'
    */
@@ -28,10 +28,10 @@ export interface RawAnswer {
 
 export type RawHandler = (request: RawRequest) => RawAnswer
 
-/** A service that answers as a scenario says, to see what a client makes of it. */
+/** A service whose responses the scenario defines. */
 export interface RawService {
   readonly endpoint: string
-  /** What an agent needs to reach it. */
+  /** Environment of an agent that uses this service. */
   readonly environment: Partial<Environment>
   readonly requests: readonly RawRequest[]
   close(): void
@@ -39,7 +39,7 @@ export interface RawService {
 
 const PENDING = new Promise<never>(() => {})
 
-/** Without a port: a `fetch` of its own, and sockets that never open. */
+/** In process: a `fetch` function, and sockets that never open. */
 export function rawServiceInProcess(handler: RawHandler): RawService {
   const requests: RawRequest[] = []
   const fetch = async (input: string, init: RequestInit = {}): Promise<Response> => {
@@ -68,7 +68,7 @@ export function rawServiceInProcess(handler: RawHandler): RawService {
   return { endpoint: 'http://raw.test', environment: { fetch, WebSocket: FakeWebSocket }, requests, close: () => {} }
 }
 
-/** On a port of the loopback address. A request to open a socket is answered like any other. */
+/** On a loopback port. A WebSocket upgrade is handled like any other request. */
 export async function rawServiceOverPort(handler: RawHandler): Promise<RawService> {
   const requests: RawRequest[] = []
   const server = createServer(async (incoming, response) => {
@@ -99,7 +99,7 @@ function write(response: ServerResponse, answer: RawAnswer): void {
   if (answer.ending === 'silent') return
   const text = textOf(answer)
   const isWhole = (answer.ending ?? 'complete') === 'complete'
-  // More is announced than comes, so that the end of the connection is not the end of the body.
+  // Announces more than is sent, so that the end of the connection is not the end of the body.
   const length = Buffer.byteLength(text) + (isWhole ? 0 : 100)
   response.writeHead(answer.status ?? 200, answer.status === 204 ? {} : { 'content-length': length })
   if (isWhole) return void response.end(text)

@@ -21,7 +21,7 @@ const TEXTS: Readonly<Record<string, string>> = {
     '`autoConnect` (default false) connects after `initialize()` completes, also after a portal pipeline that waited for a choice',
   'CFG-04': '`maxQueueSize` default 1000',
   'CFG-05':
-    '`maxReconnectAttempts` default Infinity; when they are used up the state is CLOSED, one `error` event says so, no timer is left, and a later connect() starts anew',
+    '`maxReconnectAttempts` default Infinity; when they are used up the state is CLOSED, one `error` event says so, no timer is left, and a later connect() starts again',
   'CFG-06': '`baseReconnectDelay` default 1000 ms, `maxReconnectDelay` default 30000 ms',
   'CFG-07':
     '`logger` (without it the agent creates its own), `logLevel` (default INFO; DEBUG exists), `enableLogging` (default true: console output)',
@@ -29,7 +29,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'CFG-09':
     "`cache` defaults: enabled true, storageType 'session', ttl 300000 ms; 'local', 'memory' and a custom adapter also work; it holds agent details, portals, my portals, portal details, profiles, agents by portal and masking patterns",
   'CFG-10':
-    '`sessionId` (string or finite number) given: no session call at initialization, the id is used as it is; an unusable one is rejected',
+    '`sessionId` (string or finite number) given: no session call at initialization, the id is used as it is (blanks around it apart); an unusable one is rejected',
   'CFG-11':
     '`initParams` as in the INIT rows; `getInitParams()` returns all keys, well-known or not; `getQueryParams()` is its alias',
   'CFG-12':
@@ -38,9 +38,9 @@ const TEXTS: Readonly<Record<string, string>> = {
     "`connector.connectorUrl` overrides the connector script's URL; `connector` carries the host's environment label",
   'CFG-14':
     "`authScheme` default 'popup', seen in login and in logout; applies only to the PKCE config that the library builds; ignored where the host gives a full PKCEAuthConfig",
-  'CFG-15': '`scopes` is no field of AiAgentConfig (a type error; at run time it is ignored with a warning)',
+  'CFG-15': '`scopes` is not a field of AiAgentConfig (a type error; at run time it is ignored with a warning)',
   'INIT-01':
-    "Flow A (`isDefaultAgent` not 'true'): portals are intersected with `agentDetails.portals`; `id` stands in for a missing `agentid`; `agentid` never changes which agent's details are fetched",
+    "Flow A (`isDefaultAgent` not 'true'): portals are intersected with `agentDetails.portals`; `id` replaces a missing `agentid`; `agentid` never changes which agent's details are fetched",
   'INIT-02': '`departmentId` is the fallback in Flow B where `agentDetails.departmentId` is missing',
   'INIT-03':
     "`portalIds` (comma-separated): no list call (getMyPortals, getPortals) and no connector hooks, minimal portal objects are used; the chosen one's details are still fetched",
@@ -99,7 +99,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'FLOW-23':
     'an auto-select that fails before the first user gate rejects `initialize()` with InitializationPipelineError',
   'FLOW-24':
-    'the transcript records every message sent and received (a queued one counts as sent when accepted; token frames never): message, direction (`sent` or `received`), timestamp, sessionId, agentId',
+    'the transcript records, within its bounds, every message sent and received (a queued one counts as sent when accepted; token frames never): message, direction (`sent` or `received`), timestamp, sessionId, agentId',
   'FLOW-25':
     'after completion `selectPortal(p)` with p of `availablePortals` switches: a new run at p, the chat is left, agent and profile gates follow, `initialized` is emitted once more; an id outside the list is INVALID_SELECTION and leaves the running chat untouched',
   'FLOW-26':
@@ -119,7 +119,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REST-08':
     'the per-call authToken may be omitted when `getToken` is set on ApiHelperConfig; with neither, a clear error',
   'REST-09':
-    "a failing call's error says which call, the status, and what the body said; a body that is no JSON, empty, truncated or never ends is an error too, within a time limit (exceptions: PUT bodies are not read, 204 on a list is an empty list, user and customer details resolve to null)",
+    "a failing call's error says which call, the status, and what the body said; a body that is not JSON, empty, truncated or never ends is an error too, within a time limit (exceptions: PUT bodies are not read, 204 on a list is an empty list, user and customer details resolve to null)",
   'REST-10':
     "blank, undefined, null or placeholder session ids ('undefined', 'null') are rejected before any request or address is made: config, getAiAgentSession, setSessionId, the chat address",
   'REST-11':
@@ -157,7 +157,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'AUTH-05':
     'from five minutes before its JWT expiry a cached token is not returned where the strategy can renew (anonymous, PKCE, pre-auth with refreshTokenFn); pre-auth without one returns it and has emitted tokenExpiring; a fresh token whose whole life is shorter is used until it expires, without a loop of requests',
   'AUTH-06':
-    "session creation with less than about 290 s of token life is refused by the service with 401 'Token will expire soon'; the library refreshes where it can, and otherwise says so plainly",
+    "session creation with less than about 290 s of token life is refused by the service with 401 'Token will expire soon'; the library refreshes where it can, and otherwise rejects with an error that says so",
   'AUTH-07':
     '`tokenExpiring` is emitted once per token at expiry − 300 s ± 1 s of wall clock; `updateAccessToken()` replaces the token at run time, also on an open chat',
   'AUTH-08': 'getToken() validates the cached PKCE token with the buffer before silent acquisition',
@@ -174,7 +174,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'AUTH-14':
     'anonymous cleanup() does nothing; clearTokenCache() and clearMetadataCache() force a refresh; the token survives remounts and the switch from anonymous to PKCE',
   'AUTH-15':
-    'popup login hands no nextRoute and no application state to the identity client (its own anti-forgery parameter stays); redirect login carries the return URL in state and comes back to it',
+    'popup login passes no nextRoute and no application state to the identity client (its own anti-forgery parameter stays); redirect login carries the return URL in state and comes back to it',
   'AUTH-16': 'PKCEAuthConfig: localLogin, and the extra query parameters domain_hint and localLogin',
   'AUTH-17':
     'silent acquisition that needs interaction falls back to popup or redirect by scheme; a popup-monitoring timeout falls back to popup token acquisition',
@@ -185,7 +185,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'AUTH-20':
     "AiAgent.logout() disconnects the chat, then AuthenticationService.logout(), then PKCE logout, in the login's scheme",
   'AUTH-21':
-    "popup logout hands over no state and sets postLogoutRedirectUri to redirectUri + `?logout=true`; redirect logout passes the hash-stripped nextRoute (else the current location) as state; the id token hint is the active account's",
+    "popup logout passes no state and sets postLogoutRedirectUri to redirectUri + `?logout=true`; redirect logout passes the hash-stripped nextRoute (else the current location) as state; the id token hint is the active account's",
   'AUTH-22':
     "end_session_endpoint comes from the OAuth metadata URL, and is constructed only when absent there; when the identity library throws, logout falls back to the access token's `logout` claim, then to that endpoint",
   'AUTH-23': 'strategies without logout() do nothing but drop the cached token; host UI state is not cleared',
@@ -215,44 +215,44 @@ const TEXTS: Readonly<Record<string, string>> = {
   'VER-01':
     'all packages carry version 0.3.2 of one release line, semantic versioning; an exported VERSION equals it; what 0.3.x removed or deprecated has its warning or type error',
 
-  // Decisions of our own.
+  // Decisions beyond the requirements.
   'OWN-01':
-    'connect(), disconnect(), initialize() and send() settle also when the service refuses, never answers, or closes early; each can be given up by a signal',
+    'connect(), disconnect(), initialize() and send() settle also when the service refuses, never responds, or closes early; each can be aborted by a signal',
   'OWN-02':
-    'disconnect() followed at once by connect() ends connected, on one socket; two calls of connect() or initialize() join',
+    'disconnect() followed immediately by connect() ends connected, on one socket; concurrent calls of connect() or initialize() share one attempt',
   'OWN-03':
-    'a service that accepts and closes at once is not hammered: only five seconds open or a word of the agent start the waiting anew',
+    'a service that accepts and closes at once is retried with growing delays: only five seconds open or a message of the agent reset the backoff',
   'OWN-04':
-    'a session that the service no longer knows (404 or 410 at the upgrade, close code 4404) is told by an error event and replaced by a new one, with the stored context',
-  'OWN-05': 'a second agent in the same process asks for nothing but its session',
-  'OWN-06': 'the token frame is the first on every opening of an authenticated agent, and nothing overtakes what waits',
-  'OWN-07': 'a send() before initialize() waits and leaves in order',
+    'a session that the service no longer knows (404 or 410 at the upgrade, close code 4404) is reported by an error event and replaced by a new one, with the stored context',
+  'OWN-05': 'a second agent in the same process makes no request except for its session',
+  'OWN-06':
+    'the token frame is the first frame on every connection of an authenticated agent, and no message overtakes a queued one',
+  'OWN-07': 'messages sent before initialize() are queued and sent in order',
   'OWN-30':
-    'with `resume` a conversation goes on after a reload: the same session without a session call, and what was said in the transcript, each message once, in order, with its own direction and time',
+    'with `resume` a conversation continues after a reload: the same session without a session call, and the earlier messages in the transcript, each once, in order, with its own direction and time',
   'OWN-31':
-    'a kept session that the service no longer knows is told by an error event and replaced by a new one, with the stored context; a failing call for what was said costs nothing but that',
+    'a stored session that the service no longer knows is reported by an error event and replaced by a new one, with the stored context; a failing transcript call loses only the earlier messages',
   'OWN-32':
-    'the kept session follows the conversation: replaced by restartConnection(), setSessionId() and updateUserProfile(), dropped by another portal, restartPortalInitializer(), logout() and the end that the service puts to it, kept by disconnect() and destroy()',
-  'OWN-33': 'a session is kept for one agent, portal, profile and person, and not at all where the cache is off',
+    'the stored session follows the conversation: replaced by restartConnection(), setSessionId() and updateUserProfile(), dropped by a portal switch, restartPortalInitializer(), logout() and the service ending it, kept by disconnect() and destroy()',
+  'OWN-33': 'a session is stored for one agent, portal, profile and user, and never with the cache off',
   'OWN-20':
-    'an agent message that hands over is followed by an `escalation` event with its data; addresses for people are http(s) only',
+    'an agent message with an escalation is followed by an `escalation` event with its data; its addresses are http(s) only',
   'OWN-21':
     'ask() resolves with the first answer after its question was written, one question at a time and in order; every ask() settles',
-  'OWN-22': 'messages() gives what the agent says from the call on, to several readers at once, and loses nothing',
-  'OWN-23': "setLanguage() of the agent goes before the agent's own language, before initialize() and after it",
-  'OWN-24':
-    'a message above 64 KiB is warned of once, with its size; one that the service refuses leaves the chat open',
+  'OWN-22': 'messages() yields every message of the agent from the call on, to several readers at once',
+  'OWN-23': "setLanguage() overrides the agent's own language, before initialize() and after it",
+  'OWN-24': 'a message above 64 KiB logs one warning with its size; one that the service refuses leaves the chat open',
   'OWN-25':
-    'a handler of the host takes its kind of message, first or last, and holds up what is behind it; its failure costs nothing else',
+    'a handler of the host handles its kind of message, first or last, and delays later messages; its failure affects nothing else',
   'SEC-40':
     'the command writes no control character of a service to the terminal, shows invisible and bidirectional characters by their code points, and indents continuation lines',
   'SEC-25':
-    'the context, cached profiles and the chosen profile of one deployment are never used or deleted by an agent of another, nor are those of ids that join to the same text',
-  'SEC-26': 'another user in the same tab never gets the choices of the user before, also without a logout',
+    'the context, cached profiles and the selected profile of one deployment are never used or deleted by an agent of another, nor are those of ids that join to the same text',
+  'SEC-26': 'another user in the same tab never gets the choices of the previous user, also without a logout',
   'REL-30': 'a test run that a file, folder, title, project or change narrows does not overwrite `test-report.json`',
   'REL-33':
     'a test that needs what the machine lacks is skipped and named with what is missing; where all tests are required, as in CI, it counts as failed',
-  'REL-32': 'comments, strings, test titles and documents hold no phrase of `scripts/language/refused-phrases.json`',
+  'REL-32': 'comments, strings, test titles and documents contain no phrase of `scripts/language/refused-phrases.json`',
   'REL-31': 'a Redis server that a test started ends with the process of the test, even when it is killed',
 }
 

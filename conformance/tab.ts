@@ -1,6 +1,6 @@
 import { type Environment, MemoryCacheAdapter, type StorageLike } from '@aiagent/client'
 
-/** A browser's store, without the browser. */
+/** An in-memory `Storage`. */
 class TabStorage implements StorageLike {
   readonly #entries = new Map<string, string>()
 
@@ -21,20 +21,20 @@ class TabStorage implements StorageLike {
   }
 }
 
-/** What agents of one place share: the stores of a tab, or the memory of a process. */
+/** State shared by the agents of a tab or of a process. */
 export type Place = Partial<Pick<Environment, 'memory' | 'sessionStorage' | 'localStorage'>>
 
-/** A tab of a browser. An agent made in it after another sees what a page sees after a reload. */
+/** Creates a browser tab. A second agent created in it sees the state of a page after a reload. */
 export function newTab(): Place {
   return { memory: new MemoryCacheAdapter(), sessionStorage: new TabStorage(), localStorage: new TabStorage() }
 }
 
-/** The same tab after a reload: the stores stay, what was in memory is gone. */
+/** The same tab after a reload: storage remains, memory is gone. */
 export function reloaded(tab: Place): Place {
   return { ...tab, memory: new MemoryCacheAdapter() }
 }
 
-/** A process without a page: what its agents share is the library's own memory. */
+/** Creates a process without a page, whose agents share the library's memory. */
 export function newProcess(): Place {
   return { sessionStorage: undefined, localStorage: undefined }
 }

@@ -2,25 +2,25 @@ import { it } from 'vitest'
 import { findRule } from './rules.ts'
 import { type Service, type ServiceOptions, WIRES } from './wire.ts'
 
-/** A scenario as it was declared. */
+/** A declared scenario. */
 export interface Scenario {
   readonly rules: readonly string[]
   readonly title: string
-  /** Names of the ways between client and service on which it runs; none where it needs no service. */
+  /** Names of the wires on which it runs; empty if it needs no service. */
   readonly wires: readonly string[]
 }
 
-/** Longer than any single wait within a scenario, so that the wait itself can say what did not happen. */
+/** Longer than any single wait within a scenario, so that the wait can report what did not happen. */
 const LIMIT_MS = 20_000
 
 type RuleIds = string | readonly string[]
 
-/** Where declarations go instead of being run. */
+/** Collects declarations instead of running them, while set. */
 let collected: Scenario[] | undefined
 
 /**
- * Declares a scenario that proves rules: each id stands in the title of its tests. It runs once per wire, in process and
- * over a port, against a service of its own that is closed afterwards.
+ * Declares a scenario that proves rules, whose ids are put into its test titles. It runs once per wire, in process and
+ * over a port, against a new service that is closed afterwards.
  */
 export function verifies(
   rules: RuleIds,
@@ -36,7 +36,7 @@ export function verifies(
       try {
         await run(service)
       } catch (error) {
-        // What closing finds after a failure is its consequence.
+        // A failure of close() after a failed scenario is only a consequence.
         await service.close().catch(() => {})
         throw error
       }
@@ -51,7 +51,7 @@ export function verifiesAlone(rules: RuleIds, title: string, run: () => void | P
   it(titleOf(rules, title), run)
 }
 
-/** The scenarios that the given files declare; none of them is run. */
+/** Collects the scenarios that the given files declare, without running them. */
 export async function collectScenarios(load: () => Promise<unknown>): Promise<Scenario[]> {
   const scenarios: Scenario[] = []
   collected = scenarios

@@ -8,7 +8,7 @@ import { type RawHandler, type RawService, rawServiceInProcess, rawServiceOverPo
 import { newTab, type Place } from './tab.ts'
 import { reply, WORLD } from './world.ts'
 
-/** A request as the service saw it; the opening of a chat is one, with status 101. */
+/** A request as the service received it. A chat connection is one too, with status 101. */
 export interface SeenRequest {
   readonly method: string
   readonly path: string
@@ -28,17 +28,17 @@ export interface ServiceBehaviour {
 }
 
 /**
- * What a scenario asks of the service beside talking to it. Small on purpose: any deployment that offers these few
- * things can be put to the same scenarios.
+ * Controls of the service that scenarios use. Kept small, so that the same scenarios can run against another deployment
+ * that offers them.
  */
 export interface ServiceControl {
-  /** Closes every chat with a code; without one they break as a lost network does. */
+  /** Closes every chat with a code; without a code the connections break as with a lost network. */
   dropSockets(code?: number): void
-  /** Sends a frame to whoever is connected to a session; text goes as it is, readable or not. */
+  /** Sends a frame to the client of a session. A string is sent unchanged, valid or not. */
   pushFrame(sessionId: string, frame: ServerMessage | string): void
   endSession(sessionId: string): boolean
   forgetSession(sessionId: string): boolean
-  /** A token for a person who signed in: by default a customer. */
+  /** Issues a user token; for a customer by default. */
   issueToken(options?: { lifeSeconds?: number; subject?: string }): string
   requests(): readonly SeenRequest[]
   frames(sessionId: string): readonly { readonly data: unknown; readonly message?: ClientMessage }[]
@@ -47,13 +47,13 @@ export interface ServiceControl {
 
 export interface ServiceOptions {
   /**
-   * Who moves the time of client and service: the scenario with `elapse()`, or nobody. Over a port it passes by itself
-   * unless it is moved by hand; in process it is always moved by hand.
+   * `by hand`: the scenario advances the time of client and service with `elapse()`. By default real time passes over a
+   * port; in process the time is always advanced by hand.
    */
   readonly time?: 'by hand'
 }
 
-/** A way between client and service. */
+/** A transport between client and service. */
 export interface Wire {
   readonly name: string
   serve(options: ServiceOptions): Promise<Service>
@@ -69,15 +69,15 @@ interface ServiceParts {
   close(): void | Promise<void>
 }
 
-/** A running service as a scenario sees it: an endpoint, a few things to ask of it, and agents that talk to it. */
+/** A running service with its endpoint, its controls and the agents that use it. */
 export class Service {
   readonly endpoint: string
   readonly control: ServiceControl
-  /** What goes wrong on request. */
+  /** Faults on request. */
   readonly faults: EmulatorFaults
-  /** The time of every agent made here. */
+  /** Clock of every agent created here. */
   readonly clock: ObservedClock
-  /** Lines that agents have printed. */
+  /** Lines printed by the agents. */
   readonly printed: string[] = []
   readonly #parts: ServiceParts
   readonly #agents: AiAgent[] = []
@@ -91,21 +91,21 @@ export class Service {
     this.clock = new ObservedClock(parts.time ?? systemClock)
   }
 
-  /** What an agent or a helper needs to reach the service, from a place of its own unless one is given. */
+  /** Environment of an agent or a helper that uses the service; with a new tab unless one is given. */
   environment(place: Place = newTab()): Partial<Environment> {
     const print = (...words: unknown[]) => void this.printed.push(words.map(String).join(' '))
     const console = { debug: print, info: print, warn: print, error: print }
     return { ...this.#parts.environment, ...place, clock: this.clock, console }
   }
 
-  /** An agent that is not initialized yet: of the open help desk, unless the configuration says otherwise. */
+  /** Creates an agent, by default of the anonymous help desk, without initializing it. */
   newAgent(config: Partial<AiAgentConfig> = {}, environment: Partial<Environment> = this.environment()): AiAgent {
     const agent = new AiAgent({ id: 'help', endpoint: this.endpoint, ...config }, environment)
     this.#agents.push(agent)
     return agent
   }
 
-  /** An agent whose chat is open. */
+  /** Creates an agent and connects it. */
   async connectedAgent(config?: Partial<AiAgentConfig>, environment?: Partial<Environment>): Promise<AiAgent> {
     const agent = this.newAgent(config, environment)
     await agent.initialize()
@@ -113,36 +113,36 @@ export class Service {
     return agent
   }
 
-  /** Lets time pass where it is moved by hand; elsewhere it passes by itself. */
+  /** Advances the time where it is advanced by hand; otherwise waits for nothing. */
   async elapse(ms: number): Promise<void> {
     await this.#parts.time?.advance(ms)
   }
 
-  /** Time passes, and timers that fall due meanwhile come late, as in a hidden tab. */
+  /** Advances the time so that due timers fire late, as in a hidden tab. */
   async oversleep(ms: number): Promise<void> {
     this.#parts.time?.jump(ms)
     await this.#parts.time?.advance(0)
   }
 
-  /** Lets the short waits of the client pass, one after the other, until a condition holds. */
-  async until(probe: () => boolean, description = 'the condition'): Promise<void> {
+  /** Advances the time past the short waits of the client, one by one, until a condition holds. */
+  async until(probe: () => boolean, description = 'the condition holds'): Promise<void> {
     const end = Date.now() + LIMIT_MS
     while (!probe()) {
-      if (Date.now() > end) throw new Error(`Within ${LIMIT_MS} ms ${description} did not hold.`)
+      if (Date.now() > end) throw new Error(`Not true within ${LIMIT_MS} ms: ${description}.`)
       await turnEventLoop()
       const [soonest] = this.clock.pending.filter(delay => delay <= SHORT_WAIT_MS)
       if (soonest !== undefined) await this.elapse(soonest)
     }
   }
 
-  /** Lets the short waits of the client pass until a promise settles, and returns what it brings. */
+  /** Advances the time past the short waits of the client until a promise settles, and returns its value. */
   async through<T>(promise: Promise<T>): Promise<T> {
     let settled = false
     const settle = () => {
       settled = true
     }
     promise.then(settle, settle)
-    await this.until(() => settled, 'that the promise settles')
+    await this.until(() => settled, 'the promise settled')
     return promise
   }
 
@@ -153,39 +153,39 @@ export class Service {
       .filter(request => request.path === path && request.status !== 101 && (!method || request.method === method))
   }
 
-  /** The session ids with which chats were opened so far, in order. */
+  /** Session ids of the chat connections so far, in order. */
   get openings(): string[] {
     return this.control.requests().flatMap(({ status, query }) => (status === 101 ? [query['sessionId'] ?? ''] : []))
   }
 
-  /** The session of the chat that was opened last. */
+  /** Session id of the last chat connection. */
   get session(): string {
     return this.openings.at(-1) ?? ''
   }
 
-  /** The readable frames that came in a session, the present one by default. */
+  /** Readable frames received in a session, by default the current one. */
   frames(sessionId: string = this.session): ClientMessage[] {
     return this.control.frames(sessionId).flatMap(({ message }) => message ?? [])
   }
 
-  /** What people wrote in a session. */
+  /** Contents of the user messages in a session. */
   said(sessionId: string = this.session): (string | undefined)[] {
     return this.frames(sessionId).flatMap(({ role, content }) => (role === 'human' ? [content] : []))
   }
 
-  /** Another service, which answers as the scenario says. */
+  /** Starts another service, whose responses the scenario defines. */
   async rawService(handler: RawHandler): Promise<RawService> {
     const raw = await this.#parts.openRaw(handler)
     this.#raw.push(raw)
     return { ...raw, environment: { ...this.environment(), ...raw.environment } }
   }
 
-  /** Ends every agent and the service, and fails when an agent leaves a timer behind. */
+  /** Destroys every agent and closes the service; fails if an agent leaves a timer behind. */
   async close(): Promise<void> {
     await Promise.all(this.#agents.map(agent => agent.destroy()))
     for (const raw of this.#raw) raw.close()
     await this.#parts.close()
-    await eventually(() => this.clock.waiting === 0, 'that destroyed agents leave no timer')
+    await eventually(() => this.clock.waiting === 0, 'destroyed agents leave no timer')
   }
 }
 
@@ -216,7 +216,7 @@ export const overPort: Wire = {
       endpoint: server.url,
       control: controlOf(server.emulator),
       faults: server.emulator.faults,
-      // The platform's fetch, and the WebSocket that the client brings for it.
+      // The platform's fetch and the client's own WebSocket for it.
       environment: {},
       time,
       openRaw: rawServiceOverPort,
@@ -226,10 +226,10 @@ export const overPort: Wire = {
 }
 
 const LIMIT_MS = 5_000
-/** Longer ones are time limits, which a scenario moves past on purpose only. */
+/** Longer timers are time limits, which a scenario passes only on purpose. */
 const SHORT_WAIT_MS = 1_000
 
-/** Every way on which a scenario runs. */
+/** The transports on which each scenario runs. */
 export const WIRES: readonly Wire[] = [inProcess, overPort]
 
 function controlOf(emulator: Emulator): ServiceControl {

@@ -7,7 +7,7 @@ const agent = (agentId: string, details: AgentDetails = {}, rest: Partial<AgentS
   ...rest,
 })
 
-/** Details of an agent that has everything that details can tell. */
+/** Agent details with every field set. */
 export const FULL_DETAILS = {
   agentId: 'full',
   name: 'Orders',
@@ -22,30 +22,30 @@ export const FULL_DETAILS = {
   userType: 'customer',
 } satisfies AgentDetails
 
-/** What the scenarios count on: an open help desk, a desk for people who signed in, a contact center, and a few odd ones. */
+/** The world of the scenarios: an anonymous help desk, a desk for signed-in users, a contact center, and special cases. */
 export const WORLD: Partial<WorldSeed> = {
   ...DEFAULT_WORLD,
   agents: [
     agent('help'),
     agent('account', { isAuthenticated: true }),
     { details: FULL_DETAILS },
-    // No host of its own: its chat is at the deployment's.
+    // Without a webSocketDomain: the chat is at the deployment's host.
     agent('shared-host', { webSocketDomain: '' }),
-    // Its chat host is given as services give it: a name alone.
+    // The webSocketDomain is a bare host name, as services send it.
     agent('own-host', { webSocketDomain: 'chat.example.test' }),
-    // Nobody answers where its chat should be.
+    // Nothing listens at the chat address.
     agent('unreachable', { webSocketDomain: 'ws://127.0.0.1:1' }),
-    // Knows one attribute, and its type.
+    // Accepts one context attribute of one type.
     agent('strict', {}, { contextAttributes: { age: { type: 'integer' }, plan: { type: 'string' } } }),
     ...DESK_AGENTS,
   ],
 }
 
-/** Asked for a human it escalates, asked what it knows it tells the context, and otherwise it repeats what was said. */
+/** Escalates on request, reports its context on request, and otherwise repeats the message. */
 export const reply: Reply = ({ text, context, escalation }) => {
   if (text === 'I want to talk to a human')
     return {
-      content: 'I connect you with a colleague.',
+      content: 'I am connecting you with a colleague.',
       messageData: { escalation: true, escalationData: { live: true, ...escalation } },
     }
   if (text === 'What do you know of me?') return { content: JSON.stringify(context) }

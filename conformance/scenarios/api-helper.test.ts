@@ -7,13 +7,13 @@ import { Journal } from '../journal.ts'
 import { verifies } from '../verifies.ts'
 import type { Service } from '../wire.ts'
 
-/** A helper by itself, as a host uses it without an agent, for somebody who signed in. */
+/** A helper without an agent, with a user's token. */
 function helperOf(service: Service, subject = 'desk-agent'): ApiHelper {
   const getToken = () => service.control.issueToken({ subject })
   return new ApiHelper({ apiDomain: service.endpoint, getToken }, service.environment())
 }
 
-verifies('REST-07', 'a helper alone leads from the deployment to a session', async service => {
+verifies('REST-07', 'a helper without an agent loads deployment and details, and creates a session', async service => {
   const environment = service.environment()
   const info = await ApiHelper.getDeploymentInfo(service.endpoint, { enabled: false }, { environment })
   const getToken = () => service.control.issueToken()
@@ -27,7 +27,7 @@ verifies('REST-07', 'a helper alone leads from the deployment to a session', asy
   expect([service.session, journal.answers]).toEqual([sessionId, ['{"plan":"gold"}']])
 })
 
-verifies('REST-07', 'a helper lists portals, agents and profiles, and takes a profile', async service => {
+verifies('REST-07', 'a helper lists portals, agents and profiles, and selects a profile', async service => {
   const api = helperOf(service)
   expect(idsOf(await api.getPortals({ departmentId: 999 }))).toEqual([1001, 1002, 1003, 1004])
   expect(idsOf(await api.getMyPortals())).toEqual(expect.arrayContaining([1001, 1002, 1101]))
@@ -38,14 +38,14 @@ verifies('REST-07', 'a helper lists portals, agents and profiles, and takes a pr
   expect(persisted(service)).toEqual(['1001/12'])
 })
 
-verifies('REST-07', 'a helper knows who signed in: a user of the desk, or a customer', async service => {
+verifies('REST-07', 'a helper returns the details of the signed-in user or customer', async service => {
   const desk = helperOf(service)
   expect(await desk.getUserDetails()).toMatchObject({ email: 'desk-agent@people.example' })
   const shop = helperOf(service, 'customer')
   expect(await shop.getCustomerDetails()).toMatchObject({ name: 'Customer', email: 'customer@people.example' })
 })
 
-verifies('REST-07', 'setLanguage() holds for what is asked from then on', async service => {
+verifies('REST-07', 'setLanguage() applies to all later calls', async service => {
   const api = helperOf(service)
   api.setLanguage('de-DE')
   await api.getUserProfiles({ portalId: 1001 })
@@ -53,7 +53,7 @@ verifies('REST-07', 'setLanguage() holds for what is asked from then on', async 
   expect([call?.query['$lang'], call?.headers['accept-language']]).toEqual(['de-de', 'de-de'])
 })
 
-verifies('REST-12', 'a helper tells what a portal says of itself', async service => {
+verifies('REST-12', 'a helper returns the details of a portal', async service => {
   const api = helperOf(service)
   expect(await api.getPortalDetails({ portalId: 1001 })).toMatchObject({
     name: 'Support',
@@ -62,14 +62,14 @@ verifies('REST-12', 'a helper tells what a portal says of itself', async service
   })
 })
 
-verifies('REST-12', 'a helper brings the masking rules of a department', async service => {
+verifies('REST-12', 'a helper returns the masking rules of a department', async service => {
   const rules = await helperOf(service).getMaskingPatterns({ departmentId: 1010 })
   expect(rules.patterns?.length).toBeGreaterThan(0)
   expect(rules.patterns?.[0]).toMatchObject({ javascriptRegularExpression: expect.any(String) })
   expect(await helperOf(service).getMaskingPatterns({ departmentId: 999 })).toMatchObject({ patterns: [] })
 })
 
-verifies('REST-12', 'a helper lists the apps that an agent is connected with, without a token', async service => {
+verifies('REST-12', 'a helper lists the connected apps of an agent, without a token', async service => {
   const api = new ApiHelper({ apiDomain: service.endpoint }, service.environment())
   const apps = await api.getConnectedApps({ tenantId: 'TEN0001', agentId: 'desk' })
   expect(JSON.stringify(apps)).toContain('"orders"')
@@ -77,7 +77,7 @@ verifies('REST-12', 'a helper lists the apps that an agent is connected with, wi
   expect(call?.headers).not.toHaveProperty('authorization')
 })
 
-verifies('REST-12', 'a helper brings what was said in an earlier session', async service => {
+verifies('REST-12', 'a helper returns the transcript of an earlier session', async service => {
   const agent = await service.connectedAgent()
   const journal = new Journal(agent)
   await agent.send('Where is my parcel?')

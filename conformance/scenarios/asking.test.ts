@@ -4,25 +4,21 @@ import { verifies } from '../verifies.ts'
 
 const answer = { persona: 'agent', role: 'customer support agent' } as const
 
-verifies(
-  'OWN-21',
-  'questions are answered one after the other, also those asked before the chat is open',
-  async service => {
-    const agent = service.newAgent()
-    const early = [agent.ask('one'), agent.ask('two')]
-    await agent.initialize()
-    await agent.connect()
-    const asked = [...early, agent.ask('three')]
-    expect((await service.through(Promise.all(asked))).map(({ content }) => content)).toEqual([
-      'You said: one',
-      'You said: two',
-      'You said: three',
-    ])
-    expect(service.frames().map(({ content }) => content)).toEqual(['one', 'two', 'three'])
-  },
-)
+verifies('OWN-21', 'ask() answers questions in order, also those asked before the chat is open', async service => {
+  const agent = service.newAgent()
+  const early = [agent.ask('one'), agent.ask('two')]
+  await agent.initialize()
+  await agent.connect()
+  const asked = [...early, agent.ask('three')]
+  expect((await service.through(Promise.all(asked))).map(({ content }) => content)).toEqual([
+    'You said: one',
+    'You said: two',
+    'You said: three',
+  ])
+  expect(service.frames().map(({ content }) => content)).toEqual(['one', 'two', 'three'])
+})
 
-verifies('OWN-21', 'what the agent said before a question was written does not answer it', async service => {
+verifies('OWN-21', 'a message of the agent from before the question does not answer it', async service => {
   const agent = await service.connectedAgent()
   const heard: unknown[] = []
   agent.on('agentMessage', ({ payload }) => heard.push(payload.message.content))
@@ -33,7 +29,7 @@ verifies('OWN-21', 'what the agent said before a question was written does not a
 
 verifies(
   'OWN-21',
-  'a question is rejected when the chat ends, and the next one is asked in the next chat',
+  'ask() rejects when the chat ends, and the next question is sent in the next chat',
   async service => {
     const agent = await service.connectedAgent()
     service.faults.add({ kind: 'lose-frames', direction: 'to-service', times: 1 })
@@ -47,22 +43,18 @@ verifies(
   },
 )
 
-verifies(
-  'OWN-21',
-  'an answer in several messages that come together does not answer the next question',
-  async service => {
-    const agent = await service.connectedAgent()
-    service.faults.add({ kind: 'lose-frames', direction: 'to-service', times: 1 })
-    const first = agent.ask('one')
-    const second = agent.ask('two')
-    for (const content of ['1', '1, continued', 'and more'])
-      service.control.pushFrame(service.session, { ...answer, content })
-    expect((await service.through(first)).content).toBe('1')
-    expect((await service.through(second)).content).toBe('You said: two')
-  },
-)
+verifies('OWN-21', 'the further messages of an answer do not answer the next question', async service => {
+  const agent = await service.connectedAgent()
+  service.faults.add({ kind: 'lose-frames', direction: 'to-service', times: 1 })
+  const first = agent.ask('one')
+  const second = agent.ask('two')
+  for (const content of ['1', '1, continued', 'and more'])
+    service.control.pushFrame(service.session, { ...answer, content })
+  expect((await service.through(first)).content).toBe('1')
+  expect((await service.through(second)).content).toBe('You said: two')
+})
 
-verifies('OWN-22', 'the messages of the agent can be read in a loop, from the call on and none lost', async service => {
+verifies('OWN-22', 'messages() yields every message of the agent from the call on', async service => {
   const agent = await service.connectedAgent()
   const controller = new AbortController()
   const all: (string | undefined)[] = []
@@ -86,7 +78,7 @@ verifies('OWN-22', 'the messages of the agent can be read in a loop, from the ca
 
 verifies(
   'OWN-24',
-  'a large message is warned of once, with its size; one that is refused ends its question',
+  'a large message logs one warning with its size; a refused one rejects its question',
   async service => {
     const agent = await service.connectedAgent()
     const warnings = () => service.printed.filter(line => line.includes('64 KiB'))

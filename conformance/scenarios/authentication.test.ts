@@ -9,14 +9,14 @@ import type { Service } from '../wire.ts'
 const FIVE_MINUTES_MS = 300_000
 const HOUR_SECONDS = 3_600
 
-/** The requests for a token so far. */
+/** Token requests so far. */
 const tokenRequests = (service: Service) =>
   service.control.requests().filter(({ body }) => body?.includes('grant_type=client_credentials'))
 
 const deploymentOf = (service: Service) =>
   ApiHelper.getDeploymentInfo(service.endpoint, { enabled: false }, { environment: service.environment() })
 
-verifies(['CFG-02', 'AUTH-02'], 'without auth an agent gets an anonymous token', async service => {
+verifies(['CFG-02', 'AUTH-02'], 'without auth an agent obtains an anonymous token', async service => {
   const agent = await service.connectedAgent()
   expect(agent.getAccessToken()).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/)
   const [request] = tokenRequests(service)
@@ -26,60 +26,60 @@ verifies(['CFG-02', 'AUTH-02'], 'without auth an agent gets an anonymous token',
   )
 })
 
-verifies(
-  'AUTH-01',
-  'a token that the host brings is the one that is used, and no other is asked for',
-  async service => {
-    const accessToken = service.control.issueToken()
-    const agent = await service.connectedAgent({ id: 'account', auth: { type: 'pre-auth', accessToken } })
-    expect(agent.getAccessToken()).toBe(accessToken)
-    expect(service.requestsTo(paths.session('account'), 'POST')[0]?.headers['authorization']).toContain(accessToken)
-    await eventually(() => service.frames().some(({ role }) => role === 'token'))
-    expect(JSON.stringify(service.frames()[0])).toContain(accessToken)
-    expect([tokenRequests(service), service.printed]).toEqual([[], []])
-  },
-)
+verifies('AUTH-01', 'a pre-auth token is used, and no other token is requested', async service => {
+  const accessToken = service.control.issueToken()
+  const agent = await service.connectedAgent({ id: 'account', auth: { type: 'pre-auth', accessToken } })
+  expect(agent.getAccessToken()).toBe(accessToken)
+  expect(service.requestsTo(paths.session('account'), 'POST')[0]?.headers['authorization']).toContain(accessToken)
+  await eventually(() => service.frames().some(({ role }) => role === 'token'))
+  expect(JSON.stringify(service.frames()[0])).toContain(accessToken)
+  expect([tokenRequests(service), service.printed]).toEqual([[], []])
+})
 
-verifies('AUTH-01', 'the older name of its type does the same, with one warning', async service => {
+verifies('AUTH-01', "the deprecated type 'token' works the same, with one warning", async service => {
   const token = service.control.issueToken()
   const agent = await service.connectedAgent({ id: 'account', auth: { type: 'token', token } })
   expect(agent.getAccessToken()).toBe(token)
   expect(service.printed.filter(line => /'token' is deprecated/.test(line))).toHaveLength(1)
 })
 
-verifies('CFG-02', 'auth is a config object, a provider or a strategy, whose tokens open the chat', async service => {
-  const issue = () => service.control.issueToken()
-  const steps: string[] = []
-  const strategy: AuthStrategy = {
-    initialize: ({ deploymentInfo }) => void steps.push(`initialize ${deploymentInfo.tenantId}`),
-    authenticate: () => void steps.push('authenticate'),
-    getToken: () => {
-      steps.push('getToken')
-      return issue()
-    },
-    logout: () => void steps.push('logout'),
-  }
-  const inputs = [
-    { type: 'pre-auth', accessToken: issue() } as const,
-    { getToken: async () => issue() },
-    new PreAuthStrategy({ accessToken: issue() }),
-    strategy,
-  ]
-  for (const auth of inputs) {
-    const agent = await service.connectedAgent({ id: 'account', auth })
-    const journal = new Journal(agent)
-    await agent.send('Hello')
-    await eventually(() => journal.answers.length)
-    expect(journal.answers).toEqual(['You said: Hello'])
-    await service.through(agent.logout())
-  }
-  expect(tokenRequests(service)).toEqual([])
-  expect(steps[0]).toBe('initialize TEN0001')
-  expect(steps).toContain('getToken')
-  expect(steps.at(-1)).toBe('logout')
-})
+verifies(
+  'CFG-02',
+  'auth accepts a config object, a provider or a strategy, and the chat opens with its token',
+  async service => {
+    const issue = () => service.control.issueToken()
+    const steps: string[] = []
+    const strategy: AuthStrategy = {
+      initialize: ({ deploymentInfo }) => void steps.push(`initialize ${deploymentInfo.tenantId}`),
+      authenticate: () => void steps.push('authenticate'),
+      getToken: () => {
+        steps.push('getToken')
+        return issue()
+      },
+      logout: () => void steps.push('logout'),
+    }
+    const inputs = [
+      { type: 'pre-auth', accessToken: issue() } as const,
+      { getToken: async () => issue() },
+      new PreAuthStrategy({ accessToken: issue() }),
+      strategy,
+    ]
+    for (const auth of inputs) {
+      const agent = await service.connectedAgent({ id: 'account', auth })
+      const journal = new Journal(agent)
+      await agent.send('Hello')
+      await eventually(() => journal.answers.length)
+      expect(journal.answers).toEqual(['You said: Hello'])
+      await service.through(agent.logout())
+    }
+    expect(tokenRequests(service)).toEqual([])
+    expect(steps[0]).toBe('initialize TEN0001')
+    expect(steps).toContain('getToken')
+    expect(steps.at(-1)).toBe('logout')
+  },
+)
 
-verifies('CFG-02', 'auth of any other form is an AuthError from the constructor', service => {
+verifies('CFG-02', 'auth of any other shape makes the constructor throw an AuthError', service => {
   for (const auth of [7, 'token', true, [], {}, { type: 'magic' }, { initialize() {}, authenticate() {} }]) {
     const make = () => service.newAgent({ auth: auth as never })
     expect(make).toThrow(AuthError)
@@ -87,7 +87,7 @@ verifies('CFG-02', 'auth of any other form is an AuthError from the constructor'
   }
 })
 
-verifies('OPS-04', 'getToken() asks once for what getCachedToken() then knows', async service => {
+verifies('OPS-04', 'getToken() requests a token once, and getCachedToken() returns it', async service => {
   const auth = new AuthenticationService(undefined, { environment: service.environment() })
   await auth.initialize({ deploymentInfo: await deploymentOf(service) })
   expect(auth.getCachedToken()).toBeNull()
@@ -97,7 +97,7 @@ verifies('OPS-04', 'getToken() asks once for what getCachedToken() then knows', 
   await auth.cleanup()
 })
 
-verifies('OPS-04', 'updateScopes() makes the next token one that is good for them', async service => {
+verifies('OPS-04', 'updateScopes() makes the next token one with these scopes', async service => {
   const auth = new AuthenticationService(undefined, { environment: service.environment() })
   await auth.initialize({ deploymentInfo: await deploymentOf(service) })
   const before = await auth.getToken()
@@ -109,7 +109,7 @@ verifies('OPS-04', 'updateScopes() makes the next token one that is good for the
   await auth.cleanup()
 })
 
-verifies('OPS-04', 'logout() forgets the token', async service => {
+verifies('OPS-04', 'logout() drops the token', async service => {
   const accessToken = service.control.issueToken()
   const auth = new AuthenticationService({ type: 'pre-auth', accessToken }, { environment: service.environment() })
   await auth.initialize({ deploymentInfo: await deploymentOf(service) })
@@ -120,7 +120,7 @@ verifies('OPS-04', 'logout() forgets the token', async service => {
 
 verifies(
   'EVT-05',
-  'tokenExpiring says once, five minutes before, when the present token expires',
+  'tokenExpiring is emitted once, five minutes before expiry, with the time of expiry',
   async service => {
     const expiresAt = Math.floor(service.clock.now() / 1000 + HOUR_SECONDS) * 1000
     const accessToken = service.control.issueToken({ lifeSeconds: HOUR_SECONDS })
@@ -137,19 +137,23 @@ verifies(
   { time: 'by hand' },
 )
 
-verifies('EVT-05', 'tokenExpiring says that the chat wants a token now, and it waits for one', async service => {
-  // A provider of the host's that has a token for the start, and none any more when the chat opens.
-  let token: string | null = service.control.issueToken()
-  const agent = service.newAgent({ id: 'account', auth: { getToken: () => token } })
-  const journal = new Journal(agent)
-  await agent.initialize()
-  token = null
-  await agent.connect()
-  await eventually(() => journal.of('tokenExpiring').length)
-  expect(journal.of('tokenExpiring')).toEqual([{ reason: 'transport_request' }])
-  await agent.send('Hello')
-  token = service.control.issueToken()
-  await agent.updateAccessToken(token)
-  await service.until(() => journal.answers.length > 0)
-  expect(journal.answers).toEqual(['You said: Hello'])
-})
+verifies(
+  'EVT-05',
+  'tokenExpiring is emitted when the chat needs a token now, and the chat waits for it',
+  async service => {
+    // The host's provider has a token at the start, but none when the chat opens.
+    let token: string | null = service.control.issueToken()
+    const agent = service.newAgent({ id: 'account', auth: { getToken: () => token } })
+    const journal = new Journal(agent)
+    await agent.initialize()
+    token = null
+    await agent.connect()
+    await eventually(() => journal.of('tokenExpiring').length)
+    expect(journal.of('tokenExpiring')).toEqual([{ reason: 'transport_request' }])
+    await agent.send('Hello')
+    token = service.control.issueToken()
+    await agent.updateAccessToken(token)
+    await service.until(() => journal.answers.length > 0)
+    expect(journal.answers).toEqual(['You said: Hello'])
+  },
+)

@@ -9,7 +9,7 @@ import {
 import { paths } from '@aiagent/protocol'
 import { turnEventLoop } from '@aiagent/test-support'
 import { expect } from 'vitest'
-import { LISTS, timesAsked } from '../desk.ts'
+import { countRequests, LISTS } from '../desk.ts'
 import { Journal } from '../journal.ts'
 import { newTab, type Place, reloaded } from '../tab.ts'
 import { verifies } from '../verifies.ts'
@@ -18,11 +18,11 @@ import type { Service } from '../wire.ts'
 const BY_HAND = { time: 'by hand' } as const
 const DETAILS = paths.agentDetails('help')
 
-/** Keys of the entries in a browser's store. */
+/** Keys of the entries in a storage. */
 const keysIn = (store: StorageLike | undefined): string[] =>
   Array.from({ length: store?.length ?? 0 }, (_, index) => store?.key(index) ?? '').sort()
 
-/** An agent with this cache is made ready in a place. */
+/** Initializes an agent with this cache in a tab or process. */
 async function start(service: Service, place: Place, cache?: CacheConfig) {
   const agent = service.newAgent(cache && { cache }, service.environment(place))
   await agent.initialize()
@@ -31,7 +31,7 @@ async function start(service: Service, place: Place, cache?: CacheConfig) {
 
 verifies(
   'CFG-09',
-  'by default answers and context are in the tab’s store, and answers are fresh for five minutes',
+  'by default responses and context are in session storage, and responses are fresh for five minutes',
   async service => {
     const tab = newTab()
     const agent = await start(service, tab)
@@ -47,33 +47,33 @@ verifies(
     expect(keysIn(tab.localStorage)).toEqual([])
     await service.elapse(299_999)
     expect((await start(service, reloaded(tab))).getContext()).toEqual({ plan: 'gold' })
-    expect(timesAsked(service, DETAILS)).toBe(1)
+    expect(countRequests(service, DETAILS)).toBe(1)
     await service.elapse(1)
     expect((await start(service, reloaded(tab))).getContext()).toEqual({ plan: 'gold' })
-    expect(timesAsked(service, DETAILS)).toBe(2)
+    expect(countRequests(service, DETAILS)).toBe(2)
   },
   BY_HAND,
 )
 
 verifies(
   'CFG-09',
-  'ttl says how long answers are fresh, and 0 that none is',
+  'ttl limits how long responses are fresh; with 0 nothing is cached',
   async service => {
     const tab = newTab()
     await start(service, tab, { ttl: 10_000 })
     await service.elapse(9_999)
     await start(service, reloaded(tab), { ttl: 10_000 })
-    expect(timesAsked(service, DETAILS)).toBe(1)
+    expect(countRequests(service, DETAILS)).toBe(1)
     await service.elapse(1)
     await start(service, reloaded(tab), { ttl: 10_000 })
-    expect(timesAsked(service, DETAILS)).toBe(2)
+    expect(countRequests(service, DETAILS)).toBe(2)
     await start(service, reloaded(tab), { ttl: 0 })
-    expect(timesAsked(service, DETAILS)).toBe(3)
+    expect(countRequests(service, DETAILS)).toBe(3)
   },
   BY_HAND,
 )
 
-/** The same store, with answers that come later. */
+/** The same store with asynchronous results. */
 function answeringLater(store: CacheAdapter): CacheAdapter {
   return {
     get: async key => store.get(key),
@@ -85,12 +85,12 @@ function answeringLater(store: CacheAdapter): CacheAdapter {
 }
 
 for (const [title, configOf, survives] of [
-  ["'session' is the tab's store", () => ({ storageType: 'session' }), { reload: true, otherTab: false }],
-  ["'local' is the origin's store", () => ({ storageType: 'local' }), { reload: true, otherTab: true }],
+  ["'session' uses session storage", () => ({ storageType: 'session' }), { reload: true, otherTab: false }],
+  ["'local' uses local storage", () => ({ storageType: 'local' }), { reload: true, otherTab: true }],
   ["'memory' lasts until the page is left", () => ({ storageType: 'memory' }), { reload: false, otherTab: false }],
-  ['a custom adapter lasts as long as itself', adapter => ({ adapter }), { reload: true, otherTab: true }],
+  ['a custom adapter lasts as long as its store', adapter => ({ adapter }), { reload: true, otherTab: true }],
   [
-    'a custom adapter may answer with promises',
+    'a custom adapter may return promises',
     adapter => ({ adapter: answeringLater(adapter) }),
     { reload: true, otherTab: true },
   ],
@@ -100,21 +100,21 @@ for (const [title, configOf, survives] of [
     const tab = newTab()
     const first = await start(service, tab, cache)
     await first.setContext({ plan: 'gold' })
-    // Beside it in the same page, and after it: memory serves the first, and nobody else.
+    // A second agent in the same page, and one after a reload: memory serves only the first of them.
     await start(service, tab, cache)
-    expect(timesAsked(service, DETAILS)).toBe(1)
+    expect(countRequests(service, DETAILS)).toBe(1)
     for (const [place, survived] of [
       [reloaded(tab), survives.reload],
       [{ ...newTab(), localStorage: tab.localStorage }, survives.otherTab],
     ] as const) {
-      const before = timesAsked(service, DETAILS)
+      const before = countRequests(service, DETAILS)
       const next = await start(service, place, cache)
-      expect(timesAsked(service, DETAILS) - before).toBe(survived ? 0 : 1)
+      expect(countRequests(service, DETAILS) - before).toBe(survived ? 0 : 1)
       expect(next.getContext()).toEqual(survived ? { plan: 'gold' } : null)
     }
   })
 
-/** The calls whose answers are kept: where each goes, and the call. */
+/** The calls whose responses are cached: path and call. */
 const KEPT: readonly [string, string, (api: ApiHelper) => Promise<unknown>][] = [
   ['agent details', paths.agentDetails('desk'), api => api.getAgentDetails({ agentId: 'desk' })],
   ['portals', LISTS.all, api => api.getPortals({ departmentId: 999 })],
@@ -131,7 +131,7 @@ const KEPT: readonly [string, string, (api: ApiHelper) => Promise<unknown>][] = 
 
 verifies(
   'CFG-09',
-  'it holds agent details, portals, my portals, portal details, profiles, agents by portal and masking patterns',
+  'it caches agent details, portals, my portals, portal details, profiles, agents by portal and masking patterns',
   async service => {
     const environment = service.environment()
     const { apiDomain } = await ApiHelper.getDeploymentInfo(service.endpoint, undefined, { environment })
@@ -141,20 +141,20 @@ verifies(
       const first = await ask(helper())
       expect(first, name).not.toEqual([])
       expect(await ask(helper()), name).toEqual(first)
-      expect(timesAsked(service, path), name).toBe(1)
-      // Off is off, whatever lies in the store.
+      expect(countRequests(service, path), name).toBe(1)
+      // With the cache off, stored entries are ignored too.
       expect(await ask(helper({ enabled: false })), name).toEqual(first)
-      expect(timesAsked(service, path), name).toBe(2)
+      expect(countRequests(service, path), name).toBe(2)
     }
     const session = () => helper().getAiAgentSession({ agentId: 'desk' })
     expect(await session()).not.toBe(await session())
     await helper().getUserDetails()
     await helper().getUserDetails()
-    expect(timesAsked(service, paths.userDetails())).toBe(2)
+    expect(countRequests(service, paths.userDetails())).toBe(2)
   },
 )
 
-verifies('CFG-09', 'keyPrefix starts every key, and contextPrefix that of the context', async service => {
+verifies('CFG-09', 'keyPrefix is the prefix of every key, and contextPrefix that of the context', async service => {
   const adapter = new MemoryCacheAdapter()
   const agent = await start(service, newTab(), { adapter, keyPrefix: 'shop_' })
   await agent.setContext({ plan: 'gold' })
@@ -166,10 +166,10 @@ verifies('CFG-09', 'keyPrefix starts every key, and contextPrefix that of the co
     'shop_context_help',
     'visitor-2_context_help',
   ])
-  expect(timesAsked(service, DETAILS)).toBe(1)
+  expect(countRequests(service, DETAILS)).toBe(1)
 })
 
-/** Lets time pass for every wait for a store until a promise settles. */
+/** Lets time pass for each wait for a store until a promise settles. */
 async function pastStores<T>(service: Service, promise: Promise<T>): Promise<T> {
   let settled = false
   const settle = () => {
@@ -183,7 +183,7 @@ async function pastStores<T>(service: Service, promise: Promise<T>): Promise<T> 
   return promise
 }
 
-/** A store all of whose methods do the same. */
+/** A store whose methods all do the same. */
 function storeThat(does: () => unknown): CacheAdapter {
   const method = () => does() as never
   return { get: method, set: method, delete: method, clear: method, keys: method }
@@ -197,14 +197,14 @@ const rubbish: CacheEntry = { value: [{ agentId: 7, apiDomain: [] }], timestamp:
 for (const [what, adapter, warnings] of [
   ['throws', () => storeThat(broken), 1],
   ['rejects', () => storeThat(async () => broken()), 1],
-  ['never answers', () => storeThat(() => new Promise(() => {})), 1],
-  ['answers rubbish', () => storeThat(() => ({ value: 7, length: -1 })), 0],
-  ['answers rubbish later', () => storeThat(async () => 'rubbish'), 0],
-  ['holds entries of another make', () => storeThat(() => rubbish), 0],
+  ['never responds', () => storeThat(() => new Promise(() => {})), 1],
+  ['returns garbage', () => storeThat(() => ({ value: 7, length: -1 })), 0],
+  ['returns garbage asynchronously', () => storeThat(async () => 'rubbish'), 0],
+  ['holds entries in an unknown format', () => storeThat(() => rubbish), 0],
 ] as const)
   verifies(
     ['CFG-09', 'OWN-01'],
-    `a custom adapter that ${what} costs requests, and one warning at most`,
+    `a custom adapter that ${what} costs requests, and logs at most one warning`,
     async service => {
       const cache = { adapter: adapter() }
       const auth = { type: 'anonymous', config: { cache } } as const
@@ -220,12 +220,12 @@ for (const [what, adapter, warnings] of [
       await pastStores(service, agent.removeContext())
       expect(agent.getContext()).toBeNull()
       expect(journal.of('error')).toEqual([])
-      expect(service.printed.filter(line => line.includes('store of the host failed'))).toHaveLength(warnings)
+      expect(service.printed.filter(line => /\[WARN\].*(?:store|cache adapter)/.test(line))).toHaveLength(warnings)
     },
     BY_HAND,
   )
 
-/** A browser's store that refuses what a full or forbidden one does. */
+/** A storage that refuses the given operations, like a full or blocked one. */
 function refusing(what: 'writes' | 'everything'): StorageLike {
   const refuse = (): never => {
     throw Object.assign(new Error('The operation is refused.'), {
@@ -253,17 +253,17 @@ function refusing(what: 'writes' | 'everything'): StorageLike {
 }
 
 for (const [title, storage] of [
-  ['a full store, or that of a private window', () => refusing('writes')],
-  ['a store that the browser forbids', () => refusing('everything')],
-  ['no store at all', () => undefined],
+  ['a full storage, or that of a private window', () => refusing('writes')],
+  ['a storage that the browser blocks', () => refusing('everything')],
+  ['no storage', () => undefined],
 ] as const)
   for (const storageType of ['session', 'local'] as const)
-    verifies('CFG-09', `${title} ('${storageType}') leaves answers and context in memory`, async service => {
+    verifies('CFG-09', `${title} ('${storageType}') keeps responses and context in memory`, async service => {
       const place: Place = { memory: new MemoryCacheAdapter(), sessionStorage: storage(), localStorage: storage() }
       const agent = await start(service, place, { storageType })
       await agent.setContext({ plan: 'gold' })
       expect(agent.getContext()).toEqual({ plan: 'gold' })
       await agent.connect()
       await start(service, place, { storageType })
-      expect(timesAsked(service, DETAILS)).toBe(1)
+      expect(countRequests(service, DETAILS)).toBe(1)
     })

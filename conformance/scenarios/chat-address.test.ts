@@ -5,7 +5,7 @@ import { Journal } from '../journal.ts'
 import { verifies } from '../verifies.ts'
 import type { Service } from '../wire.ts'
 
-/** The address that a socket is asked for; the socket itself leads nowhere. */
+/** Records the address of a socket that never opens. */
 async function addressOf(service: Service, config: object): Promise<URL> {
   FakeWebSocket.reset()
   const agent = service.newAgent(config, { ...service.environment(), WebSocket: FakeWebSocket })
@@ -17,17 +17,21 @@ async function addressOf(service: Service, config: object): Promise<URL> {
   return new URL(FakeWebSocket.last.url)
 }
 
-verifies('WS-01', 'the chat is at wss:// and the webSocketDomain of the agent where it has one', async service => {
+verifies('WS-01', 'the chat address is wss:// and the webSocketDomain of the agent if it has one', async service => {
   expect((await addressOf(service, { id: 'own-host' })).origin).toBe('wss://chat.example.test')
 })
 
-verifies('WS-01', 'the chat is at wss://chat. and the aiAgentDomain where the agent has no host', async service => {
-  const { aiAgentDomain } = await service.newAgent().getDeploymentInfo()
-  const address = await addressOf(service, { id: 'shared-host' })
-  expect(address.origin).toBe(`wss://chat.${aiAgentDomain}`)
-})
+verifies(
+  'WS-01',
+  'the chat address is wss://chat. and the aiAgentDomain if the agent has no webSocketDomain',
+  async service => {
+    const { aiAgentDomain } = await service.newAgent().getDeploymentInfo()
+    const address = await addressOf(service, { id: 'shared-host' })
+    expect(address.origin).toBe(`wss://chat.${aiAgentDomain}`)
+  },
+)
 
-verifies('WS-01', 'a webSocketDomain with a scheme and a port is where the chat really opens', async service => {
+verifies('WS-01', 'a chat opens at a webSocketDomain with scheme and port', async service => {
   const agent = await service.connectedAgent()
   const journal = new Journal(agent)
   expect((await agent.getAgentDetails()).webSocketDomain).toBe(service.endpoint.replace(/^http/, 'ws'))
@@ -38,7 +42,7 @@ verifies('WS-01', 'a webSocketDomain with a scheme and a port is where the chat 
 
 verifies(
   'WS-02',
-  'the session id goes as the query parameter sessionId, escaped as search parameters are',
+  'the session id is sent as the query parameter sessionId, encoded as search parameters are',
   async service => {
     for (const sessionId of ['s-1', 'a b+c&d=e?f#g%20/h', 'ünï✓']) {
       const address = await addressOf(service, { sessionId })
@@ -52,7 +56,7 @@ verifies(
   },
 )
 
-verifies('CFG-10', 'with a sessionId there is no session call, and the id is used as it is', async service => {
+verifies('CFG-10', 'with a sessionId there is no session call, and the id is used unchanged', async service => {
   const first = await service.connectedAgent()
   const sessionId = service.session
   await service.through(first.disconnect())
@@ -83,21 +87,17 @@ const UNUSABLE = [
   true,
 ]
 
-verifies(
-  ['CFG-10', 'REST-10'],
-  'an unusable sessionId in the configuration is rejected by the constructor',
-  service => {
-    for (const sessionId of UNUSABLE) {
-      const create = () => service.newAgent({ sessionId: sessionId as never })
-      expect(create, String(sessionId)).toThrow(expect.objectContaining({ code: 'SESSION_ID_INVALID' }))
-    }
-    expect(service.control.requests()).toEqual([])
-  },
-)
+verifies(['CFG-10', 'REST-10'], 'the constructor rejects an unusable sessionId', service => {
+  for (const sessionId of UNUSABLE) {
+    const create = () => service.newAgent({ sessionId: sessionId as never })
+    expect(create, String(sessionId)).toThrow(expect.objectContaining({ code: 'SESSION_ID_INVALID' }))
+  }
+  expect(service.control.requests()).toEqual([])
+})
 
 verifies(
   'REST-10',
-  'an unusable id for setSessionId() or restartConnection() is rejected, and the present session stays',
+  'setSessionId() and restartConnection() reject an unusable id, and the current session stays',
   async service => {
     const agent = await service.connectedAgent()
     const { session } = service
@@ -120,7 +120,7 @@ verifies(
   },
 )
 
-verifies('REST-10', 'setSessionId() with a usable id holds from the next connection on', async service => {
+verifies('REST-10', 'setSessionId() applies from the next connection on', async service => {
   const other = await service.connectedAgent()
   const supplied = service.session
   await service.through(other.disconnect())

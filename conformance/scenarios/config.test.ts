@@ -5,31 +5,27 @@ import { expect } from 'vitest'
 import { Journal } from '../journal.ts'
 import { verifies } from '../verifies.ts'
 
-verifies(
-  'CFG-01',
-  'a missing or malformed id or endpoint is an error of the constructor that names the field',
-  service => {
-    const refused: [unknown, 'id' | 'endpoint'][] = [
-      [{ endpoint: service.endpoint }, 'id'],
-      [{ id: '', endpoint: service.endpoint }, 'id'],
-      [{ id: '  ', endpoint: service.endpoint }, 'id'],
-      [{ id: 7, endpoint: service.endpoint }, 'id'],
-      [{ id: 'help' }, 'endpoint'],
-      [{ id: 'help', endpoint: '' }, 'endpoint'],
-      [{ id: 'help', endpoint: null }, 'endpoint'],
-      [{ id: 'help', endpoint: 'ftp://agents.example.test' }, 'endpoint'],
-      [{ id: 'help', endpoint: 'https://' }, 'endpoint'],
-      [{ id: 'help', endpoint: 'two words' }, 'endpoint'],
-    ]
-    for (const [config, field] of refused) {
-      const create = () => service.newAgent({ id: undefined, endpoint: undefined, ...(config as object) } as never)
-      expect(create, JSON.stringify(config)).toThrow(ConfigError)
-      expect(create, JSON.stringify(config)).toThrow(`\`${field}\``)
-      expect(create, JSON.stringify(config)).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID', field }))
-    }
-    expect(service.control.requests()).toEqual([])
-  },
-)
+verifies('CFG-01', 'the constructor rejects a missing or malformed id or endpoint and names the field', service => {
+  const refused: [unknown, 'id' | 'endpoint'][] = [
+    [{ endpoint: service.endpoint }, 'id'],
+    [{ id: '', endpoint: service.endpoint }, 'id'],
+    [{ id: '  ', endpoint: service.endpoint }, 'id'],
+    [{ id: 7, endpoint: service.endpoint }, 'id'],
+    [{ id: 'help' }, 'endpoint'],
+    [{ id: 'help', endpoint: '' }, 'endpoint'],
+    [{ id: 'help', endpoint: null }, 'endpoint'],
+    [{ id: 'help', endpoint: 'ftp://agents.example.test' }, 'endpoint'],
+    [{ id: 'help', endpoint: 'https://' }, 'endpoint'],
+    [{ id: 'help', endpoint: 'two words' }, 'endpoint'],
+  ]
+  for (const [config, field] of refused) {
+    const create = () => service.newAgent({ id: undefined, endpoint: undefined, ...(config as object) } as never)
+    expect(create, JSON.stringify(config)).toThrow(ConfigError)
+    expect(create, JSON.stringify(config)).toThrow(`\`${field}\``)
+    expect(create, JSON.stringify(config)).toThrow(expect.objectContaining({ code: 'CONFIG_INVALID', field }))
+  }
+  expect(service.control.requests()).toEqual([])
+})
 
 for (const [form, scheme] of [
   ['http://', 'http:'],
@@ -40,13 +36,13 @@ for (const [form, scheme] of [
 ] as const) {
   verifies(
     'CFG-01',
-    `an endpoint ${form ? `with ${form}` : 'that is a bare host'} is called by ${scheme}`,
+    `an endpoint ${form ? `with ${form}` : 'that is a bare host'} is requested by ${scheme}`,
     async service => {
       const { host } = new URL(service.endpoint)
       const environment = service.environment()
       const fetch = environment.fetch ?? globalThis.fetch
       const called: string[] = []
-      // Stands where a TLS terminator would: the service itself listens without TLS.
+      // Acts as a TLS terminator: the service itself listens without TLS.
       environment.fetch = (address, init) => {
         called.push(address)
         return fetch(address.replace(/^https:/, 'http:'), init)
@@ -60,7 +56,7 @@ for (const [form, scheme] of [
   )
 }
 
-verifies('CFG-07', 'without a logger the agent creates its own, which prints from INFO up', async service => {
+verifies('CFG-07', 'without a logger the agent creates one that prints from INFO up', async service => {
   const agent = service.newAgent()
   expect(agent.logger.getLevel()).toBe(LogLevel.INFO)
   agent.logger.debug('details')
@@ -71,7 +67,7 @@ verifies('CFG-07', 'without a logger the agent creates its own, which prints fro
   expect(service.printed.find(line => line.includes('a fact'))).toContain('AiAgent:help')
 })
 
-verifies('CFG-07', 'logLevel DEBUG lets more through, and enableLogging false prints nothing', async service => {
+verifies('CFG-07', 'logLevel DEBUG prints more, and enableLogging false prints nothing', async service => {
   const talkative = service.newAgent({ logLevel: LogLevel.DEBUG })
   talkative.logger.debug('details')
   expect(service.printed.filter(line => line.includes('details'))).toHaveLength(1)
@@ -85,11 +81,11 @@ verifies('CFG-07', 'logLevel DEBUG lets more through, and enableLogging false pr
   await silent.connect()
   expect(service.printed).toEqual([])
   expect(entries).toContain('trouble')
-  // Nothing but the console is off: whoever subscribes still hears of it.
+  // Only the console is off: listeners still receive the entry.
   expect(entries.length).toBeGreaterThan(1)
 })
 
-verifies('CFG-07', 'a logger of the host is used as it is', async service => {
+verifies('CFG-07', 'uses the logger of the host', async service => {
   const messages: string[] = []
   const logger = new Logger({ name: 'host', level: LogLevel.DEBUG, enableConsole: false })
   logger.on('log', entry => messages.push(entry.message))
@@ -112,8 +108,8 @@ verifies('CFG-11', 'getInitParams() and its alias return all keys, well-known or
   expect(service.newAgent().getInitParams()).toEqual({})
 })
 
-verifies('CFG-15', '`scopes` is a type error, and at run time it is ignored with one warning', async service => {
-  // @ts-expect-error `scopes` is no field of the configuration
+verifies('CFG-15', '`scopes` is a type error, and ignored at run time with one warning', async service => {
+  // @ts-expect-error `scopes` is not a field of the configuration
   const typed: AiAgentConfig = { id: 'help', endpoint: service.endpoint, scopes: ['core.everything.write'] }
   const tokenRequests = () => service.control.requests().filter(({ body }) => body?.includes('grant_type'))
 
@@ -124,13 +120,13 @@ verifies('CFG-15', '`scopes` is a type error, and at run time it is ignored with
   expect(warnings[0]).toContain('initParams.scopes')
   await agent.initialize()
   expect(agent.getIsInitialized()).toBe(true)
-  // The same tokens are asked for as without them: one to learn what the agent is, and one that is good for it.
+  // The same token requests as without scopes: one for the agent details, and one with the agent's scopes.
   const bodies = tokenRequests().map(({ body }) => body)
   expect(bodies).toHaveLength(4)
   expect(bodies.slice(2)).toEqual(bodies.slice(0, 2))
 })
 
-verifies('CFG-04', 'by default 1000 messages may wait, and maxQueueSize sets another number', async service => {
+verifies('CFG-04', 'by default the queue holds 1000 messages, and maxQueueSize changes that', async service => {
   expect(DEFAULTS.maxQueueSize).toBe(1000)
   for (const maxQueueSize of [undefined, 3]) {
     const agent = service.newAgent({ ...(maxQueueSize && { maxQueueSize }) })
@@ -142,7 +138,7 @@ verifies('CFG-04', 'by default 1000 messages may wait, and maxQueueSize sets ano
   }
 })
 
-verifies('CFG-08', 'transcriptConfig says whether messages are kept', async service => {
+verifies('CFG-08', 'transcriptConfig.enabled turns storing on and off', async service => {
   const agent = await service.connectedAgent({ transcriptConfig: { enabled: false } })
   const journal = new Journal(agent)
   await agent.send('hello')
@@ -153,22 +149,22 @@ verifies('CFG-08', 'transcriptConfig says whether messages are kept', async serv
 })
 
 for (const [title, transcriptConfig, kept] of [
-  ['all of them by default', {}, ['human', 'context', 'heartbeat', 'customer support agent']],
-  ['none of the excluded roles', { excludeRoles: ['heartbeat', 'context'] }, ['human', 'customer support agent']],
-  ['none of the excluded personas', { excludePersonas: ['system'] }, ['human', 'customer support agent']],
+  ['all messages by default', {}, ['human', 'context', 'heartbeat', 'customer support agent']],
+  ['no messages of excluded roles', { excludeRoles: ['heartbeat', 'context'] }, ['human', 'customer support agent']],
+  ['no messages of excluded personas', { excludePersonas: ['system'] }, ['human', 'customer support agent']],
   [
-    'only the included types',
+    'only messages of included types',
     { includeMessageTypes: ['customer_message', 'heartbeat_processed'] },
     ['human', 'heartbeat'],
   ],
-  ['the newest of maxEntries', { maxEntries: 2 }, ['heartbeat', 'customer support agent']],
+  ['the newest maxEntries messages', { maxEntries: 2 }, ['heartbeat', 'customer support agent']],
 ] as const) {
-  verifies('CFG-08', `transcriptConfig says which messages are kept: ${title}`, async service => {
+  verifies('CFG-08', `transcriptConfig filters the stored messages: ${title}`, async service => {
     const agent = await service.connectedAgent({
       transcriptConfig: transcriptConfig as AiAgentConfig['transcriptConfig'] & object,
     })
     const journal = new Journal(agent)
-    // In one go, so that no answer comes in between.
+    // Without awaiting, so that no answer comes in between.
     await Promise.all([agent.send('hello'), agent.setContext({ plan: 'gold' }, { sendImmediately: true })])
     await eventually(() => journal.answers.length)
     const roles = agent.getTranscript().map(entry => entry.message.role)

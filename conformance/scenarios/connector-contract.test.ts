@@ -6,7 +6,7 @@ import { openPlatform, watchedComponent } from '../platform.ts'
 import { verifies } from '../verifies.ts'
 import type { Service } from '../wire.ts'
 
-/** A desk whose chat is open, in the portal 1002, and the hook that its connector has. */
+/** A contact-center agent with an open chat in portal 1002, and the hook of its connector. */
 async function openHook(service: Service, subject?: string) {
   const { component, hook } = watchedComponent()
   const context = { vendor_portal_id: '1002', plan: 'gold', user_filter_tags: { language: ['en'] } }
@@ -17,7 +17,7 @@ async function openHook(service: Service, subject?: string) {
   return { ...desk, hook: hook() }
 }
 
-verifies('OPS-02', 'the hook tells how things stand', async service => {
+verifies('OPS-02', 'the hook returns the current state', async service => {
   const { agent, hook } = await openHook(service)
   const initParams = { platform: 'Acme', env: 'dev', own: 'kept' }
   expect([hook.getInitParams(), hook.getQueryParams()]).toEqual([initParams, initParams])
@@ -33,22 +33,26 @@ verifies('OPS-02', 'the hook tells how things stand', async service => {
   expect([hook.getTranscript(), hook.getCallerInfo(), hook.getConversationId()]).toEqual([[], null, null])
 })
 
-verifies('OPS-02', 'the portal is known from its choice on, and the person before that', async service => {
-  const seen: unknown[] = []
-  const { component, hook } = watchedComponent({
-    initPlatform: () => void seen.push([hook().getSelectedPortal(), hook().getUserId()]),
-    onPortalSelected: () => void seen.push([hook().getSelectedPortal()?.id, hook().getUserId()]),
-  })
-  const { agent } = openPlatform(service, { portalIds: '1001,1002' }, { component })
-  await agent.initialize()
-  await agent.selectPortal({ id: 1002 })
-  expect(seen).toEqual([
-    [null, 'desk-agent'],
-    ['1002', 'desk-agent'],
-  ])
-})
+verifies(
+  'OPS-02',
+  'the hook knows the user before the portal choice, and the portal from its choice on',
+  async service => {
+    const seen: unknown[] = []
+    const { component, hook } = watchedComponent({
+      initPlatform: () => void seen.push([hook().getSelectedPortal(), hook().getUserId()]),
+      onPortalSelected: () => void seen.push([hook().getSelectedPortal()?.id, hook().getUserId()]),
+    })
+    const { agent } = openPlatform(service, { portalIds: '1001,1002' }, { component })
+    await agent.initialize()
+    await agent.selectPortal({ id: 1002 })
+    expect(seen).toEqual([
+      [null, 'desk-agent'],
+      ['1002', 'desk-agent'],
+    ])
+  },
+)
 
-verifies(['OPS-02', 'EVT-03'], 'what the hook is told of the call, the host hears and can ask for', async service => {
+verifies(['OPS-02', 'EVT-03'], 'call facts set through the hook are emitted and can be read', async service => {
   const { agent, journal, hook } = await openHook(service)
   hook.addToTranscript({ sender: 'customer', content: 'My router is red.', timestamp: new Date(0) })
   hook.addToTranscript({ sender: 'agent', content: 'I see.' })
@@ -73,7 +77,7 @@ verifies(['OPS-02', 'EVT-03'], 'what the hook is told of the call, the host hear
 
 verifies(
   ['OPS-02', 'EVT-03'],
-  'facts and tags are merged: those of other names stay, here and in the context',
+  'user context and filter tags are merged with existing ones, here and in the agent context',
   async service => {
     const { agent, journal, hook } = await openHook(service)
     hook.setUserContext({ callId: 1, queue: 'a' })
@@ -91,7 +95,7 @@ verifies(
   },
 )
 
-verifies('OPS-02', 'the widget’s actions reach who subscribed, until they leave', async service => {
+verifies('OPS-02', 'widget actions reach subscribers until they unsubscribe', async service => {
   const { journal, hook } = await openHook(service)
   const actions: unknown[] = []
   const leave = hook.subscribeToAgentWidgetActions((action, data) => void actions.push([action, data]))
@@ -115,7 +119,7 @@ verifies('OPS-02', 'the widget’s actions reach who subscribed, until they leav
   expect(actions).toHaveLength(heard)
 })
 
-verifies('OPS-02', 'a message of the connector that cannot be sent is an error event', async service => {
+verifies('OPS-02', 'a connector message that cannot be sent emits an error event', async service => {
   const { agent, journal, hook } = await openHook(service)
   hook.onUserMessage(undefined as unknown as string)
   await eventually(() => journal.of('error').length)
@@ -124,48 +128,52 @@ verifies('OPS-02', 'a message of the connector that cannot be sent is an error e
   expect(journal.errorCodes).toHaveLength(1)
 })
 
-verifies('OPS-03', 'a component is asked in order: hook, own functions, scopes, platform, portals', async service => {
-  const asked: unknown[] = []
-  const before = () => timesOfLists(service)
-  const { component } = watchedComponent({
-    setHookContract: () => void asked.push('setHookContract'),
-    loadCustomHook: () => void asked.push('loadCustomHook'),
-    addCustomAuthScopes: async (scopes: string[]) => {
-      asked.push(['addCustomAuthScopes', scopes.length > 0, service.requestsTo(paths.userDetails()).length])
-      return [...scopes, 'desk.read']
-    },
-    initPlatform: async () =>
-      void asked.push(['initPlatform', service.requestsTo(paths.userDetails()).length, before()]),
-    getPortalList: async (list: unknown[]) => {
-      asked.push(['getPortalList', before()])
-      return list
-    },
-    getDefaultPortal: async (list: { id: unknown }[]) => {
-      asked.push('getDefaultPortal')
-      return list[1]
-    },
-    onPortalSelected: async ({ id }: { id: unknown }) => {
-      asked.push(['onPortalSelected', id])
-      return { portal: [String(id)] }
-    },
-  })
-  const { agent, journal } = openPlatform(service, {}, { component })
-  await agent.initialize()
-  expect(asked).toEqual([
-    'setHookContract',
-    'loadCustomHook',
-    ['addCustomAuthScopes', true, 0],
-    // Who is signed in is known by then, and no list has been asked for.
-    ['initPlatform', 1, 0],
-    ['getPortalList', 1],
-    'getDefaultPortal',
-    ['onPortalSelected', 1002],
-  ])
-  expect(chosen(journal)).toEqual([[1002, 20]])
-  expect(agent.getContext()).toMatchObject({ user_filter_tags: { portal: ['1002'] } })
-})
+verifies(
+  'OPS-03',
+  'component members are called in order: hook, own functions, scopes, platform, portals',
+  async service => {
+    const asked: unknown[] = []
+    const before = () => timesOfLists(service)
+    const { component } = watchedComponent({
+      setHookContract: () => void asked.push('setHookContract'),
+      loadCustomHook: () => void asked.push('loadCustomHook'),
+      addCustomAuthScopes: async (scopes: string[]) => {
+        asked.push(['addCustomAuthScopes', scopes.length > 0, service.requestsTo(paths.userDetails()).length])
+        return [...scopes, 'desk.read']
+      },
+      initPlatform: async () =>
+        void asked.push(['initPlatform', service.requestsTo(paths.userDetails()).length, before()]),
+      getPortalList: async (list: unknown[]) => {
+        asked.push(['getPortalList', before()])
+        return list
+      },
+      getDefaultPortal: async (list: { id: unknown }[]) => {
+        asked.push('getDefaultPortal')
+        return list[1]
+      },
+      onPortalSelected: async ({ id }: { id: unknown }) => {
+        asked.push(['onPortalSelected', id])
+        return { portal: [String(id)] }
+      },
+    })
+    const { agent, journal } = openPlatform(service, {}, { component })
+    await agent.initialize()
+    expect(asked).toEqual([
+      'setHookContract',
+      'loadCustomHook',
+      ['addCustomAuthScopes', true, 0],
+      // The user is known by then, and no list was requested.
+      ['initPlatform', 1, 0],
+      ['getPortalList', 1],
+      'getDefaultPortal',
+      ['onPortalSelected', 1002],
+    ])
+    expect(chosen(journal)).toEqual([[1002, 20]])
+    expect(agent.getContext()).toMatchObject({ user_filter_tags: { portal: ['1002'] } })
+  },
+)
 
-verifies('OPS-03', 'scopes of the host stand: the component is not asked', async service => {
+verifies('OPS-03', 'host scopes are used unchanged: the component is not called', async service => {
   const { component, asked, hook } = watchedComponent({ addCustomAuthScopes: () => ['desk.read'] })
   const { agent } = openPlatform(service, { scopes: 'one,two', portalIds: '1002' }, { component })
   await agent.initialize()
@@ -173,7 +181,7 @@ verifies('OPS-03', 'scopes of the host stand: the component is not asked', async
   expect(hook().getAuthScopes()).toEqual(['one', 'two'])
 })
 
-verifies('OPS-03', 'an answer that is no list of scopes is ignored, with a warning', async service => {
+verifies('OPS-03', 'a result that is not a list of scopes is ignored with a warning', async service => {
   const { component, hook } = watchedComponent({ addCustomAuthScopes: () => 'desk.read' })
   const { agent } = openPlatform(service, { portalIds: '1002' }, { component })
   await agent.initialize()
@@ -181,30 +189,26 @@ verifies('OPS-03', 'an answer that is no list of scopes is ignored, with a warni
   expect(service.printed.join('\n')).toContain('addCustomAuthScopes')
 })
 
-verifies(
-  'OPS-03',
-  'a platform that cannot be reached rejects initialize(), which may be called again',
-  async service => {
-    let closed = true
-    const { component, asked } = watchedComponent({
-      initPlatform: async () => {
-        if (closed) throw new Error('the desk is closed')
-      },
-    })
-    const { agent } = openPlatform(service, { portalIds: '1002' }, { component })
-    const error = await rejection(agent.initialize())
-    expect(error).toMatchObject({ code: 'CONNECTOR_FAILED', cause: { message: 'the desk is closed' } })
-    expect(error.message).toContain('initPlatform()')
-    closed = false
-    await agent.initialize()
-    expect(agent.getIsInitialized()).toBe(true)
-    // Connected once, whatever follows.
-    await service.through(agent.restartPortalInitializer())
-    expect(asked.filter(name => name === 'initPlatform')).toHaveLength(2)
-  },
-)
+verifies('OPS-03', 'an unreachable platform rejects initialize(), which may be called again', async service => {
+  let closed = true
+  const { component, asked } = watchedComponent({
+    initPlatform: async () => {
+      if (closed) throw new Error('the desk is closed')
+    },
+  })
+  const { agent } = openPlatform(service, { portalIds: '1002' }, { component })
+  const error = await rejection(agent.initialize())
+  expect(error).toMatchObject({ code: 'CONNECTOR_FAILED', cause: { message: 'the desk is closed' } })
+  expect(error.message).toContain('initPlatform()')
+  closed = false
+  await agent.initialize()
+  expect(agent.getIsInitialized()).toBe(true)
+  // Connected only once.
+  await service.through(agent.restartPortalInitializer())
+  expect(asked.filter(name => name === 'initPlatform')).toHaveLength(2)
+})
 
-verifies('OPS-03', 'filter tags that fail are none, with a warning, and the way goes on', async service => {
+verifies('OPS-03', 'failing filter tags count as none, with a warning, and initialization continues', async service => {
   const { component } = watchedComponent({
     onPortalSelected: async () => {
       throw new Error('no tags today')
@@ -214,7 +218,7 @@ verifies('OPS-03', 'filter tags that fail are none, with a warning, and the way 
   await agent.initialize()
   expect(chosen(journal)).toEqual([['1002', 20]])
   expect(journal.of('filterTagsUpdate')).toEqual([{ filterTags: {} }])
-  expect(service.printed.join('\n')).toContain('told of the portal')
+  expect(service.printed.join('\n')).toMatch(/\[WARN\].*connector.*portal/i)
 })
 
 const timesOfLists = (service: Service) => service.requestsTo(LISTS.my).length

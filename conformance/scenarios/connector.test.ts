@@ -1,7 +1,7 @@
 import { paths } from '@aiagent/protocol'
 import { eventually } from '@aiagent/test-support'
 import { expect } from 'vitest'
-import { chosen, idsOf, LISTS, rejection, timesAsked } from '../desk.ts'
+import { chosen, countRequests, idsOf, LISTS, rejection } from '../desk.ts'
 import { openPlatform, QUIET, watchedComponent } from '../platform.ts'
 import { verifies } from '../verifies.ts'
 import type { Service } from '../wire.ts'
@@ -9,13 +9,13 @@ import type { Service } from '../wire.ts'
 const scriptOf = (base: string, platform: string) =>
   `${base}/ai-agent-connector-${platform}/web/static/connector-ai-agent.js`
 
-/** What the chats were opened with. */
+/** Query parameters of the chat connections. */
 const openings = (service: Service) =>
   service.control.requests().flatMap(({ status, query }) => (status === 101 ? [query['externalCallId']] : []))
 
 verifies(
   'INIT-10',
-  'every platform has a script of its own, and the test one that of the demonstration desk',
+  'each platform has its own script, and the test platform uses the demonstration connector',
   async service => {
     for (const [platform, folder] of [
       ['standalone', 'standalone'],
@@ -33,7 +33,7 @@ verifies(
   },
 )
 
-verifies('INIT-10', 'it loads whatever the agent is, and not without a platform', async service => {
+verifies('INIT-10', 'the script loads for every type of agent, and not without a platform', async service => {
   const { component, asked } = watchedComponent()
   const help = openPlatform(service, {}, { component, config: { id: 'help' } })
   await help.agent.initialize()
@@ -43,7 +43,7 @@ verifies('INIT-10', 'it loads whatever the agent is, and not without a platform'
   expect(none.loaded).toEqual([])
 })
 
-verifies('INIT-10', 'no address, and a name that leaves its folder, are clear errors', async service => {
+verifies('INIT-10', 'a missing address, or a platform name that leaves its folder, is a clear error', async service => {
   const refused = async (
     initParams: Record<string, string>,
     connector: object = { baseUrls: { dev: service.endpoint } },
@@ -59,7 +59,7 @@ verifies('INIT-10', 'no address, and a name that leaves its folder, are clear er
     expect(await refused({ platform })).toEqual(['CONFIG_INVALID', 'initParams.platform', expect.any(String)])
 })
 
-verifies('INIT-10', 'a script that is missing, or registers nothing, is told with its address', async service => {
+verifies('INIT-10', 'a script that is missing or registers nothing is an error with its address', async service => {
   const missing = openPlatform(service, { platform: 'acme' })
   const url = scriptOf(service.endpoint, 'acme')
   expect(await rejection(missing.agent.initialize())).toMatchObject({ code: 'CONNECTOR_FAILED', url })
@@ -70,7 +70,7 @@ verifies('INIT-10', 'a script that is missing, or registers nothing, is told wit
 
 verifies(
   ['INIT-11', 'CFG-13'],
-  '`env`, else the label of the host, chooses the base; what is none of the four is prod',
+  '`env`, else the label of the host, chooses the base; an unknown value is prod',
   async service => {
     const bases = ['dev', 'qa', 'non-prod', 'prod']
     const baseUrls = Object.fromEntries(bases.map(name => [name, `${service.endpoint}/${name}`]))
@@ -95,7 +95,7 @@ verifies(
   },
 )
 
-verifies('CFG-13', '`connectorUrl` goes before every address that is made', async service => {
+verifies('CFG-13', '`connectorUrl` overrides every built address', async service => {
   const connectorUrl = scriptOf(service.endpoint, 'standalone')
   const { agent, loaded } = openPlatform(
     service,
@@ -109,7 +109,7 @@ verifies('CFG-13', '`connectorUrl` goes before every address that is made', asyn
 
 verifies(
   ['FLOW-16', 'FLOW-12', 'EVT-01'],
-  'the connector’s portal is taken, before the one of the context, of its own list',
+  'the connector’s default portal is selected before the one of the context',
   async service => {
     const { agent, journal } = openPlatform(
       service,
@@ -119,7 +119,7 @@ verifies(
     await agent.initialize()
     expect(chosen(journal)).toEqual([[1002, 20]])
     expect(idsOf(journal.of('initialized')[0]?.availablePortals)).toEqual([1001, 1002])
-    // The person may go elsewhere; the connector is not asked again.
+    // The user may switch; the connector is not called again.
     await agent.selectPortal({ id: 1001 })
     expect(chosen(journal)).toEqual([
       [1002, 20],
@@ -129,15 +129,15 @@ verifies(
   },
 )
 
-verifies('FLOW-16', 'a default portal outside the list is ignored, and the context chooses', async service => {
+verifies('FLOW-16', 'a default portal outside the list is ignored, and the context decides', async service => {
   const { component } = watchedComponent({ getDefaultPortal: () => ({ id: 1003 }) })
   const { agent, journal } = openPlatform(service, {}, { component, config: { context: { vendor_portal_id: '1001' } } })
   await agent.initialize()
   expect(chosen(journal)).toEqual([[1001, 11]])
-  expect(service.printed.join('\n')).toContain('default portal of the connector')
+  expect(service.printed.join('\n')).toMatch(/\[WARN\].*default portal/i)
 })
 
-verifies('FLOW-16', 'the department narrows the list before the connector sees it', async service => {
+verifies('FLOW-16', 'the list is filtered by department before the connector receives it', async service => {
   const seen: unknown[][] = []
   const { component } = watchedComponent({
     getPortalList: (list: { id: unknown }[]) => {
@@ -152,7 +152,7 @@ verifies('FLOW-16', 'the department narrows the list before the connector sees i
   expect(idsOf(journal.of('portalsAvailable')[0]?.portals)).toEqual([1003, 1002, 1001])
 })
 
-verifies('INIT-03', 'the connector has no say where the host names portals, or for customers', async service => {
+verifies('INIT-03', 'the connector is not called with portalIds or for customers', async service => {
   const { component, asked } = watchedComponent({ getPortalList: () => [], getDefaultPortal: () => ({ id: 1001 }) })
   const named = openPlatform(service, { portalIds: '1001,1002' }, { component })
   await named.agent.initialize()
@@ -163,7 +163,7 @@ verifies('INIT-03', 'the connector has no say where the host names portals, or f
   expect(asked.filter(name => name.startsWith('get'))).toEqual([])
 })
 
-verifies('ERR-02', 'NO_PORTALS: the connector hides all, answers with no list, or fails', async service => {
+verifies('ERR-02', 'NO_PORTALS: the connector returns an empty list, an invalid list, or fails', async service => {
   const failing = async (getPortalList: () => unknown, more: Record<string, () => unknown> = {}) => {
     const { component } = watchedComponent({ getPortalList, ...more })
     const error = await rejection(openPlatform(service, {}, { component }).agent.initialize())
@@ -185,23 +185,27 @@ verifies('ERR-02', 'NO_PORTALS: the connector hides all, answers with no list, o
   }
 })
 
-verifies(['WS-03', 'FLOW-16'], 'the chat says which call it belongs to, as it stands when it opens', async service => {
-  const { component, hook } = watchedComponent()
-  const { agent } = openPlatform(service, {}, { component, config: { context: { vendor_portal_id: '1002' } } })
-  await agent.initialize()
-  await agent.connect()
-  hook().setConversationId('call 7/ä')
-  await service.through(agent.restartConnection())
-  hook().setConversationId(8)
-  await service.through(agent.restartConnection())
-  hook().setConversationId(null)
-  await service.through(agent.restartConnection())
-  expect(openings(service)).toEqual([undefined, 'call 7/ä', '8', undefined])
-})
+verifies(
+  ['WS-03', 'FLOW-16'],
+  'the chat address carries the conversation id that is set when it opens',
+  async service => {
+    const { component, hook } = watchedComponent()
+    const { agent } = openPlatform(service, {}, { component, config: { context: { vendor_portal_id: '1002' } } })
+    await agent.initialize()
+    await agent.connect()
+    hook().setConversationId('call 7/ä')
+    await service.through(agent.restartConnection())
+    hook().setConversationId(8)
+    await service.through(agent.restartConnection())
+    hook().setConversationId(null)
+    await service.through(agent.restartConnection())
+    expect(openings(service)).toEqual([undefined, 'call 7/ä', '8', undefined])
+  },
+)
 
 verifies(
   ['WS-03', 'EVT-03'],
-  'the demonstration desk takes a call: every fact is an event, and the chat carries its id',
+  'a call of the demonstration connector emits an event for each fact, and the chat carries its id',
   async service => {
     const { agent, journal } = openPlatform(service, { callId: 'call-7', defaultPortal: '1001' })
     await agent.initialize()
@@ -231,7 +235,7 @@ verifies(
 
 verifies(
   'FLOW-21',
-  'a restart at the demonstration desk starts without the call’s transcript, elsewhere with it',
+  'a restart with the demonstration connector clears the call transcript, with others it stays',
   async service => {
     for (const [platform, length] of [
       ['test', 0],
@@ -246,7 +250,7 @@ verifies(
   },
 )
 
-verifies('FLOW-01', 'two agents at one desk share its script, and no call, portal or event', async service => {
+verifies('FLOW-01', 'two agents with one connector share its script, but no call, portal or event', async service => {
   const { component, hook } = watchedComponent({ getDefaultPortal: () => ({ id: 1002 }) })
   const first = openPlatform(service, {}, { component })
   await first.agent.initialize()
@@ -262,5 +266,5 @@ verifies('FLOW-01', 'two agents at one desk share its script, and no call, porta
   await Promise.all([first.agent.connect(), second.agent.connect()])
   expect([...openings(service)].sort()).toEqual(['call-1', undefined])
   await eventually(() => service.openings.length === 2)
-  expect(timesAsked(service, LISTS.my)).toBe(2)
+  expect(countRequests(service, LISTS.my)).toBe(2)
 })

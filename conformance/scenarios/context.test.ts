@@ -6,29 +6,40 @@ import { newProcess, newTab, reloaded } from '../tab.ts'
 import { verifies } from '../verifies.ts'
 import type { Service } from '../wire.ts'
 
-/** The contexts that came over the chat, in a session. */
+/** Contexts sent over the chat in a session. */
 const contextFrames = (service: Service, sessionId?: string) =>
   service.frames(sessionId).flatMap(({ role, messageData }) => (role === 'context' ? [messageData?.['context']] : []))
 
-/** The bodies of the session calls, oldest first. */
+/** Bodies of the session calls, oldest first. */
 const sessionBodies = (service: Service): unknown[] =>
   service.requestsTo(paths.session('help'), 'POST').map(({ body }) => JSON.parse(body ?? ''))
 
-verifies('FLOW-07', 'setContext() merges by name, and with sendImmediately sends only what changed', async service => {
-  const agent = await service.connectedAgent()
-  const journal = new Journal(agent)
-  await agent.setContext({ plan: 'gold', address: { city: 'Bonn', zip: '53111' } })
-  expect(contextFrames(service)).toEqual([])
-  await agent.setContext({ plan: 'silver', age: 41 }, { sendImmediately: true })
-  await agent.setContext({ age: 41, address: { zip: '53111', city: 'Bonn' }, city: 'Bonn' }, { sendImmediately: true })
-  await agent.setContext({ plan: 'silver' }, { sendImmediately: true })
-  await agent.setContext({}, { sendImmediately: true })
-  await agent.setContext({ address: { city: 'Köln' } }, { sendImmediately: true })
-  expect(agent.getContext()).toEqual({ plan: 'silver', age: 41, city: 'Bonn', address: { city: 'Köln' } })
-  await agent.send('the end')
-  await eventually(() => journal.answers.length)
-  expect(contextFrames(service)).toEqual([{ plan: 'silver', age: 41 }, { city: 'Bonn' }, { address: { city: 'Köln' } }])
-})
+verifies(
+  'FLOW-07',
+  'setContext() merges by name, and with sendImmediately sends only changed attributes',
+  async service => {
+    const agent = await service.connectedAgent()
+    const journal = new Journal(agent)
+    await agent.setContext({ plan: 'gold', address: { city: 'Bonn', zip: '53111' } })
+    expect(contextFrames(service)).toEqual([])
+    await agent.setContext({ plan: 'silver', age: 41 }, { sendImmediately: true })
+    await agent.setContext(
+      { age: 41, address: { zip: '53111', city: 'Bonn' }, city: 'Bonn' },
+      { sendImmediately: true },
+    )
+    await agent.setContext({ plan: 'silver' }, { sendImmediately: true })
+    await agent.setContext({}, { sendImmediately: true })
+    await agent.setContext({ address: { city: 'Köln' } }, { sendImmediately: true })
+    expect(agent.getContext()).toEqual({ plan: 'silver', age: 41, city: 'Bonn', address: { city: 'Köln' } })
+    await agent.send('the end')
+    await eventually(() => journal.answers.length)
+    expect(contextFrames(service)).toEqual([
+      { plan: 'silver', age: 41 },
+      { city: 'Bonn' },
+      { address: { city: 'Köln' } },
+    ])
+  },
+)
 
 verifies('FLOW-07', 'the service knows what was sent at once', async service => {
   const agent = await service.connectedAgent({ context: { plan: 'gold' } })
@@ -39,7 +50,7 @@ verifies('FLOW-07', 'the service knows what was sent at once', async service => 
   expect(JSON.parse(journal.answers[0] ?? '')).toEqual({ plan: 'gold', age: 41 })
 })
 
-verifies('FLOW-08', 'context survives a reload and goes with the next session POST', async service => {
+verifies('FLOW-08', 'the context survives a reload and is sent with the next session POST', async service => {
   const tab = newTab()
   const before = await service.connectedAgent({ context: { plan: 'gold' } }, service.environment(tab))
   await before.setContext({ age: 41 })
@@ -57,7 +68,7 @@ verifies('FLOW-08', 'context survives a reload and goes with the next session PO
   expect(JSON.parse(journal.answers[0] ?? '')).toEqual({ plan: 'gold', age: 41 })
   expect(contextFrames(service)).toEqual([])
 
-  // Another tab is another person's.
+  // Another tab has its own context.
   expect(service.newAgent({}, service.environment(newTab())).getContext()).toBeNull()
 })
 
@@ -74,70 +85,74 @@ verifies('FLOW-08', 'an ordinary reconnect sends no context: the session has it'
   expect(sessionBodies(service)).toHaveLength(1)
 })
 
-verifies('FLOW-08', 'removeContext() forgets it, here and for a later page, and sends nothing', async service => {
-  const tab = newTab()
-  const agent = await service.connectedAgent({ context: { plan: 'gold' } }, service.environment(tab))
-  await agent.removeContext()
-  expect(agent.getContext()).toBeNull()
-  await service.through(agent.restartConnection())
-  expect(sessionBodies(service).at(-1)).toEqual({})
-  expect(contextFrames(service)).toEqual([])
-  const later = service.newAgent({}, service.environment(reloaded(tab)))
-  await later.initialize()
-  expect(later.getContext()).toBeNull()
-  expect(sessionBodies(service).at(-1)).toEqual({})
-})
-
-verifies('FLOW-09', 'restartConnection() makes a new session, with the context in the session POST', async service => {
-  const agent = await service.connectedAgent({ context: { plan: 'gold' } })
-  const journal = new Journal(agent)
-  const first = service.session
-  await agent.setContext({ age: 41 })
-  await service.through(agent.restartConnection())
-  expect(agent.isConnected()).toBe(true)
-  expect(service.openings).toHaveLength(2)
-  expect(service.session).not.toBe(first)
-  expect(sessionBodies(service)).toEqual([{ context: { plan: 'gold' } }, { context: { plan: 'gold', age: 41 } }])
-  await agent.send('What do you know of me?')
-  await eventually(() => journal.answers.length)
-  expect(JSON.parse(journal.answers[0] ?? '')).toEqual({ plan: 'gold', age: 41 })
-  expect(contextFrames(service)).toEqual([])
-  expect(service.frames(first).map(({ role }) => role)).toEqual(['graceful disconnect'])
-})
-
 verifies(
-  'FLOW-09',
-  'into a session that the caller supplies the stored context goes over the chat, once',
+  'FLOW-08',
+  'removeContext() deletes the context, here and for later pages, and sends nothing',
   async service => {
-    const other = await service.connectedAgent()
-    const supplied = service.session
-    await service.through(other.disconnect())
-
-    const agent = await service.connectedAgent({
-      context: { plan: 'gold' },
-      baseReconnectDelay: 1,
-      maxReconnectDelay: 1,
-    })
-    const journal = new Journal(agent)
-    const posts = sessionBodies(service).length
-    await agent.setContext({ age: 41 })
-    await service.through(agent.restartConnection({ sessionId: supplied }))
-    expect(service.session).toBe(supplied)
-    expect(sessionBodies(service)).toHaveLength(posts)
-    await eventually(() => contextFrames(service, supplied).length)
-    service.control.dropSockets()
-    await eventually(() => !agent.isConnected())
-    await service.until(() => agent.isConnected())
-    await agent.send('What do you know of me?')
-    await eventually(() => journal.answers.length)
-    expect(JSON.parse(journal.answers[0] ?? '')).toEqual({ plan: 'gold', age: 41 })
-    expect(contextFrames(service, supplied)).toEqual([{ plan: 'gold', age: 41 }])
+    const tab = newTab()
+    const agent = await service.connectedAgent({ context: { plan: 'gold' } }, service.environment(tab))
+    await agent.removeContext()
+    expect(agent.getContext()).toBeNull()
+    await service.through(agent.restartConnection())
+    expect(sessionBodies(service).at(-1)).toEqual({})
+    expect(contextFrames(service)).toEqual([])
+    const later = service.newAgent({}, service.environment(reloaded(tab)))
+    await later.initialize()
+    expect(later.getContext()).toBeNull()
+    expect(sessionBodies(service).at(-1)).toEqual({})
   },
 )
 
 verifies(
+  'FLOW-09',
+  'restartConnection() creates a new session, with the context in the session POST',
+  async service => {
+    const agent = await service.connectedAgent({ context: { plan: 'gold' } })
+    const journal = new Journal(agent)
+    const first = service.session
+    await agent.setContext({ age: 41 })
+    await service.through(agent.restartConnection())
+    expect(agent.isConnected()).toBe(true)
+    expect(service.openings).toHaveLength(2)
+    expect(service.session).not.toBe(first)
+    expect(sessionBodies(service)).toEqual([{ context: { plan: 'gold' } }, { context: { plan: 'gold', age: 41 } }])
+    await agent.send('What do you know of me?')
+    await eventually(() => journal.answers.length)
+    expect(JSON.parse(journal.answers[0] ?? '')).toEqual({ plan: 'gold', age: 41 })
+    expect(contextFrames(service)).toEqual([])
+    expect(service.frames(first).map(({ role }) => role)).toEqual(['graceful disconnect'])
+  },
+)
+
+verifies('FLOW-09', 'with a session of the caller the stored context is sent over the chat, once', async service => {
+  const other = await service.connectedAgent()
+  const supplied = service.session
+  await service.through(other.disconnect())
+
+  const agent = await service.connectedAgent({
+    context: { plan: 'gold' },
+    baseReconnectDelay: 1,
+    maxReconnectDelay: 1,
+  })
+  const journal = new Journal(agent)
+  const posts = sessionBodies(service).length
+  await agent.setContext({ age: 41 })
+  await service.through(agent.restartConnection({ sessionId: supplied }))
+  expect(service.session).toBe(supplied)
+  expect(sessionBodies(service)).toHaveLength(posts)
+  await eventually(() => contextFrames(service, supplied).length)
+  service.control.dropSockets()
+  await eventually(() => !agent.isConnected())
+  await service.until(() => agent.isConnected())
+  await agent.send('What do you know of me?')
+  await eventually(() => journal.answers.length)
+  expect(JSON.parse(journal.answers[0] ?? '')).toEqual({ plan: 'gold', age: 41 })
+  expect(contextFrames(service, supplied)).toEqual([{ plan: 'gold', age: 41 }])
+})
+
+verifies(
   ['WS-06', 'EVT-07'],
-  'attributes that the service refuses are told as contextValidation, and the session goes on',
+  'rejected attributes emit contextValidation, and the session continues',
   async service => {
     const agent = service.newAgent({ id: 'strict', context: { age: 'old', plan: 'gold' } })
     const journal = new Journal(agent)
@@ -154,7 +169,7 @@ verifies(
     expect(told?.message).toMatchObject({ persona: 'system', role: 'context validation' })
     expect(told?.message.messageData?.contextValidationErrors).toEqual(told?.issues)
 
-    // Not terminal: no error, no close, the same session answers, and it has what was good.
+    // Not terminal: no error, no close, and the same session answers with the valid attributes.
     await agent.send('What do you know of me?')
     await eventually(() => journal.answers.length)
     expect(JSON.parse(journal.answers[0] ?? '')).toEqual({ plan: 'silver' })
@@ -167,7 +182,7 @@ verifies(
 
 verifies(
   'OWN-05',
-  'a second agent in the same process asks for nothing but its session, and shares no context',
+  'a second agent in the same process requests only its session, and shares no context',
   async service => {
     const process = newProcess()
     await service.connectedAgent({ context: { plan: 'gold' } }, service.environment(process))

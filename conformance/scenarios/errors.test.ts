@@ -18,7 +18,7 @@ import type { Service } from '../wire.ts'
 
 const errorOf = async (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
-    value => expect.unreachable(`It gave ${JSON.stringify(value)}.`),
+    value => expect.unreachable(`Expected an error, got ${JSON.stringify(value)}.`),
     (error: unknown) => error,
   )
 
@@ -91,57 +91,53 @@ verifies('ERR-03', 'a MessageError carries its code, a reason, the id of the mes
   expect(unreadable).toMatchObject({ code: 'MESSAGE_ERROR', reason: 'unreadable', cause: { name: 'ProtocolError' } })
 })
 
-verifies(
-  'ERR-03',
-  'every code that a conversation can end with arises, and each error is an SDKError',
-  async service => {
-    const agent = service.newAgent()
-    const aborted = new AbortController()
-    aborted.abort(new Error('changed my mind'))
-    const arisen: unknown[] = [
-      await errorOf(agent.connect()),
-      await errorOf(agent.initialize({ signal: aborted.signal })),
-      await errorOf(service.newAgent({ id: 'nobody' }).initialize()),
-      await errorOf(service.newAgent({ id: 'account' }).initialize()),
-      await errorOf(agent.send({ persona: '' })),
-      await errorOf(sessionOf(service, { lifeSeconds: 100 })),
-    ]
-    for (const config of [{ endpoint: 'ftp://x' }, { sessionId: 'undefined' }]) {
-      try {
-        service.newAgent(config)
-      } catch (error) {
-        arisen.push(error)
-      }
+verifies('ERR-03', 'each code of a failing conversation occurs, and each error is an SDKError', async service => {
+  const agent = service.newAgent()
+  const aborted = new AbortController()
+  aborted.abort(new Error('no longer needed'))
+  const arisen: unknown[] = [
+    await errorOf(agent.connect()),
+    await errorOf(agent.initialize({ signal: aborted.signal })),
+    await errorOf(service.newAgent({ id: 'nobody' }).initialize()),
+    await errorOf(service.newAgent({ id: 'account' }).initialize()),
+    await errorOf(agent.send({ persona: '' })),
+    await errorOf(sessionOf(service, { lifeSeconds: 100 })),
+  ]
+  for (const config of [{ endpoint: 'ftp://x' }, { sessionId: 'undefined' }]) {
+    try {
+      service.newAgent(config)
+    } catch (error) {
+      arisen.push(error)
     }
-    const unreachable = service.newAgent({ id: 'unreachable', maxReconnectAttempts: 0 })
-    await unreachable.initialize()
-    arisen.push(await errorOf(unreachable.connect()))
+  }
+  const unreachable = service.newAgent({ id: 'unreachable', maxReconnectAttempts: 0 })
+  await unreachable.initialize()
+  arisen.push(await errorOf(unreachable.connect()))
 
-    for (const error of arisen) expect(error).toBeInstanceOf(SDKError)
-    const codes = {
-      ABORTED: 0,
-      API_ERROR: 0,
-      AUTH_ERROR: 0,
-      CONFIG_INVALID: 0,
-      CONNECTION_ERROR: 0,
-      MESSAGE_ERROR: 0,
-      NOT_INITIALIZED: 0,
-      SESSION_ID_INVALID: 0,
-      SESSION_UNAUTHORIZED: 0,
-    } satisfies Record<Exclude<SDKErrorCode, InitializationPipelineErrorCode | 'CONNECTOR_FAILED'>, 0>
-    expect(new Set(arisen.map(error => (error as SDKError).code))).toEqual(new Set(Object.keys(codes)))
-    expect(arisen[1]).toMatchObject({ code: 'ABORTED', cause: aborted.signal.reason })
-    expect(arisen.some(error => error instanceof ConfigError && error.field === 'endpoint')).toBe(true)
-  },
-)
+  for (const error of arisen) expect(error).toBeInstanceOf(SDKError)
+  const codes = {
+    ABORTED: 0,
+    API_ERROR: 0,
+    AUTH_ERROR: 0,
+    CONFIG_INVALID: 0,
+    CONNECTION_ERROR: 0,
+    MESSAGE_ERROR: 0,
+    NOT_INITIALIZED: 0,
+    SESSION_ID_INVALID: 0,
+    SESSION_UNAUTHORIZED: 0,
+  } satisfies Record<Exclude<SDKErrorCode, InitializationPipelineErrorCode | 'CONNECTOR_FAILED'>, 0>
+  expect(new Set(arisen.map(error => (error as SDKError).code))).toEqual(new Set(Object.keys(codes)))
+  expect(arisen[1]).toMatchObject({ code: 'ABORTED', cause: aborted.signal.reason })
+  expect(arisen.some(error => error instanceof ConfigError && error.field === 'endpoint')).toBe(true)
+})
 
-/** Initializes an agent with a person's token that lives so long. */
+/** Initializes an agent with a user token of this lifetime. */
 function sessionOf(service: Service, { lifeSeconds }: { lifeSeconds: number }): Promise<void> {
   const accessToken = service.control.issueToken({ lifeSeconds })
   return service.newAgent({ id: 'account', auth: { type: 'pre-auth', accessToken } }).initialize()
 }
 
-verifies('ERR-04', 'a 401 at session creation has a code of its own', async service => {
+verifies('ERR-04', 'a 401 at session creation has its own code', async service => {
   const error = await errorOf(sessionOf(service, { lifeSeconds: 200 }))
   expect(error).toBeInstanceOf(ApiError)
   expect(error).toMatchObject({
@@ -172,7 +168,7 @@ verifies(
   },
 )
 
-verifies('ERR-04', 'a session id that is rejected has a code of its own, wherever it comes from', async service => {
+verifies('ERR-04', 'a rejected session id has its own code, from every source', async service => {
   const invalid = { code: 'SESSION_ID_INVALID' satisfies SDKErrorCode }
   expect(() => service.newAgent({ sessionId: ' ' })).toThrow(expect.objectContaining(invalid))
   const agent = await service.connectedAgent()

@@ -4,91 +4,104 @@ import { expect } from 'vitest'
 import { Journal } from '../journal.ts'
 import { verifies } from '../verifies.ts'
 
-verifies('EVT-08', 'an opening, an answer and a parting are told in order, each in its envelope', async service => {
-  const agent = service.newAgent()
-  const journal = new Journal(agent)
-  await agent.initialize()
-  await agent.connect()
-  await agent.send('hello')
-  await eventually(() => journal.answers.length)
-  await service.through(agent.disconnect())
-  expect(journal.types).toEqual([
-    'initialized',
-    'stateChanged',
-    'stateChanged',
-    'connected',
-    'transcriptUpdate',
-    'transcriptUpdate',
-    'message',
-    'heartbeat',
-    'transcriptUpdate',
-    'message',
-    'agentMessage',
-    'stateChanged',
-    'closed',
-  ])
-  expect(journal.of('stateChanged')).toEqual([
-    { previousState: 'IDLE', state: 'CONNECTING' },
-    { previousState: 'CONNECTING', state: 'CONNECTED' },
-    { previousState: 'CONNECTED', state: 'CLOSED' },
-  ])
-  expect(journal.of('connected')).toEqual([{}])
-  expect(journal.of('closed')).toMatchObject([{ code: 1000, reason: expect.any(String), willReconnect: false }])
-  for (const type of ['connected', 'agentMessage', 'heartbeat', 'message', 'closed'] as const) {
-    expect(journal.events(type)[0], type).toMatchObject({ type, agentId: 'help', sessionId: service.session })
-    expect(journal.events(type)[0]?.timestamp, type).toBeLessThanOrEqual(service.clock.now())
-  }
-})
-
-verifies('EVT-08', 'message, agentMessage, errorMessage and heartbeat carry what the service said', async service => {
-  const agent = await service.connectedAgent()
-  const journal = new Journal(agent)
-  const { session, control } = service
-  control.pushFrame(session, { persona: 'system', role: 'heartbeat' })
-  control.pushFrame(session, {
-    messageId: 'm-1',
-    persona: 'agent',
-    role: 'customer support agent',
-    content: 'Good day.',
-    messageData: { reasoning: 'politeness' },
-    timestamp: 1_790_000_000_000,
-  })
-  control.pushFrame(session, {
-    persona: 'metadata',
-    role: 'error',
-    content: 'Too many messages.',
-    messageData: { error_code: '429-001' },
-  })
-  await eventually(() => journal.of('errorMessage').length)
-
-  expect(journal.of('heartbeat')).toMatchObject([
-    { type: 'heartbeat_processed', message: { persona: 'system', role: 'heartbeat' } },
-  ])
-  expect(journal.of('agentMessage')).toMatchObject([
-    {
-      type: 'agent_message',
-      messageId: 'm-1',
-      from: { name: 'Help Desk', isAi: true },
-      message: { content: 'Good day.', reasoning: 'politeness', showFeedback: true, raw: { reasoning: 'politeness' } },
-    },
-  ])
-  const [told] = journal.of('errorMessage')
-  expect(told?.error).toBeInstanceOf(Error)
-  expect(told?.error.message).toBe('Too many messages.')
-  expect(told?.message.messageData?.error_code).toBe('429-001')
-  expect(journal.of('message').map(({ data }) => (data as { role: string }).role)).toEqual([
-    'heartbeat',
-    'customer support agent',
-    'error',
-  ])
-  // An error of the service is no failure of the chat: it stays open.
-  expect(journal.of('error')).toEqual([])
-  expect(agent.isConnected()).toBe(true)
-})
+verifies(
+  'EVT-08',
+  'connecting, an answer and disconnecting emit their events in order, each with its envelope',
+  async service => {
+    const agent = service.newAgent()
+    const journal = new Journal(agent)
+    await agent.initialize()
+    await agent.connect()
+    await agent.send('hello')
+    await eventually(() => journal.answers.length)
+    await service.through(agent.disconnect())
+    expect(journal.types).toEqual([
+      'initialized',
+      'stateChanged',
+      'stateChanged',
+      'connected',
+      'transcriptUpdate',
+      'transcriptUpdate',
+      'message',
+      'heartbeat',
+      'transcriptUpdate',
+      'message',
+      'agentMessage',
+      'stateChanged',
+      'closed',
+    ])
+    expect(journal.of('stateChanged')).toEqual([
+      { previousState: 'IDLE', state: 'CONNECTING' },
+      { previousState: 'CONNECTING', state: 'CONNECTED' },
+      { previousState: 'CONNECTED', state: 'CLOSED' },
+    ])
+    expect(journal.of('connected')).toEqual([{}])
+    expect(journal.of('closed')).toMatchObject([{ code: 1000, reason: expect.any(String), willReconnect: false }])
+    for (const type of ['connected', 'agentMessage', 'heartbeat', 'message', 'closed'] as const) {
+      expect(journal.events(type)[0], type).toMatchObject({ type, agentId: 'help', sessionId: service.session })
+      expect(journal.events(type)[0]?.timestamp, type).toBeLessThanOrEqual(service.clock.now())
+    }
+  },
+)
 
 verifies(
   'EVT-08',
-  'error tells a failed connection once, and an unreadable frame with the raw data after it',
+  'message, agentMessage, errorMessage and heartbeat carry the content of their frames',
+  async service => {
+    const agent = await service.connectedAgent()
+    const journal = new Journal(agent)
+    const { session, control } = service
+    control.pushFrame(session, { persona: 'system', role: 'heartbeat' })
+    control.pushFrame(session, {
+      messageId: 'm-1',
+      persona: 'agent',
+      role: 'customer support agent',
+      content: 'Good day.',
+      messageData: { reasoning: 'politeness' },
+      timestamp: 1_790_000_000_000,
+    })
+    control.pushFrame(session, {
+      persona: 'metadata',
+      role: 'error',
+      content: 'Too many messages.',
+      messageData: { error_code: '429-001' },
+    })
+    await eventually(() => journal.of('errorMessage').length)
+
+    expect(journal.of('heartbeat')).toMatchObject([
+      { type: 'heartbeat_processed', message: { persona: 'system', role: 'heartbeat' } },
+    ])
+    expect(journal.of('agentMessage')).toMatchObject([
+      {
+        type: 'agent_message',
+        messageId: 'm-1',
+        from: { name: 'Help Desk', isAi: true },
+        message: {
+          content: 'Good day.',
+          reasoning: 'politeness',
+          showFeedback: true,
+          raw: { reasoning: 'politeness' },
+        },
+      },
+    ])
+    const [told] = journal.of('errorMessage')
+    expect(told?.error).toBeInstanceOf(Error)
+    expect(told?.error.message).toBe('Too many messages.')
+    expect(told?.message.messageData?.error_code).toBe('429-001')
+    expect(journal.of('message').map(({ data }) => (data as { role: string }).role)).toEqual([
+      'heartbeat',
+      'customer support agent',
+      'error',
+    ])
+    // An error message of the service does not close the chat.
+    expect(journal.of('error')).toEqual([])
+    expect(agent.isConnected()).toBe(true)
+  },
+)
+
+verifies(
+  'EVT-08',
+  'error is emitted once for a failed connection, and for an unreadable frame before its raw data',
   async service => {
     const agent = service.newAgent({ id: 'unreachable' })
     const journal = new Journal(agent)

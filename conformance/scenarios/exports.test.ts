@@ -9,7 +9,7 @@ import { verifiesAlone } from '../verifies.ts'
 const CORE = exportedNames('packages/client/src/index.ts')
 const NAMES = Object.values(PUBLIC_NAMES).flat()
 
-/** Types that the rule names, as a host imports them: each line fails to compile without its type. */
+/** The types of the rule, as a host imports them. Each line fails to compile without its type. */
 interface Named {
   Portal: client.Portal
   UserProfile: client.UserProfile
@@ -54,7 +54,7 @@ const TYPES: readonly (keyof Named)[] = [
   'InitializationPipelineStage',
 ]
 
-verifiesAlone('OPS-07', 'each of the types that hosts write is exported as a type', () => {
+verifiesAlone('OPS-07', 'each named type is exported as a type', () => {
   const types = [...CORE.values()].filter(isTypeName).map(({ name }) => name)
   expect(TYPES.filter(name => !types.includes(name))).toEqual([])
 })
@@ -65,7 +65,7 @@ verifiesAlone('OPS-05', 'the refresh buffer is exported in milliseconds and in m
 })
 
 describe('the public names', () => {
-  /** Names in the first column of the table that says what replaces them. */
+  /** Names in the first column of the table of names that are not exported. */
   async function replacedNames(): Promise<string[]> {
     const decisions = await readFile(new URL('../../docs/decisions.md', import.meta.url), 'utf8')
     const section = decisions.split('\n## Names that are not exported\n')[1]?.split('\n## ')[0] ?? ''
@@ -73,25 +73,25 @@ describe('the public names', () => {
     return rows.flatMap(row => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)].flatMap(([, name]) => name ?? []))
   }
 
-  it('are exported, or a table says what replaces them', async () => {
+  it('are exported or listed with their replacement', async () => {
     const replaced = await replacedNames()
     expect(NAMES.filter(name => !CORE.has(name) && !replaced.includes(name))).toEqual([])
   })
 
-  it('stand in that table only while they are not exported', async () => {
+  it('are not listed as missing while they are exported', async () => {
     const replaced = await replacedNames()
     expect(replaced.length).toBeGreaterThan(0)
     expect(replaced.filter(name => CORE.has(name))).toEqual([])
   })
 
-  it('are there when the program runs, where they are more than types', () => {
+  it('exist at run time unless they are only types', () => {
     const atRunTime: ReadonlySet<string> = new Set([...Object.keys(client), ...Object.keys(pkce)])
     const values = NAMES.filter(name => CORE.get(name)?.kinds.has('value') || CORE.get(name)?.kinds.has('class'))
     expect(values.length).toBeGreaterThan(40)
     expect(values.filter(name => !atRunTime.has(name))).toEqual([])
   })
 
-  it('include what an agent can be asked', () => {
+  it('include the members of AiAgent', () => {
     expect(AGENT_MEMBERS.filter(name => !(name in client.AiAgent.prototype))).toEqual([])
   })
 })

@@ -9,13 +9,13 @@ import { newTab, reloaded } from '../tab.ts'
 import { verifies } from '../verifies.ts'
 import type { Service } from '../wire.ts'
 
-/** As long as a REST call may take. */
+/** Time limit of a REST call. */
 const CALL_LIMIT_MS = 30_000
 
-/** Everything that an agent of the open help desk asks for, from nothing to a session. */
+/** Every call of an anonymous agent up to its session. */
 const CALLS = 5
 
-/** Says something, and waits for its answer. */
+/** Sends a message and waits for its answer. */
 async function converse(service: Service, agent: AiAgent, text: string): Promise<void> {
   const journal = new Journal(agent)
   await agent.connect()
@@ -33,11 +33,11 @@ const TROUBLES: Record<string, { fault: StandingFault; waits?: true; says: objec
     fault: { kind: 'answer', status: 200, body: '<!doctype html><title>Maintenance</title>' },
     says: {},
   },
-  'is answered with nothing': { fault: { kind: 'answer', status: 200, body: '' }, says: {} },
-  'breaks off in the middle of its answer': { fault: { kind: 'truncate-body' }, says: {} },
-  'breaks off before its answer': { fault: { kind: 'truncate-body', afterBytes: 0 }, says: {} },
-  'stalls in the middle of its answer': { fault: { kind: 'stall-body' }, waits: true, says: { reason: 'timeout' } },
-  'gets no answer': { fault: { kind: 'hang-request' }, waits: true, says: { reason: 'timeout' } },
+  'is answered with an empty body': { fault: { kind: 'answer', status: 200, body: '' }, says: {} },
+  'breaks off within its response': { fault: { kind: 'truncate-body' }, says: {} },
+  'breaks off before its response': { fault: { kind: 'truncate-body', afterBytes: 0 }, says: {} },
+  'stalls within its response': { fault: { kind: 'stall-body' }, waits: true, says: { reason: 'timeout' } },
+  'gets no response': { fault: { kind: 'hang-request' }, waits: true, says: { reason: 'timeout' } },
 }
 
 for (const [name, { fault, waits, says }] of Object.entries(TROUBLES)) {
@@ -68,7 +68,7 @@ for (const [name, { fault, waits, says }] of Object.entries(TROUBLES)) {
         expect(service.faults.lift()).toBe(waits ? 1 : 0)
         expect(journal.of('initialized')).toEqual([])
         await agent.initialize({ signal })
-        await converse(service, agent, `after the trouble with call ${turn + 1}`)
+        await converse(service, agent, `after the failure of call ${turn + 1}`)
         await agent.destroy()
         await watch.expectNothingLeft()
       }
@@ -79,7 +79,7 @@ for (const [name, { fault, waits, says }] of Object.entries(TROUBLES)) {
 
 verifies(
   ['OWN-01', 'ERR-04'],
-  'a session call that fails three times is told three times, and the fourth run has everything else at hand',
+  'a session call that fails three times rejects three times, and the fourth run repeats only this call',
   watched(async service => {
     service.faults.add({ kind: 'answer', route: 'POST */session', status: 502, times: 3 })
     const agent = service.newAgent()
@@ -99,7 +99,7 @@ verifies(
 
 verifies(
   'OWN-01',
-  'initialize() under a service that restarts fails clearly, and works once it is back',
+  'initialize() rejects while the service restarts, and works once it is back',
   watched(async service => {
     service.faults.add({ kind: 'hang-request', route: 'POST */session' })
     const agent = service.newAgent()
@@ -119,7 +119,7 @@ verifies(
 
 verifies(
   ['OWN-01', 'REST-01'],
-  'a stored token that the service takes no longer is replaced when another agent starts with it',
+  'a stored token that the service no longer accepts is replaced when another agent starts with it',
   watched(async service => {
     const tab = newTab()
     await service.newAgent({}, service.environment(tab)).initialize()
@@ -133,7 +133,7 @@ verifies(
 
 verifies(
   ['OWN-01', 'REST-09'],
-  "a host's token that the service takes no longer is told as what it is",
+  "a host's token that the service no longer accepts rejects with a clear error",
   watched(async service => {
     const auth = { type: 'pre-auth', accessToken: service.control.issueToken() } as const
     service.faults.add({ kind: 'expire-tokens' })

@@ -8,7 +8,7 @@ import type { Service } from '../wire.ts'
 
 const BY_HAND = { time: 'by hand' } as const
 
-/** As long as an upgrade may take. */
+/** Time limit of an upgrade. */
 const OPENING_LIMIT_MS = 10_000
 
 const WAIT_MS = 500
@@ -17,7 +17,7 @@ const STEADY: Partial<AiAgentConfig> = { baseReconnectDelay: WAIT_MS, maxReconne
 const numbered = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => `message ${from + index}`)
 
-/** An agent that is initialized and counted. */
+/** Initializes an agent whose resources are counted. */
 async function readyAgent(service: Service, watch: LeakWatch, config: Partial<AiAgentConfig> = {}) {
   const agent = service.newAgent(
     { ...STEADY, ...config },
@@ -32,7 +32,7 @@ async function sendAll(agent: AiAgent, texts: readonly string[]): Promise<void> 
   for (const text of texts) await agent.send(text)
 }
 
-/** Ends the agent, and counts what is left of it. */
+/** Destroys the agent and counts its remaining resources. */
 async function expectCleanEnd(service: Service, watch: LeakWatch, agent: AiAgent): Promise<void> {
   expect(agent.getState()).toBe('CONNECTED')
   expect(watch.openSockets).toBe(1)
@@ -44,7 +44,7 @@ async function expectCleanEnd(service: Service, watch: LeakWatch, agent: AiAgent
 
 verifies(
   ['OWN-01', 'FLOW-03'],
-  'connect() settles when upgrades are refused, the loop goes on by itself, and what waits arrives once and in order',
+  'connect() settles when upgrades are refused, reconnects continue, and queued messages arrive once and in order',
   watched(async (service, watch) => {
     const { agent, journal } = await readyAgent(service, watch)
     await sendAll(agent, numbered(0, 20))
@@ -65,7 +65,7 @@ verifies(
 
 verifies(
   ['OWN-01', 'OWN-02'],
-  'connect() settles when an upgrade hangs, and an answer that comes after all opens no second socket',
+  'connect() settles when an upgrade hangs, and a late response opens no second socket',
   watched(async (service, watch) => {
     const { agent, journal } = await readyAgent(service, watch)
     const { signal } = watch.controller()
@@ -111,7 +111,7 @@ verifies(
 
 verifies(
   ['FLOW-04', 'OWN-06'],
-  'a restart with memory keeps the session, and what is said meanwhile arrives once and in order',
+  'a service restart with memory keeps the session, and messages sent meanwhile arrive once and in order',
   watched(async (service, watch) => {
     const { agent, journal } = await readyAgent(service, watch)
     await agent.connect()
@@ -121,7 +121,7 @@ verifies(
     service.faults.add({ kind: 'restart', downMs: WAIT_MS / 2 })
     await eventually(() => agent.getState() === 'RECONNECTING')
     await sendAll(agent, numbered(5, 30))
-    // The service is back before the client's next look.
+    // The service is back before the next attempt.
     await service.elapse(WAIT_MS / 2)
     await service.until(() => journal.of('queueFlushed').length > 0)
     await agent.send('message 30')
@@ -136,7 +136,7 @@ verifies(
 
 verifies(
   ['OWN-04', 'FLOW-08'],
-  'a restart without memory is told by an error, and what is said meanwhile arrives in a new session, with the context',
+  'a service restart without memory emits an error, and messages sent meanwhile arrive in a new session with the context',
   watched(async (service, watch) => {
     const { agent, journal } = await readyAgent(service, watch, { context: { plan: 'gold' } })
     await agent.connect()
@@ -162,7 +162,7 @@ verifies(
 
 verifies(
   ['OWN-01', 'OWN-02'],
-  'on a connection that is dead and looks open every call settles, and the next connection is good',
+  'on a dead connection that looks open every call settles, and the next connection works',
   watched(async (service, watch) => {
     const { agent, journal } = await readyAgent(service, watch)
     const { signal } = watch.controller()
@@ -177,9 +177,9 @@ verifies(
     expect(agent.getState()).toBe('CLOSED')
     service.faults.lift()
     await agent.connect({ signal })
-    await agent.send('heard again')
+    await agent.send('received again')
     await eventually(() => journal.answers.length === 2)
-    // What was written to the dead connection is nobody's to repeat: here the service has it after all.
+    // Messages written to the dead connection are not repeated: here the service received them.
     await eventually(() => service.said().length === 42)
     expect(service.said().filter(text => text?.startsWith('message'))).toEqual(numbered(0, 40))
     await eventually(() => watch.openSockets === 1)
@@ -209,7 +209,7 @@ verifies(
 
 verifies(
   'OWN-06',
-  'frames that the network loses are not sent again, and those around them keep their order',
+  'frames lost by the network are not sent again, and the others keep their order',
   watched(async (service, watch) => {
     const { agent, journal } = await readyAgent(service, watch)
     await agent.connect()
@@ -229,7 +229,7 @@ verifies(
 
 verifies(
   ['OWN-03', 'FLOW-03'],
-  'a service that drops the chat with one code after the other ends with one socket, and nothing said is lost or doubled',
+  'a service that closes the chat with one code after the other leaves one socket, and no message is lost or doubled',
   watched(async (service, watch) => {
     const { agent, journal } = await readyAgent(service, watch)
     await agent.connect()
@@ -250,7 +250,7 @@ verifies(
 
 verifies(
   ['OWN-06', 'FLOW-03'],
-  'a token that expires during an outage is replaced, and the new one leads on the next opening',
+  'a token that expires during an outage is renewed, and the next connection starts with the new one',
   watched(async (service, watch) => {
     let issued = 0
     const fresh = () => service.control.issueToken({ lifeSeconds: 3600 + ++issued })

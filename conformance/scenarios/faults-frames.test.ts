@@ -11,7 +11,7 @@ import { overPort, type Service } from '../wire.ts'
 
 const ANSWER = { persona: 'agent', role: 'customer support agent' }
 
-/** Text of a JSON value that is nested so deep. */
+/** JSON text with this depth of nesting. */
 const nested = (levels: number) => `${'{"a":['.repeat(levels / 2)}1${']}'.repeat(levels / 2)}`
 
 const HOSTILE: Record<string, string> = {
@@ -29,7 +29,7 @@ const HOSTILE: Record<string, string> = {
   'messageData of 10,000 levels': `{"persona":"agent","role":"r","content":"c","messageData":${nested(10_000)}}`,
   'a history of 10,000 levels': `{"persona":"system","role":"chat history","messageData":{"chat_history":[${nested(10_000)}]}}`,
   'an unknown field of 10,000 levels': `{"persona":"agent","role":"r","content":"c","more":${nested(10_000)}}`,
-  'a frame of nothing but 100,000 brackets': '['.repeat(100_000),
+  'a frame of 100,000 brackets': '['.repeat(100_000),
   '__proto__ as a member': '{"persona":"agent","role":"r","content":"c","__proto__":{"polluted":true}}',
   '__proto__ in messageData':
     '{"persona":"agent","role":"r","messageData":{"__proto__":{"polluted":true},"escalationData":{"__proto__":{"polluted":true}}}}',
@@ -39,7 +39,7 @@ const HOSTILE: Record<string, string> = {
     '{"persona":"system","role":"chat history","messageData":{"chat_history":[{"__proto__":{"polluted":true}}],"sources":[{"__proto__":{"polluted":true}}]}}',
   'names of an object as persona and role': '{"persona":"constructor","role":"__proto__","content":"toString"}',
   'lone surrogates and control characters': '{"persona":"agent","role":"r","content":"\\ud800\\u0000\\u202e"}',
-  'a number that no double holds': '{"persona":"agent","role":"r","timestamp":1e999,"content":"c"}',
+  'a number beyond the range of a double': '{"persona":"agent","role":"r","timestamp":1e999,"content":"c"}',
 }
 
 verifies(
@@ -69,7 +69,7 @@ verifies(
   }),
 )
 
-/** Values of every type, and the few that code likes to trust. */
+/** Values of every type, and some that code tends to trust. */
 const anything = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
   fc.constantFrom<unknown>(null, true, false, 0, -1, 1e308, '', ' ', [], {}, [null], [[]], { length: -1 }, '__proto__'),
@@ -126,7 +126,7 @@ const frame = fc
 
 verifies(
   'WS-04',
-  'wrong types in any field make neither the client nor the next frame fail, and every frame is told once',
+  'wrong types in any field break neither the client nor the next frame, and every frame emits one event',
   watched(async (service, watch) => {
     const agent = await service.connectedAgent({ logLevel: LogLevel.FATAL })
     const journal = new Journal(agent)
@@ -149,44 +149,48 @@ verifies(
   }),
 )
 
-verifiesAlone('WS-04', 'binary frames of every kind are told as unreadable, and the next frame is read', async () => {
-  const service = await overPort.serve({})
-  try {
-    const raw = await service.rawService(restOf('ws://chat.example.test'))
-    FakeWebSocket.reset()
-    const agent = service.newAgent(
-      { endpoint: raw.endpoint, auth: { getToken: async () => 'a token' }, logLevel: LogLevel.FATAL },
-      { ...raw.environment, WebSocket: FakeWebSocket },
-    )
-    const journal = new Journal(agent)
-    await agent.initialize()
-    const connecting = agent.connect()
-    await eventually(() => FakeWebSocket.made.length)
-    FakeWebSocket.last.accept()
-    await connecting
-    const bytes = new TextEncoder().encode(JSON.stringify({ ...ANSWER, content: 'c' }))
-    const binaries = [
-      bytes,
-      bytes.buffer,
-      new Blob([bytes]),
-      Buffer.from(bytes),
-      [Buffer.from(bytes)],
-      new ArrayBuffer(0),
-    ]
-    for (const data of [...binaries, undefined, null, 7]) {
-      const { length } = journal.of('message')
-      FakeWebSocket.last.onmessage?.({ data })
-      FakeWebSocket.last.receive({ ...ANSWER, content: 'the next' })
-      expect(journal.of('message').slice(length)).toMatchObject([{ data }, { data: { content: 'the next' } }])
+verifiesAlone(
+  'WS-04',
+  'binary frames of every kind are reported as unreadable, and the next frame is read',
+  async () => {
+    const service = await overPort.serve({})
+    try {
+      const raw = await service.rawService(restOf('ws://chat.example.test'))
+      FakeWebSocket.reset()
+      const agent = service.newAgent(
+        { endpoint: raw.endpoint, auth: { getToken: async () => 'a token' }, logLevel: LogLevel.FATAL },
+        { ...raw.environment, WebSocket: FakeWebSocket },
+      )
+      const journal = new Journal(agent)
+      await agent.initialize()
+      const connecting = agent.connect()
+      await eventually(() => FakeWebSocket.made.length)
+      FakeWebSocket.last.accept()
+      await connecting
+      const bytes = new TextEncoder().encode(JSON.stringify({ ...ANSWER, content: 'c' }))
+      const binaries = [
+        bytes,
+        bytes.buffer,
+        new Blob([bytes]),
+        Buffer.from(bytes),
+        [Buffer.from(bytes)],
+        new ArrayBuffer(0),
+      ]
+      for (const data of [...binaries, undefined, null, 7]) {
+        const { length } = journal.of('message')
+        FakeWebSocket.last.onmessage?.({ data })
+        FakeWebSocket.last.receive({ ...ANSWER, content: 'the next' })
+        expect(journal.of('message').slice(length)).toMatchObject([{ data }, { data: { content: 'the next' } }])
+      }
+      expect(new Set(journal.of('error').map(({ error }) => error.code))).toEqual(new Set(['MESSAGE_ERROR']))
+      expect(journal.of('error')).toHaveLength(binaries.length + 3)
+    } finally {
+      await service.close()
     }
-    expect(new Set(journal.of('error').map(({ error }) => error.code))).toEqual(new Set(['MESSAGE_ERROR']))
-    expect(journal.of('error')).toHaveLength(binaries.length + 3)
-  } finally {
-    await service.close()
-  }
-})
+  },
+)
 
-/** Longest time that other work may have to wait, in milliseconds. */
+/** Longest delay of other work, in milliseconds. */
 const LONGEST_GAP_MS = 250
 
 const BURSTS: Record<string, Burst> = {
@@ -199,7 +203,7 @@ const BURSTS: Record<string, Burst> = {
 }
 
 for (const [name, burst] of Object.entries(BURSTS)) {
-  verifiesAlone('WS-04', `a burst of ${name} over a port does not keep the process from other work`, async () => {
+  verifiesAlone('WS-04', `a burst of ${name} over a port does not block other work of the process`, async () => {
     const service = await overPort.serve({})
     const server = await serveBurst(burst)
     const stopwatch = new Stopwatch()
@@ -212,7 +216,7 @@ for (const [name, burst] of Object.entries(BURSTS)) {
       await agent.initialize()
       stopwatch.start()
       await agent.connect()
-      await service.until(() => told === burst.times, 'that every frame is told')
+      await service.until(() => told === burst.times, 'every frame is reported')
       expect(stopwatch.longestGapMs).toBeLessThan(LONGEST_GAP_MS)
       expect(agent.isConnected()).toBe(true)
     } finally {
@@ -223,7 +227,7 @@ for (const [name, burst] of Object.entries(BURSTS)) {
   })
 }
 
-/** An agent whose chat is at the given address; the rest is answered as a service would. */
+/** An agent with this chat address; its REST calls are answered like those of a service. */
 async function agentOfBurst(service: Service, url: string) {
   const raw = await service.rawService(restOf(url))
   const auth = { getToken: async () => 'a token' }
@@ -238,8 +242,8 @@ const restOf = (webSocketDomain: string) => (request: { path: string; headers: R
 }
 
 /**
- * How long a timer that is due every 10 ms has to wait. Time that the machine gives to other processes does not count:
- * a gap is as long as the clock says or as this process has worked, whichever is less.
+ * Measures the delay of a timer that is due every 10 ms. Time spent in other processes does not count: a gap is the lesser
+ * of the elapsed time and the CPU time of this process.
  */
 class Stopwatch {
   longestGapMs = 0

@@ -7,7 +7,7 @@ import { LeakWatch } from '../leak-watch.ts'
 import { verifiesAlone } from '../verifies.ts'
 import { reply, WORLD } from '../world.ts'
 
-/** A service behind a proxy that can be spoilt below TCP's surface, and an agent whose chat is open. */
+/** A service behind a proxy that can break connections below TCP, and an agent with an open chat. */
 async function behindProxy() {
   let service: EmulatorServer | undefined
   const proxy = await startFaultProxy({ target: () => service?.url ?? '' })
@@ -41,11 +41,11 @@ async function behindProxy() {
 
 verifiesAlone(
   ['OWN-01', 'OWN-02'],
-  'on a connection that nobody reads any more every call settles, and the next connection is good',
+  'on a connection that is no longer read every call settles, and the next connection works',
   async () => {
     const { agent, journal, proxy, said, watch, end } = await behindProxy()
     proxy.stall()
-    for (let index = 0; index < 30; index++) await agent.send(`into the void ${index}`)
+    for (let index = 0; index < 30; index++) await agent.send(`never read ${index}`)
     await agent.connect()
     await agent.disconnect()
     expect(agent.getState()).toBe('CLOSED')
@@ -53,7 +53,7 @@ verifiesAlone(
     await agent.send('heard')
     await eventually(() => journal.answers.includes('You said: heard'))
     expect(said()).toEqual(['heard'])
-    // The old connection is given up without an answer to its close.
+    // The old connection is dropped without a response to its close frame.
     await eventually(() => watch.openSockets === 1)
     await end()
   },
@@ -61,7 +61,7 @@ verifiesAlone(
 
 verifiesAlone(
   ['OWN-06', 'FLOW-03'],
-  'a connection that is reset is replaced, and what is said meanwhile arrives once and in order',
+  'a reset connection is replaced, and messages sent meanwhile arrive once and in order',
   async () => {
     const { agent, journal, proxy, said, watch, end } = await behindProxy()
     proxy.refuse()
@@ -69,7 +69,7 @@ verifiesAlone(
     await eventually(() => agent.getState() !== 'CONNECTED')
     const texts = Array.from({ length: 50 }, (_, index) => `message ${index}`)
     for (const text of texts) await agent.send(text)
-    await eventually(() => journal.of('error').length > 1, 'that attempts fail')
+    await eventually(() => journal.of('error').length > 1, 'attempts fail')
     proxy.refuse(false)
     await eventually(() => journal.answers.length === texts.length)
     expect(said()).toEqual(texts)

@@ -8,7 +8,7 @@ import { LeakWatch } from '../leak-watch.ts'
 import { verifiesAlone } from '../verifies.ts'
 import { reply, WORLD } from '../world.ts'
 
-/** What a broken store does with one call. */
+/** Behaviour of a broken store for one call. */
 type Whim =
   | { readonly does: 'works' | 'throws' | 'rejects' | 'forgets' }
   | { readonly does: 'lies'; readonly answer: unknown; readonly wrapped: boolean; readonly later: boolean }
@@ -34,10 +34,10 @@ const whim: fc.Arbitrary<Whim> = fc.oneof(
   fc.record({ does: fc.constantFrom('works' as const, 'throws' as const, 'rejects' as const, 'forgets' as const) }),
   fc.record({ does: fc.constant('lies' as const), answer: garbage, wrapped: fc.boolean(), later: fc.boolean() }),
 )
-/** What a store does with its calls, one after the other, and then again from the first. */
+/** Behaviours of successive calls, repeated in order. */
 const whims = fc.array(whim, { minLength: 1, maxLength: 12 })
 
-/** A host's store that follows its whims. */
+/** A custom adapter with such behaviours. */
 class MoodyAdapter implements CacheAdapter {
   readonly #entries = new Map<string, CacheEntry>()
   readonly #whims: readonly Whim[]
@@ -74,7 +74,7 @@ class MoodyAdapter implements CacheAdapter {
   }
 }
 
-/** A browser's store that follows its whims. It knows no promises. */
+/** A browser storage with such behaviours, without promises. */
 class MoodyStorage implements StorageLike {
   readonly #items = new Map<string, string>()
   readonly #whims: readonly Whim[]
@@ -106,7 +106,7 @@ class MoodyStorage implements StorageLike {
 
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} }
 
-/** Two agents after each other, as before and after a reload, talk to a service with a store of the given kind. */
+/** Runs two agents after each other, as before and after a reload, with such a store. */
 async function talk(kind: 'adapter' | 'storage', whims: readonly Whim[]): Promise<void> {
   const watch = new LeakWatch()
   const clock = new ManualClock()
@@ -155,7 +155,7 @@ for (const [kind, name] of [
 ] as const) {
   verifiesAlone(
     ['OWN-01', 'FLOW-08'],
-    `${name} that throws, forgets, has no room or returns garbage breaks no agent`,
+    `${name} that throws, loses entries, is full or returns garbage breaks no agent`,
     async () => {
       await fc.assert(
         fc.asyncProperty(whims, given => talk(kind, given)),

@@ -17,7 +17,7 @@ import { expect } from 'vitest'
 import { Journal } from '../journal.ts'
 import { verifies } from '../verifies.ts'
 
-/** The event of its own that a frame of the service leads to, beside `message`. */
+/** The typed event of each kind of service frame, beside `message`. */
 function ownEvent({ persona, role }: ServerMessage): string | undefined {
   if (persona === 'agent') return 'agentMessage'
   const events: Record<string, string> = {
@@ -29,10 +29,10 @@ function ownEvent({ persona, role }: ServerMessage): string | undefined {
   return events[`${persona} ${role}`]
 }
 
-verifies('WS-04', 'every frame of a client arrives as it is to be', async service => {
+verifies('WS-04', 'every client frame arrives in its documented form', async service => {
   const agent = await service.connectedAgent()
   const frames = clientFixtures.map(({ frame }) => frame as ClientMessage)
-  // The goodbye ends the connection, so it comes last.
+  // The graceful disconnect ends the connection, so it comes last.
   const goodbye = frames.filter(({ role }) => role === 'graceful disconnect')
   const ordered = [...frames.filter(frame => !goodbye.includes(frame)), ...goodbye]
   expect(goodbye).toHaveLength(1)
@@ -42,7 +42,7 @@ verifies('WS-04', 'every frame of a client arrives as it is to be', async servic
   expect(service.control.frames(service.session).map(({ data }) => JSON.parse(String(data)))).toEqual(expected)
 })
 
-verifies('WS-04', 'every frame of the service is understood', async service => {
+verifies('WS-04', 'every service frame is understood', async service => {
   const agent = await service.connectedAgent()
   const journal = new Journal(agent)
   const frames = serverFixtures.map(({ frame }) => frame as unknown as ServerMessage)
@@ -74,7 +74,7 @@ verifies('WS-04', 'every frame of the service is understood', async service => {
   expect(new Set(typed).size).toBe(5)
   expect(journal.of('closed')).toEqual([])
 
-  // What the kinds are about arrives with them.
+  // Each event carries the data of its kind.
   expect(journal.of('agentMessage').filter(({ message }) => message.showOptions)[0]?.message.options).toEqual([
     'Model A',
     'Model B',
@@ -91,7 +91,7 @@ verifies('WS-04', 'every frame of the service is understood', async service => {
   )
 })
 
-verifies('WS-04', 'a stale or expired token frame of any code brings a new token', async service => {
+verifies('WS-04', 'a stale or expired token error of any code is answered with a new token', async service => {
   const requests = serverFixtures
     .map(({ frame }) => frame as ServerMessage)
     .filter(({ role }) => role.endsWith('_token'))
@@ -130,7 +130,7 @@ verifies('WS-04', 'an unknown or malformed frame never breaks the next one', asy
     } else expect(data, name).toMatchObject(readsAs)
   }
   expect(unreadable).toBeGreaterThan(10)
-  // One error for each that could not be read, and none of them in the transcript.
+  // One error for each unreadable frame, and none of them in the transcript.
   expect(journal.of('error').map(({ error }) => error)).toEqual(
     Array(unreadable).fill(expect.objectContaining({ code: 'MESSAGE_ERROR', reason: 'unreadable' })),
   )
@@ -139,13 +139,13 @@ verifies('WS-04', 'an unknown or malformed frame never breaks the next one', asy
   service.control.pushFrame(service.session, {
     persona: 'observer',
     role: 'note',
-    content: 'who knows',
+    content: 'unknown',
     seq: 1,
   } as ServerMessage)
   service.control.pushFrame(service.session, { persona: 'agent', role: 'customer support agent', content: 'the next' })
   await eventually(() => journal.answers.includes('the next'))
   expect(journal.of('message').at(-2)).toMatchObject({
-    data: { persona: 'observer', role: 'note', content: 'who knows' },
+    data: { persona: 'observer', role: 'note', content: 'unknown' },
   })
   expect(journal.of('closed')).toEqual([])
   expect(service.openings).toHaveLength(1)
@@ -166,7 +166,7 @@ verifies('WS-05', 'an escalation carries escalationData with liveDomain and entr
   expect(journal.of('message').at(-1)).toMatchObject({ data: { messageData: { escalation: true, escalationData } } })
 })
 
-verifies('OWN-20', 'a hand-over is an event of its own, after the answer that announces it', async service => {
+verifies('OWN-20', 'an escalation is emitted after its agentMessage', async service => {
   const agent = await service.connectedAgent()
   const journal = new Journal(agent)
   await agent.send('I want to talk to a human')
@@ -197,7 +197,7 @@ verifies('OWN-20', 'a hand-over is an event of its own, after the answer that an
   expect(journal.of('escalation')).toHaveLength(2)
 })
 
-verifies('OPS-06', 'the message helpers make the frames that the service understands', async service => {
+verifies('OPS-06', 'the message helpers create frames that the service understands', async service => {
   const agent = await service.connectedAgent({ transcriptConfig: {} })
   const journal = new Journal(agent)
   await agent.send(createAgentMessage({ content: 'hello' }))
@@ -208,7 +208,7 @@ verifies('OPS-06', 'the message helpers make the frames that the service underst
   await agent.send(createFeedbackMessage({ rating: 'up', answerMessageId }))
   await agent.send(createEscalationMessage({ escalationEvent: { type: 'live', state: 'opened' } }))
   await agent.send(createTokenMessage({ token: 'a.b.c' }))
-  // Ids and names of the sender are for this side only.
+  // Ids and sender names are local and not sent.
   await agent.send(createAgentMessage({ content: 'What do you know of me?', messageId: 'mine', from: 'me', to: 'you' }))
   await eventually(() => journal.answers.length === 2)
   await agent.send(createGracefulDisconnectMessage())
@@ -230,11 +230,11 @@ verifies('OPS-06', 'the message helpers make the frames that the service underst
   ])
   expect(JSON.parse(journal.answers[1] ?? '')).toEqual({ plan: 'gold', age: { value: 41, type: 'integer' } })
   expect(agent.getContext()).toEqual({ plan: 'gold', age: { value: 41, type: 'integer' } })
-  // The goodbye is the end on purpose.
+  // The graceful disconnect is the intended end.
   expect(journal.of('closed')).toMatchObject([{ code: 1000, willReconnect: false }])
 })
 
-verifies('OPS-06', 'the message helpers return plain objects with the ids and names they are given', () => {
+verifies('OPS-06', 'the message helpers return plain objects with the given ids and names', () => {
   const ids = { messageId: 'mine', from: 'me', to: 'you' }
   expect(createAgentMessage({ content: 'hello', ...ids })).toEqual({
     ...ids,

@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { Journal } from '../journal.ts'
 import { verifies } from '../verifies.ts'
 
-/** Takes messages of one role, when it gets to. */
+/** Handles messages of one role, after a promise. */
 class RoleHandler extends BaseMessageHandler {
   override readonly resultType = 'own'
   readonly taken: (string | undefined)[] = []
@@ -34,7 +34,7 @@ const answer = { persona: 'agent', role: 'customer support agent' } as const
 
 verifies(
   'OWN-25',
-  'a handler takes what nobody else does, and asked first also what somebody else would',
+  'a handler handles unclaimed messages, and as the first one also those of other handlers',
   async service => {
     const agent = await service.connectedAgent({ transcriptConfig: { includeMessageTypes: ['agent_message'] } })
     const journal = new Journal(agent)
@@ -60,33 +60,29 @@ verifies(
   },
 )
 
-verifies(
-  'OWN-25',
-  'a handler that takes its time holds up what is behind it, and one that fails nothing',
-  async service => {
-    const agent = await service.connectedAgent()
-    const journal = new Journal(agent)
-    let go = () => {}
-    let fails = false
-    const waits = () =>
-      new Promise<void>((resolve, reject) => {
-        go = () => (fails ? reject(new Error('No.')) : resolve())
-      })
-    agent.getMessageProcessor().addHandler(new RoleHandler('news', waits), 0)
-    for (const failing of [false, true]) {
-      fails = failing
-      const before = journal.of('message').length
-      const entries = agent.getTranscriptSize()
-      service.control.pushFrame(service.session, { persona: 'press', role: 'news', content: 'slow' })
-      service.control.pushFrame(service.session, { ...answer, content: 'behind' })
-      await eventually(() => agent.getTranscriptSize() > entries)
-      expect(journal.of('message')).toHaveLength(before)
-      go()
-      await eventually(() => journal.of('message').length === before + 2)
-      const told = journal.of('message').slice(before)
-      expect(told.map(({ data }) => (data as Message).content)).toEqual(['slow', 'behind'])
-    }
-    expect(journal.answers).toEqual(['behind', 'behind'])
-    expect(journal.of('error')).toEqual([])
-  },
-)
+verifies('OWN-25', 'a slow handler delays later messages, and a failing one does not affect them', async service => {
+  const agent = await service.connectedAgent()
+  const journal = new Journal(agent)
+  let go = () => {}
+  let fails = false
+  const waits = () =>
+    new Promise<void>((resolve, reject) => {
+      go = () => (fails ? reject(new Error('No.')) : resolve())
+    })
+  agent.getMessageProcessor().addHandler(new RoleHandler('news', waits), 0)
+  for (const failing of [false, true]) {
+    fails = failing
+    const before = journal.of('message').length
+    const entries = agent.getTranscriptSize()
+    service.control.pushFrame(service.session, { persona: 'press', role: 'news', content: 'slow' })
+    service.control.pushFrame(service.session, { ...answer, content: 'behind' })
+    await eventually(() => agent.getTranscriptSize() > entries)
+    expect(journal.of('message')).toHaveLength(before)
+    go()
+    await eventually(() => journal.of('message').length === before + 2)
+    const told = journal.of('message').slice(before)
+    expect(told.map(({ data }) => (data as Message).content)).toEqual(['slow', 'behind'])
+  }
+  expect(journal.answers).toEqual(['behind', 'behind'])
+  expect(journal.of('error')).toEqual([])
+})

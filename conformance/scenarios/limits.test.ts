@@ -24,7 +24,7 @@ verifies('LIM-01', 'the queue holds 1000 messages', async service => {
 
 verifies(
   'LIM-01',
-  'reconnect attempts never end, and wait from 1000 to 30000 ms',
+  'reconnect attempts are unlimited and wait from 1000 to 30000 ms',
   async service => {
     const { maxReconnectAttempts, baseReconnectDelay, maxReconnectDelay } = DEFAULTS
     expect([maxReconnectAttempts, baseReconnectDelay, maxReconnectDelay]).toEqual([
@@ -50,7 +50,7 @@ verifies(
 
 verifies(
   'LIM-01',
-  'answers are fresh for 300000 ms',
+  'responses are fresh for 300000 ms',
   async service => {
     const tab = service.environment(newTab())
     const asked = () =>
@@ -67,7 +67,7 @@ verifies(
   BY_HAND,
 )
 
-/** How many anonymous tokens have been asked for. */
+/** Number of anonymous token requests. */
 const tokenRequests = (service: Service) =>
   service.control.requests().filter(({ body }) => body?.includes('grant_type')).length
 
@@ -79,7 +79,7 @@ verifies(
     expect(ACCESS_TOKEN_REFRESH_BUFFER_MS).toBe(5 * 60_000)
     service.control.change({ tokenLifeSeconds: 600 })
     const tab = service.environment(newTab())
-    // With scopes of the host's the first token is good for the agent too, so each start asks for one at most.
+    // With host scopes the first token is valid for the agent too, so each start requests at most one.
     const config = { initParams: { scopes: 'core.aiservices.read' } }
     await service.newAgent(config, tab).initialize()
     expect(tokenRequests(service)).toBe(1)

@@ -6,7 +6,7 @@ import { Journal } from '../journal.ts'
 import { openPlatform, watchedComponent } from '../platform.ts'
 import { verifies } from '../verifies.ts'
 
-verifies('OPS-01', 'getAgentDetails() and getDeploymentInfo() tell facts, also of an agent at rest', async service => {
+verifies('OPS-01', 'getAgentDetails() and getDeploymentInfo() also work before initialize()', async service => {
   const agent = service.newAgent({ initParams: { userid: 'u-7' } })
   expect(await agent.getAgentDetails()).toMatchObject({ agentId: 'help', name: 'Help Desk' })
   expect(await agent.getDeploymentInfo()).toMatchObject({ apiDomain: expect.any(String), tenantId: 'TEN0001' })
@@ -29,7 +29,7 @@ verifies('OPS-01', 'initialize(), connect() and send() lead to an answer', async
 
 verifies(
   'OPS-01',
-  'maskContent() hides what the service wants hidden, and nothing before it is asked',
+  'maskContent() masks with the service’s rules, and leaves text unchanged before they are loaded',
   async service => {
     const agent = service.newAgent({ id: 'billing' })
     const text = 'My card is 4111 1111 1111 1111.'
@@ -40,7 +40,7 @@ verifies(
   },
 )
 
-verifies('OPS-01', 'setContext(), getContext() and removeContext() say what the service shall know', async service => {
+verifies('OPS-01', 'setContext(), getContext() and removeContext() manage the context', async service => {
   const agent = await service.connectedAgent()
   const journal = new Journal(agent)
   await agent.setContext({ plan: 'gold' }, { sendImmediately: true })
@@ -53,7 +53,7 @@ verifies('OPS-01', 'setContext(), getContext() and removeContext() say what the 
   expect(service.requestsTo(paths.session('help'), 'POST').at(-1)?.body ?? '').not.toContain('gold')
 })
 
-verifies('OPS-01', 'restartConnection() begins a conversation anew', async service => {
+verifies('OPS-01', 'restartConnection() starts a new conversation', async service => {
   const agent = await service.connectedAgent({ context: { plan: 'gold' } })
   const first = service.session
   await agent.send('Hello')
@@ -66,7 +66,7 @@ verifies('OPS-01', 'restartConnection() begins a conversation anew', async servi
   })
 })
 
-verifies('OPS-01', 'updateAccessToken() gives an open chat the token that it goes on with', async service => {
+verifies('OPS-01', 'updateAccessToken() sends the new token on an open chat', async service => {
   const auth = { type: 'pre-auth', accessToken: service.control.issueToken() } as const
   const agent = await service.connectedAgent({ id: 'account', auth })
   const next = service.control.issueToken({ lifeSeconds: 7200 })
@@ -77,7 +77,7 @@ verifies('OPS-01', 'updateAccessToken() gives an open chat the token that it goe
   expect(JSON.stringify(tokens().at(-1))).toContain(next)
 })
 
-verifies('OPS-01', 'getUserDetails() knows who signed in, and logout() forgets it', async service => {
+verifies('OPS-01', 'getUserDetails() returns the signed-in user, and logout() clears it', async service => {
   const auth = { type: 'pre-auth', accessToken: service.control.issueToken() } as const
   const agent = await service.connectedAgent({ id: 'account', auth, context: { plan: 'gold' } })
   expect(agent.getUserDetails()).toMatchObject({ name: expect.any(String) })
@@ -88,7 +88,7 @@ verifies('OPS-01', 'getUserDetails() knows who signed in, and logout() forgets i
 
 verifies(
   'OPS-01',
-  'selectPortal(), selectUserProfile() and updateUserProfile() choose, and choose again',
+  'selectPortal(), selectUserProfile() and updateUserProfile() choose and change portal and profile',
   async service => {
     const { agent, journal } = openDesk(service)
     await agent.initialize()
@@ -121,7 +121,7 @@ verifies('OPS-01', 'selectAgent() and restartPortalInitializer() choose another 
   expect(service.printed.filter(line => /restartCcHostInitializer\(\) is deprecated/.test(line))).toHaveLength(1)
 })
 
-verifies('OPS-01', 'the operations of a call tell what the platform has said of it', async service => {
+verifies('OPS-01', 'the call operations return what the platform reported', async service => {
   const { component, hook } = watchedComponent()
   const { agent, journal } = openPlatform(service, {}, { component })
   await agent.initialize()

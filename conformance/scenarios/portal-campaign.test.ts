@@ -42,7 +42,7 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
 const OTHER_CODES = ['ABORTED', 'NOT_INITIALIZED', 'API_ERROR', 'CONNECTION_ERROR', 'SESSION_CREATION_FAILED']
 
-/** Plays calls and failures against one agent, and checks what must hold whatever their order is. */
+/** Runs calls and failures against one agent and checks the invariants of any order. */
 async function play(service: Service, steps: readonly Step[], isDefaultAgent: boolean): Promise<number> {
   const { agent, journal } = openDesk(service, {
     cache: { enabled: false },
@@ -52,7 +52,7 @@ async function play(service: Service, steps: readonly Step[], isDefaultAgent: bo
   })
   const waiting: { promise: Promise<unknown>; settled: boolean; call: string }[] = []
   const codes = new Set<string>()
-  // Each of these calls begins at most one run; a run that is complete leaves none of the earlier ones behind.
+  // Each of these calls starts at most one run; a completed run supersedes the earlier ones.
   let runs = 0
   let isDestroyed = false
   agent.on('initialized', () => {
@@ -77,7 +77,7 @@ async function play(service: Service, steps: readonly Step[], isDefaultAgent: bo
   }
   const settle = async () => {
     service.faults.lift({ kind: 'hang-request' })
-    await service.until(() => waiting.every(({ settled }) => settled), `that ${openCalls()} settle`)
+    await service.until(() => waiting.every(({ settled }) => settled), `${openCalls()} settled`)
   }
   const openCalls = () => waiting.flatMap(({ settled, call }) => (settled ? [] : [call])).join(', ')
   const choose = (which: number) => {
@@ -141,7 +141,7 @@ async function play(service: Service, steps: readonly Step[], isDefaultAgent: bo
   }
   await settle()
   service.faults.lift({})
-  // Wherever it ended, the way can be begun again and leads to its end: nothing is stuck.
+  // From every end the pipeline can be restarted and completes: nothing is stuck.
   if (!isDestroyed) {
     if (agent.getIsInitialized()) begin('restartPortalInitializer()', of => of.restartPortalInitializer())
     else begin('initialize()', of => of.initialize())
@@ -162,7 +162,7 @@ async function play(service: Service, steps: readonly Step[], isDefaultAgent: bo
 
 verifies(
   ['FLOW-10', 'FLOW-25', 'FLOW-26'],
-  'no order of calls and failures completes a run twice, leaves a call waiting, or a rejection unhandled',
+  'no order of calls and failures completes a run twice, leaves a call pending, or leaves a rejection unhandled',
   async service => {
     const unhandled: unknown[] = []
     const note = (reason: unknown) => void unhandled.push(reason)
@@ -183,7 +183,7 @@ verifies(
     } finally {
       process.off('unhandledRejection', note)
     }
-    // Else the sequences would have shown nothing.
+    // Otherwise the sequences would have proven nothing.
     expect(completed).toBeGreaterThan(20)
   },
 )

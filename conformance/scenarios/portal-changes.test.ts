@@ -9,7 +9,7 @@ const AT = (id: string) => ({ context: { vendor_portal_id: id } })
 
 verifies(
   'FLOW-25',
-  'another portal leaves the chat, asks what is to be asked there, and connects again',
+  'a portal switch leaves the chat, opens the gates of the new portal, and connects again',
   async service => {
     const { agent, journal } = openDesk(service, AT('1002'))
     await agent.initialize()
@@ -18,7 +18,7 @@ verifies(
     await eventually(() => journal.answers.length)
     const first = service.session
     await service.through(agent.selectPortal({ id: 1101 }))
-    // The context is not asked again, and the connector neither.
+    // Neither the context nor the connector decides again.
     expect([agent.getIsInitialized(), agent.isConnected(), agent.getTranscriptSize()]).toEqual([false, false, 0])
     expect(service.frames(first).at(-1)?.role).toBe('graceful disconnect')
     expect(idsOf(journal.of('profilesAvailable')[0]?.profiles)).toEqual([30, 31])
@@ -35,7 +35,7 @@ verifies(
   },
 )
 
-verifies('FLOW-25', 'a switch of somebody who is not connected connects nobody', async service => {
+verifies('FLOW-25', 'a switch without a connection does not connect', async service => {
   const { agent, journal } = openDesk(service, AT('1002'))
   await agent.initialize()
   await agent.selectPortal({ id: 1001 })
@@ -46,7 +46,7 @@ verifies('FLOW-25', 'a switch of somebody who is not connected connects nobody',
   expect([agent.getState(), sessionAgents(service)]).toEqual(['IDLE', []])
 })
 
-verifies('FLOW-25', 'a portal that is not offered leaves the running chat untouched', async service => {
+verifies('FLOW-25', 'a portal outside the list leaves the running chat untouched', async service => {
   const { agent, journal } = openDesk(service, AT('1002'))
   await agent.initialize()
   await agent.connect()
@@ -63,7 +63,7 @@ verifies('FLOW-25', 'a portal that is not offered leaves the running chat untouc
   expect(chosen(journal)).toEqual([[1002, 20]])
 })
 
-verifies('FLOW-25', 'a switch that fails leaves the choice of portals, and any of them may follow', async service => {
+verifies('FLOW-25', 'a failed switch opens the portal gate, and any portal can be selected', async service => {
   const { agent, journal } = openDesk(service, AT('1002'))
   await agent.initialize()
   await agent.connect()
@@ -79,7 +79,7 @@ verifies('FLOW-25', 'a switch that fails leaves the choice of portals, and any o
   ])
 })
 
-verifies('FLOW-21', 'a restart runs all of it again, in a chat that is left', async service => {
+verifies('FLOW-21', 'a restart runs the whole pipeline again and leaves the chat', async service => {
   const { agent, journal } = openDesk(service)
   await agent.initialize()
   await agent.selectPortal({ id: 1002 })
@@ -90,7 +90,7 @@ verifies('FLOW-21', 'a restart runs all of it again, in a chat that is left', as
   await service.through(agent.restartPortalInitializer())
   expect([agent.getIsInitialized(), agent.isConnected(), agent.getTranscriptSize()]).toEqual([false, false, 0])
   expect(journal.of('portalsAvailable')).toHaveLength(2)
-  // Also at the gate.
+  // Also at a gate.
   await agent.restartPortalInitializer()
   expect(journal.of('portalsAvailable')).toHaveLength(3)
   await agent.selectPortal({ id: 1001 })
@@ -102,21 +102,25 @@ verifies('FLOW-21', 'a restart runs all of it again, in a chat that is left', as
   expect(service.session).not.toBe(first)
 })
 
-verifies('FLOW-21', 'a restart goes back to the configured agent, and its older name does the same', async service => {
-  const { agent, journal } = openDesk(service, { ...AT('1001'), initParams: { isDefaultAgent: 'true' } })
-  await agent.initialize()
-  await agent.selectAgent({ agentId: 'desk-orders' })
-  await agent.connect()
-  await service.through(agent.restartCcHostInitializer())
-  await agent.selectAgent({ agentId: 'desk' })
-  await agent.connect()
-  expect(sessionAgents(service)).toEqual(['desk-orders', 'desk'])
-  expect(journal.of('initialized').map(({ agent: picked }) => picked?.agentId)).toEqual(['desk-orders', 'desk'])
-  await service.through(agent.restartCcHostInitializer())
-  expect(service.printed.filter(line => line.includes('restartCcHostInitializer'))).toHaveLength(1)
-})
+verifies(
+  'FLOW-21',
+  'a restart returns to the configured agent, and its deprecated name does the same',
+  async service => {
+    const { agent, journal } = openDesk(service, { ...AT('1001'), initParams: { isDefaultAgent: 'true' } })
+    await agent.initialize()
+    await agent.selectAgent({ agentId: 'desk-orders' })
+    await agent.connect()
+    await service.through(agent.restartCcHostInitializer())
+    await agent.selectAgent({ agentId: 'desk' })
+    await agent.connect()
+    expect(sessionAgents(service)).toEqual(['desk-orders', 'desk'])
+    expect(journal.of('initialized').map(({ agent: picked }) => picked?.agentId)).toEqual(['desk-orders', 'desk'])
+    await service.through(agent.restartCcHostInitializer())
+    expect(service.printed.filter(line => line.includes('restartCcHostInitializer'))).toHaveLength(1)
+  },
+)
 
-verifies('FLOW-21', 'an agent without portals gets a new session', async service => {
+verifies('FLOW-21', 'a restart of an agent without portals creates a new session', async service => {
   const agent = await service.connectedAgent()
   const first = service.session
   await service.through(agent.restartPortalInitializer())
@@ -124,7 +128,7 @@ verifies('FLOW-21', 'an agent without portals gets a new session', async service
   expect(service.session).not.toBe(first)
 })
 
-verifies('FLOW-21', 'a restart that fails at its list can be repeated', async service => {
+verifies('FLOW-21', 'a restart that fails at the portal list can be repeated', async service => {
   const { agent, journal } = openDesk(service, { ...AT('1002'), cache: { enabled: false } })
   await agent.initialize()
   service.faults.add({ kind: 'answer', route: 'GET */myportals', status: 500, times: 1 })
@@ -135,14 +139,14 @@ verifies('FLOW-21', 'a restart that fails at its list can be repeated', async se
     [1002, 20],
     [1002, 20],
   ])
-  // And so can initialize(), which starts where it failed.
+  // initialize() can be repeated too, and continues where it failed.
   service.faults.add({ kind: 'answer', route: 'GET */myportals', status: 500, times: 1 })
   await rejection(service.through(agent.restartPortalInitializer()))
   await agent.initialize()
   expect(chosen(journal)).toHaveLength(3)
 })
 
-verifies('FLOW-15', 'another profile is told to the service, and the chat starts over with it', async service => {
+verifies('FLOW-15', 'another profile is persisted at the service, and the chat restarts with it', async service => {
   const context = { vendor_portal_id: '1001', vendor_personalization_profile_id: { value: '10', type: 'string' } }
   const { agent, journal } = openDesk(service, { context })
   await expect(agent.updateUserProfile({ id: 12, name: 'Business' })).rejects.toMatchObject({ code: 'NOT_INITIALIZED' })
@@ -167,7 +171,7 @@ verifies('FLOW-15', 'another profile is told to the service, and the chat starts
 
 verifies(
   'FLOW-15',
-  'a profile that the service does not take leaves the chat as it is, and the lists forgotten',
+  'a profile that the service rejects leaves the chat unchanged and clears the cached lists',
   async service => {
     const place = newTab()
     const { agent, journal } = openDesk(service, AT('1001'), { environment: service.environment(place) })
@@ -196,31 +200,27 @@ verifies(
   },
 )
 
-verifies(
-  'FLOW-15',
-  'customers, and the profile called none, take another without telling the service',
-  async service => {
-    const orders = openDesk(service, { id: 'orders', ...AT('1001') }, { subject: 'customer' })
-    await orders.agent.initialize()
-    await service.through(orders.agent.updateUserProfile({ id: 10, name: 'Member' }))
-    const desk = openDesk(service, AT('1001'))
-    await desk.agent.initialize()
-    await service.through(desk.agent.updateUserProfile({ id: 'none', name: 'None' }))
-    expect([chosen(orders.journal), chosen(desk.journal)]).toEqual([
-      [
-        [1001, 11],
-        [1001, 10],
-      ],
-      [
-        [1001, 11],
-        [1001, 'none'],
-      ],
-    ])
-    expect(persisted(service)).toEqual(['1001/11'])
-  },
-)
+verifies('FLOW-15', 'customers, and the profile none, switch without a call to the service', async service => {
+  const orders = openDesk(service, { id: 'orders', ...AT('1001') }, { subject: 'customer' })
+  await orders.agent.initialize()
+  await service.through(orders.agent.updateUserProfile({ id: 10, name: 'Member' }))
+  const desk = openDesk(service, AT('1001'))
+  await desk.agent.initialize()
+  await service.through(desk.agent.updateUserProfile({ id: 'none', name: 'None' }))
+  expect([chosen(orders.journal), chosen(desk.journal)]).toEqual([
+    [
+      [1001, 11],
+      [1001, 10],
+    ],
+    [
+      [1001, 11],
+      [1001, 'none'],
+    ],
+  ])
+  expect(persisted(service)).toEqual(['1001/11'])
+})
 
-verifies('CFG-03', 'autoConnect connects after the last choice, and once for each completion', async service => {
+verifies('CFG-03', 'autoConnect connects after the last choice, once for each completion', async service => {
   const { agent, journal } = openDesk(service, { autoConnect: true, initParams: { portalIds: '1001,1101' } })
   await agent.initialize()
   expect(agent.getState()).toBe('IDLE')
@@ -241,7 +241,7 @@ verifies('CFG-03', 'autoConnect connects after the last choice, and once for eac
   expect(service.openings).toHaveLength(2)
 })
 
-verifies('CFG-03', 'autoConnect connects an agent without portals; without it nothing connects', async service => {
+verifies('CFG-03', 'autoConnect connects an agent without portals; without it no agent connects', async service => {
   const agent = service.newAgent({ autoConnect: true })
   await agent.initialize()
   await service.until(() => agent.isConnected())
@@ -250,7 +250,7 @@ verifies('CFG-03', 'autoConnect connects an agent without portals; without it no
   expect(other.getState()).toBe('IDLE')
 })
 
-verifies('CFG-03', 'a first connection that fails is an error event, and no rejection', async service => {
+verifies('CFG-03', 'a failed first connection emits an error event and rejects nothing', async service => {
   const { agent, journal } = openDesk(service, { autoConnect: true, ...AT('1002') })
   service.faults.add({ kind: 'answer', route: 'POST */session', status: 500 })
   await agent.initialize()
@@ -258,7 +258,7 @@ verifies('CFG-03', 'a first connection that fails is an error event, and no reje
   expect(agent.getIsInitialized()).toBe(true)
 })
 
-verifies('FLOW-21', 'what an older run still brings changes nothing', async service => {
+verifies('FLOW-21', 'stale results of an older run are discarded', async service => {
   const { agent, journal } = openDesk(service, { cache: { enabled: false } })
   await agent.initialize()
   const hung = service.faults.add({ kind: 'hang-request', route: `GET ${paths.portalDetails(1001)}`, times: 1 })
@@ -275,7 +275,7 @@ verifies('FLOW-21', 'what an older run still brings changes nothing', async serv
   expect(persisted(service)).toEqual(['1002/20'])
 })
 
-verifies('FLOW-01', 'destroy() at a gate and within a step ends everything, and tells nothing more', async service => {
+verifies('FLOW-01', 'destroy() at a gate or within a step ends everything and emits nothing more', async service => {
   const { agent, journal } = openDesk(service)
   await agent.initialize()
   service.faults.add({ kind: 'hang-request', route: 'GET */userprofiles' })
@@ -292,13 +292,13 @@ verifies('FLOW-01', 'destroy() at a gate and within a step ends everything, and 
   expect(journal.types).toEqual(['portalsAvailable'])
 })
 
-verifies('FLOW-01', 'two agents on a page share token and deployment, and nothing that was chosen', async service => {
+verifies('FLOW-01', 'two agents on a page share token and deployment, but no choices', async service => {
   const environment = service.environment(newTab())
   const [first, second] = [0, 1].map(() => {
     const agent = service.newAgent({ id: 'selfservice', context: { plan: 'gold' } }, environment)
     return agent
   })
-  if (!first || !second) throw new Error('There should be two.')
+  if (!first || !second) throw new Error('Expected two agents.')
   await first.initialize()
   const before = service.control.requests().length
   await second.initialize()

@@ -10,14 +10,14 @@ const KEY = 'v2_acmeselectedProfile-1001'
 const SUPPORT = { portalIds: '1001' }
 const PROFILE = 'vendor_personalization_profile_id'
 
-/** The entries that a tab's store has of chosen profiles. */
+/** Entries of selected profiles in a tab's session storage. */
 function remembered({ sessionStorage: store }: Place): Record<string, unknown> {
   const keys = Array.from({ length: store?.length ?? 0 }, (_, index) => store?.key(index) ?? '')
   const own = keys.filter(key => key.startsWith('v2_'))
   return Object.fromEntries(own.map(key => [key, JSON.parse(store?.getItem(key) ?? 'null')]))
 }
 
-/** Enters Support, in which three profiles can be chosen, and tells which one was taken; undefined at the gate. */
+/** Selects Support, which has three profiles; returns the selected profile, or undefined at the gate. */
 async function enterSupport(service: Service, place: Place, config: Partial<AiAgentConfig>, subject: string) {
   const environment = service.environment(place)
   const { agent, journal } = openDesk(service, { initParams: SUPPORT, ...config }, { subject, environment })
@@ -27,7 +27,7 @@ async function enterSupport(service: Service, place: Place, config: Partial<AiAg
 
 verifies(
   'FLOW-11',
-  'a profile is taken by what is stored, then the context, the last use, and the default',
+  'a profile is auto-selected by the stored selection, the context, the last use, then the default',
   async service => {
     const place = newTab()
     const store = (portalId: unknown, id: unknown = 10) =>
@@ -38,7 +38,7 @@ verifies(
     expect(await enter({ context: { [PROFILE]: '11' } })).toBe(10)
     place.sessionStorage?.removeItem(KEY)
     expect(await enter({ context: { [PROFILE]: { value: 11 } } })).toBe(11)
-    // What was taken is the last one used from now on; what is not in the list names nothing.
+    // The selected profile is now the last used one; ids outside the list are ignored.
     place.sessionStorage?.removeItem(KEY)
     expect(await enter({ context: { [PROFILE]: '99' } })).toBe(11)
     for (const useless of [() => store(1002), () => store(1001, 99), () => place.sessionStorage?.setItem(KEY, '{')]) {
@@ -48,28 +48,36 @@ verifies(
   },
 )
 
-verifies('FLOW-11', 'whoever used none before gets the default of the portal, else is asked', async service => {
-  expect(await enterSupport(service, newTab(), {}, 'desk-agent')).toBe(11)
-  expect(await enterSupport(service, newTab(), {}, 'desk-supervisor')).toBe(12)
-  const { agent, journal } = openDesk(service, { initParams: { portalIds: '1101' } })
-  await agent.initialize()
-  expect(journal.types).toEqual(['profilesAvailable'])
-})
-
-verifies('FLOW-11', 'the only profile is taken, none is none, and a named one stands in for none', async service => {
-  const enter = async (portalIds: string, context: Record<string, unknown> = {}) => {
-    const { agent, journal } = openDesk(service, { initParams: { portalIds }, context })
+verifies(
+  'FLOW-11',
+  'without a last used profile the portal’s default is selected, else the gate opens',
+  async service => {
+    expect(await enterSupport(service, newTab(), {}, 'desk-agent')).toBe(11)
+    expect(await enterSupport(service, newTab(), {}, 'desk-supervisor')).toBe(12)
+    const { agent, journal } = openDesk(service, { initParams: { portalIds: '1101' } })
     await agent.initialize()
-    return journal.of('initialized').map(({ profile, availableProfiles }) => [profile, idsOf(availableProfiles)])
-  }
-  expect(await enter('1002', { [PROFILE]: '99' })).toEqual([[expect.objectContaining({ id: 20 }), [20]]])
-  expect(await enter('1003')).toEqual([[undefined, []]])
-  expect(await enter('1003', { [PROFILE]: '77' })).toEqual([[{ id: '77', name: '77' }, []]])
-  // The service does not know a made-up one.
-  expect(persisted(service)).toEqual(['1002/20'])
-})
+    expect(journal.types).toEqual(['profilesAvailable'])
+  },
+)
 
-verifies(['FLOW-12', 'CFG-12'], 'the context names the portal, in each of its forms', async service => {
+verifies(
+  'FLOW-11',
+  'a single profile is selected, an empty list means none, and a named one replaces none',
+  async service => {
+    const enter = async (portalIds: string, context: Record<string, unknown> = {}) => {
+      const { agent, journal } = openDesk(service, { initParams: { portalIds }, context })
+      await agent.initialize()
+      return journal.of('initialized').map(({ profile, availableProfiles }) => [profile, idsOf(availableProfiles)])
+    }
+    expect(await enter('1002', { [PROFILE]: '99' })).toEqual([[expect.objectContaining({ id: 20 }), [20]]])
+    expect(await enter('1003')).toEqual([[undefined, []]])
+    expect(await enter('1003', { [PROFILE]: '77' })).toEqual([[{ id: '77', name: '77' }, []]])
+    // A profile built from the context is not persisted.
+    expect(persisted(service)).toEqual(['1002/20'])
+  },
+)
+
+verifies(['FLOW-12', 'CFG-12'], 'the context selects the portal, in each of its forms', async service => {
   const enter = async (context: Record<string, unknown>, more?: Record<string, unknown>) => {
     const { agent, journal } = openDesk(service, { context })
     await agent.initialize(more && { context: more })
@@ -85,7 +93,7 @@ verifies(['FLOW-12', 'CFG-12'], 'the context names the portal, in each of its fo
   expect(await enter({}, { [name]: '1002' })).toEqual([false, 1002, 20])
 })
 
-verifies(['FLOW-12', 'CFG-12'], 'a stored context names nothing, but goes along with the session', async service => {
+verifies(['FLOW-12', 'CFG-12'], 'a stored context selects nothing, but is sent with the session', async service => {
   const tab = newTab()
   const first = openDesk(
     service,
@@ -112,7 +120,7 @@ verifies(['FLOW-12', 'CFG-12'], 'a stored context names nothing, but goes along 
   })
 })
 
-verifies('FLOW-12', 'a customer’s portal profile gives way to the one that the context names', async service => {
+verifies('FLOW-12', 'the profile named by the context overrides a customer’s portal profile', async service => {
   const initParams = SUPPORT
   const { agent, journal } = openDesk(
     service,
@@ -126,40 +134,36 @@ verifies('FLOW-12', 'a customer’s portal profile gives way to the one that the
   expect(persisted(service)).toEqual([])
 })
 
-verifies(
-  'FLOW-13',
-  'a profile is remembered in the tab, however it was chosen, after the service took it',
-  async service => {
-    const place = newTab()
-    const environment = service.environment(place)
-    const { agent } = openDesk(service, { initParams: { portalIds: '1001,1101' } }, { environment })
-    await agent.initialize()
-    await agent.selectPortal({ id: 1001 })
-    const support = { name: 'Premium member', id: 11, isLastUsedInPortal: false, portalId: '1001' }
-    expect(remembered(place)).toEqual({ [KEY]: support })
-    await agent.selectPortal({ id: 1101 })
-    service.faults.add({ kind: 'answer', route: 'PUT *', status: 500, times: 1 })
-    await expect(agent.selectUserProfile({ id: 30 })).rejects.toMatchObject({ code: 'PROFILE_PERSIST_FAILED' })
-    expect(remembered(place)).toEqual({ [KEY]: support })
-    await agent.selectUserProfile({ id: 30 })
-    expect(remembered(place)).toEqual({
-      [KEY]: support,
-      'v2_acmeselectedProfile-1101': { name: 'Private', id: 30, isLastUsedInPortal: false, portalId: '1101' },
-    })
-    // The same person after a reload is not asked again.
-    const later = openDesk(
-      service,
-      { initParams: { portalIds: '1101' } },
-      { environment: service.environment(reloaded(place)) },
-    )
-    await later.agent.initialize()
-    expect(chosen(later.journal)).toEqual([['1101', 30]])
-  },
-)
+verifies('FLOW-13', 'every selected profile is stored in the tab after the service accepted it', async service => {
+  const place = newTab()
+  const environment = service.environment(place)
+  const { agent } = openDesk(service, { initParams: { portalIds: '1001,1101' } }, { environment })
+  await agent.initialize()
+  await agent.selectPortal({ id: 1001 })
+  const support = { name: 'Premium member', id: 11, isLastUsedInPortal: false, portalId: '1001' }
+  expect(remembered(place)).toEqual({ [KEY]: support })
+  await agent.selectPortal({ id: 1101 })
+  service.faults.add({ kind: 'answer', route: 'PUT *', status: 500, times: 1 })
+  await expect(agent.selectUserProfile({ id: 30 })).rejects.toMatchObject({ code: 'PROFILE_PERSIST_FAILED' })
+  expect(remembered(place)).toEqual({ [KEY]: support })
+  await agent.selectUserProfile({ id: 30 })
+  expect(remembered(place)).toEqual({
+    [KEY]: support,
+    'v2_acmeselectedProfile-1101': { name: 'Private', id: 30, isLastUsedInPortal: false, portalId: '1101' },
+  })
+  // After a reload the same user is not asked again.
+  const later = openDesk(
+    service,
+    { initParams: { portalIds: '1101' } },
+    { environment: service.environment(reloaded(place)) },
+  )
+  await later.agent.initialize()
+  expect(chosen(later.journal)).toEqual([['1101', 30]])
+})
 
 verifies(
   'FLOW-13',
-  'the prefix is the first part of the endpoint’s path where the deployment has no identifier',
+  'the prefix is the first path segment of the endpoint if the deployment has no identifier',
   async service => {
     const place = newTab()
     service.faults.add({
@@ -181,7 +185,7 @@ verifies(
   },
 )
 
-verifies('FLOW-13', 'where there is no tab, one agent’s choice is no other’s', async service => {
+verifies('FLOW-13', 'outside a page agents do not share selections', async service => {
   const place = newProcess()
   const choose = async (agent: AiAgent, id: number) => {
     await agent.initialize()
@@ -195,40 +199,44 @@ verifies('FLOW-13', 'where there is no tab, one agent’s choice is no other’s
   expect([chosen(first.journal), chosen(second.journal)]).toEqual([[['1101', 30]], [['1101', 31]]])
 })
 
-verifies('ERR-02', 'a choice at the wrong gate, twice, or not in the list is INVALID_SELECTION', async service => {
-  const { agent, journal } = openDesk(service, {
-    initParams: { isDefaultAgent: 'true', departmentId: '1010', portalIds: '1001,1101' },
-  })
-  const refused = async (promise: Promise<void>) => {
-    const { pipelineCode, stage } = await rejection(promise)
-    return [pipelineCode, stage]
-  }
-  expect(await rejection(agent.selectPortal({ id: 1001 }))).toMatchObject({ code: 'NOT_INITIALIZED' })
-  await agent.initialize()
-  expect(await refused(agent.selectPortal({ id: 9999 }))).toEqual(['INVALID_SELECTION', 'portal'])
-  expect(await refused(agent.selectAgent({ agentId: 'desk' }))).toEqual(['INVALID_SELECTION', 'agent'])
-  expect(await refused(agent.selectUserProfile({ id: 11 }))).toEqual(['INVALID_SELECTION', 'profile'])
-  const first = agent.selectPortal({ id: 1001 })
-  expect(await refused(agent.selectPortal({ id: 1001 }))).toEqual(['INVALID_SELECTION', 'portal'])
-  await first
-  expect(journal.types).toEqual(['portalsAvailable', 'agentsAvailable'])
-  expect(await refused(agent.selectPortal({ id: 1101 }))).toEqual(['INVALID_SELECTION', 'portal'])
-  expect(await refused(agent.selectAgent({ agentId: 'desk-billing' }))).toEqual(['INVALID_SELECTION', 'agent'])
-  await agent.selectAgent({ agentId: 'desk-orders' })
-  expect(await refused(agent.selectAgent({ agentId: 'desk' }))).toEqual(['INVALID_SELECTION', 'agent'])
-  expect(await refused(agent.selectUserProfile({ id: 10 }))).toEqual(['INVALID_SELECTION', 'profile'])
-  // Invoices have one agent, who is taken, and profiles to choose from.
-  await agent.selectPortal({ id: 1101 })
-  const wrong = await rejection(agent.selectUserProfile({ id: 11 }))
-  expect(wrong).toMatchObject({
-    pipelineCode: 'INVALID_SELECTION',
-    stage: 'profile',
-    portal: { id: '1101' },
-    agent: { agentId: 'desk-billing' },
-  })
-  await agent.selectUserProfile({ id: 31 })
-  expect(chosen(journal)).toEqual([
-    ['1001', 11],
-    ['1101', 31],
-  ])
-})
+verifies(
+  'ERR-02',
+  'a choice at the wrong gate, a second choice, or one outside the list is INVALID_SELECTION',
+  async service => {
+    const { agent, journal } = openDesk(service, {
+      initParams: { isDefaultAgent: 'true', departmentId: '1010', portalIds: '1001,1101' },
+    })
+    const refused = async (promise: Promise<void>) => {
+      const { pipelineCode, stage } = await rejection(promise)
+      return [pipelineCode, stage]
+    }
+    expect(await rejection(agent.selectPortal({ id: 1001 }))).toMatchObject({ code: 'NOT_INITIALIZED' })
+    await agent.initialize()
+    expect(await refused(agent.selectPortal({ id: 9999 }))).toEqual(['INVALID_SELECTION', 'portal'])
+    expect(await refused(agent.selectAgent({ agentId: 'desk' }))).toEqual(['INVALID_SELECTION', 'agent'])
+    expect(await refused(agent.selectUserProfile({ id: 11 }))).toEqual(['INVALID_SELECTION', 'profile'])
+    const first = agent.selectPortal({ id: 1001 })
+    expect(await refused(agent.selectPortal({ id: 1001 }))).toEqual(['INVALID_SELECTION', 'portal'])
+    await first
+    expect(journal.types).toEqual(['portalsAvailable', 'agentsAvailable'])
+    expect(await refused(agent.selectPortal({ id: 1101 }))).toEqual(['INVALID_SELECTION', 'portal'])
+    expect(await refused(agent.selectAgent({ agentId: 'desk-billing' }))).toEqual(['INVALID_SELECTION', 'agent'])
+    await agent.selectAgent({ agentId: 'desk-orders' })
+    expect(await refused(agent.selectAgent({ agentId: 'desk' }))).toEqual(['INVALID_SELECTION', 'agent'])
+    expect(await refused(agent.selectUserProfile({ id: 10 }))).toEqual(['INVALID_SELECTION', 'profile'])
+    // Invoices has one agent, which is selected, and several profiles.
+    await agent.selectPortal({ id: 1101 })
+    const wrong = await rejection(agent.selectUserProfile({ id: 11 }))
+    expect(wrong).toMatchObject({
+      pipelineCode: 'INVALID_SELECTION',
+      stage: 'profile',
+      portal: { id: '1101' },
+      agent: { agentId: 'desk-billing' },
+    })
+    await agent.selectUserProfile({ id: 31 })
+    expect(chosen(journal)).toEqual([
+      ['1001', 11],
+      ['1101', 31],
+    ])
+  },
+)

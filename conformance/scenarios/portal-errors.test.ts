@@ -8,13 +8,13 @@ import type { Service } from '../wire.ts'
 
 const FLOW_B = { isDefaultAgent: 'true' }
 
-/** The next requests to a path fail. */
+/** Makes the next requests to a path fail. */
 const fail = (service: Service, route: string, times?: number) =>
   service.faults.add({ kind: 'answer', route, status: 500, ...(times !== undefined && { times }) })
 
 verifies(
   ['ERR-01', 'ERR-02', 'FLOW-23'],
-  'AUTH_TOKEN_REQUIRED: the token is gone when the portals are due',
+  'AUTH_TOKEN_REQUIRED: no token when the portals are loaded',
   async service => {
     let tokens = [service.control.issueToken({ subject: 'desk-agent' })]
     const auth = { getToken: async () => tokens.at(-1) ?? '' }
@@ -32,7 +32,7 @@ verifies(
 
 verifies(
   ['ERR-02', 'FLOW-22', 'FLOW-23'],
-  'PORTAL_FETCH_FAILED: any page of either list cannot be had',
+  'PORTAL_FETCH_FAILED: any page of either list cannot be loaded',
   async service => {
     const open = {
       people: () => openDesk(service).agent,
@@ -65,7 +65,7 @@ verifies(
 
 verifies(
   ['ERR-02', 'FLOW-23'],
-  'NO_PORTALS: the person and the agent have none in common, or the list is empty',
+  'NO_PORTALS: user and agent have no common portal, or the list is empty',
   async service => {
     const code = async (config: Parameters<typeof openDesk>[1], subject = 'desk-agent') =>
       rejection(openDesk(service, config, { subject }).agent.initialize())
@@ -77,28 +77,35 @@ verifies(
   },
 )
 
-verifies('ERR-02', 'DEPARTMENT_ID_REQUIRED: nobody names a department, or the portal has none', async service => {
-  const { agent: lost } = openDesk(service, { id: 'desk-nowhere', initParams: FLOW_B })
-  expect(await rejection(lost.initialize())).toMatchObject({ pipelineCode: 'DEPARTMENT_ID_REQUIRED', stage: 'portal' })
+verifies(
+  'ERR-02',
+  'DEPARTMENT_ID_REQUIRED: neither agent nor host names a department, or the portal has none',
+  async service => {
+    const { agent: lost } = openDesk(service, { id: 'desk-nowhere', initParams: FLOW_B })
+    expect(await rejection(lost.initialize())).toMatchObject({
+      pipelineCode: 'DEPARTMENT_ID_REQUIRED',
+      stage: 'portal',
+    })
 
-  const { agent, journal } = openDesk(service, { initParams: FLOW_B })
-  await agent.initialize()
-  service.faults.add({
-    kind: 'answer',
-    route: `GET ${paths.portalDetails(1001)}`,
-    status: 200,
-    body: { portal: [{ id: 1001, name: 'Support' }] },
-  })
-  const error = await rejection(agent.selectPortal({ id: 1001 }))
-  expect(error).toMatchObject({ pipelineCode: 'DEPARTMENT_ID_REQUIRED', stage: 'agent', portal: { id: 1001 } })
-  // Another portal may still be chosen.
-  await agent.selectPortal({ id: 1003 })
-  expect(journal.of('initialized')).toMatchObject([{ portal: { id: 1003 } }])
-})
+    const { agent, journal } = openDesk(service, { initParams: FLOW_B })
+    await agent.initialize()
+    service.faults.add({
+      kind: 'answer',
+      route: `GET ${paths.portalDetails(1001)}`,
+      status: 200,
+      body: { portal: [{ id: 1001, name: 'Support' }] },
+    })
+    const error = await rejection(agent.selectPortal({ id: 1001 }))
+    expect(error).toMatchObject({ pipelineCode: 'DEPARTMENT_ID_REQUIRED', stage: 'agent', portal: { id: 1001 } })
+    // Another portal can still be selected.
+    await agent.selectPortal({ id: 1003 })
+    expect(journal.of('initialized')).toMatchObject([{ portal: { id: 1003 } }])
+  },
+)
 
 verifies(
   ['ERR-02', 'FLOW-10', 'FLOW-26'],
-  'PORTAL_DETAILS_FAILED goes first, and leaves the gate open',
+  'PORTAL_DETAILS_FAILED is reported before profile errors and leaves the gate open',
   async service => {
     const { agent, journal } = openDesk(service)
     await agent.initialize()
@@ -119,10 +126,10 @@ verifies(
   },
 )
 
-verifies(['ERR-02', 'FLOW-10'], 'PROFILE_FETCH_FAILED: the profiles cannot be had', async service => {
+verifies(['ERR-02', 'FLOW-10'], 'PROFILE_FETCH_FAILED: the profiles cannot be loaded', async service => {
   const { agent, journal } = openDesk(service, { id: 'desk-members' })
   await agent.initialize()
-  // The portal is taken at once, being the only one that is open to the person.
+  // The portal is auto-selected as the only one that the user may enter.
   expect(chosen(journal)).toEqual([[1001, 11]])
   const { agent: other } = openDesk(service)
   await other.initialize()
@@ -133,7 +140,7 @@ verifies(['ERR-02', 'FLOW-10'], 'PROFILE_FETCH_FAILED: the profiles cannot be ha
   expect(other.getIsInitialized()).toBe(true)
 })
 
-verifies('ERR-02', 'a portal that is not open to the person fails with what the service said', async service => {
+verifies('ERR-02', 'a portal that the user may not enter fails with the error of the service', async service => {
   const { agent } = openDesk(service, { initParams: { portalIds: '1004,1001' } })
   await agent.initialize()
   const error = await rejection(agent.selectPortal({ id: 1004 }))
@@ -141,7 +148,7 @@ verifies('ERR-02', 'a portal that is not open to the person fails with what the 
   expect(error.message).toContain('not for this user')
 })
 
-verifies(['ERR-02', 'FLOW-10'], 'NO_AGENTS_FOR_PORTAL: there is none, or the list cannot be had', async service => {
+verifies(['ERR-02', 'FLOW-10'], 'NO_AGENTS_FOR_PORTAL: the list is empty or cannot be loaded', async service => {
   const { agent, journal } = openDesk(service, { id: 'desk-nowhere', initParams: { ...FLOW_B, departmentId: '1010' } })
   await agent.initialize()
   const none = await rejection(agent.selectPortal({ id: 1102 }))
@@ -154,28 +161,24 @@ verifies(['ERR-02', 'FLOW-10'], 'NO_AGENTS_FOR_PORTAL: there is none, or the lis
   expect(journal.types).toEqual(['portalsAvailable', 'profilesAvailable'])
 })
 
-verifies(
-  ['ERR-01', 'ERR-02', 'FLOW-10'],
-  'PROFILE_PERSIST_FAILED: the service does not take the profile',
-  async service => {
-    const { agent, journal } = openDesk(service, { initParams: { ...FLOW_B, portalIds: '1001' } })
-    await agent.initialize()
-    fail(service, 'PUT *', 1)
-    const error = await rejection(agent.selectAgent({ agentId: 'desk-orders' }))
-    expect(error).toMatchObject({
-      pipelineCode: 'PROFILE_PERSIST_FAILED',
-      stage: 'profile',
-      portal: { id: '1001' },
-      agent: { agentId: 'desk-orders' },
-      cause: { status: 500, method: 'PUT' },
-    })
-    expect(agent.getIsInitialized()).toBe(false)
-    await agent.selectAgent({ agentId: 'desk' })
-    expect(journal.of('initialized')).toMatchObject([{ agent: { agentId: 'desk' }, profile: { id: 11 } }])
-  },
-)
+verifies(['ERR-01', 'ERR-02', 'FLOW-10'], 'PROFILE_PERSIST_FAILED: the service rejects the profile', async service => {
+  const { agent, journal } = openDesk(service, { initParams: { ...FLOW_B, portalIds: '1001' } })
+  await agent.initialize()
+  fail(service, 'PUT *', 1)
+  const error = await rejection(agent.selectAgent({ agentId: 'desk-orders' }))
+  expect(error).toMatchObject({
+    pipelineCode: 'PROFILE_PERSIST_FAILED',
+    stage: 'profile',
+    portal: { id: '1001' },
+    agent: { agentId: 'desk-orders' },
+    cause: { status: 500, method: 'PUT' },
+  })
+  expect(agent.getIsInitialized()).toBe(false)
+  await agent.selectAgent({ agentId: 'desk' })
+  expect(journal.of('initialized')).toMatchObject([{ agent: { agentId: 'desk' }, profile: { id: 11 } }])
+})
 
-verifies(['FLOW-10', 'FLOW-26'], 'a profile that is refused can be chosen again', async service => {
+verifies(['FLOW-10', 'FLOW-26'], 'a rejected profile can be selected again', async service => {
   const { agent, journal } = openDesk(service, { initParams: { portalIds: '1101' } })
   await agent.initialize()
   fail(service, 'PUT *', 1)
@@ -192,7 +195,7 @@ verifies(['FLOW-10', 'FLOW-26'], 'a profile that is refused can be chosen again'
 
 verifies(
   'FLOW-23',
-  'every automatic step before the first gate rejects initialize(), and the next one starts clean',
+  'a failing automatic step before the first gate rejects initialize(), and the next run starts clean',
   async service => {
     const failing = async (route: string, code: string, config: Parameters<typeof openDesk>[1]) => {
       const { agent, journal } = openDesk(service, config)

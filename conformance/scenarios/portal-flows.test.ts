@@ -1,12 +1,12 @@
 import { paths } from '@aiagent/protocol'
 import { expect } from 'vitest'
-import { chosen, idsOf, LISTS, openDesk, persisted, portalRequests, sessionAgents, timesAsked } from '../desk.ts'
+import { chosen, countRequests, idsOf, LISTS, openDesk, persisted, portalRequests, sessionAgents } from '../desk.ts'
 import { Journal } from '../journal.ts'
 import { verifies } from '../verifies.ts'
 
 verifies(
   ['FLOW-01', 'FLOW-26', 'EVT-02'],
-  'a portal, then a profile: nothing opens before both are chosen',
+  'no session or chat is opened before portal and profile are chosen',
   async service => {
     const { agent, journal } = openDesk(service, { initParams: { portalIds: '1101,1002' } })
     await agent.initialize()
@@ -24,13 +24,13 @@ verifies(
     expect([sessionAgents(service), service.openings]).toEqual([[], []])
     await agent.connect()
     expect([sessionAgents(service), service.openings.length]).toEqual([['desk'], 1])
-    // Everything of the pipeline went before.
+    // All pipeline requests come first.
     const lines = service.control.requests().map(({ path }) => path)
     expect(lines.findLastIndex(path => path.includes('/portalmgr/'))).toBeLessThan(lines.indexOf(paths.session('desk')))
   },
 )
 
-verifies('FLOW-26', 'a second initialize() at a gate asks for nothing and tells nothing', async service => {
+verifies('FLOW-26', 'a second initialize() at a gate makes no request and emits nothing', async service => {
   const { agent, journal } = openDesk(service)
   await Promise.all([agent.initialize(), agent.initialize()])
   const before = service.control.requests().length
@@ -42,7 +42,7 @@ verifies('FLOW-26', 'a second initialize() at a gate asks for nothing and tells 
   expect(chosen(journal)).toEqual([[1002, 20]])
 })
 
-verifies('EVT-01', 'initialized tells what was chosen, and what could be chosen instead', async service => {
+verifies('EVT-01', 'initialized carries the choices and the alternatives', async service => {
   const { agent, journal } = openDesk(service, { context: { vendor_portal_id: 1001 } }, { subject: 'desk-supervisor' })
   await agent.initialize()
   expect(journal.of('initialized')).toEqual([
@@ -65,19 +65,15 @@ verifies('EVT-01', 'initialized tells what was chosen, and what could be chosen 
   ])
 })
 
-verifies(
-  'INIT-01',
-  'portals are those of the person that the agent serves too, in the order of the list',
-  async service => {
-    const { agent, journal } = openDesk(service)
-    await agent.initialize()
-    const [offer] = journal.of('portalsAvailable')
-    expect(idsOf(offer?.portals)).toEqual([1001, 1002, 1101])
-    expect([timesAsked(service, LISTS.my), timesAsked(service, LISTS.all)]).toEqual([1, 0])
-  },
-)
+verifies('INIT-01', 'portals are the user’s portals that the agent serves, in the order of the list', async service => {
+  const { agent, journal } = openDesk(service)
+  await agent.initialize()
+  const [offer] = journal.of('portalsAvailable')
+  expect(idsOf(offer?.portals)).toEqual([1001, 1002, 1101])
+  expect([countRequests(service, LISTS.my), countRequests(service, LISTS.all)]).toEqual([1, 0])
+})
 
-verifies('INIT-01', '`agentid` changes neither whose details are fetched nor what is offered', async service => {
+verifies('INIT-01', '`agentid` changes neither the loaded details nor the offered portals', async service => {
   for (const initParams of [{ agentid: 'desk-elsewhere' }, { agentId: 'desk-elsewhere' }]) {
     const { agent, journal } = openDesk(service, { initParams })
     await agent.initialize()
@@ -101,11 +97,11 @@ verifies('INIT-01', 'a list of several pages is offered as one', async service =
 
 verifies(
   ['INIT-08', 'EVT-02', 'FLOW-26'],
-  'an agent is picked in a portal: its id names the session and what the host is told',
+  'the agent selected in a portal is used for session and events',
   async service => {
     const { agent, journal } = openDesk(service, { initParams: { isDefaultAgent: ' TRUE ' } })
     await agent.initialize()
-    // Those of the agent's department, whatever portals the agent names.
+    // The portals of the agent's department, regardless of the agent's portal list.
     expect(idsOf(journal.of('portalsAvailable')[0]?.portals)).toEqual([1001, 1002, 1003])
     await agent.selectPortal({ id: 1001 })
     expect(journal.of('agentsAvailable')).toEqual([
@@ -127,7 +123,7 @@ verifies(
   },
 )
 
-verifies('INIT-08', 'the only agent of a portal is taken without asking', async service => {
+verifies('INIT-08', 'the only agent of a portal is auto-selected', async service => {
   const { agent, journal } = openDesk(service, { initParams: { isDefaultAgent: 'true' } })
   await agent.initialize()
   await agent.selectPortal({ id: 1003 })
@@ -135,26 +131,22 @@ verifies('INIT-08', 'the only agent of a portal is taken without asking', async 
   expect(journal.of('initialized')).toMatchObject([{ agent: { agentId: 'desk-orders' }, availableProfiles: [] }])
 })
 
-verifies(
-  'INIT-02',
-  '`departmentId` stands in for a missing department of the agent, and for nothing else',
-  async service => {
-    const offered = async (id: string, initParams: Record<string, string>) => {
-      const { agent, journal } = openDesk(service, { id, initParams: { isDefaultAgent: 'true', ...initParams } })
-      await agent.initialize()
-      return idsOf(journal.of('portalsAvailable')[0]?.portals)
-    }
-    expect(await offered('desk-nowhere', { departmentId: ' 1010 ' })).toEqual([1101, 1102])
-    expect(await offered('desk-nowhere', { departmentid: '999' })).toEqual([1001, 1002, 1003])
-    expect(await offered('desk', { departmentId: '1010' })).toEqual([1001, 1002, 1003])
-  },
-)
+verifies('INIT-02', '`departmentId` replaces only a missing department of the agent', async service => {
+  const offered = async (id: string, initParams: Record<string, string>) => {
+    const { agent, journal } = openDesk(service, { id, initParams: { isDefaultAgent: 'true', ...initParams } })
+    await agent.initialize()
+    return idsOf(journal.of('portalsAvailable')[0]?.portals)
+  }
+  expect(await offered('desk-nowhere', { departmentId: ' 1010 ' })).toEqual([1101, 1102])
+  expect(await offered('desk-nowhere', { departmentid: '999' })).toEqual([1001, 1002, 1003])
+  expect(await offered('desk', { departmentId: '1010' })).toEqual([1001, 1002, 1003])
+})
 
 verifies(
   'INIT-03',
-  '`portalIds` need no list: minimal portals are offered, and the chosen one gets its name',
+  '`portalIds` need no list call: minimal portals are offered, and the details of the chosen one are loaded',
   async service => {
-    // Also those that the agent does not serve.
+    // Including portals that the agent does not serve.
     const { agent, journal } = openDesk(service, { initParams: { portalids: ' 1002, ,1003 ' } })
     await agent.initialize()
     expect(journal.of('portalsAvailable')).toEqual([{ portals: [{ id: '1002' }, { id: '1003' }] }])
@@ -162,7 +154,7 @@ verifies(
     expect(portalRequests(service).flatMap(({ path }) => (path === paths.userDetails() ? [] : path))).toEqual(
       expect.arrayContaining([paths.portalDetails(1002), paths.userProfiles(1002), paths.selectUserProfile(1002, 20)]),
     )
-    expect([timesAsked(service, LISTS.my), timesAsked(service, LISTS.all)]).toEqual([0, 0])
+    expect([countRequests(service, LISTS.my), countRequests(service, LISTS.all)]).toEqual([0, 0])
     expect(journal.of('initialized')).toMatchObject([
       {
         portal: { id: '1002', name: 'Installation' },
@@ -172,7 +164,7 @@ verifies(
   },
 )
 
-verifies('INIT-03', '`portalIds` make a portal agent of one that names no portals', async service => {
+verifies('INIT-03', '`portalIds` start the pipeline for an agent without portals', async service => {
   const { agent, journal } = openDesk(service, { id: 'desk-nowhere', initParams: { portalIds: '1002' } })
   await agent.initialize()
   expect(chosen(journal)).toEqual([['1002', 20]])
@@ -180,19 +172,19 @@ verifies('INIT-03', '`portalIds` make a portal agent of one that names no portal
 
 verifies(
   ['REST-03', 'INIT-05', 'FLOW-06'],
-  'customers get the customers’ list, the portal’s own profile, and nothing is told to the service',
+  'customers get the customer list and the portal’s profile, which is not persisted',
   async service => {
     const agent = service.newAgent({ id: 'selfservice' })
     const journal = new Journal(agent)
     await agent.initialize()
     expect(idsOf(journal.of('portalsAvailable')[0]?.portals)).toEqual([1001, 1003])
     expect(service.requestsTo(LISTS.all).map(({ query }) => query['departmentId'])).toEqual(['999'])
-    expect(timesAsked(service, LISTS.my)).toBe(0)
+    expect(countRequests(service, LISTS.my)).toBe(0)
     await agent.selectPortal({ id: 1001 })
     expect(journal.of('initialized')).toMatchObject([{ profile: { id: 11 }, availableProfiles: [{ id: 11 }] }])
     expect(service.requestsTo(paths.userProfiles(1001))).toEqual([])
     expect(persisted(service)).toEqual([])
-    // Nobody signed in, so nobody is asked for.
+    // Without a signed-in user no user details are requested.
     expect(service.requestsTo(paths.customerDetails())).toEqual([])
     expect(service.requestsTo(paths.userDetails())).toEqual([])
     expect(agent.getUserDetails()).toBeNull()
@@ -201,7 +193,7 @@ verifies(
 
 verifies(
   ['INIT-05', 'FLOW-06'],
-  'a customer who signed in is known by the customer’s details, and a user by the user’s',
+  'customer details are loaded for a signed-in customer, and user details for a user',
   async service => {
     const orders = openDesk(service, { id: 'orders', initParams: { portalIds: '1003' } }, { subject: 'customer' })
     await orders.agent.initialize()
@@ -212,11 +204,13 @@ verifies(
     const desk = openDesk(service, { initParams: { portalIds: '1002' } })
     await desk.agent.initialize()
     expect(desk.agent.getUserDetails()).toMatchObject({ id: 'desk-agent' })
-    expect([timesAsked(service, paths.customerDetails()), timesAsked(service, paths.userDetails())]).toEqual([1, 1])
+    expect([countRequests(service, paths.customerDetails()), countRequests(service, paths.userDetails())]).toEqual([
+      1, 1,
+    ])
   },
 )
 
-verifies('INIT-05', '`authType` says whose profiles hold where the agent leaves it open', async service => {
+verifies('INIT-05', '`authType` selects the profile mode if the agent has no user type', async service => {
   const entered = async (authType: string | undefined, id = 'desk-anyone') => {
     const before = service.control.requests().length
     const initParams = { portalIds: '1002', ...(authType !== undefined && { authType }) }
@@ -240,7 +234,7 @@ verifies('INIT-05', '`authType` says whose profiles hold where the agent leaves 
   expect(await entered('customer', 'desk')).toEqual(asCustomer)
 })
 
-verifies('FLOW-06', 'details of a person that cannot be had cost nothing but that knowledge', async service => {
+verifies('FLOW-06', 'missing user details do not fail initialization', async service => {
   service.faults.add({ kind: 'answer', route: `GET ${paths.userDetails()}`, status: 500 })
   const { agent } = openDesk(service, { context: { vendor_portal_id: '1002' } })
   await agent.initialize()

@@ -1,14 +1,14 @@
 import { ApiHelper } from '@aiagent/client'
 import { paths } from '@aiagent/protocol'
 import { expect } from 'vitest'
-import { chosen, idsOf, LISTS, openDesk, persisted, portalRequests, timesAsked } from '../desk.ts'
+import { chosen, countRequests, idsOf, LISTS, openDesk, persisted, portalRequests } from '../desk.ts'
 import { newProcess, newTab, type Place, reloaded } from '../tab.ts'
 import { verifies } from '../verifies.ts'
 import type { SeenRequest, Service } from '../wire.ts'
 
 const ENTER_SUPPORT = { context: { vendor_portal_id: '1001' } }
 
-/** The calls by which somebody enters a portal: list, details, profiles, PUT, and who that is. */
+/** The calls of entering a portal: list, details, profiles, PUT and user details. */
 const portalCalls = (service: Service, portal = 1001, profile = 11): Record<string, SeenRequest[]> => ({
   list: service.requestsTo(LISTS.my),
   details: service.requestsTo(paths.portalDetails(portal)),
@@ -20,27 +20,31 @@ const portalCalls = (service: Service, portal = 1001, profile = 11): Record<stri
 const countsOf = (calls: Record<string, SeenRequest[]>) =>
   Object.fromEntries(Object.entries(calls).map(([name, requests]) => [name, requests.length]))
 
-verifies('REST-04', 'the chosen profile is told by a PUT without a body, and any 2xx will do', async service => {
-  const { agent } = openDesk(service, ENTER_SUPPORT)
-  await agent.initialize()
-  const [put] = service.requestsTo(paths.selectUserProfile(1001, 11))
-  expect(put).toMatchObject({
-    method: 'PUT',
-    query: { $lang: 'en-us' },
-    headers: { authorization: expect.stringMatching(/^Bearer \S+$/), 'accept-language': 'en-us' },
-  })
-  expect(put?.body ?? '').toBe('')
-  for (const status of [200, 202, 204]) {
-    service.faults.add({ kind: 'answer', route: 'PUT *', status, times: 1, ...(status === 200 && { body: '<ok' }) })
-    const next = openDesk(service, ENTER_SUPPORT)
-    await next.agent.initialize()
-    expect(chosen(next.journal)).toEqual([[1001, 11]])
-  }
-})
+verifies(
+  'REST-04',
+  'the selected profile is persisted by a PUT without a body, and any 2xx is success',
+  async service => {
+    const { agent } = openDesk(service, ENTER_SUPPORT)
+    await agent.initialize()
+    const [put] = service.requestsTo(paths.selectUserProfile(1001, 11))
+    expect(put).toMatchObject({
+      method: 'PUT',
+      query: { $lang: 'en-us' },
+      headers: { authorization: expect.stringMatching(/^Bearer \S+$/), 'accept-language': 'en-us' },
+    })
+    expect(put?.body ?? '').toBe('')
+    for (const status of [200, 202, 204]) {
+      service.faults.add({ kind: 'answer', route: 'PUT *', status, times: 1, ...(status === 200 && { body: '<ok' }) })
+      const next = openDesk(service, ENTER_SUPPORT)
+      await next.agent.initialize()
+      expect(chosen(next.journal)).toEqual([[1001, 11]])
+    }
+  },
+)
 
 verifies(
   ['REST-05', 'FLOW-01'],
-  'each call carries the agent’s language as the rules map it, and the token in its form',
+  'each call carries the agent’s mapped language, and the token in its form',
   async service => {
     for (const [id, lang, header] of [
       ['desk', 'en-us', 'en-us'],
@@ -76,7 +80,7 @@ verifies(
 
 verifies(
   'INIT-04',
-  'the template goes with every call of the portal manager, by the first name that is not blank',
+  'the template is sent with every portal manager call, from the first name that is not blank',
   async service => {
     const templateOf = async (initParams: Record<string, string>) => {
       const seen = portalRequests(service).length
@@ -94,12 +98,12 @@ verifies(
   },
 )
 
-verifies('INIT-04', 'the customers’ list carries the template too', async service => {
+verifies('INIT-04', 'the customer list call carries the template too', async service => {
   await service.newAgent({ id: 'selfservice', initParams: { templateName: 'short' } }).initialize()
   expect(service.requestsTo(LISTS.all).map(({ query }) => query['shortUrlTemplate'])).toEqual(['short'])
 })
 
-verifies('REST-06', 'lists are kept for the tab, by language, department and person', async service => {
+verifies('REST-06', 'lists are cached for the tab, by language, department and user', async service => {
   const tab = newTab()
   const enter = async (config: Parameters<typeof openDesk>[1], subject = 'desk-agent') => {
     const person = { subject, environment: service.environment(reloaded(tab)) }
@@ -107,28 +111,28 @@ verifies('REST-06', 'lists are kept for the tab, by language, department and per
     await agent.initialize()
     return idsOf(journal.of('portalsAvailable')[0]?.portals)
   }
-  const asked = () => timesAsked(service, LISTS.my)
+  const asked = () => countRequests(service, LISTS.my)
   expect(await enter({})).toEqual([1001, 1002, 1101])
   expect(await enter({})).toEqual([1001, 1002, 1101])
   expect(asked()).toBe(1)
   expect(await enter({ id: 'desk-british' })).toEqual([1001, 1002, 1101])
   expect(asked()).toBe(2)
-  // Another person's portals are others.
+  // Another user has other portals.
   expect(await enter({ id: 'desk-members' }, 'desk-supervisor')).toEqual([1001, 1004])
   expect(asked()).toBe(3)
 })
 
-verifies('REST-06', 'the customers’ list is kept by department', async service => {
+verifies('REST-06', 'the customer list is cached by department', async service => {
   const environment = service.environment(newTab())
   for (let time = 0; time < 2; time++) await service.newAgent({ id: 'selfservice' }, environment).initialize()
   expect(service.requestsTo(LISTS.all).map(({ query }) => query['departmentId'])).toEqual(['999'])
 })
 
-verifies('INIT-07', '`userid` tells kept lists apart, in either spelling', async service => {
+verifies('INIT-07', '`userid` separates cached lists, in either spelling', async service => {
   const environment = service.environment(newTab())
   const enter = async (initParams: Record<string, string>) => {
     await openDesk(service, { initParams }, { environment }).agent.initialize()
-    return timesAsked(service, LISTS.my)
+    return countRequests(service, LISTS.my)
   }
   expect(await enter({})).toBe(1)
   expect(await enter({ userid: 'first' })).toBe(2)
@@ -138,7 +142,7 @@ verifies('INIT-07', '`userid` tells kept lists apart, in either spelling', async
   expect(service.requestsTo(LISTS.my).flatMap(({ query }) => Object.keys(query))).not.toContain('userid')
 })
 
-verifies('FLOW-14', 'after the PUT the kept profiles are forgotten; a PUT that fails leaves them', async service => {
+verifies('FLOW-14', 'the PUT invalidates the cached profiles; a failed PUT keeps them', async service => {
   const tab = newTab()
   const cached = () => entriesOf(tab).filter(key => key.includes('getUserProfiles'))
   const { agent } = openDesk(service, { initParams: { portalIds: '1101' } }, { environment: service.environment(tab) })
@@ -151,7 +155,7 @@ verifies('FLOW-14', 'after the PUT the kept profiles are forgotten; a PUT that f
   expect(cached()).toEqual([])
 })
 
-verifies('FLOW-18', 'with the cache on, what a tab knows is not asked for again', async service => {
+verifies('FLOW-18', 'with the cache on, cached responses are not requested again', async service => {
   const tab = newTab()
   for (let time = 0; time < 2; time++) {
     const { agent, journal } = openDesk(service, ENTER_SUPPORT, { environment: service.environment(reloaded(tab)) })
@@ -159,38 +163,38 @@ verifies('FLOW-18', 'with the cache on, what a tab knows is not asked for again'
     expect(chosen(journal)).toEqual([[1001, 11]])
   }
   expect(countsOf(portalCalls(service))).toEqual({ list: 1, details: 1, profiles: 1, put: 2, user: 2 })
-  expect(timesAsked(service, paths.deploymentInfo())).toBe(1)
-  expect(timesAsked(service, paths.agentDetails('desk'))).toBe(1)
+  expect(countRequests(service, paths.deploymentInfo())).toBe(1)
+  expect(countRequests(service, paths.agentDetails('desk'))).toBe(1)
 })
 
 for (const [where, newPlace] of [
   ['a tab', newTab],
   ['a process', newProcess],
 ] as const)
-  verifies('FLOW-18', `with the cache off nothing is kept in ${where} but in the agent itself`, async service => {
+  verifies('FLOW-18', `with the cache off nothing is cached in ${where}`, async service => {
     const place = newPlace()
     const environment = service.environment(place)
     const cache = { enabled: false }
     const { agent } = openDesk(service, { ...ENTER_SUPPORT, cache }, { environment })
     await agent.initialize()
-    // Not even within one agent: another run asks for all of it again.
+    // Not even within one agent: another run requests everything again.
     await service.through(agent.restartPortalInitializer())
     expect(countsOf(portalCalls(service))).toEqual({ list: 2, details: 2, profiles: 2, put: 2, user: 2 })
     await agent.setContext({ plan: 'gold' })
     const second = openDesk(service, { ...ENTER_SUPPORT, cache }, { environment })
     await second.agent.initialize()
     expect(countsOf(portalCalls(service))).toEqual({ list: 3, details: 3, profiles: 3, put: 3, user: 3 })
-    expect(timesAsked(service, paths.deploymentInfo())).toBe(2)
-    expect(timesAsked(service, paths.agentDetails('desk'))).toBe(2)
+    expect(countRequests(service, paths.deploymentInfo())).toBe(2)
+    expect(countRequests(service, paths.agentDetails('desk'))).toBe(2)
     expect(second.agent.getContext()).toEqual({ vendor_portal_id: '1001' })
     expect(agent.getContext()).toEqual({ vendor_portal_id: '1001', plan: 'gold' })
-    // The chosen profile is the host's pages' own, and no cache.
+    // The selected profile is shared with the host's pages and is not a cache.
     expect(entriesOf(place)).toEqual(
       where === 'a tab' ? ['aiagent_owner_v2_acmeselectedProfile-1001', 'v2_acmeselectedProfile-1001'] : [],
     )
   })
 
-verifies('FLOW-18', 'the anonymous token has its own switch', async service => {
+verifies('FLOW-18', 'the anonymous token has its own cache switch', async service => {
   const tab = newTab()
   const tokensFor = async (tokenCache: boolean) => {
     const tokens = () => service.control.requests().filter(({ path }) => path.endsWith('/token')).length
@@ -202,12 +206,12 @@ verifies('FLOW-18', 'the anonymous token has its own switch', async service => {
   expect(await tokensFor(true)).toBeGreaterThan(0)
   expect(await tokensFor(true)).toBe(0)
   expect(await tokensFor(false)).toBeGreaterThan(0)
-  expect(timesAsked(service, paths.deploymentInfo())).toBe(3)
+  expect(countRequests(service, paths.deploymentInfo())).toBe(3)
 })
 
 verifies(
   'FLOW-15',
-  'the profiles of a completed run are kept for each portal and person, and all go with a change',
+  'profiles of a completed run are cached for each portal and user, and a profile change clears them all',
   async service => {
     const tab = newTab()
     const kept = () => entriesOf(tab).filter(key => key.startsWith('vendor_profiles_'))
@@ -222,30 +226,30 @@ verifies(
     expect(kept()).toEqual([expect.stringMatching(/^vendor_profiles_desk_1001_/)])
     await agent.selectUserProfile({ id: 30 })
     expect(kept()).toHaveLength(2)
-    const asked = timesAsked(service, paths.userProfiles(1001))
+    const asked = countRequests(service, paths.userProfiles(1001))
     await agent.selectPortal({ id: 1001 })
-    expect(timesAsked(service, paths.userProfiles(1001))).toBe(asked)
+    expect(countRequests(service, paths.userProfiles(1001))).toBe(asked)
     await service.through(agent.updateUserProfile({ id: 12, name: 'Business' }))
     expect([kept(), entriesOf(tab).filter(key => key.includes('getUserProfiles'))]).toEqual([[], []])
     expect(persisted(service)).toEqual(['1001/11', '1101/30', '1001/11', '1001/12'])
     await service.through(agent.selectPortal({ id: 1001 }))
-    expect(timesAsked(service, paths.userProfiles(1001))).toBe(asked + 1)
+    expect(countRequests(service, paths.userProfiles(1001))).toBe(asked + 1)
     expect(chosen(journal).at(-1)).toEqual(['1001', 12])
   },
 )
 
-/** The names of everything that a place's store has. */
+/** All keys of a tab's or process's store. */
 function entriesOf({ sessionStorage: store }: Place): string[] {
   return Array.from({ length: store?.length ?? 0 }, (_, index) => store?.key(index) ?? '')
 }
 
 verifies(
   'REST-05',
-  'setLanguage() holds for every later call, and a call has no language of its own',
+  'setLanguage() applies to every later call, and there is no language option for a single call',
   async service => {
     const getToken = () => service.control.issueToken({ subject: 'desk-agent' })
     const api = new ApiHelper({ apiDomain: service.endpoint, getToken }, service.environment())
-    // The types refuse it; a script may try all the same.
+    // The types reject it; JavaScript may still pass it.
     const other: object = { language: 'fr-fr' }
     const languages = async (code: string) => {
       const before = service.control.requests().length
@@ -269,10 +273,10 @@ verifies(
 
 verifies(
   ['OWN-23', 'REST-05', 'REST-06'],
-  'the language that the host chose goes before the agent’s own, and each language has its own kept lists',
+  'the host’s language overrides the agent’s, and lists are cached for each language',
   async service => {
     const { agent } = openDesk(service, { id: 'desk-british', ...ENTER_SUPPORT })
-    /** The languages of the calls that were made, list call first. */
+    /** Languages of the calls, list call first. */
     const languages = async (act: () => Promise<void>) => {
       const before = service.control.requests().length
       await service.through(act())
@@ -287,7 +291,7 @@ verifies(
     agent.setLanguage(null)
     expect(await languages(() => agent.restartPortalInitializer())).toEqual(Array(3).fill('en-gb en-us'))
     agent.setLanguage('fr-CA')
-    // The choice of a profile has emptied the lists of profiles, in every language.
+    // The profile selection invalidated the profile lists in every language.
     expect(await languages(() => agent.restartPortalInitializer())).toEqual([undefined, undefined, 'fr-ca fr-ca'])
     agent.setLanguage('de-DE')
     expect(await languages(() => agent.restartPortalInitializer())).toEqual(Array(3).fill('de-de de-de'))

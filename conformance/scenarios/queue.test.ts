@@ -7,53 +7,45 @@ import { verifies } from '../verifies.ts'
 const numbered = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, index) => `message ${from + index}`)
 
-verifies(
-  'FLOW-04',
-  'send() while disconnected queues up to maxQueueSize and refuses what is beyond it',
-  async service => {
-    const agent = service.newAgent({ maxQueueSize: 5 })
-    const journal = new Journal(agent)
-    await agent.initialize()
-    for (const text of numbered(0, 5)) await agent.send(text)
-    expect(agent.getQueueSize()).toBe(5)
+verifies('FLOW-04', 'send() while disconnected queues up to maxQueueSize and rejects beyond it', async service => {
+  const agent = service.newAgent({ maxQueueSize: 5 })
+  const journal = new Journal(agent)
+  await agent.initialize()
+  for (const text of numbered(0, 5)) await agent.send(text)
+  expect(agent.getQueueSize()).toBe(5)
 
-    const refused = agent.send({ content: 'one too many', messageId: 'mine' })
-    await expect(refused).rejects.toBeInstanceOf(MessageError)
-    await expect(refused).rejects.toMatchObject({
-      reason: 'queue_full',
-      messageId: 'mine',
-      message: expect.stringContaining('maxQueueSize'),
-    })
+  const refused = agent.send({ content: 'one too many', messageId: 'mine' })
+  await expect(refused).rejects.toBeInstanceOf(MessageError)
+  await expect(refused).rejects.toMatchObject({
+    reason: 'queue_full',
+    messageId: 'mine',
+    message: expect.stringContaining('maxQueueSize'),
+  })
 
-    // The refused one has left no trace, and nothing that waited is lost.
-    expect(agent.getQueueSize()).toBe(5)
-    expect(agent.getTranscript().map(({ message }) => message.content)).toEqual(numbered(0, 5))
-    expect(journal.of('transcriptUpdate')).toHaveLength(5)
-    await agent.connect()
-    await service.until(() => journal.answers.length === 5)
-    expect(service.said()).toEqual(numbered(0, 5))
-    await agent.send('room again')
-    await eventually(() => service.said().length === 6)
-  },
-)
+  // The rejected message leaves no trace, and no queued message is lost.
+  expect(agent.getQueueSize()).toBe(5)
+  expect(agent.getTranscript().map(({ message }) => message.content)).toEqual(numbered(0, 5))
+  expect(journal.of('transcriptUpdate')).toHaveLength(5)
+  await agent.connect()
+  await service.until(() => journal.answers.length === 5)
+  expect(service.said()).toEqual(numbered(0, 5))
+  await agent.send('room again')
+  await eventually(() => service.said().length === 6)
+})
 
-verifies(
-  'FLOW-04',
-  'send() during an outage queues, and the messages leave when the chat is open again',
-  async service => {
-    const agent = await service.connectedAgent({ maxQueueSize: 2, baseReconnectDelay: 5, maxReconnectDelay: 5 })
-    service.control.dropSockets()
-    await eventually(() => !agent.isConnected())
-    const ids = await Promise.allSettled([agent.send('first'), agent.send('second'), agent.send('third')])
-    expect(ids.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
-    await service.until(() => service.said().length === 2)
-    expect(service.said()).toEqual(['first', 'second'])
-  },
-)
+verifies('FLOW-04', 'messages sent during an outage are queued and sent when the chat is open again', async service => {
+  const agent = await service.connectedAgent({ maxQueueSize: 2, baseReconnectDelay: 5, maxReconnectDelay: 5 })
+  service.control.dropSockets()
+  await eventually(() => !agent.isConnected())
+  const ids = await Promise.allSettled([agent.send('first'), agent.send('second'), agent.send('third')])
+  expect(ids.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected'])
+  await service.until(() => service.said().length === 2)
+  expect(service.said()).toEqual(['first', 'second'])
+})
 
 verifies(
   'FLOW-05',
-  'a flush sends bursts of 16 with 5 ms between them, and after a late wake-up what the time allows',
+  'a flush sends bursts of 16 with 5 ms between them, and after a late wake-up as many as the elapsed time allows',
   async service => {
     const agent = service.newAgent()
     const journal = new Journal(agent)
@@ -61,7 +53,7 @@ verifies(
     for (const text of numbered(0, 300)) await agent.send(text)
     await agent.connect()
     const arrived = async (count: number) => {
-      await eventually(() => service.said().length >= count, `that ${count} messages arrive`)
+      await eventually(() => service.said().length >= count, `${count} messages arrived`)
       expect(service.said()).toEqual(numbered(0, count))
     }
     await arrived(16)
@@ -72,7 +64,7 @@ verifies(
     await arrived(32)
     await service.elapse(5)
     await arrived(48)
-    // Ten pauses' worth of sleep: ten bursts.
+    // A sleep of ten pauses allows ten bursts.
     await service.oversleep(50)
     await arrived(208)
     expect(journal.of('queueFlushed')).toEqual([])
@@ -88,7 +80,7 @@ verifies(
 
 verifies(
   ['FLOW-05', 'EVT-06'],
-  'a full queue leaves in order, and queueFlushed comes once with the count',
+  'a full queue is sent in order, and queueFlushed is emitted once with the count',
   async service => {
     const agent = service.newAgent()
     const journal = new Journal(agent)
@@ -105,7 +97,7 @@ verifies(
 
 verifies(
   ['FLOW-05', 'EVT-06'],
-  'a flush that a drop cuts short goes on with the next opening, and is told once with the count of both',
+  'a flush interrupted by a drop continues with the next connection and emits one queueFlushed with the total',
   async service => {
     const agent = service.newAgent({ baseReconnectDelay: 100, maxReconnectDelay: 100 })
     const journal = new Journal(agent)
@@ -125,7 +117,7 @@ verifies(
   { time: 'by hand' },
 )
 
-verifies('EVT-06', 'an opening with nothing to send emits no queueFlushed', async service => {
+verifies('EVT-06', 'a connection without queued messages emits no queueFlushed', async service => {
   const agent = service.newAgent({ baseReconnectDelay: 1, maxReconnectDelay: 1 })
   const journal = new Journal(agent)
   await agent.initialize()
@@ -139,7 +131,7 @@ verifies('EVT-06', 'an opening with nothing to send emits no queueFlushed', asyn
   expect(journal.of('queueFlushed')).toEqual([])
 })
 
-verifies('OWN-06', 'what is sent during a flush does not overtake what waits', async service => {
+verifies('OWN-06', 'messages sent during a flush do not overtake queued ones', async service => {
   const agent = service.newAgent()
   const journal = new Journal(agent)
   await agent.initialize()
@@ -153,47 +145,47 @@ verifies('OWN-06', 'what is sent during a flush does not overtake what waits', a
   expect(service.said()).toEqual(numbered(0, 43))
 })
 
-verifies('OWN-06', 'the token frame is the first on every opening of an authenticated agent', async service => {
-  const accessToken = service.control.issueToken()
-  const agent = service.newAgent({
-    id: 'account',
-    auth: { type: 'pre-auth', accessToken },
-    baseReconnectDelay: 1,
-    maxReconnectDelay: 1,
-  })
-  const journal = new Journal(agent)
-  await agent.initialize()
-  await agent.send('first')
-  agent.on('connected', () => void agent.send('from a listener'))
-  await agent.connect()
-  await agent.send('after connect()')
-  await service.until(() => journal.answers.length === 3)
-  const roles = () => service.frames().map(({ role }) => role)
-  expect(roles()).toEqual(['token', 'human', 'human', 'human'])
-  expect(service.frames()[0]?.messageData).toEqual({ token: accessToken })
-  expect(service.said()).toEqual(['first', 'from a listener', 'after connect()'])
-
-  service.control.dropSockets()
-  await eventually(() => !agent.isConnected())
-  await agent.send('during the outage')
-  await service.until(() => service.said().length === 5)
-  expect(roles().slice(4)).toEqual(['token', 'human', 'human'])
-})
-
 verifies(
-  'OWN-07',
-  'messages that are sent before initialize() wait, count in the queue, and leave in order',
+  'OWN-06',
+  'the token frame is the first frame on every connection of an authenticated agent',
   async service => {
-    const agent = service.newAgent({ maxQueueSize: 3 })
+    const accessToken = service.control.issueToken()
+    const agent = service.newAgent({
+      id: 'account',
+      auth: { type: 'pre-auth', accessToken },
+      baseReconnectDelay: 1,
+      maxReconnectDelay: 1,
+    })
     const journal = new Journal(agent)
-    for (const text of numbered(0, 3)) await agent.send(text)
-    await expect(agent.send('one too many')).rejects.toMatchObject({ reason: 'queue_full' })
-    expect(agent.getQueueSize()).toBe(3)
     await agent.initialize()
-    expect(agent.getQueueSize()).toBe(3)
+    await agent.send('first')
+    agent.on('connected', () => void agent.send('from a listener'))
     await agent.connect()
-    await eventually(() => journal.answers.length === 3)
-    expect(service.said()).toEqual(numbered(0, 3))
-    expect(journal.of('queueFlushed')).toEqual([{ count: 3 }])
+    await agent.send('after connect()')
+    await service.until(() => journal.answers.length === 3)
+    const roles = () => service.frames().map(({ role }) => role)
+    expect(roles()).toEqual(['token', 'human', 'human', 'human'])
+    expect(service.frames()[0]?.messageData).toEqual({ token: accessToken })
+    expect(service.said()).toEqual(['first', 'from a listener', 'after connect()'])
+
+    service.control.dropSockets()
+    await eventually(() => !agent.isConnected())
+    await agent.send('during the outage')
+    await service.until(() => service.said().length === 5)
+    expect(roles().slice(4)).toEqual(['token', 'human', 'human'])
   },
 )
+
+verifies('OWN-07', 'messages sent before initialize() count in the queue and are sent in order', async service => {
+  const agent = service.newAgent({ maxQueueSize: 3 })
+  const journal = new Journal(agent)
+  for (const text of numbered(0, 3)) await agent.send(text)
+  await expect(agent.send('one too many')).rejects.toMatchObject({ reason: 'queue_full' })
+  expect(agent.getQueueSize()).toBe(3)
+  await agent.initialize()
+  expect(agent.getQueueSize()).toBe(3)
+  await agent.connect()
+  await eventually(() => journal.answers.length === 3)
+  expect(service.said()).toEqual(numbered(0, 3))
+  expect(journal.of('queueFlushed')).toEqual([{ count: 3 }])
+})

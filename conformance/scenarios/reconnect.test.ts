@@ -7,7 +7,7 @@ import { newTab } from '../tab.ts'
 import { verifies } from '../verifies.ts'
 import type { Service } from '../wire.ts'
 
-/** Short waits, so that over a port they pass by themselves. */
+/** Short waits, which pass in real time over a port. */
 const SHORT = { baseReconnectDelay: 2, maxReconnectDelay: 40 }
 
 for (const code of [1000, 1005]) {
@@ -18,7 +18,7 @@ for (const code of [1000, 1005]) {
     await eventually(() => journal.of('closed').length)
     expect(journal.of('closed')).toMatchObject([{ code, willReconnect: false }])
     expect(agent.getState()).toBe('CLOSED')
-    // Without a timer nothing can follow by itself.
+    // Without a timer no attempt can follow.
     expect(service.clock.pending).toEqual([])
     await service.elapse(120_000)
     expect(service.openings).toHaveLength(1)
@@ -30,7 +30,7 @@ for (const code of [1000, 1005]) {
 for (const code of [undefined, 1001, 1008, 1011, 1012, 3000, 4000, 4999]) {
   verifies(
     'FLOW-03',
-    `after ${code ? `close code ${code}` : 'a broken connection'} the agent comes back by itself`,
+    `after ${code ? `close code ${code}` : 'a broken connection'} the agent reconnects`,
     async service => {
       const agent = await service.connectedAgent(SHORT)
       const journal = new Journal(agent)
@@ -48,7 +48,7 @@ for (const code of [undefined, 1001, 1008, 1011, 1012, 3000, 4000, 4999]) {
 
 const BY_HAND = { time: 'by hand' } as const
 
-/** The waits of an agent whose chat cannot be reached, as the client asks its clock for them, attempt by attempt. */
+/** Waits between the attempts of an agent whose chat cannot be reached, as requested from its clock. */
 async function waits(service: Service, attempts: number, config: object, random: number): Promise<number[]> {
   const agent = service.newAgent({ id: 'unreachable', ...config }, { ...service.environment(), random: () => random })
   const journal = new Journal(agent)
@@ -78,7 +78,7 @@ verifies(
 
 verifies(
   ['FLOW-03', 'CFG-06'],
-  'baseReconnectDelay and maxReconnectDelay bound every wait, whatever chance says',
+  'baseReconnectDelay and maxReconnectDelay bound every wait, for any jitter',
   async service => {
     const config = { baseReconnectDelay: 100, maxReconnectDelay: 700 }
     for (const random of [0, 0.5, 1]) {
@@ -94,7 +94,7 @@ verifies(
 
 verifies(
   ['FLOW-03', 'CFG-05'],
-  'used-up attempts end in CLOSED with one error and no timer, and connect() starts anew',
+  'used-up attempts end in CLOSED with one error and no timer, and connect() starts again',
   async service => {
     const agent = service.newAgent({ id: 'unreachable', maxReconnectAttempts: 3, ...SHORT })
     const journal = new Journal(agent)
@@ -105,7 +105,7 @@ verifies(
       await expect(agent.connect()).rejects.toMatchObject({ code: 'CONNECTION_ERROR', reason: 'refused' })
       await service.until(() => agent.getState() === 'CLOSED')
       expect(giveUps()).toHaveLength(round)
-      // One for connect(), one for each of the three attempts, and the one that says it is over.
+      // One for connect(), one for each of the three attempts, and a final one.
       expect(journal.of('error')).toHaveLength(round * 5)
       expect(service.clock.pending).toEqual([])
     }
@@ -114,7 +114,7 @@ verifies(
 
 verifies(
   'CFG-05',
-  'maxReconnectAttempts is Infinity by default: no number of failures ends the trying',
+  'maxReconnectAttempts is Infinity by default: attempts continue after any number of failures',
   async service => {
     expect(DEFAULTS.maxReconnectAttempts).toBe(Number.POSITIVE_INFINITY)
     const asked = await waits(service, 60, {}, 0.5)
@@ -123,7 +123,7 @@ verifies(
   BY_HAND,
 )
 
-verifies('CFG-05', 'with maxReconnectAttempts 0 a lost connection is not tried again', async service => {
+verifies('CFG-05', 'with maxReconnectAttempts 0 a lost connection is not reopened', async service => {
   const agent = await service.connectedAgent({ maxReconnectAttempts: 0 })
   const journal = new Journal(agent)
   service.control.dropSockets()
@@ -134,7 +134,7 @@ verifies('CFG-05', 'with maxReconnectAttempts 0 a lost connection is not tried a
   expect(service.clock.pending).toEqual([])
 })
 
-verifies('OWN-02', 'disconnect() followed at once by connect() ends connected on one socket', async service => {
+verifies('OWN-02', 'disconnect() followed immediately by connect() ends connected on one socket', async service => {
   const agent = await service.connectedAgent()
   const journal = new Journal(agent)
   await service.through(Promise.all([agent.disconnect(), agent.connect()]))
@@ -146,7 +146,7 @@ verifies('OWN-02', 'disconnect() followed at once by connect() ends connected on
   expect(journal.answers).toEqual(['You said: hello again'])
 })
 
-verifies('OWN-02', 'initialize() and connect() called twice join the attempt under way', async service => {
+verifies('OWN-02', 'concurrent calls of initialize() and connect() share one attempt', async service => {
   const agent = service.newAgent()
   const journal = new Journal(agent)
   await Promise.all([agent.initialize(), agent.initialize()])
@@ -159,7 +159,7 @@ verifies('OWN-02', 'initialize() and connect() called twice join the attempt und
   ])
 })
 
-verifies('OWN-03', 'a service that accepts and closes at once is asked ever more rarely', async service => {
+verifies('OWN-03', 'a service that accepts and closes at once is retried with growing delays', async service => {
   const agent = service.newAgent(
     { baseReconnectDelay: 1, maxReconnectDelay: 64 },
     { ...service.environment(), random: () => 0 },
@@ -173,7 +173,7 @@ verifies('OWN-03', 'a service that accepts and closes at once is asked ever more
   expect(asked.slice(0, 6)).toEqual([1, 2, 4, 8, 16, 32])
 })
 
-verifies('OWN-03', 'a word of the agent starts the waiting anew', async service => {
+verifies('OWN-03', 'a message of the agent resets the backoff', async service => {
   const agent = service.newAgent(
     { baseReconnectDelay: 1, maxReconnectDelay: 64 },
     { ...service.environment(), random: () => 0 },
@@ -202,7 +202,7 @@ for (const [title, lose] of [
     (service: Service) => void service.control.forgetSession(service.session),
   ],
   [
-    'ended, and refused with 410 at the next opening',
+    'ended, and refused with 410 at the next connection',
     (service: Service) => {
       const { session } = service
       service.control.dropSockets()
@@ -232,7 +232,7 @@ for (const [title, lose] of [
     const journal = new Journal(agent)
     const lost = service.session
     lose(service)
-    await service.until(() => service.session !== lost && agent.isConnected(), 'that the agent comes back')
+    await service.until(() => service.session !== lost && agent.isConnected(), 'the agent is connected again')
     expect(journal.of('error').filter(({ error }) => error.message.includes('session'))).toHaveLength(1)
     expect(journal.errorCodes).toEqual(['CONNECTION_ERROR'])
     expect(service.requestsTo(paths.session('help'), 'POST').map(({ body }) => JSON.parse(body ?? ''))).toEqual([

@@ -6,7 +6,7 @@ import type { RawAnswer } from '../raw-service.ts'
 import { verifies } from '../verifies.ts'
 import type { Service } from '../wire.ts'
 
-/** Longest wait for a whole answer. */
+/** Time limit of a REST call. */
 const TIME_LIMIT_MS = 30_000
 const BY_HAND = { time: 'by hand' } as const
 
@@ -16,7 +16,7 @@ const CALLS = {
   getAiAgentSession: { method: 'POST', path: paths.session('help') },
 } as const
 
-/** Makes every call against a service with one answer, and hands each failure over with the call's name. */
+/** Makes every call against a service with one response; returns each failure with the name of its call. */
 async function failures(
   service: Service,
   answer: RawAnswer,
@@ -47,25 +47,21 @@ async function failures(
 }
 
 for (const status of [400, 409, 500, 502, 503]) {
-  verifies(
-    'REST-09',
-    `an answer with status ${status} is an error that says so, and what the body said`,
-    async service => {
-      await failures(service, { status, body: { code: 'X-1', message: 'The cupboard is bare.' } }, error => {
-        expect(error).toMatchObject({
-          reason: 'status',
-          status,
-          body: { code: 'X-1', message: 'The cupboard is bare.' },
-        })
-        expect(error.message).toContain(String(status))
-        expect(error.message).toContain('The cupboard is bare.')
+  verifies('REST-09', `a response with status ${status} is an error with the status and the body`, async service => {
+    await failures(service, { status, body: { code: 'X-1', message: 'The cupboard is bare.' } }, error => {
+      expect(error).toMatchObject({
+        reason: 'status',
+        status,
+        body: { code: 'X-1', message: 'The cupboard is bare.' },
       })
-      await failures(service, { status, body: '<h1>Bad gateway</h1>' }, error => {
-        expect(error).toMatchObject({ reason: 'status', status, body: '<h1>Bad gateway</h1>' })
-        expect(error.message).toContain('Bad gateway')
-      })
-    },
-  )
+      expect(error.message).toContain(String(status))
+      expect(error.message).toContain('The cupboard is bare.')
+    })
+    await failures(service, { status, body: '<h1>Bad gateway</h1>' }, error => {
+      expect(error).toMatchObject({ reason: 'status', status, body: '<h1>Bad gateway</h1>' })
+      expect(error.message).toContain('Bad gateway')
+    })
+  })
 }
 
 for (const [title, answer] of [
@@ -77,7 +73,7 @@ for (const [title, answer] of [
   ['null', { body: 'null' }],
   ['text', { body: '"fine"' }],
 ] as const) {
-  verifies('REST-09', `a body that is ${title} is an error, whatever the status says`, async service => {
+  verifies('REST-09', `a body that is ${title} is an error, for any status`, async service => {
     for (const status of [200, 201]) {
       const raw = await service.rawService(() => ({ status, ...answer }))
       const { environment, endpoint } = raw
@@ -110,7 +106,7 @@ verifies('REST-09', 'a body that breaks off is an error', async service => {
 for (const [title, answer] of [
   ['a body that never ends', { body: '{"apiDomain":', ending: 'stalled' }],
   ['an error body that never ends', { status: 500, body: '{"message":', ending: 'stalled' }],
-  ['a service that never answers', { ending: 'silent' }],
+  ['a service that never responds', { ending: 'silent' }],
 ] as const) {
   verifies(
     'REST-09',
@@ -124,7 +120,7 @@ for (const [title, answer] of [
   )
 }
 
-verifies('REST-09', 'a service that is not there is an error that names the call and the cause', async service => {
+verifies('REST-09', 'an unreachable service is an error that names the call and the cause', async service => {
   const environment = service.environment()
   const fetch = environment.fetch ?? globalThis.fetch
   const nobody = 'http://127.0.0.1:1'

@@ -6,12 +6,12 @@ import { verifies } from '../verifies.ts'
 import type { Service } from '../wire.ts'
 import { FULL_DETAILS } from '../world.ts'
 
-/** A helper for the calls of the service, with a person's token. */
+/** A helper for REST calls, with a user token. */
 function helperOf(service: Service, environment = service.environment()): ApiHelper {
   return new ApiHelper({ apiDomain: service.endpoint, getToken: () => service.control.issueToken() }, environment)
 }
 
-verifies('REST-01', 'agent details come from their path and bring everything they tell', async service => {
+verifies('REST-01', 'agent details are loaded from their path with all fields', async service => {
   const agent = service.newAgent({ id: 'full' })
   const details = await agent.getAgentDetails()
   expect(details).toMatchObject(FULL_DETAILS)
@@ -27,7 +27,7 @@ verifies('REST-01', 'agent details come from their path and bring everything the
   expect(others).toEqual([])
 })
 
-verifies('REST-02', 'a session is opened by POST, with the context where there is one', async service => {
+verifies('REST-02', 'a session is created by POST, with the context if there is one', async service => {
   const api = helperOf(service)
   const path = paths.session('help')
   expect(path).toMatch(/\/session$/)
@@ -44,24 +44,20 @@ verifies('REST-02', 'a session is opened by POST, with the context where there i
 })
 
 for (const status of [403, 404, 405]) {
-  verifies(
-    'REST-02',
-    `a POST that is answered with ${status} falls back to GET, whose answer counts`,
-    async service => {
-      const raw = await service.rawService(({ method }) =>
-        method === 'POST' ? { status, body: { message: 'no' } } : { body: { sessionId: 's-by-get' } },
-      )
-      const api = new ApiHelper({ apiDomain: raw.endpoint, getToken: () => 'a.b.c' }, raw.environment)
-      expect(await api.getAiAgentSession({ agentId: 'help', context: { plan: 'gold' } })).toBe('s-by-get')
-      expect(raw.requests.map(({ method, path, headers }) => [method, path, headers['authorization']])).toEqual([
-        ['POST', paths.session('help'), 'Bearer a.b.c'],
-        ['GET', paths.session('help'), 'Bearer a.b.c'],
-      ])
-    },
-  )
+  verifies('REST-02', `a POST answered with ${status} falls back to GET`, async service => {
+    const raw = await service.rawService(({ method }) =>
+      method === 'POST' ? { status, body: { message: 'no' } } : { body: { sessionId: 's-by-get' } },
+    )
+    const api = new ApiHelper({ apiDomain: raw.endpoint, getToken: () => 'a.b.c' }, raw.environment)
+    expect(await api.getAiAgentSession({ agentId: 'help', context: { plan: 'gold' } })).toBe('s-by-get')
+    expect(raw.requests.map(({ method, path, headers }) => [method, path, headers['authorization']])).toEqual([
+      ['POST', paths.session('help'), 'Bearer a.b.c'],
+      ['GET', paths.session('help'), 'Bearer a.b.c'],
+    ])
+  })
 }
 
-verifies('REST-02', 'any other refusal of the POST is an error, without a GET', async service => {
+verifies('REST-02', 'any other status of the POST is an error, without a GET', async service => {
   for (const status of [400, 401, 409, 429, 500, 503]) {
     const raw = await service.rawService(() => ({ status, body: { message: 'no' } }))
     const api = new ApiHelper({ apiDomain: raw.endpoint, getToken: () => 'a.b.c' }, raw.environment)
@@ -70,7 +66,7 @@ verifies('REST-02', 'any other refusal of the POST is an error, without a GET', 
   }
 })
 
-verifies('REST-02', 'an agent talks in a session that only GET would open', async service => {
+verifies('REST-02', 'an agent connects with a session that only GET creates', async service => {
   service.control.change({ postSession: false })
   const agent = await service.connectedAgent({ context: { plan: 'gold' } })
   expect(agent.isConnected()).toBe(true)
@@ -100,7 +96,7 @@ verifies(
   },
 )
 
-verifies('REST-08', 'with neither there is a clear error and no request', async service => {
+verifies('REST-08', 'without a token there is a clear error and no request', async service => {
   for (const getToken of [undefined, () => null, async () => '  ']) {
     const api = new ApiHelper({ apiDomain: service.endpoint, ...(getToken && { getToken }) }, service.environment())
     for (const call of [api.getAgentDetails({ agentId: 'help' }), api.getAiAgentSession({ agentId: 'help' })]) {
@@ -116,7 +112,7 @@ verifies('REST-08', 'with neither there is a clear error and no request', async 
 
 verifies(
   'REST-10',
-  'a session call that brings an unusable id is rejected, and no address is made of it',
+  'a session call that returns an unusable id is rejected, and no address is built',
   async service => {
     for (const sessionId of ['', '  ', 'undefined', 'null', 'NULL', null, undefined, {}, []]) {
       const raw = await service.rawService(() => ({ body: { sessionId } }))
@@ -138,7 +134,7 @@ verifies(
   },
 )
 
-verifies('REST-11', 'deployment info needs no token and tells where everything is', async service => {
+verifies('REST-11', 'deployment info needs no token and contains all addresses', async service => {
   const info = await ApiHelper.getDeploymentInfo(service.endpoint, undefined, { environment: service.environment() })
   expect(info).toMatchObject({
     aiAgentDomain: expect.stringMatching(/\w/),
@@ -169,7 +165,7 @@ verifies('REST-11', 'deployment info uses a static cache that agents and helpers
 
 verifies(
   'OPS-08',
-  'getAgentDetails() and getDeploymentInfo() work before initialize(), which asks for neither again',
+  'getAgentDetails() and getDeploymentInfo() work before initialize(), which requests neither again',
   async service => {
     const agent = service.newAgent({ cache: { enabled: false } })
     const [deployment, details] = await Promise.all([agent.getDeploymentInfo(), agent.getAgentDetails()])

@@ -13,7 +13,7 @@ interface Talk {
   readonly journal: Journal
 }
 
-/** An agent in a tab whose conversations go on after a reload; its chat is open. */
+/** Creates an agent with `resume` in a tab and connects it. */
 async function open(service: Service, tab: Place, config: Partial<AiAgentConfig> = {}): Promise<Talk> {
   const agent = service.newAgent({ resume: true, ...config }, service.environment(reloaded(tab)))
   const journal = new Journal(agent)
@@ -22,7 +22,7 @@ async function open(service: Service, tab: Place, config: Partial<AiAgentConfig>
   return { agent, journal }
 }
 
-/** The same for somebody at the contact center. */
+/** The same for a contact-center agent. */
 async function openPortal(service: Service, tab: Place, portal: string, id = 'desk'): Promise<Talk> {
   const config = { id, resume: true, context: { vendor_portal_id: portal } }
   const desk = openDesk(service, config, { environment: service.environment(reloaded(tab)) })
@@ -36,7 +36,7 @@ async function say({ agent, journal }: Talk, text: string): Promise<void> {
   await eventually(() => journal.answers.length > before)
 }
 
-/** What was said in both directions. */
+/** Directions and contents of the transcript. */
 const talkOf = (agent: AiAgent) =>
   agent
     .getTranscript()
@@ -48,7 +48,7 @@ const linesOf = (agent: AiAgent) => talkOf(agent).map(({ direction, content }) =
 const sessionPosts = (service: Service): unknown[] =>
   service.requestsTo(paths.session('help'), 'POST').map(({ body }) => JSON.parse(body ?? ''))
 
-verifies('OWN-30', 'a reload costs neither the session nor what was said', async service => {
+verifies('OWN-30', 'a reload keeps the session and the transcript', async service => {
   const tab = newTab()
   const before = await open(service, tab)
   await say(before, 'one')
@@ -60,7 +60,7 @@ verifies('OWN-30', 'a reload costs neither the session nor what was said', async
   expect(talkOf(after.agent)).toMatchObject(said.map(({ direction, content }) => ({ direction, content })))
   const [restored, ...more] = after.journal.of('transcriptRestored')
   expect([restored?.entries.length, more]).toEqual([4, []])
-  // Told before the agent is ready, so that a page shows it at once.
+  // Emitted before the agent is ready, so that a page can show it at once.
   expect(after.journal.types.indexOf('transcriptRestored')).toBeLessThan(after.journal.types.indexOf('initialized'))
   await say(after, 'three')
   expect(linesOf(after.agent)).toEqual(
@@ -71,24 +71,28 @@ verifies('OWN-30', 'a reload costs neither the session nor what was said', async
   expect(after.journal.of('error')).toEqual([])
 })
 
-verifies('OWN-30', 'the history of the chat adds what came between the call and the opening', async service => {
-  const tab = newTab()
-  const before = await open(service, tab)
-  await say(before, 'one')
-  const first = service.session
-  await before.agent.destroy()
-  const agent = service.newAgent({ resume: true }, service.environment(reloaded(tab)))
-  const journal = new Journal(agent)
-  await service.through(agent.initialize())
-  // Somebody else goes on in the same session meanwhile.
-  const other = await service.connectedAgent({ sessionId: first })
-  await say({ agent: other, journal: new Journal(other) }, 'two')
-  await agent.connect()
-  await eventually(() => journal.of('transcriptRestored').length === 2)
-  expect(linesOf(agent)).toEqual(['one', 'two'].flatMap(text => [`sent: ${text}`, `received: You said: ${text}`]))
-})
+verifies(
+  'OWN-30',
+  'the chat history adds messages from between the transcript call and the connection',
+  async service => {
+    const tab = newTab()
+    const before = await open(service, tab)
+    await say(before, 'one')
+    const first = service.session
+    await before.agent.destroy()
+    const agent = service.newAgent({ resume: true }, service.environment(reloaded(tab)))
+    const journal = new Journal(agent)
+    await service.through(agent.initialize())
+    // Another client continues the same session meanwhile.
+    const other = await service.connectedAgent({ sessionId: first })
+    await say({ agent: other, journal: new Journal(other) }, 'two')
+    await agent.connect()
+    await eventually(() => journal.of('transcriptRestored').length === 2)
+    expect(linesOf(agent)).toEqual(['one', 'two'].flatMap(text => [`sent: ${text}`, `received: You said: ${text}`]))
+  },
+)
 
-verifies('OWN-30', 'the context is told where the new page has something new in it', async service => {
+verifies('OWN-30', 'the context is sent if the new page changed it', async service => {
   const tab = newTab()
   const before = await open(service, tab, { context: { plan: 'gold' } })
   await before.agent.destroy()
@@ -106,7 +110,7 @@ for (const [fate, status] of [
   ['forgetSession', 404],
   ['endSession', 410],
 ] as const)
-  verifies('OWN-31', `a lost session is told and replaced (${fate})`, async service => {
+  verifies('OWN-31', `a lost session is reported and replaced (${fate})`, async service => {
     const tab = newTab()
     const before = await open(service, tab, { context: { plan: 'gold' } })
     await say(before, 'one')
@@ -122,41 +126,41 @@ for (const [fate, status] of [
     expect(sessionPosts(service)).toEqual([{ context: { plan: 'gold' } }, { context: { plan: 'gold' } }])
   })
 
+verifies('OWN-31', 'after a failing transcript call the chat history restores the messages', async service => {
+  const tab = newTab()
+  const before = await open(service, tab)
+  await say(before, 'one')
+  const first = service.session
+  await before.agent.destroy()
+  service.faults.add({ kind: 'answer', route: paths.previousTranscript('help', first), status: 500 })
+  const after = await open(service, tab)
+  await eventually(() => after.journal.of('transcriptRestored').length)
+  expect(linesOf(after.agent)).toEqual(['sent: one', 'received: You said: one'])
+  expect([service.session, after.journal.of('error')]).toEqual([first, []])
+  expect(service.printed.join('\n')).toMatch(/\[WARN\].*(?:before the reload|transcript)/)
+})
+
 verifies(
-  'OWN-31',
-  'a failing call for what was said costs nothing but that, and the chat makes up for it',
+  'OWN-32',
+  'disconnect() and destroy() keep the stored session; the service ending it drops it',
   async service => {
     const tab = newTab()
-    const before = await open(service, tab)
-    await say(before, 'one')
+    const { agent } = await open(service, tab)
     const first = service.session
-    await before.agent.destroy()
-    service.faults.add({ kind: 'answer', route: paths.previousTranscript('help', first), status: 500 })
-    const after = await open(service, tab)
-    await eventually(() => after.journal.of('transcriptRestored').length)
-    expect(linesOf(after.agent)).toEqual(['sent: one', 'received: You said: one'])
-    expect([service.session, after.journal.of('error')]).toEqual([first, []])
-    expect(service.printed.join('\n')).toContain('What was said before the reload could not be had.')
+    await service.through(agent.disconnect())
+    await agent.destroy()
+    const again = await open(service, tab)
+    expect(service.session).toBe(first)
+    service.control.endSession(first)
+    await eventually(() => again.agent.getState() === 'CLOSED')
+    await again.agent.destroy()
+    const { journal } = await open(service, tab)
+    expect(service.session).not.toBe(first)
+    expect(journal.of('error')).toEqual([])
   },
 )
 
-verifies('OWN-32', 'disconnect() and destroy() keep the session; its end drops it', async service => {
-  const tab = newTab()
-  const { agent } = await open(service, tab)
-  const first = service.session
-  await service.through(agent.disconnect())
-  await agent.destroy()
-  const again = await open(service, tab)
-  expect(service.session).toBe(first)
-  service.control.endSession(first)
-  await eventually(() => again.agent.getState() === 'CLOSED')
-  await again.agent.destroy()
-  const { journal } = await open(service, tab)
-  expect(service.session).not.toBe(first)
-  expect(journal.of('error')).toEqual([])
-})
-
-verifies('OWN-32', 'restartConnection() and setSessionId() put another in its place', async service => {
+verifies('OWN-32', 'restartConnection() and setSessionId() replace the stored session', async service => {
   const tab = newTab()
   const made = await open(service, tab)
   const first = service.session
@@ -172,7 +176,7 @@ verifies('OWN-32', 'restartConnection() and setSessionId() put another in its pl
   expect(service.session).toBe(first)
 })
 
-verifies('OWN-32', 'another portal and a restart of the choice drop it', async service => {
+verifies('OWN-32', 'a portal switch and a pipeline restart drop the stored session', async service => {
   const tab = newTab()
   const first = await openPortal(service, tab, '1002')
   await first.agent.connect()
@@ -194,23 +198,27 @@ verifies('OWN-32', 'another portal and a restart of the choice drop it', async s
   }
 })
 
-verifies(['OWN-32', 'OWN-33'], 'another profile begins another conversation, which is kept for it', async service => {
-  const tab = newTab()
-  const first = await openPortal(service, tab, '1001')
-  await first.agent.connect()
-  const session = service.session
-  await service.through(first.agent.updateUserProfile({ id: 10 }))
-  const other = service.session
-  expect(other).not.toBe(session)
-  await first.agent.destroy()
-  const again = await openPortal(service, tab, '1001')
-  await again.agent.connect()
-  expect(again.journal.of('initialized')).toMatchObject([{ profile: { id: 10 } }])
-  expect(service.session).toBe(other)
-  expect(sessionAgents(service)).toEqual(['desk', 'desk'])
-})
+verifies(
+  ['OWN-32', 'OWN-33'],
+  'a profile change starts another conversation, which is stored for the profile',
+  async service => {
+    const tab = newTab()
+    const first = await openPortal(service, tab, '1001')
+    await first.agent.connect()
+    const session = service.session
+    await service.through(first.agent.updateUserProfile({ id: 10 }))
+    const other = service.session
+    expect(other).not.toBe(session)
+    await first.agent.destroy()
+    const again = await openPortal(service, tab, '1001')
+    await again.agent.connect()
+    expect(again.journal.of('initialized')).toMatchObject([{ profile: { id: 10 } }])
+    expect(service.session).toBe(other)
+    expect(sessionAgents(service)).toEqual(['desk', 'desk'])
+  },
+)
 
-verifies('OWN-33', 'a portal has a conversation of its own, which is there for who comes back to it', async service => {
+verifies('OWN-33', 'each portal has its own conversation, which is restored on return', async service => {
   const tab = newTab()
   const sessions: string[] = []
   for (const portal of ['1002', '1001', '1002', '1001']) {
@@ -223,7 +231,7 @@ verifies('OWN-33', 'a portal has a conversation of its own, which is there for w
   expect(new Set(sessions).size).toBe(2)
 })
 
-verifies('OWN-33', 'an agent that was picked in a portal goes on in its own conversation', async service => {
+verifies('OWN-33', 'an agent selected in a portal continues its own conversation', async service => {
   const tab = newTab()
   const pick = async (agentId: string) => {
     const config = { resume: true, initParams: { isDefaultAgent: 'true' } }
@@ -246,35 +254,31 @@ verifies('OWN-33', 'an agent that was picked in a portal goes on in its own conv
   expect(again.agent.getTranscript()[0]).toMatchObject({ agentId: 'desk-orders', message: { to: 'Order Assistant' } })
 })
 
-verifies(
-  'OWN-33',
-  'another person, or another agent, has another conversation; logout() leaves none',
-  async service => {
-    const tab = newTab()
-    const as = (subject: string) => ({
-      id: 'account',
-      auth: { type: 'pre-auth' as const, accessToken: service.control.issueToken({ subject }) },
-    })
-    const { agent } = await open(service, tab, as('ann'))
-    const annes = service.session
-    await agent.destroy()
-    const help = await open(service, tab)
-    const helps = service.session
-    await help.agent.destroy()
-    const again = await open(service, tab, as('ann'))
-    expect(service.session).toBe(annes)
-    await again.agent.destroy()
-    const bob = await open(service, tab, as('bob'))
-    expect([annes, helps]).not.toContain(service.session)
-    await service.through(bob.agent.logout())
-    const stored = Array.from({ length: tab.sessionStorage?.length ?? 0 }, (_, index) => tab.sessionStorage?.key(index))
-    expect(stored.filter(key => key?.startsWith('aiagent_session_')).length).toBe(1)
-    await open(service, tab)
-    expect(service.session).toBe(helps)
-  },
-)
+verifies('OWN-33', 'another user or agent has another conversation; logout() deletes them', async service => {
+  const tab = newTab()
+  const as = (subject: string) => ({
+    id: 'account',
+    auth: { type: 'pre-auth' as const, accessToken: service.control.issueToken({ subject }) },
+  })
+  const { agent } = await open(service, tab, as('ann'))
+  const annes = service.session
+  await agent.destroy()
+  const help = await open(service, tab)
+  const helps = service.session
+  await help.agent.destroy()
+  const again = await open(service, tab, as('ann'))
+  expect(service.session).toBe(annes)
+  await again.agent.destroy()
+  const bob = await open(service, tab, as('bob'))
+  expect([annes, helps]).not.toContain(service.session)
+  await service.through(bob.agent.logout())
+  const stored = Array.from({ length: tab.sessionStorage?.length ?? 0 }, (_, index) => tab.sessionStorage?.key(index))
+  expect(stored.filter(key => key?.startsWith('aiagent_session_')).length).toBe(1)
+  await open(service, tab)
+  expect(service.session).toBe(helps)
+})
 
-verifies('OWN-33', 'nothing is kept where the cache is off, or nobody asked for it', async service => {
+verifies('OWN-33', 'no session is stored with the cache off or without resume', async service => {
   for (const config of [{ cache: { enabled: false } }, { resume: false }]) {
     const tab = newTab()
     const { agent } = await open(service, tab, config)

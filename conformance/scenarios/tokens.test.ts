@@ -18,21 +18,21 @@ const PREFIX = 'api://acme/'
 
 const minutes = (count: number) => count * MINUTE_MS
 
-/** The scopes that tokens were asked for, without the deployment's prefix, in order. */
+/** Scopes of the token requests, without the deployment's prefix, in order. */
 const scopesAsked = (service: Service): string[][] =>
   service.control
     .requests()
     .filter(({ body }) => body?.includes('grant_type='))
     .map(({ body }) => (new URLSearchParams(body).get('scope') ?? '').split(' ').map(each => each.replace(PREFIX, '')))
 
-/** The credentials of a program that the service knows. */
+/** Client credentials that the service accepts. */
 const programOf = (service: Service) => ({
   tokenUrl: `${service.endpoint}/oauth/TEN0001/token`,
   clientId: 'demo-service',
   clientSecret: 'demo-secret',
 })
 
-/** Authentication by itself, initialized for the deployment. */
+/** An AuthenticationService initialized for the deployment. */
 async function authenticate(service: Service, input?: AuthenticationServiceConfig): Promise<AuthenticationService> {
   const auth = new AuthenticationService(input, { environment: service.environment() })
   await auth.initialize({ deploymentInfo: await service.newAgent().getDeploymentInfo() })
@@ -41,7 +41,7 @@ async function authenticate(service: Service, input?: AuthenticationServiceConfi
 
 verifies(
   ['AUTH-11', 'FLOW-17'],
-  'an agent for customers costs one more token, which the session keeps',
+  'an agent for customers costs one more token request, cached for the session',
   async service => {
     const tab = newTab()
     const agent = service.newAgent({}, service.environment(tab))
@@ -54,7 +54,7 @@ verifies(
   },
 )
 
-verifies('FLOW-17', 'what an agent says of its language holds for the calls that follow', async service => {
+verifies('FLOW-17', 'the agent’s language applies to the following calls', async service => {
   const accessToken = service.control.issueToken({ subject: 'desk-agent' })
   const agent = service.newAgent({ id: 'desk-danish', auth: { type: 'pre-auth', accessToken } })
   await agent.initialize()
@@ -64,7 +64,7 @@ verifies('FLOW-17', 'what an agent says of its language holds for the calls that
 
 verifies(
   ['INIT-06', 'AUTH-09'],
-  'scopes of the host are asked for exactly as given, from the first token on',
+  'host scopes are requested exactly as given, from the first token on',
   async service => {
     const initParams = { scopes: 'core.orders.read, core.aiservices.read' }
     const agent = service.newAgent({ initParams })
@@ -74,7 +74,7 @@ verifies(
   },
 )
 
-verifies('AUTH-04', 'credentials of a program bring a token, renewed five minutes before its end', async service => {
+verifies('AUTH-04', 'client credentials obtain a token and renew it five minutes before expiry', async service => {
   const config = { ...programOf(service), scopes: ['core.aiservices.read'] }
   const auth = await authenticate(service, { type: 'client-credentials', config })
   const first = await auth.getToken()
@@ -90,7 +90,7 @@ verifies('AUTH-04', 'credentials of a program bring a token, renewed five minute
   await auth.cleanup()
 })
 
-verifies('AUTH-04', 'credentials are refused in a page, unless they may be read there', async service => {
+verifies('AUTH-04', 'client credentials are refused in a page unless allowed', async service => {
   const page: Environment['page'] = {
     isHidden: () => false,
     nextTask: task => task(),
@@ -108,7 +108,7 @@ verifies('AUTH-04', 'credentials are refused in a page, unless they may be read 
 
 verifies(
   ['AUTH-04', 'AUTH-05'],
-  'a token is not given any more from five minutes before its end',
+  'a cached token is not returned from five minutes before expiry',
   async service => {
     for (const input of [undefined, { type: 'client-credentials', config: programOf(service) } as const]) {
       const auth = await authenticate(service, input)
@@ -127,7 +127,7 @@ verifies(
 
 verifies(
   'AUTH-05',
-  'a token whose whole life is shorter than that is used to its end, without a loop of requests',
+  'a token with a shorter lifetime is used until it expires, without a loop of requests',
   async service => {
     service.control.change({ tokenLifeSeconds: 120 })
     const auth = await authenticate(service)
@@ -144,7 +144,7 @@ verifies(
 
 verifies(
   'AUTH-06',
-  'a session that is refused for a token near its end is asked for with a fresh one',
+  'a session refused for a token about to expire is requested again with a fresh one',
   async service => {
     const issue = (lifeSeconds: number) => service.control.issueToken({ lifeSeconds })
     const auth = { type: 'pre-auth', accessToken: issue(200), refreshTokenFn: () => issue(3_600) } as const
@@ -154,7 +154,7 @@ verifies(
   },
 )
 
-verifies('AUTH-06', 'where there is no better token, the error says so plainly', async service => {
+verifies('AUTH-06', 'without a better token the error says so', async service => {
   service.control.change({ tokenLifeSeconds: 200 })
   const error = await rejection(service.newAgent().initialize())
   expect(error).toMatchObject({ code: 'SESSION_UNAUTHORIZED', status: 401 })
@@ -163,9 +163,9 @@ verifies('AUTH-06', 'where there is no better token, the error says so plainly',
 
 verifies(
   ['AUTH-07', 'AUTH-05'],
-  'the end of a token is told once, and the next token may come at run time, on an open chat too',
+  'tokenExpiring is emitted once per token, and updateAccessToken() replaces the token, also on an open chat',
   async service => {
-    // A service ends a session in which nobody said anything for half an hour.
+    // A service ends a session after half an hour without messages.
     const issue = () => service.control.issueToken({ lifeSeconds: 1_200 })
     const auth = { type: 'pre-auth', accessToken: issue() } as const
     const agent = await service.connectedAgent({ id: 'account', auth })
@@ -181,65 +181,65 @@ verifies(
     await service.until(() => JSON.stringify(service.frames()).includes(next))
     await service.elapse(minutes(14.8))
     expect([told().length, agent.isConnected()]).toEqual([1, true])
-    // The clock starts anew with each token.
+    // The timer restarts with each token.
     await service.elapse(minutes(0.4))
     expect(told()).toHaveLength(2)
   },
   { time: 'by hand' },
 )
 
+verifies('AUTH-10', 'without host scopes: defaults, the platform’s scopes, the agent’s extraScopes', async service => {
+  const details = await service.newAgent({ id: 'desk' }).getAgentDetails()
+  const body = { ...details, extraScopes: ['core.orders.read', 'desk.read'] }
+  service.faults.add({ kind: 'answer', route: `GET ${paths.agentDetails('desk')}`, status: 200, body })
+  const { component, hook } = watchedComponent({
+    addCustomAuthScopes: (scopes: string[]) => [...scopes, 'desk.read'],
+  })
+  const { agent } = openPlatform(service, { portalIds: '1002' }, { component })
+  await agent.initialize()
+  expect(hook().getAuthScopes()).toEqual([
+    'knowledge.portalmgr.manage',
+    'core.aiservices.read',
+    'desk.read',
+    'core.orders.read',
+  ])
+})
+
 verifies(
-  'AUTH-10',
-  'without scopes of the host: defaults, what a platform adds, what the agent needs',
+  'AUTH-13',
+  'the anonymous token is cached by scope set, and one with fewer scopes is never reused',
   async service => {
-    const details = await service.newAgent({ id: 'desk' }).getAgentDetails()
-    const body = { ...details, extraScopes: ['core.orders.read', 'desk.read'] }
-    service.faults.add({ kind: 'answer', route: `GET ${paths.agentDetails('desk')}`, status: 200, body })
-    const { component, hook } = watchedComponent({
-      addCustomAuthScopes: (scopes: string[]) => [...scopes, 'desk.read'],
-    })
-    const { agent } = openPlatform(service, { portalIds: '1002' }, { component })
-    await agent.initialize()
-    expect(hook().getAuthScopes()).toEqual([
-      'knowledge.portalmgr.manage',
-      'core.aiservices.read',
-      'desk.read',
-      'core.orders.read',
-    ])
+    const tab = newTab()
+    const environment = service.environment(tab)
+    const deploymentInfo = await service.newAgent().getDeploymentInfo()
+    const tokenFor = async (scopes: string[]) => {
+      const auth = new AuthenticationService(undefined, { environment })
+      await auth.initialize({ deploymentInfo, scopes })
+      const token = await auth.getToken()
+      await auth.cleanup()
+      return token
+    }
+    const small = await tokenFor(['a'])
+    const large = await tokenFor(['a', 'b'])
+    expect(large).not.toBe(small)
+    expect(await tokenFor(['b', 'a'])).toBe(large)
+    expect(await tokenFor(['a'])).toBe(small)
+    const storage = tab.sessionStorage
+    const keys = Array.from({ length: storage?.length ?? 0 }, (_, index) => storage?.key(index) ?? '')
+    const kept = keys.filter(key => /:anonymous_token:[0-9a-f]+$/.test(key))
+    expect(kept).toHaveLength(2)
+    // An entry without a scope fingerprint.
+    for (const key of kept) {
+      storage?.setItem(key.replace(/:[0-9a-f]+$/, ''), storage.getItem(key) ?? '')
+      storage?.removeItem(key)
+    }
+    const asked = scopesAsked(service).length
+    await tokenFor(['a'])
+    expect(scopesAsked(service)).toHaveLength(asked + 1)
   },
 )
 
-verifies('AUTH-13', 'the anonymous token is kept under its scopes, and a smaller one never serves', async service => {
-  const tab = newTab()
-  const environment = service.environment(tab)
-  const deploymentInfo = await service.newAgent().getDeploymentInfo()
-  const tokenFor = async (scopes: string[]) => {
-    const auth = new AuthenticationService(undefined, { environment })
-    await auth.initialize({ deploymentInfo, scopes })
-    const token = await auth.getToken()
-    await auth.cleanup()
-    return token
-  }
-  const small = await tokenFor(['a'])
-  const large = await tokenFor(['a', 'b'])
-  expect(large).not.toBe(small)
-  expect(await tokenFor(['b', 'a'])).toBe(large)
-  expect(await tokenFor(['a'])).toBe(small)
-  const storage = tab.sessionStorage
-  const keys = Array.from({ length: storage?.length ?? 0 }, (_, index) => storage?.key(index) ?? '')
-  const kept = keys.filter(key => /:anonymous_token:[0-9a-f]+$/.test(key))
-  expect(kept).toHaveLength(2)
-  // An entry that does not say for which scopes it is.
-  for (const key of kept) {
-    storage?.setItem(key.replace(/:[0-9a-f]+$/, ''), storage.getItem(key) ?? '')
-    storage?.removeItem(key)
-  }
-  const asked = scopesAsked(service).length
-  await tokenFor(['a'])
-  expect(scopesAsked(service)).toHaveLength(asked + 1)
-})
-
-verifies('AUTH-14', 'the anonymous token outlives an agent, and goes with its cache', async service => {
+verifies('AUTH-14', 'the anonymous token outlives an agent, and clearing its cache drops it', async service => {
   const environment = service.environment()
   const first = service.newAgent({}, environment)
   await first.initialize()
@@ -252,7 +252,7 @@ verifies('AUTH-14', 'the anonymous token outlives an agent, and goes with its ca
 
   const auth = await authenticate(service)
   const strategy = auth.getStrategy()
-  if (!(strategy instanceof AnonymousAuthStrategy)) throw new Error('Without an input it should be anonymous.')
+  if (!(strategy instanceof AnonymousAuthStrategy)) throw new Error('The default should be anonymous.')
   const own = await strategy.getToken()
   await strategy.cleanup()
   expect(await strategy.getToken()).toBe(own)

@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import { Journal } from '../journal.ts'
 import { verifies } from '../verifies.ts'
 
-verifies('FLOW-24', 'the transcript records every message sent and received, with its place', async service => {
+verifies('FLOW-24', 'the transcript records every message sent and received, with session and agent', async service => {
   const agent = service.newAgent()
   const journal = new Journal(agent)
   await agent.initialize()
@@ -41,7 +41,7 @@ verifies('FLOW-24', 'the transcript records every message sent and received, wit
   }
 })
 
-verifies('FLOW-24', 'token frames are never recorded, in neither direction', async service => {
+verifies('FLOW-24', 'token frames are never recorded, in either direction', async service => {
   const tokens = [service.control.issueToken({ lifeSeconds: 4000 }), service.control.issueToken({ lifeSeconds: 5000 })]
   const agent = service.newAgent({
     id: 'account',
@@ -92,7 +92,7 @@ verifies('FLOW-20', 'an empty message content is left out of the payload', async
 
 verifies(
   'EVT-04',
-  'transcriptUpdate comes for each message sent or received, with the entry as payload',
+  'transcriptUpdate is emitted for each message sent or received, with the entry as payload',
   async service => {
     const agent = await service.connectedAgent()
     const journal = new Journal(agent)
@@ -109,7 +109,7 @@ verifies(
   },
 )
 
-verifies('EVT-04', 'transcriptUpdate follows the filters, and comes also when storing is off', async service => {
+verifies('EVT-04', 'transcriptUpdate follows the filters, and is emitted also when storing is off', async service => {
   for (const [transcriptConfig, roles] of [
     [{ enabled: false }, ['human', 'heartbeat', 'customer support agent']],
     [{ enabled: false, excludeRoles: ['heartbeat'] }, ['human', 'customer support agent']],

@@ -16,7 +16,7 @@ async function manifestOf(folder: string): Promise<Manifest> {
   return JSON.parse(await readFile(new URL(`${folder}/package.json`, ROOT), 'utf8'))
 }
 
-/** The manifests of the root and of every workspace. */
+/** Manifests of the root and of every workspace. */
 async function manifests(): Promise<Manifest[]> {
   const root = await manifestOf('.')
   const folders = await Promise.all(
@@ -32,7 +32,7 @@ async function manifests(): Promise<Manifest[]> {
 
 verifiesAlone(
   'VER-01',
-  'all packages carry the version that VERSION names, and ask for that of each other',
+  'all packages carry the version of VERSION, and depend on that version of each other',
   async () => {
     expect(VERSION).toBe('0.3.2')
     expect(VERSION).toMatch(/^\d+\.\d+\.\d+(-[\w.]+)?$/)
@@ -50,7 +50,7 @@ verifiesAlone(
 
 verifies(
   'VER-01',
-  'what 0.3.x removed is a type error and a warning, what it deprecated still works with a warning',
+  'options removed in 0.3.x are a type error and a warning, and deprecated ones still work with a warning',
   async service => {
     // @ts-expect-error removed in 0.3.0
     const removed: AiAgentConfig = { id: 'help', endpoint: service.endpoint, scopes: ['core.aiservices.read'] }
