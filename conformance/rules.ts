@@ -249,6 +249,13 @@ const TEXTS: Readonly<Record<string, string>> = {
   'SEC-25':
     'the context, cached profiles and the selected profile of one deployment are never used or deleted by an agent of another, nor are those of ids that join to the same text',
   'SEC-26': 'another user in the same tab never gets the choices of the previous user, also without a logout',
+  'SEC-01':
+    'users are told apart in stores by issuer and subject, through a collision-resistant hash; the keys do not contain them in plain text',
+  'SEC-02':
+    'when a token belongs to another user than the tokens before it (issuer or subject differ, or the host says so), the handler of user changes runs before that token is used for anything; anonymous to user is not a change, user to anonymous is, a token that cannot be read counts as one of the same user',
+  'REL-50':
+    'a function of the host or of an identity provider that does not settle costs its callers an AuthError after 30 seconds and others nothing; updateAccessToken() and logout() free what waits for it; an interactive sign-in ends with its signal, logout() or destroy()',
+  'REL-51': 'forced token refreshes are spaced: at most two at once, then one in five seconds',
   'REL-30': 'a test run that a file, folder, title, project or change narrows does not overwrite `test-report.json`',
   'REL-33':
     'a test that needs what the machine lacks is skipped and named with what is missing; where all tests are required, as in CI, it counts as failed',

@@ -7,7 +7,7 @@ import { AuthError } from '../errors.ts'
 import type { Environment } from '../platform/environment.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 import { AnonymousAuthStrategy } from './anonymous-strategy.ts'
-import type { AnonymousAuthConfig } from './auth-strategy.ts'
+import type { AnonymousAuthConfig, AuthenticationResult } from './auth-strategy.ts'
 import { scopeFingerprint } from './scopes.ts'
 
 const METADATA = '/core/authmgr/v3/metadata/deployment'
@@ -189,7 +189,10 @@ describe('AnonymousAuthStrategy', () => {
   it('tells of its token after authenticate()', async () => {
     const { strategy } = setUp()
     const told: string[] = []
-    strategy.initialize({ deploymentInfo, postAuthentication: result => void told.push(result.accessToken) })
+    strategy.initialize({
+      deploymentInfo,
+      postAuthentication: result => void told.push((result as AuthenticationResult).accessToken),
+    })
     await strategy.authenticate()
     expect(told).toEqual([await strategy.getToken()])
   })

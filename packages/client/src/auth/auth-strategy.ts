@@ -2,65 +2,90 @@ import type { DeploymentInfo } from '@aiagent/protocol'
 import type { Awaitable, CacheConfig } from '../storage/cache-adapter.ts'
 import type { IdentityClientFactory } from './sign-in/identity-client.ts'
 
-/** How long before its expiry an access token is replaced, in minutes: a little more than a session call demands. */
+/** How long before its expiry an access token is renewed, in minutes: slightly more than a session call demands. */
 export const ACCESS_TOKEN_REFRESH_BUFFER_MINUTES = 5
 /** The same in milliseconds. */
 export const ACCESS_TOKEN_REFRESH_BUFFER_MS = 300_000
 
-/** What a successful `authenticate()` tells. */
+/** The outcome of a successful `authenticate()`. */
 export interface AuthenticationResult {
+  /** The access token that is in use after the sign-in. */
   accessToken: string
 }
 
-/** Hears of a successful `authenticate()`, which waits for it. */
+/** Called after a successful `authenticate()`, which waits for it. */
 export type PostAuthenticationCallback = (result: AuthenticationResult) => Awaitable<void>
 
-/** Hears that a token is about to expire, and when: milliseconds since the epoch. */
+/** Called when a token is about to expire, with its expiry in milliseconds since the epoch. */
 export type TokenExpiringCallback = (event: { expiresAt: number }) => void
 
-/** What a strategy is told before anything is asked of it. */
+/** What a strategy is initialized with. */
 export interface AuthStrategyInitializeOptions {
   /** Where the deployment's services are. */
   deploymentInfo: DeploymentInfo
-  /** What the token must be good for. @default the library's two default scopes */
+  /** Scopes that the tokens must cover. @default the library's two default scopes */
   scopes?: readonly string[] | undefined
-  /** Called at the end of every successful `authenticate()`. */
-  postAuthentication?: PostAuthenticationCallback | undefined
+  /**
+   * To be called at the end of every successful `authenticate()`. Its argument is not used: the library reads the token
+   * with `getToken()` afterwards.
+   */
+  postAuthentication?: ((result?: unknown) => Awaitable<void>) | undefined
 }
 
 /**
- * One way to get access tokens. A host may bring its own.
+ * One way to obtain access tokens. A host may supply its own.
  *
- * `initialize` comes first; then `authenticate` (which may involve a person) and `getToken` (which should not) in any
- * order. The optional members add what a strategy can do; the library does without those that are missing.
+ * `initialize` is called first; then `authenticate` (which may involve the user) and `getToken` (which should not) in any
+ * order. A call that does not settle within 30 seconds fails with an `AuthError`, except `authenticate` and `logout`, which
+ * may wait for the user. The optional members are used where they exist.
  */
 export interface AuthStrategy {
-  /** Told of the deployment before anything else is asked. */
+  /** Called with the deployment before any other method. */
   initialize(options: AuthStrategyInitializeOptions): Awaitable<void>
-  /** Signs in, with a person where it takes one, and calls `postAuthentication`. */
+  /** Signs in, with the user where necessary, and calls `postAuthentication`. */
   authenticate(): Awaitable<void>
-  /** A token that can be used now, or null when there is none. */
+  /** A token that is valid now, or null when there is none. */
   getToken(): Awaitable<string | null>
-  /** Releases what the strategy holds. Tokens that were stored may stay. */
+  /** Releases timers and listeners. Stored tokens may stay. */
   cleanup?(): Awaitable<void>
   /** Host that authenticates, for display. */
   getDomain?(): string | undefined
-  /** From now on, tokens have to be good for these. Without it the strategy is left alone. */
+  /** Sets the scopes of the tokens from now on. */
   updateScopes?(scopes: readonly string[]): Awaitable<void>
-  /** Gets a new token although the present one may still be good. Without it, `getToken` is asked again. */
+  /** Obtains a new token although the present one may still be valid. Without it, `getToken` is called again. */
   refresh?(): Awaitable<string | null>
-  /** Ends the sign-in at whoever gave the tokens. Without it the token is dropped here, and nothing more. */
+  /**
+   * Signs out where the tokens came from. Everything local has to be gone, and a window opened, before it awaits anything.
+   * Without it the token is dropped here only.
+   */
   logout?(): Awaitable<void>
-  /** Takes a token that the host got elsewhere. Without it, the token is used until it expires. */
+  /** Takes a token that the host obtained itself. Without it, such a token is used until it is about to expire. */
   updateToken?(token: string): Awaitable<void>
-  /** For a strategy that knows of an expiry which the token itself does not tell. */
+  /** For a strategy that knows an expiry which the token itself does not contain. */
   setTokenExpiringCallback?(callback: TokenExpiringCallback): void
-  /** False: a person has to sign in before there is a token. Absent: tokens can be asked for at any time. */
-  readonly hasSession?: boolean
-  /** True: `getToken` renews a token that is about to expire, so the host is told only if that fails. */
-  readonly renewsUnasked?: boolean
+}
+
+/** A strategy that obtains tokens without the user: by a request, or from the host. */
+export interface TokenSource extends AuthStrategy {
+  /** Whether `getToken` renews a token that is about to expire. The host is then told only when that fails. */
+  readonly autoRenews?: boolean
   /** How long before its expiry a token counts as about to expire, in milliseconds. @default 300_000 */
   readonly expiryBufferMs?: number | undefined
+  /**
+   * Expiry of the strategy's present token, in milliseconds since the epoch by the clock of this device, where it differs
+   * from the token's `exp`.
+   */
+  readonly expiresAt?: number | undefined
+}
+
+/** A strategy whose tokens belong to a user who signed in. */
+export interface InteractiveLogin extends TokenSource {
+  /** Whether a user is signed in. Without a session there is no token before `authenticate()`. */
+  readonly hasSession: boolean
+  /** Issuer and subject of the signed-in user's ID token, where there is one. */
+  readonly identity?: string | undefined
+  /** Sets what is called when the user signed out, or another one signed in, in another tab. */
+  setSignedOutCallback?(callback: () => void): void
 }
 
 /** The least a host can bring: something that gives a token whenever one is needed. */

@@ -39,11 +39,11 @@ describe('what a host brings', () => {
   it('AuthStrategy: three functions, and further ones where they mean something', () => {
     const least = { initialize() {}, authenticate() {}, getToken: () => 'secret' }
     assertType<AuthStrategy>(least)
-    assertType<AuthStrategy>({ ...least, async logout() {}, hasSession: false, renewsUnasked: true })
+    assertType<AuthStrategy>({ ...least, async logout() {} })
     // @ts-expect-error a provider alone is no strategy
     assertType<AuthStrategy>({ getToken: () => 'secret' })
-    // @ts-expect-error a buffer is a number of milliseconds
-    assertType<AuthStrategy>({ ...least, expiryBufferMs: '5 min' })
+    // @ts-expect-error a sign-out is a function
+    assertType<AuthStrategy>({ ...least, logout: true })
   })
 
   it('AuthStrategyInitializeOptions: the deployment, and the scopes that are asked for', () => {

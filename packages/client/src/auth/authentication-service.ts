@@ -1,8 +1,10 @@
 import { AuthError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
-import { atTime } from '../platform/clock.ts'
+import { sleep } from '../platform/clock.ts'
 import { resolveEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
+import type { Awaitable } from '../storage/cache-adapter.ts'
+import { untilAborted } from '../util/abort.ts'
 import { expiryOf, renewalTime } from './access-token.ts'
 import {
   ACCESS_TOKEN_REFRESH_BUFFER_MS,
@@ -11,325 +13,461 @@ import {
   type AuthenticationType,
   type AuthStrategy,
   type AuthStrategyInitializeOptions,
+  type InteractiveLogin,
   type PKCEAuthConfig,
   type PostAuthenticationCallback,
   type TokenExpiringCallback,
 } from './auth-strategy.ts'
-import { chooseStrategy, type StrategyParts } from './choose-strategy.ts'
+import { type ChosenStrategy, chooseStrategy, type StrategyParts } from './choose-strategy.ts'
+import { ExpiryWatch } from './expiry-watch.ts'
+import { answerInTime, asAuthFailure } from './host-call.ts'
+import { RefreshSpacing, Renewal } from './renewal.ts'
+import {
+  type CurrentToken,
+  isOtherUser,
+  mergeUser,
+  NO_TOKEN,
+  type TokenState,
+  type TokenUser,
+  tokenOf,
+  userOf,
+} from './token-state.ts'
 
 /** What an {@link AuthenticationService} takes from its surroundings. */
 export interface AuthenticationServiceOptions {
   /** Parts of the platform to replace. */
   environment?: Partial<Environment> | undefined
-  /** Hears of what is worth telling. @default nobody */
+  /** Receives warnings and debug entries. @default none */
   logger?: Logger | undefined
-  /** Where the anonymous token is kept unless the input says so itself. @default the tab's store */
+  /** Where the anonymous token is stored unless the input says so itself. @default sessionStorage */
   cache?: AnonymousAuthCacheConfig | undefined
 }
 
+/** What {@link AuthenticationService.initialize} takes. */
+export interface AuthenticationServiceInitializeOptions
+  extends Omit<AuthStrategyInitializeOptions, 'postAuthentication'> {
+  /** Called at the end of every successful `authenticate()`, with the token that is in use then. */
+  postAuthentication?: PostAuthenticationCallback | undefined
+}
+
+/** Called when a token belongs to another user, before that token is used for anything. */
+export type UserChangeHandler = () => Awaitable<void>
+
+/** One period from `initialize()` to `logout()` or `cleanup()`, with the strategy in use. */
+interface Source extends ChosenStrategy {
+  readonly strategy: AuthStrategy & Partial<InteractiveLogin>
+  /** An anonymous strategy that provides tokens in place of a login until the user signs in. */
+  readonly standIn?: AuthStrategy
+  readonly isInitialized: boolean
+}
+
+interface Callbacks {
+  postAuthentication?: PostAuthenticationCallback | undefined
+  tokenExpiring?: TokenExpiringCallback
+  userChange?: UserChangeHandler
+}
+
 /**
- * Owns the active strategy, the current token, and the one timer that tells of its expiry.
+ * Owns the active strategy and the current token, and reports its expiry and its user.
  *
- * Requests for a token at the same time share one, and while a forced refresh is under way everyone waits for its outcome.
+ * Every token passes through {@link Renewal}, one at a time, and its user is compared with that of the tokens before it.
  */
 export class AuthenticationService {
   readonly #environment: Environment
   readonly #logger: Logger | undefined
   readonly #parts: StrategyParts
-  #strategy: AuthStrategy
-  #type: AuthenticationType
-  /** Gives tokens in place of a login until somebody signs in. */
-  #standIn: AuthStrategy | undefined
-  #initialized = false
-  #postAuthentication: PostAuthenticationCallback | undefined
-  #onExpiring: TokenExpiringCallback | undefined
+  readonly #renewal = new Renewal()
+  readonly #spacing = new RefreshSpacing()
+  readonly #expiry: ExpiryWatch
+  readonly #callbacks: Callbacks = {}
+  #source: Source
+  #state: TokenState = NO_TOKEN
+  #user: TokenUser = {}
+  /** Aborted by `logout()`, `cleanup()` and an exchange of the strategy: results from before must be discarded. */
+  #life = new AbortController()
+  /** The sign-in in progress. */
+  #signIn: { isComplete: boolean } | undefined
 
-  #token: string | null = null
-  /** Until when a token that the host gave to a strategy with tokens of its own stands in for those. */
-  #borrowedUntil = Number.NEGATIVE_INFINITY
-  #announced: string | null = null
-  /** When the token is told to be about to expire, and when it does. */
-  #watched: { readonly moment: number; readonly expiresAt: number } | undefined
-  #cancelTimer: () => void = () => {}
-  /** Grows when the token is replaced from outside, dropped, or refused: an answer asked for before that does not count. */
-  #epoch = 0
-  /** Grows with every drop: what a sign-in begun before it brings is not wanted any more. */
-  #drops = 0
-  #obtaining: Promise<string> | undefined
-  #refreshing: Promise<string> | undefined
-
-  /** @throws {AuthError} `invalid_input` when the input is none of the known forms */
+  /** @throws {AuthError} `invalid_input` when the input has an unsupported shape */
   constructor(input?: AuthenticationInput | null, options: AuthenticationServiceOptions = {}) {
     this.#environment = resolveEnvironment(options.environment)
     this.#logger = options.logger
     this.#parts = { environment: this.#environment, logger: options.logger, cache: options.cache }
-    const { strategy, type } = chooseStrategy(input, this.#parts)
-    this.#strategy = strategy
-    this.#type = type
-    strategy.setTokenExpiringCallback?.(({ expiresAt }) => this.#announce(expiresAt))
-  }
-
-  /** Prepares the strategy. A second call replaces the callback and, for an anonymous one, deployment and scopes. */
-  async initialize(options: AuthStrategyInitializeOptions): Promise<void> {
-    this.#postAuthentication = options.postAuthentication ?? this.#postAuthentication
-    // A strategy of the host's is not made for being initialized twice.
-    if (this.#initialized && this.#type !== 'anonymous') return
-    const drops = this.#drops
-    await this.#strategy.initialize({
-      ...options,
-      postAuthentication: async result => {
-        if (drops !== this.#drops) return
-        if (this.#standIn) this.#forget()
-        this.#standIn = undefined
-        this.#adopt(result.accessToken)
-        await this.#postAuthentication?.(result)
-      },
-    })
-    // Signed out or exchanged meanwhile: then it is to be initialized again.
-    if (drops === this.#drops) this.#initialized = true
-  }
-
-  /** Runs the strategy's sign-in, which may involve a person: a popup opens before anything is awaited. */
-  async authenticate(): Promise<void> {
-    this.#requireInitialized()
-    await this.#strategy.authenticate()
+    this.#expiry = new ExpiryWatch(this.#environment, expiresAt => void this.#onExpiring(expiresAt))
+    this.#source = this.#use(chooseStrategy(input, this.#parts))
   }
 
   /**
-   * Exchanges the anonymous strategy for a login, which has to be initialized and authenticated then. The anonymous token
-   * stays in its store; this service has none until the login brings one.
+   * Prepares the strategy. A second call replaces the callback and, for an anonymous strategy, deployment and scopes.
    *
-   * @returns false, and nothing has changed, for any other strategy than the anonymous one
+   * @throws {AuthError} when the strategy fails or does not answer within 30 seconds
+   */
+  async initialize(options: AuthenticationServiceInitializeOptions): Promise<void> {
+    this.#callbacks.postAuthentication = options.postAuthentication ?? this.#callbacks.postAuthentication
+    const { strategy, type, isInitialized } = this.#source
+    // A host's own strategy may not support a second call.
+    if (isInitialized && type !== 'anonymous') return
+    const { signal } = this.#life
+    const postAuthentication = async () => {
+      if (signal.aborted) return
+      // A strategy may wait for this call before it returns a token.
+      if (this.#signIn) this.#signIn.isComplete = true
+      else await this.#onAuthenticated()
+    }
+    await this.#call('initialize()', signal, () => strategy.initialize({ ...options, postAuthentication }))
+    this.#source = { ...this.#source, isInitialized: true }
+  }
+
+  /**
+   * Runs the strategy's sign-in, which may involve the user: a popup opens before anything is awaited. It has no time limit
+   * and ends with `logout()`, `cleanup()` or the signal.
+   *
+   * @throws {AuthError} `token_missing` when it was ended by one of these
+   */
+  async authenticate({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<void> {
+    this.#requireInitialized()
+    const signIn = (this.#signIn ??= { isComplete: false })
+    const { strategy } = this.#source
+    const life = this.#life.signal
+    try {
+      const work = new Promise<void>(resolve => resolve(strategy.authenticate()))
+      await untilAborted(untilAborted(work, life), signal)
+    } catch (error) {
+      throw signal?.aborted && !life.aborted ? ended('the signal of the call', error) : asAuthFailure(error)
+    } finally {
+      if (this.#signIn === signIn) this.#signIn = undefined
+    }
+    if (signIn.isComplete) await this.#onAuthenticated()
+  }
+
+  /**
+   * Replaces the anonymous strategy by a login, which has to be initialized and authenticated afterwards. The anonymous
+   * token stays in its store; this service has none until the login provides one.
+   *
+   * @returns false, without an effect, for any other strategy than the anonymous one
    * @throws {AuthError} `browser_unsupported` outside a browser
    */
   async switchStrategyTo(
     config: PKCEAuthConfig,
     postAuthentication?: PostAuthenticationCallback | undefined,
   ): Promise<boolean> {
-    if (this.#type !== 'anonymous') return false
-    const { strategy, type } = chooseStrategy({ type: 'pkce', config }, this.#parts)
-    await this.#strategy.cleanup?.()
-    this.#drop()
-    this.#strategy = strategy
-    this.#type = type
-    this.#postAuthentication = postAuthentication
+    if (this.#source.type !== 'anonymous') return false
+    const next = chooseStrategy({ type: 'pkce', config }, this.#parts)
+    const previous = this.#source.strategy
+    this.#drop('the exchange of the strategy')
+    this.#source = this.#use(next)
+    this.#callbacks.postAuthentication = postAuthentication
+    await previous.cleanup?.()
     return true
   }
 
   /**
-   * Lets an anonymous token stand in for that of a login until `authenticate()`: it is enough to learn what the agent is,
-   * and to talk to one that does not ask who talks to it. Does nothing where there is a session, or no login.
+   * Uses an anonymous token in place of that of a login until `authenticate()`: it suffices to load the agent's details and
+   * to chat with an agent that does not require a signed-in user. Has no effect with a session, or without a login.
    */
   async standInForLogin(options: AuthStrategyInitializeOptions): Promise<void> {
-    if (this.hasSession() || this.#standIn) return
+    if (this.hasSession() || this.#source.standIn) return
     const { strategy } = chooseStrategy(undefined, this.#parts)
     await strategy.initialize(options)
-    this.#standIn = strategy
+    this.#source = { ...this.#source, standIn: strategy }
   }
 
-  /** Whether tokens can be had without somebody signing in first: false for a login before it. */
+  /** Whether a token is available without user interaction. */
   hasSession(): boolean {
-    return this.#strategy.hasSession ?? true
+    return this.#source.strategy.hasSession ?? true
   }
 
   /**
-   * A token that can be used now.
+   * A token that is valid now.
    *
-   * @throws {AuthError} `token_missing` when there is none, and before `initialize()`
+   * @throws {AuthError} `token_missing` before `initialize()`, when there is no token, and when it has expired and cannot be
+   *   renewed
    */
   async getToken(): Promise<string> {
     this.#requireInitialized()
-    if (this.#refreshing) return this.#refreshing
-    if (this.#token !== null && this.#environment.clock.now() < this.#borrowedUntil) return this.#token
-    this.#obtaining ??= this.#obtain(() => this.#active.getToken(), false).finally(() => {
-      this.#obtaining = undefined
-    })
-    return this.#obtaining
+    const state = this.#state
+    if (state.kind === 'supplied' && this.#now() < state.until) return state.token
+    const active = this.#active
+    return this.#renewal.join('ordinary', signal => this.#obtain(() => active.getToken(), signal))
   }
 
-  /** The last token, without a look at its age. */
+  /** The last token, whether or not it has expired. */
   getCachedToken(): string | null {
-    return this.#token
+    return tokenOf(this.#state)
   }
 
   /**
-   * Gets a new token although the present one may still be good. A strategy that cannot renew brings the same one again.
+   * Obtains a new token although the present one may still be valid. A strategy that cannot renew returns the same one.
+   * More than two calls within five seconds are spaced.
    *
-   * @throws {AuthError} when none can be had
+   * @throws {AuthError} when there is none
    */
   async refresh(): Promise<string> {
     this.#requireInitialized()
-    if (this.#refreshing) return this.#refreshing
-    const strategy = this.#active
-    this.#epoch++
-    const ask = () => (strategy.refresh ? strategy.refresh() : strategy.getToken())
-    this.#refreshing = this.#obtain(ask, true).finally(() => {
-      this.#refreshing = undefined
-    })
-    return this.#refreshing
+    const active = this.#active
+    const work = async (signal: AbortSignal) => {
+      const waitMs = this.#spacing.take(this.#now())
+      if (waitMs > 0) await sleep(this.#environment.clock, waitMs, signal)
+      signal.throwIfAborted()
+      return this.#obtain(() => (active.refresh ? active.refresh() : active.getToken()), signal)
+    }
+    const { kind } = this.#renewal
+    if (kind === 'ordinary' || kind === undefined) {
+      // What was refused must not override what comes now.
+      if (this.#state.kind === 'supplied') this.#state = { ...this.#state, kind: 'held' }
+      return this.#renewal.replace('forced', work)
+    }
+    return this.#renewal.join('forced', work)
   }
 
   /**
-   * Takes a token that the host got elsewhere. Strategies with tokens of their own use it until it is about to expire.
+   * Takes a token that the host obtained itself. Strategies that obtain tokens themselves use it until it is about to
+   * expire. Callers that wait for a token receive this one.
    *
+   * @param options `userChanged`: the token belongs to another user, for tokens that the library cannot read
    * @throws {AuthError} `invalid_input` when it is blank
    */
-  async updateToken(token: string): Promise<void> {
+  async updateToken(token: string, options: { userChanged?: boolean | undefined } = {}): Promise<void> {
     if (typeof token !== 'string' || !token.trim()) throw new AuthError('The access token is empty.', 'invalid_input')
-    this.#epoch++
-    if (!this.#strategy.updateToken) {
-      const expiresAt = expiryOf(token)
-      const now = this.#environment.clock.now()
-      this.#borrowedUntil = expiresAt === undefined ? Number.POSITIVE_INFINITY : renewalTime(expiresAt, now)
-    }
-    this.#adopt(token)
-    await this.#strategy.updateToken?.(token)
+    const { strategy } = this.#source
+    const expiresAt = expiryOf(token)
+    const until = expiresAt === undefined ? Number.POSITIVE_INFINITY : renewalTime(expiresAt, this.#now())
+    await this.#renewal.replace('supplied', async signal => {
+      await this.#adopt(token, signal, {
+        until: strategy.updateToken ? undefined : until,
+        isSupplied: true,
+        ...options,
+      })
+      return token
+    })
+    await this.#call('updateToken()', this.#life.signal, () => strategy.updateToken?.(token))
   }
 
-  /** Sets what the token must be good for. Strategies whose tokens come from the host pay no attention. */
+  /** Sets the scopes of the tokens. Has no effect on strategies whose tokens come from the host. */
   async updateScopes(scopes: readonly string[]): Promise<void> {
-    await this.#active.updateScopes?.(scopes)
+    const active = this.#active
+    await this.#call('updateScopes()', this.#life.signal, () => active.updateScopes?.(scopes))
   }
 
-  /** Hears once per token that it is about to expire: five minutes before, or at once when less is left. */
+  /** Sets what is called once per token that is about to expire: five minutes before, or at once when less is left. */
   setTokenExpiringCallback(callback: TokenExpiringCallback): void {
-    this.#onExpiring = callback
+    this.#callbacks.tokenExpiring = callback
   }
 
   /**
-   * Looks at the clock, since timers stand still while a laptop sleeps or a page is frozen. Done whenever the page or the
-   * network comes back; to be called before a connection attempt too.
+   * Sets what is called when a token belongs to another user (issuer and subject) than the tokens before it, however it
+   * came: by a renewal, from another tab, from the host. There is no token while it runs, and callers of `getToken()` wait
+   * for it, so it must not wait for a token itself. If it fails or takes more than 30 seconds, the token is not used.
    */
-  checkExpiry(): void {
-    const watched = this.#watched
-    if (!watched || this.#environment.clock.now() < watched.moment) return
-    this.#unwatch()
-    void this.#expiring(watched.expiresAt)
+  setUserChangeHandler(handler: UserChangeHandler): void {
+    this.#callbacks.userChange = handler
   }
 
-  /** Ends the strategy's session where it has one, and drops the token in any case. `initialize()` may follow. */
-  async logout(): Promise<void> {
-    this.#drop()
-    await this.#strategy.logout?.()
+  /**
+   * Reads the clock, since timers stop while a laptop sleeps or a page is frozen. Happens whenever the page or the network
+   * returns; to be called before a connection attempt too.
+   */
+  checkExpiry(): void {
+    this.#expiry.check()
+  }
+
+  /**
+   * Drops the token and ends the strategy's session where it has one. Synchronously: every request in flight is
+   * invalidated, its callers are rejected, and the strategy clears what it stored and opens its window. `initialize()` may
+   * follow.
+   *
+   * @throws {AuthError} when the sign-out at the provider fails; there is no token all the same
+   */
+  logout(): Promise<void> {
+    const { strategy, standIn } = this.#source
+    this.#drop('logout()')
+    const endings = [strategy, standIn].map(async each => each?.logout?.())
+    return Promise.all(endings).then(
+      () => {},
+      error => Promise.reject(asAuthFailure(error)),
+    )
   }
 
   /** Releases the timer and what the strategy holds. */
   async cleanup(): Promise<void> {
-    this.#drop()
-    await this.#strategy.cleanup?.()
+    const { strategy } = this.#source
+    this.#drop('cleanup()')
+    await this.#call('cleanup()', undefined, () => strategy.cleanup?.())
   }
 
-  /** Which way to get tokens is in use. */
+  /** The way of obtaining tokens that is in use. */
   getAuthenticationType(): AuthenticationType {
-    return this.#type
+    return this.#source.type
   }
 
   /** Whether {@link initialize} has completed. */
   getIsInitialized(): boolean {
-    return this.#initialized
+    return this.#source.isInitialized
   }
 
   /** The strategy in use. */
   getStrategy(): AuthStrategy {
-    return this.#strategy
+    return this.#source.strategy
   }
 
-  /** Whether tokens are those for anyone. */
+  /** Whether the tokens are anonymous. */
   isAnonymousStrategy(): boolean {
-    return this.#type === 'anonymous'
+    return this.#source.type === 'anonymous'
   }
 
-  /** Whether tokens come from a login. */
+  /** Whether the tokens come from a login. */
   isPKCEStrategy(): boolean {
-    return this.#type === 'pkce'
+    return this.#source.type === 'pkce'
   }
 
-  async #obtain(ask: () => ReturnType<AuthStrategy['getToken']>, forced: boolean): Promise<string> {
-    const epoch = this.#epoch
-    const token = await ask()
-    // While we waited the host may have brought a token or signed out, or a forced refresh may have begun.
-    if (epoch !== this.#epoch) {
-      if (this.#refreshing && !forced) return this.#refreshing
-      if (this.#token !== null) return this.#token
-      throw new AuthError('The token was dropped while it was asked for.', 'token_missing')
-    }
-    if (!token?.trim()) throw new AuthError('The authentication brought no access token.', 'token_missing')
-    this.#borrowedUntil = Number.NEGATIVE_INFINITY
-    this.#adopt(token)
+  /** The strategy that provides tokens at present. */
+  get #active(): AuthStrategy {
+    return this.#source.standIn ?? this.#source.strategy
+  }
+
+  #now(): number {
+    return this.#environment.clock.now()
+  }
+
+  #use(chosen: ChosenStrategy): Source {
+    const strategy: Source['strategy'] = chosen.strategy
+    strategy.setTokenExpiringCallback?.(({ expiresAt }) => this.#announce(expiresAt))
+    strategy.setSignedOutCallback?.(() => void this.#onSignedOut())
+    return { ...chosen, strategy, isInitialized: false }
+  }
+
+  /** Calls a function of the strategy. It costs its caller an error if it does not answer, and nobody else anything. */
+  #call<T>(name: string, signal: AbortSignal | undefined, work: () => Awaitable<T>): Promise<T> {
+    return answerInTime(this.#environment.clock, `${name} of the authentication strategy`, signal, work)
+  }
+
+  async #obtain(ask: () => Awaitable<string | null>, signal: AbortSignal): Promise<string> {
+    // A login asks the user where necessary, and limits its own requests.
+    const isInteractive = this.#source.strategy.hasSession !== undefined && !this.#source.standIn
+    const token = isInteractive ? await ask() : await this.#call('getToken()', signal, ask)
+    signal.throwIfAborted()
+    if (!token?.trim()) throw new AuthError('The authentication provided no access token.', 'token_missing')
+    await this.#adopt(token, signal)
+    const expiresAt = this.#state.kind === 'none' ? undefined : this.#state.expiresAt
+    if (expiresAt !== undefined && expiresAt <= this.#now())
+      throw new AuthError(
+        'The access token has expired and could not be renewed. Pass a new one with updateAccessToken(), or sign in again.',
+        'token_missing',
+      )
     return token
   }
 
-  #adopt(token: string): void {
-    if (token === this.#token) return
-    this.#token = token
-    this.#unwatch()
-    const expiresAt = expiryOf(token)
-    if (expiresAt === undefined) return
-    // A host's function that brings expired tokens is not asked again and again.
-    if (expiresAt <= this.#environment.clock.now()) return this.#announce(expiresAt)
-    this.#watch(expiresAt - (this.#strategy.expiryBufferMs ?? ACCESS_TOKEN_REFRESH_BUFFER_MS), expiresAt)
-  }
-
-  #watch(moment: number, expiresAt: number): void {
-    const { clock, page } = this.#environment
-    const look = () => this.checkExpiry()
-    const cancelTimer = atTime(clock, moment, look)
-    const stopListening = page?.onReturn(look)
-    this.#watched = { moment, expiresAt }
-    this.#cancelTimer = () => {
-      cancelTimer()
-      stopListening?.()
+  /** Makes a token the current one, after what belonged to another user is gone. */
+  async #adopt(
+    token: string,
+    signal: AbortSignal,
+    {
+      until,
+      isSupplied,
+      userChanged,
+    }: { until?: number | undefined; isSupplied?: true; userChanged?: boolean | undefined } = {},
+  ): Promise<void> {
+    const { strategy, standIn, type } = this.#source
+    const isAnonymous = !isSupplied && (type === 'anonymous' || standIn !== undefined)
+    const user = userOf(token, isAnonymous, isSupplied || isAnonymous ? undefined : strategy.identity)
+    const isKnown = this.#user.isAnonymous === false
+    if (isOtherUser(this.#user, user) || (userChanged && isKnown)) {
+      this.#forgetToken()
+      await this.#changeUser(signal)
+      this.#user = {}
     }
+    this.#user = mergeUser(this.#user, user)
+    const expiresAt = (isSupplied || standIn ? undefined : strategy.expiresAt) ?? expiryOf(token)
+    const isSame = tokenOf(this.#state) === token
+    const current: CurrentToken = {
+      token,
+      expiresAt,
+      isAnnounced: this.#state.kind !== 'none' && isSame && this.#state.isAnnounced,
+    }
+    this.#state = until === undefined ? { kind: 'held', ...current } : { kind: 'supplied', until, ...current }
+    if (isSame) return
+    this.#expiry.stop()
+    if (expiresAt === undefined) return
+    // A host's function that returns expired tokens is not called again and again.
+    if (expiresAt <= this.#now()) return this.#announce(expiresAt)
+    this.#expiry.start(expiresAt - (strategy.expiryBufferMs ?? ACCESS_TOKEN_REFRESH_BUFFER_MS), expiresAt)
   }
 
-  #unwatch(): void {
-    this.#watched = undefined
-    this.#cancelTimer()
+  async #changeUser(signal: AbortSignal): Promise<void> {
+    this.#logger?.info('The token belongs to another user. Everything of the previous user is removed.')
+    const { userChange } = this.#callbacks
+    if (userChange) await answerInTime(this.#environment.clock, 'The handler of the user change', signal, userChange)
+    signal.throwIfAborted()
   }
 
-  /** A strategy that renews by itself gets the first try; the host hears of a token that nobody replaces. */
-  async #expiring(expiresAt: number): Promise<void> {
-    if (!this.#strategy.renewsUnasked) return this.#announce(expiresAt)
-    const token = this.#token
+  /** Takes the token of a completed sign-in. What the strategy passes with it is not used (AUTH-24). */
+  async #onAuthenticated(): Promise<void> {
+    const { strategy } = this.#source
+    if (this.#source.standIn) {
+      const { standIn: _ended, ...rest } = this.#source
+      this.#source = rest
+      this.#forgetToken()
+    }
+    const ask = () => strategy.getToken()
+    const accessToken = await this.#renewal.replace('ordinary', signal => this.#obtain(ask, signal))
+    await this.#callbacks.postAuthentication?.({ accessToken })
+  }
+
+  /** The user signed out in another tab. */
+  async #onSignedOut(): Promise<void> {
+    const isKnown = this.#user.isAnonymous === false
+    this.#renewal.end(ended('a sign-out in another tab'))
+    this.#forgetToken()
+    this.#user = {}
+    if (isKnown)
+      await this.#changeUser(this.#life.signal).catch(error => this.#logger?.warn('The user change failed.', { error }))
+  }
+
+  /** A strategy that renews tokens tries first; the host is told of a token that is not renewed. */
+  async #onExpiring(expiresAt: number): Promise<void> {
+    const { strategy } = this.#source
+    if (!strategy.autoRenews) return this.#announce(expiresAt)
+    const token = tokenOf(this.#state)
     try {
       await this.getToken()
-      // A fresh token with a short life is kept until it expires.
-      if (token === this.#token && this.#environment.clock.now() < expiresAt) this.#watch(expiresAt, expiresAt)
+      // A fresh token with a short life is used until it expires.
+      if (token === tokenOf(this.#state) && this.#now() < expiresAt) this.#expiry.start(expiresAt, expiresAt)
     } catch (error) {
       this.#logger?.warn('The access token could not be renewed.', {
         reason: error instanceof AuthError ? error.reason : undefined,
       })
-      if (token === this.#token) this.#announce(expiresAt)
+      if (token === tokenOf(this.#state)) this.#announce(expiresAt)
     }
   }
 
   #announce(expiresAt: number): void {
-    if (this.#token === null || this.#announced === this.#token) return
-    this.#announced = this.#token
-    this.#onExpiring?.({ expiresAt })
+    if (this.#state.kind === 'none' || this.#state.isAnnounced) return
+    this.#state = { ...this.#state, isAnnounced: true }
+    this.#callbacks.tokenExpiring?.({ expiresAt })
   }
 
-  /** Where tokens come from at present. */
-  get #active(): AuthStrategy {
-    return this.#standIn ?? this.#strategy
+  #forgetToken(): void {
+    this.#state = NO_TOKEN
+    this.#expiry.stop()
   }
 
-  #forget(): void {
-    this.#epoch++
-    this.#token = null
-    this.#borrowedUntil = Number.NEGATIVE_INFINITY
-    this.#unwatch()
-  }
-
-  #drop(): void {
-    this.#forget()
-    this.#drops++
-    this.#standIn = undefined
-    this.#initialized = false
+  #drop(reason: string): void {
+    const error = ended(reason)
+    this.#forgetToken()
+    this.#user = {}
+    this.#renewal.end(error)
+    this.#life.abort(error)
+    this.#life = new AbortController()
+    const { standIn: _ended, ...rest } = this.#source
+    this.#source = { ...rest, isInitialized: false }
   }
 
   #requireInitialized(): void {
-    if (this.#initialized) return
+    if (this.#source.isInitialized) return
     throw new AuthError('There is no access token before initialize().', 'token_missing')
   }
+}
+
+function ended(by: string, cause?: unknown): AuthError {
+  return new AuthError(`The request for an access token was ended by ${by}.`, 'token_missing', { cause })
 }

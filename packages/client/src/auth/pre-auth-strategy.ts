@@ -2,12 +2,12 @@ import { AuthError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { defaultEnvironment } from '../platform/default-environment.ts'
 import { expiryOf, renewalTime } from './access-token.ts'
-import type { AuthStrategy, AuthStrategyInitializeOptions, PreAuthConfig } from './auth-strategy.ts'
+import type { AuthStrategyInitializeOptions, PreAuthConfig, TokenSource } from './auth-strategy.ts'
 
 /** A token that the host got by itself; renewed by the host's function where there is one. */
-export class PreAuthStrategy implements AuthStrategy {
+export class PreAuthStrategy implements TokenSource {
   /** True with `refreshTokenFn`. */
-  readonly renewsUnasked: boolean
+  readonly autoRenews: boolean
   /** As it was configured. */
   readonly expiryBufferMs: number | undefined
   readonly #clock: Clock
@@ -21,7 +21,7 @@ export class PreAuthStrategy implements AuthStrategy {
     this.#config = config
     this.#clock = clock
     this.#token = config.accessToken
-    this.renewsUnasked = config.refreshTokenFn !== undefined
+    this.autoRenews = config.refreshTokenFn !== undefined
     this.expiryBufferMs = config.expiryBufferMs
   }
 
@@ -41,7 +41,7 @@ export class PreAuthStrategy implements AuthStrategy {
   /** The token; a renewed one where it is about to expire and can be renewed. */
   async getToken(): Promise<string> {
     const expiresAt = expiryOf(this.#token)
-    if (expiresAt === undefined || !this.renewsUnasked) return this.#token
+    if (expiresAt === undefined || !this.autoRenews) return this.#token
     const replaceAt = renewalTime(expiresAt, this.#obtainedAt, this.#config.expiryBufferMs)
     return this.#clock.now() < replaceAt ? this.#token : this.refresh()
   }

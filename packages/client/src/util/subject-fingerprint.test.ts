@@ -1,44 +1,46 @@
 import { describe, expect, it } from 'vitest'
 import { fakeToken } from '../../test/fake-service.ts'
-import { fnv1a } from './fnv1a.ts'
-import { subjectFingerprint } from './subject-fingerprint.ts'
+import { subjectFingerprint, subjectOf } from './subject-fingerprint.ts'
 
-const SIXTEEN_DIGITS = /^[0-9a-f]{16}$/
+const DIGITS = /^[0-9a-f]{32}$/
+const ADA = fakeToken({ iss: 'https://login.test', sub: 'ada' })
 
-describe('subjectFingerprint', () => {
+describe('subjectFingerprint()', () => {
   it.each([
-    ['the subject', fakeToken({ sub: 'ada', oid: 'x', exp: 1 }), 'ada'],
-    ['the object id where there is no subject', fakeToken({ oid: 'ada' }), 'ada'],
-    ['the object id where the subject is empty', fakeToken({ sub: '', oid: 'ada' }), 'ada'],
-    ['text beyond ASCII', fakeToken({ sub: 'Zoë' }), 'Zoë'],
-  ])('is that of %s', (_case, token, subject) => {
-    expect(subjectFingerprint(token)).toBe(subjectFingerprint(subject))
-    expect(subjectFingerprint(token)).toMatch(SIXTEEN_DIGITS)
+    ['the object id where there is no subject', fakeToken({ iss: 'https://login.test', oid: 'ada' })],
+    ['the object id where the subject is empty', fakeToken({ iss: 'https://login.test', sub: '', oid: 'ada' })],
+    ['the subject after a renewal', fakeToken({ iss: 'https://login.test', sub: 'ada', oid: 'x', exp: 2 })],
+  ])('identifies a user by %s', (_case, token) => {
+    expect(subjectFingerprint(token)).toBe(subjectFingerprint(ADA))
+    expect(subjectFingerprint(token)).toMatch(DIGITS)
   })
 
   it.each([
     ['opaque', 'opaque-token'],
     ['without a readable payload', 'a.%%%.c'],
-    ['with a payload that is no object', `a.${btoa('null')}.c`],
+    ['with a payload that is not an object', `a.${btoa('null')}.c`],
     ['without a subject', fakeToken({ exp: 1 })],
-    ['with a subject that is no text', fakeToken({ sub: 5 })],
-  ])('is that of the whole token when it is %s', (_case, token) => {
-    expect(subjectFingerprint(token)).toMatch(SIXTEEN_DIGITS)
+    ['with a numeric subject', fakeToken({ sub: 5 })],
+  ])('is a hash of the whole token when it is %s', (_case, token) => {
+    expect(subjectOf(token)).toBeUndefined()
+    expect(subjectFingerprint(token)).toMatch(DIGITS)
     expect(subjectFingerprint(token)).not.toBe(subjectFingerprint(`${token} `))
   })
 
-  it('stays the same over renewals and differs between people', () => {
-    expect(subjectFingerprint(fakeToken({ sub: 'ada', exp: 1 }))).toBe(
-      subjectFingerprint(fakeToken({ sub: 'ada', exp: 2 })),
-    )
-    expect(subjectFingerprint(fakeToken({ sub: 'ada' }))).not.toBe(subjectFingerprint(fakeToken({ sub: 'bob' })))
+  it('[SEC-01] distinguishes users with one subject of two issuers, and claims that join to the same text', () => {
+    const users = [
+      { sub: '1001', iss: 'https://staff.test' },
+      { sub: '1001', iss: 'https://customers.test' },
+      { sub: '1001' },
+      { sub: 'b|c', iss: 'a' },
+      { sub: 'c', iss: 'a|b' },
+      { sub: 'Zoë' },
+    ]
+    expect(new Set(users.map(claims => subjectFingerprint(fakeToken(claims)))).size).toBe(users.length)
   })
 
-  it('tells people apart whose subjects meet in one of its two hashes', () => {
-    // A known pair of the 32-bit hash.
-    expect(fnv1a('costarring')).toBe(fnv1a('liquid'))
-    expect(subjectFingerprint(fakeToken({ sub: 'costarring' }))).not.toBe(
-      subjectFingerprint(fakeToken({ sub: 'liquid' })),
-    )
+  it('[SEC-01] distinguishes subjects that were computed to collide in the hash that was used before', () => {
+    const [first, second] = ['1254d58b59210dc5', '1dcdbabf33f69e81'].map(sub => subjectFingerprint(fakeToken({ sub })))
+    expect(first).not.toBe(second)
   })
 })

@@ -1,19 +1,23 @@
-import { fnv1a } from './fnv1a.ts'
 import { jwtPayload } from './jwt-payload.ts'
+import { sha256 } from './sha256.ts'
 
 /**
- * Tells the people behind access tokens apart: sixteen hex digits of the token's subject (claim `sub`, else `oid`), or of
- * the whole token where it tells none. It hides nothing and proves nothing.
+ * Identifies the user of a JWT by issuer and subject (claim `sub`, else `oid`); undefined for a token without a readable
+ * subject. Two users never get the same text: both claims are encoded before they are joined.
  */
-export function subjectFingerprint(token: string): string {
-  const subject = subjectOf(token) ?? token
-  // One hash has 32 bits, and of the many people whose answers lie in one shared store two would meet in it.
-  return fnv1a(subject) + fnv1a(`\0${subject}`)
-}
-
-function subjectOf(token: string): string | undefined {
+export function subjectOf(token: string): string | undefined {
   const claims = jwtPayload(token)
   if (typeof claims !== 'object' || claims === null) return undefined
-  const { sub, oid } = claims as { sub?: unknown; oid?: unknown }
-  return [sub, oid].find((claim): claim is string => typeof claim === 'string' && claim !== '')
+  const { iss, sub, oid } = claims as { iss?: unknown; sub?: unknown; oid?: unknown }
+  const subject = [sub, oid].find((claim): claim is string => typeof claim === 'string' && claim !== '')
+  if (subject === undefined) return undefined
+  return `${encodeURIComponent(typeof iss === 'string' ? iss : '')}|${encodeURIComponent(subject)}`
+}
+
+/**
+ * Identifies the user of an access token in the keys of a store: 32 hex digits of a hash of {@link subjectOf}, or of the
+ * whole token where it has no readable subject. Users who choose their own subject cannot collide with others.
+ */
+export function subjectFingerprint(token: string): string {
+  return sha256(subjectOf(token) ?? token).slice(0, 32)
 }

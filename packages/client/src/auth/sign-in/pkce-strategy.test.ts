@@ -4,7 +4,7 @@ import { FakeIdentityClient } from '../../../test/fake-identity-client.ts'
 import { pageWithWindow } from '../../../test/fake-login-page.ts'
 import { FakeService, fakeToken } from '../../../test/fake-service.ts'
 import { AuthError } from '../../errors.ts'
-import type { PKCEAuthConfig } from '../auth-strategy.ts'
+import type { AuthenticationResult, PKCEAuthConfig } from '../auth-strategy.ts'
 import { PKCEAuthStrategy } from './pkce-strategy.ts'
 
 const CONFIG: PKCEAuthConfig = {
@@ -36,7 +36,7 @@ function setUp(more: Partial<PKCEAuthConfig> = {}) {
     strategy.initialize({
       deploymentInfo,
       ...(scopes && { scopes }),
-      postAuthentication: ({ accessToken }) => void told.push(accessToken),
+      postAuthentication: result => void told.push((result as AuthenticationResult).accessToken),
     })
   return { identity, strategy, session, start, told, config, environment, clock: service.clock }
 }

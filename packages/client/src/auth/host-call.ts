@@ -1,0 +1,51 @@
+import { AuthError, SDKError } from '../errors.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Awaitable } from '../storage/cache-adapter.ts'
+import { TimeLimitError, withTimeLimit } from '../util/abort.ts'
+
+/** How long a function of the host or of an identity library may take, in milliseconds. */
+const LIMIT_MS = 30_000
+/** A JWT, wherever it stands in a text. */
+const JWT = /\beyJ[\w-]*\.[\w-]+\.[\w-]*/g
+
+/**
+ * Calls a function that the library did not write. It may fail in any way or never settle: its caller then gets an
+ * `AuthError`.
+ *
+ * @param what the function, as the subject of an error message
+ * @throws {AuthError} `token_request_failed`; the signal's reason when it is aborted
+ */
+export async function answerInTime<T>(
+  clock: Clock,
+  what: string,
+  signal: AbortSignal | undefined,
+  work: () => Awaitable<T>,
+): Promise<T> {
+  try {
+    return await withTimeLimit(clock, LIMIT_MS, signal, async () => work())
+  } catch (cause) {
+    if (signal?.aborted) throw signal.reason
+    if (cause instanceof TimeLimitError)
+      throw new AuthError(`${what} did not settle within ${LIMIT_MS / 1000} seconds.`, 'token_request_failed', {
+        cause,
+      })
+    throw asAuthFailure(cause)
+  }
+}
+
+/** Wraps an error that the host's code threw. The message and `cause` keep its words. */
+export function asAuthFailure(cause: unknown): SDKError {
+  if (cause instanceof SDKError) return cause
+  return new AuthError(`The authentication failed: ${describeFailure(cause)}.`, 'token_request_failed', { cause })
+}
+
+/** The words of an error, without what looks like a token and without a full stop. */
+export function describeFailure(cause: unknown): string {
+  const words = cause instanceof Error ? cause.message : typeof cause === 'string' ? cause : ''
+  return (
+    words
+      .replace(JWT, '…')
+      .slice(0, 300)
+      .replace(/[.\s]+$/, '') || 'no reason was given'
+  )
+}

@@ -1,0 +1,84 @@
+import { untilAborted } from '../util/abort.ts'
+
+/** Why a token is being obtained: because it is needed, because the present one was refused, or by the host. */
+export type RenewalKind = 'ordinary' | 'forced' | 'supplied'
+
+interface Flight {
+  readonly kind: RenewalKind
+  readonly outcome: Promise<string>
+  readonly controller: AbortController
+}
+
+/** Aborts a flight whose callers receive the outcome of a later one. */
+class Replaced {
+  readonly next: Promise<string>
+  constructor(next: Promise<string>) {
+    this.next = next
+  }
+}
+
+/**
+ * Obtains one token at a time. Callers join the request in flight.
+ *
+ * The signal of a request is its generation: once it is aborted, its result must be discarded. Callers never wait for an
+ * aborted request.
+ */
+export class Renewal {
+  #flight: Flight | undefined
+
+  /** Kind of the request in flight, if there is one. */
+  get kind(): RenewalKind | undefined {
+    return this.#flight?.kind
+  }
+
+  /** Joins the request in flight, or starts one. */
+  join(kind: RenewalKind, work: (signal: AbortSignal) => Promise<string>): Promise<string> {
+    return this.#flight?.outcome ?? this.replace(kind, work)
+  }
+
+  /** Starts a request. The callers of the one in flight receive the outcome of this one. */
+  replace(kind: RenewalKind, work: (signal: AbortSignal) => Promise<string>): Promise<string> {
+    const previous = this.#flight
+    const controller = new AbortController()
+    const { signal } = controller
+    const outcome = untilAborted(work(signal), signal).catch((error: unknown) => {
+      if (error instanceof Replaced) return error.next
+      throw error
+    })
+    const flight: Flight = { kind, outcome, controller }
+    this.#flight = flight
+    const end = () => {
+      if (this.#flight === flight) this.#flight = undefined
+    }
+    outcome.then(end, end)
+    previous?.controller.abort(new Replaced(outcome))
+    return outcome
+  }
+
+  /** Rejects the callers of the request in flight and discards its result. */
+  end(error: unknown): void {
+    const flight = this.#flight
+    this.#flight = undefined
+    flight?.controller.abort(error)
+  }
+}
+
+/** How long after a forced refresh the next one but one may follow, in milliseconds. */
+const REFRESH_SPACING_MS = 5_000
+
+/**
+ * Spaces the refreshes that a service forces by refusing tokens. The first two follow each other at once; each further one
+ * waits until there was one in five seconds on average.
+ */
+export class RefreshSpacing {
+  /** When the allowance is whole again, in milliseconds since the epoch. */
+  #fullAt = 0
+
+  /** Takes the turn of one refresh. Returns how long it has to wait, in milliseconds. */
+  take(now: number): number {
+    // The wall clock may have been set back since.
+    const ahead = Math.min(Math.max(0, this.#fullAt - now), 2 * REFRESH_SPACING_MS)
+    this.#fullAt = now + ahead + REFRESH_SPACING_MS
+    return Math.max(0, ahead - REFRESH_SPACING_MS)
+  }
+}

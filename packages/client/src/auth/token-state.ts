@@ -1,0 +1,74 @@
+import { subjectOf } from '../util/subject-fingerprint.ts'
+
+/**
+ * The access token of an {@link AuthenticationService}:
+ *
+ *   none ── obtained ──► held ── renewed ──► held
+ *    ▲                    │ ▲
+ *    │  logout, cleanup   │ │ about to expire, refused, or renewed
+ *    └────────────────────┤ │
+ *                         ▼ │
+ *                      supplied      updateToken(), for a strategy that obtains tokens itself
+ */
+export type TokenState =
+  | { readonly kind: 'none' }
+  | ({ readonly kind: 'held' } & CurrentToken)
+  /** Supplied by the host. It overrides the tokens of the strategy until `until`, in milliseconds since the epoch. */
+  | ({ readonly kind: 'supplied'; readonly until: number } & CurrentToken)
+
+/** A token that may be sent. */
+export interface CurrentToken {
+  readonly token: string
+  /** Expiry in milliseconds since the epoch, by the clock of this device. Undefined where it is unknown. */
+  readonly expiresAt: number | undefined
+  /** Whether the host was told that this token is about to expire. */
+  readonly isAnnounced: boolean
+}
+
+/** The state without a token. */
+export const NO_TOKEN: TokenState = { kind: 'none' }
+
+/** The token of a state, or null. */
+export function tokenOf(state: TokenState): string | null {
+  return state.kind === 'none' ? null : state.token
+}
+
+/**
+ * The user behind the tokens so far. An anonymous token belongs to nobody; a token that cannot be read counts as one of the
+ * same user. ID tokens and access tokens are compared each with their own kind, since providers may give them different
+ * issuers and subjects.
+ */
+export interface TokenUser {
+  /** Absent before the first token. */
+  readonly isAnonymous?: boolean
+  /** Issuer and subject of the access token. */
+  readonly access?: string | undefined
+  /** Issuer and subject of the ID token. */
+  readonly identity?: string | undefined
+}
+
+/** The user of a new token. `identity` is the subject of the ID token that came with it. */
+export function userOf(token: string, isAnonymous: boolean, identity?: string): TokenUser {
+  return isAnonymous ? { isAnonymous } : { isAnonymous, access: subjectOf(token), identity }
+}
+
+/**
+ * Whether a token belongs to another user than the tokens before it. From anonymous to a user is not a change: the
+ * conversation goes on. From a user to anonymous is one.
+ */
+export function isOtherUser(previous: TokenUser, next: TokenUser): boolean {
+  if (previous.isAnonymous !== false) return false
+  if (next.isAnonymous) return true
+  if (previous.identity !== undefined && next.identity !== undefined) return previous.identity !== next.identity
+  return previous.access !== undefined && next.access !== undefined && previous.access !== next.access
+}
+
+/** What is known of the user after a further token of the same one. */
+export function mergeUser(previous: TokenUser, next: TokenUser): TokenUser {
+  if (next.isAnonymous || previous.isAnonymous !== false) return next
+  return {
+    isAnonymous: false,
+    access: next.access ?? previous.access,
+    identity: next.identity ?? previous.identity,
+  }
+}
