@@ -1,13 +1,14 @@
 import { defaultServerConditions } from 'vite'
 import { configDefaults, defineConfig } from 'vitest/config'
+import { seedProperties } from './scripts/test-run/property-seed.ts'
 
 const conditions = ['@aiagent/source', ...defaultServerConditions]
 
-/** No expectation, only the end of patience: property tests take their time on a busy machine. */
-const patience = { testTimeout: 30_000, hookTimeout: 60_000 }
+/** Only for tests that hang: property tests are slow on a busy machine. */
+const limits = { testTimeout: 30_000, hookTimeout: 60_000 }
 
 /** What every project needs to run from source, without a build. */
-const fromSource = { resolve: { conditions }, ssr: { resolve: { conditions } } }
+const fromSource = { plugins: [seedProperties()], resolve: { conditions }, ssr: { resolve: { conditions } } }
 
 const browserTests = 'packages/*/test/browser/**/*.test.ts'
 
@@ -16,21 +17,21 @@ export default defineConfig({
     reporters: [
       'default',
       ['./scripts/test-run/whole-run-reporter.ts', { outputFile: 'test-report.json' }],
-      './scripts/test-run/closing-line-reporter.ts',
+      ['./scripts/test-run/closing-line-reporter.ts', { rules: true }],
     ],
     projects: [
       {
         ...fromSource,
         test: {
           name: 'unit',
-          ...patience,
+          ...limits,
           include: ['packages/*/{src,test}/**/*.test.ts', '{docs,examples,scripts}/**/*.test.ts'],
           exclude: [...configDefaults.exclude, browserTests],
         },
       },
       {
         ...fromSource,
-        test: { name: 'conformance', ...patience, include: ['conformance/**/*.test.ts'] },
+        test: { name: 'conformance', ...limits, include: ['conformance/**/*.test.ts'] },
       },
       {
         ...fromSource,
@@ -38,7 +39,7 @@ export default defineConfig({
           name: 'browser',
           include: [browserTests],
           globalSetup: ['packages/test-support/src/chromium-set-up.ts'],
-          ...patience,
+          ...limits,
         },
       },
       {

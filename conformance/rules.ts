@@ -11,6 +11,9 @@ export interface Rule {
   readonly proof: Proof
 }
 
+/** The ways between client and service that a scenario runs on; its title ends with one of them in parentheses. */
+export const WIRE_NAMES = ['in process', 'over a port'] as const
+
 /** Every rule's text, by area: the rows of the requirements, then OWN (decisions), SEC (trust) and REL (reliability). */
 const TEXTS: Readonly<Record<string, string>> = {
   'CFG-01':
@@ -257,6 +260,9 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a function of the host or of an identity provider that does not settle costs its callers an AuthError after 30 seconds and others nothing; updateAccessToken() and logout() free what waits for it; an interactive sign-in ends with its signal, logout() or destroy()',
   'REL-51': 'forced token refreshes are spaced: at most two at once, then one in five seconds',
   'REL-30': 'a test run that a file, folder, title, project or change narrows does not overwrite `test-report.json`',
+  'REL-35': 'a rule counts as proven only if a test with its id has run and passed',
+  'REL-34':
+    'property tests start from one seed, which the test run prints and PROPERTY_SEED sets; a failed property comes with the command that repeats it',
   'REL-33':
     'a test that needs what the machine lacks is skipped and named with what is missing; where all tests are required, as in CI, it counts as failed',
   'REL-32': 'comments, strings, test titles and documents contain no phrase of `scripts/language/refused-phrases.json`',

@@ -5,6 +5,7 @@ import type { ClientMessage, ServerMessage } from '@aiagent/protocol'
 import { eventually, ManualClock, turnEventLoop } from '@aiagent/test-support'
 import { ObservedClock, systemClock } from './observed-clock.ts'
 import { type RawHandler, type RawService, rawServiceInProcess, rawServiceOverPort } from './raw-service.ts'
+import { WIRE_NAMES } from './rules.ts'
 import { newTab, type Place } from './tab.ts'
 import { reply, WORLD } from './world.ts'
 
@@ -190,7 +191,7 @@ export class Service {
 }
 
 const inProcess: Wire = {
-  name: 'in process',
+  name: WIRE_NAMES[0],
   async serve() {
     const time = new ManualClock()
     const emulator = createEmulator({ world: WORLD, reply, clock: time })
@@ -207,7 +208,7 @@ const inProcess: Wire = {
 }
 
 export const overPort: Wire = {
-  name: 'over a port',
+  name: WIRE_NAMES[1],
   async serve(options) {
     const time = options.time === 'by hand' ? new ManualClock() : undefined
     const emulation: EmulatorOptions = { world: WORLD, reply, ...(time && { clock: time }) }

@@ -1,4 +1,9 @@
-import type { Reporter, TestCase, TestModule, TestSuite } from 'vitest/node'
+import { relative } from 'node:path'
+import type { Reporter, TestCase, TestModule, TestSuite, Vitest } from 'vitest/node'
+import { RULES, WIRE_NAMES } from '../../conformance/rules.ts'
+import { propertySeed, repeatCommand } from './property-seed.ts'
+import { judgeRules, listIds, type RanTest } from './rule-coverage.ts'
+import { isWholeRun } from './whole-run.ts'
 
 /** The set variable makes a skipped test a failure. CI sets it, where everything that tests need is installed. */
 const REQUIRE_ALL_TESTS = 'REQUIRE_ALL_TESTS'
@@ -7,23 +12,38 @@ const REQUIRE_ALL_TESTS = 'REQUIRE_ALL_TESTS'
  * Ends the output of a test run with `N passed, N failed`, and `, N skipped` if any.
  *
  * Failed counts tests, suites and files that could not run, and errors outside tests; with `REQUIRE_ALL_TESTS` also
- * skipped tests. Lines before it name the tests that were skipped because the machine lacks something. Everything is
- * written when the process exits, after every other reporter; a run that did not end counts as one failure.
+ * skipped tests, and with the option `rules` after a whole run each rule that no test has proven. Lines before it name the tests that were skipped because the machine lacks something, the seed of
+ * property tests, and the commands that repeat failed ones. Everything is written when the process exits, after every
+ * other reporter; a run that did not end counts as one failure.
  */
 export default class ClosingLineReporter implements Reporter {
+  readonly #rules: boolean
+  #vitest: Vitest | undefined
   #lines = [closingLine({ passed: 0, failed: 1, skipped: 0 })]
 
-  onInit(): void {
+  constructor({ rules = false }: { rules?: boolean } = {}) {
+    this.#rules = rules
+  }
+
+  onInit(vitest: Vitest): void {
+    this.#vitest = vitest
     process.once('exit', () => process.stdout.write(`${this.#lines.join('\n')}\n`))
   }
 
-  onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
+  async onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): Promise<void> {
     const counts = countResults(modules, unhandledErrors)
-    this.#lines = skippedLines(modules)
+    this.#lines = [...skippedLines(modules), ...repeatLines(modules, this.#vitest?.config.root ?? '.')]
+    this.#lines.push(`Seed of the property tests: ${propertySeed()}.`)
     if (process.env[REQUIRE_ALL_TESTS] && counts.skipped > 0) {
       this.#lines.push(`${REQUIRE_ALL_TESTS} is set: ${counts.skipped} skipped tests count as failed.`)
       counts.failed += counts.skipped
       process.exitCode = 1
+    }
+    if (this.#rules && this.#vitest && (await isWholeRun(this.#vitest, modules))) {
+      const { lines, unproven } = ruleLines(modules)
+      this.#lines.push(...lines)
+      counts.failed += unproven
+      if (unproven > 0) process.exitCode = 1
     }
     this.#lines.push(closingLine(counts))
   }
@@ -57,6 +77,43 @@ function skippedLines(modules: readonly TestModule[]): string[] {
     if (missing !== undefined) tests.set(missing, [...(tests.get(missing) ?? []), `"${test.fullName}"`])
   }
   return [...tests].map(([missing, titles]) => `Skipped, because ${missing}: ${titles.join(', ')}.`)
+}
+
+/** What the run says about the rules, and the number of rules and ids that count as failed. */
+function ruleLines(modules: readonly TestModule[]): { lines: string[]; unproven: number } {
+  const tests = modules.flatMap(module =>
+    [...module.children.allTests()].map(
+      (test): RanTest => ({
+        title: test.fullName,
+        project: module.project.name,
+        state: test.result().state,
+        fails: test.options.fails === true,
+      }),
+    ),
+  )
+  const { proven, skipped, expectedFailures, unproven, unknown } = judgeRules(RULES, WIRE_NAMES, tests)
+  const line = (text: string, ids: readonly string[]) => (ids.length > 0 ? [`${text}: ${listIds(ids)}.`] : [])
+  return {
+    lines: [
+      `${proven.length} of ${RULES.length} rules are proven by tests that passed.`,
+      ...line('Rules whose tests were skipped', skipped),
+      ...line('Rules that only an expected failure (it.fails) names', expectedFailures),
+      ...line('FAILED: rules that no test has proven', unproven),
+      ...line('FAILED: titles name rules that do not exist', unknown),
+    ],
+    unproven: unproven.length + unknown.length,
+  }
+}
+
+/** A line for each failed property. */
+function repeatLines(modules: readonly TestModule[], root: string): string[] {
+  return modules.flatMap(module =>
+    [...module.children.allTests('failed')].flatMap(test =>
+      (test.result().errors ?? [])
+        .map(({ message }) => repeatCommand(relative(root, module.moduleId), test.name, message))
+        .flatMap(command => (command ? [`To repeat the failed property: ${command}`] : [])),
+    ),
+  )
 }
 
 /** The reason that the test or the nearest suite around it gives. */

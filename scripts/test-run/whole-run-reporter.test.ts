@@ -40,6 +40,15 @@ describe('the report and the closing lines of a test run', () => {
     expect(report).toBeUndefined()
   })
 
+  it('[REL-34] names the seed of property tests, and the command that repeats a failed one', async () => {
+    const { output } = await runFixture(['first'], { PROPERTY_SEED: '42', FAIL: '1' })
+    expect(output).toContain('Seed of the property tests: 42.')
+    expect(output).toContain(
+      'To repeat the failed property: ' +
+        'PROPERTY_SEED=42 npx vitest run first.fixture.ts -t "starts properties from the seed of the run"',
+    )
+  })
+
   it('[REL-33] counts skipped tests as failed where all are required', async () => {
     const { code, output } = await runFixture([], { REQUIRE_ALL_TESTS: '1' })
     expect(code).toBe(1)
