@@ -267,6 +267,9 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a test that needs what the machine lacks is skipped and named with what is missing; where all tests are required, as in CI, it counts as failed',
   'REL-32': 'comments, strings, test titles and documents contain no phrase of `scripts/language/refused-phrases.json`',
   'REL-31': 'a Redis server that a test started ends with the process of the test, even when it is killed',
+  'REL-55':
+    'every frame, record, token response, claims and metadata has a parser without a library that reads any JSON exactly as its schema does',
+  'REL-57': 'an element that does not fit costs nothing but itself, in every list of the service',
 }
 
 /** Rules of sign-in, which scenarios cannot prove without a browser. */

@@ -36,7 +36,7 @@ export interface ServiceControl {
   /** Closes every chat with a code; without a code the connections break as with a lost network. */
   dropSockets(code?: number): void
   /** Sends a frame to the client of a session. A string is sent unchanged, valid or not. */
-  pushFrame(sessionId: string, frame: ServerMessage | string): void
+  pushFrame(sessionId: string, frame: ServerMessage | ClientMessage | string): void
   endSession(sessionId: string): boolean
   forgetSession(sessionId: string): boolean
   /** Issues a user token; for a customer by default. */

@@ -1,11 +1,14 @@
 import { type AgentSeed, DEFAULT_WORLD, type Reply, type WorldSeed } from '@aiagent/emulator'
-import type { AgentDetails } from '@aiagent/protocol'
+import type { AgentDetails, OpenRecord } from '@aiagent/protocol'
 import { DESK_AGENTS } from './desk-world.ts'
 
-const agent = (agentId: string, details: AgentDetails = {}, rest: Partial<AgentSeed> = {}): AgentSeed => ({
+const agent = (agentId: string, details: OpenRecord<AgentDetails> = {}, rest: Partial<AgentSeed> = {}): AgentSeed => ({
   details: { name: 'Help Desk', isAuthenticated: false, userType: 'customer', ...details, agentId },
   ...rest,
 })
+
+/** A portal with a field that the type does not name. */
+const SERVICE_PORTAL = { id: 1003, name: 'Service' }
 
 /** Agent details with every field set. */
 export const FULL_DETAILS = {
@@ -18,9 +21,9 @@ export const FULL_DETAILS = {
   enableDataMasking: true,
   isAuthenticated: true,
   departmentId: 999,
-  portals: [1001, '1002', { id: 1003, name: 'Service' }],
+  portals: [1001, '1002', SERVICE_PORTAL],
   userType: 'customer',
-} satisfies AgentDetails
+} satisfies OpenRecord<AgentDetails>
 
 /** The world of the scenarios: an anonymous help desk, a desk for signed-in users, a contact center, and special cases. */
 export const WORLD: Partial<WorldSeed> = {

@@ -1,5 +1,5 @@
 export default {
-  entry: ['src/index.ts'],
+  entry: ['src/index.ts', 'src/schemas.ts'],
   format: ['esm', 'cjs'],
   platform: 'neutral',
   target: 'es2022',

@@ -58,7 +58,7 @@ describe('AiAgent', () => {
 
 describe('records of the service', () => {
   it('DeploymentInfo: the host of its calls, and what else it tells', () => {
-    assertType<DeploymentInfo>({ apiDomain: 'api.example.test', tenantId: null, color: 'blue' })
+    assertType<DeploymentInfo>({ apiDomain: 'api.example.test', tenantId: null })
     // @ts-expect-error the host is missing
     assertType<DeploymentInfo>({ tenantId: 'T1' })
   })

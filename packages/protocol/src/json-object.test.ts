@@ -1,6 +1,8 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { isJsonObject, jsonObject, openObject } from './json-object.ts'
+import { allFields, isJsonObject } from './json-object.ts'
+import { parsePortalList } from './rest/portal.ts'
+import { jsonObject, openObject } from './schemas/json-object.ts'
 
 describe('objects of the wire', () => {
   const schema = jsonObject({ known: v.optional(v.string()) })
@@ -24,5 +26,10 @@ describe('objects of the wire', () => {
     const value: unknown = JSON.parse('{"known":"a","further":[1],"__proto__":{"x":1},"constructor":1,"prototype":2}')
     expect(v.parse(schema, value)).toStrictEqual({ known: 'a', further: [1] })
     expect(v.parse(openObject, value)).toStrictEqual({ known: 'a', further: [1] })
+  })
+
+  it('show the fields that their type does not name', () => {
+    const portals = parsePortalList({ portal: [{ id: 1, openingHours: '9 to 5' }] }).portal ?? []
+    expect(portals.map(portal => allFields(portal)['openingHours'])).toEqual(['9 to 5'])
   })
 })

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import * as protocol from './index.ts'
+import * as schemas from './schemas.ts'
 
 const text = readFileSync(new URL('../PROTOCOL.md', import.meta.url), 'utf8')
 const examples = [...text.matchAll(/```json\n(.*?)```/gs)].map(([, json = '']) => json)
@@ -53,10 +54,10 @@ describe('PROTOCOL.md', () => {
     for (const code of Object.values(CLOSE_CODE)) expect(text).toContain(`| ${code} |`)
   })
 
-  it('names every schema and function of the package, and none that does not exist', () => {
-    for (const name of Object.keys(protocol)) expect(text).toContain(`\`${name}`)
+  it('names every export of the package, and no schema that does not exist', () => {
+    for (const name of [...Object.keys(protocol), ...Object.keys(schemas)]) expect(text).toContain(`\`${name}`)
     const named = [...text.matchAll(/`(\w+Schema)`/g)].map(([, name = '']) => name)
-    for (const name of named) expect(protocol).toHaveProperty(name)
+    for (const name of named) expect(schemas).toHaveProperty(name)
   })
 
   it('links only to its own headings', () => {

@@ -1,4 +1,4 @@
-import { isJsonObject, type OAuthMetadata, OAuthMetadataSchema, restBase } from '@aiagent/protocol'
+import { isJsonObject, type OAuthMetadata, parseOAuthMetadata, restBase } from '@aiagent/protocol'
 import { CommandFailure } from '../failure.ts'
 import type { LoginPlan } from './login-plan.ts'
 import { withTimeLimit } from './time-limit.ts'
@@ -15,10 +15,12 @@ const REQUEST_LIMIT_MS = 30_000
 export async function fetchLoginMetadata(apiDomain: string, path: string, signal: AbortSignal): Promise<OAuthMetadata> {
   const { host } = new URL(restBase(apiDomain))
   const { status, body } = await fetchJson(restBase(apiDomain) + path, signal, host)
-  const result = OAuthMetadataSchema['~standard'].validate(body)
-  if (status !== 200 || result instanceof Promise || result.issues)
-    throw new CommandFailure(`${host} does not tell where to sign in (status ${status}). Try again in a while.`)
-  return result.value
+  try {
+    if (status === 200) return parseOAuthMetadata(body)
+  } catch {
+    // Reported below: the answer has another shape.
+  }
+  throw new CommandFailure(`${host} does not tell where to sign in (status ${status}). Try again in a while.`)
 }
 
 /**

@@ -1,8 +1,8 @@
+import type { Reader } from '@aiagent/protocol'
 import { ApiError, AuthError } from '../errors.ts'
 import type { Environment } from '../platform/environment.ts'
 import { resolveCacheAdapter } from '../storage/create-cache-adapter.ts'
 import { untilAborted } from '../util/abort.ts'
-import { readWith, type Schema } from '../util/standard-schema.ts'
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
 import type { ApiCallOptions, ApiHelperConfig } from './api-options.ts'
 import { failed, type HttpCall, type NamedCall, type ReadingCall, request, requestSuccess } from './http-client.ts'
@@ -32,7 +32,7 @@ export interface KeptAnswer extends NamedCall {
   /** True: another person's answer may be another. */
   perUser?: boolean
   /** What a kept answer must look like to be used, and is read as: anybody may have written it. */
-  kept: Schema<unknown>
+  kept: Reader<unknown>
 }
 
 /** What all REST calls of one helper have in common: host, language, token, time limit, kept answers. */
@@ -94,8 +94,7 @@ export class ApiCaller {
       if (value !== undefined) parameters[name] = String(value)
     if (answer.perUser && token) parameters['user'] = subjectFingerprint(token)
     const fetch = (flight: AbortSignal) => work(call => this.send(call, { authToken: token, signal: flight }))
-    const read = (stored: unknown) => readWith(answer.kept, stored)
-    return telling(answer, signal, this.#cache.load(answer.name, parameters, fetch, signal, read))
+    return telling(answer, signal, this.#cache.load(answer.name, parameters, fetch, signal, answer.kept))
   }
 
   /** Forgets the kept answers of one call; without a name, all of them. */

@@ -1,12 +1,12 @@
 import {
   type AgentDetails,
-  AgentDetailsSchema,
   type AgentListItem,
   type DeploymentInfo,
-  DeploymentInfoSchema,
   type MaskingPatterns,
   type Portal,
   type PortalDetails,
+  parseAgentDetails,
+  parseDeploymentInfo,
   paths,
   restBase,
   type UserDetails,
@@ -17,7 +17,6 @@ import type { Environment } from '../platform/environment.ts'
 import type { CacheAdapter, CacheConfig } from '../storage/cache-adapter.ts'
 import { resolveCacheAdapter } from '../storage/create-cache-adapter.ts'
 import { ExpiringStore } from '../storage/expiring-store.ts'
-import { readWith } from '../util/standard-schema.ts'
 import { ApiCaller, telling } from './api-caller.ts'
 import type {
   ApiHelperConfig,
@@ -79,7 +78,7 @@ export class ApiHelper {
       method: 'GET',
       base: endpoint,
       path: paths.deploymentInfo(),
-      schema: DeploymentInfoSchema,
+      parse: parseDeploymentInfo,
     } as const
     const { signal } = options
     if (cache?.enabled === false) return request(environment, { ...call, signal })
@@ -90,12 +89,7 @@ export class ApiHelper {
     return telling(
       call,
       signal,
-      store.load(
-        key,
-        flight => request(environment, { ...call, signal: flight }),
-        signal,
-        stored => readWith(call.schema, stored),
-      ),
+      store.load(key, flight => request(environment, { ...call, signal: flight }), signal, call.parse),
     )
   }
 
@@ -128,9 +122,9 @@ export class ApiHelper {
       name: 'getAgentDetails',
       method: 'GET',
       path: paths.agentDetails(agentId),
-      schema: AgentDetailsSchema,
+      parse: parseAgentDetails,
     } as const
-    const details = await this.#caller.load({ ...call, kept: call.schema, parameters: { agentId } }, options, send =>
+    const details = await this.#caller.load({ ...call, kept: call.parse, parameters: { agentId } }, options, send =>
       send(call),
     )
     return { ...details, agentId: details.agentId || agentId }

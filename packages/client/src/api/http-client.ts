@@ -1,8 +1,7 @@
-import { restBase } from '@aiagent/protocol'
+import { type ProtocolError, type Reader, restBase } from '@aiagent/protocol'
 import { ApiError, type ApiErrorOptions } from '../errors.ts'
 import type { Environment } from '../platform/environment.ts'
 import { type FetchedText, FetchFailure, fetchText } from '../platform/fetch-text.ts'
-import { check, type Schema } from '../util/standard-schema.ts'
 
 /** One REST call: what it is called, where it goes, what it sends. */
 export interface HttpCall {
@@ -32,8 +31,8 @@ export type NamedCall = Pick<HttpCall, 'name' | 'method' | 'path' | 'publicPath'
 
 /** A call whose answer is read. */
 export interface ReadingCall<T> extends HttpCall {
-  /** What the answer must look like. */
-  schema: Schema<T>
+  /** Reads the parsed answer; throws where it has another shape. */
+  parse: Reader<T>
   /** What status 204 means, for a call that may be answered so. */
   noContent?: T
 }
@@ -51,9 +50,14 @@ export async function request<T>(environment: Pick<Environment, 'fetch' | 'clock
   const { status, text } = await exchange(environment, call)
   if (status === 204 && call.noContent !== undefined) return call.noContent
   const parsed = parseJson(text)
-  const checked = check(call.schema, parsed)
-  if (checked.ok) return checked.value
-  const problem = parsed !== undefined ? checked.problem : text.trim() ? 'it is no JSON' : 'it is empty'
+  let problem = text.trim() ? 'not JSON' : 'empty'
+  if (parsed !== undefined) {
+    try {
+      return call.parse(parsed)
+    } catch (error) {
+      problem = (error as ProtocolError).message
+    }
+  }
   throw apiError(call, `the answer cannot be read: ${problem}`, {
     reason: 'body',
     status,

@@ -1,19 +1,19 @@
 import {
   type AgentListItem,
-  AgentListSchema,
   PORTAL_PAGE_SIZE,
   type Portal,
   type PortalDetails,
-  PortalDetailsListSchema,
   type PortalList,
-  PortalListSchema,
+  parseAgentList,
+  parsePortalDetailsList,
+  parsePortalList,
+  parseUserProfileList,
   paths,
   QUERY,
+  type Reader,
   type UserProfile,
   type UserProfileList,
-  UserProfileListSchema,
 } from '@aiagent/protocol'
-import { memberOf, type Schema } from '../util/standard-schema.ts'
 import type { ApiCaller } from './api-caller.ts'
 import type {
   GetAgentsByPortalOptions,
@@ -26,9 +26,9 @@ import type {
 /** Name of the call whose kept answers turn stale when a profile is chosen. */
 const USER_PROFILES = 'getUserProfiles'
 
-/** Lists as they are kept: put together, out of their pages. */
-const KEPT_PORTALS = memberOf<PortalList, 'portal'>(PortalListSchema, 'portal')
-const KEPT_PROFILES = memberOf<UserProfileList, 'profile'>(UserProfileListSchema, 'profile')
+/** Lists as they are cached: all pages together. */
+const readPortals: Reader<unknown> = portal => parsePortalList({ portal }).portal
+const readProfiles: Reader<unknown> = profile => parseUserProfileList({ profile }).profile
 
 /** A list of portals: every one, or those of the user. */
 export async function getPortals(
@@ -43,12 +43,12 @@ export async function getPortals(
     method: 'GET',
     path: name === 'getPortals' ? paths.portals() : paths.myPortals(),
     headers: caller.languageHeaders,
-    schema: PortalListSchema,
+    parse: parsePortalList,
     noContent: {},
   } as const
   const answer = {
     ...call,
-    kept: KEPT_PORTALS,
+    kept: readPortals,
     perUser: true,
     parameters: {
       language: caller.language,
@@ -99,10 +99,10 @@ export async function getPortalDetails(
     query: plainQuery({ [QUERY.LANGUAGE]: caller.langParameter, [QUERY.SHORT_URL_TEMPLATE]: caller.shortUrlTemplate }),
     auth: 'bare',
     headers: caller.languageHeaders,
-    schema: PortalDetailsListSchema,
+    parse: parsePortalDetailsList,
   } as const
   const parameters = { portalId, language: caller.language, shortUrlTemplate: caller.shortUrlTemplate || undefined }
-  const kept = call.schema
+  const kept = call.parse
   const answer = await caller.load({ ...call, kept, parameters, perUser: true }, options, send => send(call))
   return answer.portal?.[0] ?? null
 }
@@ -120,11 +120,11 @@ export async function getAgentsByPortal(
     path: paths.agentsByPortal(departmentId, portalId),
     query: encodedQuery({ [QUERY.AGENT_TYPE]: agentType }),
     headers: caller.languageHeaders,
-    schema: listOrNothing(AgentListSchema),
+    parse: (answer: unknown) => (Array.isArray(answer) ? parseAgentList(answer) : []),
     noContent: [],
   } as const
   const parameters = { departmentId, portalId, agentType, language: caller.language }
-  return caller.load<AgentListItem[]>({ ...call, kept: AgentListSchema, parameters, perUser: true }, options, send =>
+  return caller.load<AgentListItem[]>({ ...call, kept: parseAgentList, parameters, perUser: true }, options, send =>
     send<AgentListItem[]>({ ...call, noContent: [] }),
   )
 }
@@ -138,11 +138,11 @@ export async function getUserProfiles(caller: ApiCaller, options: GetUserProfile
     path: paths.userProfiles(portalId),
     query: portalQuery(caller),
     headers: caller.languageHeaders,
-    schema: UserProfileListSchema,
+    parse: parseUserProfileList,
     noContent: {},
   } as const
   const parameters = { portalId, language: caller.language, shortUrlTemplate: caller.shortUrlTemplate || undefined }
-  return caller.load({ ...call, kept: KEPT_PROFILES, parameters, perUser: true }, options, async send => {
+  return caller.load({ ...call, kept: readProfiles, parameters, perUser: true }, options, async send => {
     const { profile }: UserProfileList = await send(call)
     return profile ?? []
   })
@@ -179,14 +179,4 @@ export function encodedQuery(parameters: Readonly<Record<string, string>>): stri
 export function plainQuery(parameters: Readonly<Record<string, string>>): string {
   const given = Object.entries(parameters).filter(([, value]) => value !== '')
   return given.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
-}
-
-/** A list as its schema says; anything that is no list reads as an empty one. */
-function listOrNothing<T>(schema: Schema<T[]>): Schema<T[]> {
-  const { validate } = schema['~standard']
-  return {
-    '~standard': {
-      validate: value => (value === undefined || Array.isArray(value) ? validate(value) : { value: [] }),
-    },
-  }
 }

@@ -1,15 +1,15 @@
 import {
-  CustomerListSchema,
   type MaskingPatterns,
-  MaskingPatternsSchema,
-  PreviousTranscriptSchema,
+  parseCustomerList,
+  parseMaskingPatterns,
+  parsePreviousTranscript,
+  parseUserList,
   paths,
   QUERY,
+  type Reader,
   type UserDetails,
-  UserListSchema,
 } from '@aiagent/protocol'
 import { ApiError } from '../errors.ts'
-import type { Schema } from '../util/standard-schema.ts'
 import type { ApiCaller } from './api-caller.ts'
 import type {
   ApiCallOptions,
@@ -28,7 +28,7 @@ export async function getUserDetails(caller: ApiCaller, options: ApiCallOptions)
     query: encodedQuery({ [QUERY.SHORT_URL_TEMPLATE]: caller.shortUrlTemplate }),
     headers: caller.languageHeaders,
     credentials: 'include',
-    schema: UserListSchema,
+    parse: parseUserList,
   } as const
   const authToken = await caller.token(call, options)
   return orNull(caller.send(call, { ...options, authToken }).then(({ user }) => user?.[0]))
@@ -43,7 +43,7 @@ export async function getCustomerDetails(caller: ApiCaller, options: ApiCallOpti
     query: plainQuery({ [QUERY.ATTRIBUTE]: 'all' }),
     headers: caller.languageHeaders,
     credentials: 'include',
-    schema: CustomerListSchema,
+    parse: parseCustomerList,
   } as const
   const authToken = await caller.token(call, options)
   return orNull(caller.send(call, { ...options, authToken }).then(({ customer }) => customer?.[0]))
@@ -69,10 +69,10 @@ export function getMaskingPatterns(caller: ApiCaller, options: GetMaskingPattern
     path: paths.maskingPatterns(departmentId, channel),
     query: encodedQuery({ [QUERY.LANGUAGE]: caller.langParameter }),
     headers: caller.languageHeaders,
-    schema: MaskingPatternsSchema,
+    parse: parseMaskingPatterns,
   } as const
   const parameters = { departmentId, channel, language: caller.language }
-  const kept = call.schema
+  const kept = call.parse
   return caller.load({ ...call, kept, parameters, perUser: true }, options, send => send(call))
 }
 
@@ -86,10 +86,10 @@ export function getConnectedApps(caller: ApiCaller, options: GetConnectedAppsOpt
     base,
     path: paths.connectedApps(tenantId, agentId),
     auth: 'none',
-    schema: AnyJson,
+    parse: anyJson,
   } as const
   const parameters = { tenantId, agentId, apiDomain: base }
-  return caller.load({ ...call, kept: AnyJson, parameters }, { signal }, send => send(call))
+  return caller.load({ ...call, kept: anyJson, parameters }, { signal }, send => send(call))
 }
 
 /** The messages of an earlier session. */
@@ -104,14 +104,10 @@ export async function getPreviousTranscript(
     base: options.apiDomain?.trim() || undefined,
     path: paths.previousTranscript(agentId, sessionId),
     publicPath: paths.previousTranscript(agentId, ':sessionId'),
-    schema: PreviousTranscriptSchema,
+    parse: parsePreviousTranscript,
   } as const
   return (await caller.send(call, options)).messages ?? []
 }
 
-/** Takes whatever JSON there is. */
-const AnyJson: Schema<unknown> = {
-  '~standard': {
-    validate: value => (value === undefined ? { issues: [{ message: 'no JSON' }] } : { value }),
-  },
-}
+/** Accepts any JSON. */
+const anyJson: Reader<unknown> = value => value

@@ -1,4 +1,4 @@
-import { paths, SessionResponseSchema } from '@aiagent/protocol'
+import { parseSessionResponse, paths } from '@aiagent/protocol'
 import { ApiError, SDKError } from '../errors.ts'
 import { untilAborted } from '../util/abort.ts'
 import { type ApiCall, type ApiCaller, telling } from './api-caller.ts'
@@ -36,7 +36,7 @@ async function ask(
   { agentId, context, signal }: GetAiAgentSessionOptions,
   authToken: string,
 ): Promise<string> {
-  const call = { name: 'getAiAgentSession', path: paths.session(agentId), schema: SessionResponseSchema }
+  const call = { name: 'getAiAgentSession', path: paths.session(agentId), parse: parseSessionResponse }
   const options = { authToken, signal }
   try {
     return await readId(caller, { ...call, method: 'POST', body: context ? { context } : {} }, options)

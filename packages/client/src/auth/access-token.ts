@@ -1,6 +1,5 @@
-import { type AccessTokenClaims, AccessTokenClaimsSchema } from '@aiagent/protocol'
+import { type AccessTokenClaims, parseAccessTokenClaims } from '@aiagent/protocol'
 import { jwtPayload } from '../util/jwt-payload.ts'
-import { check } from '../util/standard-schema.ts'
 import { ACCESS_TOKEN_REFRESH_BUFFER_MS } from './auth-strategy.ts'
 
 /**
@@ -9,8 +8,11 @@ import { ACCESS_TOKEN_REFRESH_BUFFER_MS } from './auth-strategy.ts'
  * Nothing is verified: that is the service's part. It never throws.
  */
 export function readClaims(token: string): AccessTokenClaims {
-  const claims = check(AccessTokenClaimsSchema, jwtPayload(token))
-  return claims.ok ? claims.value : {}
+  try {
+    return parseAccessTokenClaims(jwtPayload(token))
+  } catch {
+    return {}
+  }
 }
 
 /** When a token expires by its own word, in milliseconds since the epoch. */

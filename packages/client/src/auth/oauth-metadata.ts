@@ -1,8 +1,14 @@
-import { type OAuthMetadata, OAuthMetadataSchema, paths, restBase, TENANT_PLACEHOLDER } from '@aiagent/protocol'
+import {
+  type OAuthMetadata,
+  type ProtocolError,
+  parseOAuthMetadata,
+  paths,
+  restBase,
+  TENANT_PLACEHOLDER,
+} from '@aiagent/protocol'
 import { AuthError } from '../errors.ts'
 import type { Environment } from '../platform/environment.ts'
 import { fetchText } from '../platform/fetch-text.ts'
-import { check } from '../util/standard-schema.ts'
 
 /**
  * Asks a deployment for its token and login addresses.
@@ -26,9 +32,11 @@ export async function fetchOAuthMetadata(
   } catch (cause) {
     throw metadataError('cannot be read: it is no JSON', answer.status, cause)
   }
-  const metadata = check(OAuthMetadataSchema, body)
-  if (!metadata.ok) throw metadataError(`cannot be read: ${metadata.problem}`, answer.status)
-  return metadata.value
+  try {
+    return parseOAuthMetadata(body)
+  } catch (cause) {
+    throw metadataError(`cannot be read: ${(cause as ProtocolError).message}`, answer.status)
+  }
 }
 
 /** What the anonymous token request needs of the metadata. */

@@ -1,4 +1,4 @@
-import { TokenResponseSchema } from '@aiagent/protocol'
+import { parseTokenResponse } from '@aiagent/protocol'
 import {
   allowInsecureRequests,
   ClientSecretPost,
@@ -9,7 +9,6 @@ import {
 import { AuthError } from '../errors.ts'
 import type { Environment } from '../platform/environment.ts'
 import { FetchFailure, fetchText } from '../platform/fetch-text.ts'
-import { check } from '../util/standard-schema.ts'
 
 /** One client-credentials grant. */
 export interface TokenRequest {
@@ -88,9 +87,7 @@ function inOrder(parameters: URLSearchParams): string {
 function readable(status: number, text: string): Response {
   let body = text
   if (status >= 200 && status < 300) {
-    const answer = check(TokenResponseSchema, JSON.parse(text))
-    if (!answer.ok) throw new SyntaxError(answer.problem)
-    const { access_token, token_type, expires_in } = answer.value
+    const { access_token, token_type, expires_in } = parseTokenResponse(JSON.parse(text))
     // Null members mean missing ones here, and are refused there.
     body = JSON.stringify({ access_token, token_type, expires_in: expires_in ?? undefined })
   }

@@ -7,7 +7,12 @@ const address = (
   webSocketDomain: string | null | undefined,
   aiAgentDomain: string | null | undefined,
   sessionId = 's1',
-) => chatAddress({ agent: { webSocketDomain }, deployment: { aiAgentDomain }, sessionId })
+) =>
+  chatAddress({
+    agent: webSocketDomain === undefined ? {} : { webSocketDomain },
+    deployment: aiAgentDomain === undefined ? {} : { aiAgentDomain },
+    sessionId,
+  })
 
 describe('chatAddress', () => {
   it.each([

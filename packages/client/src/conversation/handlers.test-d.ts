@@ -67,7 +67,7 @@ describe('what handlers return', () => {
   })
 
   it('EscalationData, EscalationOption: how to reach a human', () => {
-    assertType<EscalationData>({ live: true, entrypointUrl: null, color: 'blue' })
+    assertType<EscalationData>({ live: true, entrypointUrl: null })
     // @ts-expect-error a host is text
     assertType<EscalationData>({ liveDomain: 7 })
     assertType<EscalationOption>({ label: 'CALL', type: 'phone', value: '+49 …' })

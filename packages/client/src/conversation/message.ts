@@ -171,7 +171,7 @@ export interface ReceivedIn {
 export function receivedMessage(frame: ServerMessage, place: ReceivedIn): Message {
   return new Message(frame.persona, frame.role, frame.content ?? '', {
     messageId: frame.messageId ?? undefined,
-    messageData: frame.messageData ?? undefined,
+    messageData: (frame.messageData ?? undefined) as MessageData | undefined,
     timestamp: frame.timestamp ?? place.timestamp,
     from: place.from,
     to: PERSONA.CUSTOMER,

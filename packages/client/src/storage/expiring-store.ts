@@ -33,7 +33,7 @@ export class ExpiringStore {
   /**
    * The stored value, else what `fetch` brings, which is then stored. Callers at the same time share one `fetch`.
    *
-   * @param read a stored value as `fetch` would bring it, or undefined where it is something else: anybody may have written it
+   * @param read returns a stored value as `fetch` would, and throws or returns undefined where it has another shape
    */
   async load<T>(
     key: string,
@@ -45,9 +45,8 @@ export class ExpiringStore {
     const value = await flightsOf(this.#adapter).run(
       `${key}#${removals}`,
       async flight => {
-        const stored = await this.#get(key)
-        const usable = stored && read(stored)
-        if (usable) return usable
+        const stored = await this.#get(key, read)
+        if (stored) return stored
         const fetched = await fetch(flight)
         if (removals === this.#removals) await this.#set(key, fetched)
         return fetched
@@ -66,12 +65,12 @@ export class ExpiringStore {
     }
   }
 
-  async #get(key: string): Promise<unknown> {
+  async #get(key: string, read: (stored: unknown) => unknown): Promise<unknown> {
     try {
       const entry = await this.#adapter.get(key)
       if (!entry) return undefined
       // A copy at once: what a store of the host's answers may be no data at all.
-      if (this.#clock.now() - entry.timestamp < this.#ttlMs) return structuredClone(entry.value)
+      if (this.#clock.now() - entry.timestamp < this.#ttlMs) return read(structuredClone(entry.value))
       await this.#adapter.delete(key)
     } catch {
       // A store that cannot be read has nothing for us.

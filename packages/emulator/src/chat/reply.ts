@@ -1,4 +1,4 @@
-import type { ServerMessageData } from '@aiagent/protocol'
+import type { OpenRecord, ServerMessageData } from '@aiagent/protocol'
 
 /** What the person wrote, and what is known of the conversation. */
 export interface ReplyRequest {
@@ -13,7 +13,7 @@ export interface ReplyRequest {
 export interface Answer {
   content: string
   role?: string
-  messageData?: Partial<ServerMessageData>
+  messageData?: OpenRecord<ServerMessageData>
 }
 
 export type Reply = (request: ReplyRequest) => Answer | readonly Answer[] | Promise<Answer | readonly Answer[]>

@@ -1,4 +1,4 @@
-import type { MaskingPattern, MaskingPatterns } from '@aiagent/protocol'
+import type { MaskingConfiguration, MaskingPattern, MaskingPatterns, OpenRecord } from '@aiagent/protocol'
 
 interface Rule {
   name: string
@@ -152,8 +152,14 @@ const toPattern = (
   maskingCharacter: character,
 })
 
+/** The service's own example has a second field, which clients do not read. */
+const HTML_TAGS: OpenRecord<MaskingConfiguration> = {
+  htmlTagMatcherRegEx: '(?:[\\r\\n]|<[^>]*>)+',
+  htmlTagMatcherIncr: 1,
+}
+
 /** What a billing department hides in its chats. */
 export const MASKING_RULES: MaskingPatterns = {
   patterns: RULES.map(toPattern),
-  configuration: { htmlTagMatcherRegEx: '(?:[\\r\\n]|<[^>]*>)+', htmlTagMatcherIncr: 1 },
+  configuration: HTML_TAGS,
 }

@@ -1,4 +1,4 @@
-import { encodeMessage, SCOPE, type ServerMessage } from '@aiagent/protocol'
+import { type ClientMessage, encodeMessage, SCOPE, type ServerMessage } from '@aiagent/protocol'
 import type { ChatService } from '../chat/chat-service.ts'
 import type { TokenKeys, TokenRequest } from '../oauth/keys.ts'
 import type { EmulatorSettings } from '../settings.ts'
@@ -14,7 +14,7 @@ export interface EmulatorControl {
    *
    * @throws {Error} when nobody is connected to it
    */
-  pushFrame(sessionId: string, frame: ServerMessage | string): void
+  pushFrame(sessionId: string, frame: ServerMessage | ClientMessage | string): void
   /** Leaves all tokens issued so far the given life at most, in seconds. @default 0 */
   expireTokens(secondsLeft?: number): void
   /** A signed token: by default for a customer, with the default scopes and life. */

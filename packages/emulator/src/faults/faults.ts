@@ -1,4 +1,4 @@
-import { CLOSE_CODE, encodeMessage, type ServerMessage } from '@aiagent/protocol'
+import { CLOSE_CODE, encodeMessage, type OpenRecord, type ServerMessage } from '@aiagent/protocol'
 import type { ChatService } from '../chat/chat-service.ts'
 import type { Clock } from '../clock.ts'
 import type { EmulatorControl } from '../control/control.ts'
@@ -142,7 +142,8 @@ export class Faults implements EmulatorFaults {
       case 'forget-session':
         return each(fault.sessionId, id => chat.forget(id))
       case 'push': {
-        const text = typeof fault.frame === 'string' ? fault.frame : encodeMessage(fault.frame as ServerMessage)
+        const text =
+          typeof fault.frame === 'string' ? fault.frame : encodeMessage(fault.frame as OpenRecord<ServerMessage>)
         return each(fault.sessionId, id => chat.push(id, text))
       }
       case 'replay':

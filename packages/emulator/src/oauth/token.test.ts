@@ -1,7 +1,6 @@
-import { OAuthMetadataSchema, paths } from '@aiagent/protocol'
+import { parseOAuthMetadata, paths } from '@aiagent/protocol'
 import { ManualClock } from '@aiagent/test-support'
 import { decodeJwt, jwtVerify } from 'jose'
-import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { ServiceCaller } from '../../test/chat-client.ts'
 import { createRandom } from '../random.ts'
@@ -29,7 +28,7 @@ describe('metadata', () => {
     'leads to the token endpoint (%s)',
     async path => {
       const { service, ask, origin } = start()
-      const metadata = v.parse(OAuthMetadataSchema, await (await service.get(path)).json())
+      const metadata = parseOAuthMetadata(await (await service.get(path)).json())
       const endpoint = metadata.authenticationDetails?.oAuthAnonymousCustomer?.[0]?.accessTokenURL ?? ''
       expect(endpoint).toBe(`${origin}/oauth/<DOMAIN_NAME>/anonymous/token`)
       expect(metadata.authenticationDetails?.apiPermissionPrefix).toBe('api://acme/')

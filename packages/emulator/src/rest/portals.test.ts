@@ -1,5 +1,4 @@
-import { AgentListSchema, PortalDetailsListSchema, PortalListSchema, paths } from '@aiagent/protocol'
-import { parse } from 'valibot'
+import { parseAgentList, parsePortalDetailsList, parsePortalList, paths } from '@aiagent/protocol'
 import { describe, expect, it } from 'vitest'
 import { DeskCaller } from '../../test/desk-caller.ts'
 
@@ -11,7 +10,7 @@ describe('the list of all portals', () => {
     const desk = new DeskCaller()
     const { status, body } = await desk.get(`${ALL}?%24lang=en-us&%24pagesize=75&%24pagenum=1`)
     expect(status).toBe(200)
-    expect(parse(PortalListSchema, body)).toEqual(body)
+    expect(parsePortalList(body)).toEqual(body)
     expect(body).toMatchObject({
       portal: [
         {
@@ -113,7 +112,7 @@ describe('portal details', () => {
     const desk = new DeskCaller()
     const { status, body } = await desk.get(`${paths.portalDetails(1001)}?$lang=en-us`, desk.bareAuthorization)
     expect(status).toBe(200)
-    expect(parse(PortalDetailsListSchema, body)).toEqual(body)
+    expect(parsePortalDetailsList(body)).toEqual(body)
     expect(body).toEqual({
       portal: [
         {
@@ -157,7 +156,7 @@ describe('the agents of a portal', () => {
   it('are a bare list', async () => {
     const { status, body } = await agents(999, 1001)
     expect(status).toBe(200)
-    expect(parse(AgentListSchema, body)).toEqual(body)
+    expect(parseAgentList(body)).toEqual(body)
     expect(body).toEqual([
       { agentId: 'desk', name: 'Desk Assistant', description: 'Listens in and looks things up' },
       { agentId: 'desk-orders', name: 'Order Assistant', description: 'Knows every parcel' },

@@ -1,6 +1,7 @@
 import {
   type AgentListItem,
   type Id,
+  type OpenRecord,
   type Portal,
   type PortalDetails,
   type PortalList,
@@ -28,7 +29,7 @@ export function listMyPortals(world: World, subject: string, query: PortalQuery)
 }
 
 /** What a portal says of itself. */
-export function describePortal(world: World, subject: string, portalId: string): PortalDetails {
+export function describePortal(world: World, subject: string, portalId: string): OpenRecord<PortalDetails> {
   const { id, name, description, departmentId, profiles, defaultProfileId } = enterPortal(world, subject, portalId)
   const defaultUserProfile = profiles.find(profile => sameId(profile.id, defaultProfileId))
   return {
@@ -52,7 +53,7 @@ export function listAgentsOfPortal(
     const details = world.agents.get(id)?.details
     if (!details || (agentType !== undefined && details.agentType !== agentType)) return []
     const { agentId, name, description } = details
-    return { agentId, name, ...(typeof description === 'string' && { description }) }
+    return { agentId, name: name ?? null, ...(typeof description === 'string' && { description }) }
   })
 }
 

@@ -1,5 +1,4 @@
-import { paths, UserProfileListSchema } from '@aiagent/protocol'
-import { parse } from 'valibot'
+import { parseUserProfileList, paths } from '@aiagent/protocol'
 import { describe, expect, it } from 'vitest'
 import { DeskCaller } from '../../test/desk-caller.ts'
 
@@ -8,7 +7,7 @@ describe('the profiles of a portal', () => {
     const desk = new DeskCaller({}, 'desk-supervisor')
     const { status, body } = await desk.get(`${paths.userProfiles(1001)}?$lang=en-us`)
     expect(status).toBe(200)
-    expect(parse(UserProfileListSchema, body)).toEqual(body)
+    expect(parseUserProfileList(body)).toEqual(body)
     expect(body).toEqual({
       profile: [
         { id: 10, name: 'Member', isLastUsedInPortal: false },

@@ -1,4 +1,4 @@
-import type { AgentDetails, Id } from '@aiagent/protocol'
+import type { AgentDetails, Id, OpenRecord } from '@aiagent/protocol'
 import type { ConnectedApp, DepartmentSeed, PortalSeed } from '../contact-center/contact-center-seed.ts'
 
 /** A customer of the hosted service. */
@@ -29,7 +29,7 @@ export interface ContextAttributeSeed {
 
 /** An agent, as its details tell, and what only the service knows of it. */
 export interface AgentSeed {
-  details: AgentDetails & { agentId: string }
+  details: OpenRecord<AgentDetails> & { agentId: string }
   /** The only attributes that a context may have. Without it, all are welcome. */
   contextAttributes?: Readonly<Record<string, ContextAttributeSeed>>
   /** The applications it is connected to. None by default. */

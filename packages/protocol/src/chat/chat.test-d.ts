@@ -17,7 +17,9 @@ import {
 
 describe('frames', () => {
   it('ClientMessage: persona and role, and whatever goes with them', () => {
-    assertType<ClientMessage>({ persona: 'customer', role: 'human', content: 'Hello', color: 'blue' })
+    assertType<ClientMessage>({ persona: 'customer', role: 'human', content: 'Hello' })
+    // @ts-expect-error a typing error in a field's name
+    assertType<ClientMessage>({ persona: 'customer', role: 'human', contnet: 'Hello' })
     // @ts-expect-error the role is missing
     assertType<ClientMessage>({ persona: 'customer', content: 'Hello' })
   })
@@ -29,10 +31,12 @@ describe('frames', () => {
   })
 
   it('ServerMessageData, MessageData: known fields, and unknown ones', () => {
-    assertType<ServerMessageData>({ error_code: 401, options: ['yes', 'no'], color: 'blue' })
+    assertType<ServerMessageData>({ error_code: 401, options: ['yes', 'no'] })
+    // @ts-expect-error a typing error in a field's name
+    assertType<ServerMessageData>({ optoins: ['yes'] })
     // @ts-expect-error a list of options holds texts
     assertType<ServerMessageData>({ options: ['yes', 2] })
-    assertType<MessageData>({ token: 'secret', context: { plan: 'gold' } })
+    assertType<MessageData>({ token: 'secret', context: { plan: 'gold' }, color: 'blue' })
     // @ts-expect-error a token is text
     assertType<MessageData>({ token: 7 })
   })
@@ -81,9 +85,10 @@ describe('what frames carry', () => {
     assertType<EscalationData>({ phoneNumber: 49 })
   })
 
-  it('Source: an article, with whatever else the service says', () => {
-    assertType<Source>({ title: 'Returns', url: null, page: 3 })
+  it('Source: an article, read through ServerMessageData', () => {
+    assertType<Source>({ title: 'Returns', url: null })
     // @ts-expect-error a title is text
     assertType<Source>({ title: 3 })
+    expectTypeOf<ServerMessageData['sources']>().toEqualTypeOf<Source[] | null | undefined>()
   })
 })

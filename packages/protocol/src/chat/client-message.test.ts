@@ -1,7 +1,7 @@
-import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import clientMessages from '../../fixtures/client-messages.json' with { type: 'json' }
-import { ContextAttributeSchema, readClientIntent } from './client-message.ts'
+import { ProtocolError } from '../protocol-error.ts'
+import { parseContextAttribute, readClientIntent } from './client-message.ts'
 import { parseClientMessage } from './codec.ts'
 
 describe('readClientIntent', () => {
@@ -40,7 +40,7 @@ describe('readClientIntent', () => {
   })
 })
 
-describe('ContextAttributeSchema', () => {
+describe('parseContextAttribute', () => {
   it.each([
     [{ value: 1 }, true],
     [{ value: null, type: 'string', further: 1 }, true],
@@ -48,6 +48,8 @@ describe('ContextAttributeSchema', () => {
     [{ value: 1, notInLLM: 'yes' }, false],
     [[1], false],
   ])('reads %j: %s', (attribute, fits) => {
-    expect(v.is(ContextAttributeSchema, attribute)).toBe(fits)
+    const read = () => parseContextAttribute(attribute)
+    if (fits) expect(read()).toEqual(attribute)
+    else expect(read).toThrow(ProtocolError)
   })
 })

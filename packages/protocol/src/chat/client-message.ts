@@ -1,72 +1,45 @@
-import * as v from 'valibot'
-import { jsonObject, openObject } from '../json-object.ts'
+import { isJsonObject } from '../json-object.ts'
+import { ifPresent, type Reader, readFlag, readRecord, readText, refuse } from '../reading.ts'
 import { PERSONA } from './persona.ts'
 import { ROLE } from './role.ts'
 
-/** A value of the conversation's context, with what the agent should know about it. Plain values are allowed as well. */
-export const ContextAttributeSchema = jsonObject({
-  value: v.unknown(),
-  type: v.optional(v.string()),
-  description: v.optional(v.string()),
-  /** True keeps the attribute away from the language model; the service's own rules still see it. */
-  notInLLM: v.optional(v.boolean()),
-})
-/** A value of the conversation's context, with what the agent should know about it. */
-export type ContextAttribute = v.InferOutput<typeof ContextAttributeSchema>
+/** An attribute of the conversation's context, described for the agent. Plain values are allowed as well. */
+export interface ContextAttribute {
+  /** The attribute's value: any JSON. */
+  value: unknown
+  /** `string`, `integer`, `number`, `boolean` or `object`. */
+  type?: string
+  /** Meaning of the attribute, for the agent. */
+  description?: string
+  /** True hides the attribute from the language model; the service's own rules still read it. */
+  notInLLM?: boolean
+}
 
-/** What every frame from a client has: one JSON object. Members that are not listed pass through. */
-export const ClientMessageSchema = jsonObject({
-  persona: v.pipe(v.string(), v.nonEmpty()),
-  role: v.pipe(v.string(), v.nonEmpty()),
-  content: v.optional(v.string()),
-  messageData: v.optional(openObject),
-})
-/** A frame from a client. */
-export type ClientMessage = v.InferOutput<typeof ClientMessageSchema>
+/** @throws {ProtocolError} when the value is not an object, or has no `value` */
+export const parseContextAttribute: Reader<ContextAttribute> = (value, path) =>
+  readRecord<ContextAttribute>(value, path, {
+    value: (given, at) => (given === undefined ? refuse('a value', given, at) : given),
+    type: ifPresent(readText),
+    description: ifPresent(readText),
+    notInLLM: ifPresent(readFlag),
+  })
 
-/** A sentence of the person who talks to the agent. */
-export const UserMessageSchema = jsonObject({
-  persona: v.literal(PERSONA.CUSTOMER),
-  role: v.literal(ROLE.HUMAN),
-  content: v.optional(v.string()),
-  messageData: v.optional(openObject),
-})
-/** The access token: first frame after an opening of an authenticated agent, and the answer to a refresh request. */
-export const TokenMessageSchema = jsonObject({
-  persona: v.literal(PERSONA.METADATA),
-  role: v.literal(ROLE.TOKEN),
-  messageData: jsonObject({ token: v.string() }),
-})
-/** Attributes that join the session's context. */
-export const ContextMessageSchema = jsonObject({
-  persona: v.literal(PERSONA.SYSTEM),
-  role: v.literal(ROLE.CONTEXT),
-  messageData: jsonObject({ context: openObject }),
-})
-/** A thumb up or down for one answer. */
-export const FeedbackMessageSchema = jsonObject({
-  persona: v.literal(PERSONA.SYSTEM),
-  role: v.literal(ROLE.FEEDBACK),
-  messageData: jsonObject({
-    feedback: jsonObject({ rating: v.picklist(['up', 'down']), answerMessageId: v.string() }),
-  }),
-})
-/** Something happened to the hand-over to a human. The event's shape is the host's. */
-export const EscalationMessageSchema = jsonObject({
-  persona: v.literal(PERSONA.SYSTEM),
-  role: v.literal(ROLE.ESCALATION),
-  messageData: jsonObject({ escalationEvent: v.unknown() }),
-})
-/** The client is about to leave on purpose. */
-export const GracefulDisconnectMessageSchema = jsonObject({
-  persona: v.literal(PERSONA.SYSTEM),
-  role: v.literal(ROLE.GRACEFUL_DISCONNECT),
-})
+/** A frame from a client: one JSON object in one text frame. Further fields pass through. */
+export interface ClientMessage {
+  /** Who speaks; see `PERSONA` for the known values. */
+  persona: string
+  /** Kind of frame; see `ROLE` for the known values. */
+  role: string
+  /** Text of the message. Left out when empty. */
+  content?: string
+  /** Data that accompanies the text. Left out when there is none. */
+  messageData?: Record<string, unknown>
+}
 
-/** The rating of a feedback message. */
-export type FeedbackRating = v.InferOutput<typeof FeedbackMessageSchema>['messageData']['feedback']['rating']
+/** Rating of an answer. */
+export type FeedbackRating = 'up' | 'down'
 
-/** What a client's frame asks of the service, with the part that matters. Unknown combinations are `other`. */
+/** Meaning of a client's frame, with the data that matters. Unknown combinations are `other`. */
 export type ClientIntent =
   | { kind: 'user'; content: string }
   | { kind: 'token'; token: string }
@@ -76,21 +49,35 @@ export type ClientIntent =
   | { kind: 'graceful disconnect' }
   | { kind: 'other' }
 
-/** Tells what a client's frame asks for. A frame of a known role whose data does not fit is `other`. */
-export function readClientIntent(message: ClientMessage): ClientIntent {
-  const user = v.safeParse(UserMessageSchema, message)
-  if (user.success) return { kind: 'user', content: user.output.content ?? '' }
-  const token = v.safeParse(TokenMessageSchema, message)
-  if (token.success) return { kind: 'token', token: token.output.messageData.token }
-  const context = v.safeParse(ContextMessageSchema, message)
-  if (context.success) return { kind: 'context', context: context.output.messageData.context }
-  const feedback = v.safeParse(FeedbackMessageSchema, message)
-  if (feedback.success) {
-    const { rating, answerMessageId } = feedback.output.messageData.feedback
-    return { kind: 'feedback', rating, answerMessageId }
+/** Returns the meaning of a client's frame. A frame of a known role whose data does not fit is `other`. */
+export function readClientIntent({ persona, role, content, messageData = {} }: ClientMessage): ClientIntent {
+  switch (`${persona}/${role}`) {
+    case `${PERSONA.CUSTOMER}/${ROLE.HUMAN}`:
+      return { kind: 'user', content: content ?? '' }
+    case `${PERSONA.METADATA}/${ROLE.TOKEN}`: {
+      const { token } = messageData
+      return typeof token === 'string' ? { kind: 'token', token } : { kind: 'other' }
+    }
+    case `${PERSONA.SYSTEM}/${ROLE.CONTEXT}`: {
+      const { context } = messageData
+      return isJsonObject(context) ? { kind: 'context', context } : { kind: 'other' }
+    }
+    case `${PERSONA.SYSTEM}/${ROLE.FEEDBACK}`:
+      return readFeedback(messageData['feedback'])
+    case `${PERSONA.SYSTEM}/${ROLE.ESCALATION}`:
+      return 'escalationEvent' in messageData
+        ? { kind: 'escalation', event: messageData['escalationEvent'] }
+        : { kind: 'other' }
+    case `${PERSONA.SYSTEM}/${ROLE.GRACEFUL_DISCONNECT}`:
+      return { kind: 'graceful disconnect' }
+    default:
+      return { kind: 'other' }
   }
-  const escalation = v.safeParse(EscalationMessageSchema, message)
-  if (escalation.success) return { kind: 'escalation', event: escalation.output.messageData.escalationEvent }
-  if (v.is(GracefulDisconnectMessageSchema, message)) return { kind: 'graceful disconnect' }
-  return { kind: 'other' }
+}
+
+function readFeedback(feedback: unknown): ClientIntent {
+  if (!isJsonObject(feedback)) return { kind: 'other' }
+  const { rating, answerMessageId } = feedback
+  if ((rating !== 'up' && rating !== 'down') || typeof answerMessageId !== 'string') return { kind: 'other' }
+  return { kind: 'feedback', rating, answerMessageId }
 }

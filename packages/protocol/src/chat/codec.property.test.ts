@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
-import { ClientMessageSchema } from './client-message.ts'
-import { encodeMessage, encodeText, ProtocolError, parseClientMessage, parseServerMessage } from './codec.ts'
-import { ServerMessageSchema } from './server-message.ts'
+import { ProtocolError } from '../protocol-error.ts'
+import { ClientMessageSchema, ServerMessageSchema } from '../schemas.ts'
+import { encodeMessage, encodeText, parseClientMessage, parseServerMessage } from './codec.ts'
 
 /** Members as text, so that `__proto__`, members given twice and numbers beyond a double can stand in it. */
 type Member = readonly [name: string, json: string]

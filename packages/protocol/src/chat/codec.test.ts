@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest'
 import clientMessages from '../../fixtures/client-messages.json' with { type: 'json' }
 import malformedFrames from '../../fixtures/malformed-frames.json' with { type: 'json' }
 import serverMessages from '../../fixtures/server-messages.json' with { type: 'json' }
-import { ClientMessageSchema } from './client-message.ts'
-import { encodeMessage, ProtocolError, parseClientMessage, parseServerMessage } from './codec.ts'
+import { ProtocolError } from '../protocol-error.ts'
+import { ClientMessageSchema, ServerMessageSchema } from '../schemas.ts'
+import { encodeMessage, parseClientMessage, parseServerMessage } from './codec.ts'
 import { PERSONA } from './persona.ts'
 import { ROLE } from './role.ts'
-import { ServerMessageSchema } from './server-message.ts'
 
 describe('the sample frames', () => {
   it.each(serverMessages)('[WS-04] read from the service: $name', ({ frame }) => {

@@ -1,22 +1,16 @@
 import { isJsonObject } from '../json-object.ts'
+import { ProtocolError } from '../protocol-error.ts'
 import type { ClientMessage } from './client-message.ts'
 import type { ServerMessage } from './server-message.ts'
 
-/** Text on the socket that is no frame. The only error the codec throws. */
-export class ProtocolError extends Error {
-  override readonly name = 'ProtocolError'
-  /** What was received, untouched. */
-  readonly data: unknown
-
-  constructor(message: string, data: unknown, options?: ErrorOptions) {
-    super(message, options)
-    this.data = data
-  }
-}
-
 type JsonObject = Record<string, unknown>
+type Frame = JsonObject & { persona: string; role: string }
 
-/** Writes a frame as the text that goes over the socket. */
+/**
+ * Encodes a frame as the text that is sent over the socket.
+ *
+ * @throws {ProtocolError} when the message cannot be written as JSON
+ */
 export function encodeMessage(message: ClientMessage | ServerMessage): string {
   let text: string | undefined
   try {
@@ -29,35 +23,35 @@ export function encodeMessage(message: ClientMessage | ServerMessage): string {
 }
 
 /**
- * Writes a frame that has nothing but a content: the same text as {@link encodeMessage} gives. A short one takes less
- * than half the time, since only the content is new from one such frame to the next; with 2 kB there is little to gain.
+ * Encodes a frame that has only a content: the same text as {@link encodeMessage} returns. Takes less than half the time
+ * for a short content, since the rest of the frame is cached; for 2 kB there is little to gain.
  */
 export function encodeText(persona: string, role: string, content: string): string {
-  if (persona !== lastSpeaker?.persona || role !== lastSpeaker.role) {
+  if (persona !== lastHead?.persona || role !== lastHead.role) {
     const head = `{"persona":${JSON.stringify(persona)},"role":${JSON.stringify(role)},"content":`
-    lastSpeaker = { persona, role, head }
+    lastHead = { persona, role, head }
   }
-  return `${lastSpeaker.head}${JSON.stringify(content)}}`
+  return `${lastHead.head}${JSON.stringify(content)}}`
 }
 
-/** Who spoke last, and how such a frame begins. */
-let lastSpeaker: { readonly persona: string; readonly role: string; readonly head: string } | undefined
+/** Start of the last frame's text, by its persona and role. */
+let lastHead: { readonly persona: string; readonly role: string; readonly head: string } | undefined
 
 /**
- * Reads what the service sent. Guards of its own rather than the schema, because this runs for every frame; a test
- * holds both to the same result. A known field of the wrong type reads as absent, null stays null, unknown fields pass
- * through.
+ * Parses a frame from the service. Runs for every frame, so it uses guards instead of the readers of the records. A known
+ * field of the wrong type reads as absent, an element of the wrong type is left out of its list, null stays null, unknown
+ * fields pass through.
  *
  * @throws {ProtocolError} when the data is not text, not a JSON object, or lacks a persona or a role
  */
 export function parseServerMessage(data: unknown): ServerMessage {
   const frame = parseFrame(data)
-  mend(frame, SERVER_MESSAGE_GUARDS)
+  dropInvalid(frame, SERVER_MESSAGE_GUARDS)
   return frame as ServerMessage
 }
 
 /**
- * Reads what a client sent.
+ * Parses a frame from a client.
  *
  * @throws {ProtocolError} when the data is not text, not a JSON object, lacks a persona or a role, or has a content
  *   that is not text or a messageData that is not an object
@@ -69,13 +63,13 @@ export function parseClientMessage(data: unknown): ClientMessage {
   if (frame.messageData !== undefined) {
     if (!isJsonObject(frame.messageData))
       throw new ProtocolError('The frame has a messageData that is not an object.', data)
-    mend(frame.messageData, NO_GUARDS)
+    dropInvalid(frame.messageData, NO_GUARDS)
   }
-  mend(frame, NO_GUARDS)
+  dropInvalid(frame, NO_GUARDS)
   return frame as ClientMessage
 }
 
-function parseFrame(data: unknown): JsonObject {
+function parseFrame(data: unknown): Frame {
   if (typeof data !== 'string') throw new ProtocolError('A binary frame arrived; the protocol has only text.', data)
   let frame: unknown
   try {
@@ -86,15 +80,15 @@ function parseFrame(data: unknown): JsonObject {
   if (!isJsonObject(frame)) throw new ProtocolError('The frame is not a JSON object.', data)
   if (!isName(frame.persona)) throw new ProtocolError('The frame has no persona.', data)
   if (!isName(frame.role)) throw new ProtocolError('The frame has no role.', data)
-  return frame
+  return frame as Frame
 }
 
 type Guard = (value: unknown) => boolean
 type Guards = Readonly<Record<string, Guard | undefined>>
 
-/** Guards by field, without a prototype whose members could pass for some. */
+/** Guards by field. Without a prototype, whose members could be taken for guards. */
 const guardsOf = (guards: Record<string, Guard>): Guards =>
-  // Names that a later merge by assignment would turn into a prototype; the schemas drop the same ones.
+  // Names that a later copy by assignment would turn into a prototype; the schemas drop the same ones.
   Object.assign(Object.create(null), { ['__proto__']: never, prototype: never, constructor: never }, guards)
 
 const never: Guard = () => false
@@ -104,22 +98,29 @@ const isFlag: Guard = value => value === null || typeof value === 'boolean'
 const isList: Guard = value => value === null || Array.isArray(value)
 const isListOf =
   (guard: Guard): Guard =>
-  value =>
-    value === null || (Array.isArray(value) && value.every(guard))
-const isRecord =
-  (guards: Guards): Guard =>
   value => {
     if (value === null) return true
-    if (!isJsonObject(value)) return false
-    mend(value, guards)
+    if (!Array.isArray(value)) return false
+    if (!value.every(guard)) value.splice(0, value.length, ...value.filter(guard))
     return true
   }
+const isObjectOf =
+  (guards: Guards): Guard =>
+  value => {
+    if (!isJsonObject(value)) return false
+    dropInvalid(value, guards)
+    return true
+  }
+const orNull =
+  (guard: Guard): Guard =>
+  value =>
+    value === null || guard(value)
 
 const NO_GUARDS = guardsOf({})
 const ISSUE_GUARDS = guardsOf({ expectedType: isText, providedType: isText })
 const isIssue: Guard = value => {
   if (!isJsonObject(value) || typeof value.name !== 'string' || typeof value.reason !== 'string') return false
-  mend(value, ISSUE_GUARDS)
+  dropInvalid(value, ISSUE_GUARDS)
   return true
 }
 const ESCALATION_GUARDS = guardsOf({
@@ -138,8 +139,8 @@ const MESSAGE_DATA_GUARDS = guardsOf({
   chat_history: isList,
   options: isListOf(value => typeof value === 'string'),
   escalation: isFlag,
-  escalationData: isRecord(ESCALATION_GUARDS),
-  sources: isList,
+  escalationData: orNull(isObjectOf(ESCALATION_GUARDS)),
+  sources: isListOf(isObjectOf(guardsOf({ title: isText, url: isText }))),
   reasoning: isText,
   workflowType: isText,
   workflowNodeType: isText,
@@ -148,15 +149,15 @@ const MESSAGE_DATA_GUARDS = guardsOf({
 const SERVER_MESSAGE_GUARDS = guardsOf({
   messageId: isText,
   content: isText,
-  messageData: isRecord(MESSAGE_DATA_GUARDS),
+  messageData: orNull(isObjectOf(MESSAGE_DATA_GUARDS)),
   timestamp: value => value === null || Number.isFinite(value),
 })
 
 /**
- * Drops what cannot be read. The frame was parsed a moment ago and belongs to nobody else, so it is mended in place: a
- * copy would cost more than the parse. Walks the fields that are there, which are few, rather than those that could be.
+ * Removes the fields that do not fit. Changes the frame in place: it was parsed a moment ago and nobody else holds it,
+ * and a copy would cost more than the parse. Visits the fields of the frame, which are fewer than the known ones.
  */
-function mend(record: JsonObject, guards: Guards): void {
+function dropInvalid(record: JsonObject, guards: Guards): void {
   for (const name in record) {
     const guard = guards[name]
     if (guard && !guard(record[name])) delete record[name]

@@ -1,84 +1,101 @@
-import * as v from 'valibot'
-import { jsonObject } from '../json-object.ts'
+/** Why the service refused one attribute of the context. */
+export interface ContextValidationIssue {
+  /** Name of the attribute. */
+  name: string
+  /** Why it was refused. `type_mismatch` is known; other values may come. */
+  reason: string
+  /** Type that the service expects, such as `integer`. */
+  expectedType?: string | null
+  /** Type that the attribute had. */
+  providedType?: string | null
+}
 
-/** A field the service may leave out, send as null, or one day send in a shape we do not know: then it reads as absent. */
-const known = <const S extends v.GenericSchema>(schema: S) => v.fallback(v.optional(v.nullable(schema)), undefined)
+/** How a conversation can be escalated to a human. In agent messages with `escalation: true`. */
+export interface EscalationData {
+  /** True for a live chat, which the page at `entrypointUrl` opens. */
+  live?: boolean | null
+  /** Host of the live chat. */
+  liveDomain?: string | null
+  /** Address of the page where the user enters the live chat. */
+  entrypointUrl?: string | null
+  /** True when the user may call. */
+  phone?: boolean | null
+  /** Number to call. */
+  phoneNumber?: string | null
+  /** True when the user may send a text message. */
+  sms?: boolean | null
+  /** Number for text messages. */
+  smsNumber?: string | null
+  /** True when the user may write an email. */
+  email?: boolean | null
+}
 
-/** Why the service refused an attribute of the context. */
-export const ContextValidationIssueSchema = jsonObject({
-  /** The attribute's name. */
-  name: v.string(),
-  /** `type_mismatch` is known; others may come. */
-  reason: v.string(),
-  expectedType: known(v.string()),
-  providedType: known(v.string()),
-})
-/** Why one attribute of the context was refused. */
-export type ContextValidationIssue = v.InferOutput<typeof ContextValidationIssueSchema>
+/** An article that an answer is based on. The service's shape is open; these fields are the usual ones. */
+export interface Source {
+  /** Title of the article. */
+  title?: string | null
+  /** Address of the article. */
+  url?: string | null
+}
 
-/** Where and how a conversation can be handed over to a human. */
-export const EscalationDataSchema = jsonObject({
-  live: known(v.boolean()),
-  /** Host of the live chat that takes over. */
-  liveDomain: known(v.string()),
-  /** Address of the page where the person enters the live chat. */
-  entrypointUrl: known(v.string()),
-  phone: known(v.boolean()),
-  phoneNumber: known(v.string()),
-  sms: known(v.boolean()),
-  smsNumber: known(v.string()),
-  email: known(v.boolean()),
-})
-/** Where and how a conversation can be handed over to a human. */
-export type EscalationData = v.InferOutput<typeof EscalationDataSchema>
-
-/** An article that an answer is based on. The service's shape is open; these members are the usual ones. */
-export const SourceSchema = jsonObject({
-  title: known(v.string()),
-  url: known(v.string()),
-})
-/** An article that an answer is based on. */
-export type Source = v.InferOutput<typeof SourceSchema>
-
-/** The open object that goes with a frame. A known field of a wrong type reads as absent; unknown fields pass through. */
-export const ServerMessageDataSchema = jsonObject({
-  error_code: known(v.union([v.string(), v.number()])),
-  contextValidationErrors: known(v.array(ContextValidationIssueSchema)),
-  chat_history: known(v.array(v.unknown())),
-  options: known(v.array(v.string())),
-  escalation: known(v.boolean()),
-  escalationData: known(EscalationDataSchema),
-  sources: known(v.array(v.unknown())),
-  reasoning: known(v.string()),
-  workflowType: known(v.string()),
-  workflowNodeType: known(v.string()),
-  inputType: known(v.string()),
-})
-/** The open object that goes with a frame from the service. */
-export type ServerMessageData = v.InferOutput<typeof ServerMessageDataSchema>
+/** The open object that accompanies a frame from the service. Further fields pass through. */
+export interface ServerMessageData {
+  /** Code of token and error frames, such as `401-012`. A number reads as text. */
+  error_code?: string | number | null
+  /** Refused attributes of the context. In context validation frames. */
+  contextValidationErrors?: ContextValidationIssue[] | null
+  /** Earlier messages, whose shape is open. In chat history frames. */
+  chat_history?: unknown[] | null
+  /** Suggested answers. In follow-up questions. */
+  options?: string[] | null
+  /** True when the agent escalates the conversation to a human. In agent messages. */
+  escalation?: boolean | null
+  /** How to escalate. In agent messages with `escalation: true`. */
+  escalationData?: EscalationData | null
+  /** Articles that the answer is based on. In agent messages. */
+  sources?: Source[] | null
+  /** How the agent arrived at the answer. In agent messages. */
+  reasoning?: string | null
+  /** `preChatWorkflow`, `escalationWorkflow` or `agentWorkflow`. In agent messages of a workflow. */
+  workflowType?: string | null
+  /** Kind of the workflow's step. In agent messages of a workflow. */
+  workflowNodeType?: string | null
+  /** Input that the workflow expects. In agent messages of a workflow. */
+  inputType?: string | null
+}
 
 /**
- * A frame from the service: one JSON object per text frame.
- *
- * `persona` and `role` are required and not empty; without them the frame is a protocol error. Everything else may be
- * missing: missing `content` reads as empty text, a missing `timestamp` as the time of receipt.
+ * A frame from the service: one JSON object in one text frame. `persona` and `role` are required and not empty; every
+ * other field may be missing or null. Further fields pass through.
  */
-export const ServerMessageSchema = jsonObject({
-  messageId: known(v.string()),
-  persona: v.pipe(v.string(), v.nonEmpty()),
-  role: v.pipe(v.string(), v.nonEmpty()),
-  content: known(v.string()),
-  messageData: known(ServerMessageDataSchema),
-  /** Milliseconds since the epoch. */
-  timestamp: known(v.pipe(v.number(), v.finite())),
-})
-/** A frame from the service. */
-export type ServerMessage = v.InferOutput<typeof ServerMessageSchema>
+export interface ServerMessage {
+  /** Id of the message, needed to rate an answer. */
+  messageId?: string | null
+  /** Who speaks; see `PERSONA` for the known values. */
+  persona: string
+  /** Kind of frame; see `ROLE` for the known values. */
+  role: string
+  /** Text of the message. Missing reads as empty text. */
+  content?: string | null
+  /** Data that accompanies the text. */
+  messageData?: ServerMessageData | null
+  /** Milliseconds since the epoch. Missing reads as the time of receipt. */
+  timestamp?: number | null
+}
 
-/** Data of a client's or a service's frame: the fields of both directions are optional, and unknown ones may be there. */
-export type MessageData = ServerMessageData & {
+/**
+ * Data of a frame in either direction. A host may add fields of its own to the messages that it sends, so this type is
+ * open; {@link ServerMessageData} names only what the service sends.
+ */
+export interface MessageData extends ServerMessageData {
+  /** Attributes that join the session's context. From a client. */
   context?: Record<string, unknown>
+  /** Rating of an answer. From a client. */
   feedback?: unknown
+  /** What happened to an escalation. From a client. */
   escalationEvent?: unknown
+  /** Access token. From a client. */
   token?: string
+  /** Any further field. */
+  [field: string]: unknown
 }

@@ -3,7 +3,7 @@ import type { AccessTokenClaims, OAuthMetadata, TokenResponse } from '../index.t
 
 describe('records of a login', () => {
   it('AccessTokenClaims: what is read of a token', () => {
-    assertType<AccessTokenClaims>({ exp: 1_800_000_000, scope: ['a.b'], tenant: 'T1' })
+    assertType<AccessTokenClaims>({ exp: 1_800_000_000, scope: ['a.b'] })
     // @ts-expect-error an expiry is a number of seconds
     assertType<AccessTokenClaims>({ exp: '2026-01-01' })
   })

@@ -1,19 +1,28 @@
-import * as v from 'valibot'
-import { jsonObject } from '../json-object.ts'
+import { optional, type Reader, readFilledText, readNumber, readRecord, readText } from '../reading.ts'
 
-/** Answer of a token endpoint. `token_type` may be missing and reads as Bearer. */
-export const TokenResponseSchema = jsonObject({
-  access_token: v.pipe(v.string(), v.nonEmpty()),
-  token_type: v.optional(v.string(), 'Bearer'),
-  /** Seconds. */
-  expires_in: v.nullish(v.number()),
-  scope: v.nullish(v.string()),
-})
-/** What a token endpoint answers. */
-export type TokenResponse = v.InferOutput<typeof TokenResponseSchema>
+/** Answer of a token endpoint. */
+export interface TokenResponse {
+  /** The access token. */
+  access_token: string
+  /** Kind of token. Missing reads as `Bearer`. */
+  token_type: string
+  /** Lifetime in seconds. */
+  expires_in?: number | null
+  /** Granted scopes, with blanks between them. */
+  scope?: string | null
+}
+
+/** @throws {ProtocolError} when the value has no access token, or a field has the wrong type */
+export const parseTokenResponse: Reader<TokenResponse> = (value, path) =>
+  readRecord<TokenResponse>(value, path, {
+    access_token: readFilledText,
+    token_type: (type = 'Bearer', at) => readText(type, at),
+    expires_in: optional(readNumber),
+    scope: optional(readText),
+  })
 
 /**
  * The credentials of the anonymous token request: literally these words. The gateway in front of the token endpoint
- * puts the real ones in their place.
+ * replaces them with the real ones.
  */
 export const ANONYMOUS_CLIENT = { id: 'clientId', secret: 'clientSecret' } as const

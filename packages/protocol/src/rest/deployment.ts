@@ -1,25 +1,42 @@
-import * as v from 'valibot'
-import { jsonObject } from '../json-object.ts'
+import { listOf, optional, type Reader, readFilledText, readRecord, readText } from '../reading.ts'
 
-const text = v.nullish(v.string())
-
-/** Where a deployment's services are, and which clients it knows. `GET /system/deploymentInfo`. */
-export const DeploymentInfoSchema = jsonObject({
+/** Hosts, tenant and OAuth clients of a deployment, from `GET /system/deploymentInfo`. */
+export interface DeploymentInfo {
   /** Host or address of all other REST calls. */
-  apiDomain: v.pipe(v.string(), v.nonEmpty()),
-  /** The chat host is `chat.<aiAgentDomain>` unless agent details name another. */
-  aiAgentDomain: text,
-  tenantId: text,
-  tenant_identifier: text,
-  intClientId: text,
-  extClientId: text,
-  clientId: text,
+  apiDomain: string
+  /** The chat host is `chat.<aiAgentDomain>` unless the agent details name another. */
+  aiAgentDomain?: string | null
+  /** Id of the tenant, in the paths of OAuth metadata and in the anonymous token address. */
+  tenantId?: string | null
+  /** Name of the tenant; separates stored choices of different tenants. */
+  tenant_identifier?: string | null
+  /** OAuth client id for users of the contact center. */
+  intClientId?: string | null
+  /** OAuth client id for customers. */
+  extClientId?: string | null
+  /** OAuth client id where the two above are missing. */
+  clientId?: string | null
   /** Host of the login's redirect page. */
-  domainHint: text,
-  /** Decides whether content masking is available. */
-  version: text,
-  /** Extensions that the service speaks; absent means none. */
-  capabilities: v.nullish(v.array(v.string())),
-})
-/** Where a deployment's services are, and which clients it knows. */
-export type DeploymentInfo = v.InferOutput<typeof DeploymentInfoSchema>
+  domainHint?: string | null
+  /** Version of the deployment, such as `21.23.0`. Masking needs a minimum version. */
+  version?: string | null
+  /** Extensions that the service supports. Missing means none. */
+  capabilities?: string[] | null
+}
+
+/** @throws {ProtocolError} when the value is not a deployment info, or has no `apiDomain` */
+export const parseDeploymentInfo: Reader<DeploymentInfo> = (value, path) => {
+  const text = optional(readText)
+  return readRecord<DeploymentInfo>(value, path, {
+    apiDomain: readFilledText,
+    aiAgentDomain: text,
+    tenantId: text,
+    tenant_identifier: text,
+    intClientId: text,
+    extClientId: text,
+    clientId: text,
+    domainHint: text,
+    version: text,
+    capabilities: optional(listOf(readText)),
+  })
+}

@@ -1,7 +1,13 @@
-import * as v from 'valibot'
-import { jsonObject } from '../json-object.ts'
+import { type Reader, readRecord, readText } from '../reading.ts'
 
-/** What our own service half answers on a failure. A client shows it when it is there and never depends on it. */
-export const ErrorBodySchema = jsonObject({ code: v.string(), message: v.string() })
-/** What the service answers on a failure, where it answers in its own words. */
-export type ErrorBody = v.InferOutput<typeof ErrorBodySchema>
+/** Body of a refused REST call, as the emulator sends it. A client shows it and never depends on it. */
+export interface ErrorBody {
+  /** Code such as `401-290`. */
+  code: string
+  /** Text for people. */
+  message: string
+}
+
+/** @throws {ProtocolError} when the value has no code or no message */
+export const parseErrorBody: Reader<ErrorBody> = (value, path) =>
+  readRecord<ErrorBody>(value, path, { code: readText, message: readText })

@@ -1,9 +1,9 @@
-import * as v from 'valibot'
+import { type Reader, readTextOrNumber } from '../reading.ts'
 
-/** An id of a record: services send text or a number, and compare as text. */
-export const IdSchema = v.union([v.string(), v.number()])
-/** An id of a record: text or a number. Two ids are compared with {@link sameId}. */
-export type Id = v.InferOutput<typeof IdSchema>
+/** An id of a record: text or a number. Compare two ids with {@link sameId}. */
+export type Id = string | number
+
+export const readId: Reader<Id> = readTextOrNumber
 
 /** Whether two ids name the same record: neither is missing or empty, and their text is equal. */
 export function sameId(a: Id | null | undefined, b: Id | null | undefined): boolean {

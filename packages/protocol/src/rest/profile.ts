@@ -1,17 +1,32 @@
-import * as v from 'valibot'
-import { jsonObject, recordList } from '../json-object.ts'
-import { IdSchema } from './id.ts'
+import { listOf, optional, type Reader, readFlag, readRecord, readText } from '../reading.ts'
+import { type Id, readId } from './id.ts'
 
-/** A personalization profile of a user within a portal. */
-export const UserProfileSchema = jsonObject({
-  id: IdSchema,
-  name: v.nullish(v.string()),
-  isLastUsedInPortal: v.nullish(v.boolean()),
-})
-/** A personalization profile of a user within a portal. */
-export type UserProfile = v.InferOutput<typeof UserProfileSchema>
+/** A personalization profile of a user within a portal, from `GET …/portals/{portalId}/userprofiles`. */
+export interface UserProfile {
+  /** Id of the profile. */
+  id: Id
+  /** Name to show. */
+  name?: string | null
+  /** True for the profile that the user worked with last. */
+  isLastUsedInPortal?: boolean | null
+}
 
-/** Answer of the profile list. A missing list reads as empty. */
-export const UserProfileListSchema = jsonObject({ profile: v.nullish(recordList(UserProfileSchema)) })
-/** The profiles of a user within a portal. */
-export type UserProfileList = v.InferOutput<typeof UserProfileListSchema>
+/** The profiles of a user within a portal. A missing list reads as empty. */
+export interface UserProfileList {
+  /** The profiles. */
+  profile?: UserProfile[] | null
+}
+
+/** @throws {ProtocolError} when the value is not an answer with profiles */
+export const parseUserProfileList: Reader<UserProfileList> = (value, path) =>
+  readRecord<UserProfileList>(value, path, {
+    profile: optional(
+      listOf((profile, at) =>
+        readRecord<UserProfile>(profile, at, {
+          id: readId,
+          name: optional(readText),
+          isLastUsedInPortal: optional(readFlag),
+        }),
+      ),
+    ),
+  })

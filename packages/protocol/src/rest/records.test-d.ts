@@ -18,6 +18,7 @@ import type {
   UserProfile,
   UserProfileList,
 } from '../index.ts'
+import { allFields } from '../index.ts'
 
 describe('records', () => {
   it('Id: text or a number', () => {
@@ -27,7 +28,7 @@ describe('records', () => {
   })
 
   it('DeploymentInfo: where everything is', () => {
-    assertType<DeploymentInfo>({ apiDomain: 'api.example.test', capabilities: ['receipts'], color: 'blue' })
+    assertType<DeploymentInfo>({ apiDomain: 'api.example.test', capabilities: ['receipts'] })
     // @ts-expect-error the host of the calls is missing
     assertType<DeploymentInfo>({ aiAgentDomain: 'example.test' })
   })
@@ -96,5 +97,17 @@ describe('records', () => {
     assertType<ErrorBody>({ code: '401-290', message: 'Token will expire soon' })
     // @ts-expect-error the words are missing
     assertType<ErrorBody>({ code: '401-290' })
+  })
+
+  it('[REL-56] known fields only: a typing error in a name does not compile', () => {
+    const portal: Portal = { id: 1 }
+    // @ts-expect-error `name` was meant
+    portal.nmae
+    const agent: AgentDetails = {}
+    // @ts-expect-error `userType` was meant
+    agent.usertype
+    // @ts-expect-error `departmentId` was meant
+    assertType<PortalDetails>({ departmentID: 7 })
+    expectTypeOf(allFields(portal)['openingHours']).toEqualTypeOf<unknown>()
   })
 })

@@ -1,24 +1,29 @@
-import * as v from 'valibot'
 import { isUsableSessionId } from '../chat/address.ts'
-import { jsonObject, openObject } from '../json-object.ts'
+import { ifPresent, type Reader, readOpenObject, readRecord, refuse } from '../reading.ts'
 
-/** Body of the call that opens a session. */
-export const SessionRequestSchema = jsonObject({ context: v.optional(openObject) })
-/** What a client says when it opens a session. */
-export type SessionRequest = v.InferOutput<typeof SessionRequestSchema>
+/** Body of the call that opens a session, `POST …/chat/agent/{agentId}/session`. */
+export interface SessionRequest {
+  /** Attributes of the conversation's context, by name. */
+  context?: Record<string, unknown>
+}
 
-/** Its answer. A number is taken when finite, as its text; blank text and placeholders are refused. */
-export const SessionResponseSchema = jsonObject({
-  sessionId: v.pipe(
-    v.union([v.string(), v.number()], 'a session id is text or a number'),
-    v.check(id => isUsableSessionId(id), 'the session id is blank or a placeholder'),
-    v.transform(String),
-  ),
-})
-/** The session that was opened. */
-export type SessionResponse = v.InferOutput<typeof SessionResponseSchema>
+/** Answer of the call that opens a session. */
+export interface SessionResponse {
+  /** Id of the session. A finite number is read as its text; blank text and placeholders are refused. */
+  sessionId: string
+}
 
-/** Seconds of life a token must have left when a session is opened; below it the service answers 401. */
+/** @throws {ProtocolError} when the value is not an object, or its context is not one */
+export const parseSessionRequest: Reader<SessionRequest> = (value, path) =>
+  readRecord<SessionRequest>(value, path, { context: ifPresent(readOpenObject) })
+
+/** @throws {ProtocolError} when the value has no usable session id */
+export const parseSessionResponse: Reader<SessionResponse> = (value, path) =>
+  readRecord<SessionResponse>(value, path, {
+    sessionId: (id, at) => (isUsableSessionId(id) ? String(id) : refuse('a usable session id', id, at)),
+  })
+
+/** Seconds of life that a token must have left when a session is opened; below it the service answers 401. */
 export const SESSION_MIN_TOKEN_LIFE_SECONDS = 290
 
 /** Message of that 401. */

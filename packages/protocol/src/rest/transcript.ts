@@ -1,7 +1,11 @@
-import * as v from 'valibot'
-import { jsonObject } from '../json-object.ts'
+import { listOf, optional, type Reader, readAnything, readRecord } from '../reading.ts'
 
-/** Messages of an earlier session. The shape of an element is open; our own service half sends frames. */
-export const PreviousTranscriptSchema = jsonObject({ messages: v.nullish(v.array(v.unknown())) })
-/** Messages of an earlier session. */
-export type PreviousTranscript = v.InferOutput<typeof PreviousTranscriptSchema>
+/** Messages of an earlier session, from `GET …/conversations/sessions/{sessionId}`. */
+export interface PreviousTranscript {
+  /** The messages. The shape of an element is open; the emulator sends frames. */
+  messages?: unknown[] | null
+}
+
+/** @throws {ProtocolError} when the value is not an object, or its messages are not a list */
+export const parsePreviousTranscript: Reader<PreviousTranscript> = (value, path) =>
+  readRecord<PreviousTranscript>(value, path, { messages: optional(listOf(readAnything)) })

@@ -1,17 +1,35 @@
-import * as v from 'valibot'
-import { jsonObject } from '../json-object.ts'
-import { IdSchema } from './id.ts'
+import { listOf, optional, type Reader, readRecord, readText } from '../reading.ts'
+import { type Id, readId } from './id.ts'
 
-/** The person who is signed in: a user of the desk or a customer. */
-export const UserDetailsSchema = jsonObject({
-  id: v.nullish(IdSchema),
-  name: v.nullish(v.string()),
-  email: v.nullish(v.string()),
-})
-/** The person who is signed in: a user of the desk or a customer. */
-export type UserDetails = v.InferOutput<typeof UserDetailsSchema>
+/** The signed-in user: a user of the contact center or a customer. Further fields pass through, see {@link allFields}. */
+export interface UserDetails {
+  /** Id of the user. */
+  id?: Id | null
+  /** Name to show. */
+  name?: string | null
+  /** Email address. */
+  email?: string | null
+}
 
-/** Answer of the call for a desk's user. */
-export const UserListSchema = jsonObject({ user: v.nullish(v.array(UserDetailsSchema)) })
-/** Answer of the call for a customer. */
-export const CustomerListSchema = jsonObject({ customer: v.nullish(v.array(UserDetailsSchema)) })
+/** Answer of `GET …/portals/user`. The first element is the user. */
+export interface UserList {
+  /** The user, as a list of one. */
+  user?: UserDetails[] | null
+}
+
+/** Answer of `GET …/internal/customer`. The first element is the customer. */
+export interface CustomerList {
+  /** The customer, as a list of one. */
+  customer?: UserDetails[] | null
+}
+
+/** @throws {ProtocolError} when the value is not an answer with users */
+export const parseUserList: Reader<UserList> = (value, path) =>
+  readRecord<UserList>(value, path, { user: optional(listOf(readUser)) })
+
+/** @throws {ProtocolError} when the value is not an answer with customers */
+export const parseCustomerList: Reader<CustomerList> = (value, path) =>
+  readRecord<CustomerList>(value, path, { customer: optional(listOf(readUser)) })
+
+const readUser: Reader<UserDetails> = (value, path) =>
+  readRecord<UserDetails>(value, path, { id: optional(readId), name: optional(readText), email: optional(readText) })

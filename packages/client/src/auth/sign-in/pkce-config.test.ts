@@ -52,7 +52,7 @@ describe('resolveClientId', () => {
     ['the one for desk agents', {}, { userType: 'agent' }, {}, 'int'],
     ['the one for customers', {}, { userType: 'customer' }, {}, 'ext'],
     ['the one for all', {}, { userType: 'customer' }, { extClientId: null }, 'any'],
-    ['none', {}, { userType: 'agent' }, { intClientId: '', clientId: undefined }, undefined],
+    ['none', {}, { userType: 'agent' }, { intClientId: '', clientId: null }, undefined],
   ])('[AUTH-12] [INIT-09] takes %s', (_case, initParams, agent, more, expected) => {
     expect(resolveClientId({ initParams, agent, deployment: { ...deployment, ...more } })).toBe(expected)
   })
@@ -147,7 +147,7 @@ describe('buildPkceConfig', () => {
   })
 
   it.each(['agent', 'customer'])('takes the general prefix where there is none for an %s, else none', userType => {
-    const scopesWith = (apiMetadata: OAuthMetadata['apiMetadata']) =>
+    const scopesWith = (apiMetadata: OAuthMetadata['apiMetadata'] = null) =>
       buildPkceConfig({ ...facts, agent: { userType }, metadata: { ...metadata, apiMetadata } }).scopes[3]
     expect(scopesWith({ CORE: { apiPermissionPrefix: 'api://any/' } })).toBe('api://any/core.read')
     expect(scopesWith({})).toBe('core.read')

@@ -44,8 +44,8 @@ describe('where the profile comes from, and whether the service is told of it', 
     [undefined, 'anonymous', false, false],
     ['other', undefined, false, false],
   ])('[INIT-05] userType %s, authType %s: own %s, told %s', (userType, authType, own, told) => {
-    expect(usesPortalProfile({ userType }, { authType })).toBe(own)
-    expect(persistsProfile({ userType }, { authType })).toBe(told)
+    expect(usesPortalProfile(userType === undefined ? {} : { userType }, { authType })).toBe(own)
+    expect(persistsProfile(userType === undefined ? {} : { userType }, { authType })).toBe(told)
   })
 })
 
@@ -59,6 +59,6 @@ describe('the department', () => {
     ['', undefined, undefined],
     [0, '5', '0'],
   ])('[INIT-02] of agent %j and host %j is %j', (agent, host, department) => {
-    expect(departmentOf({ departmentId: agent }, { departmentId: host })).toBe(department)
+    expect(departmentOf(agent === undefined ? {} : { departmentId: agent }, { departmentId: host })).toBe(department)
   })
 })

@@ -129,7 +129,7 @@ describe('PortalPipeline', () => {
           begin(abortable, signal =>
             pipeline.start(
               input({
-                agent: { departmentId: flowB ? 9 : undefined, portals: flowB ? [] : [1, 2] },
+                agent: { departmentId: flowB ? 9 : null, portals: flowB ? [] : [1, 2] },
                 params: {
                   portalIds: [],
                   departmentId: undefined,

@@ -18,7 +18,8 @@ describe('SelectedProfileStore', () => {
   it('[FLOW-13] writes name, id, use and portal under the shared key, and nothing else', async () => {
     const storage = new FakeStorage()
     const { store } = setUp(storage)
-    await store.remember('acme', 5, { id: 10, name: 'Member', isLastUsedInPortal: true, further: 'x' }, 'ada')
+    const profile = { id: 10, name: 'Member', isLastUsedInPortal: true, further: 'x' }
+    await store.remember('acme', 5, profile, 'ada')
     expect([...storage.items].filter(([key]) => key === KEY)).toEqual([
       [KEY, '{"name":"Member","id":10,"isLastUsedInPortal":true,"portalId":5}'],
     ])

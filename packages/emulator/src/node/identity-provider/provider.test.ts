@@ -1,6 +1,5 @@
-import { OAuthMetadataSchema, paths, SCOPE } from '@aiagent/protocol'
+import { parseOAuthMetadata, paths, SCOPE } from '@aiagent/protocol'
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from 'jose'
-import * as v from 'valibot'
 import { afterEach, describe, expect, it } from 'vitest'
 import { LoginCaller } from '../../../test/login-caller.ts'
 import type { EmulatorSettings } from '../../settings.ts'
@@ -32,7 +31,7 @@ describe('addresses', () => {
     'the metadata leads to both logins (%s)',
     async path => {
       const { url } = await start()
-      const metadata = v.parse(OAuthMetadataSchema, await json(url + path))
+      const metadata = parseOAuthMetadata(await json(url + path))
       expect(metadata.authenticationDetails?.oAuthUser).toEqual([
         {
           authURL: `${url}/acme/staff-sign-in/oauth2/v2.0/authorize`,

@@ -1,0 +1,94 @@
+/*
+ * Readers of records: small functions that check a value and return a copy with the type. A value that does not fit
+ * throws a ProtocolError that names the field. Tables of readers are built inside functions, not when the module loads,
+ * so that a bundler can remove the readers that a program does not use.
+ */
+import { isJsonObject } from './json-object.ts'
+import { ProtocolError } from './protocol-error.ts'
+
+/**
+ * Reads a value as `T`.
+ *
+ * @param path the field's name, for the error message; empty for the whole answer
+ * @throws {ProtocolError} when the value does not fit
+ */
+export type Reader<T> = (value: unknown, path?: string) => T
+
+/** A reader for each field. A required field needs a reader that refuses `undefined`. */
+type FieldReaders<T> = {
+  readonly [Name in keyof T]-?: object extends Pick<T, Name> ? Reader<T[Name] | undefined> : Reader<T[Name]>
+}
+
+/** Names that could become a prototype when the record is copied by assignment. They are removed. */
+const UNSAFE_NAMES = ['__proto__', 'prototype', 'constructor']
+
+export function refuse(expected: string, value: unknown, path?: string): never {
+  throw new ProtocolError(`${path || 'The answer'} is not ${expected}.`, value)
+}
+
+/** Reads an object. Fields without a reader pass through. */
+export function readRecord<T extends object>(value: unknown, path: string | undefined, readers: FieldReaders<T>): T {
+  if (!isJsonObject(value)) return refuse('an object', value, path)
+  const record: Record<string, unknown> = { ...value }
+  for (const name of UNSAFE_NAMES) delete record[name]
+  for (const [name, read] of Object.entries<Reader<unknown>>(readers)) {
+    const field = read(value[name], path ? `${path}.${name}` : name)
+    if (field === undefined) delete record[name]
+    else record[name] = field
+  }
+  return record as T
+}
+
+/** Reads a list. An element that does not fit is left out: it must not cost the others. */
+export function readList<T>(value: unknown, path: string | undefined, read: Reader<T>): T[] {
+  if (!Array.isArray(value)) return refuse('a list', value, path)
+  return value.flatMap(element => {
+    const fit = orAbsent(read)(element)
+    return fit === undefined ? [] : [fit]
+  })
+}
+
+export const listOf =
+  <T>(read: Reader<T>): Reader<T[]> =>
+  (value, path) =>
+    readList(value, path, read)
+
+/** The value may be missing or null. */
+export const optional =
+  <T>(read: Reader<T>): Reader<T | null | undefined> =>
+  (value, path) =>
+    value === null || value === undefined ? value : read(value, path)
+
+/** The value may be missing, but not null. */
+export const ifPresent =
+  <T>(read: Reader<T>): Reader<T | undefined> =>
+  (value, path) =>
+    value === undefined ? undefined : read(value, path)
+
+/** A value that does not fit reads as absent. */
+export const orAbsent =
+  <T>(read: Reader<T>): Reader<T | undefined> =>
+  value => {
+    try {
+      return read(value)
+    } catch {
+      return undefined
+    }
+  }
+
+export const readText: Reader<string> = (value, path) =>
+  typeof value === 'string' ? value : refuse('text', value, path)
+export const readFilledText: Reader<string> = (value, path) => readText(value, path) || refuse('filled', value, path)
+export const readFlag: Reader<boolean> = (value, path) =>
+  typeof value === 'boolean' ? value : refuse('true or false', value, path)
+export const readNumber: Reader<number> = (value, path) =>
+  typeof value === 'number' && !Number.isNaN(value) ? value : refuse('a number', value, path)
+export const readFinite: Reader<number> = (value, path) =>
+  Number.isFinite(value) ? (value as number) : refuse('a finite number', value, path)
+export const readTextOrNumber: Reader<string | number> = (value, path) =>
+  typeof value === 'string' ? value : readNumber(value, path)
+export const readAnything: Reader<unknown> = value => value
+export const readTextOrTexts: Reader<string | string[]> = (value, path) =>
+  Array.isArray(value) ? readList(value, path, readText) : readText(value, path)
+/** An object whose fields belong to the host. */
+export const readOpenObject: Reader<Record<string, unknown>> = (value, path) => readRecord(value, path, {})
