@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import rest from '../../fixtures/rest.json' with { type: 'json' }
 import {
   agentDisplayName,
-  allFields,
   parseAccessTokenClaims,
   parseAgentDetails,
   parseAgentList,
