@@ -259,6 +259,13 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-50':
     'a function of the host or of an identity provider that does not settle costs its callers an AuthError after 30 seconds and others nothing; updateAccessToken() and logout() free what waits for it; an interactive sign-in ends with its signal, logout() or destroy()',
   'REL-51': 'forced token refreshes are spaced: at most two at once, then one in five seconds',
+  'SEC-27':
+    'a logout removes the cached answers of its user, and in a store that several users share only those; a failure to do so is reported',
+  'REL-20':
+    'the memory that stands in for a store has bounds on its entries and its size, and drops what was not used for the longest time',
+  'REL-21': 'expired answers are swept from memory and from the browser’s stores',
+  'REL-22': 'stored data of another version is ignored and replaced',
+  'REL-23': 'a REST body larger than 8 MiB is given up with an error that says so',
   'REL-30': 'a test run that a file, folder, title, project or change narrows does not overwrite `test-report.json`',
   'REL-35': 'a rule counts as proven only if a test with its id has run and passed',
   'REL-34':

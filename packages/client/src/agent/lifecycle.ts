@@ -212,7 +212,10 @@ export class Startup {
   async forgetPerson(): Promise<void> {
     this.#user = null
     this.#learning = undefined
-    await this.#deployment?.api.clearCache()
+    const { authentication, logger } = this.#options
+    await this.#deployment?.api
+      .clearUserCache(authentication.getCachedToken() ?? undefined)
+      .catch(error => logger.error('Could not remove cached answers of the user from the cache adapter.', error))
     await this.#desk?.forget(this.#deployment?.deployment)
   }
 

@@ -1,7 +1,7 @@
 import type { Reader } from '@aiagent/protocol'
 import { ApiError, AuthError } from '../errors.ts'
 import type { Environment } from '../platform/environment.ts'
-import { resolveCacheAdapter } from '../storage/create-cache-adapter.ts'
+import { isSharedStore, resolveCacheAdapter } from '../storage/create-cache-adapter.ts'
 import { untilAborted } from '../util/abort.ts'
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
 import type { ApiCallOptions, ApiHelperConfig } from './api-options.ts'
@@ -40,6 +40,10 @@ export class ApiCaller {
   readonly environment: Environment
   readonly config: ApiHelperConfig
   readonly #cache: ResponseCache
+  /** Whether users other than this helper's may have answers in the same store. */
+  readonly #isShared: boolean
+  /** Users whose answers this helper has asked for, by fingerprint. */
+  readonly #users = new Set<string>()
   #language: string
 
   constructor(config: ApiHelperConfig, environment: Environment) {
@@ -47,6 +51,7 @@ export class ApiCaller {
     this.config = config
     const { logger } = config
     const adapter = resolveCacheAdapter(config.cache, environment, logger && ((...warning) => logger.warn(...warning)))
+    this.#isShared = isSharedStore(adapter, environment)
     this.#cache = new ResponseCache(adapter, environment.clock, config.apiDomain, config.cache)
     this.#language = config.language?.trim() || DEFAULT_LANGUAGE
   }
@@ -92,14 +97,35 @@ export class ApiCaller {
     const parameters: Record<string, string> = {}
     for (const [name, value] of Object.entries(answer.parameters))
       if (value !== undefined) parameters[name] = String(value)
-    if (answer.perUser && token) parameters['user'] = subjectFingerprint(token)
+    if (answer.perUser && token) {
+      const user = subjectFingerprint(token)
+      this.#users.add(user)
+      parameters['user'] = user
+    }
     const fetch = (flight: AbortSignal) => work(call => this.send(call, { authToken: token, signal: flight }))
     return telling(answer, signal, this.#cache.load(answer.name, parameters, fetch, signal, answer.kept))
   }
 
-  /** Forgets the kept answers of one call; without a name, all of them. */
+  /** Removes the cached answers of one call; without a name, all of them. */
   forget(name?: string): Promise<void> {
-    return this.#cache.invalidate(name)
+    return this.#cache.invalidate(name).catch(error => {
+      const { logger } = this.config
+      const message = 'Could not remove cached answers from the cache adapter. They stay until they expire.'
+      if (logger) logger.warn(message, { error })
+      else this.environment.console.warn(message, error)
+    })
+  }
+
+  /**
+   * Removes the cached answers of the users of this helper; in a page's own store all answers of this API host.
+   *
+   * @throws when the store failed: entries may remain
+   */
+  async forgetUsers(token: string | undefined): Promise<void> {
+    if (token) this.#users.add(subjectFingerprint(token))
+    const users = new Set(this.#users)
+    this.#users.clear()
+    await this.#cache.removeOwn(this.#isShared ? users : undefined)
   }
 
   /**

@@ -198,7 +198,19 @@ export class ApiHelper {
     return records.getPreviousTranscript(this.#caller, options)
   }
 
-  /** Forgets every answer that is kept. */
+  /**
+   * Removes the cached answers that depend on the user of this helper, as a logout does. In a store that several users
+   * share (a cache adapter, or the memory of a process) the answers of other users stay; in a page's own store every
+   * answer of this API host goes.
+   *
+   * @param token access token of the user, where no call with it was made through this helper
+   * @throws when the store failed or did not answer within 10 seconds: entries may remain
+   */
+  clearUserCache(token?: string): Promise<void> {
+    return this.#caller.forgetUsers(token)
+  }
+
+  /** Removes every cached answer. */
   clearCache(): Promise<void> {
     return this.#caller.forget()
   }

@@ -331,6 +331,6 @@ describe('profiles', () => {
     const { service, api } = setUpApi({ cache: { adapter }, logger })
     service.on(`PUT ${SELECT}`, noContent)
     await api.selectUserProfile({ portalId: 5, profileId: 10 })
-    expect(told).toEqual([expect.stringContaining('store of the host failed')])
+    expect(told).toEqual([expect.stringContaining('Could not remove cached answers')])
   })
 })

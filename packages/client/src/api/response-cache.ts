@@ -32,11 +32,31 @@ export class ResponseCache {
   ): Promise<T> {
     const named = Object.entries({ ...parameters, api: this.#api }).sort(([a], [b]) => (a < b ? -1 : 1))
     const key = named.map(([parameter, value]) => `${parameter}=${encodeURIComponent(value)}`).join('&')
-    return this.#store.load(`${this.#prefix}${name}:${key}`, fetch, signal, read)
+    return this.#store.load(`${this.#prefix}${name}:${key}`, fetch, signal, read, this.#prefix)
   }
 
-  /** Forgets the answers whose key contains the text, such as the name of a call; without one, all of them. */
-  invalidate(text?: string): Promise<void> {
-    return this.#store.remove(this.#prefix, text)
+  /**
+   * Removes the answers whose key contains the text, such as the name of a call; without one, all of them.
+   *
+   * @throws when the store failed: entries may remain
+   */
+  invalidate(text = ''): Promise<void> {
+    const { length } = this.#prefix
+    return this.#store.remove(this.#prefix, key => key.includes(text, length))
+  }
+
+  /**
+   * Removes the answers of this API host, all of them or those for some users.
+   *
+   * @throws when the store failed: entries may remain
+   */
+  removeOwn(users?: ReadonlySet<string>): Promise<void> {
+    const ofHost = `api=${encodeURIComponent(this.#api)}`
+    return this.#store.remove(this.#prefix, key => {
+      const parts = key.slice(this.#prefix.length).split(/[:&]/)
+      const isOfUser = () =>
+        parts.some(part => part.startsWith('user=') && users?.has(decodeURIComponent(part.slice(5))))
+      return parts.includes(ofHost) && (!users || isOfUser())
+    })
   }
 }

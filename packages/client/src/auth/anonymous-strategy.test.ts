@@ -197,8 +197,12 @@ describe('AnonymousAuthStrategy', () => {
     expect(told).toEqual([await strategy.getToken()])
   })
 
-  it('drops its token on logout', async () => {
-    const { strategy } = setUp()
+  it('[SEC-27] removes its token from a page’s own store on logout, and not from one that users share', async () => {
+    const { strategy: shared } = setUp()
+    const kept = await shared.getToken()
+    await shared.logout()
+    expect(await shared.getToken()).toBe(kept)
+    const { strategy } = setUp({}, { sessionStorage: new FakeStorage() })
     const token = await strategy.getToken()
     await strategy.logout()
     expect(await strategy.getToken()).not.toBe(token)

@@ -3,7 +3,7 @@ import { AuthError } from '../errors.ts'
 import { defaultEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { CacheAdapter } from '../storage/cache-adapter.ts'
-import { resolveCacheAdapter } from '../storage/create-cache-adapter.ts'
+import { isSharedStore, resolveCacheAdapter } from '../storage/create-cache-adapter.ts'
 import { ExpiringStore, flightsOf } from '../storage/expiring-store.ts'
 import type { StoreWarning } from '../storage/guarded-cache-adapter.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
@@ -83,9 +83,9 @@ export class AnonymousAuthStrategy implements AuthStrategy {
     await this.#metadata.remove(`${this.#prefix}metadata:`)
   }
 
-  /** Forgets the token, here and in the store. */
+  /** Removes the token from a page's own store. In a store that several users share it stays: it is nobody's. */
   async logout(): Promise<void> {
-    if (this.#deployment) await this.clearTokenCache()
+    if (this.#deployment && !isSharedStore(this.#adapter, this.#environment)) await this.clearTokenCache()
   }
 
   /** Does nothing: the token outlives the strategy, so that the next agent of the page finds it. */

@@ -211,6 +211,7 @@ describe('storing', () => {
     expect(JSON.parse(storage.getItem(KEY) ?? '')).toEqual({
       value: { user: { name: 'Customer' }, plan: 'gold' },
       timestamp: 7,
+      format: 2,
       api: 'https://a.test',
     })
     const after = setUp(new StorageCacheAdapter(storage)).store

@@ -4,6 +4,9 @@ import type { Environment } from './environment.ts'
 /** How long a request may take from its start to the last byte of its answer. */
 const REQUEST_LIMIT_MS = 30_000
 
+/** Largest body that is read, in bytes. */
+const MAX_BODY_BYTES = 8 * 1024 * 1024
+
 /** An answer that arrived completely. */
 export interface FetchedText {
   ok: boolean
@@ -22,7 +25,7 @@ export class FetchFailure extends Error {
   readonly status: number | undefined
 
   constructor(reason: FetchFailureReason, status: number | undefined, cause: unknown) {
-    super(WORDS[reason], { cause })
+    super(cause instanceof BodyTooLarge ? cause.message : WORDS[reason], { cause })
     this.reason = reason
     this.status = status
   }
@@ -57,10 +60,35 @@ export async function fetchText(
         response.body?.cancel().catch(() => {})
         return { ok: true, status, text: '' }
       }
-      return { ok: response.ok, status, text: await response.text() }
+      return { ok: response.ok, status, text: await readText(response) }
     })
   } catch (cause) {
     throw new FetchFailure(reasonOf(cause, status, signal), status, cause)
+  }
+}
+
+/** The body exceeds {@link MAX_BODY_BYTES}. */
+class BodyTooLarge extends Error {
+  override readonly message = `the answer is larger than ${MAX_BODY_BYTES / 1024 / 1024} MiB`
+}
+
+/** Reads a body piece by piece, so that an endless one is given up at the limit. */
+async function readText(response: Response): Promise<string> {
+  const reader = response.body?.getReader()
+  // Some platforms have no streams.
+  if (!reader) return response.text()
+  const decoder = new TextDecoder()
+  let text = ''
+  let bytes = 0
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return text + decoder.decode()
+    bytes += value.byteLength
+    if (bytes > MAX_BODY_BYTES) {
+      reader.cancel().catch(() => {})
+      throw new BodyTooLarge()
+    }
+    text += decoder.decode(value, { stream: true })
   }
 }
 

@@ -1,14 +1,23 @@
-/** A value with the moment it was stored, in milliseconds since the epoch. */
+/** Version of the stored data. It grows when a later release cannot read what an earlier one stored. */
+const FORMAT = 2
+
+/** A stored value. An adapter stores and returns the whole entry, fields that it does not know included. */
 export interface CacheEntry<T = unknown> {
   value: T
-  /** When the value was stored. */
+  /** When the value was stored, in milliseconds since the epoch. */
   timestamp: number
 }
 
-/** Whether a store's answer is an entry: anybody may have written it. */
-export function isCacheEntry(value: unknown): value is CacheEntry {
-  if (typeof value !== 'object' || value === null) return false
-  return 'value' in value && 'timestamp' in value && typeof value.timestamp === 'number'
+/** The entry as it goes into a store that outlives the page or process. */
+export function toStored(entry: CacheEntry): CacheEntry {
+  return { ...entry, format: FORMAT } as CacheEntry
+}
+
+/** The entry that a store returned; null for anything else, such as what another program or version stored. */
+export function fromStored(value: unknown): CacheEntry | null {
+  if (typeof value !== 'object' || value === null) return null
+  const { format, ...entry } = value as { [Field in keyof CacheEntry]?: CacheEntry[Field] } & { format?: unknown }
+  return format === FORMAT && 'value' in entry && typeof entry.timestamp === 'number' ? (entry as CacheEntry) : null
 }
 
 /** A value now, or a promise of it. */

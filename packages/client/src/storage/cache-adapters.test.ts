@@ -41,7 +41,7 @@ describe('StorageCacheAdapter', () => {
     adapter.set('aiagent_a', entry('new'))
     adapter.set('aiagent_b', entry('other'))
     expect(adapter.get('aiagent_a')).toEqual(entry('new'))
-    expect(adapter.keys('aiagent_')).toEqual(['aiagent_a', 'aiagent_b'])
+    expect(adapter.keys('aiagent_').sort()).toEqual(['aiagent_a', 'aiagent_b'])
     expect(warnings).toHaveLength(1)
   })
 

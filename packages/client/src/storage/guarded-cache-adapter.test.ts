@@ -6,6 +6,8 @@ import { GuardedCacheAdapter } from './guarded-cache-adapter.ts'
 import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
 
 const ENTRY = { value: 'kept', timestamp: 1 }
+/** The entry as it lies in the store. */
+const STORED = { ...ENTRY, format: 2 }
 
 /** A host's store whose methods all do the same, and how often each was called. */
 function storeThat(answer: () => unknown) {
@@ -53,7 +55,7 @@ describe('a guarded store', () => {
     const { guarded, warnings, clock } = guard(storeThat(answer).adapter)
     expect(await askEverything(guarded)).toEqual(EMPTY)
     expect(await askEverything(guarded)).toEqual(EMPTY)
-    expect(warnings).toEqual([[expect.stringContaining('store of the host failed'), { error: new Error('broken') }]])
+    expect(warnings).toEqual([[expect.stringContaining('cache adapter failed'), { error: new Error('broken') }]])
     expect(clock.pendingTimers).toBe(0)
   })
 
@@ -71,7 +73,7 @@ describe('a guarded store', () => {
 
   it('leaves a store that did not answer alone for half a minute, but for what is to be deleted', async () => {
     let late = true
-    const { adapter, asked } = storeThat(() => (late ? new Promise(() => {}) : Promise.resolve(ENTRY)))
+    const { adapter, asked } = storeThat(() => (late ? new Promise(() => {}) : Promise.resolve(STORED)))
     const { guarded, clock } = guard(adapter)
     const first = guarded.get('a')
     await clock.advance(2_000)
@@ -90,7 +92,7 @@ describe('a guarded store', () => {
 
   it('asks a store that rejects again at once', async () => {
     let fails = true
-    const { guarded } = guard(storeThat(async () => (fails ? Promise.reject(new Error('busy')) : ENTRY)).adapter)
+    const { guarded } = guard(storeThat(async () => (fails ? Promise.reject(new Error('busy')) : STORED)).adapter)
     expect(await guarded.get('a')).toBeNull()
     fails = false
     expect(await guarded.get('a')).toEqual(ENTRY)

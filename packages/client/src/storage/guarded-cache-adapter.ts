@@ -1,7 +1,7 @@
 import type { Clock } from '../platform/clock.ts'
 import { TimeLimitError, withTimeLimit } from '../util/abort.ts'
 import { isPromiseLike } from '../util/is-promise-like.ts'
-import { type Awaitable, type CacheAdapter, type CacheEntry, isCacheEntry } from './cache-adapter.ts'
+import { type Awaitable, type CacheAdapter, type CacheEntry, fromStored, toStored } from './cache-adapter.ts'
 
 /** Longest wait for a store's answer, in milliseconds. */
 const LIMIT_MS = 2_000
@@ -34,11 +34,11 @@ export class GuardedCacheAdapter implements CacheAdapter {
   }
 
   get(key: string): Awaitable<CacheEntry | null> {
-    return this.#rests ? null : this.#ask(() => this.#adapter.get(key), toEntry)
+    return this.#rests ? null : this.#ask(() => this.#adapter.get(key), fromStored)
   }
 
   set(key: string, entry: CacheEntry): Awaitable<void> {
-    return this.#rests ? undefined : this.#ask(() => this.#adapter.set(key, entry), toNothing)
+    return this.#rests ? undefined : this.#ask(() => this.#adapter.set(key, toStored(entry)), toNothing)
   }
 
   delete(key: string): Awaitable<void> {
@@ -93,16 +93,15 @@ export class GuardedCacheAdapter implements CacheAdapter {
   #failed<T>(error: unknown, read: (answer: unknown) => T): T {
     if (!this.#warned) {
       this.#warned = true
-      this.#warn('The store of the host failed. What it should hold is asked for anew, and kept in memory at most.', {
-        error,
-      })
+      this.#warn(
+        'The cache adapter failed. Its entries count as absent: answers are fetched again, and the context stays in memory.',
+        {
+          error,
+        },
+      )
     }
     return read(undefined)
   }
-}
-
-function toEntry(answer: unknown): CacheEntry | null {
-  return isCacheEntry(answer) ? answer : null
 }
 
 function toKeys(answer: unknown): string[] {

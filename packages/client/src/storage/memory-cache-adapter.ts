@@ -1,26 +1,71 @@
 import type { CacheAdapter, CacheEntry } from './cache-adapter.ts'
 
-/** Keeps entries in memory, for as long as itself lives. Answers at once. */
+/** Bounds of a {@link MemoryCacheAdapter}. */
+export interface MemoryCacheOptions {
+  /** Most entries. @default 2_000 */
+  maxEntries?: number
+  /** Most characters of all keys and values together, counted as JSON. @default 16_777_216 */
+  maxChars?: number
+}
+
+/**
+ * Stores entries in memory, for as long as the adapter lives. Answers at once.
+ *
+ * Beyond its bounds it drops the entries that were not used for the longest time; the newest one always stays.
+ */
 export class MemoryCacheAdapter implements CacheAdapter {
-  readonly #entries = new Map<string, CacheEntry>()
+  /** In the order of their last use. */
+  readonly #entries = new Map<string, { readonly entry: CacheEntry; readonly chars: number }>()
+  readonly #bounds: MemoryCacheOptions | undefined
+  #chars = 0
+
+  constructor(bounds?: MemoryCacheOptions) {
+    this.#bounds = bounds
+  }
 
   get(key: string): CacheEntry | null {
-    return this.#entries.get(key) ?? null
+    const stored = this.#entries.get(key)
+    if (!stored) return null
+    this.#entries.delete(key)
+    this.#entries.set(key, stored)
+    return stored.entry
   }
 
   set(key: string, entry: CacheEntry): void {
-    this.#entries.set(key, entry)
+    const { maxEntries = 2_000, maxChars = 1 << 24 } = this.#bounds ?? {}
+    this.#drop(key)
+    const chars = key.length + charsOf(entry.value)
+    this.#entries.set(key, { entry, chars })
+    this.#chars += chars
+    for (const oldest of this.#entries.keys()) {
+      if (oldest === key || (this.#entries.size <= maxEntries && this.#chars <= maxChars)) break
+      this.#drop(oldest)
+    }
   }
 
   delete(key: string): void {
+    this.#drop(key)
+  }
+
+  #drop(key: string): void {
+    this.#chars -= this.#entries.get(key)?.chars ?? 0
     this.#entries.delete(key)
   }
 
   clear(prefix = ''): void {
-    for (const key of this.keys(prefix)) this.#entries.delete(key)
+    for (const key of this.keys(prefix)) this.#drop(key)
   }
 
   keys(prefix = ''): string[] {
     return [...this.#entries.keys()].filter(key => key.startsWith(prefix))
+  }
+}
+
+/** Length of a value as JSON; 0 for one that JSON cannot hold. */
+function charsOf(value: unknown): number {
+  try {
+    return JSON.stringify(value)?.length ?? 0
+  } catch {
+    return 0
   }
 }

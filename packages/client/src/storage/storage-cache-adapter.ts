@@ -1,5 +1,5 @@
 import type { StorageLike } from '../platform/environment.ts'
-import { type CacheAdapter, type CacheEntry, isCacheEntry } from './cache-adapter.ts'
+import { type CacheAdapter, type CacheEntry, fromStored, toStored } from './cache-adapter.ts'
 import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
 
 /** Starts of the keys that belong to this library, whatever the host configures. */
@@ -27,8 +27,7 @@ export class StorageCacheAdapter implements CacheAdapter {
     const kept = this.#refused.get(key)
     if (kept) return kept
     try {
-      const entry: unknown = JSON.parse(this.#storage.getItem(key) ?? 'null')
-      return isCacheEntry(entry) ? entry : null
+      return fromStored(JSON.parse(this.#storage.getItem(key) ?? 'null'))
     } catch {
       return null
     }
@@ -36,7 +35,7 @@ export class StorageCacheAdapter implements CacheAdapter {
 
   set(key: string, entry: CacheEntry): void {
     try {
-      this.#storage.setItem(key, JSON.stringify(entry))
+      this.#storage.setItem(key, JSON.stringify(toStored(entry)))
       this.#refused.delete(key)
     } catch {
       // The value before this one may still be there; after a reload it would be taken for the newest.

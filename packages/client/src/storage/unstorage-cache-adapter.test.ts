@@ -115,9 +115,9 @@ describe('the options of an adapter over unstorage', () => {
     await unstorageCacheAdapter(storage).set('a', entry(1))
     await unstorageCacheAdapter(storage, { ttl: Number.POSITIVE_INFINITY }).set('a', entry(1))
     expect(seen).toEqual([
-      ['shop:agents:a~3a_b', entry(1), { ttl: 2 }],
-      ['aiagent:a', entry(1), {}],
-      ['aiagent:a', entry(1), {}],
+      ['shop:agents:a~3a_b', { ...entry(1), format: 2 }, { ttl: 2 }],
+      ['aiagent:a', { ...entry(1), format: 2 }, {}],
+      ['aiagent:a', { ...entry(1), format: 2 }, {}],
     ])
   })
 
@@ -173,7 +173,7 @@ describe('a storage that fails', () => {
     const print = (...parts: unknown[]) => void printed.push(parts)
     const console = { debug: print, info: print, warn: print, error: print }
     await useAll(unstorageCacheAdapter(broken, { environment: { console } }))
-    expect(printed).toEqual([[expect.stringContaining('store of the host'), new Error('connection lost')]])
+    expect(printed).toEqual([[expect.stringContaining('cache adapter'), new Error('connection lost')]])
   })
 
   it('is not waited for longer than two seconds', async () => {

@@ -151,7 +151,7 @@ describe.skipIf(!hasRedis())('over a Redis server', () => {
     expect(requestsTo(emulator).filter(request => request === 'POST session')).toHaveLength(2)
     await passing(clock, agent.removeContext())
     expect(agent.getContext()).toBeNull()
-    expect(printed).toEqual([[expect.stringContaining('store of the host failed'), expect.anything()]])
+    expect(printed).toEqual([[expect.stringContaining('cache adapter failed'), expect.anything()]])
 
     await redis.start()
     await clock.advance(30_000)
