@@ -25,6 +25,9 @@ const scopesAsked = (service: Service): string[][] =>
     .filter(({ body }) => body?.includes('grant_type='))
     .map(({ body }) => (new URLSearchParams(body).get('scope') ?? '').split(' ').map(each => each.replace(PREFIX, '')))
 
+/** When a token expires, in epoch milliseconds. */
+const expiryOf = (token = ''): number => JSON.parse(atob(token.split('.')[1] ?? '')).exp * 1_000
+
 /** Client credentials that the service accepts. */
 const programOf = (service: Service) => ({
   tokenUrl: `${service.endpoint}/oauth/TEN0001/token`,
@@ -71,10 +74,14 @@ verifies(
     await agent.initialize()
     expect(scopesAsked(service)).toEqual([['core.orders.read', 'core.aiservices.read']])
     expect(initParams).toEqual({ scopes: 'core.orders.read, core.aiservices.read' })
+    const { component, hook } = watchedComponent()
+    const desk = openPlatform(service, { portalIds: '1002', scopes: 'core.orders.read,desk.read' }, { component })
+    await desk.agent.initialize()
+    expect(hook().getAuthScopes()).toEqual(['core.orders.read', 'desk.read'])
   },
 )
 
-verifies('AUTH-04', 'client credentials obtain a token and renew it five minutes before expiry', async service => {
+verifies('AUTH-04', 'client credentials obtain a token that opens a conversation', async service => {
   const config = { ...programOf(service), scopes: ['core.aiservices.read'] }
   const auth = await authenticate(service, { type: 'client-credentials', config })
   const first = await auth.getToken()
@@ -147,11 +154,36 @@ verifies(
   'a session refused for a token about to expire is requested again with a fresh one',
   async service => {
     const issue = (lifeSeconds: number) => service.control.issueToken({ lifeSeconds })
-    const auth = { type: 'pre-auth', accessToken: issue(200), refreshTokenFn: () => issue(3_600) } as const
+    const [accessToken, renewed] = [issue(200), issue(3_600)]
+    // The client renews one minute before expiry; the service refuses tokens that expire within five.
+    const renewal = { refreshTokenFn: () => renewed, expiryBufferMs: minutes(1) }
+    const auth = { type: 'pre-auth', accessToken, ...renewal } as const
     await service.connectedAgent({ id: 'account', auth })
     const sessions = service.requestsTo(paths.session('account'), 'POST')
-    expect(sessions.at(-1)?.status).toBe(200)
+    expect(sessions.map(({ status, headers }) => [status, headers['authorization']])).toEqual([
+      [401, `Bearer ${accessToken}`],
+      [200, `Bearer ${renewed}`],
+    ])
   },
+)
+
+verifies(
+  ['AUTH-05', 'AUTH-07'],
+  'expiryBufferMs sets when tokenExpiring is emitted and when the token is renewed',
+  async service => {
+    const [accessToken, renewed] = [1_200, 3_600].map(lifeSeconds => service.control.issueToken({ lifeSeconds }))
+    const auth = { type: 'pre-auth', accessToken: accessToken ?? '', expiryBufferMs: minutes(1) } as const
+    const silent = service.newAgent({ id: 'account', auth })
+    const journal = new Journal(silent)
+    await silent.initialize()
+    const renewing = await authenticate(service, { ...auth, refreshTokenFn: () => renewed ?? '' })
+    await service.elapse(expiryOf(accessToken) - minutes(1) - 1_000 - service.clock.now())
+    expect([journal.of('tokenExpiring'), await renewing.getToken()]).toEqual([[], accessToken])
+    await service.elapse(2_000)
+    expect([journal.of('tokenExpiring').length, await renewing.getToken()]).toEqual([1, renewed])
+    await renewing.cleanup()
+  },
+  { time: 'by hand' },
 )
 
 verifies('AUTH-06', 'without a better token the error says so', async service => {
@@ -171,18 +203,20 @@ verifies(
     const agent = await service.connectedAgent({ id: 'account', auth })
     const journal = new Journal(agent)
     const told = () => journal.of('tokenExpiring').filter(({ reason }) => reason === 'expiring')
-    await service.elapse(minutes(14.5))
+    const elapseUntil = (token: string, beforeExpiryMs: number) =>
+      service.elapse(expiryOf(token) - beforeExpiryMs - service.clock.now())
+    await elapseUntil(auth.accessToken, minutes(5) + 1_000)
     expect(told()).toEqual([])
-    await service.elapse(minutes(0.6))
+    await elapseUntil(auth.accessToken, minutes(5) - 1_000)
     expect(told()).toHaveLength(1)
     expect(agent.getAccessToken()).toBe(auth.accessToken)
     const next = issue()
     await agent.updateAccessToken(next)
     await service.until(() => JSON.stringify(service.frames()).includes(next))
-    await service.elapse(minutes(14.8))
+    await elapseUntil(next, minutes(5) + 1_000)
     expect([told().length, agent.isConnected()]).toEqual([1, true])
     // The timer restarts with each token.
-    await service.elapse(minutes(0.4))
+    await elapseUntil(next, minutes(5) - 1_000)
     expect(told()).toHaveLength(2)
   },
   { time: 'by hand' },
