@@ -262,7 +262,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'SEC-27':
     'a logout removes the cached answers of its user, and in a store that several users share only those; a failure to do so is reported',
   'REL-20':
-    'the memory that stands in for a store has bounds on its entries and its size, and drops what was not used for the longest time',
+    'the memory that replaces a store has bounds on its entries and its size, and drops what was not used for the longest time',
   'REL-21': 'expired answers are swept from memory and from the browser’s stores',
   'REL-22': 'stored data of another version is ignored and replaced',
   'REL-23': 'a REST body larger than 8 MiB is given up with an error that says so',

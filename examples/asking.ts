@@ -1,10 +1,15 @@
-// A question and its answer in one line, and everything the agent says in a loop.
+// Asking a question, listening to events, and reading the agent's messages in a loop.
 import assert from 'node:assert/strict'
 import { AiAgent } from '@aiagent/client'
 import { serveEmulator } from '@aiagent/emulator/node'
 
 const service = await serveEmulator({ reply: ({ text }) => ({ content: `You said: ${text}` }) })
 const agent = new AiAgent({ id: 'help', endpoint: service.url, autoConnect: true })
+
+// #region listen
+const received: (string | undefined)[] = []
+agent.on('agentMessage', ({ payload }) => received.push(payload.message.content))
+// #endregion
 
 // #region ask
 await agent.initialize()
@@ -21,16 +26,18 @@ assert.deepEqual(
 // #endregion
 
 // #region loop
-const heard: (string | undefined)[] = []
+const contents: (string | undefined)[] = []
 const reading = new AbortController()
 const loop = (async () => {
-  for await (const { content } of agent.messages({ signal: reading.signal })) heard.push(content)
+  for await (const { content } of agent.messages({ signal: reading.signal })) contents.push(content)
 })()
 await agent.ask('Anything else?')
 reading.abort()
 await loop
-assert.deepEqual(heard, ['You said: Anything else?'])
+assert.deepEqual(contents, ['You said: Anything else?'])
 // #endregion
+
+assert.equal(received.length, 4)
 
 await agent.disconnect()
 await service.close()

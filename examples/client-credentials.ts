@@ -1,4 +1,4 @@
-// A program that talks to an agent on its own behalf, with a client id and a secret. Not for pages: they keep no secret.
+// A program with its own client id and secret. Not for pages, which cannot keep a secret.
 import assert from 'node:assert/strict'
 import { AiAgent } from '@aiagent/client'
 import { serveEmulator } from '@aiagent/emulator/node'

@@ -1,4 +1,4 @@
-// An agent at a service desk: portal and profile are chosen by events, and the desk's platform tells of a call.
+// A contact-center agent: portal and profile are chosen by events, and the platform's connector reports a call.
 import assert from 'node:assert/strict'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import { nextEvent } from './next-event.ts'
 const service = await serveEmulator()
 const accessToken = service.emulator.control.issueToken({ subject: 'desk-agent' })
 
-// A page loads a connector from its web address; Node takes it from a file.
+// A page loads a connector script from its address; here it is imported from a file.
 const folder = await mkdtemp(join(tmpdir(), 'aiagent-example-'))
 const script = join(folder, 'connector.mjs')
 await writeFile(script, CONNECTOR_SCRIPT)

@@ -1,4 +1,4 @@
-// What the agent is told about the person and the page, beside what is said.
+// Context attributes: facts about the user and the page that the agent receives beside the messages.
 import assert from 'node:assert/strict'
 import { AiAgent } from '@aiagent/client'
 import { serveEmulator } from '@aiagent/emulator/node'

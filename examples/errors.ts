@@ -1,4 +1,4 @@
-// Telling failures apart by class, code and reason, and giving up on what takes too long.
+// Telling failures apart by class, code and reason, and aborting a call.
 import assert from 'node:assert/strict'
 import { AiAgent, ApiError, AuthError, ConnectionError, MessageError, SDKError } from '@aiagent/client'
 import { serveEmulator } from '@aiagent/emulator/node'
@@ -6,11 +6,11 @@ import { serveEmulator } from '@aiagent/emulator/node'
 const service = await serveEmulator()
 
 // #region decide
-/** What to tell the person, or nothing where the agent helps itself. */
+/** What to show the user, or `undefined` if the agent recovers without help. */
 function advice(error: unknown): string | undefined {
   if (error instanceof ConnectionError) return error.reason === 'attempts_used_up' ? 'Try again later.' : undefined
   if (error instanceof MessageError)
-    return error.reason === 'queue_full' ? 'Wait until you are online.' : 'Write it anew.'
+    return error.reason === 'queue_full' ? 'Wait until you are online.' : 'Write it again.'
   if (error instanceof AuthError) return 'Sign in again.'
   if (error instanceof ApiError) return error.status === 404 ? 'There is no such agent.' : 'The service has a problem.'
   if (error instanceof SDKError && error.code === 'ABORTED') return undefined

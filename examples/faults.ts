@@ -1,4 +1,4 @@
-// What goes wrong, on request: faults of the service, and a proxy that spoils connections below it.
+// Failures on request: faults of the service, and a proxy that breaks connections below HTTP.
 import assert from 'node:assert/strict'
 import { AiAgent } from '@aiagent/client'
 import { type EmulatorServer, serveEmulator, startFaultProxy } from '@aiagent/emulator/node'
@@ -15,8 +15,8 @@ await assert.rejects(agent.initialize(), { code: 'API_ERROR', status: 503 })
 await agent.initialize()
 
 const slow = faults.add({ kind: 'delay-frames', ms: 200, jitterMs: 100 })
-assert.equal(faults.inForce().length, 1) // [{ id, fault, hits }]; what struck often enough is gone
-faults.lift({ id: slow.id }) // or { kind }, or nothing for all
+assert.equal(faults.inForce().length, 1) // [{ id, fault, hits }]; a fault that was applied often enough is removed
+faults.lift({ id: slow.id }) // or { kind }, or no argument for all
 // #endregion
 await agent.connect()
 
@@ -31,7 +31,7 @@ await close()
 // #region proxy
 let service: EmulatorServer | undefined
 const proxy = await startFaultProxy({ target: () => service?.url ?? '' })
-service = await serveEmulator({ origin: proxy.url }) // so that all addresses it hands out lead through the proxy
+service = await serveEmulator({ origin: proxy.url }) // so that all addresses in its responses lead through the proxy
 
 const distant = new AiAgent({ id: 'help', endpoint: proxy.url, enableLogging: false })
 await distant.initialize()

@@ -1,4 +1,4 @@
-// Handing over to a human: where the live chat is, what a page does with its address, and telling the service about it.
+// Escalation to a human: the address of the live chat, what a page does with it, and reporting it to the service.
 import assert from 'node:assert/strict'
 import { AiAgent, createEscalationMessage, type Escalation, handOverAddress } from '@aiagent/client'
 import { serveEmulator } from '@aiagent/emulator/node'
@@ -10,7 +10,7 @@ await agent.initialize()
 await agent.connect()
 
 // #region ways
-/** What the person is shown: a link to the live chat, or the other ways to a human. */
+/** Text for the user: a link to the live chat, or the other ways to reach a human. */
 function waysToHuman({ escalationType, escalationData }: Escalation): string[] {
   if (escalationType === 'live') {
     const address = handOverAddress(escalationData)
@@ -38,7 +38,7 @@ await answered
 // Frames arrive in order: with the answer to the last one, the report has arrived too.
 assert.deepEqual(session?.escalationEvents, [{ type: 'live', state: 'opened' }])
 
-// Other ways to a human come the same way.
+// Other ways to reach a human arrive in the same form.
 const offered = nextEvent(agent, 'escalation')
 service.emulator.control.pushFrame(session.id, {
   persona: 'agent',

@@ -1,4 +1,4 @@
-// A handler of the host's own for one kind of message, and reading messages as objects.
+// A custom handler for one kind of message, and reading messages as objects.
 import assert from 'node:assert/strict'
 import { AiAgent, BaseMessageHandler, type HandlerResult, Message } from '@aiagent/client'
 import { serveEmulator } from '@aiagent/emulator/node'
@@ -8,7 +8,7 @@ const service = await serveEmulator()
 const agent = new AiAgent({ id: 'help', endpoint: service.url })
 
 // #region handler
-/** Takes the frames in which this deployment tells how long the wait for a colleague is. */
+/** Handles frames with the waiting time for a human, which this deployment sends. */
 class WaitingTimeHandler extends BaseMessageHandler {
   override readonly resultType = 'waiting_time'
   minutes: unknown

@@ -1,4 +1,4 @@
-// Client and service in one process, without a port: what a test or a page needs.
+// Client and service in one process without a port, for tests and pages.
 import assert from 'node:assert/strict'
 // #region main
 import { AiAgent } from '@aiagent/client'
@@ -24,7 +24,7 @@ assert.deepEqual(first, [
   'GET /core/authmgr/v3/metadata/deployment',
   'POST /oauth/TEN0001/anonymous/token',
   'GET /core/aiservices/v4/aiagent/details/agent/help',
-  'POST /oauth/TEN0001/anonymous/token', // the agent is for customers, and its token is for one API more
+  'POST /oauth/TEN0001/anonymous/token', // the agent is for customers: its token needs one more scope
   'POST /core/aiservices/v4/aiagent/chat/agent/help/session',
   'GET /',
 ])

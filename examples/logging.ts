@@ -1,4 +1,4 @@
-// Taking the log elsewhere: entries are data before they are lines.
+// Sending log entries elsewhere.
 import assert from 'node:assert/strict'
 import { AiAgent, getLevelName, LogLevel } from '@aiagent/client'
 import { serveEmulator } from '@aiagent/emulator/node'

@@ -1,4 +1,4 @@
-// What a person writes is masked before it leaves, and what the person is shown of it.
+// Masking of user messages before they are sent, and a preview of it.
 import assert from 'node:assert/strict'
 import { AiAgent } from '@aiagent/client'
 import { createEmulator } from '@aiagent/emulator'
@@ -44,7 +44,7 @@ assert.equal(note, 'Noted: ***************1111')
 await agent.disconnect()
 await service.close()
 
-// A service without its rules: nothing that a person wrote leaves.
+// A service without masking rules: no user message is sent.
 const bare = createEmulator()
 bare.faults.add({ kind: 'answer', route: 'GET */maskingpatterns/chat', status: 503 })
 const strict = new AiAgent(

@@ -1,6 +1,6 @@
 import type { AgentEventPayloadMap, AgentEventType, AiAgent } from '@aiagent/client'
 
-/** The payload of the next event of that name that matches. Call it before doing what causes the event. */
+/** Resolves with the payload of the next matching event. Call it before the action that causes the event. */
 export function nextEvent<Type extends AgentEventType>(
   agent: AiAgent,
   type: Type,

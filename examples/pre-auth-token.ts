@@ -1,4 +1,4 @@
-// An agent for people who signed in: the host brings the token, and a function that renews it.
+// An agent for signed-in users: the host supplies the token and a function that renews it.
 import assert from 'node:assert/strict'
 import { AiAgent } from '@aiagent/client'
 import { serveEmulator } from '@aiagent/emulator/node'
@@ -8,9 +8,9 @@ const service = await serveEmulator()
 const signIn = () => service.emulator.control.issueToken({ subject: 'customer-7' })
 
 // #region refused
-const stranger = new AiAgent({ id: 'account', endpoint: service.url, enableLogging: false })
-await assert.rejects(stranger.initialize(), { code: 'AUTH_ERROR', reason: 'interaction_required' })
-await stranger.destroy()
+const anonymous = new AiAgent({ id: 'account', endpoint: service.url, enableLogging: false })
+await assert.rejects(anonymous.initialize(), { code: 'AUTH_ERROR', reason: 'interaction_required' })
+await anonymous.destroy()
 // #endregion
 
 // #region token

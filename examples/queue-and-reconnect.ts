@@ -1,4 +1,4 @@
-// What is said while there is no connection waits, in order, and goes out by itself.
+// Messages sent without a connection are queued and sent in order later.
 import assert from 'node:assert/strict'
 import { AiAgent } from '@aiagent/client'
 import { serveEmulator } from '@aiagent/emulator/node'
@@ -33,7 +33,7 @@ assert.equal(agent.getState(), 'CONNECTED')
 // #region limit
 const small = new AiAgent({ id: 'help', endpoint: service.url, maxQueueSize: 1 })
 await small.send('This one waits.')
-await assert.rejects(small.send('There is no place for this one.'), { code: 'MESSAGE_ERROR', reason: 'queue_full' })
+await assert.rejects(small.send('This one exceeds the limit.'), { code: 'MESSAGE_ERROR', reason: 'queue_full' })
 assert.equal(small.getQueueSize(), 1)
 await small.destroy()
 // #endregion

@@ -1,4 +1,4 @@
-// The REST calls alone, without a conversation.
+// REST calls without a conversation.
 import assert from 'node:assert/strict'
 import { ApiError, ApiHelper, AuthenticationService } from '@aiagent/client'
 import { serveEmulator } from '@aiagent/emulator/node'

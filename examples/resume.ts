@@ -1,4 +1,4 @@
-// A conversation that outlives its page: the same session, and what was said.
+// A conversation that survives a reload: the same session and the transcript.
 import assert from 'node:assert/strict'
 import { AiAgent, type AiAgentConfig, MemoryCacheAdapter, type TranscriptEntry } from '@aiagent/client'
 import { serveEmulator } from '@aiagent/emulator/node'
@@ -7,7 +7,7 @@ import { nextEvent } from './next-event.ts'
 const service = await serveEmulator({ reply: ({ text }) => ({ content: `You said: ${text}` }) })
 const lineOf = ({ direction, message }: TranscriptEntry) => `${direction}: ${message.content}`
 
-// A program has no tab whose store survives a reload: this stands for one that outlives it.
+// Replaces the session storage of a tab, which survives a reload.
 const adapter = new MemoryCacheAdapter()
 // #region config
 const config: AiAgentConfig = {

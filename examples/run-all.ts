@@ -1,10 +1,10 @@
-// Runs every example as a program of its own, one after the other: `npm run -w examples all`.
-// Fails when one of them fails, or does not end by itself within the limit.
+// Runs every example in its own process, one after the other: `npm run -w examples all`.
+// Fails if one of them fails or does not exit within the limit.
 import { spawn } from 'node:child_process'
 import { readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 
-/** Longest time for one example, in milliseconds. The slowest takes two seconds on an idle machine. */
+/** Time limit of one example, in milliseconds. The slowest takes two seconds on an idle machine. */
 const LIMIT_MS = 60_000
 
 /** Files that are not programs. */
@@ -19,7 +19,7 @@ interface Outcome {
 
 const folder = fileURLToPath(new URL('.', import.meta.url))
 const programs = (await readdir(folder)).filter(name => name.endsWith('.ts') && !HELPERS.includes(name)).sort()
-if (programs.length === 0) throw new Error(`There is no example in ${folder}.`)
+if (programs.length === 0) throw new Error(`No example in ${folder}.`)
 
 let failed = 0
 for (const program of programs) {

@@ -1,5 +1,5 @@
-// Processes that share tokens, answers and the contexts of their visitors through one store: Redis where REDIS_URL names
-// one, else a folder.
+// Processes that share tokens, cached responses and the contexts of their visitors in one store: Redis if REDIS_URL is
+// set, else a folder.
 import assert from 'node:assert/strict'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,7 +16,7 @@ const folder = await mkdtemp(join(tmpdir(), 'aiagent-store-'))
 const worker = fileURLToPath(new URL('./shared-store/worker.ts', import.meta.url))
 let requestsSeen = 0
 
-/** Runs a process that passes one message of a visitor on: its answer, and what was asked of the service meanwhile. */
+/** Runs a process that sends one message of a visitor; returns the answer and the requests that it made. */
 async function ask(visitor: string, text: string, context = {}) {
   const child = fork(worker, [service.url, folder, visitor, text, JSON.stringify(context)])
   const exited = once(child, 'exit')
@@ -27,7 +27,7 @@ async function ask(visitor: string, text: string, context = {}) {
   return { answer, asked: requests.map(({ method, path }) => `${method} ${path.split('/').at(-1)}`) }
 }
 
-// A run of its own in a store that may be in use already.
+// A separate prefix in a store that may already be in use.
 const run = `run-${process.pid}-${Date.now()}`
 const first = await ask(`${run}-first`, 'Hello', { page: 'the basket' })
 assert.equal(first.answer, 'Hello: you look at the basket.')
@@ -36,17 +36,17 @@ assert.deepEqual(first.asked, [
   'GET deployment',
   'POST token',
   'GET help',
-  'POST token', // the agent is for customers, and its token is for one API more
+  'POST token', // the agent is for customers: its token needs one more scope
   'POST session',
   'GET ',
 ])
 
 // #region second
-// Another process, the same visitor: nothing is asked but a session, and the agent still knows the page.
+// Another process, the same visitor: only a session is requested, and the context is still known.
 const second = await ask(`${run}-first`, 'Hello again')
 assert.deepEqual(second, { answer: 'Hello again: you look at the basket.', asked: ['POST session', 'GET '] })
 
-// A third one, another visitor: tokens and answers are the same, the context is not.
+// A third process, another visitor: shared tokens and responses, but a separate context.
 const third = await ask(`${run}-other`, 'Hello', { page: 'the checkout' })
 assert.deepEqual(third, { answer: 'Hello: you look at the checkout.', asked: ['POST session', 'GET '] })
 // #endregion

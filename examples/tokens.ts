@@ -1,4 +1,4 @@
-// Ways to a token that need no page: for anybody, for a program, and from the host's own hands.
+// Ways to obtain a token without a page: anonymous, client credentials, and from the host.
 import assert from 'node:assert/strict'
 import { AiAgent, type AuthStrategy } from '@aiagent/client'
 import { tokenPaths } from '@aiagent/emulator'
@@ -42,8 +42,8 @@ await provided.initialize()
 
 // #region strategy
 const strategy: AuthStrategy = {
-  initialize: ({ deploymentInfo }) => console.log('The tokens are for', deploymentInfo.tenantId),
-  updateScopes: scopes => console.log('They have to cover', scopes),
+  initialize: ({ deploymentInfo }) => console.log('Tenant of the tokens:', deploymentInfo.tenantId),
+  updateScopes: scopes => console.log('Required scopes:', scopes),
   authenticate: async () => {},
   getToken: () => fetchToken(),
   refresh: () => fetchToken(),

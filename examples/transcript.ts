@@ -1,4 +1,4 @@
-// What was said, as it happens and as plain data.
+// The transcript, live and as plain data.
 import assert from 'node:assert/strict'
 import { AiAgent } from '@aiagent/client'
 import { serveEmulator } from '@aiagent/emulator/node'

@@ -1,4 +1,4 @@
-// Signing people in, as a page does it. Compiled with everything else; it runs in a browser only.
+// Signing users in, as a page does it. Compiled with the other examples; it runs only in a browser.
 import { AiAgent, AuthError, preloadPkce } from '@aiagent/client'
 import { type MsalApplication, msalIdentityClient } from '@aiagent/client/msal'
 import { CALLBACK_PAGE, createOidcIdentityClient, type IdentityClientFactory } from '@aiagent/client/pkce'
@@ -23,7 +23,7 @@ const config = {
   authScheme: 'redirect',
 } as const
 const account = new AiAgent({ id: 'account', endpoint, auth: { type: 'pkce', config } })
-await account.initialize() // leaves the page where nobody is signed in; the page that comes back calls it again
+await account.initialize() // leaves the page if no user is signed in; the returning page calls it again
 // #endregion
 
 // #region failures

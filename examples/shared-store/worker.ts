@@ -1,4 +1,4 @@
-// One process of a fleet: passes one message of one visitor on, and ends. Started by ../shared-store.ts.
+// One process of several: sends one message of one visitor and exits. Started by ../shared-store.ts.
 import { AiAgent, ApiHelper } from '@aiagent/client'
 import { unstorageCacheAdapter } from '@aiagent/client/unstorage'
 import { createStorage } from 'unstorage'
