@@ -266,6 +266,16 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-21': 'expired answers are swept from memory and from the browser’s stores',
   'REL-22': 'stored data of another version is ignored and replaced',
   'REL-23': 'a REST body larger than 8 MiB is given up with an error that says so',
+  'SEC-41':
+    'an emulator that listens on this machine only refuses requests for other hosts, whatever their form: path, absolute target, upgrade, HTTP/1.0, several Host headers',
+  'SEC-42': 'the emulator answers a request body above 1 MiB with 413',
+  'SEC-43': 'an emulator that listens beyond this machine warns once',
+  'SEC-44': 'the callback page of the emulator keeps code and state out of the address of the application',
+  'REL-40':
+    'a client that knows only the deployment info reaches the emulator over TLS: `apiDomain` is a bare host, and `chat.<aiAgentDomain>` leads to the chat',
+  'REL-42': '`emulator.pkceConfig()` configures a login that works',
+  'REL-43': 'the emulator answers 429 with `Retry-After`, and messages with the code 429-001, on request',
+  'REL-44': 'an emulator closes at the end of an `await using` block',
   'REL-30': 'a test run that a file, folder, title, project or change narrows does not overwrite `test-report.json`',
   'REL-35': 'a rule counts as proven only if a test with its id has run and passed',
   'REL-34':

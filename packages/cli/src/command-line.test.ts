@@ -133,13 +133,14 @@ describe('parseCommandLine', () => {
 
   it('reads every option of the emulator', () => {
     const args =
-      'emulate --port 0 --host ::1 --tls --knowledge docs --seed 7 --token-life 60 --reply-delay 250 --faults f.json --log-level warn'
+      'emulate --port 0 --host ::1 --tls --chat-host chat.a.test --knowledge docs --seed 7 --token-life 60 --reply-delay 250 --faults f.json --log-level warn'
     expect(parseCommandLine(args.split(' '))).toEqual({
       command: 'emulate',
       options: {
         port: 0,
         host: '::1',
         tls: true,
+        chatHost: 'chat.a.test',
         knowledge: 'docs',
         seed: 7,
         tokenLifeSeconds: 60,
@@ -181,6 +182,10 @@ describe('parseCommandLine', () => {
     [
       ['chat', '--log-level', 'loud'],
       '--log-level must be one of trace, debug, info, warn, error, silent, not "loud". See aiagent chat --help.',
+    ],
+    [
+      ['emulate', '--chat-host', 'a.test'],
+      '--chat-host must begin with "chat." and have no port, not "a.test". See aiagent emulate --help.',
     ],
     [
       ['emulate', '--port', '65536'],

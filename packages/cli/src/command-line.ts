@@ -54,6 +54,8 @@ export interface EmulateOptions {
   port: number
   host: string
   tls: boolean
+  /** Name of the chat host; the emulator's default without it. */
+  chatHost?: string
   knowledge?: string
   seed?: number
   tokenLifeSeconds?: number
@@ -213,11 +215,15 @@ function emulateOptions(values: Values): EmulateOptions {
   const seed = values.number('seed', { whole: true })
   const tokenLifeSeconds = values.number('token-life', { above: 0 })
   const faults = values.text('faults')
+  const chatHost = values.text('chat-host')
+  if (chatHost !== undefined && !/^chat\.[a-z\d.-]+$/i.test(chatHost))
+    throw values.error(`--chat-host must begin with "chat." and have no port, not "${shown(chatHost)}"`)
   const replyDelayMs = values.number('reply-delay', { min: 0, max: LONGEST_TIMEOUT_SECONDS * 1000 })
   return {
     port: values.number('port', { whole: true, min: 0, max: 65_535 }) ?? 8600,
     host: values.text('host') ?? '127.0.0.1',
     tls: values.flag('tls'),
+    ...(chatHost !== undefined && { chatHost }),
     ...(knowledge !== undefined && { knowledge }),
     ...(seed !== undefined && { seed }),
     ...(tokenLifeSeconds !== undefined && { tokenLifeSeconds }),

@@ -119,6 +119,11 @@ const EMULATE_SPEC = {
     port: { type: 'string', value: 'PORT', help: 'port to listen on; 0 takes a free one (8600)' },
     host: { type: 'string', value: 'HOST', help: 'name or address to listen on (127.0.0.1)' },
     tls: { type: 'boolean', help: 'serve https and wss with a development certificate of its own making' },
+    'chat-host': {
+      type: 'string',
+      value: 'NAME',
+      help: 'name of the chat host, for clients that know aiAgentDomain only (chat.localhost)',
+    },
     knowledge: KNOWLEDGE,
     seed: {
       type: 'string',

@@ -108,7 +108,11 @@ describe('the program', { timeout: 30_000 }, () => {
     expect(program.out()).toContain('> Hello\nHelp Centre: ')
     emulator.process.kill('SIGINT')
     expect(await emulator.ended).toBe(0)
-    expect(emulator.out()).toContain('Agents: help (Help Centre), account (Account Desk, for signed-in people)')
+    expect(emulator.out()).toContain(
+      `Login for customers: ${url}/acme/customer-sign-in, client id app-ext, users customer,`,
+    )
+    expect(emulator.out()).toContain('Scope prefix: api://acme/')
+    expect(emulator.out()).toContain('Agents: help (Help Centre), account (Account Desk, for signed-in users)')
   })
 
   it('has the emulator do wrong what a schedule says, and names the mistake in one that it cannot read', async () => {

@@ -10,6 +10,7 @@ import { refuseControl } from './control/access.ts'
 import { createControl, type EmulatorControl } from './control/control.ts'
 import { CONTROL_PATH, createControlApp } from './control/control-app.ts'
 import type { RequestConnection } from './faults/apply-faults.ts'
+import type { FaultOf } from './faults/fault.ts'
 import type { FaultSchedule } from './faults/fault-schedule.ts'
 import { type EmulatorFaults, Faults } from './faults/faults.ts'
 import { Availability, unreachable } from './lifecycle/availability.ts'
@@ -17,6 +18,7 @@ import { rejectOnAbort } from './lifecycle/reject-on-abort.ts'
 import { createRestarter, type PortListener } from './lifecycle/restart.ts'
 import { CALLBACK_PAGE } from './oauth/callback-page.ts'
 import { TokenKeys, type TokenVerifier } from './oauth/keys.ts'
+import { buildPkceConfig, type PkceConfig, type PkceConfigOptions } from './oauth/pkce-config.ts'
 import { createRandom } from './random.ts'
 import { createRestApp } from './rest/app.ts'
 import { DEFAULT_SETTINGS, type EmulatorSettings } from './settings.ts'
@@ -31,6 +33,12 @@ export interface EmulatorOptions {
   clock?: Clock
   /** Address under which the service believes to live; the addresses it hands out begin with it. @default 'http://emulator.test' */
   origin?: string
+  /**
+   * Parent of the chat host, with its port, for all tenants: clients find the chat at `chat.<chatDomain>`.
+   *
+   * @default each tenant's `aiAgentDomain`
+   */
+  chatDomain?: string
   /** The agent. Without one, it says that it has no articles. */
   reply?: Reply
   /** Tenants, agents and clients; a list that is given takes the place of the default one. */
@@ -65,6 +73,12 @@ export interface Emulator {
   readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>
   /** In place of the browser's class, for chat addresses of this service. Connections to other hosts fail with 1006. */
   readonly WebSocket: EmulatedSocketClass
+  /**
+   * The configuration of a login at this emulator, for `auth: { type: 'pkce', config }` of the client.
+   *
+   * @throws {Error} when the emulator offers no login, or the tenant has no client id for such users
+   */
+  pkceConfig(options: PkceConfigOptions): PkceConfig
   /** Answers a request from a real port, whatever host it names. */
   handle(request: Request, carrier?: PortRequest): Promise<Response>
   /** Judges the address of a chat connection from a real port, before it is accepted. Later while a fault holds it up. */
@@ -77,6 +91,8 @@ export interface Emulator {
   nextTokenSerial(): number
   /** Shuts down: every chat connection is closed with 1001, no timer is left, and later calls fail like a dead host. */
   close(): void
+  /** Calls {@link Emulator.close}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 /**
@@ -87,7 +103,7 @@ export interface Emulator {
  */
 export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const { seed = 1, clock = systemClock, reply = defaultReply } = options
-  const { offersLogin = false, callbackPage = CALLBACK_PAGE } = options
+  const { chatDomain, offersLogin = false, callbackPage = CALLBACK_PAGE } = options
   const origin = readOrigin(options.origin ?? 'http://emulator.test')
   const settings: EmulatorSettings = { ...DEFAULT_SETTINGS, ...options.settings }
   const world = new World({ ...DEFAULT_WORLD, ...options.world }, settings)
@@ -95,16 +111,36 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const keys = new TokenKeys(clock, random, world.tenant.id)
   const faults = new Faults(clock, seed)
   const availability = new Availability(origin)
-  const chat = new ChatService({ world, clock, settings, keys, random, reply })
+  const isRateLimited = (sessionId: string) =>
+    faults.rules.strike('rate-limit', ({ fault }) => limitsMessages(fault, sessionId)) !== undefined
+  const chat = new ChatService({ world, clock, settings, keys, random, reply, isRateLimited })
   const control = createControl({ chat, keys, settings, world })
   let listener: PortListener | undefined
   const restarter = createRestarter({ chat, clock, availability, waits: faults.waits, listener: () => listener })
   faults.bind({ chat, control, world, restart: restarter.restart })
 
-  const app = createRestApp({ world, clock, random, settings, keys, origin, offersLogin, callbackPage, faults })
+  const app = createRestApp({
+    world,
+    clock,
+    random,
+    settings,
+    keys,
+    origin,
+    chatDomain,
+    offersLogin,
+    callbackPage,
+    faults,
+  })
   const controlApp = createControlApp({ control, faults, settings, world, isConnected: id => chat.isConnected(id) })
   const upgrade = createUpgradeHandler({ chat, clock, faults, availability, settings, world })
-  const hosts = new Set([new URL(origin).host, `chat.${world.tenant.aiAgentDomain}`])
+  const hosts = new Set([new URL(origin).host, `chat.${chatDomain ?? world.tenant.aiAgentDomain}`])
+  const close = () => {
+    restarter.stop()
+    availability.close()
+    faults.stop()
+    chat.drop(CLOSE_CODE.GOING_AWAY, 'The service shuts down')
+    chat.stop()
+  }
   if (options.faults) faults.schedule(options.faults)
 
   return {
@@ -134,15 +170,17 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     },
     addTokenVerifier: verify => keys.admit(verify),
     nextTokenSerial: () => keys.nextSerial(),
-    close: () => {
-      restarter.stop()
-      availability.close()
-      faults.stop()
-      chat.drop(CLOSE_CODE.GOING_AWAY, 'The service shuts down')
-      chat.stop()
+    pkceConfig: pkceOptions => {
+      if (!offersLogin) throw new Error('This emulator offers no login. Start it with serveEmulator(), which does.')
+      return buildPkceConfig(origin, world.tenants, pkceOptions)
     },
+    close,
+    [Symbol.asyncDispose]: async () => close(),
   }
 }
+
+const limitsMessages = (fault: FaultOf<'rate-limit'>, sessionId: string) =>
+  fault.only !== 'requests' && (fault.sessionId === undefined || fault.sessionId === sessionId)
 
 const isControl = ({ pathname }: URL) => pathname === CONTROL_PATH || pathname.startsWith(`${CONTROL_PATH}/`)
 

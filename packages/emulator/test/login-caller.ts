@@ -8,11 +8,16 @@ export class LoginCaller {
   readonly clientId: string
   readonly redirectUri: string
 
-  constructor(authority: string, clientId = 'app-ext', cookies = new Map<string, string>()) {
+  constructor(
+    authority: string,
+    clientId = 'app-ext',
+    cookies = new Map<string, string>(),
+    redirectUri = new URL(authority).origin + AUTH_REDIRECT_PATH,
+  ) {
     this.#cookies = cookies
     this.authority = authority
     this.clientId = clientId
-    this.redirectUri = new URL(authority).origin + AUTH_REDIRECT_PATH
+    this.redirectUri = redirectUri
   }
 
   /** The same application in the browser of another. */

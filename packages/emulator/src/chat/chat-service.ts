@@ -16,6 +16,8 @@ export interface ChatServiceParts {
   keys: TokenKeys
   random: Random
   reply: Reply
+  /** Whether the next message of a session is one too many. Counts it. */
+  isRateLimited(sessionId: string): boolean
 }
 
 const SILENT: ChatConnection = { receive: () => {}, closed: () => {} }
@@ -131,7 +133,7 @@ export class ChatService {
   }
 
   #createSession(record: SessionRecord): ServiceSession {
-    const { clock, keys, random, reply, settings, world } = this.#parts
+    const { clock, isRateLimited, keys, random, reply, settings, world } = this.#parts
     const liveDomain = `live.${world.tenant.aiAgentDomain}`
     return new ServiceSession({
       record,
@@ -140,6 +142,7 @@ export class ChatService {
       keys,
       reply,
       random: random.next,
+      isRateLimited: () => isRateLimited(record.id),
       escalation: {
         liveDomain,
         entrypointUrl: `https://${liveDomain}/entry/${encodeURIComponent(record.agent.details.agentId)}`,

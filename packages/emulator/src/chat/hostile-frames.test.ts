@@ -56,6 +56,21 @@ describe('frames that are no use', () => {
     expect(chat.answers).toHaveLength(21)
   })
 
+  it('[REL-43] answers messages with 429-001 while a fault says so', async () => {
+    const { service } = start()
+    const [first, second] = [await service.session(), await service.session()]
+    const [chat, other] = [await service.chat(first), await service.chat(second)]
+    service.emulator.faults.add({ kind: 'rate-limit', sessionId: first, only: 'messages', after: 1, times: 2 })
+    for (const text of ['one', 'two', 'three', 'four']) await chat.say(text)
+    await other.say('five')
+    expect(chat.codes).toEqual(['429-001', '429-001'])
+    expect(chat.answers).toEqual(['You said: one', 'You said: four'])
+    expect([other.codes, other.answers]).toEqual([[], ['You said: five']])
+    service.emulator.faults.add({ kind: 'rate-limit', only: 'requests' })
+    await chat.say('six')
+    expect(chat.answers).toHaveLength(3)
+  })
+
   const json = fc.json({ maxDepth: 4 })
   const frameLike = fc
     .record({

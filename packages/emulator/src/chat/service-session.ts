@@ -46,6 +46,8 @@ export interface ServiceSessionParts extends Conversation {
   settings: EmulatorSettings
   keys: TokenKeys
   reply: Reply
+  /** Whether the next message is one too many. Counts it. */
+  isRateLimited(): boolean
 }
 
 interface OpenConnection {
@@ -231,7 +233,9 @@ export class ServiceSession {
   }
 
   #handleUser(connection: OpenConnection, message: ClientMessage): void {
-    if (this.#parts.settings.rateLimit && !this.#rate.take(this.#parts.clock.now(), MESSAGES_PER_SPAN))
+    const { clock, isRateLimited, settings } = this.#parts
+    const isTooMany = settings.rateLimit && !this.#rate.take(clock.now(), MESSAGES_PER_SPAN)
+    if (isRateLimited() || isTooMany)
       return this.#sendError(SERVICE_ERROR_CODE.TOO_MANY_MESSAGES, 'Too many messages. Wait a few seconds.')
     if (connection.gate.isOpen) return this.#accept(message)
     this.#held.push(message)

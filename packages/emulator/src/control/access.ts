@@ -1,15 +1,13 @@
-const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '[::1]'])
-
 /** Whether a network address is one of this machine's own. Takes IPv4 in the IPv6 form, too. */
-function isLoopbackAddress(address: string | undefined): boolean {
+export function isLoopbackAddress(address: string | undefined): boolean {
   if (address === undefined) return false
   const plain = address.toLowerCase().replace(/^::ffff:/, '')
   return plain === '::1' || /^127(?:\.\d{1,3}){3}$/.test(plain)
 }
 
 /** Whether the host of an address, without its port, is a name of this machine that no foreign page can have. */
-function isLoopbackHost(hostname: string): boolean {
-  return LOOPBACK_NAMES.has(hostname.toLowerCase()) || isLoopbackAddress(hostname)
+export function isLoopbackHost(hostname: string): boolean {
+  return /^(?:.+\.)?localhost$|^\[::1\]$/i.test(hostname) || isLoopbackAddress(hostname)
 }
 
 /**

@@ -2,6 +2,8 @@ import { type Context, Hono } from 'hono'
 import { type Fault, FaultError, parseFault, type StandingKind } from '../faults/fault.ts'
 import type { AppliedFault, EmulatorFaults } from '../faults/faults.ts'
 import { cors } from '../rest/cors.ts'
+import { RestError } from '../rest/error.ts'
+import { readBody } from '../rest/request-body.ts'
 import type { EmulatorSettings } from '../settings.ts'
 import type { World } from '../world/world.ts'
 import { changeSettings, SettingsError } from './change-settings.ts'
@@ -89,6 +91,7 @@ export function createControlApp({ control, faults, isConnected, settings, world
 
   app.notFound(c => refuse(c, 404, `There is no control ${c.req.method} ${c.req.path}.`))
   app.onError((error, c) => {
+    if (error instanceof RestError) return c.json({ code: error.code, message: error.message }, error.status)
     if (error instanceof FaultError || error instanceof BodyError || error instanceof SettingsError)
       return refuse(c, 400, error.message)
     return refuse(c, 500, error.message)
@@ -105,7 +108,7 @@ function apply(faults: EmulatorFaults, fault: Fault): AppliedFault & { kind: str
 }
 
 async function readJson(c: Context): Promise<unknown> {
-  const body = await c.req.text()
+  const body = await readBody(c.req.raw)
   try {
     return body.trim() === '' ? {} : (JSON.parse(body) as unknown)
   } catch {

@@ -1,3 +1,4 @@
+import { SERVICE_ERROR_CODE } from '@aiagent/protocol'
 import type { MiddlewareHandler } from 'hono'
 import type { Random } from '../random.ts'
 import type { FaultOf } from './fault.ts'
@@ -42,8 +43,10 @@ export function applyFaults(faults: RequestFaults): MiddlewareHandler<{ Bindings
     const hanging = rules.strike('hang-request', concerned)
     if (hanging && (await waits.untilLifted(hanging, signal)) === 'gone') return abandon()
 
-    const answer = rules.strike('answer', concerned)
-    if (answer) c.res = fixedResponse(answer.fault)
+    const limited = rules.strike('rate-limit', rule => rule.fault.only !== 'messages' && concerned(rule))
+    const answer = limited ? undefined : rules.strike('answer', concerned)
+    if (limited) c.res = tooManyRequests(limited.fault)
+    else if (answer) c.res = fixedResponse(answer.fault)
     else await next()
     const trouble = bodyTrouble(rules, concerned)
     if (!trouble) return
@@ -74,6 +77,14 @@ function bodyTrouble(rules: FaultRules, concerned: (rule: Rule) => boolean): Bod
     ...(stalled && { stalled }),
     ...(speeds.length > 0 && { bytesPerSecond: Math.min(...speeds) }),
   }
+}
+
+function tooManyRequests({ retryAfterSeconds = 1 }: FaultOf<'rate-limit'>): Response {
+  const body = {
+    code: SERVICE_ERROR_CODE.TOO_MANY_MESSAGES,
+    message: `Too many requests. Wait ${retryAfterSeconds} s.`,
+  }
+  return Response.json(body, { status: 429, headers: { 'Retry-After': String(retryAfterSeconds) } })
 }
 
 function fixedResponse({ status, body, headers }: FaultOf<'answer'>): Response {

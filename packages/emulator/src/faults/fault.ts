@@ -84,6 +84,18 @@ const StandingFaultSchema = v.variant('kind', [
     headers: v.exactOptional(v.record(text, v.string())),
     ...counted,
   }),
+  /**
+   * Requests are answered with 429 and `Retry-After`, and messages of the customer with an error frame; both with the
+   * code `429-001`. With `only`, one of the two.
+   */
+  v.strictObject({
+    kind: v.literal('rate-limit'),
+    route,
+    sessionId,
+    only: v.exactOptional(v.picklist(['requests', 'messages'], 'must be "requests" or "messages"')),
+    retryAfterSeconds: v.exactOptional(bytes),
+    ...counted,
+  }),
   /** Requests get no answer. They reach the service when it is lifted. */
   v.strictObject({ kind: v.literal('hang-request'), route, ...counted }),
   /** The connection breaks in the middle of an answer's body: after so many bytes, half of them by default. */

@@ -292,6 +292,20 @@ describe('answers', () => {
     expect(control.requests().map(({ status }) => status)).toEqual([429, 200, 502, 200])
   })
 
+  it('[REL-43] tell a client to wait: 429 with Retry-After and the code 429-001, which a page may read', async () => {
+    const { faults, fetch, origin } = start()
+    faults.add({ kind: 'rate-limit', route: 'GET */deploymentInfo', retryAfterSeconds: 7, times: 1 })
+    const ask = () => fetch(origin + INFO, { headers: { origin: 'https://page.test' } })
+    const first = await ask()
+    expect(first.status).toBe(429)
+    expect(first.headers.get('retry-after')).toBe('7')
+    expect(first.headers.get('access-control-expose-headers')).toBe('Retry-After')
+    expect(await first.json()).toMatchObject({ code: '429-001' })
+    expect((await ask()).status).toBe(200)
+    faults.add({ kind: 'rate-limit', only: 'messages' })
+    expect((await ask()).status).toBe(200)
+  })
+
   it('may have no body', async () => {
     const { faults, fetch, origin } = start()
     faults.add({ kind: 'answer', status: 204 })

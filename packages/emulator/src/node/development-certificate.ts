@@ -17,24 +17,28 @@ export interface DevelopmentCertificate {
 const DAY_MS = 24 * 60 * 60_000
 const LIFE_DAYS = 365
 const RENEW_DAYS = 30
-const ALWAYS_COVERED = ['localhost', '127.0.0.1', '::1']
+const ALWAYS_COVERED = ['localhost', 'chat.localhost', '127.0.0.1', '::1']
 
 /**
- * The kept certificate; a new one where there is none, it ends within 30 days, or it does not cover the host.
+ * Loads the stored certificate. Makes a new one where there is none, it expires within 30 days, or it does not cover
+ * every host. A new one also covers the hosts of the one before.
  *
- * @param folder where it is kept; a folder of the user's cache by default
+ * @param hosts names or addresses to cover besides those of this machine
+ * @param folder where it is stored; a folder of the user's cache by default
+ * @param now the current time, in milliseconds since the epoch
  */
 export async function loadDevelopmentCertificate(
-  host: string,
+  hosts: string | readonly string[],
   folder: string = cacheFolder(),
   now: number = Date.now(),
 ): Promise<DevelopmentCertificate> {
   const pairFile = join(folder, 'development.pem')
   const file = join(folder, 'development-certificate.pem')
   const kept = await readFile(pairFile, 'utf8').then(splitPair, () => undefined)
-  if (kept && isGood(kept.cert, host, now)) return { ...kept, file }
+  const names = typeof hosts === 'string' ? [hosts] : hosts
+  if (kept && isGood(kept.cert, names, now)) return { ...kept, file }
 
-  const made = await makeCertificate(host, now)
+  const made = await makeCertificate([...coveredNames(kept?.cert), ...names], now)
   await mkdir(folder, { recursive: true, mode: 0o700 })
   // Key and certificate in one file and in one step: two processes that start together never mix theirs.
   await replaceFile(pairFile, made.key + made.cert, 0o600)
@@ -42,14 +46,14 @@ export async function loadDevelopmentCertificate(
   return { ...made, file }
 }
 
-async function makeCertificate(host: string, now: number): Promise<{ cert: string; key: string }> {
+async function makeCertificate(hosts: readonly string[], now: number): Promise<{ cert: string; key: string }> {
   // Loaded here, because nobody else needs the library and its start takes a moment. It asks for the metadata
   // functions of Reflect as soon as it is loaded, so they come first.
   await import('reflect-metadata')
   const x509 = await import('@peculiar/x509')
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
   const keys = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify'])
-  const names = [...new Set([...ALWAYS_COVERED, host])]
+  const names = [...new Set([...ALWAYS_COVERED, ...hosts])]
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
     name: 'CN=AI agent emulator (development)',
     notBefore: new Date(now - DAY_MS),
@@ -76,11 +80,22 @@ function splitPair(text: string): { cert: string; key: string } | undefined {
   return cert && key ? { cert: `${cert}\n`, key: `${key}\n` } : undefined
 }
 
-function isGood(pem: string, host: string, now: number): boolean {
+/** The names and addresses of a certificate; none of one that cannot be read. */
+function coveredNames(pem: string | undefined): string[] {
+  try {
+    const names = new X509Certificate(pem ?? '').subjectAltName?.split(', ') ?? []
+    return names.flatMap(name => /^(?:DNS|IP Address):(.+)$/.exec(name)?.[1] ?? [])
+  } catch {
+    return []
+  }
+}
+
+function isGood(pem: string, hosts: readonly string[], now: number): boolean {
   try {
     const certificate = new X509Certificate(pem)
-    const covered = isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host)
-    return covered !== undefined && Date.parse(certificate.validTo) - now > RENEW_DAYS * DAY_MS
+    const covers = (host: string) =>
+      (isIP(host) ? certificate.checkIP(host) : certificate.checkHost(host)) !== undefined
+    return [...ALWAYS_COVERED, ...hosts].every(covers) && Date.parse(certificate.validTo) - now > RENEW_DAYS * DAY_MS
   } catch {
     return false
   }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { isLoopbackAddress } from '../control/access.ts'
 
 /** Time between attempts to get the port back, in milliseconds: another program may have taken it. */
 const RETRY_MS = 100
@@ -41,6 +42,11 @@ export class Listener {
     })
     this.#port = (this.#server.address() as AddressInfo).port
     return this.#port
+  }
+
+  /** Whether only this machine can connect. Known once the port is open. */
+  get isLoopback(): boolean {
+    return isLoopbackAddress((this.#server.address() as AddressInfo | null)?.address)
   }
 
   /** Gives the port up, and breaks the requests in work. An answer that is all written gets out. */

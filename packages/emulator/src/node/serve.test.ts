@@ -142,7 +142,7 @@ describe('TLS', () => {
         response.setEncoding('utf8').on('data', resolve)
       }).on('error', reject)
     })
-    expect(info).toContain(server.url)
+    expect(info).toContain(new URL(server.url).host)
     const { sessionId } = (await (
       await server.emulator.fetch(server.url + paths.session('help'), {
         headers: { authorization: server.emulator.control.issueToken() },

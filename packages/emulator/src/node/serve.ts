@@ -1,10 +1,12 @@
-import { createServer, type RequestListener } from 'node:http'
+import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { getRequestListener } from '@hono/node-server'
+import type { Refusal } from '../chat/socket-end.ts'
 import { createEmulator, type Emulator, type EmulatorOptions } from '../emulator.ts'
 import { createKnowledgeReply } from '../knowledge/knowledge-reply.ts'
 import { loadKnowledge } from '../knowledge/node-loader.ts'
 import { loadDevelopmentCertificate } from './development-certificate.ts'
+import { createHostCheck, type HostCheck } from './host-check.ts'
 import { IdentityProviderRouter } from './identity-provider/router.ts'
 import { cutAfterAnswer, Listener } from './listener.ts'
 import { SocketServer } from './socket-server.ts'
@@ -18,6 +20,14 @@ export interface ServeOptions extends EmulatorOptions {
   tls?: boolean | { cert: string; key: string }
   /** Where the development certificate is kept; a folder of the user's cache by default. */
   certificateFolder?: string
+  /**
+   * Name under which clients find the chat when they know the deployment's `aiAgentDomain` only. It must begin with
+   * `chat.`, resolve to this machine at the client, and is covered by the development certificate. Browsers resolve the
+   * default by themselves.
+   *
+   * @default 'chat.localhost', unless `world` has tenants of its own
+   */
+  chatHost?: string
   /** Folder of Markdown articles that the agent answers from, unless there is a `reply`. The shipped help centre by default. */
   knowledge?: string
 }
@@ -30,6 +40,8 @@ export interface EmulatorServer {
   readonly certificateFile?: string
   /** Ends every connection and frees the port. Twice is once. */
   close(): Promise<void>
+  /** Calls {@link EmulatorServer.close}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 /**
@@ -39,9 +51,12 @@ export interface EmulatorServer {
  * @throws {FaultError} when the schedule of faults has a mistake
  */
 export async function serveEmulator(options: ServeOptions = {}): Promise<EmulatorServer> {
-  const { port = 0, host = '127.0.0.1', tls = false, knowledge, certificateFolder, ...emulatorOptions } = options
+  const { port = 0, host = '127.0.0.1', tls = false, knowledge, certificateFolder, ...others } = options
+  const { chatHost, ...emulatorOptions } = others
+  const chatName = readChatName(chatHost ?? DEFAULT_CHAT_HOST)
   const reply = options.reply ?? createKnowledgeReply(await loadKnowledge(knowledge))
-  const made = tls === true ? await loadDevelopmentCertificate(host, certificateFolder) : undefined
+  const made =
+    tls === true ? await loadDevelopmentCertificate([host, `chat.${chatName}`], certificateFolder) : undefined
   const certificate = made ?? (typeof tls === 'object' ? tls : undefined)
 
   // The port is known only once the server listens, and the emulator wants to know it: it comes second.
@@ -56,20 +71,37 @@ export async function serveEmulator(options: ServeOptions = {}): Promise<Emulato
       }) ?? new Response('The service is starting.', { status: 503 }),
     { overrideGlobalObjects: false },
   )
+  let check: HostCheck = () => undefined
   const answer: RequestListener = (incoming, outgoing) => {
+    const refusal = check(incoming)
+    if (refusal) return refuse(outgoing, refusal)
     if (!logins?.handle(incoming, outgoing)) void serveRest(incoming, outgoing)
   }
   const server = certificate
     ? createTlsServer({ cert: certificate.cert, key: certificate.key }, answer)
     : createServer(answer)
-  const sockets = new SocketServer(server, () => emulator)
+  const sockets = new SocketServer(
+    server,
+    () => emulator,
+    request => check(request),
+  )
   const listener = new Listener(server, host)
   const taken = await listener.open(port)
   const url = `${certificate ? 'https' : 'http'}://${hostInUrl(host)}:${taken}`
-  const started = await createOrClose(
-    () => createEmulator({ origin: url, offersLogin: true, ...emulatorOptions, reply }),
-    listener,
-  )
+  const started = await createOrClose(() => {
+    const origin = emulatorOptions.origin ?? url
+    const hasOwnTenants = chatHost === undefined && emulatorOptions.world?.tenants !== undefined
+    const chatDomain = [chatName, new URL(origin).port].filter(Boolean).join(':')
+    return createEmulator({
+      offersLogin: true,
+      ...(!hasOwnTenants && { chatDomain }),
+      ...emulatorOptions,
+      origin,
+      reply,
+    })
+  }, listener)
+  if (listener.isLoopback) check = createHostCheck([new URL(started.origin).hostname, host, `chat.${chatName}`])
+  else warnOfExposure(host, taken)
   emulator = started
   if (emulatorOptions.offersLogin !== false) logins = new IdentityProviderRouter(started)
   started.setPortListener({
@@ -88,12 +120,39 @@ export async function serveEmulator(options: ServeOptions = {}): Promise<Emulato
     listener.breakAll()
     await freed
   }
+  const closeOnce = () => (closing ??= close())
   return {
     url,
     emulator: started,
     ...(made && { certificateFile: made.file }),
-    close: () => (closing ??= close()),
+    close: closeOnce,
+    [Symbol.asyncDispose]: closeOnce,
   }
+}
+
+const DEFAULT_CHAT_HOST = 'chat.localhost'
+
+/** The chat host without its label. */
+function readChatName(chatHost: string): string {
+  const [, name] = /^chat\.([a-z\d.-]+)$/i.exec(chatHost) ?? []
+  if (name === undefined)
+    throw new TypeError(
+      `The chat host must begin with "chat." and have no port, as in "${DEFAULT_CHAT_HOST}", not "${chatHost}".`,
+    )
+  return name.toLowerCase()
+}
+
+/** Logins of the emulator ask for no password, and its keys follow from the seed. */
+function warnOfExposure(host: string, port: number): void {
+  process.emitWarning(
+    `The emulator listens on ${host}, port ${port}, beyond this machine. Everybody who reaches it can sign in as any user. Use it in a trusted network only.`,
+    { code: 'AIAGENT_EMULATOR_EXPOSED' },
+  )
+}
+
+function refuse(response: ServerResponse, { status, code, message }: Refusal): void {
+  response.writeHead(status, { 'Content-Type': 'application/json', Connection: 'close' })
+  response.end(JSON.stringify({ code, message }))
 }
 
 /** A mistake in the options of the emulator shows only now, and the port must not stay taken. */

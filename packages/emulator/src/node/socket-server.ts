@@ -6,6 +6,7 @@ import { type WebSocket, WebSocketServer } from 'ws'
 import { MAX_SOCKET_PAYLOAD } from '../chat/frame-size.ts'
 import type { Refusal, Upgrade } from '../chat/socket-end.ts'
 import type { Emulator } from '../emulator.ts'
+import type { HostCheck } from './host-check.ts'
 
 /** How long a client may take to answer a close before its connection is cut, in milliseconds. */
 const CLOSE_PATIENCE_MS = 1000
@@ -15,10 +16,10 @@ export class SocketServer {
   readonly #sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_SOCKET_PAYLOAD, perMessageDeflate: false })
   readonly #waiting = new Set<Duplex>()
 
-  constructor(server: Server, emulator: () => Emulator | undefined) {
+  constructor(server: Server, emulator: () => Emulator | undefined, check: HostCheck) {
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       socket.on('error', () => socket.destroy())
-      const upgrade = judge(request, emulator())
+      const upgrade = check(request) ?? judge(request, emulator())
       if (!('then' in upgrade)) return this.#answer(request, socket, head, upgrade)
       this.#waiting.add(socket)
       void upgrade.then(late => {

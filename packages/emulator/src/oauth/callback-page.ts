@@ -1,10 +1,11 @@
 /**
- * The page that a login and a logout return to, and that passes the answer on to whoever waits for it:
+ * The page that logins and logouts return to. It hands the answer over:
  *
- * - in a hidden frame, to the page around it
- * - with a way back in its state, by going there
- * - in a popup, to the page that opened it; and over a BroadcastChannel named after the state, which also works where an
- *   opener policy of the login's pages has cut the tie between the two
+ * - in a hidden frame, to the parent page
+ * - with an address in the state, by sessionStorage to the page there. The code stays out of the address of the
+ *   application, unless the browser has no sessionStorage.
+ * - in a popup, to the opener, and on a BroadcastChannel named after the state. The channel also works where an opener
+ *   policy of the login pages has severed the two.
  */
 export const CALLBACK_PAGE = `<!doctype html>
 <html lang="en">
@@ -26,8 +27,13 @@ export const CALLBACK_PAGE = `<!doctype html>
   const route = decodeURIComponent(state.slice(state.indexOf(';') + 1))
   if (URL.canParse(route) && new URL(route).origin === origin) {
     const target = new URL(route)
-    if (answer.has('code') || answer.has('error'))
-      for (const [name, value] of answer) target.searchParams.set(name, value)
+    if (answer.has('code') || answer.has('error')) {
+      try {
+        sessionStorage.setItem('aiagent_login_answer', href)
+      } catch {
+        for (const [name, value] of answer) target.searchParams.set(name, value)
+      }
+    }
     return location.replace(target)
   }
 

@@ -13,10 +13,13 @@ export function findAgent(world: World, agentId: string): AgentSeed {
   throw new RestError(404, '002', `There is no agent "${agentId}". The agents here are: ${known}.`)
 }
 
-/** The agent's details. An address has no `chat.` sub-domain, so the chat host is always named. */
+/** The agent's details. They always name the chat host: an IP address has no `chat.` subdomain. */
 export function describeAgent(world: World, settings: EmulatorSettings, agentId: string, origin: string): AgentDetails {
   const agent = findAgent(world, agentId)
   const { details } = agent
   const isOpen = details.isAuthenticated === true && !requiresSignIn(agent, settings)
-  return { webSocketDomain: socketBase(origin), ...details, ...(isOpen && { isAuthenticated: false }) }
+  const { protocol, host } = new URL(origin)
+  // A bare host means TLS.
+  const webSocketDomain = protocol === 'https:' ? host : socketBase(origin)
+  return { webSocketDomain, ...details, ...(isOpen && { isAuthenticated: false }) }
 }

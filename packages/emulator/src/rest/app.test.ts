@@ -22,7 +22,7 @@ describe('deployment info', () => {
     expect(await json(service.get(paths.deploymentInfo()))).toEqual({
       status: 200,
       body: {
-        apiDomain: 'https://desk.test:8443',
+        apiDomain: 'desk.test:8443',
         aiAgentDomain: 'agent.local.test',
         tenantId: 'TEN0001',
         tenant_identifier: 'acme',
@@ -46,7 +46,7 @@ describe('agent details', () => {
         agentId: 'account',
         isAuthenticated: true,
         userType: 'customer',
-        webSocketDomain: 'wss://desk.test:8443',
+        webSocketDomain: 'desk.test:8443',
       },
     })
   })

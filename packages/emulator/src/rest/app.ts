@@ -17,6 +17,7 @@ import { cors } from './cors.ts'
 import { describeDeployment } from './deployment.ts'
 import { RestError } from './error.ts'
 import { recordRequest } from './record-request.ts'
+import { requestBody } from './request-body.ts'
 import { param, type RouteTable, refuseMethod } from './route-table.ts'
 import { createSession, readSessionContext, readTranscript } from './sessions.ts'
 
@@ -27,6 +28,8 @@ export interface RestParts {
   settings: EmulatorSettings
   keys: TokenKeys
   origin: string
+  /** Chat domain of all tenants, instead of their own. */
+  chatDomain?: string | undefined
   /** Whether people can sign in under this origin. */
   offersLogin: boolean
   /** HTML of the page that a login returns to. */
@@ -42,12 +45,17 @@ export interface RestApp {
 
 /** The REST half of the service, as a function from Request to Response. Routes only: what they answer is made elsewhere. */
 export function createRestApp(parts: RestParts): RestApp {
-  const { world, clock, settings, keys, origin, offersLogin, callbackPage, faults } = parts
+  const { world, clock, settings, keys, origin, chatDomain, offersLogin, callbackPage, faults } = parts
   const authorization = new Authorization(keys, settings, world)
   const app = new Hono<{ Bindings: RequestConnection }>()
 
   app.use(recordRequest(world, clock))
   app.use(cors())
+  // Refuses a body that was too large, on every route.
+  app.use((c, next) => {
+    requestBody(c)
+    return next()
+  })
   app.use(delayAnswers({ settings, random: faults.random, waits: faults.waits }))
   app.use(applyFaults(faults))
 
@@ -58,14 +66,14 @@ export function createRestApp(parts: RestParts): RestApp {
   const tokenOf = (c: Context, scope: string = SCOPE.AI_SERVICES, form?: TokenForm): VerifiedToken =>
     authorization.require(c.req.header('authorization'), scope, form)
 
-  at(paths.deploymentInfo(), { GET: c => c.json(describeDeployment(world.tenant, origin)) })
+  at(paths.deploymentInfo(), { GET: c => c.json(describeDeployment(world.tenant, origin, chatDomain)) })
   // Every tenant has a path below the origin, which serves as its endpoint: the others have no other.
   at(`/:tenantIdentifier${paths.deploymentInfo()}`, {
     GET: c => {
       const identifier = param(c, 'tenantIdentifier')
       const tenant = world.tenants.find(one => one.identifier === identifier)
       if (!tenant) throw new RestError(404, '003', `There is no tenant "${identifier}" here.`)
-      return c.json(describeDeployment(tenant, origin))
+      return c.json(describeDeployment(tenant, origin, chatDomain))
     },
   })
 
@@ -83,9 +91,9 @@ export function createRestApp(parts: RestParts): RestApp {
 
   const tokenRoute =
     (grant: typeof grantAnonymous): Handler =>
-    async c => {
+    c => {
       const { req } = c
-      const form = readTokenForm(await req.text(), req.header('content-type'), req.header('authorization'))
+      const form = readTokenForm(requestBody(c), req.header('content-type'), req.header('authorization'))
       c.header('Cache-Control', 'no-store')
       return c.json(grant(parts, param(c, 'tenantId'), form))
     }
@@ -100,10 +108,10 @@ export function createRestApp(parts: RestParts): RestApp {
   })
 
   at(paths.session(':agentId'), {
-    POST: async c => {
+    POST: c => {
       if (!settings.postSession) return refuseMethod(c, ['GET'])
       const token = tokenOf(c)
-      return c.json(createSession(parts, param(c, 'agentId'), token, readSessionContext(await c.req.text())))
+      return c.json(createSession(parts, param(c, 'agentId'), token, readSessionContext(requestBody(c))))
     },
     GET: c => c.json(createSession(parts, param(c, 'agentId'), tokenOf(c), {})),
   })

@@ -23,6 +23,7 @@ function allowed(origin: string): Record<string, string> {
   return {
     'Access-Control-Allow-Origin': origin,
     'Access-Control-Allow-Credentials': 'true',
+    'Access-Control-Expose-Headers': 'Retry-After',
     Vary: 'Origin',
   }
 }

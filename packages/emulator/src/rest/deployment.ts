@@ -1,23 +1,28 @@
 import type { DeploymentInfo } from '@aiagent/protocol'
 import type { TenantSeed } from '../world/seed.ts'
 
-/** Where everything is. Absent ids stay absent. */
-export function describeDeployment(tenant: TenantSeed, origin: string): DeploymentInfo {
+/**
+ * The addresses of a tenant. Ids that it does not have are absent.
+ *
+ * @param chatDomain replaces the tenant's own chat domain
+ */
+export function describeDeployment(tenant: TenantSeed, origin: string, chatDomain?: string): DeploymentInfo {
   const { clientId, intClientId, extClientId, version } = tenant
   return {
-    apiDomain: origin,
-    aiAgentDomain: tenant.aiAgentDomain,
+    apiDomain: addressOf(origin),
+    aiAgentDomain: chatDomain ?? tenant.aiAgentDomain,
     tenantId: tenant.id,
     tenant_identifier: tenant.identifier,
     ...(clientId !== undefined && { clientId }),
     ...(intClientId !== undefined && { intClientId }),
     ...(extClientId !== undefined && { extClientId }),
-    domainHint: hintOf(new URL(origin)),
+    domainHint: addressOf(origin),
     ...(version !== undefined && { version }),
   }
 }
 
-/** The host of the login's redirect page. It is taken for https unless it says otherwise. */
-function hintOf({ protocol, host, origin }: URL): string {
+/** An address as deployments write it: a bare host, which means https. Plain http needs its scheme. */
+function addressOf(address: string): string {
+  const { protocol, host, origin } = new URL(address)
   return protocol === 'https:' ? host : origin
 }

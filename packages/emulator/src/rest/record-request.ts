@@ -2,20 +2,23 @@ import type { MiddlewareHandler } from 'hono'
 import type { Clock } from '../clock.ts'
 import type { RecordedRequest } from '../world/recording.ts'
 import type { World } from '../world/world.ts'
+import { RestError } from './error.ts'
+import { keepBody, readBody } from './request-body.ts'
 
 /** Notes every request as it arrives, and the status once it is answered. */
 export function recordRequest(world: World, clock: Clock): MiddlewareHandler {
   return async (c, next) => {
     const at = clock.now()
     const { method } = c.req
-    const body = method === 'GET' || method === 'HEAD' || method === 'OPTIONS' ? undefined : await c.req.text()
+    const body = hasBody(method) ? await readBody(c.req.raw).catch(asRestError) : undefined
+    if (body !== undefined) keepBody(c, body)
     const entry: RecordedRequest = {
       at,
       method,
       path: c.req.path,
       query: c.req.query(),
       headers: c.req.header(),
-      ...(body !== undefined && { body }),
+      ...(typeof body === 'string' && { body }),
       status: 0,
     }
     // Noted before the answer, so that one that never comes shows as well.
@@ -23,4 +26,11 @@ export function recordRequest(world: World, clock: Clock): MiddlewareHandler {
     await next()
     entry.status = c.res.status
   }
+}
+
+const hasBody = (method: string) => method !== 'GET' && method !== 'HEAD' && method !== 'OPTIONS'
+
+function asRestError(error: unknown): RestError {
+  if (error instanceof RestError) return error
+  throw error
 }

@@ -1,0 +1,172 @@
+import { connect } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { paths } from '@aiagent/protocol'
+import { afterEach, describe, expect, it } from 'vitest'
+import { openSession } from '../../test/port-caller.ts'
+import { type EmulatorServer, type ServeOptions, serveEmulator } from './serve.ts'
+
+const servers: EmulatorServer[] = []
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close()
+})
+
+async function serve(options: ServeOptions = {}): Promise<EmulatorServer> {
+  const server = await serveEmulator({ reply: () => ({ content: 'Hello.' }), ...options })
+  servers.push(server)
+  return server
+}
+
+/** Writes a request as text and resolves with the first line of the answer; empty when the connection closes without. */
+function ask({ url }: EmulatorServer, lines: readonly string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    let text = ''
+    const finish = () => {
+      resolve(text.split('\r\n', 1)[0] ?? '')
+      socket.destroy()
+    }
+    socket.on('data', data => {
+      text += String(data)
+      if (text.includes('\r\n')) finish()
+    })
+    socket.on('close', finish)
+    socket.on('error', reject)
+    socket.write(`${lines.join('\r\n')}\r\n\r\n`)
+  })
+}
+
+const INFO = paths.deploymentInfo()
+const LOGIN = '/acme/customer-sign-in/.well-known/openid-configuration'
+const UPGRADE = [
+  'Connection: Upgrade',
+  'Upgrade: websocket',
+  'Sec-WebSocket-Version: 13',
+  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+]
+
+describe('the host that a request names', () => {
+  it.each([
+    ['a path', `GET ${INFO} HTTP/1.1`, ['Host: evil.test']],
+    ['a path and a port', `GET ${INFO} HTTP/1.1`, ['Host: evil.test:80']],
+    ['a login', `GET ${LOGIN} HTTP/1.1`, ['Host: evil.test']],
+    ['a name that begins like an address', `GET ${INFO} HTTP/1.1`, ['Host: 127.0.0.1.evil.test']],
+    ['a user before a name of this machine', `GET ${INFO} HTTP/1.1`, ['Host: localhost@evil.test']],
+    ['HTTP/1.0', `GET ${INFO} HTTP/1.0`, ['Host: evil.test']],
+    ['an absolute target', `GET http://evil.test${INFO} HTTP/1.1`, ['Host: evil.test']],
+    ['an absolute target, and a Host of this machine', `GET http://evil.test${INFO} HTTP/1.1`, ['Host: localhost']],
+    [
+      'an absolute target of this machine, and a foreign Host',
+      `GET http://localhost${INFO} HTTP/1.1`,
+      ['Host: evil.test'],
+    ],
+    ['a target with the host of another scheme', `GET //evil.test${INFO} HTTP/1.1`, ['Host: localhost']],
+    ['two Host headers', `GET ${INFO} HTTP/1.1`, ['Host: localhost', 'Host: evil.test']],
+    ['no Host at all', `GET ${INFO} HTTP/1.0`, []],
+    ['the controls', 'GET /_control/requests HTTP/1.1', ['Host: evil.test']],
+  ])('[SEC-41] is refused when it is foreign: %s', async (_what, line, headers) => {
+    expect(await ask(await serve(), [line, ...headers, 'Connection: close'])).toMatch(/^HTTP\/1\.1 4(?:00|03) /)
+  })
+
+  it.each([
+    ['Host', (id: string) => [`GET /?sessionId=${id} HTTP/1.1`, 'Host: evil.test:8600']],
+    ['absolute target', (id: string) => [`GET http://evil.test/?sessionId=${id} HTTP/1.1`, 'Host: 127.0.0.1']],
+  ])('[SEC-41] is refused in the %s of an upgrade', async (_what, request) => {
+    const server = await serve()
+    const id = await openSession(server)
+    expect(await ask(server, [...request(id), ...UPGRADE])).toMatch(/^HTTP\/1\.1 403 /)
+    expect(server.emulator.world.sessions.get(id)?.connections).toBe(0)
+  })
+
+  it.each(['127.0.0.1', '127.0.0.1:1', 'localhost', 'LOCALHOST:80', 'chat.localhost:1', '[::1]:8600'])(
+    '[SEC-41] is accepted when it names this machine: %s',
+    async host => {
+      const server = await serve()
+      expect(await ask(server, [`GET ${INFO} HTTP/1.1`, `Host: ${host}`])).toMatch(/ 200 /)
+      expect(await ask(server, [`GET http://${host}${INFO} HTTP/1.1`, `Host: ${host}`])).toMatch(/ 200 /)
+      const id = await openSession(server)
+      expect(await ask(server, [`GET /?sessionId=${id} HTTP/1.1`, `Host: ${host}`, ...UPGRADE])).toMatch(/ 101 /)
+    },
+  )
+
+  it('[SEC-41] is accepted when it is the origin that the emulator was given', async () => {
+    const server = await serve({ origin: 'https://agents.example.test' })
+    expect(await ask(server, [`GET ${INFO} HTTP/1.1`, 'Host: agents.example.test'])).toMatch(/ 200 /)
+  })
+})
+
+describe('the body of a request', () => {
+  const SIZE = 3 * 1024 * 1024
+  const large = () => new Uint8Array(SIZE).fill(0x20)
+  const chunks = () => {
+    let left = SIZE
+    return new ReadableStream({
+      pull: controller => {
+        controller.enqueue(new Uint8Array(64 * 1024).fill(0x20))
+        left -= 64 * 1024
+        if (left <= 0) controller.close()
+      },
+    })
+  }
+
+  it.each([
+    ['a session', paths.session('help')],
+    ['a token request', '/oauth/TEN0001/anonymous/token'],
+    ['the controls', '/_control/faults'],
+    ['a path without a route', '/nowhere'],
+  ])('[SEC-42] is answered with 413 when it is too large: %s', async (_what, path) => {
+    const server = await serve()
+    const headers = { authorization: `Bearer ${server.emulator.control.issueToken()}` }
+    const whole = await fetch(server.url + path, { method: 'POST', headers, body: large() })
+    expect(whole.status).toBe(413)
+    expect(await whole.json()).toMatchObject({ code: '413-001' })
+    const streamed = { method: 'POST', headers, body: chunks(), duplex: 'half' } as RequestInit
+    expect((await fetch(server.url + path, streamed)).status).toBe(413)
+    // The service goes on.
+    expect((await fetch(server.url + INFO)).status).toBe(200)
+  })
+
+  it('[SEC-42] is answered with 413 in process too, and a page may read that', async () => {
+    const { emulator } = await serve()
+    const response = await emulator.fetch(emulator.origin + paths.session('help'), {
+      method: 'POST',
+      headers: { origin: 'https://shop.example' },
+      body: large(),
+    })
+    expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([
+      413,
+      'https://shop.example',
+    ])
+    expect(emulator.control.requests().at(-1)).toMatchObject({ status: 413, path: paths.session('help') })
+    expect(emulator.control.requests().at(-1)).not.toHaveProperty('body')
+  })
+})
+
+describe('an emulator that listens beyond this machine', () => {
+  const warningsOf = async (options: ServeOptions) => {
+    const warnings: Error[] = []
+    const hear = (warning: Error) => warnings.push(warning)
+    process.on('warning', hear)
+    try {
+      const server = await serve(options)
+      // Node emits a warning in a later turn.
+      await fetch(server.url + INFO)
+      return warnings.filter(warning => 'code' in warning && warning.code === 'AIAGENT_EMULATOR_EXPOSED')
+    } finally {
+      process.off('warning', hear)
+    }
+  }
+
+  it('[SEC-43] warns once that others can sign in as anybody', async () => {
+    expect(await warningsOf({ host: '0.0.0.0' })).toHaveLength(1)
+    expect(await warningsOf({ host: '127.0.0.1' })).toEqual([])
+    expect(await warningsOf({ host: 'localhost' })).toEqual([])
+  })
+
+  const outside = Object.values(networkInterfaces())
+    .flatMap(addresses => addresses ?? [])
+    .find(({ family, internal }) => family === 'IPv4' && !internal)
+  it.runIf(outside)('[SEC-41] takes every host name there', async () => {
+    const server = await serve({ host: '0.0.0.0' })
+    expect(await ask(server, [`GET ${INFO} HTTP/1.1`, 'Host: desk-7.example.test'])).toMatch(/ 200 /)
+  })
+})
