@@ -4,6 +4,7 @@ import type { Clock } from '@aiagent/client'
 export const systemClock: Clock = {
   now: () => Date.now(),
   setTimeout: (callback, delayMs) => setTimeout(callback, delayMs),
+  monotonic: () => performance.now(),
   clearTimeout: handle => clearTimeout(handle as NodeJS.Timeout | undefined),
 }
 
@@ -18,6 +19,8 @@ export class ObservedClock implements Clock {
   }
 
   now = (): number => this.#clock.now()
+
+  monotonic = (): number => this.#clock.monotonic()
 
   /** Delays of the pending timers, except those that do not keep the process alive. */
   get pending(): number[] {

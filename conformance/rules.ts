@@ -276,6 +276,14 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-42': '`emulator.pkceConfig()` configures a login that works',
   'REL-43': 'the emulator answers 429 with `Retry-After`, and messages with the code 429-001, on request',
   'REL-44': 'an emulator closes at the end of an `await using` block',
+  'REL-10':
+    '`maxQueueSize` is one limit over `send()`, `ask()` and messages held for `initialize()`; `getQueueSize()` never exceeds it',
+  'REL-11': 'the pause before the next question adapts to the gaps between messages of one answer, from 50 ms to 2 s',
+  'REL-12':
+    '`ask()` without a connection or before `initialize()` logs a warning within 3 s and names the state in its timeout; the end of the chat rejects it with reason `closed`',
+  'REL-13':
+    'a question that was open when the connection was lost settles with its own answer from the history or with an error, and never blocks later questions',
+  'SEC-50': 'a wall clock that is set back lengthens no wait and makes no flush use more processor time',
   'REL-30': 'a test run that a file, folder, title, project or change narrows does not overwrite `test-report.json`',
   'REL-35': 'a rule counts as proven only if a test with its id has run and passed',
   'REL-34':

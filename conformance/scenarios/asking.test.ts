@@ -29,17 +29,17 @@ verifies('OWN-21', 'a message of the agent from before the question does not ans
 
 verifies(
   'OWN-21',
-  'ask() rejects when the chat ends, and the next question is sent in the next chat',
+  'ask() rejects every question when the chat ends, and a later one is sent in the next chat',
   async service => {
     const agent = await service.connectedAgent()
     service.faults.add({ kind: 'lose-frames', direction: 'to-service', times: 1 })
-    const first = agent.ask('one')
-    const failure = first.catch(error => error)
-    const second = agent.ask('two')
+    const asked = ['one', 'two'].map(text => agent.ask(text).catch(error => error))
     await service.through(agent.disconnect())
-    expect([await failure, agent.getQueueSize()]).toMatchObject([{ reason: 'closed' }, 1])
+    expect(await Promise.all(asked)).toMatchObject([{ reason: 'closed' }, { reason: 'closed' }])
+    const third = agent.ask('three')
+    expect(agent.getQueueSize()).toBe(1)
     await agent.connect()
-    expect((await service.through(second)).content).toBe('You said: two')
+    expect((await service.through(third)).content).toBe('You said: three')
   },
 )
 

@@ -30,8 +30,11 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   stores: beside(
     ...['guarded-cache-adapter', 'store-key', 'unstorage-cache-adapter'].map(name => `${client}/platform/${name}`),
   ),
-  queue: beside(`${client}/chat/message-queue`),
-  lane: beside(`${client}/chat/outbound-lane`),
+  queue: beside(`${client}/outbox/message-queue`),
+  outbox: {
+    files: ['outbox', 'turn-taking', 'compose'].map(name => `${client}/outbox/${name}.ts`),
+    tests: [`${client}/outbox/*.test.ts`],
+  },
   transcript: beside(`${client}/conversation/transcript`),
   'chat-address': beside(`${client}/chat/chat-address`),
   'access-token': beside(`${client}/auth/access-token`),
@@ -43,8 +46,7 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
     tests: [`${client}/portal/portal-pipeline.*test.ts`],
   },
   config: beside(`${client}/config`),
-  message: beside(`${client}/conversation/message`, `${client}/conversation/message-helpers`),
-  'outgoing-messages': beside(`${client}/conversation/outgoing-messages`),
+  message: beside(`${client}/outbox/message`, `${client}/conversation/message-helpers`),
   'identity-errors': beside(`${client}/auth/pkce/identity-errors`),
   'frame-address': beside(`${protocol}/chat/address`, `${protocol}/chat/close-code`),
   masking: beside(`${client}/masking/data-masker`),

@@ -1,7 +1,7 @@
 import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { lastSession, namesOf, passing, payloadsOf, rejection, sentTo, setUp } from '../test/agent-harness.ts'
-import type { Message } from './conversation/message.ts'
+import type { Message } from './outbox/message.ts'
 
 /** Says nothing to "Silence", else repeats what was said. */
 const reply = ({ text }: { text: string }) => (text === 'Silence' ? [] : { content: `You said: ${text}` })

@@ -12,10 +12,10 @@ import {
   sessionBodies,
   setUp,
 } from '../test/agent-harness.ts'
-import type { Message } from './conversation/message.ts'
 import { BaseMessageHandler, type HandlerResult } from './conversation/message-handler.ts'
 import { createFeedbackMessage } from './conversation/message-helpers.ts'
 import type { AgentEvent } from './events.ts'
+import type { Message } from './outbox/message.ts'
 
 async function connected(...[config, options, replacements]: [object?, object?, object?]) {
   const all = setUp(options, replacements)

@@ -2,22 +2,22 @@ import type { AgentDetails, AgentListItem, DeploymentInfo, Portal, UserDetails, 
 import { assemble, type Parts } from './agent/build-agent.ts'
 import { changeUserProfile, restartPortals } from './agent/portal-changes.ts'
 import { release } from './agent/release.ts'
-import { dropWaiting, restartConversation } from './agent/restart-conversation.ts'
+import { restartConversation } from './agent/restart-conversation.ts'
 import { signOut } from './agent/sign-out.ts'
 import type { ConnectionState } from './chat/connection-state.ts'
 import { type AiAgentConfig, requireSessionId } from './config.ts'
 import type { CallerInfo, CallTranscriptEntry } from './contact-center/connector/call-details.ts'
 import type { ContextAttributes } from './conversation/context-store.ts'
-import type { Message, MessageObject } from './conversation/message.ts'
+import { createContextMessage } from './conversation/message-helpers.ts'
 import type { MessageProcessor } from './conversation/message-processor.ts'
-import type { SendOptions } from './conversation/outgoing-messages.ts'
-import type { AskOptions } from './conversation/question-line.ts'
-import { tellContext } from './conversation/tell-context.ts'
 import type { TranscriptEntry, TranscriptOptions, TranscriptRow } from './conversation/transcript.ts'
 import { abortedError } from './errors.ts'
 import type { AgentEvents } from './events.ts'
 import type { Logger } from './logger.ts'
 import type { MaskingPreview } from './masking/masking.ts'
+import type { SendOptions } from './outbox/compose.ts'
+import type { Message, MessageObject } from './outbox/message.ts'
+import type { AskOptions } from './outbox/turn-taking.ts'
 import type { Environment } from './platform/environment.ts'
 import { Subscribable } from './util/subscribable.ts'
 
@@ -146,7 +146,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
   async send(data: string | MessageObject | Message, options?: SendOptions & OperationOptions): Promise<string> {
     this.#parts.startup.requireAlive('send()')
     if (options?.signal?.aborted) throw abortedError('send()', options.signal)
-    return this.#parts.outgoing.submit(data, options)
+    return this.#parts.outbox.send(data, options)
   }
 
   /** The text as masking would send it: for what the host shows or keeps itself. Without active rules, the text. */
@@ -172,7 +172,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
    */
   async ask(text: string, options?: AskOptions): Promise<Message> {
     this.#parts.startup.requireAlive('ask()')
-    return this.#parts.questions.ask(text, options)
+    return this.#parts.outbox.ask(text, options)
   }
 
   /**
@@ -186,12 +186,12 @@ export class AiAgent extends Subscribable<AgentEvents> {
 
   /** How many messages wait to be sent, questions that wait for their turn among them. */
   getQueueSize(): number {
-    return this.#parts.chat.queueSize + this.#parts.outgoing.heldCount + this.#parts.questions.size
+    return this.#parts.outbox.size
   }
 
   /** Drops the messages that wait; each is told by an `error` event with its id, a question by its promise. */
   clearQueue(): void {
-    dropWaiting(this.#parts)
+    this.#parts.outbox.clear()
   }
 
   /** Which handlers inbound messages go through. */
@@ -231,7 +231,11 @@ export class AiAgent extends Subscribable<AgentEvents> {
    */
   async setContext(attributes: Record<string, unknown>, options: { sendImmediately?: boolean } = {}): Promise<void> {
     this.#parts.startup.requireAlive('setContext()')
-    tellContext(this.#parts, attributes, options.sendImmediately)
+    const { context, outbox } = this.#parts
+    // Sent before it is stored: a message that is refused leaves the context as it was (FLOW-07).
+    context.update(attributes, changed => {
+      if (options.sendImmediately) outbox.send(createContextMessage({ context: changed }))
+    })
   }
 
   /** The context, or null where there is none; the same frozen object until it changes. */

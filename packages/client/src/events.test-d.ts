@@ -2,11 +2,11 @@ import type { AgentDetails, AgentListItem, ContextValidationIssue } from '@aiage
 import { assertType, describe, expectTypeOf, it } from 'vitest'
 import type { AiAgent } from './ai-agent.ts'
 import type { ConnectionState } from './chat/connection-state.ts'
-import type { Message } from './conversation/message.ts'
 import type { AgentMessage } from './conversation/message-handler.ts'
 import type { TranscriptEntry } from './conversation/transcript.ts'
 import type { SDKError } from './errors.ts'
 import type { AgentEvent, AgentEventPayloadMap, AgentEvents, AgentEventType } from './events.ts'
+import type { Message } from './outbox/message.ts'
 
 declare const agent: AiAgent
 

@@ -11,9 +11,9 @@ import {
   setUp,
   type ToldEvent,
 } from '../test/agent-harness.ts'
-import type { Message } from './conversation/message.ts'
 import { BaseMessageHandler, type HandlerResult } from './conversation/message-handler.ts'
 import { type LogEntry, LogLevel } from './logger.ts'
+import type { Message } from './outbox/message.ts'
 
 async function connected(config: object = {}) {
   const all = setUp()

@@ -14,11 +14,11 @@ import type {
   UserContext,
 } from './contact-center/connector/call-details.ts'
 import type { Escalation } from './conversation/escalation.ts'
-import type { Message } from './conversation/message.ts'
 import type { AgentMessageResult, ChatHistoryResult, HeartbeatResult } from './conversation/message-handler.ts'
 import type { TranscriptEntry } from './conversation/transcript.ts'
 import type { SDKError } from './errors.ts'
 import type { RefusedPattern } from './masking/data-masker.ts'
+import type { Message } from './outbox/message.ts'
 
 /** Handler result without the fields that the event envelope already carries. */
 type Told<Result> = Omit<Result, 'timestamp' | 'sessionId' | 'agentId'>

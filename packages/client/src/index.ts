@@ -80,7 +80,6 @@ export type { LogoutPlan } from './auth/sign-in/logout-plan.ts'
 export { preloadPkce } from './auth/sign-in/pkce-login.ts'
 export type { PKCEAuthStrategy, PKCEAuthStrategyOptions } from './auth/sign-in/pkce-strategy.ts'
 export { ConnectionState } from './chat/connection-state.ts'
-export { MessageQueue, type QueuedMessage } from './chat/message-queue.ts'
 export { type AiAgentConfig, DEFAULTS } from './config.ts'
 export type {
   CallerInfo,
@@ -111,7 +110,6 @@ export { ContextValidationHandler } from './conversation/handlers/context-valida
 export { ErrorMessageHandler } from './conversation/handlers/error-message-handler.ts'
 export { HeartbeatHandler } from './conversation/handlers/heartbeat-handler.ts'
 export { TokenRefreshHandler, type TokenRefreshHandlerOptions } from './conversation/handlers/token-refresh-handler.ts'
-export { Message, type MessageObject, type MessageOptions } from './conversation/message.ts'
 export {
   type AgentMessage,
   type AgentMessageResult,
@@ -143,8 +141,6 @@ export {
   type TokenMessageParams,
 } from './conversation/message-helpers.ts'
 export { MessageProcessor } from './conversation/message-processor.ts'
-export type { SendOptions } from './conversation/outgoing-messages.ts'
-export type { AskOptions } from './conversation/question-line.ts'
 export {
   Transcript,
   type TranscriptConfig,
@@ -171,6 +167,10 @@ export {
 } from './logger.ts'
 export type { MaskedSpan, RefusedPattern } from './masking/data-masker.ts'
 export type { MaskingConfig, MaskingPreview } from './masking/masking.ts'
+export type { SendOptions } from './outbox/compose.ts'
+export { Message, type MessageObject, type MessageOptions } from './outbox/message.ts'
+export { MessageQueue, type QueuedMessage } from './outbox/message-queue.ts'
+export type { AskOptions } from './outbox/turn-taking.ts'
 export type { Clock } from './platform/clock.ts'
 export type {
   ConsoleSink,

@@ -4,6 +4,8 @@ import { ChatSession } from '../src/chat/chat-session.ts'
 import { createReconnectPolicy } from '../src/chat/reconnect-policy.ts'
 import { webSocketTransport } from '../src/chat/websocket-transport.ts'
 import { ConnectionError, SDKError } from '../src/errors.ts'
+import { MessageOrigin } from '../src/outbox/message.ts'
+import { Outbox } from '../src/outbox/outbox.ts'
 
 export interface ChatSetUp {
   maxQueueSize?: number
@@ -36,7 +38,6 @@ export function setUpChat(given: ChatSetUp = {}) {
       random: () => 0,
     }),
     openTransport: webSocketTransport(FakeWebSocket),
-    maxQueueSize: given.maxQueueSize ?? 1_000,
     session,
     address: sessionId => `wss://chat.example/?sessionId=${sessionId}`,
     token: { required: () => given.token !== undefined, getToken: noToken, refresh: noToken, ...given.token },
@@ -47,12 +48,23 @@ export function setUpChat(given: ChatSetUp = {}) {
       closed: ({ code, willReconnect }) => tell(`closed ${code}${willReconnect ? ', back soon' : ''}`),
       received: data => tell(`received ${data}`),
       failed: fail,
-      flushed: count => tell(`flushed ${count}`),
       tokenNeeded: () => tell('token needed'),
     },
   })
+  let ids = 0
+  const outbox = new Outbox({
+    clock,
+    maxQueueSize: given.maxQueueSize ?? 1_000,
+    chat,
+    origin: new MessageOrigin(clock, { agentName: 'Help Centre' }, session, () => 'help'),
+    newId: () => `id-${ids++}`,
+    isReady: () => true,
+    mask: content => content,
+    listener: { accepted() {}, flushed: count => tell(`flushed ${count}`), failed: fail, warn() {} },
+  })
   return {
     chat,
+    outbox,
     clock,
     session,
     told,
@@ -62,6 +74,13 @@ export function setUpChat(given: ChatSetUp = {}) {
     liveSockets: () => FakeWebSocket.made.filter(socket => socket.readyState < 2).length,
   }
 }
+
+/** The frame of a user's text. */
+export const userFrame = (content: string) => ({ persona: 'customer', role: 'human', content })
+
+/** The contents of the frames that were written to a socket, in order. */
+export const contentsOf = (socket: FakeWebSocket): unknown[] =>
+  socket.sent.map(frame => (JSON.parse(frame) as { content?: unknown }).content)
 
 /** What a listener was told, in order and in short. */
 export function toldByListener() {

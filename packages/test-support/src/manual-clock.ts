@@ -11,20 +11,27 @@ interface Timer {
  * of them the event loop turns, so that promises and network callbacks that a timer set off are done before the next.
  */
 export class ManualClock {
-  #now: number
+  /** Time since the clock was made, which timers run by. */
+  #elapsed = 0
+  /** What the wall clock shows beyond that. */
+  #wallOffset: number
   #order = 0
   readonly #timers = new Map<number, Timer>()
 
   /** @param start milliseconds since the epoch; a fixed day in 2026 by default */
   constructor(start = Date.UTC(2026, 0, 15, 9, 0, 0)) {
-    this.#now = start
+    this.#wallOffset = start
   }
 
-  now = (): number => this.#now
+  /** The wall clock, in milliseconds since the epoch. */
+  now = (): number => this.#wallOffset + this.#elapsed
+
+  /** The monotonic clock: {@link shiftWallClock} does not change it. */
+  monotonic = (): number => this.#elapsed
 
   setTimeout = (callback: () => void, delayMs: number): number => {
     const order = ++this.#order
-    this.#timers.set(order, { at: this.#now + Math.max(0, delayMs), order, callback })
+    this.#timers.set(order, { at: this.#elapsed + Math.max(0, delayMs), order, callback })
     return order
   }
 
@@ -39,26 +46,31 @@ export class ManualClock {
 
   /** Milliseconds until each waiting timer, soonest first. */
   get pendingDelays(): number[] {
-    return [...this.#timers.values()].map(timer => timer.at - this.#now).sort((a, b) => a - b)
+    return [...this.#timers.values()].map(timer => timer.at - this.#elapsed).sort((a, b) => a - b)
   }
 
   /** Moves time forward and runs what falls due on the way, in order. */
   async advance(ms: number): Promise<void> {
-    const target = this.#now + ms
+    const target = this.#elapsed + ms
     await turnEventLoop()
     for (let due = this.#next(target); due; due = this.#next(target)) {
       this.#timers.delete(due.order)
-      this.#now = Math.max(this.#now, due.at)
+      this.#elapsed = Math.max(this.#elapsed, due.at)
       due.callback()
       await turnEventLoop()
     }
-    this.#now = target
+    this.#elapsed = target
     await turnEventLoop()
   }
 
-  /** Moves the wall clock without running a timer, as a laptop does that slept. Timers that fell due run with the next advance. */
+  /** Lets time pass without running a timer, as when a process is stopped. Due timers run with the next advance. */
   jump(ms: number): void {
-    this.#now += ms
+    this.#elapsed += ms
+  }
+
+  /** Sets the wall clock forward or back. Time does not pass, and no timer is affected. */
+  shiftWallClock(ms: number): void {
+    this.#wallOffset += ms
   }
 
   #next(until: number): Timer | undefined {

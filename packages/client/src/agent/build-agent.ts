@@ -4,7 +4,6 @@ import { AuthenticationService } from '../auth/authentication-service.ts'
 import { Chat } from '../chat/chat.ts'
 import { chatAddress } from '../chat/chat-address.ts'
 import { ChatSession } from '../chat/chat-session.ts'
-import { queueFull } from '../chat/outbound-lane.ts'
 import { createReconnectPolicy } from '../chat/reconnect-policy.ts'
 import { webSocketTransport } from '../chat/websocket-transport.ts'
 import { type AiAgentConfig, type ResolvedConfig, requireSessionId, resolveConfig } from '../config.ts'
@@ -13,20 +12,18 @@ import { withPortalAttribute } from '../contact-center/portal/portal-context.ts'
 import { ContextStore } from '../conversation/context-store.ts'
 import { emitInbound } from '../conversation/inbound-events.ts'
 import { Inbox } from '../conversation/inbox.ts'
-import { Message, type ReceivedIn, receivedMessage } from '../conversation/message.ts'
 import { createContextMessage, isContextMessage } from '../conversation/message-helpers.ts'
-import { createMessageIds } from '../conversation/message-ids.ts'
-import { MessagePlace } from '../conversation/message-place.ts'
 import { MessageProcessor } from '../conversation/message-processor.ts'
 import { MessageStreams } from '../conversation/message-streams.ts'
-import { OutgoingMessages } from '../conversation/outgoing-messages.ts'
-import { QuestionLine } from '../conversation/question-line.ts'
 import { Transcript, type TranscriptEntry } from '../conversation/transcript.ts'
 import { MessageError, type SDKError } from '../errors.ts'
 import type { AgentEvent, AgentEvents, AgentEventType, Emit } from '../events.ts'
 import { readInitParams } from '../init-params.ts'
 import { type LogContext, Logger } from '../logger.ts'
 import { Masking } from '../masking/masking.ts'
+import { createMessageIds } from '../outbox/compose.ts'
+import { Message, MessageOrigin, type ReceivedIn, receivedMessage } from '../outbox/message.ts'
+import { Outbox } from '../outbox/outbox.ts'
 import { resolveEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { Resumption } from '../resume/session-resume.ts'
@@ -51,8 +48,7 @@ export interface Parts {
   /** Keeps the session for a later page, where the host wants that. */
   readonly resumption: LazyPart<Resumption> | undefined
   readonly chat: Chat
-  readonly outgoing: OutgoingMessages
-  readonly questions: QuestionLine
+  readonly outbox: Outbox
   readonly streams: MessageStreams
   readonly inbox: Inbox
   readonly processor: MessageProcessor
@@ -86,7 +82,7 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
       context,
       transcript,
       processor,
-      received: place,
+      received: origin,
       personOf,
       read,
       restored,
@@ -131,8 +127,6 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
     // Several callers may wait for what failed, and each tells of it.
     if (told.has(error)) return
     told.add(error)
-    // A question's own promise tells.
-    if (questions.failed(error)) return
     logger.warn(error.message, { code: error.code })
     emit('error', () => ({ error }))
   }
@@ -202,7 +196,7 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
     openSession: signal => session.require(signal),
     moveContext: id => context.moveTo(id),
     onReady: () => {
-      outgoing.release()
+      outbox.release()
       emitInitialized()
       // A listener may have destroyed the agent. A failed attempt is an `error` event already.
       if ((config.autoConnect || startup.takeReconnect()) && startup.isReady)
@@ -211,7 +205,7 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
     desk: {
       ...shared,
       onMessage: listener => events.subscribe('message', ({ payload }) => listener(payload)),
-      send: async text => outgoing.submit(text),
+      send: async text => outbox.send(text),
       gates: {
         onPortals: portals => emit('portalsAvailable', () => ({ portals })),
         onAgents: agents => emit('agentsAvailable', () => ({ agents })),
@@ -220,7 +214,7 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
           const wasUp = chat.state !== 'IDLE' && chat.state !== 'CLOSED'
           // A switch that failed has left the chat already: the next one still owes it.
           const requireCurrent = startup.reopen(startup.takeReconnect() || wasUp)
-          return leaveForPortal({ chat, session, outgoing, questions, inbox, transcript, emitError }, requireCurrent)
+          return leaveForPortal({ chat, session, outbox, inbox, transcript, emitError }, requireCurrent)
         },
       },
     },
@@ -229,18 +223,19 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
   const emitInitialized = () => emit('initialized', () => startup.readiness())
 
   const processor = new MessageProcessor({ onRefreshRequired: expired => chat.renewToken(expired) })
-  const place = new MessagePlace(clock, startup, session, () => agentId())
-  const inbox = new Inbox(processor, () => place, {
+  const origin = new MessageOrigin(clock, startup, session, () => agentId())
+  const inbox = new Inbox(processor, () => origin, {
     arrived: (message, type) => {
       if (message.persona === PERSONA.AGENT) chat.confirm()
       record(message, 'received', type)
     },
     handled: (message, result) => {
-      if (result?.type === 'chat_history_processed')
-        void resumption?.(part => part.historyArrived(message.messageData?.chat_history ?? []))
+      const history = result?.type === 'chat_history_processed' ? (message.messageData?.chat_history ?? []) : undefined
+      if (history) void resumption?.(part => part.historyArrived(history))
       emitInbound(emit, message, result)
       streams.push(message)
-      questions.heard(message)
+      if (history) outbox.handleHistory(history)
+      else outbox.handleMessage(message)
     },
     unclaimed: message => logger.warn('A message arrived that no handler takes.', { role: message.role }),
     unreadable: (error, data) => {
@@ -261,7 +256,6 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
       random: environment.random,
     }),
     openTransport: webSocketTransport(environment.WebSocket),
-    maxQueueSize: config.maxQueueSize,
     session,
     address: sessionId => {
       authentication.checkExpiry()
@@ -289,53 +283,36 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
       stateChanged: (state, previousState, retryInMs) => {
         logger.debug(`Connection: ${previousState} → ${state}`)
         emit('stateChanged', () => ({ state, previousState, ...(retryInMs === undefined ? {} : { retryInMs }) }))
-        if (state === 'CLOSED') questions.ended()
       },
-      connected: () => {
-        questions.opened()
-        emit('connected', () => ({}))
-      },
+      connected: () => emit('connected', () => ({})),
       closed: event => emit('closed', () => event),
       received: data => inbox.receive(data),
       failed: emitError,
-      flushed: count => emit('queueFlushed', () => ({ count })),
-      written: id => questions.written(id),
       tokenNeeded: () => emit('tokenExpiring', () => ({ reason: 'transport_request' })),
     },
   })
 
-  const newId = createMessageIds(() => environment.randomUUID())
-  const outgoing = new OutgoingMessages({
-    isSettled: () => startup.isReady,
-    limit: config.maxQueueSize,
-    waitingInLane: () => chat.queueSize,
-    newId,
-    now: clock.now,
-    place: () => place,
+  const outbox = new Outbox({
+    clock,
+    page: environment.page,
+    maxQueueSize: config.maxQueueSize,
+    chat,
+    origin,
+    newId: createMessageIds(() => environment.randomUUID()),
+    isReady: () => startup.isReady,
     mask: (content, messageId) => masking.maskOutgoing(content, messageId),
-    accept: (id, frame) => chat.send(id, frame),
-    accepted: message => {
-      if (isContextMessage(message)) context.merge(message.messageData.context)
-      record(message, 'sent')
+    listener: {
+      accepted: message => {
+        if (isContextMessage(message)) context.merge(message.messageData.context)
+        record(message, 'sent')
+      },
+      flushed: count => emit('queueFlushed', () => ({ count })),
+      failed: emitError,
+      warn: (text, details) => logger.warn(text, details),
     },
-    large: (messageId, bytes) =>
-      logger.warn('A message is larger than 64 KiB: the service may refuse it.', { messageId, bytes }),
-    failed: emitError,
-    full: id => queueFull(id, config.maxQueueSize),
   })
 
   const streams = new MessageStreams()
-  const questions: QuestionLine = new QuestionLine({
-    clock,
-    newId,
-    sessionId: () => session.id,
-    submit: (content, id) => outgoing.submit(content, { id }),
-    withdraw: id => outgoing.withdraw(id) || chat.withdraw(id),
-    limit: config.maxQueueSize,
-    waiting: () => chat.queueSize + outgoing.heldCount,
-    full: id => queueFull(id, config.maxQueueSize),
-  })
-
   const warned = new Set<string>()
   const warnOnce = (warning: string) => {
     if (!warned.has(warning)) logger.warn(warning)
@@ -354,8 +331,7 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
     session,
     resumption,
     chat,
-    outgoing,
-    questions,
+    outbox,
     streams,
     inbox,
     processor,

@@ -21,15 +21,13 @@ export interface Releasable extends Conversation {
 
 /** Ends an agent for good, in silence: nobody listens to it any more. */
 export async function release(agent: Releasable): Promise<void> {
-  const { startup, resumption, questions, streams, chat, outgoing, inbox, authentication, events, logger } = agent
+  const { startup, resumption, outbox, streams, chat, inbox, authentication, events, logger } = agent
   startup.destroy()
   // First of all, for an agent that is made right after this call.
   const released = resumption?.(part => part.release())
-  questions.destroy(new SDKError('ask() was given up because of destroy().', 'ABORTED'))
+  outbox.destroy(new SDKError('ask() was given up because of destroy().', 'ABORTED'))
   streams.end()
   await chat.disconnect({ skipGracefulDisconnect: true })
-  chat.clearQueue()
-  outgoing.clear()
   inbox.clear()
   // A strategy of the host's may fail here: the rest is released all the same.
   await authentication.cleanup().catch(error => logger.warn('The authentication could not be cleaned up.', { error }))

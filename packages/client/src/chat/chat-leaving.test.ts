@@ -1,7 +1,7 @@
 import { ROLE } from '@aiagent/protocol'
 import { FakeWebSocket, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import { deferred, setUpChat, setUpOpenChat as setUpOpen, watch } from '../../test/chat-harness.ts'
+import { contentsOf, deferred, setUpChat, setUpOpenChat as setUpOpen, watch } from '../../test/chat-harness.ts'
 
 const last = () => FakeWebSocket.last
 const GOODBYE = expect.objectContaining({ persona: 'system', role: ROLE.GRACEFUL_DISCONNECT })
@@ -78,16 +78,16 @@ describe('Chat', () => {
     })
 
     it('keeps what is sent meanwhile for a later connect', async () => {
-      const { chat, clock } = await setUpOpen()
+      const { chat, outbox, clock } = await setUpOpen()
       last().bufferedAmount = 1
       watch(chat.disconnect())
-      chat.send('1', 'one')
+      outbox.send('one')
       await clock.advance(100)
-      expect([last().frames, chat.queueSize]).toEqual([[GOODBYE], 1])
+      expect([last().frames, outbox.size]).toEqual([[GOODBYE], 1])
       watch(chat.connect())
       await turnEventLoop()
       last().accept()
-      expect(last().sent).toEqual(['one'])
+      expect(contentsOf(last())).toEqual(['one'])
     })
 
     it.each([1000, 1006])('stays left when the service ends the socket with %i during the goodbye', async code => {
@@ -129,7 +129,7 @@ describe('Chat', () => {
     })
 
     it.each([0, 1])('then connect() at once ends connected on one socket, with %i bytes unsent', async buffered => {
-      const { chat, clock, liveSockets } = await setUpOpen()
+      const { chat, outbox, clock, liveSockets } = await setUpOpen()
       last().bufferedAmount = buffered
       const leaving = watch(chat.disconnect())
       const connecting = watch(chat.connect())
@@ -138,8 +138,8 @@ describe('Chat', () => {
       await turnEventLoop()
       expect([leaving.outcome, connecting.outcome, chat.state]).toEqual(['done', 'done', 'CONNECTED'])
       expect([FakeWebSocket.made.length, liveSockets()]).toEqual([2, 1])
-      chat.send('1', 'one')
-      expect(last().sent).toEqual(['one'])
+      outbox.send('one')
+      expect(contentsOf(last())).toEqual(['one'])
     })
 
     it.each([0, 1])('has the last word over a connect() that came before it, with %i bytes unsent', async buffered => {
@@ -172,8 +172,8 @@ describe('Chat', () => {
       ['connected', 0],
       ['connected', 1],
     ])('in a listener of %s keeps what waits and rejects connect(), with %i bytes unsent', async (label, buffered) => {
-      const { chat, clock, told, when } = setUpChat({ sessionId: 'mine', context: '{"role":"context"}' })
-      chat.send('1', '{"n":1}')
+      const { chat, outbox, clock, told, when } = setUpChat({ sessionId: 'mine', context: '{"role":"context"}' })
+      outbox.send('waiting')
       when(label, () => {
         last().bufferedAmount = buffered
         watch(chat.disconnect())
@@ -182,20 +182,20 @@ describe('Chat', () => {
       await turnEventLoop()
       last().accept()
       await clock.advance(100)
-      expect([last().frames, chat.queueSize, chat.state]).toEqual([[GOODBYE], 1, 'CLOSED'])
+      expect([last().frames, outbox.size, chat.state]).toEqual([[GOODBYE], 1, 'CLOSED'])
       expect(connecting.outcome).toMatch(/^(ABORTED|CONNECTION_ERROR)$/)
       expect(told.includes('connected')).toBe(label === 'connected')
     })
 
     it('lets messages through again when a listener of the end connects at once', async () => {
       for (const label of ['CLOSED', 'closed 1000']) {
-        const { chat, when } = await setUpOpen()
+        const { chat, outbox, when } = await setUpOpen()
         when(label, () => watch(chat.connect()))
         watch(chat.disconnect())
         await turnEventLoop()
         last().accept()
-        chat.send('1', 'one')
-        expect([label, chat.state, last().sent]).toEqual([label, 'CONNECTED', ['one']])
+        outbox.send('one')
+        expect([label, chat.state, contentsOf(last())]).toEqual([label, 'CONNECTED', ['one']])
       }
     })
   })
@@ -221,7 +221,7 @@ describe('Chat', () => {
 
     it('changes nothing when no session can be had', async () => {
       let asked = 0
-      const { chat, told } = await setUpOpen({
+      const { chat, outbox, told } = await setUpOpen({
         createSession: async () => {
           if (++asked > 1) throw new Error('no session')
           return 'session-1'
@@ -231,8 +231,8 @@ describe('Chat', () => {
       const restarting = restart(chat)
       await turnEventLoop()
       expect([restarting.outcome, restarting.resets(), told, last().sent]).toEqual(['Error: no session', 0, [], []])
-      chat.send('1', 'one')
-      expect(last().sent).toEqual(['one'])
+      outbox.send('one')
+      expect(contentsOf(last())).toEqual(['one'])
     })
 
     it('changes nothing when it is aborted before the session is there', async () => {

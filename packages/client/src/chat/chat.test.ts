@@ -1,21 +1,28 @@
 import { FakeWebSocket, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import { deferred, setUpChat, setUpOpenChat as setUpOpen, watch } from '../../test/chat-harness.ts'
+import {
+  contentsOf,
+  deferred,
+  setUpChat,
+  setUpOpenChat as setUpOpen,
+  userFrame,
+  watch,
+} from '../../test/chat-harness.ts'
 
 const last = () => FakeWebSocket.last
 const tokenFrame = (token: string) => expect.objectContaining({ role: 'token', messageData: { token } })
 
 describe('Chat', () => {
   it('connects, lets waiting messages go, and tells of it in this order', async () => {
-    const { chat, told } = setUpChat()
-    chat.send('1', 'one')
+    const { chat, outbox, told } = setUpChat()
+    outbox.send('one')
     const connecting = watch(chat.connect())
     await turnEventLoop()
     last().accept()
     await turnEventLoop()
     expect(connecting.outcome).toBe('done')
     expect(told).toEqual(['CONNECTING', 'CONNECTED', 'connected', 'flushed 1'])
-    expect([last().sent, chat.queueSize, chat.isOpen]).toEqual([['one'], 0, true])
+    expect([contentsOf(last()), outbox.size, chat.isOpen]).toEqual([['one'], 0, true])
     expect(last().url).toBe('wss://chat.example/?sessionId=session-1')
   })
 
@@ -31,86 +38,88 @@ describe('Chat', () => {
   })
 
   it('sends what a listener of `connected` says behind what waits', async () => {
-    const { chat, when, told } = setUpChat()
-    chat.send('1', 'one')
-    when('connected', () => chat.send('2', 'two'))
-    when('flushed 2', () => chat.send('3', 'three'))
+    const { chat, outbox, when, told } = setUpChat()
+    outbox.send('one')
+    when('connected', () => outbox.send('two'))
+    when('flushed 2', () => outbox.send('three'))
     watch(chat.connect())
     await turnEventLoop()
     last().accept()
-    expect(last().sent).toEqual(['one', 'two', 'three'])
+    expect(contentsOf(last())).toEqual(['one', 'two', 'three'])
     expect(told.at(-1)).toBe('flushed 2')
   })
 
   it('keeps the messages of an outage for the next socket, with one `flushed`', async () => {
-    const { chat, clock, told } = await setUpOpen()
+    const { outbox, clock, told } = await setUpOpen()
     last().end(1006)
-    for (let i = 0; i < 20; i++) chat.send(String(i), `m${i}`)
+    for (let i = 0; i < 20; i++) outbox.send(`m${i}`)
     await clock.advance(1_000)
     last().accept()
     const cutShort = last()
     cutShort.end(1006)
     await clock.advance(2_000)
     last().accept()
-    chat.send('20', 'm20')
+    outbox.send('m20')
     await clock.advance(5)
-    expect([...cutShort.sent, ...last().sent]).toEqual(Array.from({ length: 21 }, (_, i) => `m${i}`))
+    expect([...contentsOf(cutShort), ...contentsOf(last())]).toEqual(Array.from({ length: 21 }, (_, i) => `m${i}`))
     expect(told.filter(each => each.startsWith('flushed'))).toEqual(['flushed 20'])
   })
 
   it('keeps what a listener sends as soon as the loss is known', async () => {
-    const { chat, clock, when } = await setUpOpen()
-    when('RECONNECTING', () => chat.send('1', 'one'))
-    when('closed 1006, back soon', () => chat.send('2', 'two'))
+    const { outbox, clock, when } = await setUpOpen()
+    when('RECONNECTING', () => outbox.send('one'))
+    when('closed 1006, back soon', () => outbox.send('two'))
     last().end(1006)
-    expect(chat.queueSize).toBe(2)
+    expect(outbox.size).toBe(2)
     await clock.advance(1_000)
     last().accept()
-    expect(last().sent).toEqual(['one', 'two'])
+    expect(contentsOf(last())).toEqual(['one', 'two'])
   })
 
   it('keeps what is sent while the socket is closing and its close event is on the way', async () => {
-    const { chat, clock } = await setUpOpen()
+    const { outbox, clock } = await setUpOpen()
     last().readyState = 2
-    chat.send('1', 'one')
-    expect(chat.queueSize).toBe(1)
+    outbox.send('one')
+    expect(outbox.size).toBe(1)
     last().end(1006)
     await clock.advance(1_000)
     last().accept()
-    expect(last().sent).toEqual(['one'])
+    expect(contentsOf(last())).toEqual(['one'])
   })
 
   describe('token step', () => {
     it('comes first; `connected`, what waits and connect() come after it', async () => {
       const token = deferred<string>()
-      const { chat, told, connecting } = await setUpOpen({ token: { getToken: () => token.promise } })
-      chat.send('1', '{"n":1}')
+      const { outbox, told, connecting } = await setUpOpen({ token: { getToken: () => token.promise } })
+      outbox.send('waiting')
       expect([connecting.outcome, last().sent, told.includes('connected')]).toEqual(['pending', [], false])
       token.resolve('t1')
       await turnEventLoop()
-      expect(last().frames).toEqual([tokenFrame('t1'), { n: 1 }])
+      expect(last().frames).toEqual([tokenFrame('t1'), userFrame('waiting')])
       expect([connecting.outcome, told.slice(-2)]).toEqual(['done', ['connected', 'flushed 1']])
     })
 
     it('is repeated on every socket, before what waits', async () => {
       let asked = 0
-      const { chat, clock } = await setUpOpen({ token: { getToken: async () => `t${++asked}` } })
+      const { outbox, clock } = await setUpOpen({ token: { getToken: async () => `t${++asked}` } })
       last().end(1006)
-      chat.send('1', '{"n":1}')
+      outbox.send('waiting')
       await clock.advance(1_000)
       last().accept()
       await turnEventLoop()
-      expect(last().frames).toEqual([tokenFrame('t2'), { n: 1 }])
+      expect(last().frames).toEqual([tokenFrame('t2'), userFrame('waiting')])
     })
 
     it('without a token tells error, connected and the need, resolves, and holds messages until one is offered', async () => {
-      const { chat, told, connecting } = await setUpOpen({ token: { getToken: () => Promise.reject(new Error('no')) } })
-      chat.send('1', '{"n":1}')
+      const { chat, outbox, told, connecting } = await setUpOpen({
+        token: { getToken: () => Promise.reject(new Error('no')) },
+      })
+      outbox.send('waiting')
       expect(connecting.outcome).toBe('done')
       expect(told.slice(2)).toEqual(['failed AUTH_ERROR', 'connected', 'token needed'])
-      expect([last().sent, chat.queueSize]).toEqual([[], 1])
+      expect([last().sent, outbox.size]).toEqual([[], 1])
       chat.offerToken('t1')
-      expect(last().frames).toEqual([tokenFrame('t1'), { n: 1 }])
+      expect(last().frames).toEqual([tokenFrame('t1'), userFrame('waiting')])
       expect(told.filter(each => each === 'connected')).toHaveLength(1)
     })
 
@@ -176,15 +185,17 @@ describe('Chat', () => {
     })
 
     it('repeats itself on request of the service, and holds messages when no other token can be had', async () => {
-      const { chat, told } = await setUpOpen({ token: { getToken: async () => 't1', refresh: async () => 't1' } })
+      const { chat, outbox, told } = await setUpOpen({
+        token: { getToken: async () => 't1', refresh: async () => 't1' },
+      })
       told.length = 0
       chat.renewToken(true)
       await turnEventLoop()
       expect(told).toEqual(['failed AUTH_ERROR', 'token needed'])
-      chat.send('1', '{"n":1}')
-      expect(chat.queueSize).toBe(1)
+      outbox.send('waiting')
+      expect(outbox.size).toBe(1)
       chat.offerToken('t2')
-      expect(last().frames).toEqual([tokenFrame('t1'), tokenFrame('t2'), { n: 1 }])
+      expect(last().frames).toEqual([tokenFrame('t1'), tokenFrame('t2'), userFrame('waiting')])
     })
   })
 
@@ -192,13 +203,13 @@ describe('Chat', () => {
     const context = '{"role":"context"}'
 
     it('goes out once, after the token and before what waits', async () => {
-      const { chat, clock } = setUpChat({ sessionId: 'mine', context, token: { getToken: async () => 't1' } })
-      chat.send('1', '{"n":1}')
+      const { chat, outbox, clock } = setUpChat({ sessionId: 'mine', context, token: { getToken: async () => 't1' } })
+      outbox.send('waiting')
       watch(chat.connect())
       await turnEventLoop()
       last().accept()
       await turnEventLoop()
-      expect(last().frames).toEqual([tokenFrame('t1'), { role: 'context' }, { n: 1 }])
+      expect(last().frames).toEqual([tokenFrame('t1'), { role: 'context' }, userFrame('waiting')])
       last().end(1006)
       await clock.advance(1_000)
       last().accept()

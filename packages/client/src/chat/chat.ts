@@ -6,9 +6,7 @@ import { untilAborted } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import type { ChatSession } from './chat-session.ts'
 import { Connection } from './connection.ts'
-import type { ConnectionState } from './connection-state.ts'
-import type { QueuedMessage } from './message-queue.ts'
-import { OutboundLane } from './outbound-lane.ts'
+import { ConnectionState } from './connection-state.ts'
 import type { ReconnectPolicy } from './reconnect-policy.ts'
 import { TokenDialogue } from './token-dialogue.ts'
 import type { OpenTransport, Transport } from './transport.ts'
@@ -18,7 +16,19 @@ const GOODBYE_LIMIT_MS = 100
 
 const GOODBYE_POLL_MS = 5
 
-/** What the chat tells. */
+/** Receives the connection while messages may be written to it. */
+export interface MessageSink {
+  /** The chat is open. The access token may still be missing. */
+  handleConnected(): void
+  /** Messages may be written to this transport. */
+  handleReady(transport: Transport): void
+  /** Messages must not be written for now. */
+  handleInterrupted(): void
+  /** The chat has ended: nothing is retried. */
+  handleClosed(): void
+}
+
+/** What the chat reports. */
 export interface ChatListener {
   stateChanged(state: ConnectionState, previousState: ConnectionState, retryInMs?: number): void
   /** Open, with the token sent where one is needed; waiting messages follow. */
@@ -26,9 +36,6 @@ export interface ChatListener {
   closed(event: { code: number; reason: string; willReconnect: boolean }): void
   received(data: unknown): void
   failed(error: SDKError): void
-  flushed(count: number): void
-  /** A message has been written to the socket. */
-  written?(id: string): void
   /** The service wants a token, and none could be had. */
   tokenNeeded(): void
 }
@@ -38,7 +45,6 @@ export interface ChatOptions {
   page?: Page | undefined
   policy: ReconnectPolicy
   openTransport: OpenTransport
-  maxQueueSize: number
   session: ChatSession
   /** The address for a session; asked anew for every attempt. */
   address(sessionId: string): string
@@ -60,7 +66,7 @@ interface LeaveOptions {
 export class Chat {
   readonly #options: ChatOptions
   readonly #connection: Connection
-  readonly #lane: OutboundLane
+  #sink: MessageSink | undefined
   readonly #token: TokenDialogue
   /** The session of the last attempt: the host may have set another since. */
   #dialledSession: string | undefined
@@ -90,7 +96,10 @@ export class Chat {
         return options.address(sessionId)
       },
       listener: {
-        stateChanged: listener.stateChanged,
+        stateChanged: (state, previousState, retryInMs) => {
+          listener.stateChanged(state, previousState, retryInMs)
+          if (state === ConnectionState.CLOSED) this.#sink?.handleClosed()
+        },
         opened: transport => this.#opened(transport),
         received: listener.received,
         closed: event => {
@@ -106,18 +115,11 @@ export class Chat {
         ended: () => session.ended(),
       },
     })
-    this.#lane = new OutboundLane({
-      clock,
-      page,
-      maxQueueSize: options.maxQueueSize,
-      onFlushed: listener.flushed,
-      onWritten: id => listener.written?.(id),
-    })
     this.#token = new TokenDialogue({
       ...options.token,
       onReady: transport => this.#ready(transport),
       onUnavailable: (error, transport, isUsable) => {
-        if (!isUsable) this.#lane.shut()
+        if (!isUsable) this.#sink?.handleInterrupted()
         listener.failed(error)
         this.#announce(transport)
         listener.tokenNeeded()
@@ -133,9 +135,9 @@ export class Chat {
     return this.#connection.transport !== undefined
   }
 
-  /** How many messages wait. */
-  get queueSize(): number {
-    return this.#lane.size
+  /** Names the one part that messages are written by. */
+  setMessageSink(sink: MessageSink): void {
+    this.#sink = sink
   }
 
   /** Resolves once the chat is open and the token has been sent where one is needed, or found impossible to get. */
@@ -159,7 +161,10 @@ export class Chat {
   disconnect(options: LeaveOptions = {}): Promise<void> {
     this.#departures++
     this.#restarting.abort(leftMeanwhile('restartConnection()'))
-    return this.#end(options)
+    const left = this.#end(options)
+    // Questions asked since the chat was closed are given up, too.
+    if (this.state === ConnectionState.CLOSED) this.#sink?.handleClosed()
+    return left
   }
 
   /**
@@ -189,25 +194,6 @@ export class Chat {
       else if (sessionId !== undefined) session.supply(sessionId)
       await this.connect(signal)
     }, options.signal)
-  }
-
-  /**
-   * Sends a frame, or lets it wait for the next opening.
-   *
-   * @throws {MessageError} reason `queue_full`
-   */
-  send(id: string, frame: string): void {
-    this.#lane.accept(id, frame)
-  }
-
-  /** Takes a message back that waits; false when it does not. */
-  withdraw(id: string): boolean {
-    return this.#lane.withdraw(id)
-  }
-
-  /** Takes out what waits, and returns it. */
-  clearQueue(): QueuedMessage[] {
-    return this.#lane.clear()
   }
 
   /** The service asks for a new token; `expired` when it takes the present one no longer. */
@@ -246,13 +232,14 @@ export class Chat {
     // A listener may have left in between.
     if (this.#connection.transport !== transport || this.#isLeaving(transport)) return
     this.#payContextDebt(transport)
-    this.#lane.open(transport)
+    this.#sink?.handleReady(transport)
   }
 
   #announce(transport: Transport): void {
     if (this.#announced === transport || this.#connection.transport !== transport) return
     this.#announced = transport
     this.#endOpening()
+    this.#sink?.handleConnected()
     this.#options.listener.connected()
   }
 
@@ -271,7 +258,7 @@ export class Chat {
 
   /** The transport is gone or about to go. */
   #interrupt(): void {
-    this.#lane.shut()
+    this.#sink?.handleInterrupted()
     this.#token.end()
     this.#endOpening()
   }
@@ -305,8 +292,8 @@ export class Chat {
     } catch {
       // Then the service learns it from the close.
     }
-    const limit = clock.now() + GOODBYE_LIMIT_MS
-    while (transport.bufferedAmount > 0 && clock.now() < limit && this.#connection.transport === transport) {
+    const limit = clock.monotonic() + GOODBYE_LIMIT_MS
+    while (transport.bufferedAmount > 0 && clock.monotonic() < limit && this.#connection.transport === transport) {
       if (signal?.aborted) break
       await sleep(clock, GOODBYE_POLL_MS, signal)
     }

@@ -87,7 +87,7 @@ export class Connection {
     this.#options = options
     this.#wake = new WakeWatch(options.clock, options.page, () => {
       if (this.#state.at !== 'waiting') return
-      this.#wake.takeReturn()
+      this.#wake.consumeReturn()
       this.#attemptNow()
     })
   }
@@ -207,7 +207,7 @@ export class Connection {
   #opened(attempt: Attempt, transport: Transport): void {
     if (!this.#isCurrent(attempt)) return
     this.#options.clock.clearTimeout(attempt.timer)
-    this.#become({ at: 'open', transport, since: this.#options.clock.now() })
+    this.#become({ at: 'open', transport, since: this.#options.clock.monotonic() })
     if (this.transport === transport) this.#options.listener.opened(transport)
     settle(attempt, this.transport === transport ? undefined : closedEarly())
   }
@@ -238,7 +238,7 @@ export class Connection {
   #lost(transport: Transport, { code, reason }: SocketCloseEvent): void {
     const state = this.#state
     if (state.at !== 'open' || state.transport !== transport) return
-    if (this.#options.clock.now() - state.since >= STABLE_AFTER_MS) this.confirm()
+    if (this.#options.clock.monotonic() - state.since >= STABLE_AFTER_MS) this.confirm()
     const sessionRefused = code === CLOSE_CODE.SESSION_UNKNOWN
     const final = isFinalCloseCode(code) || state.leaving === true
     const { listener } = this.#options
@@ -272,7 +272,7 @@ export class Connection {
       return
     }
     // A loss right after the page came back is the page's doing, and no reason to be patient.
-    const delayMs = this.#wake.takeReturn() ? 0 : policy.delayFor(this.#attempts)
+    const delayMs = this.#wake.consumeReturn() ? 0 : policy.delayFor(this.#attempts)
     this.#attempts++
     this.#become({ at: 'waiting', delayMs, cancel: this.#wake.wait(delayMs, () => void this.#attempt(true)) })
     tell()

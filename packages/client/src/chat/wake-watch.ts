@@ -1,24 +1,25 @@
 import type { Clock } from '../platform/clock.ts'
 import type { Page } from '../platform/page.ts'
 
-/** A return counts as the reason of a loss that is noticed this soon after it, in milliseconds. */
+/** A return counts as the cause of a lost connection for this long, in milliseconds. */
 const RECENT_MS = 2_000
 
-/** How often the wall clock is looked at while a wait runs, in milliseconds. */
+/** How often the wall clock is read during a wait, in milliseconds. */
 const LOOK_EVERY_MS = 250
 
-/** Two looks further apart than this, in milliseconds, and the machine has slept or the clock was set. */
+/** With a longer time between two looks, in milliseconds, the machine has slept or its clock was set forward. */
 const JUMP_MS = 2_000
 
 /**
- * Notices that a page came back to life: the network is there again, the page is seen again, or the machine has slept.
- * It owns the moment of the last return. Without a page it notices nothing, and costs nothing.
+ * Notices that a page became active again: the network is back, the page is visible again, or the machine has slept.
+ * It owns the time of the last return. Without a page it does nothing.
  */
 export class WakeWatch {
   readonly #clock: Clock
   readonly #page: Page | undefined
   readonly #onWake: () => void
   #stop: (() => void) | undefined
+  /** On the monotonic clock. */
   #returnedAt = Number.NEGATIVE_INFINITY
 
   constructor(clock: Clock, page: Page | undefined, onWake: () => void) {
@@ -27,10 +28,10 @@ export class WakeWatch {
     this.#onWake = onWake
   }
 
-  /** Listens to the page from now on. */
+  /** Listens to the page until {@link stop}. */
   start(): void {
     this.#stop ??= this.#page?.onReturn(() => {
-      this.#returnedAt = this.#clock.now()
+      this.#returnedAt = this.#clock.monotonic()
       this.#onWake()
     })
   }
@@ -42,38 +43,39 @@ export class WakeWatch {
   }
 
   /**
-   * Whether the page returned a moment ago; true once for each return, so that a service that keeps closing is not
-   * hammered.
+   * Whether the page returned less than two seconds ago. True once for each return, so that a service that keeps closing
+   * does not get an attempt at once each time.
    */
-  takeReturn(): boolean {
-    const recent = this.#clock.now() - this.#returnedAt < RECENT_MS
+  consumeReturn(): boolean {
+    const recent = this.#clock.monotonic() - this.#returnedAt < RECENT_MS
     this.#returnedAt = Number.NEGATIVE_INFINITY
     return recent
   }
 
   /**
-   * Calls back when a delay has passed by the wall clock. On a page it looks every quarter of a second, so that a sleep
-   * is noticed soon after its end: then it calls {@link onWake} instead.
+   * Runs a callback after a delay on the monotonic clock, so that a wall clock that is set back does not lengthen it. On
+   * a page it also reads the wall clock every quarter of a second, which notices a sleep soon after its end; it then
+   * calls `onWake` instead.
    *
-   * @returns the undo
+   * @returns cancels the call
    */
   wait(delayMs: number, callback: () => void): () => void {
-    const due = this.#clock.now() + delayMs
+    const clock = this.#clock
+    const due = clock.monotonic() + delayMs
     let timer: unknown
-    let looked = this.#clock.now()
+    let lookedAt = clock.now()
     const look = () => {
-      const now = this.#clock.now()
-      const jumped = this.#page !== undefined && now - looked > LOOK_EVERY_MS + JUMP_MS
-      looked = now
-      if (jumped) this.#onWake()
-      else if (now >= due) callback()
-      else next()
+      const wallTime = clock.now()
+      const hasSlept = this.#page !== undefined && wallTime - lookedAt > LOOK_EVERY_MS + JUMP_MS
+      lookedAt = wallTime
+      if (hasSlept) this.#onWake()
+      else if (clock.monotonic() >= due) callback()
+      else next(due - clock.monotonic())
     }
-    const next = () => {
-      const left = due - this.#clock.now()
-      timer = this.#clock.setTimeout(look, this.#page ? Math.min(left, LOOK_EVERY_MS) : left)
+    const next = (left: number) => {
+      timer = clock.setTimeout(look, this.#page ? Math.min(left, LOOK_EVERY_MS) : left)
     }
-    next()
-    return () => this.#clock.clearTimeout(timer)
+    next(delayMs)
+    return () => clock.clearTimeout(timer)
   }
 }

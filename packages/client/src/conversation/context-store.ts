@@ -118,6 +118,18 @@ export class ContextStore {
   }
 
   /**
+   * Calls `announce` with the attributes that differ, if any, and merges them. When `announce` throws, nothing is merged.
+   *
+   * @throws {MessageError} reason `invalid` when they cannot be written as JSON
+   */
+  update(attributes: Record<string, unknown>, announce: (changed: ContextAttributes) => void): void {
+    const changed = this.changesOf(attributes)
+    if (Object.keys(changed).length === 0) return
+    announce(changed)
+    this.merge(changed)
+  }
+
+  /**
    * Merges attributes over the stored ones, by name and not deeper.
    *
    * @throws {MessageError} reason `invalid` when they cannot be written as JSON

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { Message } from '../outbox/message.ts'
 import { escalationOf, handOverAddress } from './escalation.ts'
 import { AgentMessageHandler } from './handlers/agent-message-handler.ts'
-import { Message } from './message.ts'
 import type { AgentMessageResult } from './message-handler.ts'
 
 const resultFor = (messageData: Message['messageData']): AgentMessageResult =>

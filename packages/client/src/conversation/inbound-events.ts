@@ -1,6 +1,6 @@
 import type { Emit } from '../events.ts'
+import type { Message } from '../outbox/message.ts'
 import { escalationOf } from './escalation.ts'
-import type { Message } from './message.ts'
 import type { HandlerResult, MessageHandlerResult } from './message-handler.ts'
 
 /** Events that a received message can cause. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { Message } from '../outbox/message.ts'
 import { Inbox } from './inbox.ts'
-import type { Message } from './message.ts'
 import { BaseMessageHandler, type HandlerResult, handled, resultOf } from './message-handler.ts'
 import { MessageProcessor } from './message-processor.ts'
 

@@ -1,6 +1,6 @@
 import { ProtocolError, parseServerMessage } from '@aiagent/protocol'
-import type { Message, ReceivedIn } from './message.ts'
-import { receivedMessage } from './message.ts'
+import type { Message, ReceivedIn } from '../outbox/message.ts'
+import { receivedMessage } from '../outbox/message.ts'
 import type { BaseMessageHandler, HandlerResult } from './message-handler.ts'
 import type { MessageProcessor } from './message-processor.ts'
 

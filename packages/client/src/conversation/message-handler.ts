@@ -1,6 +1,6 @@
 import { type ContextValidationIssue, type EscalationData, type MessageData, PERSONA, ROLE } from '@aiagent/protocol'
+import type { Message } from '../outbox/message.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
-import type { Message } from './message.ts'
 
 /** Who speaks, or is spoken to. */
 export interface Party {

@@ -1,5 +1,5 @@
 import { type FeedbackRating, isJsonObject, PERSONA, ROLE } from '@aiagent/protocol'
-import type { Message, MessageObject } from './message.ts'
+import type { Message, MessageObject } from '../outbox/message.ts'
 
 /** What every helper takes beside its own part. */
 export interface MessageHelperParams {

@@ -1,3 +1,4 @@
+import type { Message } from '../outbox/message.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
 import { AgentMessageHandler } from './handlers/agent-message-handler.ts'
 import { ChatHistoryHandler } from './handlers/chat-history-handler.ts'
@@ -5,7 +6,6 @@ import { ContextValidationHandler } from './handlers/context-validation-handler.
 import { ErrorMessageHandler } from './handlers/error-message-handler.ts'
 import { HeartbeatHandler } from './handlers/heartbeat-handler.ts'
 import { TokenRefreshHandler, type TokenRefreshHandlerOptions } from './handlers/token-refresh-handler.ts'
-import type { Message } from './message.ts'
 import type { BaseMessageHandler, HandlerResult } from './message-handler.ts'
 
 /** Which handler gets a message: the first, in order, that says yes. */

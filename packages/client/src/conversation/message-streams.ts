@@ -1,5 +1,5 @@
 import { PERSONA } from '@aiagent/protocol'
-import type { Message } from './message.ts'
+import type { Message } from '../outbox/message.ts'
 
 /** The iterators over what the agent says. It owns them while they are open. */
 export class MessageStreams {

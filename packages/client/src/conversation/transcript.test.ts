@@ -1,7 +1,7 @@
 import { collectGarbage } from '@aiagent/test-support/collect-garbage'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Message } from './message.ts'
+import { Message } from '../outbox/message.ts'
 import { Transcript, type TranscriptConfig, type TranscriptEntry, type TranscriptOptions } from './transcript.ts'
 
 const NOW = 1000

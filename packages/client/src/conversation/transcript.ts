@@ -1,6 +1,6 @@
 import type { MessageData } from '@aiagent/protocol'
 import { ROLE } from '@aiagent/protocol'
-import type { Message } from './message.ts'
+import type { Message } from '../outbox/message.ts'
 
 /** Kinds of messages that `includeMessageTypes` can name. */
 export type TranscriptMessageType =

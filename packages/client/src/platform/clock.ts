@@ -1,14 +1,17 @@
-/** What the library needs of time. Tests bring a clock that they move by hand. */
+/** Time and timers. Tests pass a clock that they move by hand. */
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Wall clock, in milliseconds since the epoch. For timestamps and the expiry of tokens only: it may be set back. */
   now(): number
+  /** Milliseconds since some fixed moment. Never goes back, so waits and time limits are measured by it. */
+  monotonic(): number
   /**
-   * Runs a callback once, after a delay in milliseconds.
+   * Runs a callback once, after a delay in milliseconds. A delay above 2^31-1 counts as that, the longest that timers
+   * of the platform keep.
    *
    * A `background` timer does not keep a Node process alive.
    */
   setTimeout(callback: () => void, delayMs: number, options?: { background?: boolean }): unknown
-  /** Takes back what {@link setTimeout} answered with. Does nothing for a timer that has fired. */
+  /** Cancels a timer by the handle from {@link setTimeout}. Does nothing for a timer that has fired. */
   clearTimeout(handle: unknown): void
 }
 
@@ -26,7 +29,7 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
   })
 }
 
-/** Longest single timer: timers of the platform overflow above 2^31-1 ms, and a sleeping laptop stops them all. */
+/** Longest single timer, because a sleeping laptop stops all timers. */
 const LONGEST_STEP_MS = 60_000
 
 /**

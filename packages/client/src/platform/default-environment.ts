@@ -3,6 +3,9 @@ import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 import type { Environment, StorageLike } from './environment.ts'
 import { browserPage } from './page.ts'
 
+/** Longest delay that timers of JavaScript engines keep. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
 /** One for all agents of the process, as a tab's storage would be. Made with the first environment. */
 let processMemory: MemoryCacheAdapter | undefined
 
@@ -25,8 +28,10 @@ function readPlatform(): Environment {
     WebSocket: WebSocketImplementation,
     clock: {
       now: () => Date.now(),
+      monotonic: () => globalThis.performance.now(),
       setTimeout(callback, delayMs, options) {
-        const handle: unknown = globalThis.setTimeout(callback, delayMs)
+        // A longer delay would overflow, and the timer would fire at once.
+        const handle: unknown = globalThis.setTimeout(callback, Math.min(delayMs, LONGEST_TIMER_MS))
         // Only Node and its relatives return an object; browsers return a number and have no process to keep alive.
         if (options?.background) (handle as { unref?: () => void }).unref?.()
         return handle

@@ -94,7 +94,7 @@ describe('the platform', () => {
   })
 
   it('Clock: tells the time, and calls back', () => {
-    const clock = { now: () => 0, setTimeout: () => 1, clearTimeout() {} }
+    const clock = { now: () => 0, monotonic: () => 0, setTimeout: () => 1, clearTimeout() {} }
     assertType<Clock>(clock)
     // @ts-expect-error the time is a number of milliseconds
     assertType<Clock>({ ...clock, now: () => new Date(0) })

@@ -1,7 +1,7 @@
 import { parseServerMessage } from '@aiagent/protocol'
 import { describe, expect, it } from 'vitest'
-import { Message, receivedMessage } from '../conversation/message.ts'
 import type { TranscriptEntry } from '../conversation/transcript.ts'
+import { Message, receivedMessage } from '../outbox/message.ts'
 import { EarlierMessages } from './history-merge.ts'
 
 const NOW = 1_000_000

@@ -1,6 +1,6 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
-import type { Message, ReceivedIn } from '../conversation/message.ts'
 import type { TranscriptEntry } from '../conversation/transcript.ts'
+import type { Message, ReceivedIn } from '../outbox/message.ts'
 
 /** A message of an earlier page. */
 export interface EarlierMessage {

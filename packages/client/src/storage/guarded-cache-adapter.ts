@@ -68,7 +68,7 @@ export class GuardedCacheAdapter implements CacheAdapter {
   }
 
   get #rests(): boolean {
-    return this.#clock.now() < this.#restsUntil
+    return this.#clock.monotonic() < this.#restsUntil
   }
 
   /** What the store answers, as `read` understands it; at once where the store answers at once. */
@@ -85,7 +85,7 @@ export class GuardedCacheAdapter implements CacheAdapter {
     try {
       return read(await withTimeLimit(this.#clock, LIMIT_MS, undefined, () => Promise.resolve(answer)))
     } catch (error) {
-      if (error instanceof TimeLimitError) this.#restsUntil = this.#clock.now() + REST_MS
+      if (error instanceof TimeLimitError) this.#restsUntil = this.#clock.monotonic() + REST_MS
       return this.#failed(error, read)
     }
   }

@@ -118,11 +118,11 @@ async function untilRegistered(
   script: ConnectorScript,
   signal: AbortSignal,
 ): Promise<PlatformComponentService> {
-  const end = clock.now() + REGISTRATION_LIMIT_MS
+  const end = clock.monotonic() + REGISTRATION_LIMIT_MS
   for (;;) {
     const registered: unknown = Reflect.get(globals, COMPONENT_NAME)
     if (isPlatformComponent(registered)) return registered
-    if (clock.now() >= end)
+    if (clock.monotonic() >= end)
       throw failure(script, `has registered no component as the global \`${COMPONENT_NAME}\` with \`initPlatform()\``)
     await sleep(clock, LOOK_EVERY_MS, signal)
     signal.throwIfAborted()

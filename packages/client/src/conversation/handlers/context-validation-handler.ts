@@ -1,5 +1,5 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
-import type { Message } from '../message.ts'
+import type { Message } from '../../outbox/message.ts'
 import { BaseMessageHandler, type ContextValidationResult, dataOf, handled, resultOf } from '../message-handler.ts'
 
 /** Attributes of the context that the service refused. The session goes on (WS-06). */

@@ -1,5 +1,5 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
-import type { Message } from '../message.ts'
+import type { Message } from '../../outbox/message.ts'
 import { BaseMessageHandler, dataOf, errorCodeOf, resultOf, type TokenRefreshResult } from '../message-handler.ts'
 
 /** Whom a {@link TokenRefreshHandler} tells. */

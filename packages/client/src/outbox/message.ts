@@ -7,6 +7,7 @@ import {
   type ServerMessage,
 } from '@aiagent/protocol'
 import { MessageError } from '../errors.ts'
+import type { Clock } from '../platform/clock.ts'
 
 /** A message as plain data: what the helpers return and `send()` takes. */
 export interface MessageObject {
@@ -16,15 +17,15 @@ export interface MessageObject {
   role?: string
   content?: string | undefined
   messageData?: MessageData | undefined
-  /** The sender's id for it. Local: it does not go over the wire. */
+  /** The sender's id. Local: it is not sent. */
   messageId?: string | undefined
   from?: string | undefined
   to?: string | undefined
 }
 
-/** What a message carries beside persona, role and content. */
+/** Fields of a message beside persona, role and content. */
 export interface MessageOptions {
-  /** The service's id for a message that came, the sender's own for one that goes. */
+  /** The service's id of a received message, the sender's id of an outbound one. */
   messageId?: string | undefined
   messageData?: MessageData | undefined
   /** Milliseconds since the epoch. */
@@ -41,7 +42,7 @@ export class Message {
   readonly role: string
   readonly content: string | undefined
   readonly messageData: MessageData | undefined
-  /** The service's id for a message that came, the sender's own for one that goes. */
+  /** The service's id of a received message, the sender's id of an outbound one. */
   readonly messageId: string | undefined
   /** Milliseconds since the epoch. */
   readonly timestamp: number | undefined
@@ -64,9 +65,9 @@ export class Message {
   }
 
   /**
-   * Reads a frame's text, or takes a parsed one.
+   * Creates a message from the text of a frame, or from a parsed frame.
    *
-   * @throws {MessageError} reason `invalid` when it is no message
+   * @throws {MessageError} reason `invalid` when it is not a message
    */
   static fromJSON(json: string | MessageObject, options: MessageOptions = {}): Message {
     let data: unknown = json
@@ -87,9 +88,9 @@ export class Message {
   }
 
   /**
-   * Checks that it can be sent.
+   * Checks that the message can be sent.
    *
-   * @throws {MessageError} reason `invalid`, naming what is wrong
+   * @throws {MessageError} reason `invalid`, naming the problem
    */
   validate(): void {
     const wrong =
@@ -106,8 +107,7 @@ export class Message {
   }
 
   /**
-   * The frame that goes over the wire: persona, role, and what is there of content and messageData. Empty content is
-   * left out.
+   * The text of the frame: persona, role, and content and messageData where present. Empty content is left out.
    *
    * @throws {MessageError} reason `encoding_failed` when messageData cannot be written as JSON
    */
@@ -124,7 +124,7 @@ export class Message {
       )
     } catch (cause) {
       throw new MessageError(
-        'The message cannot be written as JSON: its messageData holds a circle or a BigInt.',
+        'The message cannot be written as JSON: its messageData contains a circular reference or a BigInt.',
         'encoding_failed',
         {
           cause,
@@ -134,7 +134,7 @@ export class Message {
     }
   }
 
-  /** Whether the service sent it: persona agent, system or metadata; else any message with an id of the service. */
+  /** Whether the service sent it: persona agent, system or metadata, or any message with an id. */
   isIncoming(): boolean {
     return (
       this.persona === PERSONA.AGENT ||
@@ -144,7 +144,7 @@ export class Message {
     )
   }
 
-  /** Whether this side sent it: persona customer, or a system message with a sender and no id. */
+  /** Whether the client sent it: persona customer, or a system message with a sender and without an id. */
   isOutgoing(): boolean {
     return (
       this.persona === PERSONA.CUSTOMER ||
@@ -159,23 +159,64 @@ export class Message {
   }
 }
 
-/** Where a received message belongs, and when it came, where that is known. */
+/** Origin of a received message: where it came from, and when, where that is known. */
 export interface ReceivedIn {
-  timestamp: number | undefined
-  from: string
-  agentId: string | undefined
-  sessionId: string | undefined
+  readonly timestamp: number | undefined
+  readonly from: string
+  readonly agentId: string | undefined
+  readonly sessionId: string | undefined
 }
 
-/** The message of a frame that arrived. Missing content reads as empty, a missing timestamp as the time of receipt. */
-export function receivedMessage(frame: ServerMessage, place: ReceivedIn): Message {
+/**
+ * Session, agent and time defaults of new messages, read when a message is made.
+ *
+ * A class, because accessors of an object literal cost every agent half a kilobyte.
+ */
+export class MessageOrigin implements ReceivedIn {
+  readonly #agentId: () => string
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #agent: { readonly agentName: string }
+  readonly #session: { readonly id: string | undefined }
+
+  constructor(
+    clock: Pick<Clock, 'now'>,
+    agent: { readonly agentName: string },
+    session: { readonly id: string | undefined },
+    agentId: () => string,
+  ) {
+    this.#clock = clock
+    this.#agent = agent
+    this.#session = session
+    this.#agentId = agentId
+  }
+
+  get agentId(): string {
+    return this.#agentId()
+  }
+
+  get timestamp(): number {
+    return this.#clock.now()
+  }
+
+  /** Name of the agent: sender of received messages, recipient of sent ones. Empty until it is known. */
+  get from(): string {
+    return this.#agent.agentName
+  }
+
+  get sessionId(): string | undefined {
+    return this.#session.id
+  }
+}
+
+/** The message of a received frame. Missing content reads as empty, a missing timestamp as the time of receipt. */
+export function receivedMessage(frame: ServerMessage, origin: ReceivedIn): Message {
   return new Message(frame.persona, frame.role, frame.content ?? '', {
     messageId: frame.messageId ?? undefined,
     messageData: (frame.messageData ?? undefined) as MessageData | undefined,
-    timestamp: frame.timestamp ?? place.timestamp,
-    from: place.from,
+    timestamp: frame.timestamp ?? origin.timestamp,
+    from: origin.from,
     to: PERSONA.CUSTOMER,
-    agentId: place.agentId,
-    sessionId: place.sessionId,
+    agentId: origin.agentId,
+    sessionId: origin.sessionId,
   })
 }

@@ -49,7 +49,7 @@ describe('messages', () => {
 
   it('Persona, Role: the known ones', () => {
     assertType<Persona>(PERSONA.CUSTOMER)
-    // @ts-expect-error a role is no persona
+    // @ts-expect-error a role is not a persona
     assertType<Persona>(ROLE.HUMAN)
     assertType<Role>(ROLE.GRACEFUL_DISCONNECT)
     // @ts-expect-error the wire writes blanks
@@ -124,7 +124,7 @@ describe('what the helpers take', () => {
 
   it('TokenMessageParams: a token', () => {
     assertType<TokenMessageParams>({ token: 'secret' })
-    // @ts-expect-error null is no token
+    // @ts-expect-error null is not a token
     assertType<TokenMessageParams>({ token: null })
   })
 })

@@ -24,7 +24,7 @@ const step = fc.oneof(
 
 const roleOf = (frame: string): unknown => JSON.parse(frame).role
 
-describe('Chat', () => {
+describe('Outbox over a chat', () => {
   it('loses, repeats and reorders no message, tokens come first and the goodbye last, whatever happens', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 45, size: 'max' }), fc.boolean(), async (steps, needsToken) => {
@@ -34,7 +34,7 @@ describe('Chat', () => {
           requests.push(request)
           return request.promise
         }
-        const { chat, clock, liveSockets, told } = setUpChat({
+        const { chat, outbox, clock, liveSockets, told } = setUpChat({
           ...(needsToken && { token: { getToken: ask, refresh: ask } }),
         })
         const promises: Array<{ seen: ReturnType<typeof watch>; controller: AbortController | undefined }> = []
@@ -45,7 +45,7 @@ describe('Chat', () => {
           const socket = FakeWebSocket.made.at(-1)
           switch (each.kind) {
             case 'send':
-              for (let i = 0; i < each.count; i++) chat.send(String(made), JSON.stringify({ role: 'human', n: made++ }))
+              for (let i = 0; i < each.count; i++) outbox.send(String(made++))
               break
             case 'connect': {
               const controller = each.abortable ? new AbortController() : undefined
@@ -111,9 +111,9 @@ describe('Chat', () => {
         FakeWebSocket.last.accept()
         for (const request of requests) request.resolve(newToken())
         await clock.advance(1_000)
-        expect([connecting.outcome, chat.queueSize]).toEqual(['done', 0])
+        expect([connecting.outcome, outbox.size]).toEqual(['done', 0])
         const sent = FakeWebSocket.made.flatMap(socket => socket.sent)
-        expect(sent.filter(frame => roleOf(frame) === 'human').map(frame => JSON.parse(frame).n)).toEqual(
+        expect(sent.filter(frame => roleOf(frame) === 'human').map(frame => Number(JSON.parse(frame).content))).toEqual(
           Array.from({ length: made }, (_, n) => n),
         )
         for (const socket of FakeWebSocket.made) {

@@ -1,0 +1,119 @@
+import { PERSONA, ROLE } from '@aiagent/protocol'
+import { MessageError } from '../errors.ts'
+import { Message, type MessageObject, type MessageOrigin } from './message.ts'
+
+/*
+ * From the argument of `send()` to a message that can be written: normalise, validate, mask, encode. Nothing here keeps
+ * state or does anything but return a value.
+ */
+
+/** Options of `send()`. */
+export interface SendOptions {
+  /** Id of the message. @default its `messageId`, else a new UUID */
+  id?: string
+  /** Sender, for the transcript. @default 'customer' */
+  from?: string
+  /** Recipient, for the transcript. @default the agent's name */
+  to?: string
+}
+
+/** Defaults of a new message. */
+export interface ComposeDefaults {
+  readonly clock: { now(): number }
+  newId(): string
+}
+
+/**
+ * The message for an argument of `send()`.
+ *
+ * @param origin agent and session of the message; undefined while they are not known
+ * @throws {MessageError} reason `invalid`
+ */
+export function composeMessage(
+  data: string | MessageObject | Message,
+  options: SendOptions,
+  { clock, newId }: ComposeDefaults,
+  origin: MessageOrigin | undefined,
+): Message {
+  const given: Partial<Message> = typeof data === 'string' ? { content: data } : (data as Partial<Message>)
+  if (typeof given !== 'object' || given === null || Array.isArray(given))
+    throw new MessageError('send() takes text, a Message, or an object with persona, role and content.', 'invalid')
+  const message = new Message(given.persona ?? PERSONA.CUSTOMER, given.role ?? ROLE.HUMAN, given.content, {
+    // An empty id counts as none.
+    messageId: options.id || given.messageId || newId(),
+    messageData: given.messageData,
+    timestamp: given.timestamp ?? clock.now(),
+    from: options.from ?? given.from ?? PERSONA.CUSTOMER,
+    to: options.to ?? given.to ?? origin?.from,
+    agentId: origin?.agentId,
+    sessionId: origin?.sessionId,
+  })
+  message.validate()
+  return message
+}
+
+/** A held message with the agent and the session that are known now. */
+export function addressMessage(message: Message, { from, agentId, sessionId }: MessageOrigin): Message {
+  return message.clone({ to: message.to ?? from, agentId, sessionId })
+}
+
+/**
+ * The message with its user text masked (FLOW-19).
+ *
+ * @throws {MessageError} reason `masking_unavailable`
+ */
+export function maskMessage(message: Message, mask: (content: string, messageId: string) => string): Message {
+  const { content } = message
+  if (!isUserMessage(message) || !content) return message
+  const masked = mask(content, message.messageId as string)
+  return masked === content ? message : message.clone({ content: masked })
+}
+
+/** Whether the user wrote it. */
+export function isUserMessage({ persona, role }: Message): boolean {
+  return persona === PERSONA.CUSTOMER && role === ROLE.HUMAN
+}
+
+/** The message with the data of its frame, so that a later change of the caller's object has no effect. */
+export function detachMessage(message: Message, frame: string): Message {
+  return message.messageData
+    ? message.clone({ messageData: (JSON.parse(frame) as MessageObject).messageData })
+    : message
+}
+
+/** The service may refuse larger frames; its limit is not known (PROTOCOL.md, "Chat WebSocket"). */
+const LARGE_BYTES = 64 * 1024
+
+/** A UTF-16 unit takes at most three bytes of UTF-8, so a short frame needs no counting. */
+const MAX_BYTES_PER_UNIT = 3
+
+/** Size of a frame in bytes when it is above 64 KiB, else undefined. */
+export function largeFrameBytes(frame: string): number | undefined {
+  if (frame.length * MAX_BYTES_PER_UNIT <= LARGE_BYTES) return undefined
+  const bytes = new TextEncoder().encode(frame).length
+  return bytes > LARGE_BYTES ? bytes : undefined
+}
+
+/** Ids made from one random UUID. */
+const IDS_PER_UUID = 0x10000
+
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
+/**
+ * Creates ids for messages: UUIDs of which 65,536 in a row share all but the last four digits, because a random UUID for
+ * each costs half as much as encoding a short message. They are unique, not secret: an id names a message to the host
+ * that sent it and does not leave the client.
+ */
+export function createMessageIds(randomUUID: () => string): () => string {
+  let head = ''
+  let next = IDS_PER_UUID
+  return () => {
+    if (next === IDS_PER_UUID) {
+      head = randomUUID().slice(0, -4)
+      next = 0
+    }
+    const id = `${head}${HEX[next >> 8]}${HEX[next & 0xff]}`
+    next++
+    return id
+  }
+}

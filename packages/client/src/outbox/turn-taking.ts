@@ -1,0 +1,326 @@
+import { isJsonObject, PERSONA, parseServerMessage, ROLE } from '@aiagent/protocol'
+import { abortedError, MessageError, type SDKError } from '../errors.ts'
+import type { Clock } from '../platform/clock.ts'
+import { isUserMessage } from './compose.ts'
+import { type Message, type ReceivedIn, receivedMessage } from './message.ts'
+import type { OutboxEntry } from './outbox.ts'
+
+/*
+ * Turn-taking of `ask()`: a policy over entries of the outbox. It owns the question whose turn it is, and the pace of the
+ * agent's messages.
+ *
+ *   free ── start() ──► unsent ── written ──► open ── first message of the agent ──► answered
+ *    ▲                                         │ ▲
+ *    │                            reconnected  ▼ │ its history holds the question
+ *    │                                     unverified ── its history holds the answer ──► answered
+ *    └── pause over ── ended: error frame, closed, timeout, aborted, not in the history
+ *
+ * The wire does not say which question an answer belongs to. So one question is out at a time, and the next one follows
+ * when the agent has been silent for a pause that adapts to the gaps between its messages.
+ */
+
+/** Options of `ask()`. */
+export interface AskOptions {
+  /** Gives up the question: the promise rejects with code ABORTED, and the next question takes its turn. */
+  signal?: AbortSignal
+  /**
+   * Longest wait for the answer, in milliseconds, from the call on. It includes earlier questions and the connection.
+   * `Infinity` sets no limit.
+   *
+   * @default 120_000
+   */
+  timeoutMs?: number
+}
+
+/** Where the answer to a question goes. */
+export interface Reply {
+  resolve(answer: Message): void
+  reject(error: unknown): void
+}
+
+/** An entry of `ask()`. */
+export interface Question extends OutboxEntry {
+  reply: Reply
+}
+
+/** Slow agents answer within a minute; the caller must not wait for ever. */
+const ANSWER_LIMIT_MS = 120_000
+
+/** Shortest silence of the agent before the next question, in milliseconds. */
+export const MIN_PAUSE_MS = 50
+
+/** Longest silence required before the next question, in milliseconds. */
+export const MAX_PAUSE_MS = 2_000
+
+/** The pause is the longest recent gap times this, because gaps vary. */
+const PAUSE_PER_GAP = 1.5
+
+/** How many gaps between messages the pause is derived from. */
+const REMEMBERED_GAPS = 8
+
+/** How long the service may take to send the history after a reconnect, in milliseconds. */
+export const HISTORY_LIMIT_MS = 5_000
+
+/** How long a question may wait for the agent or the connection before the log warns, in milliseconds. */
+export const WARN_AFTER_MS = 3_000
+
+/** State of the question whose turn it is. */
+type Turn =
+  | { readonly at: 'unsent'; readonly question: Question }
+  | { readonly at: 'open'; readonly question: Question; readonly sessionId: string | undefined }
+  | {
+      /** The connection was lost and replaced after the question was written. */
+      readonly at: 'unverified'
+      readonly question: Question
+      readonly sessionId: string | undefined
+      readonly timer: unknown
+      /** Another user message was written since the reconnect: a new message of the agent may answer either. */
+      isAmbiguous: boolean
+      /** The service has sent no history in time. */
+      isOverdue: boolean
+    }
+
+export interface TurnTakingOptions {
+  readonly clock: Clock
+  /** Session, agent and time of messages in a history. */
+  readonly origin: ReceivedIn
+  /** A question may be able to start: the previous one ended, or the pause is over. */
+  onFree(): void
+}
+
+export class TurnTaking {
+  readonly #options: TurnTakingOptions
+  #turn: Turn | undefined
+  /** Time of the agent's last message, on the monotonic clock. */
+  #spokeAt: number | undefined
+  /** Whether a user message was written since then. */
+  #hasWritten = true
+  /** The last message of the agent: in a history, what comes after it is new. */
+  #lastHeard: Message | undefined
+  #gaps: number[] | undefined
+  #pauseTimer: unknown
+
+  constructor(options: TurnTakingOptions) {
+    this.#options = options
+  }
+
+  /** The question whose turn it is. */
+  get current(): Question | undefined {
+    return this.#turn?.question
+  }
+
+  /** How long the agent must be silent before the next question, in milliseconds. */
+  get pauseMs(): number {
+    return Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, PAUSE_PER_GAP * Math.max(0, ...(this.#gaps ?? []))))
+  }
+
+  /** Whether the next question may start. When only the pause is missing, `onFree` is called at its end. */
+  canStart(): boolean {
+    const { clock, onFree } = this.#options
+    const turn = this.#turn
+    if (turn?.at === 'unverified' && turn.isOverdue)
+      this.#fail('The connection was lost before an answer came, and the service has not sent a history since.')
+    if (this.#turn) return false
+    clock.clearTimeout(this.#pauseTimer)
+    const missingMs = this.#spokeAt === undefined ? 0 : this.#spokeAt + this.pauseMs - clock.monotonic()
+    if (missingMs <= 0) return true
+    this.#pauseTimer = clock.setTimeout(onFree, missingMs)
+    return false
+  }
+
+  /** Gives a question its turn. */
+  start(question: Question): void {
+    this.#turn = { at: 'unsent', question }
+  }
+
+  /** Ends the turn of a question, if it has the turn. Returns whether it had. */
+  end(question: OutboxEntry): boolean {
+    const turn = this.#turn
+    if (!turn || turn.question !== question) return false
+    if (turn.at === 'unverified') this.#options.clock.clearTimeout(turn.timer)
+    this.#turn = undefined
+    return true
+  }
+
+  /** An entry has been written to the socket. */
+  handleWritten(entry: OutboxEntry): void {
+    const turn = this.#turn
+    if (turn?.question === entry) {
+      this.#hasWritten = true
+      this.#turn = { at: 'open', question: turn.question, sessionId: this.#options.origin.sessionId }
+    } else if (isUserMessage(entry.message)) {
+      this.#hasWritten = true
+      if (turn?.at === 'unverified') turn.isAmbiguous = true
+    }
+  }
+
+  /** A message has arrived: an answer, or an error, which is taken to concern the last question. */
+  handleMessage(message: Message): void {
+    const turn = this.#turn
+    if (message.persona === PERSONA.AGENT) {
+      this.#noteSpoken(message)
+      if (!turn || turn.at === 'unsent') return
+      if (turn.at === 'unverified' && turn.isAmbiguous)
+        this.#fail('The connection was lost before an answer came, and a later answer may belong to another message.')
+      else this.#settle(({ reply }) => reply.resolve(message))
+    } else if (turn && turn.at !== 'unsent' && message.persona === PERSONA.METADATA && message.role === ROLE.ERROR)
+      this.#fail(`The service reports an error: ${message.content || 'it gives no reason'}`, 'refused')
+  }
+
+  /** The chat is open. An answer can still come, unless the session is another one. */
+  handleConnected(): void {
+    const turn = this.#turn
+    if (!turn || turn.at === 'unsent') return
+    const { clock, origin, onFree } = this.#options
+    const { question, sessionId } = turn
+    if (sessionId !== origin.sessionId) return this.#fail('The session ended before an answer came.')
+    if (turn.at === 'unverified') clock.clearTimeout(turn.timer)
+    const timer = clock.setTimeout(() => {
+      unverified.isOverdue = true
+      onFree()
+    }, HISTORY_LIMIT_MS)
+    const unverified: Turn & { at: 'unverified' } = {
+      at: 'unverified',
+      question,
+      sessionId,
+      timer,
+      isAmbiguous: false,
+      isOverdue: false,
+    }
+    this.#turn = unverified
+  }
+
+  /**
+   * The service has sent the history of the session. It decides a question that was open when the connection was lost:
+   * its answer is there, or the question at least, or not even that.
+   */
+  handleHistory(history: readonly unknown[]): void {
+    const turn = this.#turn
+    if (turn?.at !== 'unverified') return
+    const { clock, origin } = this.#options
+    const messages = history.flatMap(element => readHistoryElement(element, origin) ?? [])
+    const { message } = turn.question
+    const known = messages.findLastIndex(each => isSameMessage(each, this.#lastHeard))
+    const asked = messages.findLastIndex(
+      (each, index) => index > known && isUserMessage(each) && each.content === message.content,
+    )
+    // A history without the user's own messages proves nothing.
+    if (asked < 0 && !messages.some(isUserMessage)) return
+    if (asked < 0) return this.#fail('The connection was lost before the question reached the service.')
+    const answer = messages.slice(asked).find(({ persona }) => persona === PERSONA.AGENT)
+    if (answer) {
+      this.#lastHeard = answer
+      return this.#settle(({ reply }) => reply.resolve(answer))
+    }
+    clock.clearTimeout(turn.timer)
+    this.#turn = { at: 'open', question: turn.question, sessionId: turn.sessionId }
+  }
+
+  /** Nothing is timed any more. */
+  destroy(): void {
+    this.#options.clock.clearTimeout(this.#pauseTimer)
+    const { current } = this
+    if (current) this.end(current)
+  }
+
+  #fail(text: string, reason: 'refused' | 'closed' = 'closed'): void {
+    this.#settle(({ id, reply }) => reply.reject(new MessageError(text, reason, { messageId: id })))
+  }
+
+  #settle(settle: (question: Question) => void): void {
+    const question = this.current
+    if (!question) return
+    this.end(question)
+    settle(question)
+    this.#options.onFree()
+  }
+
+  /** Measures the gap to the agent's previous message, unless the user wrote in between: then it is the agent's latency. */
+  #noteSpoken(message: Message): void {
+    const now = this.#options.clock.monotonic()
+    const gap = this.#spokeAt === undefined || this.#hasWritten ? MAX_PAUSE_MS : now - this.#spokeAt
+    if (gap < MAX_PAUSE_MS) {
+      this.#gaps ??= []
+      this.#gaps.push(gap)
+      if (this.#gaps.length > REMEMBERED_GAPS) this.#gaps.shift()
+    }
+    this.#spokeAt = now
+    this.#hasWritten = false
+    this.#lastHeard = message
+  }
+}
+
+/**
+ * Gives an entry a reply, and ends its wait with a timeout or an abort signal.
+ *
+ */
+export async function askWith(
+  entry: OutboxEntry,
+  { signal, timeoutMs = ANSWER_LIMIT_MS }: AskOptions,
+  clock: Clock,
+  { send, giveUp, isOffline, whyWaiting, warn }: AskSteps,
+): Promise<Message> {
+  const { id } = entry
+  const timers: unknown[] = []
+  let abort = () => {}
+  try {
+    return await new Promise<Message>((resolve, reject) => {
+      const question: Question = Object.assign(entry, { reply: { resolve, reject } })
+      const end = (error: SDKError) => (giveUp(question), reject(error))
+      abort = () => end(abortedError('ask()', signal as AbortSignal))
+      signal?.addEventListener('abort', abort)
+      if (timeoutMs !== Infinity)
+        timers.push(clock.setTimeout(() => end(noAnswer(id, timeoutMs, whyWaiting(question))), timeoutMs))
+      if (isOffline())
+        timers.push(
+          clock.setTimeout(() => {
+            if (isOffline()) warn(`ask() is waiting: ${whyWaiting(question)}.`, { messageId: id })
+          }, WARN_AFTER_MS),
+        )
+      send(question)
+    })
+  } finally {
+    for (const timer of timers) clock.clearTimeout(timer)
+    signal?.removeEventListener('abort', abort)
+  }
+}
+
+/** The outbox, as {@link askWith} uses it. */
+export interface AskSteps {
+  /** Puts the entry into the outbox. */
+  send(question: Question): void
+  /** Takes the entry out of the outbox. */
+  giveUp(question: Question): void
+  /** Whether nothing can be sent: the agent is not ready, or the chat is not connected. */
+  isOffline(): boolean
+  /** What the entry waits for, for the messages to the developer. */
+  whyWaiting(entry: OutboxEntry): string | undefined
+  warn(text: string, details: Record<string, unknown>): void
+}
+
+/** @throws {MessageError} reason `invalid` */
+export function validateQuestion(text: unknown, { timeoutMs = ANSWER_LIMIT_MS }: AskOptions): void {
+  if (typeof text !== 'string') throw new MessageError('ask() takes text.', 'invalid')
+  if (!(timeoutMs > 0)) throw new MessageError('timeoutMs must be a number of milliseconds above zero.', 'invalid')
+}
+
+function noAnswer(messageId: string, timeoutMs: number, whyWaiting = 'the agent has not answered'): MessageError {
+  return new MessageError(`No answer came within ${timeoutMs / 1000} s: ${whyWaiting}.`, 'timeout', { messageId })
+}
+
+/** A message of a history; undefined for an element that cannot be read. */
+function readHistoryElement(element: unknown, origin: ReceivedIn): Message | undefined {
+  if (!isJsonObject(element)) return undefined
+  try {
+    return receivedMessage(parseServerMessage(JSON.stringify(element)), origin)
+  } catch {
+    return undefined
+  }
+}
+
+/** Ids first, else author, content and time. */
+function isSameMessage(message: Message, other: Message | undefined): boolean {
+  if (!other) return false
+  if (message.messageId !== undefined && other.messageId !== undefined) return message.messageId === other.messageId
+  return message.persona === other.persona && message.content === other.content && message.timestamp === other.timestamp
+}

@@ -1,0 +1,135 @@
+import { ManualClock } from '@aiagent/test-support'
+import type { ConnectionState } from '../src/chat/connection-state.ts'
+import type { Transport } from '../src/chat/transport.ts'
+import type { SDKError } from '../src/errors.ts'
+import { type Message, MessageOrigin } from '../src/outbox/message.ts'
+import { Outbox } from '../src/outbox/outbox.ts'
+import type { FakePage } from './fake-page.ts'
+
+export interface OutboxSetUp {
+  maxQueueSize?: number
+  isReady?: boolean
+  page?: FakePage
+  mask?: (content: string) => string
+}
+
+/** A socket in memory. */
+export class FakeTransport implements Transport {
+  readonly sent: string[] = []
+  bufferedAmount = 0
+  isBroken = false
+  afterSend: () => unknown = () => {}
+
+  /** The contents of the written frames, in order. */
+  get contents(): unknown[] {
+    return this.sent.map(frame => (JSON.parse(frame) as { content?: unknown }).content)
+  }
+
+  send(text: string): void {
+    if (this.isBroken) throw new Error('The socket is not open.')
+    this.sent.push(text)
+    this.afterSend()
+  }
+
+  close(): void {}
+}
+
+/** An outbox over a chat that the test opens and closes, and a clock that stands still. */
+export function setUpOutbox({ maxQueueSize = 1_000, isReady = true, page, mask = text => text }: OutboxSetUp = {}) {
+  const clock = new ManualClock()
+  const state = { isReady, sessionId: 's1', chat: 'IDLE' as ConnectionState }
+  const accepted: Message[] = []
+  const flushed: number[] = []
+  const failures: SDKError[] = []
+  const warnings: [text: string, details: Record<string, unknown>][] = []
+  const masked: [content: string, messageId: string][] = []
+  const on: { accepted?: (message: Message) => void; flushed?: () => void } = {}
+  let ids = 0
+  const outbox = new Outbox({
+    clock,
+    page,
+    maxQueueSize,
+    chat: {
+      get state() {
+        return state.chat
+      },
+      setMessageSink() {},
+    },
+    origin: new MessageOrigin(
+      clock,
+      { agentName: 'Help Centre' },
+      {
+        get id() {
+          return state.sessionId
+        },
+      },
+      () => 'help',
+    ),
+    newId: () => `id-${ids++}`,
+    isReady: () => state.isReady,
+    mask: (content, messageId) => {
+      masked.push([content, messageId])
+      return mask(content)
+    },
+    listener: {
+      accepted: message => {
+        accepted.push(message)
+        on.accepted?.(message)
+      },
+      flushed: count => {
+        flushed.push(count)
+        on.flushed?.()
+      },
+      failed: error => failures.push(error),
+      warn: (text, details) => warnings.push([text, details]),
+    },
+  })
+  /** Opens the chat on a transport, as the chat does. */
+  const connect = (transport = new FakeTransport()) => {
+    state.chat = 'CONNECTED'
+    outbox.handleConnected()
+    outbox.handleReady(transport)
+    return transport
+  }
+  /** Loses the connection; another attempt follows. */
+  const lose = () => {
+    state.chat = 'RECONNECTING'
+    outbox.handleInterrupted()
+  }
+  /** Ends the chat. */
+  const close = () => {
+    state.chat = 'CLOSED'
+    outbox.handleInterrupted()
+    outbox.handleClosed()
+  }
+  /** Makes the agent ready. */
+  const becomeReady = () => {
+    state.isReady = true
+    outbox.release()
+  }
+  return {
+    clock,
+    outbox,
+    state,
+    accepted,
+    flushed,
+    failures,
+    warnings,
+    masked,
+    on,
+    connect,
+    lose,
+    close,
+    becomeReady,
+  }
+}
+
+/** The error that a call throws. */
+export function thrownBy(work: () => unknown): unknown {
+  try {
+    work()
+  } catch (error) {
+    return error
+  }
+  throw new Error('It should have thrown.')
+}
