@@ -14,6 +14,7 @@ const TYPES = Object.keys({
   escalation: 0,
   errorMessage: 0,
   maskingPatternsRefused: 0,
+  maskingUnavailable: 0,
   heartbeat: 0,
   contextValidation: 0,
   chatHistory: 0,

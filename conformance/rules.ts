@@ -259,6 +259,10 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-50':
     'a function of the host or of an identity provider that does not settle costs its callers an AuthError after 30 seconds and others nothing; updateAccessToken() and logout() free what waits for it; an interactive sign-in ends with its signal, logout() or destroy()',
   'REL-51': 'forced token refreshes are spaced: at most two at once, then one in five seconds',
+  'SEC-28': 'all masking rules together have one budget for a text; what the rules might find beyond it is hidden',
+  'SEC-29': 'masking rules beyond the limit of 200 are refused and reported',
+  'SEC-30':
+    'an agent that masks content and has no usable rules reports `maskingUnavailable` with the reason, whether or not masking is required',
   'SEC-27':
     'a logout removes the cached answers of its user, and in a store that several users share only those; a failure to do so is reported',
   'REL-20':

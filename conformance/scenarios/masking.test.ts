@@ -203,3 +203,45 @@ verifies(
     expect([rulesAsked(service), agent.maskContent(CARD)]).toEqual([2, MASKED_CARD])
   },
 )
+
+for (const [what, prepare, reason] of [
+  [
+    'the call fails',
+    service => void service.faults.add({ kind: 'answer', route: `GET ${RULES}`, status: 500 }),
+    'request_failed',
+  ],
+  [
+    'the answer has another shape',
+    service => void service.faults.add({ kind: 'answer', route: `GET ${RULES}`, status: 200, body: { patterns: {} } }),
+    'invalid_answer',
+  ],
+  ['the deployment is too old', service => claimVersion(service, '21.22.1'), 'unsupported_deployment'],
+] as [string, (service: Service) => void | Promise<void>, string][])
+  for (const required of [false, true])
+    verifies(
+      'SEC-30',
+      `an event reports that there are no rules when ${what}${required ? ', with required masking' : ''}`,
+      async service => {
+        await prepare(service)
+        const { agent, journal } = billing(service, { masking: { required } })
+        await agent.initialize()
+        expect(journal.of('maskingUnavailable').map(payload => payload.reason)).toEqual([reason])
+      },
+    )
+
+verifies('SEC-30', 'an event reports that required masking is off because of a refused pattern', async service => {
+  const body = { patterns: [{ name: 'Twice', javascriptRegularExpression: '(a)\\1' }] }
+  service.faults.add({ kind: 'answer', route: `GET ${RULES}`, status: 200, body })
+  const { agent, journal } = billing(service, { masking: { required: true } })
+  await agent.initialize()
+  expect(journal.of('maskingUnavailable')).toEqual([{ reason: 'patterns_refused' }])
+})
+
+verifies('SEC-30', 'no event reports missing rules where none are wanted or all are active', async service => {
+  const { journal, agent } = billing(service)
+  await agent.initialize()
+  const help = service.newAgent({ id: 'help' })
+  const other = new Journal(help)
+  await help.initialize()
+  expect([...journal.of('maskingUnavailable'), ...other.of('maskingUnavailable')]).toEqual([])
+})

@@ -18,6 +18,7 @@ import type { AgentMessageResult, ChatHistoryResult, HeartbeatResult } from './c
 import type { TranscriptEntry } from './conversation/transcript.ts'
 import type { SDKError } from './errors.ts'
 import type { RefusedPattern } from './masking/data-masker.ts'
+import type { MaskingUnavailableReason } from './masking/masking.ts'
 import type { Message } from './outbox/message.ts'
 
 /** Handler result without the fields that the event envelope already carries. */
@@ -79,6 +80,11 @@ export interface AgentEventPayloadMap {
   tokenExpiring: { reason: 'expiring' | 'transport_request'; expiresAt?: number }
   /** Masking patterns of the service that cannot be used. The text they match is not masked. */
   maskingPatternsRefused: { patterns: readonly RefusedPattern[] }
+  /**
+   * The agent masks content and there are no usable rules. Without `masking.required` messages then leave unmasked; with
+   * it they are refused. `error` is the failure of the request, if any.
+   */
+  maskingUnavailable: { reason: MaskingUnavailableReason; error?: unknown }
   /** All messages queued during an outage were sent. `count`: how many since the outage began. */
   queueFlushed: { count: number }
   /** The transcript of the call changed. Without `entry` it was cleared. */

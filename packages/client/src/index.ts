@@ -166,7 +166,7 @@ export {
   type LogLevelName,
 } from './logger.ts'
 export type { MaskedSpan, RefusedPattern } from './masking/data-masker.ts'
-export type { MaskingConfig, MaskingPreview } from './masking/masking.ts'
+export type { MaskingConfig, MaskingPreview, MaskingUnavailableReason } from './masking/masking.ts'
 export type { SendOptions } from './outbox/compose.ts'
 export { Message, type MessageObject, type MessageOptions } from './outbox/message.ts'
 export { MessageQueue, type QueuedMessage } from './outbox/message-queue.ts'

@@ -191,6 +191,8 @@ export function assemble(given: AiAgentConfig, replacements: Partial<Environment
       required: config.masking.required === true,
       logger,
       onRefused: patterns => emit('maskingPatternsRefused', () => ({ patterns })),
+      onUnavailable: (reason, error) =>
+        emit('maskingUnavailable', () => (error === undefined ? { reason } : { reason, error })),
     },
     onMaskingSettled: found => masking.settle(found),
     openSession: signal => session.require(signal),

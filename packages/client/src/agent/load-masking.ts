@@ -1,7 +1,8 @@
 import type { StartupFacts } from '../api/startup-facts.ts'
+import { ApiError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import type { RefusedPattern } from '../masking/data-masker.ts'
-import type { FoundRules } from '../masking/masking.ts'
+import type { FoundRules, MaskingUnavailableReason } from '../masking/masking.ts'
 import { isMaskingSupported } from '../masking/masking-support.ts'
 
 export interface MaskingLoadOptions {
@@ -10,6 +11,8 @@ export interface MaskingLoadOptions {
   readonly logger: Logger
   /** Patterns that are not used, where there are any. */
   onRefused(patterns: readonly RefusedPattern[]): void
+  /** Called when the agent masks content and there are no usable rules. */
+  onUnavailable(reason: MaskingUnavailableReason, error?: unknown): void
 }
 
 /**
@@ -19,17 +22,20 @@ export interface MaskingLoadOptions {
  */
 export async function loadMasker(
   { deployment, api, agent }: StartupFacts,
-  { required, logger, onRefused }: MaskingLoadOptions,
+  { required, logger, onRefused, onUnavailable }: MaskingLoadOptions,
   signal: AbortSignal | undefined,
 ): Promise<FoundRules> {
   if (!isMaskingSupported(deployment.version, agent)) {
-    if (agent.enableDataMasking)
+    if (agent.enableDataMasking) {
       logger.warn('This agent masks content, and its deployment is too old for it or names no version.')
+      onUnavailable('unsupported_deployment')
+    }
     return 'none'
   }
   const departmentId = String(agent.departmentId ?? '').trim()
   if (departmentId === '') {
     logger.warn('This agent masks content and belongs to no department, so there are no rules for it.')
+    onUnavailable('department_missing')
     return 'none'
   }
   try {
@@ -43,11 +49,17 @@ export async function loadMasker(
     if (refused.length > 0) {
       for (const { name, reason } of refused) logger.warn(`The masking pattern "${name}" is not used: it ${reason}.`)
       onRefused(refused)
-      if (required) return 'none'
+      if (required) {
+        onUnavailable('patterns_refused')
+        return 'none'
+      }
     }
     return ruleCount > 0 ? masker : 'none'
   } catch (error) {
-    if (!signal?.aborted) logger.warn('The masking patterns could not be loaded.', { error })
+    if (!signal?.aborted) {
+      logger.warn('Could not load the masking patterns.', { error })
+      onUnavailable(error instanceof ApiError && error.reason === 'body' ? 'invalid_answer' : 'request_failed', error)
+    }
     return 'unknown'
   }
 }

@@ -352,3 +352,36 @@ describe('preview', () => {
     )
   })
 })
+
+describe('the cost of all rules together', () => {
+  /** Takes many steps at each character of the text, and matches nothing in it. */
+  const costly = rule(String.raw`(?:a?){30}cd`, { name: 'costly' })
+  const text = `${'a'.repeat(60_000)} c d the end`
+
+  it('[SEC-28] is limited: what the rules behind the limit might find is hidden', () => {
+    const masked = masker(...Array<MaskingPattern>(20).fill(costly)).mask(text)
+    expect(masked).toHaveLength(text.length)
+    expect(masked.slice(-12)).toBe('*'.repeat(12))
+    // The next text has the whole budget again.
+    const one = masker(costly)
+    for (let times = 0; times < 3; times++) expect(one.mask(text) === text).toBe(true)
+  })
+
+  it('[SEC-28] counts the removal of tags, too', () => {
+    const tags = `${'a'.repeat(3_000)}c `.repeat(400)
+    const patterns = [rule('a+c', keep(0, 4))]
+    const configuration = { htmlTagMatcherRegEx: '(?:a?){60}cc' }
+    const masked = createDataMasker({ patterns, configuration }).mask(tags)
+    expect([masked.slice(2_990, 3_002), masked.slice(-12)]).toEqual(['*******aaac ', '*********** '])
+  })
+
+  it('[SEC-29] refuses rules beyond the limit, and reports them as one', () => {
+    const patterns = Array.from({ length: 5_000 }, (_, index) => rule(`secret${index}x`))
+    const { ruleCount, refused, mask } = createDataMasker({ patterns })
+    expect([ruleCount, refused]).toEqual([
+      200,
+      [{ name: 'patterns from 201 on', reason: 'exceeds the limit of 200 rules' }],
+    ])
+    expect(mask('secret199x secret200x')).toBe('********** secret200x')
+  })
+})

@@ -1,5 +1,5 @@
 import type { MaskingPattern, MaskingPatterns } from '@aiagent/protocol'
-import { createMatcher, type FindAll } from './pattern/match.ts'
+import { createMatcher, type FindAll, MAX_STEPS, type StepBudget } from './pattern/match.ts'
 import { PatternRefusal, parsePattern } from './pattern/parse.ts'
 import { type Characters, charactersOf } from './pattern/prefilter.ts'
 
@@ -43,6 +43,9 @@ const DEFAULT_TAG_MATCHER = '(?:[\\r\\n]|<[^>]*>)+'
 /** Tags can be nested so that each removal brings the next. Beyond this many, all of a match is hidden. */
 const MAX_TAG_REMOVALS = 100
 
+/** Most rules in use. Real departments have some twenty. */
+const MAX_RULES = 200
+
 interface Rule {
   readonly name: string
   readonly order: number
@@ -56,8 +59,9 @@ interface Rule {
 /**
  * Compiles the rules of a department, once; applying them takes time linear to the text, whatever their patterns.
  *
- * Numbers that make no sense count as 0, so that more is hidden rather than less. A search that takes too long all the
- * same, which needs a long text as well as a bad pattern, hides the rest of the text.
+ * Numbers that make no sense count as 0, so that more is hidden rather than less. All rules together have one budget of
+ * steps for a text, some tenths of a second, which only a long text with bad patterns uses up. After that each rule hides
+ * everything from the first place at which it could match.
  */
 export function createDataMasker({ patterns, configuration }: MaskingPatterns): DataMasker {
   const refused: RefusedPattern[] = []
@@ -73,6 +77,11 @@ export function createDataMasker({ patterns, configuration }: MaskingPatterns): 
   }
   const rules: Rule[] = []
   for (const [index, pattern] of (patterns ?? []).entries()) {
+    if (rules.length === MAX_RULES) {
+      const name = `patterns from ${index + 1} on`
+      refused.push(Object.freeze({ name, reason: `exceeds the limit of ${MAX_RULES} rules` }))
+      break
+    }
     const name = pattern.name || `pattern ${index + 1}`
     const findAll = compile(name, pattern.javascriptRegularExpression)
     if (findAll) rules.push(ruleOf(name, pattern, findAll))
@@ -82,10 +91,11 @@ export function createDataMasker({ patterns, configuration }: MaskingPatterns): 
   const findTags = (given && compile('htmlTagMatcherRegEx', given)) || createMatcher(parsePattern(DEFAULT_TAG_MATCHER))
   /** Applies the rules one after the other; `onReplaced` hears of each one's work on the outcome of those before. */
   const apply = (text: string, onReplaced?: (found: readonly Replacement[], rule: string, masked: string) => void) => {
+    const budget: StepBudget = { steps: MAX_STEPS }
     let masked = text
     let characters = charactersOf(text)
     for (const rule of rules) {
-      const found = replacements(rule, masked, characters, findTags)
+      const found = replacements(rule, masked, characters, findTags, budget)
       if (!found.length) continue
       onReplaced?.(found, rule.name, masked)
       masked = replaceAll(masked, found)
@@ -128,13 +138,19 @@ interface Replacement {
 }
 
 /** What a rule replaces in a text, from left to right. */
-function replacements(rule: Rule, text: string, characters: Characters, findTags: FindAll): readonly Replacement[] {
-  const { places, gaveUpAt } = rule.findAll(text, characters)
+function replacements(
+  rule: Rule,
+  text: string,
+  characters: Characters,
+  findTags: FindAll,
+  budget: StepBudget,
+): readonly Replacement[] {
+  const { places, gaveUpAt } = rule.findAll(text, characters, budget)
   const found: Replacement[] = []
   for (let index = 0; index < places.length; index += 2) {
     const start = places[index] ?? 0
     const end = places[index + 1] ?? 0
-    const replacement = replacementOf(text.slice(start, end), rule, findTags)
+    const replacement = replacementOf(text.slice(start, end), rule, findTags, budget)
     if (replacement !== undefined) found.push({ start, end, replacement })
   }
   if (gaveUpAt !== undefined)
@@ -143,9 +159,9 @@ function replacements(rule: Rule, text: string, characters: Characters, findTags
 }
 
 /** What stands for a match; nothing where it stays as it is. */
-function replacementOf(match: string, rule: Rule, findTags: FindAll): string | undefined {
+function replacementOf(match: string, rule: Rule, findTags: FindAll, budget: StepBudget): string | undefined {
   const { left, right, character } = rule
-  const clean = withoutTags(match, findTags)
+  const clean = withoutTags(match, findTags, budget)
   if (clean === undefined) return character.repeat(match.length)
   if (rule.luhn && !isLuhnNumber(clean)) return undefined
   const hidden = clean.length - left - right
@@ -154,10 +170,10 @@ function replacementOf(match: string, rule: Rule, findTags: FindAll): string | u
 }
 
 /** A match without what the tag matcher finds, again and again; nothing where that takes too many times. */
-function withoutTags(match: string, findTags: FindAll): string | undefined {
+function withoutTags(match: string, findTags: FindAll, budget: StepBudget): string | undefined {
   let clean = match
   for (let count = 0; count <= MAX_TAG_REMOVALS; count++) {
-    const { places, gaveUpAt } = findTags(clean)
+    const { places, gaveUpAt } = findTags(clean, undefined, budget)
     if (gaveUpAt !== undefined) return undefined
     if (!places.length) return clean
     let rest = ''

@@ -12,6 +12,17 @@ export interface MaskingConfig {
   required?: boolean
 }
 
+/**
+ * Why an agent that masks content has no usable rules: the deployment is too old or names no version, the agent belongs to
+ * no department, the request failed, the answer has another shape, or `masking.required` is set and a pattern was refused.
+ */
+export type MaskingUnavailableReason =
+  | 'unsupported_deployment'
+  | 'department_missing'
+  | 'request_failed'
+  | 'invalid_answer'
+  | 'patterns_refused'
+
 /** What masking makes of a text. */
 export interface MaskingPreview {
   /** Whether rules are active. Without them a text stays as it is. */

@@ -4,7 +4,10 @@ import { type Characters, charactersOf, createPrefilter } from './prefilter.ts'
 import { compilePattern, type Look, OP, type Program, WORD_SET } from './program.ts'
 
 /** Steps that a search may take, tenths of a second; only a long text and a bad pattern together need as many. */
-const MAX_STEPS = 10_000_000
+export const MAX_STEPS = 10_000_000
+
+/** Bytes of memory whose preparation counts as one step. */
+const BYTES_PER_STEP = 16
 
 /** Most bytes of a search's memory. */
 const MAX_MEMORY = 1 << 25
@@ -17,8 +20,13 @@ export interface Matches {
   readonly gaveUpAt?: number
 }
 
-/** Finds what a global JavaScript expression would find, in time linear to the text. */
-export type FindAll = (text: string, characters?: Characters) => Matches
+/** Steps that several searches may take together; each search lowers it by its own. */
+export interface StepBudget {
+  steps: number
+}
+
+/** Finds what a global JavaScript expression would find, in time linear to the text. Without a budget it has its own. */
+export type FindAll = (text: string, characters?: Characters, budget?: StepBudget) => Matches
 
 const NO_MATCHES: Matches = { places: [] }
 
@@ -58,10 +66,10 @@ export function createMatcher(tree: PatternNode, maxSteps = MAX_STEPS): FindAll 
   let path: number[] = []
   let passed = 0
 
-  return (given, characters = charactersOf(given)) => {
+  return (given, characters = charactersOf(given), budget = { steps: maxSteps }) => {
     if (!canMatch(characters)) return NO_MATCHES
     text = given
-    steps = maxSteps
+    steps = budget.steps
     opened = passed = 0
     const places: number[] = []
     let gaveUpAt: number | undefined
@@ -79,6 +87,7 @@ export function createMatcher(tree: PatternNode, maxSteps = MAX_STEPS): FindAll 
       }
       at = firstFrom(Math.max(end, at + 1))
     }
+    budget.steps = Math.max(0, steps)
     text = ''
     memory = undefined
     if (path.length > LARGE_STACK) path = []
@@ -165,7 +174,7 @@ export function createMatcher(tree: PatternNode, maxSteps = MAX_STEPS): FindAll 
   function makeMemory(size: number): Uint8Array {
     if (size <= sharedMemory.length) return sharedMemory.fill(0, 0, size)
     // Without steps left the search ends, and what it remembers no longer matters.
-    if (size > MAX_MEMORY) steps = 0
+    steps = size > MAX_MEMORY ? 0 : steps - Math.ceil(size / BYTES_PER_STEP)
     return new Uint8Array(Math.min(size, MAX_MEMORY))
   }
 
