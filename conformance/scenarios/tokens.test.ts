@@ -102,7 +102,7 @@ verifies('AUTH-04', 'client credentials are refused in a page unless allowed', a
     isHidden: () => false,
     nextTask: task => task(),
     onReturn: () => () => {},
-    addScript: () => ({ ran: Promise.resolve({}), remove() {} }),
+    addScript: () => ({ ran: Promise.resolve({}), isCurrent: () => false, remove() {} }),
   }
   const inPage = (allowInBrowser: boolean) => {
     const config = { ...programOf(service), allowInBrowser }

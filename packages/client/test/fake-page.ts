@@ -3,6 +3,8 @@ import type { Page, ScriptAttributes } from '../src/platform/page.ts'
 /** A script on a {@link FakePage}. It runs, or does not, when the test says so. */
 export class FakeScript {
   removed = false
+  /** Set while the test acts as the script. */
+  current = false
   readonly attributes: ScriptAttributes
   readonly ran: Promise<{ thrown?: unknown }>
   #settle: { run(outcome: { thrown?: unknown }): void; refuse(error: unknown): void } | undefined
@@ -16,6 +18,7 @@ export class FakeScript {
 
   run = (outcome: { thrown?: unknown } = {}) => this.#settle?.run(outcome)
   refuse = (error: unknown) => this.#settle?.refuse(error)
+  isCurrent = () => this.current
   remove = () => void (this.removed = true)
 }
 

@@ -33,7 +33,9 @@ export interface PageScript {
    * of which a page does not tell which.
    */
   readonly ran: Promise<{ readonly thrown?: unknown }>
-  /** Takes the tag away. What has run stays. */
+  /** Whether the script is running at this moment. */
+  isCurrent(): boolean
+  /** Removes the tag. A script that has not run yet never runs then; what has run stays. */
   remove(): void
 }
 
@@ -52,7 +54,13 @@ interface PageGlobals {
   readonly window: PageWindow
   readonly document: Pick<
     Document,
-    'addEventListener' | 'removeEventListener' | 'visibilityState' | 'createElement' | 'currentScript' | 'head'
+    | 'addEventListener'
+    | 'removeEventListener'
+    | 'visibilityState'
+    | 'createElement'
+    | 'currentScript'
+    | 'head'
+    | 'implementation'
   >
   readonly MessageChannel: typeof MessageChannel
 }
@@ -97,7 +105,12 @@ export function browserPage({ window, document, MessageChannel }: PageGlobals): 
       if (integrity) script.integrity = integrity
       if (nonce) script.nonce = nonce
       script.src = src
-      return { ran: run(script), remove: () => script.remove() }
+      return {
+        ran: run(script),
+        isCurrent: () => document.currentScript === script,
+        // A removed script still runs once it is fetched, unless its tag has moved to another document by then.
+        remove: () => void document.implementation.createHTMLDocument('').adoptNode(script),
+      }
     },
     onReturn(listener) {
       const returned = () => {

@@ -22,6 +22,9 @@ const SCRIPTS: Record<string, string> = {
   '/var.js': `var ${REGISTERS}`,
   '/late.js': `setTimeout(() => { ${REGISTERS} }, 300)`,
   '/silent.js': 'window.silent = true',
+  '/slow.js': 'window.slowRan = true; PlatformComponentService = { initPlatform() {}, slow: true }',
+  '/stray.js':
+    'setTimeout(() => { PlatformComponentService = { initPlatform() {}, stray: true }; window.strayRan = true }, 2500)',
   '/const.js': `const ${REGISTERS}`,
   '/throws.js': `${REGISTERS}; throw new RangeError("desk closed")`,
   '/broken.js': 'this is no script',
@@ -101,6 +104,48 @@ globalThis.loadConnectors = loadTogether`,
     expect(await load({ url: `${vendor.url}/silent.js` })).toEqual(failed('/silent.js', 'registered no component'))
     expect(await load({ url: `${vendor.url}/good.js` })).toEqual(loaded)
     expect(await page.evaluate('runs')).toBe(1)
+  })
+
+  it('[SEC-31] never run once their time is over, and never pass for the next one', async () => {
+    await page.close()
+    page = await chromium.newPage()
+    await page.clock.install()
+    await page.goto(host.url)
+    let answer = () => {}
+    const isHeld = new Promise<void>(resolve => {
+      answer = resolve
+    })
+    await page.route('**/slow.js', async route => {
+      await isHeld
+      await route.continue()
+    })
+    const asked = page.waitForRequest('**/slow.js')
+    const slow = load({ url: `${vendor.url}/slow.js` })
+    await asked
+    await page.clock.runFor(15_000)
+    expect(await slow).toEqual(failed('/slow.js', '15 seconds'))
+    const answered = page.waitForResponse('**/slow.js')
+    answer()
+    await (await answered).finished()
+    expect(await load({ url: `${vendor.url}/good.js`, integrity: hash(SCRIPTS['/good.js'] ?? '') })).toEqual(loaded)
+    expect(await page.evaluate('[typeof slowRan, "slow" in PlatformComponentService]')).toEqual(['undefined', false])
+  })
+
+  it('[SEC-31] that register after they were given up do not pass for the next one', async () => {
+    await page.close()
+    page = await chromium.newPage()
+    await page.clock.install()
+    await page.goto(host.url)
+    const silent = load({ url: `${vendor.url}/stray.js` })
+    await page.waitForResponse('**/stray.js')
+    for (let step = 0; step < 50; step++) await page.clock.runFor(50)
+    expect(await silent).toEqual(failed('/stray.js', 'registered no component'))
+    const next = load({ url: `${vendor.url}/late.js` })
+    await page.waitForResponse('**/late.js')
+    for (let step = 0; step < 50; step++) await page.clock.runFor(50)
+    expect(await next).toEqual(failed('/late.js', 'stray.js may still register'))
+    expect(await load({ url: `${vendor.url}/good.js` })).toEqual(loaded)
+    expect(await page.evaluate('[strayRan, Object.keys(PlatformComponentService)]')).toEqual([true, ['initPlatform']])
   })
 
   it('are asked for without cookies, on the head of the page, at once', async () => {

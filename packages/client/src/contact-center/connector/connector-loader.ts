@@ -2,7 +2,7 @@ import { isJsonObject } from '@aiagent/protocol'
 import { ConnectorError } from '../../errors.ts'
 import { sleep } from '../../platform/clock.ts'
 import type { Environment } from '../../platform/environment.ts'
-import type { Page } from '../../platform/page.ts'
+import type { Page, PageScript } from '../../platform/page.ts'
 import { TimeLimitError, untilAborted, withTimeLimit } from '../../util/abort.ts'
 import type { ConnectorScript } from './connector-url.ts'
 import { COMPONENT_NAME, isPlatformComponent, type PlatformComponentService } from './platform-component.ts'
@@ -20,6 +20,8 @@ const LOOK_EVERY_MS = 50
 interface Loads {
   readonly components: Map<string, Promise<PlatformComponentService>>
   last: Promise<unknown>
+  /** Addresses of scripts that have run, or may still run, without registering in time, by key. */
+  readonly strays: Map<string, string>
 }
 
 /** Kept beside the global object, since that is what agents on a page share. */
@@ -29,7 +31,9 @@ const loadsByGlobals = new WeakMap<object, Loads>()
  * The component of a script, which is loaded once for all agents of a page or process.
  *
  * All scripts register under the same name, so two different ones are loaded one after the other, and what an earlier
- * one has left there is deleted first. A load that failed is forgotten: the next call tries again. A caller whose signal
+ * one has left there is deleted first. A script that was not in time must not pass for the next one: one that has not run
+ * never runs, and after one that has run without registering, only a component counts that the next script assigns
+ * while it runs (in a page) or exports (elsewhere). A load that failed is forgotten: the next call tries again. A caller whose signal
  * is aborted stops waiting; the load goes on for the others.
  *
  * @throws {ConnectorError} when the script cannot be loaded, throws, registers nothing, or takes more than 15 seconds;
@@ -41,13 +45,13 @@ export function loadConnector(
   signal?: AbortSignal,
 ): Promise<PlatformComponentService> {
   const { globals } = platform
-  const loads = loadsByGlobals.get(globals) ?? { components: new Map(), last: Promise.resolve() }
+  const loads = loadsByGlobals.get(globals) ?? { components: new Map(), last: Promise.resolve(), strays: new Map() }
   loadsByGlobals.set(globals, loads)
   // What was loaded without a check is no answer for a host that demands one.
   const key = `${script.integrity ?? ''} ${script.url}`
   let component = loads.components.get(key)
   if (!component) {
-    const started = loads.last.then(() => load(platform, script))
+    const started = loads.last.then(() => load(platform, script, key, loads.strays))
     component = started
     loads.components.set(key, started)
     loads.last = started.catch(() => loads.components.delete(key))
@@ -55,13 +59,26 @@ export function loadConnector(
   return untilAborted(component, signal)
 }
 
-async function load(platform: ConnectorPlatform, script: ConnectorScript): Promise<PlatformComponentService> {
+async function load(
+  platform: ConnectorPlatform,
+  script: ConnectorScript,
+  key: string,
+  strays: Map<string, string>,
+): Promise<PlatformComponentService> {
   const { clock, globals, page } = platform
   const limit = withTimeLimit(clock, LOAD_LIMIT_MS, undefined, signal => {
     forget(globals)
-    return page ? runInPage(platform, page, script, signal) : runModule(platform, script, signal)
+    const [stray] = [...strays].filter(([other]) => other !== key).map(([, url]) => url)
+    const started = () => void strays.set(key, script.url)
+    return page
+      ? runInPage(platform, page, script, started, stray, signal)
+      : runModule(platform, script, started, stray, signal)
   })
-  return limit.catch(cause => {
+  const inTime = limit.then(component => {
+    strays.delete(key)
+    return component
+  })
+  return inTime.catch(cause => {
     if (cause instanceof ConnectorError) throw cause
     throw cause instanceof TimeLimitError
       ? failure(script, `takes more than ${LOAD_LIMIT_MS / 1000} seconds`, cause)
@@ -73,9 +90,12 @@ async function runInPage(
   platform: ConnectorPlatform,
   page: Page,
   script: ConnectorScript,
+  started: () => void,
+  stray: string | undefined,
   signal: AbortSignal,
 ): Promise<PlatformComponentService> {
   const tag = page.addScript({ src: script.url, integrity: script.integrity, nonce: script.nonce })
+  if (stray !== undefined) acceptOnlyFrom(tag, platform.globals)
   try {
     const outcome = await untilAborted(tag.ran, signal).catch(cause => {
       throw signal.aborted
@@ -86,10 +106,13 @@ async function runInPage(
             cause,
           )
     })
+    started()
     if ('thrown' in outcome) throw failure(script, 'threw an error', outcome.thrown)
-    return await untilRegistered(platform, script, signal)
+    const component = await untilRegistered(platform, script, stray, signal)
+    return stray === undefined ? component : keep(platform.globals, component)
   } catch (error) {
     tag.remove()
+    forget(platform.globals)
     throw error
   }
 }
@@ -97,11 +120,14 @@ async function runInPage(
 async function runModule(
   platform: ConnectorPlatform,
   script: ConnectorScript,
+  started: () => void,
+  stray: string | undefined,
   signal: AbortSignal,
 ): Promise<PlatformComponentService> {
   // Better no connector than one that was not checked although it should have been.
   if (script.integrity !== undefined)
     throw failure(script, 'was not loaded, since `connector.integrity` cannot be checked outside a browser')
+  started()
   const module = await untilAborted(platform.importModule(script.url), signal).catch(cause => {
     throw signal.aborted
       ? cause
@@ -109,13 +135,15 @@ async function runModule(
   })
   const exported = exportedComponent(module)
   if (exported) Reflect.set(platform.globals, COMPONENT_NAME, exported)
-  return exported ?? untilRegistered(platform, script, signal)
+  if (!exported && stray !== undefined) throw failure(script, strayNote(stray))
+  return exported ?? untilRegistered(platform, script, undefined, signal)
 }
 
 /** Waits for the component, since a script may take a moment after it has run. */
 async function untilRegistered(
   { clock, globals }: ConnectorPlatform,
   script: ConnectorScript,
+  stray: string | undefined,
   signal: AbortSignal,
 ): Promise<PlatformComponentService> {
   const end = clock.monotonic() + REGISTRATION_LIMIT_MS
@@ -123,7 +151,12 @@ async function untilRegistered(
     const registered: unknown = Reflect.get(globals, COMPONENT_NAME)
     if (isPlatformComponent(registered)) return registered
     if (clock.monotonic() >= end)
-      throw failure(script, `has registered no component as the global \`${COMPONENT_NAME}\` with \`initPlatform()\``)
+      throw failure(
+        script,
+        stray !== undefined
+          ? strayNote(stray)
+          : `has registered no component as the global \`${COMPONENT_NAME}\` with \`initPlatform()\``,
+      )
     await sleep(clock, LOOK_EVERY_MS, signal)
     signal.throwIfAborted()
   }
@@ -135,6 +168,29 @@ function exportedComponent(module: unknown): PlatformComponentService | undefine
   const { default: standard, [COMPONENT_NAME]: named } = module
   const inner = isJsonObject(standard) ? standard[COMPONENT_NAME] : undefined
   return [standard, named, inner].find(isPlatformComponent)
+}
+
+/** Has the global ignore what is assigned while the script does not run. */
+function acceptOnlyFrom(tag: PageScript, globals: object): void {
+  let registered: unknown
+  Reflect.defineProperty(globals, COMPONENT_NAME, {
+    configurable: true,
+    get: () => registered,
+    set(value: unknown) {
+      if (tag.isCurrent()) registered = value
+    },
+  })
+}
+
+/** Leaves the component at the global, where a script may look it up. */
+function keep(globals: object, component: PlatformComponentService): PlatformComponentService {
+  const descriptor = { value: component, configurable: true, enumerable: true, writable: true }
+  Reflect.defineProperty(globals, COMPONENT_NAME, descriptor)
+  return component
+}
+
+function strayNote(stray: string): string {
+  return `has not registered its component while it ran, and the earlier script ${stray} may still register its own. Reload the page`
 }
 
 /** Deletes an older component. A script that declared it with `var` has made it undeletable, but not unchangeable. */
