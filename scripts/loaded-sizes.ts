@@ -7,11 +7,11 @@ import { ROOT } from './tools.ts'
 export interface LoadedSizes {
   /** What is there before the first line runs. */
   atOnce: number
-  /** What each lazy import adds to that, by the name of the file it imports. */
+  /** What each lazy import adds, by the name of the file it imports; what `start` loads counts there only. */
   onDemand: ReadonlyMap<string, number>
 }
 
-/** Bundles a page's module from source, split into chunks, and measures what it loads when. */
+/** Bundles a page's module with the built packages, split into chunks, and measures the size of what it loads when. */
 export async function loadedSizes(source: string): Promise<LoadedSizes> {
   const { metafile, outputFiles } = await build({
     stdin: { contents: source, resolveDir: ROOT },
@@ -23,7 +23,6 @@ export async function loadedSizes(source: string): Promise<LoadedSizes> {
     format: 'esm',
     platform: 'browser',
     target: 'es2022',
-    conditions: ['@aiagent/source'],
     metafile: true,
     write: false,
     logLevel: 'warning',
@@ -43,10 +42,14 @@ export async function loadedSizes(source: string): Promise<LoadedSizes> {
   if (!entry) throw new Error('The bundler gave no entry.')
   const atOnce = loadedWith(outputs, entry)
   const onDemand = new Map<string, number>()
-  for (const [name, { entryPoint }] of Object.entries(outputs)) {
-    if (!entryPoint || name === entry) continue
-    const added = [...loadedWith(outputs, name)].filter(chunk => !atOnce.has(chunk))
-    onDemand.set(moduleName(entryPoint), bytes(added))
+  const lazy = Object.entries(outputs).flatMap(([name, { entryPoint }]) =>
+    entryPoint && name !== entry ? [{ name, part: moduleName(entryPoint) }] : [],
+  )
+  const start = lazy.find(({ part }) => part === 'start')
+  const loadedBefore = new Set([...atOnce, ...(start ? loadedWith(outputs, start.name) : [])])
+  for (const { name, part } of lazy) {
+    const before = part === 'start' ? atOnce : loadedBefore
+    onDemand.set(part, bytes([...loadedWith(outputs, name)].filter(chunk => !before.has(chunk))))
   }
   return { atOnce: bytes(atOnce), onDemand }
 }
@@ -67,5 +70,5 @@ function loadedWith(outputs: Metafile['outputs'], name: string, seen = new Set<s
 
 function moduleName(path: string): string {
   const file = path.slice(path.lastIndexOf('/') + 1)
-  return file.replace(/[.][^.]+$/, '')
+  return file.replace(/(-[\w-]{8})?[.][^.]+$/, '')
 }

@@ -14,9 +14,10 @@ interface Budget {
 const DIST = join(ROOT, 'packages', 'client', 'dist')
 /** Files that a page loads as they were built. */
 const FILES = ['ai-agent-sdk.iife.js', 'ai-agent-sdk-login.js', 'callback.html']
-/** Entries that a page's bundler takes apart. */
+/** The page whose chunks are measured. */
+const CORE = `import { AiAgent } from '@aiagent/client'\nglobalThis.AiAgent = AiAgent`
+/** Further entries, which pages use beside it. */
 const ENTRIES = {
-  core: `import { AiAgent } from '@aiagent/client'\nglobalThis.AiAgent = AiAgent`,
   pkce: `export * from '@aiagent/client/pkce'`,
   msal: `export * from '@aiagent/client/msal'`,
   unstorage: `export * from '@aiagent/client/unstorage'`,
@@ -41,13 +42,15 @@ for (const name of Object.keys(budgets).filter(name => !measured.has(name))) {
 if (!passed) console.error('Make it smaller, or change scripts/size-budgets.json and say why there.')
 process.exitCode = passed ? 0 : 1
 
-/** Sizes by name: entries, the lazy chunks of the first one, and built files. */
+/** Sizes by name: the core, its lazy chunks, what further entries add to the core, and built files. */
 async function measure(): Promise<Map<string, number>> {
   const sizes = new Map<string, number>()
+  const core = await loadedSizes(CORE)
+  sizes.set('core', core.atOnce)
+  for (const [chunk, bytes] of core.onDemand) sizes.set(`chunk ${chunk}`, bytes)
   for (const [name, source] of Object.entries(ENTRIES)) {
-    const { atOnce, onDemand } = await loadedSizes(source)
-    sizes.set(name, atOnce)
-    if (name === 'core') for (const [chunk, bytes] of onDemand) sizes.set(`chunk ${chunk}`, bytes)
+    const { atOnce } = await loadedSizes(`${CORE}\n${source}`)
+    sizes.set(name, atOnce - core.atOnce)
   }
   for (const name of FILES) {
     const path = join(DIST, name)

@@ -1,3 +1,12 @@
+import { fileURLToPath } from 'node:url'
+import { staticModules } from './core-modules.mjs'
+
+const source = path => fileURLToPath(new URL(`src/${path}`, import.meta.url))
+const CORE = staticModules(source('ai-agent.ts'))
+const START = new Set([
+  ...staticModules(source('agent/load-agent.ts')),
+  ...staticModules(source('auth/anonymous-token.ts')),
+])
 const LOGIN_FILE = 'ai-agent-sdk-login'
 // Starts to load as soon as it is imported, which is what loading ahead means; a failure is told to who needs it.
 const LOGIN_MODULE = `
@@ -33,7 +42,19 @@ export default [
     // Which of the two sockets is meant is decided where the package is used, by the conditions in package.json.
     deps: { neverBundle: ['#websocket'] },
     // Else the bundler's helpers land in a chunk that is to load on demand, and CommonJS loads that at once.
-    outputOptions: { codeSplitting: { groups: [{ name: 'runtime', test: /rolldown\/runtime/ }] } },
+    outputOptions: {
+      codeSplitting: {
+        groups: [
+          { name: 'runtime', test: /rolldown\/runtime/ },
+          // One file for all that `AiAgent` needs at once, and one for all that each run of `initialize()` needs. Lazy parts
+          // share modules with both; without these groups a page would load a file for each set of sharers.
+          { name: 'core', test: id => CORE.has(id), priority: 2 },
+          { name: 'start', test: id => START.has(id), priority: 1 },
+          // An exported class over lazy calls: in a file of its own, which a page without it drops.
+          { name: 'api-helper', test: /[/]api[/]api-helper[.]ts$/ },
+        ],
+      },
+    },
   },
   {
     ...common,

@@ -4,5 +4,7 @@ export default {
   platform: 'neutral',
   target: 'es2022',
   fixedExtension: false,
+  // A file for each module: bundlers of pages split by file, and the readers of contact centers belong to a lazy chunk.
+  unbundle: true,
   dts: true,
 }

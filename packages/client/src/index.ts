@@ -41,6 +41,7 @@ export type {
   GetUserProfilesOptions,
   SelectUserProfileOptions,
 } from './api/api-options.ts'
+export type { RestApi } from './api/rest-api.ts'
 export { AnonymousAuthStrategy } from './auth/anonymous-strategy.ts'
 export {
   ACCESS_TOKEN_REFRESH_BUFFER_MINUTES,

@@ -1,6 +1,6 @@
 import type { AgentDetails, DeploymentInfo } from '@aiagent/protocol'
-import { ApiHelper } from '../api/api-helper.ts'
 import type { LanguageChoice } from '../api/language-choice.ts'
+import { RestApi } from '../api/rest-api.ts'
 import type { StartupFacts } from '../api/startup-facts.ts'
 import type { AuthScheme } from '../auth/auth-strategy.ts'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
@@ -34,8 +34,8 @@ export type Deployment = Pick<StartupFacts, 'deployment' | 'api'>
 /** Asks the endpoint where everything is. Needs no token. */
 export async function findDeployment(options: PreparationOptions, signal: AbortSignal): Promise<Deployment> {
   const { endpoint, cache, authentication, initParams, environment, logger } = options
-  const deployment: DeploymentInfo = await ApiHelper.getDeploymentInfo(endpoint, cache, { environment, signal })
-  const api = new ApiHelper(
+  const deployment: DeploymentInfo = await RestApi.getDeploymentInfo(endpoint, cache, { environment, signal })
+  const api = new RestApi(
     {
       apiDomain: deployment.apiDomain,
       cache,

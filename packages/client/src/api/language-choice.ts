@@ -1,10 +1,10 @@
-import type { ApiHelper } from './api-helper.ts'
+import type { RestApi } from './rest-api.ts'
 
 /** The language of the REST calls: the host's choice, else the agent's own. It owns both. */
 export class LanguageChoice {
   #chosen: string | undefined
   #own: string | null | undefined
-  #api: Pick<ApiHelper, 'setLanguage'> | undefined
+  #api: Pick<RestApi, 'setLanguage'> | undefined
 
   /** What the host chose. */
   get chosen(): string | undefined {
@@ -24,7 +24,7 @@ export class LanguageChoice {
   }
 
   /** The helper whose calls carry it from now on. */
-  attach(api: Pick<ApiHelper, 'setLanguage'>): void {
+  attach(api: Pick<RestApi, 'setLanguage'>): void {
     this.#api = api
     this.#apply()
   }

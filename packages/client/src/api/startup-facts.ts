@@ -1,9 +1,9 @@
 import type { AgentDetails, DeploymentInfo } from '@aiagent/protocol'
-import type { ApiHelper } from './api-helper.ts'
+import type { RestApi } from './rest-api.ts'
 
 /** What was learned on the way to a ready agent. */
 export interface StartupFacts {
   readonly deployment: DeploymentInfo
-  readonly api: ApiHelper
+  readonly api: RestApi
   readonly agent: AgentDetails
 }
