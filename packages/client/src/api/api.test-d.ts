@@ -16,6 +16,7 @@ import {
   type GetPreviousTranscriptOptions,
   type GetUserDetailsOptions,
   type GetUserProfilesOptions,
+  type RestApi,
   type SelectUserProfileOptions,
 } from '../index.ts'
 
@@ -87,5 +88,11 @@ describe('ApiHelper', () => {
     assertType<GetMaskingPatternsOptions>({ departmentId: 999, channel: 'chat' })
     // @ts-expect-error the department is missing
     assertType<GetMaskingPatternsOptions>({ channel: 'chat' })
+  })
+
+  it('RestApi: the calls that ApiHelper has', () => {
+    assertType<RestApi>(new ApiHelper({ apiDomain: 'api.example.test' }))
+    // @ts-expect-error the calls are missing
+    assertType<RestApi>({})
   })
 })

@@ -143,7 +143,7 @@ export class RestApi {
     return furtherCalls().then(calls => calls.getPortals(this.#caller, 'getPortals', options))
   }
 
-  /** The portals that the signed-in user may enter, put together likewise. */
+  /** The portals that the signed-in user may enter, of all pages. */
   getMyPortals(options: GetMyPortalsOptions = {}): Promise<Portal[]> {
     return furtherCalls().then(calls => calls.getPortals(this.#caller, 'getMyPortals', options))
   }
@@ -153,7 +153,7 @@ export class RestApi {
     return furtherCalls().then(calls => calls.getPortalDetails(this.#caller, options))
   }
 
-  /** The agents to choose from in a portal. An answer that is no list counts as an empty one. */
+  /** The agents to choose from in a portal. An answer that is not a list counts as empty. */
   getAgentsByPortal(options: GetAgentsByPortalOptions): Promise<AgentListItem[]> {
     return furtherCalls().then(calls => calls.getAgentsByPortal(this.#caller, options))
   }
@@ -176,7 +176,7 @@ export class RestApi {
     return furtherCalls().then(calls => calls.getUserDetails(this.#caller, options))
   }
 
-  /** The customer who is signed in, likewise. Needs the scope `core.customermgr.read`. */
+  /** The signed-in customer, or null as for getUserDetails(). Needs the scope `core.customermgr.read`. */
   getCustomerDetails(options: GetCustomerDetailsOptions = {}): Promise<UserDetails | null> {
     return furtherCalls().then(calls => calls.getCustomerDetails(this.#caller, options))
   }
@@ -219,5 +219,5 @@ export class RestApi {
   }
 }
 
-/** Calls that an anonymous conversation does not make: a chunk of its own. */
+/** Calls that an anonymous conversation does not make: a separate chunk. */
 const furtherCalls = () => import('./further-calls.ts')
