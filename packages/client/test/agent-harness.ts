@@ -5,7 +5,7 @@ import type { AiAgentConfig } from '../src/config.ts'
 import type { AgentEvent, AgentEventType } from '../src/events.ts'
 import type { Environment } from '../src/platform/environment.ts'
 
-/** Every event that an agent of these tests is listened to for. */
+/** Events that the tests record. */
 const EVENTS: AgentEventType[] = [
   'initialized',
   'connected',
@@ -30,7 +30,7 @@ export interface ToldEvent {
   event: AgentEvent
 }
 
-/** An agent of the library against the emulated service, in one process and on one clock. */
+/** Creates agents against the emulated service, in one process and on one clock. */
 export function setUp(options: EmulatorOptions = {}, replacements: Partial<Environment> = {}) {
   const clock = new ManualClock()
   const reply = ({ text }: { text: string }) => ({ content: `You said: ${text}` })
@@ -52,7 +52,7 @@ export function setUp(options: EmulatorOptions = {}, replacements: Partial<Envir
   return { clock, emulator, environment, printed, make }
 }
 
-/** Notes every event of an agent, in order. */
+/** Records the events of an agent, in order. */
 function listen(agent: AiAgent): ToldEvent[] {
   const told: ToldEvent[] = []
   for (const name of EVENTS) agent.on(name, event => void told.push({ name, event }))
@@ -61,28 +61,28 @@ function listen(agent: AiAgent): ToldEvent[] {
 
 export const namesOf = (told: readonly ToldEvent[]): AgentEventType[] => told.map(({ name }) => name)
 
-/** The payloads of one kind of event. */
+/** Payloads of the events with a name. */
 export const payloadsOf = <Type extends AgentEventType>(told: readonly ToldEvent[], type: Type) =>
   told.filter(({ name }) => name === type).map(({ event }) => (event as AgentEvent<Type>).payload)
 
-/** The rejection of a promise that must not be fulfilled. */
+/** The error that a promise rejects with; throws if it is fulfilled. */
 export async function rejection(promise: Promise<unknown>): Promise<Error & Record<string, unknown>> {
   try {
     await promise
   } catch (error) {
     return error as Error & Record<string, unknown>
   }
-  throw new Error('It should have been rejected.')
+  throw new Error('The promise should have been rejected.')
 }
 
-/** The service's only session so far, or the newest. */
+/** Id of the newest session of the service. */
 export const lastSession = (emulator: Emulator): string => [...emulator.world.sessions.keys()].at(-1) ?? ''
 
-/** What the clients of a session sent, in order: content, or role where there is none. */
+/** Frames that clients sent in a session, in order: the content, or the role of frames without content. */
 export const sentTo = (emulator: Emulator, sessionId = lastSession(emulator)): string[] =>
   emulator.control.frames(sessionId).map(({ message }) => message?.content ?? message?.role ?? '')
 
-/** The requests so far: method and the last part of the path. */
+/** Requests so far: method and last part of the path. */
 export const requestsTo = (emulator: Emulator): string[] =>
   emulator.control.requests().map(({ method, path }) => `${method} ${path.split('/').at(-1)}`)
 
@@ -93,11 +93,11 @@ export const sessionBodies = (emulator: Emulator): unknown[] =>
     .filter(({ method, path }) => method === 'POST' && path.endsWith('/session'))
     .map(({ body }) => JSON.parse(body ?? 'null'))
 
-/** Waits until so many frames have arrived at the service. */
+/** Waits until the service has received this number of frames. */
 export const framesArrived = (emulator: Emulator, count: number, sessionId?: string) =>
   eventually(() => sentTo(emulator, sessionId).length >= count, `${count} frames`)
 
-/** Lets time pass, five milliseconds at a time, until a promise has settled. */
+/** Advances the clock in steps of five milliseconds until a promise has settled. */
 export async function passing<T>(clock: ManualClock, promise: Promise<T>): Promise<T> {
   let settled = false
   const done = () => {
@@ -105,6 +105,6 @@ export async function passing<T>(clock: ManualClock, promise: Promise<T>): Promi
   }
   promise.then(done, done)
   for (let steps = 0; !settled && steps < 1_000; steps++) await clock.advance(5)
-  if (!settled) throw new Error('Five seconds have passed and the promise has not settled.')
+  if (!settled) throw new Error('The promise has not settled within five seconds of the clock.')
   return promise
 }

@@ -10,17 +10,17 @@ import { Outbox } from '../src/outbox/outbox.ts'
 export interface ChatSetUp {
   maxQueueSize?: number
   maxReconnectAttempts?: number
-  /** The session the host brings. */
+  /** Session id supplied by the host. */
   sessionId?: string
   createSession?(signal: AbortSignal): Promise<string>
-  /** An agent that wants a token has one. */
+  /** Set for an agent that requires a token. */
   token?: Partial<ChatOptions['token']>
   context?: string
 }
 
 /**
- * A chat over fake sockets and a clock that stands still. `told` is what the host would hear, in order and in short;
- * waits are drawn at the lower end: 1, 2, 4 … 15 s.
+ * Creates a chat over fake sockets and a manual clock. `told` records the notifications of its listener as strings. Backoff
+ * waits have no jitter: 1, 2, 4 … 15 s.
  */
 export function setUpChat(given: ChatSetUp = {}) {
   FakeWebSocket.reset()
@@ -28,7 +28,7 @@ export function setUpChat(given: ChatSetUp = {}) {
   const { told, errors, tell, fail, when } = toldByListener()
   let sessions = 0
   const session = new ChatSession(given.createSession ?? (async () => `session-${++sessions}`), given.sessionId)
-  const noToken = () => Promise.reject(new Error('nobody asks'))
+  const noToken = () => Promise.reject(new Error('no token expected'))
   const chat = new Chat({
     clock,
     policy: createReconnectPolicy({
@@ -45,7 +45,7 @@ export function setUpChat(given: ChatSetUp = {}) {
     listener: {
       stateChanged: state => tell(state),
       connected: () => tell('connected'),
-      closed: ({ code, willReconnect }) => tell(`closed ${code}${willReconnect ? ', back soon' : ''}`),
+      closed: ({ code, willReconnect }) => tell(`closed ${code}${willReconnect ? ', reconnecting' : ''}`),
       received: data => tell(`received ${data}`),
       failed: fail,
       tokenNeeded: () => tell('token needed'),
@@ -70,7 +70,7 @@ export function setUpChat(given: ChatSetUp = {}) {
     told,
     errors,
     when,
-    /** How many sockets are open or being opened. */
+    /** Number of sockets that are open or opening. */
     liveSockets: () => FakeWebSocket.made.filter(socket => socket.readyState < 2).length,
   }
 }
@@ -82,7 +82,7 @@ export const userFrame = (content: string) => ({ persona: 'customer', role: 'hum
 export const contentsOf = (socket: FakeWebSocket): unknown[] =>
   socket.sent.map(frame => (JSON.parse(frame) as { content?: unknown }).content)
 
-/** What a listener was told, in order and in short. */
+/** Records notifications as strings, in order. */
 export function toldByListener() {
   const told: string[] = []
   const errors: SDKError[] = []
@@ -97,12 +97,12 @@ export function toldByListener() {
     errors.push(error)
     tell(`failed ${error instanceof ConnectionError ? error.reason : error.code}`)
   }
-  /** Does something the next time this is told. */
+  /** Runs a function at the next notification with this label. */
   const when = (label: string, react: () => void) => void reactions.set(label, react)
   return { told, errors, tell, fail, when }
 }
 
-/** As {@link setUpChat}, with the chat open and `connecting` what became of its `connect()`. */
+/** As {@link setUpChat}, with the chat open; `connecting` is the outcome of its `connect()`. */
 export async function setUpOpenChat(given: ChatSetUp = {}) {
   const setUp = setUpChat(given)
   const connecting = watch(setUp.chat.connect())
@@ -112,7 +112,7 @@ export async function setUpOpenChat(given: ChatSetUp = {}) {
   return { ...setUp, connecting }
 }
 
-/** Watches a promise: its error's code when it is rejected. */
+/** Observes a promise; its outcome is the code of its error when it rejects. */
 export function watch(promise: Promise<unknown>): { outcome: string; error: unknown } {
   const seen: { outcome: string; error: unknown } = { outcome: 'pending', error: undefined }
   promise.then(
@@ -127,7 +127,7 @@ export function watch(promise: Promise<unknown>): { outcome: string; error: unkn
   return seen
 }
 
-/** A promise that is settled from outside. */
+/** A promise with functions that settle it. */
 export function deferred<T>() {
   let resolve: (value: T) => void = () => {}
   let reject: (cause: unknown) => void = () => {}

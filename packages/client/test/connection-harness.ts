@@ -11,7 +11,7 @@ interface ConnectionSetUp {
   address?(signal: AbortSignal): Promise<string>
 }
 
-/** A connection over fake sockets and a clock that stands still. Waits are drawn at the lower end: 1, 2, 4, 8, 15, 15 … s. */
+/** Creates a connection over fake sockets and a manual clock. Backoff waits have no jitter: 1, 2, 4, 8, 15, 15 … s. */
 export function setUpConnection({
   maxReconnectAttempts = Number.POSITIVE_INFINITY,
   address,
@@ -37,7 +37,7 @@ export function setUpConnection({
       stateChanged: (state, previous) => tell(`${previous} to ${state}`),
       opened: () => tell('opened'),
       received: data => tell(`received ${data}`),
-      closed: ({ code, willReconnect }) => tell(`closed ${code}${willReconnect ? ', back soon' : ''}`),
+      closed: ({ code, willReconnect }) => tell(`closed ${code}${willReconnect ? ', reconnecting' : ''}`),
       failed: fail,
       sessionRefused: () => tell('session refused'),
       ended: () => void (ends.count += 1),

@@ -7,15 +7,15 @@ import type {
 } from '../src/auth/sign-in/identity-client.ts'
 import type { LogoutPlan } from '../src/auth/sign-in/logout-plan.ts'
 
-/** An identity client that a test plays. Each call notes itself and answers what stands in its list, else the last of it. */
+/** An identity client with scripted results. Each call is recorded and returns the next result of its list, or the last one. */
 export class FakeIdentityClient implements IdentityClient {
   readonly calls: string[] = []
   readonly logins: LoginRequest[] = []
   readonly plans: LogoutPlan[] = []
   settings: IdentityClientSettings | undefined
   restored: () => Promise<IdentitySession | null> = async () => null
-  signIn: () => Promise<IdentitySession> = () => Promise.reject(new Error('nobody there'))
-  renewed: (current: IdentitySession) => Promise<IdentitySession> = () => Promise.reject(new Error('nobody there'))
+  signIn: () => Promise<IdentitySession> = () => Promise.reject(new Error('no session'))
+  renewed: (current: IdentitySession) => Promise<IdentitySession> = () => Promise.reject(new Error('no session'))
   signOut: () => Promise<void> = async () => {}
 
   readonly factory: IdentityClientFactory = settings => {

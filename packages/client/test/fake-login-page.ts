@@ -2,15 +2,15 @@ import type { LoginPage, LoginWindow } from '../src/auth/sign-in/login-page.ts'
 import type { PageWindow } from '../src/platform/page.ts'
 import { FakePage } from './fake-page.ts'
 
-/** A page whose window has these parts, and no others. */
+/** A page whose window has only these members. */
 export function pageWithWindow(parts: object): FakePage & { readonly window: PageWindow } {
   return Object.assign(new FakePage(), { window: parts as unknown as PageWindow })
 }
 
-/** A window that a test plays the person in. */
+/** A login window in which a test acts as the user. */
 export class FakeLoginWindow implements LoginWindow {
   readonly addresses: string[] = []
-  /** What the page that opened it sees. */
+  /** The window as its opener sees it. */
   seen: ReturnType<LoginWindow['state']> = 'blank'
   closed = false
 
@@ -29,19 +29,19 @@ export class FakeLoginWindow implements LoginWindow {
   }
 }
 
-/** A page without a browser. Each message reaches everyone who listens, as one of the page's own origin does. */
+/** A page without a browser. Each message reaches every listener, like a message from the page's own origin. */
 export class FakeLoginPage implements LoginPage {
   address = 'https://app.test/chat?x=1#top'
   readonly origin = 'https://app.test'
   online = true
   blocksPopups = false
   readonly windows: FakeLoginWindow[] = []
-  /** Where the page went, and how. */
+  /** Navigations of the page. */
   readonly left: string[] = []
   readonly channels: string[] = []
-  /** Names of the locks that were asked for. */
+  /** Names of the requested locks. */
   readonly locks: string[] = []
-  /** Set to let another tab hold every lock. */
+  /** Set to simulate that another tab holds every lock. */
   isLocked = false
   readonly #listeners = new Set<(message: unknown) => void>()
 
@@ -79,7 +79,7 @@ export class FakeLoginPage implements LoginPage {
   get listening(): number {
     return this.#listeners.size
   }
-  /** What the callback page says when it was loaded at an address. */
+  /** The message of the callback page when it is loaded at an address. */
   answer(url: string): void {
     for (const listener of [...this.#listeners]) listener({ source: 'oidc-client', url })
   }

@@ -1,6 +1,6 @@
 import type { Page, ScriptAttributes } from '../src/platform/page.ts'
 
-/** A script on a {@link FakePage}. It runs, or does not, when the test says so. */
+/** A script on a {@link FakePage}, which the test runs or fails. */
 export class FakeScript {
   removed = false
   /** Set while the test acts as the script. */
@@ -22,11 +22,11 @@ export class FakeScript {
   remove = () => void (this.removed = true)
 }
 
-/** A page that the test hides and brings back. Tasks run with the event loop. */
+/** A page that the test hides and shows. Tasks run on the event loop. */
 export class FakePage implements Page {
   hidden = false
   tasks = 0
-  /** What was added, in order. */
+  /** Added scripts, in order. */
   readonly scripts: FakeScript[] = []
   readonly #listeners = new Set<() => void>()
 
@@ -48,12 +48,12 @@ export class FakePage implements Page {
     return () => void this.#listeners.delete(listener)
   }
 
-  /** How many want to know of a return. */
+  /** Number of listeners for the return of the page. */
   get listeners(): number {
     return this.#listeners.size
   }
 
-  /** The network is there again, or the page is seen again. */
+  /** Simulates the return of the network or of the page. */
   comeBack(): void {
     this.hidden = false
     for (const listener of [...this.#listeners]) listener()

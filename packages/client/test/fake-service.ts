@@ -14,7 +14,7 @@ export interface SeenRequest {
 
 type Answer = unknown | ((request: SeenRequest) => unknown)
 
-/** A service that answers by a table: method and path to a body, a Response, a promise, or a function of the request. */
+/** A service with a table of responses: method and path to a body, a Response, a promise, or a function of the request. */
 export class FakeService {
   readonly seen: SeenRequest[] = []
   readonly clock = new ManualClock()
@@ -39,27 +39,27 @@ export class FakeService {
     }
     this.seen.push(request)
     const answer = this.#answers.get(`${method} ${pathname}`)
-    if (answer === undefined) return new Response('{"code":"404-001","message":"no such route"}', { status: 404 })
+    if (answer === undefined) return new Response('{"code":"404-001","message":"unknown route"}', { status: 404 })
     const value: unknown = await (typeof answer === 'function' ? answer(request) : answer)
     return value instanceof Response ? value : Response.json(value)
   }
 
-  /** An environment of its own, with nothing stored. */
+  /** A new environment with empty stores. */
   environment(overrides: Partial<Environment> = {}): Environment {
     return resolveEnvironment({ fetch: this.fetch, clock: this.clock, memory: new MemoryCacheAdapter(), ...overrides })
   }
 }
 
-/** A token whose payload can be read and whose signature nobody checks. */
+/** A token with a readable payload and an invalid signature. */
 export function fakeToken(claims: Record<string, unknown>): string {
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url')
   return `${encode({ alg: 'none' })}.${encode(claims)}.signature`
 }
 
-/** A browser's store without a browser. */
+/** An in-memory `Storage`. */
 export class FakeStorage implements StorageLike {
   readonly items = new Map<string, string>()
-  /** Set to make every write throw, as a full or forbidden store does. */
+  /** Set to make every write throw, as in a full or blocked storage. */
   full = false
 
   get length(): number {

@@ -1,7 +1,7 @@
 import type { PageWindow } from '../src/platform/page.ts'
 import { FakePage } from './fake-page.ts'
 
-/** The locks of an origin, which pages take and give back. */
+/** The Web Locks of an origin. */
 export class FakeLocks {
   readonly #holders = new Map<string, FakeWindow>()
 
@@ -11,7 +11,7 @@ export class FakeLocks {
     return Promise.resolve(work({ name })).finally(() => this.#holders.delete(name))
   }
 
-  /** A page dies: its locks are free, and nobody had a word in it. */
+  /** Simulates a page that ends without events: its locks become free. */
   bury(page: FakeWindow): void {
     for (const [name, holder] of this.#holders) if (holder === page) this.#holders.delete(name)
   }
@@ -21,13 +21,13 @@ export class FakeLocks {
   }
 }
 
-/** A window that the test leaves, and comes back to. */
+/** A window that the test leaves and returns to. */
 export class FakeWindow extends EventTarget {
   readonly navigator: {
     locks?: { request(name: string, options: unknown, work: (lock: object | null) => unknown): Promise<unknown> }
   }
 
-  /** @param locks none for a browser that knows no locks */
+  /** @param locks `undefined` for a browser without Web Locks */
   constructor(locks?: FakeLocks) {
     super()
     this.navigator = locks ? { locks: { request: (name, _options, work) => locks.request(name, this, work) } } : {}
@@ -38,7 +38,7 @@ export class FakeWindow extends EventTarget {
     this.dispatchEvent(new Event('pagehide'))
   }
 
-  /** It is shown from there again. */
+  /** The page is shown from the back/forward cache. */
   comeBack(): void {
     this.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }))
   }

@@ -7,7 +7,7 @@ import { SelectedProfileStore } from '../src/contact-center/portal/selected-prof
 import { MemoryCacheAdapter } from '../src/storage/memory-cache-adapter.ts'
 import { FakeStorage } from './fake-service.ts'
 
-/** What a call of the fake API is answered with: a value, a failure to throw, or something that makes one of the options. */
+/** Response of the fake API: a value, an error to throw, or a function of the options. */
 type Answer<T> = T | Error | Promise<T> | ((options: Record<string, unknown>) => T | Promise<T>)
 
 export interface PortalAnswers {
@@ -27,7 +27,7 @@ export const GUEST: UserProfile = { id: 11, name: 'Guest' }
 export const ORDERS: AgentListItem = { agentId: 'a', name: 'Orders' }
 export const REPAIRS: AgentListItem = { agentId: 'b', name: 'Repairs' }
 
-/** A pipeline over a fake API: two portals, two profiles in each, and what it tells in the order it does. */
+/** Creates a pipeline over a fake API with two profiles in each portal; `told` records its notifications in order. */
 export function setUpPortals(given: Partial<PortalAnswers> = {}) {
   const answers: PortalAnswers = {
     getPortals: [SUPPORT, SALES, STAFF],
@@ -114,13 +114,13 @@ export function setUpPortals(given: Partial<PortalAnswers> = {}) {
   return { pipeline, input, answers, calls, requests, told, names, clock, adapter, storage, api }
 }
 
-/** Flow B: the person chooses the agent within the portal. */
+/** Flow B: the user chooses the agent within the portal. */
 export const FLOW_B = {
   agent: { departmentId: 9 },
   params: { portalIds: [], departmentId: undefined, userId: undefined, authType: undefined, isDefaultAgent: true },
 } satisfies Partial<PortalInput>
 
-/** Parameters of the host, with the rest not given. */
+/** The given host parameters; all others are missing. */
 export const params = (given: Partial<PortalInput['params']>): PortalInput['params'] => ({
   ...FLOW_B.params,
   isDefaultAgent: false,

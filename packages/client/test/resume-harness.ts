@@ -8,17 +8,17 @@ import { MemoryCacheAdapter } from '../src/storage/memory-cache-adapter.ts'
 import { payloadsOf, setUp, type ToldEvent } from './agent-harness.ts'
 import { FakeStorage } from './fake-service.ts'
 
-/** An agent with what it has told. */
+/** An agent with its recorded events. */
 export interface Made {
   readonly agent: AiAgent
   readonly told: ToldEvent[]
 }
 
-/** A tab whose conversations outlive its pages, and the steps of a test in it. */
+/** Creates a tab with resumable conversations, and the steps of its tests. */
 export function setUpTab(config: Partial<AiAgentConfig> = {}, options: EmulatorOptions = {}) {
   const parts = setUp({ settings: { heartbeatBeforeReply: false }, ...options })
   const sessionStorage = new FakeStorage()
-  /** An agent of a page of the tab: after a reload where there was one before. */
+  /** Creates an agent in a new page of the tab, as after a reload. */
   const load = (more: Partial<AiAgentConfig> = {}, environment: Partial<Environment> = {}): Made =>
     parts.make(
       { resume: true, ...config, ...more },
@@ -30,24 +30,24 @@ export function setUpTab(config: Partial<AiAgentConfig> = {}, options: EmulatorO
     await made.agent.connect()
     return made
   }
-  /** Says something, and waits for the answer. */
+  /** Sends a message and waits for its answer. */
   const talk = async ({ agent, told }: Made, text: string): Promise<void> => {
     const answers = () => payloadsOf(told, 'agentMessage').length
     const before = answers()
     await agent.send(text)
     await eventually(() => answers() > before, 'an answer')
   }
-  /** A page with a conversation that is over: what was said, and the session's id. */
+  /** Runs a conversation in a page that ends; returns the session id. */
   const talkAndLeave = async (...texts: string[]): Promise<string> => {
     const made = await open()
     for (const text of texts) await talk(made, text)
     await made.agent.destroy()
     return session()
   }
-  /** The session of the chat that was opened last. */
+  /** Session id of the last chat connection. */
   const session = (): string =>
     parts.emulator.control.requests().findLast(({ status }) => status === 101)?.query[CHAT_QUERY.SESSION_ID] ?? ''
-  /** The ids that stand in the tab's store. */
+  /** Session ids in the tab's storage. */
   const kept = (): unknown[] =>
     [...sessionStorage.items]
       .filter(([key]) => key.startsWith('aiagent_session_'))
@@ -55,7 +55,7 @@ export function setUpTab(config: Partial<AiAgentConfig> = {}, options: EmulatorO
   return { ...parts, sessionStorage, load, open, talk, talkAndLeave, session, kept }
 }
 
-/** What was said in both directions, without frames that are no talk. */
+/** Directions and contents of the transcript, without system messages. */
 export const linesOf = (agent: AiAgent): string[] =>
   agent
     .getTranscript()

@@ -68,7 +68,7 @@ describe('Chat', () => {
   it('keeps what a listener sends as soon as the loss is known', async () => {
     const { outbox, clock, when } = await setUpOpen()
     when('RECONNECTING', () => outbox.send('one'))
-    when('closed 1006, back soon', () => outbox.send('two'))
+    when('closed 1006, reconnecting', () => outbox.send('two'))
     last().end(1006)
     expect(outbox.size).toBe(2)
     await clock.advance(1_000)
@@ -236,7 +236,7 @@ describe('Chat', () => {
     it('is replaced for the next attempt, after an error', async () => {
       const { clock, told } = await setUpOpen()
       last().end(4404)
-      expect(told.slice(-2)).toEqual(['closed 4404, back soon', 'failed closed'])
+      expect(told.slice(-2)).toEqual(['closed 4404, reconnecting', 'failed closed'])
       await clock.advance(1_000)
       expect(last().url).toContain('session-2')
     })

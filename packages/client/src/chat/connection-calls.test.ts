@@ -160,7 +160,7 @@ describe('Connection', () => {
         expect([label, opening.outcome, connection.state, clock.pendingTimers]).toEqual([label, 'ABORTED', 'CLOSED', 0])
         expect(FakeWebSocket.made.every(socket => socket.readyState >= 2)).toBe(true)
       }
-      for (const label of ['CONNECTED to RECONNECTING', 'closed 1006, back soon', 'RECONNECTING to CONNECTING']) {
+      for (const label of ['CONNECTED to RECONNECTING', 'closed 1006, reconnecting', 'RECONNECTING to CONNECTING']) {
         const { connection, clock, when, open } = setUp()
         await open()
         when(label, () => connection.close())

@@ -80,7 +80,7 @@ describe('Connection', () => {
       await open()
       told.length = 0
       FakeWebSocket.last.end(code)
-      expect(told.slice(0, 2)).toEqual(['CONNECTED to RECONNECTING', `closed ${code}, back soon`])
+      expect(told.slice(0, 2)).toEqual(['CONNECTED to RECONNECTING', `closed ${code}, reconnecting`])
       expect(clock.pendingDelays).toEqual([1_000])
       await clock.advance(999)
       expect(FakeWebSocket.made).toHaveLength(1)
@@ -281,7 +281,12 @@ describe('Connection', () => {
       await open()
       told.length = 0
       FakeWebSocket.last.end(4404)
-      expect(told).toEqual(['CONNECTED to RECONNECTING', 'closed 4404, back soon', 'failed closed', 'session refused'])
+      expect(told).toEqual([
+        'CONNECTED to RECONNECTING',
+        'closed 4404, reconnecting',
+        'failed closed',
+        'session refused',
+      ])
     })
 
     it.each([401, 403, 429, 500, 503])('is not what a refusal with %i means', async status => {

@@ -5,13 +5,13 @@ import { AWAKE_MS, awakeAfter, NOISE_MS, openNotedHost } from './awake-page.ts'
 import { said } from './client-page.ts'
 import { describeInRealTabs, hide, until } from './hidden-tabs.ts'
 
-/** How long a flush of 1,000 may take in a hidden tab, from being connected on, in milliseconds. */
+/** Time limit of a flush of 1,000 in a hidden tab after connecting, in milliseconds. */
 const FLUSH_MS = 700
-/** What a busy machine may add. */
+/** Tolerance for a busy machine, in milliseconds. */
 const FLUSH_NOISE_MS = 2_000
 
 describeInRealTabs('a tab in the background', at => {
-  it('[FLOW-05] sends 1,000 that wait soon after it is connected', async () => {
+  it('[FLOW-05] sends 1,000 queued messages soon after it is connected', async () => {
     const page = await openNotedHost(at.context, at.stage)
     await page.evaluate(() => host.initialize())
     await hide(page)
@@ -27,7 +27,7 @@ describeInRealTabs('a tab in the background', at => {
     expect(await page.evaluate(() => document.visibilityState)).toBe('hidden')
   })
 
-  it('starts a waiting reconnect at once when it is seen again', async () => {
+  it('reconnects immediately when it becomes visible', async () => {
     const page = await openNotedHost(at.context, at.stage)
     await page.evaluate(() => host.open())
     await hide(page)
@@ -35,10 +35,10 @@ describeInRealTabs('a tab in the background', at => {
     await until(page, () => host.getState() === 'RECONNECTING')
     await page.bringToFront()
     await until(page, () => host.getState() === 'CONNECTED')
-    await expectAwake(page, 'being seen again')
+    await expectAwake(page, 'becoming visible')
   })
 
-  it('starts a waiting reconnect at once when it is thawed', async () => {
+  it('reconnects immediately when it is resumed from a freeze', async () => {
     const page = await openNotedHost(at.context, at.stage)
     await page.evaluate(() => host.open())
     await hide(page)

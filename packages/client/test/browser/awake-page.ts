@@ -2,20 +2,20 @@ import type { AiAgentConfig } from '@aiagent/client'
 import type { BrowserContext, Page } from 'playwright-core'
 import { makeHost, type Stage } from './client-page.ts'
 
-/** A wait that no test sits out: only a return to the page can end it. */
+/** Longer than any test: only a return to the page ends this wait. */
 export const LONG_WAIT: Partial<AiAgentConfig> = { baseReconnectDelay: 600_000, maxReconnectDelay: 600_000 }
 
-/** How soon after a return a reconnect is to start, in milliseconds. */
+/** Time limit for a reconnect to start after a return, in milliseconds. */
 export const AWAKE_MS = 300
 
-/** What a busy machine may add. */
+/** Tolerance for a busy machine, in milliseconds. */
 export const NOISE_MS = 700
 
-/** Moments of a page, on its own clock, in milliseconds. */
+/** Times of a page on its own clock, in milliseconds. */
 export interface Moments {
   /** Events of a return, by name. */
   readonly returns: { readonly name: string; readonly at: number }[]
-  /** When each socket was made. */
+  /** Creation time of each socket. */
   readonly sockets: number[]
 }
 
@@ -23,7 +23,7 @@ declare global {
   var moments: Moments
 }
 
-/** Opens a page with an agent in it that notes its moments. */
+/** Opens a page with an agent that records its times. */
 export async function openNotedHost(
   context: BrowserContext,
   stage: Stage,
@@ -36,7 +36,7 @@ export async function openNotedHost(
   return page
 }
 
-/** How long after the last return of the page, by one of the given events, its latest socket was made. */
+/** Time between the last return of the page (one of the given events) and the creation of its latest socket. */
 export function awakeAfter(page: Page, names: readonly string[]): Promise<number> {
   return page.evaluate(names => {
     const { returns, sockets } = globalThis.moments

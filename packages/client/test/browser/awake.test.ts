@@ -24,7 +24,7 @@ describe.skipIf(!hasChromium())('a page under faults', () => {
     await stage.close()
   })
 
-  it('reconnects after a cut, with what was said meanwhile', async () => {
+  it('reconnects after a lost connection and sends queued messages', async () => {
     const page = await openNotedHost(chromium.context, stage, { baseReconnectDelay: 50, maxReconnectDelay: 50 })
     await page.evaluate(() => host.open())
     await page.evaluate(() => host.send('before'))
@@ -37,7 +37,7 @@ describe.skipIf(!hasChromium())('a page under faults', () => {
     expect(await page.evaluate(() => host.getState())).toBe('CONNECTED')
   })
 
-  it('starts a waiting reconnect at once when the network is back', async () => {
+  it('reconnects immediately when the network is back', async () => {
     const page = await openNotedHost(chromium.context, stage)
     await page.evaluate(() => host.open())
     await chromium.context.setOffline(true)
@@ -52,49 +52,45 @@ describe.skipIf(!hasChromium())('a page under faults', () => {
     expect(said(stage)).toEqual(['while offline'])
   })
 
-  it(
-    'starts a waiting reconnect at once when it comes back from the back/forward cache',
-    needs('back/forward cache'),
-    async () => {
-      const page = await openNotedHost(chromium.context, stage)
-      await page.evaluate(() => host.open())
-      await page.evaluate(() => host.send('before'))
-      await page.waitForFunction(() => host.answers().length === 1)
-      // The stage's server has nothing there, and so another page.
-      await page.goto(`${stage.pages.url}/elsewhere`)
-      // A page from the cache never loads, which is what the driver's own way back would wait for.
-      await page.evaluate(() => void setTimeout(() => history.back()))
-      await until(page, () => globalThis.host?.getState() === 'CONNECTED' && globalThis.moments.sockets.length > 1)
-      await page.evaluate(() => host.send('after'))
-      await until(page, () => host.answers().includes('You said: after'))
-      const sockets = await page.evaluate(() => globalThis.moments.sockets.length)
-      const afterMs = await awakeAfter(page, ['pageshow', 'visibilitychange', 'resume'])
-      console.info(`After a return from the back/forward cache a reconnect started within ${afterMs.toFixed(1)} ms.`)
-      // The page is the same, with the same agent, and the socket is another.
-      expect([sockets, await page.evaluate(() => host.answers())]).toEqual([2, ['You said: before', 'You said: after']])
-      expect(afterMs).toBeLessThan(AWAKE_MS + NOISE_MS)
-    },
-  )
+  it('reconnects immediately when it returns from the back/forward cache', needs('back/forward cache'), async () => {
+    const page = await openNotedHost(chromium.context, stage)
+    await page.evaluate(() => host.open())
+    await page.evaluate(() => host.send('before'))
+    await page.waitForFunction(() => host.answers().length === 1)
+    // The server has no such page, so this is another document.
+    await page.goto(`${stage.pages.url}/elsewhere`)
+    // A page from the cache does not load, but goBack() would wait for that.
+    await page.evaluate(() => void setTimeout(() => history.back()))
+    await until(page, () => globalThis.host?.getState() === 'CONNECTED' && globalThis.moments.sockets.length > 1)
+    await page.evaluate(() => host.send('after'))
+    await until(page, () => host.answers().includes('You said: after'))
+    const sockets = await page.evaluate(() => globalThis.moments.sockets.length)
+    const afterMs = await awakeAfter(page, ['pageshow', 'visibilitychange', 'resume'])
+    console.info(`After a return from the back/forward cache a reconnect started within ${afterMs.toFixed(1)} ms.`)
+    // The same page with the same agent and another socket.
+    expect([sockets, await page.evaluate(() => host.answers())]).toEqual([2, ['You said: before', 'You said: after']])
+    expect(afterMs).toBeLessThan(AWAKE_MS + NOISE_MS)
+  })
 
   it.each([401, 404, 503])('settles connect() when the service refuses with %i', async status => {
     const page = await openNotedHost(chromium.context, stage)
     await page.evaluate(() => host.initialize())
     stage.service.emulator.faults.add({ kind: 'refuse-upgrade', status, times: 1 })
-    // A browser does not tell the status.
+    // Browsers do not report the status.
     expect(await page.evaluate(() => host.connectOutcome())).toBe('CONNECTION_ERROR refused')
     expect(await page.evaluate(() => host.getState())).toBe('RECONNECTING')
     expect(await page.evaluate(() => host.connectOutcome())).toBe('connected')
     expect(await page.evaluate(() => globalThis.moments.sockets.length)).toBe(2)
   })
 
-  it('settles connect() when nobody listens', async () => {
+  it('settles connect() when the port is closed', async () => {
     const page = await openNotedHost(chromium.context, stage)
     await page.evaluate(() => host.initialize())
     await stage.service.close()
     expect(await page.evaluate(() => host.connectOutcome())).toBe('CONNECTION_ERROR refused')
   })
 
-  it('settles connect() after ten seconds when the service hangs, and connects once it does not', async () => {
+  it('settles connect() after ten seconds when the service hangs, and connects when it responds again', async () => {
     const page = await chromium.context.newPage()
     await page.clock.install()
     await page.goto(stage.pages.url)
@@ -113,7 +109,7 @@ describe.skipIf(!hasChromium())('a page under faults', () => {
   })
 })
 
-/** Asks the page until it says yes, however often there is another page in between. */
+/** Evaluates a condition in the page until it is true, also across navigations. */
 async function until(page: Page, probe: () => boolean): Promise<void> {
   while (!(await page.evaluate(probe).catch(() => false))) await turnEventLoop()
 }

@@ -9,9 +9,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { bundleHost } from './client-page.ts'
 
 describe('the bundle for a page', () => {
-  it('holds no WebSocket of a package and needs nothing of Node', async () => {
+  it('contains no WebSocket package and no Node modules', async () => {
     const bundle = await bundleHost()
-    // Words of the package `ws`, which stands in for the missing class on Node.
+    // Strings of the package `ws`, which provides the WebSocket class on Node.
     const words = ['perMessageDeflate', 'Sec-WebSocket', 'node:', 'process.env', 'Buffer.']
     expect(words.filter(word => bundle.includes(word))).toEqual([])
     expect(/\brequire\(['"`]/.test(bundle)).toBe(false)
@@ -57,7 +57,7 @@ describe.skipIf(!hasChromium())('importing the client in a page', () => {
         await page.evaluate('Object.getOwnPropertyNames(globalThis).filter(name => !before.includes(name))'),
       ).toEqual(['client'])
       expect(await page.evaluate('typeof client.AiAgent')).toBe('function')
-      // The spies see what a use of the library does.
+      // The spies notice a use of the library.
       await page.evaluate(`new client.AiAgent({ id: 'help', endpoint: location.origin }).initialize().catch(() => {})`)
       expect(await page.evaluate('touched')).toEqual(expect.arrayContaining(['sessionStorage', 'fetch', 'setTimeout']))
       expect(errors).toEqual([])

@@ -12,7 +12,7 @@ import {
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest'
 
-/** The client as a host's bundler makes it for a page, together with the pages' host class. */
+/** The client as a host's bundler builds it for a page, with the host class of the tests. */
 export const bundleHost = (): Promise<string> =>
   bundleForPage(
     `import { makePageHost } from './page/host.ts'
@@ -27,7 +27,7 @@ export interface Stage {
   close(): Promise<void>
 }
 
-/** Answers with what was said. */
+/** Repeats the user's text. */
 export async function openStage(bundle: string, options: EmulatorOptions = {}): Promise<Stage> {
   const service = await serveEmulator({ reply: ({ text }) => ({ content: `You said: ${text}` }), ...options })
   const pages = await servePages({
@@ -43,7 +43,7 @@ export async function openStage(bundle: string, options: EmulatorOptions = {}): 
   }
 }
 
-/** What the tests of a group use: one browser for all, a stage for each. */
+/** Fixtures of a group of tests: one browser for all, a stage for each test. */
 export interface InPages {
   readonly context: BrowserContext
   readonly stage: Stage
@@ -90,7 +90,7 @@ export async function openHost(
   return page
 }
 
-/** Makes the agent of a page, or of the same page after a reload. */
+/** Creates the agent of a page, or of the same page after a reload. */
 export async function makeHost(page: Page, stage: Stage, config: Partial<AiAgentConfig> = {}): Promise<void> {
   const full: AiAgentConfig = { id: 'help', endpoint: stage.service.url, ...config }
   await page.evaluate(text => {
@@ -98,7 +98,7 @@ export async function makeHost(page: Page, stage: Stage, config: Partial<AiAgent
   }, JSON.stringify(full))
 }
 
-/** Whatever was asked of the service, by method and path; the opening of a chat is `GET /`. */
+/** Requests to the service by method and path; a chat connection is `GET /`. */
 export function requestLines(stage: Stage): string[] {
   return stage.service.emulator.control
     .requests()
@@ -106,7 +106,7 @@ export function requestLines(stage: Stage): string[] {
     .map(({ method, path }) => `${method} ${path}`)
 }
 
-/** What was said in the session that was opened last. */
+/** Contents of the user messages in the last session. */
 export function said(stage: Stage): (string | undefined)[] {
   const { control } = stage.service.emulator
   const session = control.requests().findLast(({ status }) => status === 101)?.query['sessionId'] ?? ''

@@ -16,7 +16,7 @@ import type { ConnectorScript } from '../../src/contact-center/connector/connect
 const REGISTERS = 'PlatformComponentService = { initPlatform() {} }'
 const NONCE = 'n0nce'
 
-/** What hosts of other origins publish; each script is one way to behave. */
+/** Scripts of other origins, each with one behaviour. */
 const SCRIPTS: Record<string, string> = {
   '/good.js': `window.runs = (window.runs ?? 0) + 1; ${REGISTERS}`,
   '/var.js': `var ${REGISTERS}`,
@@ -26,8 +26,8 @@ const SCRIPTS: Record<string, string> = {
   '/stray.js':
     'setTimeout(() => { PlatformComponentService = { initPlatform() {}, stray: true }; window.strayRan = true }, 2500)',
   '/const.js': `const ${REGISTERS}`,
-  '/throws.js': `${REGISTERS}; throw new RangeError("desk closed")`,
-  '/broken.js': 'this is no script',
+  '/throws.js': `${REGISTERS}; throw new RangeError("platform closed")`,
+  '/broken.js': 'this is not a script',
 }
 
 const hash = (text: string) => `sha384-${createHash('sha384').update(text).digest('base64')}`
@@ -60,7 +60,7 @@ globalThis.loadConnectors = loadTogether`,
     await Promise.all([page.close(), host.close()])
   })
 
-  /** A host's page, with a content security policy if one is given. */
+  /** Opens a host page, with a content security policy if given. */
   async function open(policy?: string): Promise<void> {
     await page?.close()
     await host?.close().catch(() => {})
@@ -86,7 +86,7 @@ globalThis.loadConnectors = loadTogether`,
     cause: expect.any(String),
   })
 
-  it('[INIT-10] load the demonstration desk once for two agents on a page', async () => {
+  it('[INIT-10] load the demonstration connector once for two agents on a page', async () => {
     const url = service.url + CONNECTOR_PATH
     const { outcomes, same } = await loadAll({ url }, { url })
     expect(outcomes).toEqual([
@@ -98,7 +98,7 @@ globalThis.loadConnectors = loadTogether`,
     expect(service.emulator.control.requests().filter(({ path }) => path === CONNECTOR_PATH)).toHaveLength(1)
   })
 
-  it('run once also for an agent that comes later, after another script has taken the name', async () => {
+  it('run once also for a later agent, after another script has registered under the name', async () => {
     expect(await load({ url: `${vendor.url}/good.js` })).toEqual(loaded)
     expect(await load({ url: `${vendor.url}/var.js` })).toEqual(loaded)
     expect(await load({ url: `${vendor.url}/silent.js` })).toEqual(failed('/silent.js', 'registered no component'))
@@ -148,7 +148,7 @@ globalThis.loadConnectors = loadTogether`,
     expect(await page.evaluate('[strayRan, Object.keys(PlatformComponentService)]')).toEqual([true, ['initPlatform']])
   })
 
-  it('are asked for without cookies, on the head of the page, at once', async () => {
+  it('are requested without cookies, from the head of the page, asynchronously', async () => {
     await load({ url: `${vendor.url}/good.js`, nonce: NONCE })
     const tag = page.locator('head > script[src$="/good.js"]')
     expect(await tag.evaluate((script: HTMLScriptElement) => [script.crossOrigin, script.async, script.nonce])).toEqual(
@@ -156,12 +156,12 @@ globalThis.loadConnectors = loadTogether`,
     )
   })
 
-  it('run where their hash is the one in the config', async () => {
+  it('run with the integrity hash of the config', async () => {
     const url = service.url + CONNECTOR_PATH
     expect(await load({ url, integrity: hash(CONNECTOR_SCRIPT) })).toHaveProperty('members')
   })
 
-  it('do not run where their hash is another, not even where they were loaded unchecked before', async () => {
+  it('do not run with another integrity hash, not even if they were loaded without a check before', async () => {
     const url = `${vendor.url}/good.js`
     const integrity = hash('another script')
     expect(await load({ url, integrity })).toEqual(failed('/good.js', 'connector\\.integrity'))
@@ -171,7 +171,7 @@ globalThis.loadConnectors = loadTogether`,
     expect(await page.locator('script[integrity]').count()).toBe(0)
   })
 
-  it('run under a policy of nonces with the nonce of the config, and not without', async () => {
+  it('run under a nonce policy only with the nonce of the config', async () => {
     await open(`script-src 'nonce-${NONCE}'`)
     const url = `${vendor.url}/good.js`
     expect(await load({ url })).toEqual(failed('/good.js', 'content security policy'))
@@ -180,13 +180,13 @@ globalThis.loadConnectors = loadTogether`,
     expect(await page.evaluate('runs')).toBe(1)
   })
 
-  it('do not run where the policy names other origins', async () => {
+  it('do not run if the policy allows only other origins', async () => {
     await open(`script-src 'self' ${vendor.url}`)
     expect(await load({ url: `${vendor.url}/good.js` })).toEqual(loaded)
     expect(await load({ url: service.url + CONNECTOR_PATH })).toMatchObject({ code: 'CONNECTOR_FAILED' })
   })
 
-  it('make a clear error of a page that wants trusted addresses of scripts', async () => {
+  it('fail with a clear error in a page that requires trusted types', async () => {
     await open("require-trusted-types-for 'script'")
     expect(await load({ url: `${vendor.url}/good.js` })).toMatchObject({
       code: 'CONNECTOR_FAILED',
@@ -194,33 +194,33 @@ globalThis.loadConnectors = loadTogether`,
     })
   })
 
-  it('may register a moment after they ran', async () => {
+  it('may register shortly after they ran', async () => {
     expect(await load({ url: `${vendor.url}/late.js` })).toEqual(loaded)
   })
 
-  it.each(['/silent.js', '/const.js'])('are refused where they register nothing on the window: %s', async path => {
+  it.each(['/silent.js', '/const.js'])('are refused if they register nothing on the window: %s', async path => {
     expect(await load({ url: vendor.url + path })).toEqual(failed(path, 'registered no component'))
     expect(await page.locator(`script[src$="${path}"]`).count()).toBe(0)
   })
 
   it.each([
-    ['/throws.js', 'RangeError: desk closed'],
+    ['/throws.js', 'RangeError: platform closed'],
     ['/broken.js', 'SyntaxError'],
-  ])('are refused where they throw, with what they threw: %s', async (path, cause) => {
+  ])('are refused if they throw, with the error as cause: %s', async (path, cause) => {
     expect(await load({ url: vendor.url + path })).toEqual({
       ...failed(path, 'threw'),
       cause: expect.stringContaining(cause),
     })
   })
 
-  it('are refused where they are missing, and where their host does not share them', async () => {
+  it('are refused if they are missing or not shared by their origin', async () => {
     expect(await load({ url: `${vendor.url}/missing.js` })).toEqual(failed('/missing.js', 'was not loaded'))
     const unshared = await servePages({ '/good.js': SCRIPTS['/good.js'] ?? '' })
     expect(await load({ url: `${unshared.url}/good.js` })).toMatchObject({ code: 'CONNECTOR_FAILED' })
     await unshared.close()
   })
 
-  it('are told apart where two of different addresses load at the same time', async () => {
+  it('are kept apart when two addresses load at the same time', async () => {
     const { outcomes, same } = await loadAll({ url: `${vendor.url}/late.js` }, { url: `${vendor.url}/good.js` })
     expect(outcomes).toEqual([loaded, loaded])
     expect(same).toBe(false)

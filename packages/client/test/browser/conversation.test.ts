@@ -10,7 +10,7 @@ describeInPages('the client in a page', at => {
         method === 'POST' && path.endsWith('/session') ? [JSON.parse(body ?? '')] : [],
       )
 
-  it('holds a conversation over the native WebSocket, from the first call to the goodbye', async () => {
+  it('has a conversation over the native WebSocket, from the first call to the graceful disconnect', async () => {
     const page = await openHost(at.context, at.stage)
     const sockets: string[] = []
     page.on('websocket', socket => sockets.push(socket.url()))
@@ -26,7 +26,7 @@ describeInPages('the client in a page', at => {
     expect(sockets[0]).toMatch(/^ws:\/\/127\.0\.0\.1:\d+\/\?sessionId=/)
   })
 
-  it('[FLOW-08] keeps the context over a reload, and the next session is opened with it', async () => {
+  it('[FLOW-08] keeps the context over a reload, and creates the next session with it', async () => {
     const page = await openHost(at.context, at.stage, { context: { plan: 'gold' } })
     await page.evaluate(() => host.open())
     await page.evaluate(() => host.setContext({ age: 41 }))
@@ -36,7 +36,7 @@ describeInPages('the client in a page', at => {
     expect(await page.evaluate(() => host.getContext())).toEqual({ plan: 'gold', age: 41 })
     await page.evaluate(() => host.initialize())
     expect(sessionPosts()).toEqual([{ context: { plan: 'gold' } }, { context: { plan: 'gold', age: 41 } }])
-    // A tab of its own has a context of its own.
+    // Another tab has its own context.
     const other = await openHost(at.context, at.stage)
     expect(await other.evaluate(() => host.getContext())).toBeNull()
   })
@@ -46,7 +46,7 @@ describeInPages('the client in a page', at => {
     await page.evaluate(() => host.open())
     const before = requestLines(at.stage)
     expect(before).toHaveLength(7)
-    // One to learn what the agent is, and one for the scopes of an agent for customers.
+    // One for the agent details, and one with the scopes of an agent for customers.
     expect(before.filter(line => line.includes('token'))).toHaveLength(2)
     await page.reload()
     await makeHost(page, at.stage)
@@ -54,8 +54,8 @@ describeInPages('the client in a page', at => {
     expect(requestLines(at.stage).slice(before.length)).toEqual([expect.stringMatching(/^POST .*\/session$/), 'GET /'])
   })
 
-  it('comes back after a drop (1006) and sends what waited, in order', async () => {
-    // The wait is longer than the test: it is cut short once everything waits.
+  it('reconnects after a drop (1006) and sends queued messages in order', async () => {
+    // The wait is longer than the test; it is ended once everything is queued.
     const page = await openHost(at.context, at.stage, { baseReconnectDelay: 60_000, maxReconnectDelay: 60_000 })
     await page.evaluate(() => host.open())
     at.stage.service.emulator.control.dropSockets()
@@ -83,7 +83,7 @@ describeInPages('the client in a page', at => {
     const openings = () =>
       control.requests().flatMap(({ status, query }) => (status === 101 ? [query['sessionId'] ?? ''] : []))
     const [lost = ''] = openings()
-    // The connection breaks first, so that the refusal meets the next opening: it opens, is closed, and a new one follows.
+    // The connection breaks first, so that the next connection is refused: it opens, is closed, and a new session follows.
     control.dropSockets()
     control.forgetSession(lost)
     await page.waitForFunction(() => host.of('connected').length === 3)

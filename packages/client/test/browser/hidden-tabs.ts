@@ -39,7 +39,7 @@ export async function hide(page: Page): Promise<void> {
   await until(page, () => document.visibilityState === 'hidden')
 }
 
-/** Asks a page until it says yes, from outside: its own timers are slow while it is hidden. */
+/** Evaluates a condition in a page until it is true, with timers outside the page: those of a hidden page are slow. */
 export async function until(page: Page, probe: () => boolean): Promise<void> {
   while (!(await page.evaluate(probe))) await turnEventLoop()
 }

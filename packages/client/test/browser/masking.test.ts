@@ -4,7 +4,7 @@ import { describeInPages, openHost } from './client-page.ts'
 const CARD = '4111 1111 1111 1111'
 
 describeInPages('a page whose agent masks', at => {
-  it('[FLOW-19] has what a person wrote in clear in no frame, request, store, event or line of the console', async () => {
+  it('[FLOW-19] has no unmasked user text in any frame, request, store, event or console line', async () => {
     const printed: string[] = []
     const page = await openHost(at.context, at.stage, { id: 'billing', logLevel: 0 })
     page.on('console', line => printed.push(line.text()))

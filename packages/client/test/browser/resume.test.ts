@@ -7,7 +7,7 @@ const CONFIG: Partial<AiAgentConfig> = { resume: true, context: { plan: 'gold' }
 
 describeInPages('a conversation that survives a reload, in a page', at => {
   const requests = () => at.stage.service.emulator.control.requests()
-  /** The session ids with which chats were opened. */
+  /** Session ids of the chat connections. */
   const openings = () => requests().flatMap(({ status, query }) => (status === 101 ? [query['sessionId'] ?? ''] : []))
   const posts = () => requests().filter(({ method, path }) => method === 'POST' && path.endsWith('/session')).length
   const say = async (page: Page, text: string) => {
@@ -15,7 +15,7 @@ describeInPages('a conversation that survives a reload, in a page', at => {
     await page.evaluate(said => host.send(said), text)
     await page.waitForFunction(count => host.answers().length > count, before)
   }
-  /** Opens the chat of a page again, after whatever became of the page. */
+  /** Reopens the chat of a page after a reload, crash or return. */
   const reopen = async (page: Page, config: Partial<AiAgentConfig> = CONFIG) => {
     await makeHost(page, at.stage, config)
     await page.evaluate(() => host.open())
@@ -47,7 +47,7 @@ describeInPages('a conversation that survives a reload, in a page', at => {
     expect(await page.evaluate(() => host.of('error'))).toEqual([])
   })
 
-  it('gives a tab that the page opens a session of its own, and token and context along', async () => {
+  it('lets a tab that the page opens inherit token and context, but not the session', async () => {
     const page = await openedPage()
     await say(page, 'one')
     const tokens = () => requests().filter(({ path }) => path.includes('token')).length
@@ -62,7 +62,7 @@ describeInPages('a conversation that survives a reload, in a page', at => {
     expect(tokens()).toBe(before)
     const [first, second] = openings()
     expect(second).not.toBe(first)
-    // The page that opened it was not thrown out, and each of the two goes on with its own.
+    // The opening page is not disconnected, and both continue in their own session.
     await say(page, 'still here')
     await say(copy, 'here too')
     for (const tab of [page, copy]) {
@@ -73,7 +73,7 @@ describeInPages('a conversation that survives a reload, in a page', at => {
     expect(await copy.evaluate(() => host.talk())).toEqual(['sent: here too', 'received: You said: here too'])
   })
 
-  it('goes on after a page that had no last word, as after a crash', async () => {
+  it('continues after a page that ended without events, as after a crash', async () => {
     const page = await at.context.newPage()
     await page.goto(at.stage.pages.url)
     await page.evaluate(() => addEventListener('pagehide', event => event.stopImmediatePropagation(), true))
@@ -91,7 +91,7 @@ describeInPages('a conversation that survives a reload, in a page', at => {
     expect(await page.evaluate(() => host.talk())).toEqual(['sent: one', 'received: You said: one'])
   })
 
-  it('holds its session again when it is shown from the back/forward cache', async () => {
+  it('takes its session back when it is shown from the back/forward cache', async () => {
     const page = await openedPage()
     const held = () =>
       page.evaluate(() =>
@@ -106,25 +106,22 @@ describeInPages('a conversation that survives a reload, in a page', at => {
     await expect.poll(held).toEqual([true])
   })
 
-  it.each(['forgetSession', 'endSession'] as const)(
-    'says that its session is lost, and begins a new one (%s)',
-    async lose => {
-      const page = await openedPage()
-      await say(page, 'one')
-      await page.goto('about:blank')
-      const [lost = ''] = openings()
-      at.stage.service.emulator.control[lose](lost)
-      await page.goto(at.stage.pages.url)
-      await reopen(page)
-      expect(await page.evaluate(() => host.of('error').length)).toBe(1)
-      expect(openings().at(-1)).not.toBe(lost)
-      await say(page, 'two')
-      expect(await page.evaluate(() => host.talk())).toEqual(['sent: two', 'received: You said: two'])
-      expect(posts()).toBe(2)
-    },
-  )
+  it.each(['forgetSession', 'endSession'] as const)('reports a lost session and starts a new one (%s)', async lose => {
+    const page = await openedPage()
+    await say(page, 'one')
+    await page.goto('about:blank')
+    const [lost = ''] = openings()
+    at.stage.service.emulator.control[lose](lost)
+    await page.goto(at.stage.pages.url)
+    await reopen(page)
+    expect(await page.evaluate(() => host.of('error').length)).toBe(1)
+    expect(openings().at(-1)).not.toBe(lost)
+    await say(page, 'two')
+    expect(await page.evaluate(() => host.talk())).toEqual(['sent: two', 'received: You said: two'])
+    expect(posts()).toBe(2)
+  })
 
-  it('asks after its session where the chat refuses it without a reason', async () => {
+  it('checks its session when the chat refuses it without a reason', async () => {
     const page = await openedPage()
     await say(page, 'one')
     await page.reload()
@@ -138,7 +135,7 @@ describeInPages('a conversation that survives a reload, in a page', at => {
     expect(openings().at(-1)).not.toBe(lost)
   })
 
-  it('goes on in an agent that takes the place of a destroyed one', async () => {
+  it('continues in an agent that replaces a destroyed one', async () => {
     const page = await openedPage()
     await say(page, 'one')
     await page.evaluate(() => host.destroy())

@@ -1,5 +1,5 @@
-// An agent in a process of its own, whose store is a Redis server: node agent-process.ts ENDPOINT SOCKET CONTEXT
-// Says what it found and heard, as JSON on one line.
+// An agent in a separate process with a Redis store: node agent-process.ts ENDPOINT SOCKET CONTEXT
+// Prints the restored context and the answers as one line of JSON.
 import { AiAgent, ApiHelper } from '@aiagent/client'
 import { openRedisStore } from './redis-store.ts'
 

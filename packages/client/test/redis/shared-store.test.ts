@@ -26,7 +26,7 @@ describe.skipIf(!hasRedis())('over a Redis server', () => {
   })
 
   describe('an adapter of unstorage', () => {
-    it('keeps what another one set, under any key', async () => {
+    it('reads entries of another adapter, under any key', async () => {
       const [one, other] = [open(redis.path), open(redis.path)]
       const keys = ['a', 'a?x=1', 'a:b', 'a/b', 'a::b', '*', '[ab]', '..', 'é', 'x'.repeat(450)]
       for (const key of keys) await one.adapter.set(key, entry({ key }))
@@ -37,7 +37,7 @@ describe.skipIf(!hasRedis())('over a Redis server', () => {
       expect(await one.adapter.get('a')).toBeNull()
     })
 
-    it('leaves alone what else is in there, also where patterns would match it', async () => {
+    it('leaves other entries of the store alone, also if a pattern matches them', async () => {
       const { adapter, client } = open(redis.path)
       const beside = open(redis.path, { base: 'aiagent_staging' })
       await client.mset('cart:1', 'mine', 'aiagent', 'mine', 'aiagentx:a', 'mine')
@@ -47,7 +47,7 @@ describe.skipIf(!hasRedis())('over a Redis server', () => {
       expect((await client.keys('*')).sort()).toEqual(['aiagent', 'aiagent_staging:a', 'aiagentx:a', 'cart:1'])
     })
 
-    it('has Redis forget what nobody writes again, where a time to live is given', async () => {
+    it('lets Redis expire entries if a time to live is given', async () => {
       const { adapter, client } = open(redis.path, { ttl: 60_000 })
       await adapter.set('a', entry(1))
       const left = await client.pttl('aiagent:a')
@@ -72,7 +72,7 @@ describe.skipIf(!hasRedis())('over a Redis server', () => {
       expect(warnings).toHaveLength(1)
       redis.freeze(false)
       await clock.advance(30_000)
-      // What was on its way when the server froze has arrived all the same.
+      // Writes that were pending when the server froze have arrived.
       expect(await adapter.get('a')).toEqual(entry('lost'))
       expect(warnings).toHaveLength(1)
     })
@@ -85,7 +85,7 @@ describe.skipIf(!hasRedis())('over a Redis server', () => {
     )
     afterEach(() => service.close())
 
-    /** Runs an agent in a process of its own: what it says, and what it asked the service for. */
+    /** Runs an agent in a separate process; returns its output and its requests. */
     async function converse(context: Record<string, unknown>) {
       const before = requestsTo(service.emulator).length
       const program = fileURLToPath(new URL('./agent-process.ts', import.meta.url))
@@ -101,7 +101,7 @@ describe.skipIf(!hasRedis())('over a Redis server', () => {
       return { ...JSON.parse(said), asked: requestsTo(service.emulator).slice(before) }
     }
 
-    it('share tokens, answers and context: the second asks for its session only', async () => {
+    it('share tokens, responses and context: the second one requests only its session', async () => {
       const first = await converse({ plan: 'gold' })
       expect(first).toMatchObject({ found: null, heard: 'You said: hello' })
       expect(first.asked).toEqual([
@@ -120,7 +120,7 @@ describe.skipIf(!hasRedis())('over a Redis server', () => {
       expect((await converse({})).found).toEqual({ plan: 'gold', page: 'the basket' })
     })
 
-    it('never hold a token, or what a visitor said, where another base is read', async () => {
+    it('never store a token or a message under another base', async () => {
       await converse({ plan: 'gold' })
       const { client, storage } = open(redis.path)
       const keys: string[] = await client.keys('*')
@@ -130,7 +130,7 @@ describe.skipIf(!hasRedis())('over a Redis server', () => {
     })
   })
 
-  it('an agent goes on when the server is gone in the middle, with one warning', async () => {
+  it('an agent continues with one warning when the server stops', async () => {
     const { clock, emulator, environment, printed, make } = setUp()
     const { adapter } = open(redis.path, { environment })
     const shared = { cache: { adapter }, auth: { type: 'anonymous', config: { cache: { adapter } } } } as const

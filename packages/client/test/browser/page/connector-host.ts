@@ -3,17 +3,17 @@ import type { ConnectorScript } from '../../../src/contact-center/connector/conn
 import { ConnectorError } from '../../../src/errors.ts'
 import { resolveEnvironment } from '../../../src/platform/default-environment.ts'
 
-/** How a load ended, in a form that can be copied out of the page. */
+/** Outcome of a load, in a form that can be copied out of the page. */
 export type LoadOutcome = { members: string[] } | { code: string; url: string; message: string; cause: string }
 
-/** What the components of loads at the same time are, and whether they are one and the same. */
+/** Components of concurrent loads, and whether they are the same object. */
 export async function loadTogether(
   scripts: Partial<ConnectorScript>[],
 ): Promise<{ outcomes: LoadOutcome[]; same: boolean }> {
   const components: unknown[] = []
   const outcomes = scripts.map(async (script): Promise<LoadOutcome> => {
     try {
-      // Each agent has an environment of its own.
+      // Each agent has its own environment.
       const complete = { url: '', integrity: undefined, nonce: undefined, ...script }
       const component = await loadConnector(resolveEnvironment(), complete)
       components.push(component)
@@ -27,6 +27,6 @@ export async function loadTogether(
 }
 
 declare global {
-  /** Put into the page by the bundle. */
+  /** Defined in the page by the bundle. */
   var loadConnectors: typeof loadTogether
 }

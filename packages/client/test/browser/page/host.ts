@@ -14,7 +14,7 @@ const NAMES = [
   'transcriptRestored',
 ] satisfies AgentEventType[]
 
-/** What a test's page does with the library, and what it has heard. Everything it returns can be copied out of the page. */
+/** Runs the library in a test's page and records its events. All results can be copied out of the page. */
 export class PageHost {
   readonly heard: { type: AgentEventType; payload: Record<string, unknown>; at: number }[] = []
   readonly #agent: AiAgent
@@ -43,7 +43,7 @@ export class PageHost {
   getQueueSize = () => this.#agent.getQueueSize()
 
   destroy = (): Promise<void> => this.#agent.destroy()
-  /** What was said in both directions, in order. */
+  /** Directions and contents of the transcript. */
   talk = (): string[] =>
     this.#agent
       .getTranscript()
@@ -60,12 +60,12 @@ export class PageHost {
     return this.of('agentMessage').map(payload => (payload['message'] as { content: string }).content)
   }
 
-  /** When the last event of a name came, on the page's own clock, in milliseconds. */
+  /** Time of the last event with a name, on the page's clock, in milliseconds. */
   lastAt(type: AgentEventType): number {
     return this.heard.findLast(event => event.type === type)?.at ?? Number.NaN
   }
 
-  /** How `connect()` ends: `connected`, or the error's code and reason. */
+  /** Outcome of `connect()`: `connected`, or the error's code and reason. */
   async connectOutcome(): Promise<string> {
     return this.#agent.connect().then(
       () => 'connected',
@@ -78,11 +78,11 @@ export class PageHost {
   }
 }
 
-/** What the bundle puts into the page. */
+/** Globals that the bundle defines in the page. */
 export const makePageHost = (config: AiAgentConfig): PageHost => new PageHost(config)
 
 declare global {
-  /** The page's host, once a test has made it. */
+  /** The host of the page, once a test has created it. */
   var host: PageHost
   var createHost: (config: AiAgentConfig) => PageHost
 }
