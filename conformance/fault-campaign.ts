@@ -209,7 +209,7 @@ export class CampaignRun {
     )
   }
 
-  #call(call: (signal: AbortSignal) => Promise<void>, givenUpAfterMs?: number): void {
+  #call(call: (signal: AbortSignal) => Promise<unknown>, givenUpAfterMs?: number): void {
     const controller = this.#watch.controller()
     if (givenUpAfterMs !== undefined)
       this.#timers.push(this.#clock.setTimeout(() => controller.abort(), givenUpAfterMs))

@@ -19,6 +19,7 @@ const TYPES = Object.keys({
   contextValidation: 0,
   chatHistory: 0,
   tokenExpiring: 0,
+  userChanged: 0,
   queueFlushed: 0,
   callTranscriptUpdate: 0,
   callerInfoUpdate: 0,

@@ -263,6 +263,12 @@ const TEXTS: Readonly<Record<string, string>> = {
   'SEC-29': 'masking rules beyond the limit of 200 are refused and reported',
   'SEC-30':
     'an agent that masks content and has no usable rules reports `maskingUnavailable` with the reason, whether or not masking is required',
+  'SEC-15':
+    'a logout is final: before it returns it empties everything of the user in memory, the call with its events included, and starts to remove what is stored; it works in every state, and what is sent or set while it runs is rejected with ABORTED',
+  'SEC-16':
+    'when the token belongs to another user, everything of the previous one is removed and `userChanged` reports it before the new token is used; initialize() starts again',
+  'SEC-18':
+    'AiAgent.clearStoredData() removes what is stored on the device for a deployment, without an agent and without a request',
   'SEC-27':
     'a logout removes the cached answers of its user, and in a store that several users share only those; a failure to do so is reported',
   'REL-20':

@@ -132,7 +132,7 @@ verifies('ERR-03', 'each code of a failing conversation occurs, and each error i
 })
 
 /** Initializes an agent with a user token of this lifetime. */
-function sessionOf(service: Service, { lifeSeconds }: { lifeSeconds: number }): Promise<void> {
+function sessionOf(service: Service, { lifeSeconds }: { lifeSeconds: number }): Promise<unknown> {
   const accessToken = service.control.issueToken({ lifeSeconds })
   return service.newAgent({ id: 'account', auth: { type: 'pre-auth', accessToken } }).initialize()
 }

@@ -206,7 +206,7 @@ verifies(
     const { agent, journal } = openDesk(service, {
       initParams: { isDefaultAgent: 'true', departmentId: '1010', portalIds: '1001,1101' },
     })
-    const refused = async (promise: Promise<void>) => {
+    const refused = async (promise: Promise<unknown>) => {
       const { pipelineCode, stage } = await rejection(promise)
       return [pipelineCode, stage]
     }

@@ -277,7 +277,7 @@ verifies(
   async service => {
     const { agent } = openDesk(service, { id: 'desk-british', ...ENTER_SUPPORT })
     /** Languages of the calls, list call first. */
-    const languages = async (act: () => Promise<void>) => {
+    const languages = async (act: () => Promise<unknown>) => {
       const before = service.control.requests().length
       await service.through(act())
       const asked = service.control.requests().slice(before)

@@ -89,7 +89,7 @@ describe('what was said, after a reload', () => {
     expect(linesOf(agent)).toEqual(['sent: one', 'received: You said: one'])
     expect(session()).toBe(first)
     expect(payloadsOf(told, 'error')).toEqual([])
-    expect(printed.flat().join('\n')).toContain('could not be had')
+    expect(printed.flat().join('\n')).toContain('Could not load the previous transcript')
   })
 
   it('is waited for no longer than five seconds', async () => {

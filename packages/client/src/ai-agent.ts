@@ -1,12 +1,9 @@
 import type { AgentDetails, AgentListItem, DeploymentInfo, Portal, UserDetails, UserProfile } from '@aiagent/protocol'
-import { assemble, type Parts } from './agent/build-agent.ts'
-import { changeUserProfile, restartPortals } from './agent/portal-changes.ts'
-import { release } from './agent/release.ts'
-import { restartConversation } from './agent/restart-conversation.ts'
-import { signOut } from './agent/sign-out.ts'
+import { type AgentParts, buildAgent } from './agent/build-agent.ts'
 import type { ConnectionState } from './chat/connection-state.ts'
 import { type AiAgentConfig, requireSessionId } from './config.ts'
 import type { CallerInfo, CallTranscriptEntry } from './contact-center/connector/call-details.ts'
+import type { InitializationResult } from './contact-center/portal/pipeline-stage.ts'
 import type { ContextAttributes } from './conversation/context-store.ts'
 import { createContextMessage } from './conversation/message-helpers.ts'
 import type { MessageProcessor } from './conversation/message-processor.ts'
@@ -18,18 +15,30 @@ import type { MaskingPreview } from './masking/masking.ts'
 import type { SendOptions } from './outbox/compose.ts'
 import type { Message, MessageObject } from './outbox/message.ts'
 import type { AskOptions } from './outbox/turn-taking.ts'
+import { resolveEnvironment } from './platform/default-environment.ts'
 import type { Environment } from './platform/environment.ts'
+import type { CacheConfig } from './storage/cache-adapter.ts'
 import { Subscribable } from './util/subscribable.ts'
 
-/** An operation that can be given up. Aborting rejects the operation's promise with code ABORTED. */
+/** Options of an operation that can be aborted. */
 export interface OperationOptions {
-  /** Gives the operation up: it rejects with code ABORTED. */
+  /** Aborts the operation, which rejects with code ABORTED. */
   signal?: AbortSignal
 }
 
-/** What `initialize()` takes. */
+/** Options of `updateAccessToken()`. */
+export interface UpdateAccessTokenOptions {
+  /**
+   * Whether the token belongs to another user. Needed only when the library cannot read issuer and subject from it.
+   *
+   * @default false
+   */
+  userChanged?: boolean
+}
+
+/** Options of `initialize()`. */
 export interface AiAgentInitializeOptions extends OperationOptions {
-  /** Attributes the conversation starts with, merged over `config.context`. */
+  /** Initial context of the conversation, merged over `config.context`. */
   context?: Record<string, unknown>
 }
 
@@ -44,117 +53,135 @@ export interface AiAgentInitializeOptions extends OperationOptions {
  * await agent.send('How do I reset my router?')
  * ```
  *
- * Every promise settles, also when the service refuses, never answers, or closes early.
+ * Every promise settles, also when the service refuses, does not respond, or closes the connection.
  */
 export class AiAgent extends Subscribable<AgentEvents> {
-  readonly #parts: Parts
+  readonly #parts: AgentParts
 
   /**
-   * Checks the configuration and does nothing else yet.
+   * Checks the configuration. Sends no request.
    *
    * @param environment replaces parts of the platform, such as `fetch` or `WebSocket`
    * @throws {ConfigError} naming the first field that is missing or cannot be used
    * @throws {SDKError} code SESSION_ID_INVALID for a blank or placeholder `sessionId`
-   * @throws {AuthError} reason `invalid_input` for an `auth` that is none of the accepted forms
+   * @throws {AuthError} reason `invalid_input` for an `auth` of an unsupported shape
    */
   constructor(config: AiAgentConfig, environment?: Partial<Environment>) {
-    const parts = assemble(config, environment)
-    super(parts.events)
+    const parts = buildAgent(config, environment)
+    super(parts.scope.events)
     this.#parts = parts
+  }
+
+  /**
+   * Removes what the library stored on this device for a deployment, without an agent and without signing in: tokens,
+   * sessions, contexts, cached responses and choices in session and local storage. A custom cache adapter is left alone.
+   *
+   * @param endpoint address of the deployment, as in `AiAgentConfig`
+   * @param options the prefixes of `AiAgentConfig.cache`, when there are any, and replacements of the platform
+   */
+  static async clearStoredData(
+    endpoint: string,
+    { cache, environment }: { cache?: CacheConfig; environment?: Partial<Environment> } = {},
+  ): Promise<void> {
+    const { clearStoredData } = await import('./agent/clear-stored-data.ts')
+    await clearStoredData(resolveEnvironment(environment), { endpoint, cache, withSignIn: true })
   }
 
   /** The agent's logger: the configured one, or `AiAgent:<id>`. */
   get logger(): Logger {
-    return this.#parts.logger
+    return this.#parts.scope.logger
   }
 
-  // ── Life ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+  // ── Lifecycle ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
   /**
-   * Learns where the service is and what the agent is, obtains a token and a session, and emits `initialized`.
+   * Loads the deployment and the agent, obtains a token and a session, and emits `initialized`. An agent with portals may
+   * stop at a choice that the user must make.
    *
-   * Called again it joins the run under way, or returns at once when the agent is ready. After a failure it starts clean.
+   * A second call joins the run in flight, or resolves at once. After a failure the next call starts clean.
    *
-   * @throws {ApiError} when a call fails; it names the call
-   * @throws {AuthError} when no token can be had
+   * @returns `{ status: 'ready' }`, or `{ status: 'choose', gate, choices }` when a portal, an agent or a profile must be
+   *   selected first
+   * @throws {ApiError} when a request fails; the error names it
+   * @throws {AuthError} when no token can be obtained
+   * @throws {InitializationPipelineError} when the portal selection fails before the first choice
    */
-  initialize(options: AiAgentInitializeOptions = {}): Promise<void> {
-    return this.#parts.startup.initialize(options.context ?? {}, options.signal)
+  initialize(options: AiAgentInitializeOptions = {}): Promise<InitializationResult> {
+    return this.#parts.lifecycle.initialize(options.context ?? {}, options.signal)
   }
 
   /** Whether initialization is complete. */
   getIsInitialized(): boolean {
-    return this.#parts.startup.isReady
+    return this.#parts.lifecycle.isReady
   }
 
   /**
-   * Opens the chat. Resolves once it is open and rejects when the attempt fails; the agent then goes on trying by itself
-   * as `maxReconnectAttempts` allows. Joins an attempt in progress, and cuts the wait for the next one short.
+   * Opens the chat. Resolves when it is open and rejects when the attempt fails; the agent then continues to retry, up to
+   * `maxReconnectAttempts`. Joins an attempt in flight, and ends the wait for the next one.
    *
-   * @throws {SDKError} code NOT_INITIALIZED before `initialize()`
+   * @throws {SDKError} code NOT_INITIALIZED before `initialize()` has completed; the message names the missing step
    * @throws {ConnectionError} reason `refused`, `timeout`, `closed` or `no_address`
    */
-  async connect(options: OperationOptions = {}): Promise<void> {
-    this.#parts.startup.requireFacts('connect()')
-    await this.#parts.chat.connect(options.signal)
+  connect(options: OperationOptions = {}): Promise<void> {
+    return this.#parts.lifecycle.connect(options.signal)
   }
 
   /**
-   * Leaves the chat: tells the service, closes, and cancels any reconnect. Messages that wait stay for the next
-   * `connect()`. Does nothing where there is no connection.
+   * Leaves the chat: says goodbye to the service, closes the connection, and cancels any reconnect. Queued messages are
+   * kept for the next `connect()`. Does nothing without a connection.
    */
   disconnect(options: OperationOptions & { skipGracefulDisconnect?: boolean } = {}): Promise<void> {
-    // A switch to another portal would connect again what the host leaves here.
-    this.#parts.startup.takeReconnect()
-    return this.#parts.chat.disconnect(options)
+    return this.#parts.lifecycle.disconnect(options)
   }
 
   /**
-   * Starts over in a new session, or in the given one: the old chat is left, queue and transcript are emptied, and the
-   * stored context goes along. Where no new session can be had the old chat stays.
+   * Restarts the conversation in a new session, or in the given one: leaves the chat, empties queue and transcript, and
+   * sends the stored context along. When no new session can be created, the chat stays as it is.
    *
    * @throws {SDKError} code NOT_INITIALIZED before `initialize()`; SESSION_ID_INVALID for an unusable id
    */
   async restartConnection(options: OperationOptions & { sessionId?: string | number } = {}): Promise<void> {
-    this.#parts.startup.requireFacts('restartConnection()')
     const { sessionId, signal } = options
     const given = sessionId === undefined ? undefined : requireSessionId(sessionId, 'restartConnection({ sessionId })')
-    await this.#parts.startup.askForMissingRules(signal)
-    await restartConversation(this.#parts, given, signal)
+    await this.#parts.lifecycle.restartConversation(given, signal)
   }
 
   /**
-   * Leaves the chat without a word and releases every timer, listener and socket. What is under way, and every later call
-   * that would do something, is rejected with code ABORTED.
+   * Closes the chat without a goodbye and releases every timer, listener and socket. Operations in flight, and later ones,
+   * reject with code ABORTED. Call it in a process that goes on, or declare the agent with `await using`.
    */
   destroy(): Promise<void> {
-    return release(this.#parts)
+    return this.#parts.lifecycle.destroy()
+  }
+
+  /** As {@link destroy}, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.destroy()
   }
 
   // ── Messages ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
   /**
-   * Sends a message, or lets it wait for the connection, in order. Before `initialize()` it waits as well.
+   * Sends a message, or queues it until the connection is open, in order. Before `initialize()` it is queued as well.
    *
-   * @param data text of the person who talks to the agent, a message of a helper such as `createFeedbackMessage()`, or
-   *   a `Message`
-   * @returns the message's id, as soon as the message has been taken
-   * @throws {MessageError} reason `invalid`, `encoding_failed`, `queue_full`, or `masking_unavailable` where
-   *   `config.masking` requires it; the message has left no trace then
-   * @throws {SDKError} code ABORTED when the signal is aborted already
+   * @param data text of the user, a message of a helper such as `createFeedbackMessage()`, or a `Message`
+   * @returns the message's id, as soon as the message is accepted
+   * @throws {MessageError} reason `invalid`, `encoding_failed`, `queue_full`, or `masking_unavailable` with
+   *   `masking.required`; the message is neither queued nor recorded then
+   * @throws {SDKError} code ABORTED when the signal is aborted already, while `logout()` runs, and after `destroy()`
    */
   async send(data: string | MessageObject | Message, options?: SendOptions & OperationOptions): Promise<string> {
-    this.#parts.startup.requireAlive('send()')
+    this.#parts.lifecycle.requireSendable('send()')
     if (options?.signal?.aborted) throw abortedError('send()', options.signal)
     return this.#parts.outbox.send(data, options)
   }
 
-  /** The text as masking would send it: for what the host shows or keeps itself. Without active rules, the text. */
+  /** The text as masking would send it, for text that the host shows or stores itself. Unchanged without active rules. */
   maskContent(text: string): string {
     return this.#parts.masking.mask(text)
   }
 
-  /** What masking would replace in a text, by which rule, and where. */
+  /** The parts of a text that masking would replace, with rule and position. */
   previewMasking(text: string): MaskingPreview {
     return this.#parts.masking.preview(text)
   }
@@ -162,59 +189,59 @@ export class AiAgent extends Subscribable<AgentEvents> {
   /**
    * Sends text as {@link send} does, and resolves with the agent's answer.
    *
-   * The wire does not say which message an answer belongs to: the first of the agent after the question was written counts.
-   * One question is out at a time, later ones wait for their turn. What the agent says unasked just then, in a second
-   * message, or in late answer to a question given up, cannot be told from the answer; {@link messages} gives all of it.
+   * The protocol does not link an answer to its question: the agent's first message after the question was sent counts as
+   * its answer. Only one question is sent at a time, later ones wait. An unsolicited message, the second part of an answer
+   * and a late answer cannot be told apart from the answer; {@link messages} returns all of them.
    *
    * @throws {MessageError} reason `timeout`; `refused` when the service reports an error instead; `closed` when the chat or
-   *   its session ends for good; `cleared` when it was dropped from the queue; the others as {@link send}
-   * @throws {SDKError} code ABORTED when the signal is aborted, or the agent destroyed
+   *   its session ends; `cleared` when the question was dropped from the queue; otherwise as {@link send}
+   * @throws {SDKError} code ABORTED when the signal is aborted, by `logout()`, and by `destroy()`
    */
   async ask(text: string, options?: AskOptions): Promise<Message> {
-    this.#parts.startup.requireAlive('ask()')
+    this.#parts.lifecycle.requireSendable('ask()')
     return this.#parts.outbox.ask(text, options)
   }
 
   /**
-   * What the agent says from now on, for `for await`. Goes on over reconnects and new sessions, and ends with the loop, the
-   * signal, and {@link destroy}. What nobody has pulled yet is kept without limit: end what you do not read.
+   * The agent's messages from now on, for `for await`. Continues over reconnects and new sessions, and ends with the loop,
+   * the signal, and {@link destroy}. Unread messages are kept without limit until then, or until the user changes.
    */
   messages({ signal }: OperationOptions = {}): AsyncIterableIterator<Message> {
-    this.#parts.startup.requireAlive('messages()')
+    this.#parts.lifecycle.requireUsable('messages()')
     return this.#parts.streams.open(signal)
   }
 
-  /** How many messages wait to be sent, questions that wait for their turn among them. */
+  /** Number of queued messages, including questions that wait for their turn. */
   getQueueSize(): number {
     return this.#parts.outbox.size
   }
 
-  /** Drops the messages that wait; each is told by an `error` event with its id, a question by its promise. */
+  /** Drops all queued messages; each is reported by an `error` event with its id, a question by its promise. */
   clearQueue(): void {
     this.#parts.outbox.clear()
   }
 
-  /** Which handlers inbound messages go through. */
+  /** The handlers that inbound messages go through. */
   getMessageProcessor(): MessageProcessor {
     return this.#parts.processor
   }
 
-  /** What was said, in order; without options the same frozen list until something changes. */
+  /** The transcript, in order. Without options it is the same frozen array until an entry changes. */
   getTranscript(options?: TranscriptOptions): readonly TranscriptEntry[] {
     return this.#parts.transcript.get(options)
   }
 
-  /** The same as plain data. */
+  /** The transcript as plain objects, for storage or JSON. */
   getTranscriptAsJSON(options?: TranscriptOptions): TranscriptRow[] {
     return this.#parts.transcript.toJSON(options)
   }
 
-  /** How many entries the transcript holds. */
+  /** Number of entries in the transcript. */
   getTranscriptSize(): number {
     return this.#parts.transcript.size
   }
 
-  /** Forgets what was said in the chat. Emits nothing. */
+  /** Empties the transcript. Emits nothing. */
   clearTranscript(): void {
     this.#parts.transcript.clear()
   }
@@ -222,15 +249,16 @@ export class AiAgent extends Subscribable<AgentEvents> {
   // ── Context ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
   /**
-   * Merges attributes into the conversation's context, by name. The next session starts with it; with
-   * `sendImmediately` those that changed go to the present one at once.
+   * Merges attributes into the conversation's context, by name. The next session starts with the context; with
+   * `sendImmediately` the changed attributes are sent to the current session too.
    *
-   * @param attributes plain values, or `{ value, type, description, notInLLM }`; one that is undefined is left out
+   * @param attributes plain values, or `{ value, type, description, notInLLM }`; undefined ones are ignored
    * @throws {MessageError} reason `invalid` when they cannot be written as JSON; `queue_full` with `sendImmediately`. The
-   *   context is as it was then, so that the same call can be made again.
+   *   context is unchanged then, so the call can be repeated.
+   * @throws {SDKError} code ABORTED while `logout()` runs, and after `destroy()`
    */
   async setContext(attributes: Record<string, unknown>, options: { sendImmediately?: boolean } = {}): Promise<void> {
-    this.#parts.startup.requireAlive('setContext()')
+    this.#parts.lifecycle.requireUsable('setContext()')
     const { context, outbox } = this.#parts
     // Sent before it is stored: a message that is refused leaves the context as it was (FLOW-07).
     context.update(attributes, changed => {
@@ -238,12 +266,12 @@ export class AiAgent extends Subscribable<AgentEvents> {
     })
   }
 
-  /** The context, or null where there is none; the same frozen object until it changes. */
+  /** The context, or null; the same frozen object until it changes. */
   getContext(): ContextAttributes | null {
     return this.#parts.context.get()
   }
 
-  /** Forgets the context, here and in the store. Sends nothing. */
+  /** Removes the context, in memory and in the store. Sends nothing. */
   async removeContext(): Promise<void> {
     await this.#parts.context.remove()
   }
@@ -256,71 +284,74 @@ export class AiAgent extends Subscribable<AgentEvents> {
   // ── Portals, agents, profiles ─────────────────────────────────────────────────────────────────────────────────────
 
   /**
-   * Chooses a portal: when `portalsAvailable` asks for one, or after completion one of `availablePortals` to switch to,
-   * which leaves the chat. Resolves at the next choice or at completion. Only the id counts.
+   * Selects a portal: after `portalsAvailable`, or after completion one of `availablePortals` to switch to, which leaves
+   * the chat. Only the id is used.
    *
-   * @throws {InitializationPipelineError} when a step fails, which leaves the choice open; INVALID_SELECTION for a portal
+   * @returns the next choice, or `{ status: 'ready' }` at completion
+   * @throws {InitializationPipelineError} when a step fails; the choice can be repeated then. INVALID_SELECTION for a portal
    *   that is not offered
+   * @throws {SDKError} code ABORTED when a newer selection, a restart or `logout()` has replaced this one
    */
-  async selectPortal(portal: Pick<Portal, 'id'>, options?: OperationOptions): Promise<void> {
-    await this.#parts.startup.requirePipeline('selectPortal()').selectPortal(portal, options)
+  async selectPortal(portal: Pick<Portal, 'id'>, options?: OperationOptions): Promise<InitializationResult> {
+    return this.#parts.lifecycle.requirePipeline('selectPortal()').selectPortal(portal, options)
   }
 
-  /** Chooses an agent when `agentsAvailable` asks for one, likewise. */
-  async selectAgent(agent: Pick<AgentListItem, 'agentId'>, options?: OperationOptions): Promise<void> {
-    await this.#parts.startup.requirePipeline('selectAgent()').selectAgent(agent, options)
+  /** Selects an agent after `agentsAvailable`. Returns and throws as {@link selectPortal}. */
+  async selectAgent(agent: Pick<AgentListItem, 'agentId'>, options?: OperationOptions): Promise<InitializationResult> {
+    return this.#parts.lifecycle.requirePipeline('selectAgent()').selectAgent(agent, options)
   }
 
-  /** Chooses a profile when `profilesAvailable` asks for one, likewise. */
-  async selectUserProfile(profile: Pick<UserProfile, 'id'>, options?: OperationOptions): Promise<void> {
-    await this.#parts.startup.requirePipeline('selectUserProfile()').selectUserProfile(profile, options)
+  /** Selects a profile after `profilesAvailable`. Returns and throws as {@link selectPortal}. */
+  async selectUserProfile(profile: Pick<UserProfile, 'id'>, options?: OperationOptions): Promise<InitializationResult> {
+    return this.#parts.lifecycle.requirePipeline('selectUserProfile()').selectUserProfile(profile, options)
   }
 
   /**
-   * Takes another profile after completion: the service is told, a new session starts with it, `initialized` comes again.
+   * Selects another profile after completion: stores it at the service, starts a new session with it, and emits
+   * `initialized` again.
    *
-   * @throws {InitializationPipelineError} PROFILE_PERSIST_FAILED when the service does not take it; the chat stays then
+   * @throws {InitializationPipelineError} PROFILE_PERSIST_FAILED when the service refuses it; the chat stays as it is
    */
   updateUserProfile(profile: UserProfile, options: OperationOptions = {}): Promise<void> {
-    return changeUserProfile(this.#parts, profile, options.signal)
+    return this.#parts.lifecycle.changeProfile(profile, options.signal)
   }
 
-  /** Runs the choice of portal, agent and profile anew; without portals it is {@link restartConnection}. */
+  /** Runs the selection of portal, agent and profile again; without portals it is {@link restartConnection}. */
   restartPortalInitializer(options: OperationOptions = {}): Promise<void> {
-    return restartPortals(this.#parts, options.signal)
+    return this.#parts.lifecycle.restartPortals(options.signal)
   }
 
   /** @deprecated Use {@link restartPortalInitializer}. */
   restartCcHostInitializer(options: OperationOptions = {}): Promise<void> {
-    this.#parts.warnOnce('restartCcHostInitializer() is deprecated. Use restartPortalInitializer().')
+    this.#parts.scope.warnOnce('restartCcHostInitializer() is deprecated. Use restartPortalInitializer().')
     return this.restartPortalInitializer(options)
   }
 
-  // ── The call at the desk ──────────────────────────────────────────────────────────────────────────────────────────
+  // ── The call of the contact center ──────────────────────────────────────────────────────────────────────────────────────────
 
-  /** What was said in the call; the same frozen list until something is added. */
+  /** The transcript of the call; the same frozen array until it changes. */
   getCallTranscript(): readonly CallTranscriptEntry[] {
     return this.#parts.calls.getTranscript()
   }
 
-  /** Forgets what was said in the call, and tells so by `callTranscriptUpdate` without `entry`. */
+  /** Empties the transcript of the call, and emits `callTranscriptUpdate` without `entry`. */
   clearCallTranscript(): void {
     this.#parts.calls.clearTranscript()
   }
 
-  /** Who calls, or null. */
+  /** The caller, or null. */
   getCallerInfo(): Readonly<CallerInfo> | null {
     return this.#parts.calls.getCallerInfo()
   }
 
-  /** The call's id at the desk's platform, or null. */
+  /** The call's id at the contact center's platform, or null. */
   getConversationId(): string | null {
     return this.#parts.calls.getConversationId()
   }
 
   // ── Facts ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** Where the connection stands. */
+  /** The state of the connection. */
   getState(): ConnectionState {
     return this.#parts.chat.state
   }
@@ -330,33 +361,35 @@ export class AiAgent extends Subscribable<AgentEvents> {
     return this.#parts.chat.isOpen
   }
 
-  /** What the service says of the agent. Works before `initialize()`. */
-  getAgentDetails(options: OperationOptions = {}): Promise<AgentDetails> {
-    return this.#parts.startup.meetAgent(options.signal)
+  /** The details of the configured agent, loaded when needed. Works before `initialize()`. */
+  async getAgentDetails(options: OperationOptions = {}): Promise<AgentDetails> {
+    this.#parts.lifecycle.requireUsable('getAgentDetails()')
+    return this.#parts.loader.loadAgentDetails(options.signal)
   }
 
-  /** Where the deployment's services are. Works before `initialize()`. */
+  /** Where the deployment's services are, loaded when needed. Works before `initialize()`. */
   async getDeploymentInfo(options: OperationOptions = {}): Promise<DeploymentInfo> {
-    return (await this.#parts.startup.findDeployment(options.signal)).deployment
+    this.#parts.lifecycle.requireUsable('getDeploymentInfo()')
+    return (await this.#parts.loader.loadDeployment(options.signal)).deployment
   }
 
-  /** Who is signed in, as a user or a customer; null where nobody is, or the service does not say. */
+  /** The signed-in user or customer; null for an anonymous one, and when the service does not return it. */
   getUserDetails(): UserDetails | null {
-    return this.#parts.startup.user
+    return this.#parts.scope.facts.user
   }
 
   /**
-   * Sets the language of names and lists for the REST calls from now on, as `fr-CA`. It goes before the agent's own, also
-   * when set before `initialize()`; blank, null and undefined give the agent's own back.
+   * Sets the language of the REST calls, for example `fr-CA`. It takes precedence over the agent's own, also when set
+   * before `initialize()`. A blank code, null and undefined restore the agent's own.
    */
   setLanguage(code: string | null | undefined): void {
-    this.#parts.startup.requireAlive('setLanguage()')
+    this.#parts.lifecycle.requireUsable('setLanguage()')
     this.#parts.language.choose(code)
   }
 
-  /** All parameters of the host, well-known or not. */
+  /** A copy of `config.initParams`. */
   getInitParams(): Record<string, string> {
-    return { ...this.#parts.config.initParams }
+    return { ...this.#parts.scope.config.initParams }
   }
 
   /** Older name of {@link getInitParams}. */
@@ -371,22 +404,27 @@ export class AiAgent extends Subscribable<AgentEvents> {
     return this.#parts.authentication.getCachedToken()
   }
 
-  /** Replaces the access token, on an open chat too. */
-  async updateAccessToken(token: string): Promise<void> {
-    this.#parts.startup.requireAlive('updateAccessToken()')
-    await this.#parts.authentication.updateToken(token)
-    this.#parts.chat.offerToken(token)
+  /**
+   * Replaces the access token, on an open chat too. A token of another user first removes everything of the previous one:
+   * the chat is left, `userChanged` is emitted, and `initialize()` has to be called again.
+   *
+   * @throws {AuthError} reason `invalid_input` for a blank token
+   * @throws {SDKError} code ABORTED while `logout()` runs, and after `destroy()`
+   */
+  updateAccessToken(token: string, options: UpdateAccessTokenOptions = {}): Promise<void> {
+    return this.#parts.lifecycle.updateToken(token, options)
   }
 
   /**
-   * Leaves the chat and signs the person out: by popup or by leaving the page, as they signed in. What the library keeps
-   * of the person (token, context, answers of the service, transcript, waiting messages) is dropped; the host's own page
-   * is not touched. `initialize()` may follow. The promise of a logout that leaves the page never settles.
+   * Leaves the chat and signs the user out, by popup or by redirect as they signed in. Everything of the user is removed
+   * before the provider is asked, whatever it answers: token, session, context, transcript, queued messages, call, cached
+   * responses and choices. Works before `initialize()`. `initialize()` may follow. While it runs, every operation that would
+   * send or set something rejects with ABORTED. The promise of a redirect logout never settles.
    *
-   * @throws {AuthError} when the identity provider cannot be reached
+   * @throws {AuthError} when the sign-out at the identity provider fails; the user's data is removed nevertheless
    */
-  logout(): Promise<void> {
-    return signOut(this.#parts)
+  async logout(): Promise<void> {
+    await this.#parts.lifecycle.signOut()
   }
 
   /**
@@ -395,7 +433,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * @throws {SDKError} code SESSION_ID_INVALID for a blank or placeholder id
    */
   setSessionId(sessionId: string | number): void {
-    this.#parts.startup.requireAlive('setSessionId()')
+    this.#parts.lifecycle.requireUsable('setSessionId()')
     const id = requireSessionId(sessionId, 'setSessionId()')
     if (this.isConnected()) this.logger.warn('The new session id takes effect with the next connection.')
     this.#parts.session.supply(id)

@@ -296,7 +296,7 @@ describe('the log', () => {
     )
     ids.push('no-such-session')
     await clock.advance(10_000)
-    await agent.updateAccessToken(emulator.control.issueToken({ subject: 'customer-7' }))
+    await agent.updateAccessToken(emulator.control.issueToken({ lifeSeconds: 7_200 }))
     const token = agent.getAccessToken() ?? ''
     emulator.close()
     await rejection(agent.restartConnection())

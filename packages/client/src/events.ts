@@ -1,11 +1,5 @@
-import type {
-  AgentDetails,
-  AgentListItem,
-  ContextValidationIssue,
-  Portal,
-  PortalDetails,
-  UserProfile,
-} from '@aiagent/protocol'
+import type { AgentListItem, ContextValidationIssue, Portal, UserProfile } from '@aiagent/protocol'
+import type { InitializedAgent } from './api/agent-facts.ts'
 import type { ConnectionState } from './chat/connection-state.ts'
 import type {
   CallerInfo,
@@ -28,18 +22,8 @@ type Told<Result> = Omit<Result, 'timestamp' | 'sessionId' | 'agentId'>
 export interface AgentEventPayloadMap {
   /**
    * Initialization is complete; `connect()` may follow. With portals it is emitted again after each portal switch.
-   *
-   * `agent` is the selected agent, else the details of the configured one. `availablePortals` are the portals that
-   * `selectPortal()` can switch to.
    */
-  initialized: {
-    agent?: AgentDetails | AgentListItem
-    portal?: Portal
-    portalDetails?: PortalDetails
-    profile?: UserProfile
-    availableProfiles?: readonly UserProfile[]
-    availablePortals?: readonly Portal[]
-  }
+  initialized: InitializedAgent
   /** A portal must be chosen: call `selectPortal()`. */
   portalsAvailable: { portals: readonly Portal[] }
   /** An agent of the portal must be chosen: call `selectAgent()`. */
@@ -78,6 +62,11 @@ export interface AgentEventPayloadMap {
    * needs a token now and the library could not obtain one.
    */
   tokenExpiring: { reason: 'expiring' | 'transport_request'; expiresAt?: number }
+  /**
+   * The token belongs to another user. Everything of the previous user has been removed, and the new token has not been
+   * used yet. Call `initialize()` again.
+   */
+  userChanged: Record<string, never>
   /** Masking patterns of the service that cannot be used. The text they match is not masked. */
   maskingPatternsRefused: { patterns: readonly RefusedPattern[] }
   /**

@@ -56,7 +56,13 @@ export function setUpChat(given: ChatSetUp = {}) {
     clock,
     maxQueueSize: given.maxQueueSize ?? 1_000,
     chat,
-    origin: new MessageOrigin(clock, { agentName: 'Help Centre' }, session, () => 'help'),
+    origin: new MessageOrigin(clock, {
+      agentName: 'Help Centre',
+      agentId: 'help',
+      get sessionId() {
+        return session.id
+      },
+    }),
     newId: () => `id-${ids++}`,
     isReady: () => true,
     mask: content => content,

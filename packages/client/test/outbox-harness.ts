@@ -55,16 +55,13 @@ export function setUpOutbox({ maxQueueSize = 1_000, isReady = true, page, mask =
       },
       setMessageSink() {},
     },
-    origin: new MessageOrigin(
-      clock,
-      { agentName: 'Help Centre' },
-      {
-        get id() {
-          return state.sessionId
-        },
+    origin: new MessageOrigin(clock, {
+      agentName: 'Help Centre',
+      agentId: 'help',
+      get sessionId() {
+        return state.sessionId
       },
-      () => 'help',
-    ),
+    }),
     newId: () => `id-${ids++}`,
     isReady: () => state.isReady,
     mask: (content, messageId) => {

@@ -16,7 +16,7 @@ interface Gate {
   readonly what: 'portal' | 'agent' | 'profile'
   readonly choices: readonly Choice[]
   /** Resolves at the next gate, or when nothing is left to choose. */
-  take(id: Id, signal: AbortSignal): Promise<void>
+  take(id: Id, signal: AbortSignal): Promise<unknown>
 }
 
 /** Follows where the agent stands on its way. Begin before `initialize()`. */

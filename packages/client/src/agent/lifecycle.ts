@@ -1,393 +1,463 @@
-import { type AgentDetails, agentDisplayName, type Portal, type UserDetails } from '@aiagent/protocol'
-import type { StartupFacts } from '../api/startup-facts.ts'
-import type { Desk, DeskOptions } from '../contact-center/contact-center.ts'
-import type { PortalOutcome } from '../contact-center/portal/pipeline-stage.ts'
-import { needsPortal, usesPortalProfile } from '../contact-center/portal/portal-flow.ts'
+import type { UserProfile } from '@aiagent/protocol'
+import type { LoadedAgent, PortalSelection } from '../api/agent-facts.ts'
+import type { LanguageChoice } from '../api/language-choice.ts'
+import type { AuthenticationService } from '../auth/authentication-service.ts'
+import type { Chat } from '../chat/chat.ts'
+import type { ChatSession } from '../chat/chat-session.ts'
+import type { CallState } from '../contact-center/connector/call-state.ts'
+import type { ContactCenter } from '../contact-center/contact-center.ts'
+import { type InitializationResult, resultAt, SELECT_METHODS } from '../contact-center/portal/pipeline-stage.ts'
+import { profileAttribute } from '../contact-center/portal/portal-context.ts'
+import { needsPortal } from '../contact-center/portal/portal-flow.ts'
 import type { PortalPipeline } from '../contact-center/portal/portal-pipeline.ts'
+import type { ContextStore } from '../conversation/context-store.ts'
+import type { Inbox } from '../conversation/inbox.ts'
+import type { MessageStreams } from '../conversation/message-streams.ts'
+import type { Transcript } from '../conversation/transcript.ts'
 import { abortedError, SDKError } from '../errors.ts'
-import type { AgentEventPayloadMap } from '../events.ts'
-import type { KnownInitParams } from '../init-params.ts'
-import type { FoundRules } from '../masking/masking.ts'
+import type { Outbox } from '../outbox/outbox.ts'
+import type { SessionResume } from '../resume/session-resume.ts'
+import type { Awaitable } from '../storage/cache-adapter.ts'
 import { untilAborted } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
-import type { Deployment, PreparationOptions } from './load-agent.ts'
-import type { MaskingLoadOptions } from './load-masking.ts'
+import type { LazyPart } from '../util/lazy-part.ts'
+import { type AgentLoader, loadSteps } from './agent-loader.ts'
+import type { AgentScope } from './agent-scope.ts'
+import type { UserLoader } from './user-loader.ts'
 
 /*
- * The way to a ready agent. It owns the phase, and what was learned on the way.
+ * The life of one agent.
  *
- *   idle ── initialize() ──► preparing ── all steps done, nothing to choose ──► ready
- *    ▲                          │   └──── a gate ──► choosing ── chosen ─────────▲ │
- *    ├──── failed, aborted ─────┘                       ▲                          │
- *    │                                                  └── another portal, restart ┤
- *    └──────────────────────── reset() ──────────────────────────────────────────┘      destroy() ──► destroyed
+ *   idle ── initialize() ──► preparing ── everything loaded, nothing to select ──► ready
+ *    ▲                          │   └─── portals ──► choosing ── selected ──────────▲ │
+ *    ├──── failed, aborted ─────┘                       ▲                             │
+ *    │                                                  └──── portal switch, restart ─┤
+ *    └────────── leaving ◄── logout(), another user: from any state ──────────────────┘
  *
- * A failed run leaves nothing behind but facts that stay true, so that the next one starts clean.
+ * destroy() leads to `destroyed` from any state. A failed run keeps only facts that stay valid.
  */
+type State =
+  | { readonly at: 'idle' | 'preparing' | 'ready' | 'destroyed' }
+  | Choosing
+  /** The user's data is being removed. `done` settles with the sign-out. */
+  | { readonly at: 'leaving'; done: Promise<void> }
 
-type Phase = 'idle' | 'choosing' | 'ready' | 'destroyed'
-
-export interface StartupOptions extends PreparationOptions {
-  readonly params: KnownInitParams
-  /** The configured part of the context that the conversation starts with. */
-  readonly initialContext: Readonly<Record<string, unknown>>
-  /** Reads what an earlier page stored, and merges the context the conversation starts with. */
-  openContext(context: Record<string, unknown>): Promise<void>
-  /** There is a token that is good for the agent. */
-  onSignedIn(token: string): void
-  readonly masking: MaskingLoadOptions
-  /** It is known what is to be masked. */
-  onMaskingSettled(found: FoundRules): void
-  /** Makes sure of a session. */
-  openSession(signal: AbortSignal): Promise<unknown>
-  /** The chat runs under another agent's id from now on. */
-  moveContext(agentId: string): Promise<void>
-  /** Everything is ready. */
-  onReady(): void
-  /** What the contact center needs, beside what it tells the start itself. */
-  readonly desk: Omit<DeskOptions, 'gates' | 'known'> & { readonly gates: Omit<DeskOptions['gates'], 'onComplete'> }
+interface Choosing {
+  readonly at: 'choosing'
+  /** Whether the chat must be connected again after the selection. */
+  reconnect: boolean
+  /** Settles when a restart has reached the pipeline again; never rejects. */
+  settled: Promise<unknown>
 }
 
-export class Startup {
-  readonly #options: StartupOptions
-  readonly #run = new JoinedTask<void>(signal => abortedError('initialize()', signal))
-  readonly #finding = new JoinedTask<Deployment>(signal => abortedError('getDeploymentInfo()', signal))
-  readonly #meeting = new JoinedTask<AgentDetails>(signal => abortedError('getAgentDetails()', signal))
-  #phase: Phase = 'idle'
-  #deployment: Deployment | undefined
-  #agent: AgentDetails | undefined
-  #user: UserDetails | null = null
-  #scopes: readonly string[] = []
-  /** Attributes the conversation starts with, as the host gave them. */
-  #initialContext: Readonly<Record<string, unknown>> = {}
-  #desk: Desk | undefined
-  #reconnects = false
-  #choiceBegan = false
-  #reopenings = 0
-  /** Stands for the newest question for person and rules: what an older one still brings is not wanted. */
-  #learning: object | undefined
-  #lacksRules = false
+/** The parts that the lifecycle starts, restarts and ends. */
+export interface LifecycleParts {
+  readonly scope: AgentScope
+  readonly loader: AgentLoader
+  readonly authentication: AuthenticationService
+  readonly language: LanguageChoice
+  readonly context: ContextStore
+  /** Settles when the stored context has been read. */
+  readonly contextRestored: Awaitable<void>
+  readonly users: UserLoader
+  readonly session: ChatSession
+  readonly chat: Chat
+  readonly outbox: Outbox
+  readonly transcript: Transcript
+  readonly inbox: Inbox
+  readonly streams: MessageStreams
+  readonly calls: CallState
+  readonly resume: LazyPart<SessionResume> | undefined
+}
 
-  constructor(options: StartupOptions) {
-    this.#options = options
+/** Owns the state of the agent. Every change of it is one of the methods below. */
+export class AgentLifecycle {
+  readonly #parts: LifecycleParts
+  readonly #run = new JoinedTask<InitializationResult>(signal => abortedError('initialize()', signal))
+  #state: State = { at: 'idle' }
+  /** The attributes that the host starts the conversation with. */
+  #initialContext: Readonly<Record<string, unknown>> = {}
+  #contactCenter: ContactCenter | undefined
+
+  constructor(parts: LifecycleParts) {
+    this.#parts = parts
   }
 
   get isReady(): boolean {
-    return this.#phase === 'ready'
+    return this.#state.at === 'ready'
   }
 
-  /** @throws {SDKError} code ABORTED once the agent is destroyed */
-  requireAlive(operation: string): void {
-    if (this.#phase === 'destroyed') throw destroyed(operation)
-  }
+  // ── Guards ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** The agent's details, once they are known. */
-  get agent(): AgentDetails | undefined {
-    return this.#agent
-  }
-
-  /** Who is signed in, once that is known. */
-  get user(): UserDetails | null {
-    return this.#user
-  }
-
-  /** The agent that was picked in a portal; the chat runs under its id. */
-  get resolvedAgentId(): string | undefined {
-    const picked = this.#desk?.pipeline.outcome?.agent
-    return picked && String(picked.agentId)
-  }
-
-  /** Name of the agent that talks: the one that was picked, else the configured one; empty until it is known. */
-  get agentName(): string {
-    const picked = this.#desk?.pipeline.outcome?.agent
-    if (picked) return picked.name ?? ''
-    return this.#agent ? agentDisplayName(this.#agent) : ''
-  }
-
-  /** What `initialized` tells. */
-  readiness(): AgentEventPayloadMap['initialized'] {
-    const outcome = this.#desk?.pipeline.outcome
-    const { agent } = this.requireFacts('initialized')
-    return outcome ? chosenReadiness(outcome, agent) : { agent }
-  }
-
-  /** Whether the chat that was left for another portal is to be connected again; true once. */
-  takeReconnect(): boolean {
-    const reconnects = this.#reconnects
-    this.#reconnects = false
-    return reconnects
-  }
-
-  /** The contact center's part, where the agent has one. */
-  get desk(): Desk | undefined {
-    return this.#desk
-  }
-
-  /** Whether portals were asked for, so that it can be done anew, also while it is. */
-  get hasChoice(): boolean {
-    return this.#choiceBegan
-  }
-
-  /** The portal that was chosen. */
-  get portal(): Portal | undefined {
-    return this.#desk?.pipeline.selectedPortal
+  /** @throws {SDKError} code ABORTED after `destroy()` and while the user is being signed out */
+  requireUsable(operation: string): void {
+    if (this.#state.at === 'destroyed') throw destroyedError(operation)
+    if (this.#state.at === 'leaving')
+      throw new SDKError(
+        `${operation} is not possible while the user is being signed out. Await logout() first.`,
+        'ABORTED',
+      )
   }
 
   /**
-   * The choice of portal, agent and profile.
+   * As {@link requireUsable}. At a gate it logs what the message waits for.
    *
-   * @throws {SDKError} code NOT_INITIALIZED where nothing is to be chosen
+   * @throws {SDKError} code ABORTED after `destroy()` and while the user is being signed out
+   */
+  requireSendable(operation: string): void {
+    this.requireUsable(operation)
+    if (this.#state.at === 'choosing') this.#parts.scope.warnOnce(`${operation}: the message waits. ${this.#missing()}`)
+  }
+
+  /** @throws {SDKError} code NOT_INITIALIZED, with the step that is missing; ABORTED as {@link requireUsable} */
+  requireReady(operation: string): LoadedAgent {
+    this.requireUsable(operation)
+    const { loaded } = this.#parts.scope.facts
+    if (this.#state.at === 'ready' && loaded) return loaded
+    throw new SDKError(`${operation} is not possible yet. ${this.#missing()}`, 'NOT_INITIALIZED')
+  }
+
+  /**
+   * The selection of portal, agent and profile.
+   *
+   * @throws {SDKError} code NOT_INITIALIZED when there is nothing to select; ABORTED as {@link requireUsable}
    */
   requirePipeline(operation: string): PortalPipeline {
-    this.requireAlive(operation)
-    const pipeline = this.#desk?.pipeline
+    this.requireUsable(operation)
+    const pipeline = this.#contactCenter?.pipeline
     if (pipeline && pipeline.stage.at !== 'idle') return pipeline
     throw new SDKError(
-      `${operation} has nothing to choose from: the agent has no portals, or initialize() is to come.`,
+      `${operation} has nothing to select: the agent has no portals, or initialize() has not run yet.`,
       'NOT_INITIALIZED',
     )
   }
 
-  /**
-   * What was learned.
-   *
-   * @throws {SDKError} code NOT_INITIALIZED before initialization has completed
-   */
-  requireFacts(operation: string): StartupFacts {
-    const facts = this.#facts()
-    if (this.#phase === 'ready' && facts) return facts
-    this.requireAlive(operation)
-    throw new SDKError(`${operation} needs an initialized agent. Await initialize() first.`, 'NOT_INITIALIZED')
+  // ── Start ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Runs all steps once; joins a run in flight. After a failure the next run starts clean. */
+  async initialize(
+    context: Readonly<Record<string, unknown>>,
+    signal: AbortSignal | undefined,
+  ): Promise<InitializationResult> {
+    this.requireUsable('initialize()')
+    if (this.#state.at === 'ready') return READY
+    if (this.#state.at === 'choosing') return this.#selectionResult(this.#state, context, signal)
+    // The host's own parts, such as a store or a token function, may never settle.
+    return this.#run.join(inner => untilAborted(this.#start(context, inner), inner), signal)
   }
 
-  /** Runs all steps once; joins a run under way. A failure leaves the agent as it was before. */
-  async initialize(context: Record<string, unknown>, signal: AbortSignal | undefined): Promise<void> {
-    this.requireAlive('initialize()')
-    if (this.#phase === 'ready' || this.#isAtGate()) return
-    // The host's own parts, such as a store or a token function, may never answer.
-    await this.#run.join(inner => untilAborted(this.#prepare(context, inner), inner), signal)
-  }
-
-  /** The deployment and the helper for its calls, from memory, cache or network. Works before initialization (OPS-08). */
-  findDeployment(signal?: AbortSignal): Promise<Deployment> {
-    return this.#find(signal)
-  }
-
-  /** Agent details, likewise. */
-  meetAgent(signal?: AbortSignal): Promise<AgentDetails> {
-    return this.#meet(signal)
-  }
-
-  /**
-   * The person is to choose again: the agent is not ready until that is done.
-   *
-   * @param reconnects whether the chat is to be connected then
-   * @returns throws code ABORTED once the agent is destroyed, or somebody has asked for the same later
-   */
-  reopen(reconnects: boolean): () => void {
-    if (this.#phase === 'ready') this.#phase = 'choosing'
-    this.#reconnects = reconnects
-    const reopening = ++this.#reopenings
-    return () => {
-      this.requireAlive('The choice of a portal')
-      if (reopening !== this.#reopenings) throw new SDKError('Another choice of a portal took its place.', 'ABORTED')
-    }
-  }
-
-  /** Runs the choice anew, for the same context. The connector's platform stays connected. */
-  async chooseAgain(signal: AbortSignal | undefined): Promise<void> {
-    const facts = this.#facts()
-    if (!facts || !this.#desk) throw new SDKError('There is nothing to choose from.', 'NOT_INITIALIZED')
-    this.#phase = 'choosing'
-    await this.#desk.choose(facts, this.#initialContext, this.#learn(facts, signal), signal)
-  }
-
-  /** Asks again for masking rules that could not be had. */
-  async askForMissingRules(signal: AbortSignal | undefined): Promise<void> {
-    const facts = this.#facts()
-    if (facts && this.#lacksRules) await this.#learn(facts, signal)
-  }
-
-  /** Drops the answers of the service that are kept, and the person's choices. */
-  async forgetPerson(): Promise<void> {
-    this.#user = null
-    this.#learning = undefined
-    const { authentication, logger } = this.#options
-    await this.#deployment?.api
-      .clearUserCache(authentication.getCachedToken() ?? undefined)
-      .catch(error => logger.error('Could not remove cached answers of the user from the cache adapter.', error))
-    await this.#desk?.forget(this.#deployment?.deployment)
-  }
-
-  /** Back to the beginning, for another person: where the service is stays known. */
-  reset(): void {
-    if (this.#phase !== 'destroyed') this.#phase = 'idle'
-    this.#agent = undefined
-    // Not before: until here messages go straight on, and from here they wait for the next rules.
-    this.#options.onMaskingSettled('none')
-    this.#reconnects = false
-    this.#choiceBegan = false
-    this.#reopenings++
-    this.#abort(new SDKError('initialize() was given up because of logout().', 'ABORTED'))
-  }
-
-  /** Ends what is under way; nothing can be started after it. */
-  destroy(): void {
-    this.#phase = 'destroyed'
-    this.#learning = undefined
-    this.#abort(destroyed('The operation'))
-    this.#desk?.pipeline.destroy()
-  }
-
-  #abort(reason: SDKError): void {
-    for (const task of [this.#run, this.#finding, this.#meeting]) task.abort(reason)
-  }
-
-  #facts(): StartupFacts | undefined {
-    return this.#deployment && this.#agent ? { ...this.#deployment, agent: this.#agent } : undefined
-  }
-
-  #isAtGate(): boolean {
-    const at = this.#desk?.pipeline.stage.at
-    return this.#phase === 'choosing' && (at === 'portal' || at === 'agent' || at === 'profile' || at === 'working')
-  }
-
-  async #prepare(context: Record<string, unknown>, signal: AbortSignal): Promise<void> {
-    const { openContext, onSignedIn, openSession, params } = this.#options
-    await openContext(context)
-    this.#initialContext = { ...this.#options.initialContext, ...context }
-    // What the host's parameters tell already is fetched beside the rest.
-    const early = params.platform !== undefined ? this.#openDesk().then(desk => desk.load(signal)) : undefined
-    // Whoever fails first is told; the other must not go unhandled.
-    early?.catch(() => {})
-    const deployment = await this.#find(signal)
-    const agent = await this.#meet(signal)
-    await early
-    this.#scopes = await this.#scopesFor(agent, signal)
-    const { signIn } = await loadPreparation()
-    const token = await signIn(agent, deployment.deployment, this.#scopes, this.#options, signal)
-    // Aborted or destroyed meanwhile: what was asked for is not wanted any more.
-    signal.throwIfAborted()
-    onSignedIn(token)
-    const facts = { ...deployment, agent }
-    const learned = this.#learn(facts, signal)
-    const choosing = needsPortal(agent, params)
-    if (this.#desk?.hasConnector) {
-      await learned
-      await this.#desk.initPlatform(signal)
-    }
-    if (choosing) return this.#choose(facts, learned, signal)
-    await Promise.all([openSession(signal), learned])
-    signal.throwIfAborted()
-    this.#ready()
-  }
-
-  async #choose(facts: StartupFacts, learned: Promise<unknown>, signal: AbortSignal): Promise<void> {
-    const desk = await this.#openDesk()
-    signal.throwIfAborted()
-    this.#phase = 'choosing'
-    this.#choiceBegan = true
+  async #start(context: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<InitializationResult> {
+    const preparing: State = { at: 'preparing' }
+    this.#become(preparing)
     try {
-      await desk.choose(facts, this.#initialContext, learned, signal)
+      return await this.#prepare(context, signal)
+    } finally {
+      if (this.#state === preparing) this.#become({ at: 'idle' })
+    }
+  }
+
+  async #prepare(given: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<InitializationResult> {
+    const { scope, context, contextRestored, session } = this.#parts
+    const { config } = scope
+    await contextRestored
+    signal.throwIfAborted()
+    context.merge(config.context)
+    context.merge(given)
+    this.#initialContext = { ...config.context, ...given }
+    const { prepareAgent } = await loadSteps()
+    const { loaded, user } = await prepareAgent(this.#parts, () => this.#openContactCenter(), signal)
+    if (needsPortal(loaded.agent, scope.params)) return this.#selectPortals(loaded, user, signal)
+    await Promise.all([session.require(signal), user])
+    signal.throwIfAborted()
+    this.#becomeReady(false)
+    return READY
+  }
+
+  #becomeReady(reconnect: boolean): void {
+    const { scope, outbox, chat } = this.#parts
+    this.#become({ at: 'ready' })
+    outbox.release()
+    this.#emitInitialized()
+    // A listener may have ended or restarted the agent. A failed attempt is reported by an `error` event.
+    if ((scope.config.autoConnect || reconnect) && this.isReady)
+      chat.connect().catch(error => scope.logger.debug('The first connection failed.', { error }))
+  }
+
+  #emitInitialized(): void {
+    const { emit, facts } = this.#parts.scope
+    emit('initialized', () => facts.describeAgent())
+  }
+
+  // ── Portals ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  async #openContactCenter(): Promise<ContactCenter> {
+    const { ContactCenter } = await import('../contact-center/contact-center.ts')
+    const { scope, authentication, calls, language, outbox } = this.#parts
+    this.#contactCenter ??= new ContactCenter(scope, {
+      authentication,
+      calls,
+      language,
+      send: async text => {
+        this.requireUsable('onUserMessage()')
+        return outbox.send(text)
+      },
+      onComplete: selection => this.#completeSelection(selection),
+      onSwitch: () => this.#switchPortal(),
+    })
+    return this.#contactCenter
+  }
+
+  async #selectPortals(
+    loaded: LoadedAgent,
+    user: Promise<unknown>,
+    signal: AbortSignal,
+  ): Promise<InitializationResult> {
+    const contactCenter = await this.#openContactCenter()
+    signal.throwIfAborted()
+    const choosing = this.#beginSelection(false)
+    return this.#runSelection(contactCenter.select(loaded, this.#initialContext, user, signal), choosing)
+  }
+
+  /** Waits for the selection. When it fails before its first gate, `initialize()` starts over. */
+  async #runSelection(selection: Promise<InitializationResult>, choosing: Choosing): Promise<InitializationResult> {
+    try {
+      return await selection
     } catch (error) {
-      // A restart may have taken this run's place: then its own is under way, or about to begin.
-      const { at } = desk.pipeline.stage
-      if (this.#phase === 'choosing' && (at === 'failed' || at === 'idle')) this.#phase = 'idle'
+      const at = this.#contactCenter?.pipeline.stage.at
+      // A newer restart may own the state.
+      if (this.#state === choosing && (at === 'failed' || at === 'idle')) this.#become({ at: 'idle' })
       throw error
     }
   }
 
-  #ready(): void {
-    this.#phase = 'ready'
-    this.#options.onReady()
+  #beginSelection(reconnect: boolean): Choosing {
+    const choosing: Choosing = { at: 'choosing', reconnect, settled: Promise.resolve() }
+    this.#become(choosing)
+    this.#parts.scope.facts.selection = undefined
+    return choosing
   }
 
-  async #openDesk(): Promise<Desk> {
-    if (this.#desk) return this.#desk
-    const { Desk } = await import('../contact-center/contact-center.ts')
-    const { desk } = this.#options
-    this.#desk ??= new Desk({
-      ...desk,
-      known: () => ({ ...this.#facts(), user: this.#user, scopes: this.#scopes }),
-      gates: {
-        ...desk.gates,
-        onComplete: ({ agent }) => {
-          if (this.#phase !== 'choosing') return
-          const { moveContext, agentId } = this.#options
-          // A store that takes its time writes in order, so nobody needs to wait for it.
-          void moveContext(agent ? String(agent.agentId) : agentId)
-          this.#ready()
-        },
-      },
-    })
-    return this.#desk
+  async #completeSelection(selection: PortalSelection): Promise<void> {
+    const choosing = this.#state
+    if (choosing.at !== 'choosing') throw supersededError()
+    const { context, scope } = this.#parts
+    scope.facts.selection = selection
+    const moved = context.moveTo(scope.facts.agentId)
+    choosing.settled = moved
+    await moved
+    if (this.#state !== choosing) throw supersededError()
+    this.#becomeReady(choosing.reconnect)
   }
 
-  async #scopesFor(agent: AgentDetails, signal: AbortSignal): Promise<readonly string[]> {
-    const { loginScopes, params } = this.#options
-    const byHost = Boolean(loginScopes?.length) || params.scopes !== undefined
-    const platformScopes = byHost ? undefined : await this.#desk?.addScopes(agent, signal)
-    const { scopesFor } = await loadPreparation()
-    return scopesFor(agent, this.#options, platformScopes)
+  /** The result of the selection in flight: its gate, or completion. */
+  async #selectionResult(
+    choosing: Choosing,
+    context: Readonly<Record<string, unknown>>,
+    signal: AbortSignal | undefined,
+  ): Promise<InitializationResult> {
+    const stage = this.#contactCenter?.pipeline.stage
+    const result = stage && stage.at !== 'complete' && resultAt(stage)
+    if (result) return result
+    await untilAborted(Promise.resolve(stage?.at === 'working' ? stage.step.settled : choosing.settled), signal)
+    return this.initialize(context, signal)
   }
 
-  /** Asks who is signed in and what is to be masked; a failure costs nothing but that knowledge. */
-  async #learn(facts: StartupFacts, signal: AbortSignal | undefined): Promise<void> {
-    const { masking, onMaskingSettled } = this.#options
-    const learning = {}
-    this.#learning = learning
-    const { loadMasker } = await loadPreparation()
-    const [user, rules] = await Promise.all([this.#meetPerson(facts, signal), loadMasker(facts, masking, signal)])
-    if (this.#learning !== learning) return
-    this.#user = user
-    this.#lacksRules = rules === 'unknown'
-    onMaskingSettled(rules)
+  /** Leaves the chat of a completed selection, since the pipeline moves to another portal (FLOW-25). */
+  async #switchPortal(): Promise<void> {
+    const { chat } = this.#parts
+    const wasConnected = chat.state !== 'IDLE' && chat.state !== 'CLOSED'
+    // After a failed switch the chat has been left already, and still has to be connected again.
+    const choosing = this.#beginSelection(wasConnected || (this.#state.at === 'choosing' && this.#state.reconnect))
+    choosing.settled = this.#leavePortal(choosing)
+    await choosing.settled
   }
 
-  /** Who is signed in, where the agent wants to know (FLOW-06). */
-  async #meetPerson({ api, agent }: StartupFacts, signal: AbortSignal | undefined): Promise<UserDetails | null> {
-    if (!agent.isAuthenticated) return null
-    const isCustomer = usesPortalProfile(agent, this.#options.params)
-    return (isCustomer ? api.getCustomerDetails({ signal }) : api.getUserDetails({ signal })).catch(() => null)
+  async #leavePortal(choosing: Choosing): Promise<void> {
+    const { chat, session } = this.#parts
+    await chat.disconnect()
+    if (this.#state.at === 'destroyed') throw destroyedError('The portal selection')
+    if (this.#state !== choosing) throw supersededError()
+    this.#dropConversation()
+    session.forget(session.id)
   }
 
-  async #find(signal?: AbortSignal): Promise<Deployment> {
-    this.requireAlive('getDeploymentInfo()')
-    this.#deployment ??= await this.#finding.join(async inner => {
-      const { findDeployment } = await loadPreparation()
-      return findDeployment(this.#options, inner)
-    }, signal)
-    return this.#deployment
+  /** Runs the selection again; an agent without portals restarts its conversation (FLOW-21). */
+  async restartPortals(signal: AbortSignal | undefined): Promise<void> {
+    this.requireUsable('restartPortalInitializer()')
+    const { scope, calls, users } = this.#parts
+    const contactCenter = this.#contactCenter
+    const { loaded } = scope.facts
+    const hasSelection = this.#state.at === 'choosing' || contactCenter?.pipeline.stage.at !== 'idle'
+    if (!contactCenter || !hasSelection || !loaded) {
+      this.requireReady('restartPortalInitializer()')
+      return this.restartConversation(undefined, signal)
+    }
+    const choosing = this.#beginSelection(false)
+    const left = contactCenter.pipeline.reset().then(() => this.#leavePortal(choosing))
+    choosing.settled = left.catch(() => {})
+    await left
+    if (contactCenter.isTest) calls.clearTranscript()
+    // The connector's platform stays connected.
+    const user = users.load(loaded, signal)
+    await this.#runSelection(contactCenter.select(loaded, this.#initialContext, user, signal), choosing)
   }
 
-  async #meet(signal?: AbortSignal): Promise<AgentDetails> {
-    this.requireAlive('getAgentDetails()')
-    this.#agent ??= await this.#meeting.join(async inner => {
-      const deployment = await this.#find(inner)
-      const { meetAgent } = await loadPreparation()
-      return Object.freeze(await untilAborted(meetAgent(deployment, this.#options, inner), inner))
-    }, signal)
-    return this.#agent
+  /** Selects another profile after completion, and starts a new session with it (FLOW-15). */
+  async changeProfile(profile: UserProfile, signal: AbortSignal | undefined): Promise<void> {
+    this.requireReady('updateUserProfile()')
+    const { scope, context } = this.#parts
+    const pipeline = this.requirePipeline('updateUserProfile()')
+    if (!scope.facts.selection)
+      throw new SDKError('updateUserProfile() needs a completed portal selection.', 'NOT_INITIALIZED')
+    const selection = await pipeline.updateProfile(profile, { signal })
+    scope.facts.selection = selection
+    const attributes = selection.profile && profileAttribute(context.get(), selection.profile.id)
+    if (attributes) context.merge(attributes)
+    await this.restartConversation(undefined, signal)
+    this.#emitInitialized()
+  }
+
+  // ── Chat ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Opens the chat of a ready agent. */
+  async connect(signal: AbortSignal | undefined): Promise<void> {
+    this.requireReady('connect()')
+    await this.#parts.chat.connect(signal)
+  }
+
+  /** Leaves the chat. */
+  disconnect(options: { skipGracefulDisconnect?: boolean; signal?: AbortSignal }): Promise<void> {
+    // Otherwise a portal switch in flight would connect it again.
+    if (this.#state.at === 'choosing') this.#state.reconnect = false
+    return this.#parts.chat.disconnect(options)
+  }
+
+  /**
+   * Moves the conversation to a new session, or to the given one. A failure is reported by an `error` event as well,
+   * since it concerns the whole chat.
+   */
+  async restartConversation(sessionId: string | undefined, signal: AbortSignal | undefined): Promise<void> {
+    const loaded = this.requireReady('restartConnection()')
+    const { chat, scope, users } = this.#parts
+    await users.retryMissingRules(loaded, signal)
+    this.requireReady('restartConnection()')
+    try {
+      await chat.restart({ sessionId, signal, reset: () => this.#dropConversation() })
+    } catch (error) {
+      if (error instanceof SDKError && error.code !== 'ABORTED') scope.reportError(error)
+      throw error
+    }
+  }
+
+  /** Drops the messages in both directions, and the transcript. */
+  #dropConversation(): void {
+    const { outbox, inbox, transcript } = this.#parts
+    outbox.clear()
+    inbox.clear()
+    transcript.clear()
+  }
+
+  // ── End ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /**
+   * Signs the user out. Everything in memory is discarded, the removal of stored data and the goodbye are started, and
+   * the window of a popup logout is opened before this returns (AUTH-20, AUTH-23, SEC-15).
+   */
+  signOut(): Promise<void> {
+    if (this.#state.at === 'leaving') return this.#state.done
+    const { authentication } = this.#parts
+    return this.#leave('logout()', after => authentication.logout({ after }))
+  }
+
+  /** Enters `leaving` until the user's data is gone and `signOut` has settled. */
+  async #leave(cause: string, signOut: (left: Promise<void>) => Promise<void>): Promise<void> {
+    this.requireUsable('logout()')
+    const reason = new SDKError(`The operation was cancelled by ${cause}.`, 'ABORTED')
+    const { loader, chat, scope } = this.#parts
+    const leaving: State = { at: 'leaving', done: Promise.resolve() }
+    this.#become(leaving)
+    this.#run.abort(reason)
+    loader.abort(reason)
+    const disconnected = chat.disconnect()
+    const forgotten = scope.userState.forget(error =>
+      scope.logger.error('Could not remove stored data of the user. It stays until it expires.', error),
+    )
+    const left = Promise.allSettled([disconnected, forgotten]).then(() => {})
+    const signedOut = signOut(left)
+    leaving.done = left
+      .then(() => signedOut)
+      .finally(() => {
+        if (this.#state === leaving) this.#become({ at: 'idle' })
+      })
+    // Handled by `done` once the chat has been left.
+    signedOut.catch(() => {})
+    return leaving.done
+  }
+
+  /**
+   * Removes everything of the previous user, before the token of another one is used (SEC-16). The agent must be
+   * initialized again.
+   */
+  async handleUserChange(): Promise<void> {
+    // The data is being removed already.
+    if (this.#state.at === 'leaving' || this.#state.at === 'destroyed') return
+    await this.#leave('a change of the user', left => left)
+    this.#parts.scope.emit('userChanged', () => ({}))
+  }
+
+  /** Ends the agent without a goodbye and without events. */
+  async destroy(): Promise<void> {
+    const { loader, scope, authentication, resume, outbox, inbox, streams, chat } = this.#parts
+    this.#become({ at: 'destroyed' })
+    const reason = destroyedError('The operation')
+    this.#run.abort(reason)
+    loader.abort(reason)
+    this.#contactCenter?.pipeline.destroy()
+    // First, for an agent that is created right after this call.
+    const released = resume?.(part => part.release())
+    outbox.destroy(new SDKError('ask() was cancelled by destroy().', 'ABORTED'))
+    streams.end()
+    await chat.disconnect({ skipGracefulDisconnect: true })
+    inbox.clear()
+    // A strategy of the host may fail here; the rest is released nevertheless.
+    await authentication
+      .cleanup()
+      .catch(error => scope.logger.warn('The authentication could not be cleaned up.', { error }))
+    await released
+    scope.events.removeAllListeners()
+  }
+
+  /** Replaces the access token, on an open chat too. */
+  async updateToken(token: string, options: { userChanged?: boolean | undefined }): Promise<void> {
+    this.requireUsable('updateAccessToken()')
+    const { authentication, chat } = this.#parts
+    await authentication.updateToken(token, options)
+    chat.offerToken(token)
+  }
+
+  #become(state: State): void {
+    this.#state = state
+    this.#parts.scope.status.isReady = state.at === 'ready'
+  }
+
+  /** The step that is missing until the agent is ready. */
+  #missing(): string {
+    if (this.#state.at === 'preparing') return 'initialize() is still running. Await it first.'
+    if (this.#state.at !== 'choosing') return 'Await initialize() first.'
+    const stage = this.#contactCenter?.pipeline.stage
+    const result = stage && resultAt(stage)
+    if (result?.status !== 'choose') return 'The portal selection is still running. Await it first.'
+    const { gate } = result
+    return `A ${gate} must be selected first. Call ${SELECT_METHODS[gate]} with one of the offered choices.`
   }
 }
 
-/** The calls of the service and what reads their answers: a chunk of its own, since a page shows first and talks later. */
-function loadPreparation(): Promise<typeof import('./load-agent.ts')> {
-  return import('./load-agent.ts')
+const READY: InitializationResult = { status: 'ready' }
+
+function destroyedError(operation: string): SDKError {
+  return new SDKError(`${operation} is not possible: the agent was destroyed. Create a new AiAgent.`, 'ABORTED')
 }
 
-function destroyed(operation: string): SDKError {
-  return new SDKError(`${operation} is not possible: the agent was destroyed. Make a new AiAgent.`, 'ABORTED')
-}
-
-function chosenReadiness(outcome: PortalOutcome, configured: AgentDetails): AgentEventPayloadMap['initialized'] {
-  const { agent, portal, portalDetails, profile, availableProfiles, availablePortals } = outcome
-  return {
-    agent: agent ?? configured,
-    portal,
-    availableProfiles,
-    availablePortals,
-    ...(portalDetails && { portalDetails }),
-    ...(profile && { profile }),
-  }
+function supersededError(): SDKError {
+  return new SDKError('A newer portal selection has replaced this one.', 'ABORTED')
 }

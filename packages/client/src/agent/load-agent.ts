@@ -1,39 +1,69 @@
-import type { AgentDetails, DeploymentInfo } from '@aiagent/protocol'
-import type { LanguageChoice } from '../api/language-choice.ts'
+import type { AgentDetails, DeploymentInfo, UserDetails } from '@aiagent/protocol'
+import type { Deployment, LoadedAgent } from '../api/agent-facts.ts'
 import { RestApi } from '../api/rest-api.ts'
-import type { StartupFacts } from '../api/startup-facts.ts'
-import type { AuthScheme } from '../auth/auth-strategy.ts'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { parseScopes, resolveScopes } from '../auth/scopes.ts'
+import type { ResolvedConfig } from '../config.ts'
+import type { ContactCenter } from '../contact-center/contact-center.ts'
+import { usesPortalProfile } from '../contact-center/portal/portal-flow.ts'
+import type { ContextStore } from '../conversation/context-store.ts'
 import { ApiError, AuthError, SDKError } from '../errors.ts'
-import { readInitParams } from '../init-params.ts'
-import type { Logger } from '../logger.ts'
-import type { Environment } from '../platform/environment.ts'
-import type { CacheConfig } from '../storage/cache-adapter.ts'
+import { subjectFingerprint } from '../util/subject-fingerprint.ts'
+import type { AgentLoader, AgentLoaderParts } from './agent-loader.ts'
+import type { AgentScope } from './agent-scope.ts'
+import type { UserLoader } from './user-loader.ts'
 
 export { loadMasker } from './load-masking.ts'
 
-export interface PreparationOptions {
-  endpoint: string
-  agentId: string
-  cache: CacheConfig
-  authentication: AuthenticationService
-  language: LanguageChoice
-  /** Scopes of a login that the host configured. */
-  loginScopes: readonly string[] | undefined
-  /** How a person signs in where the host configured no login. */
-  authScheme: AuthScheme
-  initParams: Readonly<Record<string, string>>
-  environment: Environment
-  logger: Logger
+/** The parts that preparing an agent uses. */
+export interface PreparationParts extends AgentLoaderParts {
+  readonly loader: AgentLoader
+  readonly context: ContextStore
+  readonly users: UserLoader
 }
 
-/** A deployment that answered, and the helper for its calls. */
-export type Deployment = Pick<StartupFacts, 'deployment' | 'api'>
+/**
+ * Loads everything that an agent needs before portals are selected or a session is created: deployment, details, the
+ * connector, scopes, a token.
+ *
+ * @returns what was loaded, and a promise that is fulfilled when the user and the masking rules are known
+ */
+export async function prepareAgent(
+  parts: PreparationParts,
+  openContactCenter: () => Promise<ContactCenter>,
+  signal: AbortSignal,
+): Promise<{ loaded: LoadedAgent; user: Promise<void> }> {
+  const { scope, loader, authentication, context, users } = parts
+  const { facts, params, config } = scope
+  const opening = params.platform === undefined ? undefined : openContactCenter()
+  // The connector's address is known already, so its script is loaded in parallel.
+  const introduced = opening?.then(contactCenter => contactCenter.load(signal))
+  // Only the first failure is reported; mark this promise as handled.
+  introduced?.catch(() => {})
+  const deployment = await loader.loadDeployment(signal)
+  const agent = await loader.loadAgentDetails(signal)
+  await introduced
+  const contactCenter = await opening
+  const platformScopes = hasHostScopes(scope) ? undefined : await contactCenter?.addScopes(agent, signal)
+  facts.scopes = resolveAgentScopes(agent, config, platformScopes)
+  const loaded = { ...deployment, agent }
+  const token = await signIn(loaded, parts, signal)
+  // Aborted while the host's function ran: its token is not used.
+  signal.throwIfAborted()
+  context.belongTo(authentication.isAnonymousStrategy() ? undefined : subjectFingerprint(token))
+  const user = users.load(loaded, signal)
+  if (contactCenter) {
+    await user
+    await contactCenter.initPlatform(signal)
+  }
+  return { loaded, user }
+}
 
-/** Asks the endpoint where everything is. Needs no token. */
-export async function findDeployment(options: PreparationOptions, signal: AbortSignal): Promise<Deployment> {
-  const { endpoint, cache, authentication, initParams, environment, logger } = options
+/** Fetches where the deployment's services are. Needs no token. */
+export async function fetchDeployment(parts: AgentLoaderParts, signal: AbortSignal): Promise<Deployment> {
+  const { authentication, language, scope } = parts
+  const { environment, logger, params } = scope
+  const { endpoint, cache } = scope.config
   const deployment: DeploymentInfo = await RestApi.getDeploymentInfo(endpoint, cache, { environment, signal })
   const api = new RestApi(
     {
@@ -41,42 +71,43 @@ export async function findDeployment(options: PreparationOptions, signal: AbortS
       cache,
       getToken: () => authenticated(authentication.getToken()),
       refreshToken: () => authenticated(authentication.refresh()),
-      shortUrlTemplate: readInitParams(initParams).shortUrlTemplate,
+      shortUrlTemplate: params.shortUrlTemplate,
       logger,
     },
     environment,
   )
-  options.language.attach(api)
+  language.attach(api)
   return { deployment: Object.freeze(deployment), api }
 }
 
 /**
- * Learns what the agent is: a token first, then its details, whose language holds from then on. Nobody has to sign in for
- * that: where the host configured a login, an anonymous token does until somebody has.
+ * Fetches the agent's details, whose language holds from then on. No sign-in is needed: while a configured login has no
+ * session, an anonymous token is used.
  */
-export async function meetAgent(
+export async function fetchAgent(
   { deployment, api }: Deployment,
-  { agentId, authentication, initParams, language }: PreparationOptions,
+  { authentication, language, scope }: AgentLoaderParts,
   signal: AbortSignal,
 ): Promise<AgentDetails> {
+  const { id, initParams } = scope.config
   const known = { deploymentInfo: deployment, scopes: parseScopes(initParams['scopes']) }
   await authenticated(authentication.initialize(known))
   await authenticated(authentication.standInForLogin(known))
-  const ask = () => api.getAgentDetails({ agentId, signal })
-  const agent = await ask().catch(async error => {
+  const fetchDetails = () => api.getAgentDetails({ agentId: id, signal })
+  const agent = await fetchDetails().catch(async error => {
     await renewRefusedToken(error, authentication)
     signal.throwIfAborted()
-    return ask()
+    return fetchDetails()
   })
   language.learn(agent.languageCode)
   return agent
 }
 
 /**
- * Replaces a token that the service refused. A stored one may have lost its worth long before its time is over, say when
- * the service changed its keys; nobody could start until then. A person who signed in is not asked to do so for this.
+ * Renews a token that the service refused, for example after the service changed its keys: a cached token can become
+ * invalid before it expires. A login is not repeated for this.
  *
- * @throws what the service said, where there is no other token
+ * @throws the given error when there is no other token
  */
 async function renewRefusedToken(error: unknown, authentication: AuthenticationService): Promise<void> {
   const isRefused = error instanceof ApiError && error.status === 401
@@ -86,65 +117,89 @@ async function renewRefusedToken(error: unknown, authentication: AuthenticationS
   })
 }
 
-/** What the tokens for an agent are asked for; `platformScopes` is what a connector made of the defaults. */
-export function scopesFor(
+/**
+ * The scopes of the agent's access tokens.
+ *
+ * @param platformScopes the default scopes as the connector changed them
+ */
+function resolveAgentScopes(
   agent: AgentDetails,
-  { loginScopes, initParams }: Pick<PreparationOptions, 'loginScopes' | 'initParams'>,
-  platformScopes?: readonly string[],
+  { auth, initParams }: ResolvedConfig,
+  platformScopes: readonly string[] | undefined,
 ): readonly string[] {
-  return resolveScopes({ hostScopes: loginScopes, initParamsScopes: initParams['scopes'], platformScopes, agent })
+  return resolveScopes({ hostScopes: loginScopes(auth), initParamsScopes: initParams['scopes'], platformScopes, agent })
+}
+
+/** Whether the host configured the scopes, so that a connector must not change them. */
+function hasHostScopes({ config, params }: AgentScope): boolean {
+  return Boolean(loginScopes(config.auth)?.length) || params.scopes !== undefined
+}
+
+/** The scopes of a login that the host configured. */
+function loginScopes(auth: ResolvedConfig['auth']): readonly string[] | undefined {
+  return auth && 'type' in auth && auth.type === 'pkce' ? auth.config.scopes : undefined
 }
 
 /**
- * Makes sure of a token that is good for the agent. One that wants to know who talks to it gets a person's: by the login
- * of the host's, else by the deployment's own, unless an earlier page has left a session.
+ * Ensures a usable token. An authenticated agent needs a user's token: from the host's login, otherwise from the
+ * deployment's own; skipped when a session was restored.
  *
- * @returns the token, as the active strategy has it then
- * @throws {AuthError} reason `interaction_required` where only the anonymous token is at hand, and no page to sign in on
+ * @returns the token of the active strategy
+ * @throws {AuthError} reason `interaction_required` when only the anonymous token is available and there is no page for a login
  */
-export async function signIn(
-  agent: AgentDetails,
-  deployment: DeploymentInfo,
-  scopes: readonly string[],
-  options: PreparationOptions,
+async function signIn(
+  { agent, deployment }: LoadedAgent,
+  { authentication, scope }: AgentLoaderParts,
   signal: AbortSignal,
 ): Promise<string> {
-  const { authentication } = options
-  await authenticated(Promise.resolve(authentication.updateScopes(scopes)))
+  await authenticated(Promise.resolve(authentication.updateScopes(scope.facts.scopes)))
   if (agent.isAuthenticated) {
-    if (authentication.isAnonymousStrategy()) await useDeploymentLogin(agent, deployment, scopes, options, signal)
+    if (authentication.isAnonymousStrategy()) await useDeploymentLogin(agent, deployment, authentication, scope, signal)
     const isRestored = authentication.isPKCEStrategy() && authentication.hasSession()
     if (!isRestored) await authenticated(authentication.authenticate())
   }
   return authenticated(authentication.getToken())
 }
 
-/** Exchanges the anonymous strategy for a login at the deployment's identity provider. */
+/** Replaces the anonymous strategy with a login at the deployment's identity provider. */
 async function useDeploymentLogin(
   agent: AgentDetails,
   deployment: DeploymentInfo,
-  scopes: readonly string[],
-  { authentication, environment, initParams, authScheme }: PreparationOptions,
+  authentication: AuthenticationService,
+  { config, environment, facts }: AgentScope,
   signal: AbortSignal,
 ): Promise<void> {
   const { page } = environment
   if (!page)
     throw new AuthError(
-      "This agent wants a signed-in user. Pass `auth: { type: 'pre-auth', accessToken }`, or an object with getToken().",
+      "This agent needs a signed-in user. Pass `auth: { type: 'pre-auth', accessToken }`, or an object with getToken().",
       'interaction_required',
     )
   const { loadPkceConfig } = await import('../auth/sign-in/load-pkce-config.ts')
   const nextRoute = page.window?.location.href ?? ''
-  const facts = { deployment, agent, initParams, scopes, authScheme, nextRoute }
-  const config = await loadPkceConfig(environment, facts, signal)
-  await authentication.switchStrategyTo(config)
+  const { initParams, authScheme } = config
+  const known = { deployment, agent, initParams, scopes: facts.scopes, authScheme, nextRoute }
+  const login = await loadPkceConfig(environment, known, signal)
+  await authentication.switchStrategyTo(login)
   await authentication.initialize({ deploymentInfo: deployment })
 }
 
-/** The host's own token function or strategy may throw anything: it becomes an error of this library. */
+/** The signed-in user or customer; null for an anonymous agent, and when the service does not return one (FLOW-06). */
+export async function fetchUser(
+  { api, agent }: LoadedAgent,
+  { params }: AgentScope,
+  signal: AbortSignal | undefined,
+): Promise<UserDetails | null> {
+  if (!agent.isAuthenticated) return null
+  const isCustomer = usesPortalProfile(agent, params)
+  return (isCustomer ? api.getCustomerDetails({ signal }) : api.getUserDetails({ signal })).catch(() => null)
+}
+
+/** A host's token function or strategy may throw anything: it becomes an error of this library. */
 function authenticated<T>(work: Promise<T>): Promise<T> {
   return work.catch(cause => {
     if (cause instanceof SDKError) throw cause
-    throw new AuthError('No access token could be had: `auth` failed.', 'token_request_failed', { cause })
+    const detail = cause instanceof Error && cause.message ? `: ${cause.message}` : '.'
+    throw new AuthError(`Could not obtain an access token: \`auth\` failed${detail}`, 'token_request_failed', { cause })
   })
 }

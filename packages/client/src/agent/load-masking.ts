@@ -1,18 +1,15 @@
-import type { StartupFacts } from '../api/startup-facts.ts'
+import type { LoadedAgent } from '../api/agent-facts.ts'
 import { ApiError } from '../errors.ts'
+import type { Emit } from '../events.ts'
 import type { Logger } from '../logger.ts'
-import type { RefusedPattern } from '../masking/data-masker.ts'
 import type { FoundRules, MaskingUnavailableReason } from '../masking/masking.ts'
 import { isMaskingSupported } from '../masking/masking-support.ts'
 
 export interface MaskingLoadOptions {
-  /** Whether a pattern that cannot be used makes all of them unusable. */
+  /** True when one unusable pattern makes all rules unusable. */
   readonly required: boolean
   readonly logger: Logger
-  /** Patterns that are not used, where there are any. */
-  onRefused(patterns: readonly RefusedPattern[]): void
-  /** Called when the agent masks content and there are no usable rules. */
-  onUnavailable(reason: MaskingUnavailableReason, error?: unknown): void
+  readonly emit: Emit<'maskingPatternsRefused' | 'maskingUnavailable'>
 }
 
 /**
@@ -21,10 +18,12 @@ export interface MaskingLoadOptions {
  * It never fails: without rules a warning says why, and what that means is up to `MaskingConfig.required`.
  */
 export async function loadMasker(
-  { deployment, api, agent }: StartupFacts,
-  { required, logger, onRefused, onUnavailable }: MaskingLoadOptions,
+  { deployment, api, agent }: LoadedAgent,
+  { required, logger, emit }: MaskingLoadOptions,
   signal: AbortSignal | undefined,
 ): Promise<FoundRules> {
+  const onUnavailable = (reason: MaskingUnavailableReason, error?: unknown) =>
+    emit('maskingUnavailable', () => (error === undefined ? { reason } : { reason, error }))
   if (!isMaskingSupported(deployment.version, agent)) {
     if (agent.enableDataMasking) {
       logger.warn('This agent masks content, and its deployment is too old for it or names no version.')
@@ -48,7 +47,7 @@ export async function loadMasker(
     const { refused, ruleCount } = masker
     if (refused.length > 0) {
       for (const { name, reason } of refused) logger.warn(`The masking pattern "${name}" is not used: it ${reason}.`)
-      onRefused(refused)
+      emit('maskingPatternsRefused', () => ({ patterns: refused }))
       if (required) {
         onUnavailable('patterns_refused')
         return 'none'

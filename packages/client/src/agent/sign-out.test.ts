@@ -1,6 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import { namesOf, passing, payloadsOf, rejection, requestsTo, sessionBodies, setUp } from '../../test/agent-harness.ts'
+import {
+  framesArrived,
+  namesOf,
+  passing,
+  payloadsOf,
+  rejection,
+  requestsTo,
+  sessionBodies,
+  setUp,
+} from '../../test/agent-harness.ts'
 import { FakeStorage } from '../../test/fake-service.ts'
+import { sleep } from '../platform/clock.ts'
+import type { CacheEntry } from '../storage/cache-adapter.ts'
+import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 
 /** An account agent with a token of a person, over one tab. */
 function setUpPerson() {
@@ -44,20 +56,15 @@ describe('logout()', () => {
     expect(anonymous.getAccessToken()).toBeNull()
   })
 
-  it('[FLOW-19] masks until the end, however often somebody writes meanwhile', async () => {
-    const { make } = setUp()
+  it('[FLOW-19] [SEC-15] refuses messages while it runs, so that none is sent without the rules of its user', async () => {
+    const { clock, make } = setUp()
     const { agent, told } = make({ id: 'billing' })
     await agent.initialize()
     const leaving = agent.logout()
-    let sent = 0
-    for (; agent.getIsInitialized(); sent++) await agent.send('4111 1111 1111 1111')
-    await leaving
-    const texts = payloadsOf(told, 'transcriptUpdate').map(({ message }) => message.content)
-    expect(texts).toEqual(Array(sent).fill('***************1111'))
-    expect(sent).toBeGreaterThan(1)
-    // And none of it is left for whoever comes next.
+    expect(await rejection(agent.send('4111 1111 1111 1111'))).toMatchObject({ code: 'ABORTED' })
+    await passing(clock, leaving)
+    expect(payloadsOf(told, 'transcriptUpdate')).toEqual([])
     expect([agent.getQueueSize(), agent.getTranscriptSize()]).toEqual([0, 0])
-    expect(payloadsOf(told, 'error')).toHaveLength(sent)
   })
 
   it('forgets what belonged to the person: context, transcript, waiting messages and answers of the service', async () => {
@@ -135,5 +142,89 @@ describe('a second person in the same tab', () => {
     const another = make().agent
     await another.initialize()
     expect(another.getContext()).toBeNull()
+  })
+})
+
+describe('logout() in every state', () => {
+  it('[AUTH-20] leaves the chat before a strategy of the host signs out', async () => {
+    const { clock, emulator, make } = setUp()
+    const order: string[] = []
+    const auth = {
+      initialize: () => {},
+      authenticate: () => {},
+      getToken: () => emulator.control.issueToken({ subject: 'customer' }),
+      logout: () => void order.push('signed out'),
+    }
+    const { agent } = make({ auth })
+    agent.on('closed', () => void order.push('closed'))
+    await agent.initialize()
+    await agent.connect()
+    await passing(clock, agent.logout())
+    expect(order).toEqual(['closed', 'signed out'])
+  })
+
+  it('[SEC-15] [AUTH-23] empties memory before it returns, and refuses what would be sent or set while it runs', async () => {
+    const { clock, emulator, sessionStorage, as } = setUpPerson()
+    const { agent } = as('customer')
+    await agent.initialize({ context: { plan: 'gold' } })
+    await agent.connect()
+    await agent.send('hello')
+    await framesArrived(emulator, 2)
+    const leaving = agent.logout()
+    const known = [agent.getTranscriptSize(), agent.getQueueSize(), agent.getContext(), agent.getUserDetails()]
+    expect(known).toEqual([0, 0, null, null])
+    expect([...sessionStorage.items.keys()].filter(key => key.startsWith('aiagent_context_'))).toEqual([])
+    const refused = [
+      agent.send('typed while the window was open'),
+      agent.ask('and asked'),
+      agent.setContext({ note: 'private' }),
+      agent.connect(),
+      agent.initialize({ context: { note: 'private' } }),
+      agent.updateAccessToken('token'),
+      agent.restartConnection(),
+      agent.restartPortalInitializer(),
+      agent.selectPortal({ id: 1 }),
+      agent.getAgentDetails(),
+    ]
+    for (const call of refused) expect(await rejection(call)).toMatchObject({ code: 'ABORTED' })
+    expect(() => agent.setSessionId('s1')).toThrow(expect.objectContaining({ code: 'ABORTED' }))
+    // A second call joins the first.
+    await passing(clock, Promise.all([leaving, agent.logout()]))
+    expect([agent.getQueueSize(), agent.getContext(), agent.getState()]).toEqual([0, null, 'CLOSED'])
+  })
+
+  it('[SEC-15] does not let a slow store bring the context of initialize() back', async () => {
+    const { clock, emulator, make } = setUp()
+    const adapter = new MemoryCacheAdapter()
+    const slow = {
+      get: async (key: string) => {
+        await sleep(clock, 300)
+        return adapter.get(key)
+      },
+      set: async (key: string, entry: CacheEntry) => adapter.set(key, entry),
+      delete: async (key: string) => adapter.delete(key),
+      clear: async (prefix?: string) => adapter.clear(prefix),
+      keys: async (prefix?: string) => adapter.keys(prefix),
+    }
+    const { agent } = make({ cache: { adapter: slow, contextPrefix: 'mine_' } })
+    const initializing = rejection(agent.initialize({ context: { customerNumber: 'C-42' } }))
+    const leaving = agent.logout()
+    expect(await initializing).toMatchObject({ code: 'ABORTED' })
+    await passing(clock, leaving)
+    for (let steps = 0; steps < 200; steps++) await clock.advance(5)
+    expect(agent.getContext()).toBeNull()
+    await passing(clock, agent.initialize())
+    expect(sessionBodies(emulator)).toEqual([{}])
+    await agent.destroy()
+  })
+
+  it('[SEC-15] works before initialize(), and removes what the previous page stored', async () => {
+    const { clock, sessionStorage, as } = setUpPerson()
+    const before = as('customer').agent
+    await before.initialize({ context: { plan: 'gold' } })
+    await before.destroy()
+    expect([...sessionStorage.items.keys()].filter(key => key.startsWith('aiagent_c')).length).toBeGreaterThan(1)
+    await passing(clock, as('customer').agent.logout())
+    expect([...sessionStorage.items.keys()].filter(key => key.startsWith('aiagent_c'))).toEqual([])
   })
 })

@@ -57,12 +57,20 @@ export interface AuthStrategy {
   /**
    * Signs out where the tokens came from. Everything local has to be gone, and a window opened, before it awaits anything.
    * Without it the token is dropped here only.
+   *
+   * @param options `after`: settles when the chat has been left. A login goes to its provider no earlier.
    */
-  logout?(): Awaitable<void>
+  logout?(options?: LogoutOptions): Awaitable<void>
   /** Takes a token that the host obtained itself. Without it, such a token is used until it is about to expire. */
   updateToken?(token: string): Awaitable<void>
   /** For a strategy that knows an expiry which the token itself does not contain. */
   setTokenExpiringCallback?(callback: TokenExpiringCallback): void
+}
+
+/** Options of `logout()` of a strategy. */
+export interface LogoutOptions {
+  /** Settles when the chat has been left; never rejects. */
+  after?: Promise<unknown> | undefined
 }
 
 /** A strategy that obtains tokens without the user: by a request, or from the host. */

@@ -14,6 +14,7 @@ import {
   type AuthStrategy,
   type AuthStrategyInitializeOptions,
   type InteractiveLogin,
+  type LogoutOptions,
   type PKCEAuthConfig,
   type PostAuthenticationCallback,
   type TokenExpiringCallback,
@@ -276,12 +277,17 @@ export class AuthenticationService {
    * invalidated, its callers are rejected, and the strategy clears what it stored and opens its window. `initialize()` may
    * follow.
    *
-   * @throws {AuthError} when the sign-out at the provider fails; there is no token all the same
+   * @param options `after`: settles when the chat has been left, which comes before the sign-out at the provider (AUTH-20)
+   * @throws {AuthError} when the sign-out at the provider fails; there is no token nevertheless
    */
-  logout(): Promise<void> {
-    const { strategy, standIn } = this.#source
+  logout(options: LogoutOptions = {}): Promise<void> {
+    const { strategy, standIn, type } = this.#source
     this.#drop('logout()')
-    const endings = [strategy, standIn].map(async each => each?.logout?.())
+    const endings = [strategy, standIn].map(async each => {
+      // A login waits itself, since a browser opens its window only during the user's click.
+      if (options.after && type !== 'anonymous' && each && !('hasSession' in each)) await options.after
+      await each?.logout?.(options)
+    })
     return Promise.all(endings).then(
       () => {},
       error => Promise.reject(asAuthFailure(error)),

@@ -1,4 +1,4 @@
-import { abortedError } from '../errors.ts'
+import { abortedError, SDKError } from '../errors.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import type { LazyPart } from '../util/lazy-part.ts'
 
@@ -19,47 +19,59 @@ export interface SessionKeeper {
 export class ChatSession {
   readonly #create: (signal: AbortSignal) => Promise<string>
   readonly #creation = new JoinedTask<string>(signal => abortedError('Asking for a session', signal))
-  #id: string | undefined
   /** A session the host brought knows nothing of our context: there was no request to carry it. */
   #lacksContext: boolean
-  readonly #keeper: LazyPart<SessionKeeper> | undefined
+  #keeper: LazyPart<SessionKeeper> | undefined
+  /** Holds the id, for everybody who needs it. */
+  readonly #facts: { sessionId: string | undefined }
   /** Where a session of an earlier page stands that this one has not opened yet. */
   #recalled: 'trusted' | 'doubted' | undefined
 
   /**
    * @param create asks the service for a session, with the stored context
    * @param supplied the host's session id
-   * @param keeper knows the session of an earlier page
+   * @param keeper restores the session of the previous page
+   * @param facts where the id is kept
    */
   constructor(
     create: (signal: AbortSignal) => Promise<string>,
     supplied: string | undefined,
     keeper?: LazyPart<SessionKeeper>,
+    facts: { sessionId: string | undefined } = { sessionId: undefined },
   ) {
     this.#create = create
-    this.#id = supplied
+    this.#facts = facts
+    facts.sessionId = supplied
     this.#keeper = keeper
     this.#lacksContext = supplied !== undefined
   }
 
+  /** Names the part that stores the session for the next page. */
+  storeWith(keeper: LazyPart<SessionKeeper>): void {
+    this.#keeper = keeper
+  }
+
   get id(): string | undefined {
-    return this.#id
+    return this.#facts.sessionId
   }
 
   /** The present id, else that of an earlier page, else a new session's. */
   async require(signal?: AbortSignal): Promise<string> {
-    const id = this.#id
+    const id = this.id
     if (id !== undefined && this.#recalled === 'doubted') {
       if ((await this.#keeper?.(keeper => keeper.isKnown(id, signal))) === false) this.forget(id)
     }
     return (
-      this.#id ??
+      this.id ??
       this.#creation.join(async inner => {
         const recalled = await this.#keeper?.(keeper => keeper.recall(inner))
-        // The host may have brought one meanwhile: its word counts.
-        if (recalled) return this.#id ?? this.#takeUp(recalled)
+        inner.throwIfAborted()
+        // The host may have supplied one in the meantime, which takes precedence.
+        if (recalled) return this.id ?? this.#takeUp(recalled)
         const created = await this.#create(inner)
-        return this.#id ?? this.adopt(created)
+        // The user may have changed: a session of the earlier one is not used.
+        inner.throwIfAborted()
+        return this.id ?? this.adopt(created)
       }, signal)
     )
   }
@@ -84,13 +96,13 @@ export class ChatSession {
 
   /** The service no longer knows this session: unless another has taken its place, the next use asks for one. */
   forget(id: string | undefined): void {
-    if (this.#id === id) this.#become(undefined)
+    if (this.id === id) this.#become(undefined)
   }
 
   /** The chat has been opened in it: the service knows it. */
   opened(): void {
     this.#recalled = undefined
-    this.#keep(this.#id)
+    this.#keep(this.id)
   }
 
   /** The chat could not be opened. Browsers do not tell why, so a session of an earlier page is asked after. */
@@ -112,15 +124,21 @@ export class ChatSession {
     this.#lacksContext = false
   }
 
+  /** Forgets the session of the user who leaves, and cancels the creation of one. */
+  forgetUser(): void {
+    this.#creation.abort(new SDKError('The user has changed.', 'ABORTED'))
+    this.#become(undefined)
+  }
+
   #takeUp({ id, lacksContext }: { readonly id: string; readonly lacksContext: boolean }): string {
-    this.#id = id
+    this.#facts.sessionId = id
     this.#recalled = 'trusted'
     this.#lacksContext = lacksContext
     return id
   }
 
   #become(id: string | undefined): void {
-    this.#id = id
+    this.#facts.sessionId = id
     this.#recalled = undefined
     this.#keep(id)
   }

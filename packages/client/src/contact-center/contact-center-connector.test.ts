@@ -1,6 +1,6 @@
 import { CONNECTOR_SCRIPT } from '@aiagent/emulator'
 import { describe, expect, it } from 'vitest'
-import { namesOf, payloadsOf, rejection, requestsTo, setUp } from '../../test/agent-harness.ts'
+import { namesOf, passing, payloadsOf, rejection, requestsTo, setUp } from '../../test/agent-harness.ts'
 import type { AiAgentConfig } from '../config.ts'
 
 const CALL_EVENTS = [
@@ -53,6 +53,18 @@ describe('an agent at a desk', () => {
     expect(upgrade?.query).toMatchObject({ externalCallId: 'call-7' })
     agent.clearCallTranscript()
     expect(payloadsOf(told, 'callTranscriptUpdate').at(-1)).toEqual({ entries: [] })
+  })
+
+  it('[SEC-15] forgets the call with logout(), and tells it by its events', async () => {
+    const { clock, agent, told } = setUpConnector({ defaultPortal: '1002', callId: 'call-7' })
+    await agent.initialize()
+    expect(agent.getCallerInfo()).not.toBeNull()
+    told.length = 0
+    const leaving = agent.logout()
+    expect([agent.getConversationId(), agent.getCallerInfo(), agent.getCallTranscript()]).toEqual([null, null, []])
+    expect(new Set(namesOf(told).filter(name => CALL_EVENTS.some(each => each === name)))).toEqual(new Set(CALL_EVENTS))
+    expect(payloadsOf(told, 'callerInfoUpdate')).toEqual([{ callerInfo: null }])
+    await passing(clock, leaving)
   })
 
   it('[OPS-03] connects to the platform before it asks for portals to choose from, and once for all runs', async () => {

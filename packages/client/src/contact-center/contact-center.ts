@@ -1,81 +1,83 @@
-import type { AgentDetails, UserDetails } from '@aiagent/protocol'
+import type { AgentDetails } from '@aiagent/protocol'
+import type { AgentFacts, LoadedAgent } from '../api/agent-facts.ts'
 import type { LanguageChoice } from '../api/language-choice.ts'
-import type { StartupFacts } from '../api/startup-facts.ts'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { defaultScopes } from '../auth/scopes.ts'
+import type { ResolvedConfig } from '../config.ts'
 import { MessageError, SDKError } from '../errors.ts'
+import type { AgentEvents, Emit } from '../events.ts'
 import type { KnownInitParams } from '../init-params.ts'
 import type { Logger } from '../logger.ts'
 import type { Environment } from '../platform/environment.ts'
-import type { CacheConfig } from '../storage/cache-adapter.ts'
 import { createCacheAdapter, isSharedStore, resolveCacheAdapter } from '../storage/create-cache-adapter.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
+import type { EventEmitter } from '../util/event-emitter.ts'
+import type { UserStateRegistry } from '../util/user-state.ts'
 import type { CallState } from './connector/call-state.ts'
 import { loadConnector } from './connector/connector-loader.ts'
-import { type AiAgentConnectorConfig, connectorEnvironment, resolveConnectorScript } from './connector/connector-url.ts'
+import { connectorEnvironment, resolveConnectorScript } from './connector/connector-url.ts'
 import { buildHookContract } from './connector/hook-contract.ts'
 import { PlatformConnector } from './connector/platform-connector.ts'
+import type { InitializationResult } from './portal/pipeline-stage.ts'
 import { PortalPipeline, type PortalPipelineListener } from './portal/portal-pipeline.ts'
 import { ProfileCache } from './portal/profile-cache.ts'
 import { SelectedProfileStore, storagePrefix } from './portal/selected-profile-store.ts'
 
-/** What is known of the agent so far. */
-export interface KnownFacts extends Partial<StartupFacts> {
-  readonly user: UserDetails | null
-  readonly scopes: readonly string[]
-}
-
-export interface DeskOptions {
-  readonly agentId: string
-  readonly endpoint: string
-  readonly cache: CacheConfig
-  readonly connector: AiAgentConnectorConfig
-  readonly initParams: Readonly<Record<string, string>>
+/** What the contact center needs of the agent. */
+export interface ContactCenterScope {
+  readonly config: ResolvedConfig
   readonly params: KnownInitParams
   readonly environment: Environment
   readonly logger: Logger
+  readonly facts: AgentFacts
+  readonly events: Pick<EventEmitter<AgentEvents>, 'subscribe'>
+  readonly emit: Emit<'portalsAvailable' | 'agentsAvailable' | 'profilesAvailable'>
+  readonly reportError: (error: SDKError) => void
+  readonly userState: UserStateRegistry
+}
+
+/** The parts that the contact center uses, and what its owner does for it. */
+export interface ContactCenterOptions extends Pick<PortalPipelineListener, 'onComplete' | 'onSwitch'> {
   readonly authentication: AuthenticationService
   readonly calls: CallState
   readonly language: LanguageChoice
-  known(): KnownFacts
-  /** The agent's `message` events, by payload. */
-  onMessage(listener: (payload: unknown) => void): () => void
+  /** Sends a message of the connector. */
   send(text: string): Promise<unknown>
-  emitError(error: SDKError): void
-  readonly gates: Pick<PortalPipelineListener, 'onPortals' | 'onAgents' | 'onProfiles' | 'onComplete' | 'onSwitch'>
 }
 
 /**
- * What a contact center adds to an agent: the platform's connector and the choice of portal, agent and profile. It owns
- * both, and joins what they say of each other. A chunk of its own, for hosts that need it.
+ * The platform's connector, and the selection of portal, agent and profile. A chunk of its own, for hosts that need it.
  */
-export class Desk {
+export class ContactCenter {
   readonly pipeline: PortalPipeline
-  readonly #options: DeskOptions
+  readonly #scope: ContactCenterScope
+  readonly #options: ContactCenterOptions
   readonly #profileCache: ProfileCache
   readonly #selectedProfiles: SelectedProfileStore
   #connector: PlatformConnector | undefined
 
-  constructor(options: DeskOptions) {
+  constructor(scope: ContactCenterScope, options: ContactCenterOptions) {
+    this.#scope = scope
     this.#options = options
-    const { agentId, cache, environment, logger, calls, gates, language } = options
+    const { config, environment, logger, emit } = scope
+    const { calls, language, onComplete, onSwitch } = options
     const { clock } = environment
-    const adapter = resolveCacheAdapter(cache, environment, (...warning) => logger.warn(...warning))
+    const adapter = resolveCacheAdapter(config.cache, environment, (...warning) => logger.warn(...warning))
     this.#profileCache = new ProfileCache({
       adapter,
       isShared: isSharedStore(adapter, environment),
-      agentId,
-      endpoint: options.endpoint,
+      agentId: config.id,
+      endpoint: config.endpoint,
       language: () => language.chosen,
-      ttlMs: cache.ttl ?? PROFILE_TTL_MS,
+      ttlMs: config.cache.ttl ?? PROFILE_TTL_MS,
       now: clock.now,
       onRemovalFailed: error => logger.error('Could not remove cached profiles from the cache adapter.', error),
     })
     this.#selectedProfiles = new SelectedProfileStore({
       storage: environment.sessionStorage,
-      // The process's memory serves many people; a page's serves one.
+      // The memory of a process is shared by many users; that of a page belongs to one.
       memory: environment.page ? createCacheAdapter('memory', environment) : new MemoryCacheAdapter(),
-      endpoint: options.endpoint,
+      endpoint: config.endpoint,
       now: clock.now,
       warn: message => logger.warn(message),
     })
@@ -83,7 +85,11 @@ export class Desk {
       profileCache: this.#profileCache,
       selectedProfiles: this.#selectedProfiles,
       listener: {
-        ...gates,
+        onComplete,
+        onSwitch,
+        onPortals: portals => emit('portalsAvailable', () => ({ portals })),
+        onAgents: agents => emit('agentsAvailable', () => ({ agents })),
+        onProfiles: (profiles, selectedPortal) => emit('profilesAvailable', () => ({ profiles, selectedPortal })),
         onFilterTags: tags => {
           try {
             calls.setUserFilterTags(tags)
@@ -94,25 +100,31 @@ export class Desk {
         onWarning: (message, details) => logger.warn(message, details),
       },
     })
+    scope.userState.own(this)
   }
 
-  /** Whether a platform's connector takes part. */
+  /** Whether `initParams.platform` names a platform, so that its connector is used. */
   get hasConnector(): boolean {
-    return this.#options.params.platform !== undefined
+    return this.#scope.params.platform !== undefined
   }
 
-  /** Whether it is the demonstration desk, whose call starts over with everything else. */
+  /** Whether the platform is the demonstration platform, whose call restarts with the portal selection. */
   get isTest(): boolean {
-    return this.#options.params.platform?.toLowerCase() === 'test'
+    return this.#scope.params.platform?.toLowerCase() === 'test'
   }
 
-  /** Loads the connector's script, where a platform is named; once, however often the agent starts over. */
+  /** Loads the connector's script, once for each agent. Does nothing without a platform. */
   async load(signal: AbortSignal): Promise<void> {
-    const { params, connector: config, environment, logger } = this.#options
+    const { params, config, environment, logger } = this.#scope
     if (params.platform === undefined || this.#connector) return
-    const label = connectorEnvironment(params.environment, config.environment)
+    const label = connectorEnvironment(params.environment, config.connector.environment)
     const pageUrl = environment.page?.window?.location.href
-    const script = resolveConnectorScript({ platform: params.platform, environment: label, config, pageUrl })
+    const script = resolveConnectorScript({
+      platform: params.platform,
+      environment: label,
+      config: config.connector,
+      pageUrl,
+    })
     const component = await loadConnector(environment, script, signal)
     const hook = this.#hook(label)
     const onWarning = (message: string) => logger.warn(message)
@@ -121,55 +133,64 @@ export class Desk {
     this.#connector = connector
   }
 
-  /** What the platform makes of the default scopes; undefined where it has no say. */
+  /** The default scopes as the platform changes them; undefined when it does not. */
   async addScopes(agent: AgentDetails, signal: AbortSignal): Promise<readonly string[] | undefined> {
     return this.#connector?.addScopes(defaultScopes(agent), signal)
   }
 
-  /** Connects to the desk's platform, once. */
+  /** Connects to the platform, once. */
   async initPlatform(signal: AbortSignal): Promise<void> {
     await this.#connector?.initPlatform(signal)
   }
 
-  /** Begins the way through portals; resolves at the first gate or at completion. */
-  choose(
-    { deployment, api, agent }: StartupFacts,
+  /**
+   * Starts the portal selection; resolves at the first gate or at completion.
+   *
+   * @param context initial context of the conversation
+   * @param ready the selection waits for it before it uses the portal list
+   */
+  select(
+    { deployment, api, agent }: LoadedAgent,
     context: Readonly<Record<string, unknown>>,
     ready: Promise<unknown>,
     signal: AbortSignal | undefined,
-  ): Promise<void> {
-    const { params, endpoint, authentication } = this.#options
-    const prefix = storagePrefix(deployment, endpoint)
+  ): Promise<InitializationResult> {
+    const { params, config } = this.#scope
+    const { authentication } = this.#options
+    const prefix = storagePrefix(deployment, config.endpoint)
     const hooks = this.#connector?.portalHooks
     const getToken = () => authentication.getToken()
     const input = { api, agent, params, context, getToken, hooks, storagePrefix: prefix, ready }
     return this.pipeline.start(input, { signal })
   }
 
-  /** What is remembered of the person's choices goes. */
-  async forget(deployment: StartupFacts['deployment'] | undefined): Promise<void> {
-    await this.pipeline.reset()
-    await this.#profileCache.forget()
-    if (deployment) await this.#selectedProfiles.forget(storagePrefix(deployment, this.#options.endpoint))
+  /** Ends the selection in flight, and removes the cached profiles and the selected ones. */
+  async forgetUser(): Promise<void> {
+    const { facts, config } = this.#scope
+    const deployment = facts.deployment?.deployment
+    const reset = this.pipeline.reset()
+    const selected = deployment && this.#selectedProfiles.forget(storagePrefix(deployment, config.endpoint))
+    await Promise.all([reset, this.#profileCache.forget(), selected])
   }
 
   #hook(environment: ReturnType<typeof connectorEnvironment>) {
-    const { calls, initParams, authentication, logger, known, onMessage, send, emitError } = this.#options
+    const { config, facts, events, logger, reportError } = this.#scope
+    const { calls, authentication, send } = this.#options
     return buildHookContract({
       calls,
       environment,
-      getInitParams: () => initParams,
-      getAgentDetails: () => known().agent,
-      getDeploymentInfo: () => known().deployment,
+      getInitParams: () => config.initParams,
+      getAgentDetails: () => facts.agent,
+      getDeploymentInfo: () => facts.deployment?.deployment,
       getToken: () => authentication.getToken(),
       getCachedToken: () => authentication.getCachedToken(),
-      getUserDetails: () => known().user,
-      getAuthScopes: () => known().scopes,
+      getUserDetails: () => facts.user,
+      getAuthScopes: () => facts.scopes,
       getSelectedPortal: () => this.pipeline.selectedPortal,
-      onMessage,
+      onMessage: listener => events.subscribe('message', ({ payload }) => listener(payload)),
       send,
       sendFailed: cause =>
-        emitError(
+        reportError(
           cause instanceof SDKError
             ? cause
             : new MessageError('A message of the connector was not sent.', 'invalid', { cause }),
@@ -179,5 +200,5 @@ export class Desk {
   }
 }
 
-/** How long a list of profiles counts as fresh where the host says nothing. */
+/** Default time for which a list of profiles is fresh, in milliseconds. */
 const PROFILE_TTL_MS = 300_000

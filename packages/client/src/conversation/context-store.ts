@@ -168,6 +168,13 @@ export class ContextStore {
     return this.#writing
   }
 
+  /** As {@link remove}, and the context belongs to nobody. */
+  forgetUser(): Awaitable<void> {
+    const removed = this.remove()
+    this.belongTo(undefined)
+    return removed
+  }
+
   #keyOf(agentId: string): string {
     const { keyPrefix } = this.#options
     return (keyPrefix ? keyPrefix + CONTEXT : CONTEXT_KEY_PREFIX) + agentId

@@ -42,6 +42,10 @@ export class Inbox {
     this.#waiting = undefined
   }
 
+  forgetUser(): void {
+    this.clear()
+  }
+
   #take(data: unknown): void {
     let message: Message
     try {

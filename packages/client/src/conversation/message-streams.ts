@@ -20,6 +20,11 @@ export class MessageStreams {
     for (const stream of this.#open ?? []) stream.push(message)
   }
 
+  /** Drops the messages that have not been read yet. */
+  forgetUser(): void {
+    for (const stream of this.#open ?? []) stream.clear()
+  }
+
   /** No more messages will come: each iterator ends when it has given what it holds. */
   end(): void {
     for (const stream of this.#open ?? []) stream.end()
@@ -66,6 +71,10 @@ class MessageStream implements AsyncIterableIterator<Message> {
     const pull = this.#pulls.shift()
     if (pull) pull({ done: false, value: message })
     else this.#held.push(message)
+  }
+
+  clear(): void {
+    this.#held = []
   }
 
   end(): void {

@@ -92,6 +92,10 @@ export class Transcript {
     this.#config = config
   }
 
+  forgetUser(): void {
+    this.clear()
+  }
+
   /** Changes some of the settings from now on. */
   updateConfig(config: TranscriptConfig): void {
     this.#config = { ...this.#config, ...config }

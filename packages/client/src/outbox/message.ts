@@ -167,31 +167,30 @@ export interface ReceivedIn {
   readonly sessionId: string | undefined
 }
 
+/** The facts that messages carry. */
+export interface MessageFacts {
+  readonly agentId: string
+  readonly agentName: string
+  readonly sessionId: string | undefined
+}
+
 /**
  * Session, agent and time defaults of new messages, read when a message is made.
  *
  * A class, because accessors of an object literal cost every agent half a kilobyte.
  */
 export class MessageOrigin implements ReceivedIn {
-  readonly #agentId: () => string
   readonly #clock: Pick<Clock, 'now'>
-  readonly #agent: { readonly agentName: string }
-  readonly #session: { readonly id: string | undefined }
+  readonly #facts: MessageFacts
 
-  constructor(
-    clock: Pick<Clock, 'now'>,
-    agent: { readonly agentName: string },
-    session: { readonly id: string | undefined },
-    agentId: () => string,
-  ) {
+  /** @param facts owner of the ids and of the agent's name */
+  constructor(clock: Pick<Clock, 'now'>, facts: MessageFacts) {
     this.#clock = clock
-    this.#agent = agent
-    this.#session = session
-    this.#agentId = agentId
+    this.#facts = facts
   }
 
   get agentId(): string {
-    return this.#agentId()
+    return this.#facts.agentId
   }
 
   get timestamp(): number {
@@ -200,11 +199,11 @@ export class MessageOrigin implements ReceivedIn {
 
   /** Name of the agent: sender of received messages, recipient of sent ones. Empty until it is known. */
   get from(): string {
-    return this.#agent.agentName
+    return this.#facts.agentName
   }
 
   get sessionId(): string | undefined {
-    return this.#session.id
+    return this.#facts.sessionId
   }
 }
 

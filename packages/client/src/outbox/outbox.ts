@@ -184,6 +184,12 @@ export class Outbox implements MessageSink {
       )
   }
 
+  /** As {@link clear}; questions that have been sent are rejected too (SEC-15). */
+  forgetUser(): void {
+    this.clear()
+    this.#turns.forgetUser()
+  }
+
   /** Drops all entries without a report, and rejects every question. */
   destroy(error: SDKError): void {
     const { current } = this.#turns

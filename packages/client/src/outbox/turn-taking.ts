@@ -216,6 +216,13 @@ export class TurnTaking {
     this.#turn = { at: 'open', question: turn.question, sessionId: turn.sessionId }
   }
 
+  /** Rejects the current question, and forgets the messages of the agent. */
+  forgetUser(): void {
+    this.#fail('The chat ended before an answer came.')
+    this.#spokeAt = undefined
+    this.#lastHeard = undefined
+  }
+
   /** Nothing is timed any more. */
   destroy(): void {
     this.#options.clock.clearTimeout(this.#pauseTimer)

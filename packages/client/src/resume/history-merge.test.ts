@@ -2,12 +2,12 @@ import { parseServerMessage } from '@aiagent/protocol'
 import { describe, expect, it } from 'vitest'
 import type { TranscriptEntry } from '../conversation/transcript.ts'
 import { Message, receivedMessage } from '../outbox/message.ts'
-import { EarlierMessages } from './history-merge.ts'
+import { HistoryMerge } from './history-merge.ts'
 
 const NOW = 1_000_000
 const place = { timestamp: undefined, from: 'Help Desk', agentId: 'help', sessionId: 's1' }
 const setUp = () =>
-  new EarlierMessages({
+  new HistoryMerge({
     place,
     since: NOW,
     read: (text, receivedIn) => receivedMessage(parseServerMessage(text), receivedIn),
@@ -34,9 +34,9 @@ const here = (
   agentId: 'help',
 })
 
-const contentsOf = (messages: ReturnType<EarlierMessages['take']>) => messages.map(({ message }) => message.content)
+const contentsOf = (messages: ReturnType<HistoryMerge['take']>) => messages.map(({ message }) => message.content)
 
-describe('EarlierMessages', () => {
+describe('HistoryMerge', () => {
   it('gives each message its direction, its parties, its time and its place', () => {
     const [sent, received] = setUp().take([customer('one', 10), answer('m1', 'You said: one', 20)], [])
     expect(sent).toMatchObject({ direction: 'sent', timestamp: 10 })

@@ -13,7 +13,7 @@ export interface EarlierMessage {
 /** Roles in which only this side speaks as the system. */
 const OWN_ROLES: ReadonlySet<string> = new Set([ROLE.CONTEXT, ROLE.FEEDBACK, ROLE.ESCALATION, ROLE.GRACEFUL_DISCONNECT])
 
-export interface EarlierMessagesOptions {
+export interface HistoryMergeOptions {
   /** Where the messages belong; none of them came just now. */
   readonly place: ReceivedIn & { readonly timestamp: undefined }
   /** When this page took the session up, in milliseconds since the epoch: what is older cannot be its own. */
@@ -26,12 +26,12 @@ export interface EarlierMessagesOptions {
  * What was said in a session before this page opened it. The service tells it twice, on request and in the chat, and may
  * tell what this page has said since: it owns what has been told already, so that each message counts once.
  */
-export class EarlierMessages {
-  readonly #options: EarlierMessagesOptions
+export class HistoryMerge {
+  readonly #options: HistoryMergeOptions
   /** How often each message has been told. */
   readonly #told = new Map<string, number>()
 
-  constructor(options: EarlierMessagesOptions) {
+  constructor(options: HistoryMergeOptions) {
     this.#options = options
   }
 

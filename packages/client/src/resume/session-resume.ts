@@ -1,11 +1,12 @@
 import { isSessionRefusal } from '@aiagent/protocol'
-import type { Startup } from '../agent/lifecycle.ts'
-import type { AuthenticationService } from '../auth/authentication-service.ts'
+import type { AgentFacts, Deployment } from '../api/agent-facts.ts'
 import type { SessionKeeper } from '../chat/chat-session.ts'
+import type { ResolvedConfig } from '../config.ts'
 import type { ContextStore } from '../conversation/context-store.ts'
 import type { MessageProcessor } from '../conversation/message-processor.ts'
 import type { Transcript, TranscriptEntry } from '../conversation/transcript.ts'
 import { ApiError, ConnectionError, type SDKError } from '../errors.ts'
+import type { Emit } from '../events.ts'
 import type { Logger } from '../logger.ts'
 import type { Message, ReceivedIn } from '../outbox/message.ts'
 import type { Environment } from '../platform/environment.ts'
@@ -13,69 +14,73 @@ import type { CacheAdapter, CacheConfig } from '../storage/cache-adapter.ts'
 import { createCacheAdapter, guardCacheAdapter } from '../storage/create-cache-adapter.ts'
 import { untilAborted, withTimeLimit } from '../util/abort.ts'
 import { fnv1a } from '../util/fnv1a.ts'
-import { EarlierMessages } from './history-merge.ts'
-import { KeptSession } from './stored-session.ts'
+import { HistoryMerge } from './history-merge.ts'
+import { StoredSession } from './stored-session.ts'
 
-/** Longest wait for what was said before, in milliseconds: the conversation goes on without it. */
+/** Time limit for loading the previous transcript, in milliseconds. Without it the conversation continues. */
 const TRANSCRIPT_LIMIT_MS = 5_000
 
-/** Start of every key; under a prefix of the host's, what stands behind it. */
+/** Start of every key; with a configured prefix, the part after the prefix. */
 const KEY_START = 'aiagent_session_'
 const SESSION = 'session_'
 
-/** Who talks where nobody has signed in. */
+/** Stands for the user of an anonymous token. */
 const ANONYMOUS = 'anonymous'
 
-export interface ResumptionOptions {
-  /** The configured agent's id. */
-  readonly agentId: string
-  readonly endpoint: string
-  readonly cache: CacheConfig
+/** What the parts of one agent share, as far as resuming a session needs it. */
+export interface SessionResumeScope {
+  readonly config: Pick<ResolvedConfig, 'id' | 'endpoint' | 'cache'>
   readonly environment: Environment
   readonly logger: Logger
-  readonly startup: Pick<Startup, 'findDeployment' | 'resolvedAgentId' | 'desk'>
-  readonly authentication: Pick<AuthenticationService, 'getCachedToken'>
+  readonly facts: AgentFacts
+  readonly emit: Emit<'transcriptRestored'>
+  readonly reportError: (error: SDKError) => void
+}
+
+/** The parts that resuming a session uses. */
+export interface SessionResumeParts {
+  readonly loader: { loadDeployment(signal: AbortSignal): Promise<Deployment> }
   readonly context: Pick<ContextStore, 'hasNews'>
   readonly transcript: Transcript
   readonly processor: Pick<MessageProcessor, 'handlerFor'>
-  /** Where a received message belongs. */
-  readonly received: ReceivedIn
-  // What the page has loaded by now, handed over so that it is not split into pieces for this one's sake:
-  /** A fingerprint of the person behind a token; absent for anybody. */
-  personOf(token: string): string | undefined
-  /** Reads a frame; throws for what is none. */
-  read(text: string, place: ReceivedIn): Message
-  /** What was said before stands in the transcript now. */
-  restored(entries: readonly TranscriptEntry[]): void
-  emitError(error: SDKError): void
+  /** Origin of a received message. */
+  readonly origin: ReceivedIn
+  // Functions of the main chunk are passed in: importing them would make the bundler split them off.
+  /** Fingerprint of the user, the same for all anonymous ones; undefined while there is no token. */
+  user(): string | undefined
+  /** Reads a frame; throws when it cannot be read. */
+  read(text: string, origin: ReceivedIn): Message
 }
 
-interface Resumed {
+interface ResumedSession {
   readonly id: string
-  readonly messages: EarlierMessages
-  /** What came into the transcript by it. */
+  readonly messages: HistoryMerge
+  /** Restored entries of the transcript. */
   readonly entries: Set<TranscriptEntry>
-  /** Whether the chat has told what it has. */
-  isTold?: true
+  /** Whether the chat has sent its history. */
+  hasHistory?: true
 }
 
 /**
- * A conversation that outlives its page: the session is kept for the next page, which asks the service whether it still
- * knows it, and takes what was said into its transcript. A chunk of its own, for hosts that want it.
+ * Resumes the conversation of the previous page: stores the session, checks whether the service still knows it, and
+ * restores its transcript. A chunk of its own, for hosts that use `resume`.
  */
-export class Resumption implements SessionKeeper {
-  readonly #options: ResumptionOptions
-  readonly #kept: KeptSession | undefined
+export class SessionResume implements SessionKeeper {
+  readonly #scope: SessionResumeScope
+  readonly #parts: SessionResumeParts
+  readonly #stored: StoredSession | undefined
   readonly #isTabs: boolean
-  #resumed: Resumed | undefined
+  #resumed: ResumedSession | undefined
 
-  constructor(options: ResumptionOptions) {
-    this.#options = options
-    const { cache, environment, logger } = options
+  constructor(scope: SessionResumeScope, parts: SessionResumeParts) {
+    this.#scope = scope
+    this.#parts = parts
+    const { config, environment, logger } = scope
+    const { cache } = config
     const adapter = storeOf(cache, environment, logger)
     this.#isTabs = cache.adapter === undefined
     if (!adapter) return
-    this.#kept = new KeptSession({
+    this.#stored = new StoredSession({
       adapter,
       isTabs: this.#isTabs,
       window: environment.page?.window,
@@ -87,28 +92,28 @@ export class Resumption implements SessionKeeper {
 
   async recall(signal: AbortSignal): Promise<{ id: string; lacksContext: boolean } | undefined> {
     const key = this.#key()
-    if (!this.#kept || key === undefined) return undefined
-    // In the tab's own store nobody else's conversation is to lie about. Others share a store of the host's.
-    if (this.#isTabs) void this.#kept.forget(this.#prefix(), this.#personPrefix())
-    const id = await untilAborted(this.#kept.take(key), signal)
+    if (!this.#stored || key === undefined) return undefined
+    // Remove other users' sessions from sessionStorage. A custom adapter may be shared; leave it alone.
+    if (this.#isTabs) void this.#stored.forget(this.#prefix(), this.#userPrefix())
+    const id = await untilAborted(this.#stored.take(key), signal)
     if (id === undefined) return undefined
-    if (await this.isKnown(id, signal)) return { id, lacksContext: this.#options.context.hasNews }
+    if (await this.isKnown(id, signal)) return { id, lacksContext: this.#parts.context.hasNews }
     this.keep(undefined)
     return undefined
   }
 
   async isKnown(id: string, signal: AbortSignal | undefined): Promise<boolean> {
-    const { environment, emitError, logger } = this.#options
+    const { environment, reportError, logger } = this.#scope
     try {
       const list = await withTimeLimit(environment.clock, TRANSCRIPT_LIMIT_MS, signal, inner => this.#ask(id, inner))
       this.#restore(this.#resume(id), list)
     } catch (error) {
       if (signal?.aborted) throw error
       if (error instanceof ApiError && isSessionRefusal(error.status)) {
-        emitError(forgotten(error))
+        reportError(forgotten(error))
         return false
       }
-      logger.warn('What was said before the reload could not be had. The conversation goes on without it.', { error })
+      logger.warn('Could not load the previous transcript. The conversation continues without it.', { error })
       this.#resume(id)
     }
     return true
@@ -117,46 +122,47 @@ export class Resumption implements SessionKeeper {
   keep(id: string | undefined): void {
     if (id !== this.#resumed?.id) this.#resumed = undefined
     const key = this.#key()
-    if (id === undefined) this.#kept?.drop()
-    else if (key !== undefined) this.#kept?.keep(id, key)
+    if (id === undefined) this.#stored?.drop()
+    else if (key !== undefined) this.#stored?.keep(id, key)
   }
 
-  /** The chat tells what was said in the session. */
+  /** The chat has sent the history of the session. */
   historyArrived(list: readonly unknown[]): void {
     const resumed = this.#resumed
-    if (!resumed || resumed.isTold) return
-    resumed.isTold = true
+    if (!resumed || resumed.hasHistory) return
+    resumed.hasHistory = true
     this.#restore(resumed, list)
   }
 
-  /** The person leaves: nothing of theirs is to be found again. */
-  async forget(): Promise<void> {
+  /** Removes the stored sessions of a user; in a tab's own store those of every user. */
+  async forgetUser(user: string | undefined): Promise<void> {
     this.#resumed = undefined
-    await this.#kept?.forget(this.#isTabs ? this.#prefix() : this.#personPrefix())
+    if (this.#isTabs || user !== undefined)
+      await this.#stored?.forget(this.#isTabs ? this.#prefix() : `${this.#prefix()}${user}:`)
   }
 
-  /** The agent is destroyed: the next one may go on. */
+  /** The agent is destroyed: the next one may resume the session. */
   async release(): Promise<void> {
-    await this.#kept?.release()
+    await this.#stored?.release()
   }
 
-  #resume(id: string): Resumed {
+  #resume(id: string): ResumedSession {
     if (this.#resumed?.id === id) return this.#resumed
-    const { received, read, environment } = this.#options
-    const place = { from: received.from, agentId: received.agentId, sessionId: id, timestamp: undefined }
-    const messages = new EarlierMessages({ place, read, since: environment.clock.now() })
+    const { origin, read } = this.#parts
+    const place = { from: origin.from, agentId: origin.agentId, sessionId: id, timestamp: undefined }
+    const messages = new HistoryMerge({ place, read, since: this.#scope.environment.clock.now() })
     this.#resumed = { id, messages, entries: new Set() }
     return this.#resumed
   }
 
   async #ask(sessionId: string, signal: AbortSignal): Promise<unknown[]> {
-    const { api } = await this.#options.startup.findDeployment(signal)
-    return api.getPreviousTranscript({ agentId: this.#agentId, sessionId, signal })
+    const { api } = await this.#parts.loader.loadDeployment(signal)
+    return api.getPreviousTranscript({ agentId: this.#scope.facts.agentId, sessionId, signal })
   }
 
-  /** Puts what is news of a list into the transcript: ahead of what this page has said, behind what was put there before. */
-  #restore(resumed: Resumed, list: readonly unknown[]): void {
-    const { transcript, processor, restored } = this.#options
+  /** Adds the new messages of a list to the transcript: before those of this page, after those restored earlier. */
+  #restore(resumed: ResumedSession, list: readonly unknown[]): void {
+    const { transcript, processor } = this.#parts
     const present = transcript.get()
     const here = present.filter(entry => !resumed.entries.has(entry))
     const news = resumed.messages.take(list, here).flatMap(({ message, direction, timestamp }) => {
@@ -167,48 +173,38 @@ export class Resumption implements SessionKeeper {
     const place = present.findLastIndex(entry => resumed.entries.has(entry)) + 1
     transcript.replace([...present.slice(0, place), ...news, ...present.slice(place)])
     const entries = transcript.get().filter(entry => news.includes(entry))
-    if (entries.length > 0) restored(entries)
+    if (entries.length > 0) this.#scope.emit('transcriptRestored', () => ({ entries }))
   }
 
   #prefix(): string {
-    const { agentId, cache, endpoint } = this.#options
+    const { id, cache, endpoint } = this.#scope.config
     const prefix = cache.contextPrefix ?? cache.keyPrefix
     const start = prefix ? prefix + SESSION : KEY_START
-    return `${start}${fnv1a(endpoint)}:${encodeURIComponent(agentId)}:`
+    return `${start}${fnv1a(endpoint)}:${encodeURIComponent(id)}:`
   }
 
-  #personPrefix(): string {
-    return `${this.#prefix()}${this.#person()}:`
+  #userPrefix(): string {
+    return `${this.#prefix()}${this.#parts.user()}:`
   }
 
-  /** A fingerprint of who talks; absent while that is not known. */
-  #person(): string | undefined {
-    const token = this.#options.authentication.getCachedToken()
-    return token === null ? undefined : (this.#options.personOf(token) ?? ANONYMOUS)
-  }
-
-  /** The agent the chat runs under. */
-  get #agentId(): string {
-    return this.#options.startup.resolvedAgentId ?? this.#options.agentId
-  }
-
-  /** Where the session is kept; nowhere while it is not known who talks, or where nothing tells people apart. */
+  /** Key of the session; undefined while the user is unknown, and where users cannot be told apart. */
   #key(): string | undefined {
-    const { startup, environment, cache } = this.#options
-    const person = this.#person()
-    if (person === undefined) return undefined
-    const isManyPeoples = !this.#isTabs && !environment.page && cache.contextPrefix === undefined
-    if (person === ANONYMOUS && isManyPeoples) return undefined
-    // A portal and a profile have a conversation of their own: they were part of the context it began with.
-    const { portal, profile } = startup.desk?.pipeline.outcome ?? {}
-    const place = [this.#agentId, portal?.id, profile?.id].map(id => encodeURIComponent(id ?? ''))
-    return this.#personPrefix() + place.join(':')
+    const { facts, environment, config } = this.#scope
+    const { cache } = config
+    const user = this.#parts.user()
+    if (user === undefined) return undefined
+    const isShared = !this.#isTabs && !environment.page && cache.contextPrefix === undefined
+    if (user === ANONYMOUS && isShared) return undefined
+    // Each portal and profile has its own conversation, since they are part of the session's context.
+    const { portal, profile } = facts.selection ?? {}
+    const place = [facts.agentId, portal?.id, profile?.id].map(id => encodeURIComponent(id ?? ''))
+    return this.#userPrefix() + place.join(':')
   }
 }
 
 /**
- * The store for the session: the tab's, whatever kind of storage the answers of the service are kept in, since a session
- * belongs to one tab; or the host's own. None outside a browser, where the memory is that of many people.
+ * The store for the session: session storage, since a session belongs to one tab, or the configured adapter. None outside a
+ * browser, where the memory is shared by many users.
  */
 function storeOf(
   { enabled, adapter, storageType }: CacheConfig,
@@ -222,6 +218,6 @@ function storeOf(
 }
 
 function forgotten(cause: ApiError): ConnectionError {
-  const message = `The service no longer knows the session that was kept (HTTP status ${cause.status}). A new one is asked for.`
+  const message = `The service no longer knows the stored session (HTTP status ${cause.status}). A new one is created.`
   return new ConnectionError(message, 'refused', { cause, httpStatus: cause.status })
 }

@@ -6,7 +6,7 @@ import type { PageWindow } from '../platform/page.ts'
 import type { CacheAdapter, CacheEntry } from '../storage/cache-adapter.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 import { StorageCacheAdapter } from '../storage/storage-cache-adapter.ts'
-import { KeptSession, type KeptSessionOptions } from './stored-session.ts'
+import { StoredSession, type StoredSessionOptions } from './stored-session.ts'
 
 const KEY = 'aiagent_session_agent:person:place'
 
@@ -15,10 +15,10 @@ function setUpBrowser({ withLocks = true } = {}) {
   const locks = new FakeLocks()
   const warnings: string[] = []
   let holders = 0
-  const pageIn = (storage: FakeStorage, more: Partial<KeptSessionOptions> = {}) => {
+  const pageIn = (storage: FakeStorage, more: Partial<StoredSessionOptions> = {}) => {
     const window = new FakeWindow(withLocks ? locks : undefined)
     const keeper = (adapter: CacheAdapter = new StorageCacheAdapter(storage)) =>
-      new KeptSession({
+      new StoredSession({
         adapter,
         isTabs: true,
         window: window as unknown as PageWindow,
@@ -46,7 +46,7 @@ const entriesOf = (storage: FakeStorage) =>
 describe.each([
   ['a browser with locks', { withLocks: true }],
   ['a browser without locks', { withLocks: false }],
-])('KeptSession in %s', (_name, options) => {
+])('StoredSession in %s', (_name, options) => {
   let browser: ReturnType<typeof setUpBrowser>
   let storage: FakeStorage
   beforeEach(() => {
@@ -195,7 +195,7 @@ describe.each([
   })
 })
 
-describe('KeptSession after a page that had no last word', () => {
+describe('StoredSession after a page that had no last word', () => {
   it('goes on where the browser knows that the holder is dead', async () => {
     const { pageIn, locks } = setUpBrowser()
     const storage = new FakeStorage()
@@ -232,7 +232,7 @@ class SharedStore implements CacheAdapter {
   keys = async (prefix?: string) => this.entries.keys(prefix)
 }
 
-describe('KeptSession in a store that others use too', () => {
+describe('StoredSession in a store that others use too', () => {
   it('leaves the entry of a page that lives alone', async () => {
     const { pageIn } = setUpBrowser()
     const store = new SharedStore()

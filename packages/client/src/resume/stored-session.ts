@@ -18,7 +18,7 @@ import type { CacheAdapter, CacheEntry } from '../storage/cache-adapter.ts'
  * are no tabs: whoever comes last goes on with the session.
  */
 
-export interface KeptSessionOptions {
+export interface StoredSessionOptions {
   readonly adapter: CacheAdapter
   /** Whether the store is the tab's own: then no entry in it is another page's that lives, but for its copy. */
   readonly isTabs: boolean
@@ -36,10 +36,10 @@ interface Kept {
 }
 
 /** Keys that agents of this page or process use, per store: two agents of one page are two conversations. */
-const inUse = new WeakMap<CacheAdapter, Map<string, KeptSession>>()
+const inUse = new WeakMap<CacheAdapter, Map<string, StoredSession>>()
 
-export class KeptSession {
-  readonly #options: KeptSessionOptions
+export class StoredSession {
+  readonly #options: StoredSessionOptions
   readonly #holder: string
   #key: string | undefined
   #sessionId: string | undefined
@@ -50,7 +50,7 @@ export class KeptSession {
   /** What is under way, one after the other: a store may take its time. */
   #work: Promise<unknown> = Promise.resolve()
 
-  constructor(options: KeptSessionOptions) {
+  constructor(options: StoredSessionOptions) {
     this.#options = options
     this.#holder = options.newHolder()
     options.window?.addEventListener('pagehide', this.#left)
@@ -131,7 +131,7 @@ export class KeptSession {
     const { adapter, isTabs, onWarning } = this.#options
     if (key !== this.#key) {
       this.#leaveKey()
-      const users = inUse.get(adapter) ?? new Map<string, KeptSession>()
+      const users = inUse.get(adapter) ?? new Map<string, StoredSession>()
       inUse.set(adapter, users)
       if (users.has(key)) {
         if (!this.#isWarned) onWarning('Another agent of this page keeps its session: this one’s does not outlive it.')

@@ -1,5 +1,10 @@
 import { AuthError } from '../../errors.ts'
-import type { AuthStrategy, AuthStrategyInitializeOptions, PKCEAuthServiceConfig } from '../auth-strategy.ts'
+import type {
+  AuthStrategy,
+  AuthStrategyInitializeOptions,
+  LogoutOptions,
+  PKCEAuthServiceConfig,
+} from '../auth-strategy.ts'
 import type { PKCEAuthStrategy, PKCEAuthStrategyOptions } from './pkce-strategy.ts'
 
 /*
@@ -54,8 +59,8 @@ export class LazyPkceStrategy implements AuthStrategy {
     return this.#loaded().refresh()
   }
 
-  async logout(): Promise<void> {
-    await this.#strategy?.logout()
+  async logout(options?: LogoutOptions): Promise<void> {
+    await this.#strategy?.logout(options)
   }
 
   getDomain(): string | undefined {

@@ -4,7 +4,13 @@ import type { Logger } from '../../logger.ts'
 import { defaultEnvironment } from '../../platform/default-environment.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { expiryOf, readClaims, renewalTime } from '../access-token.ts'
-import type { AuthScheme, AuthStrategy, AuthStrategyInitializeOptions, PKCEAuthConfig } from '../auth-strategy.ts'
+import type {
+  AuthScheme,
+  AuthStrategy,
+  AuthStrategyInitializeOptions,
+  LogoutOptions,
+  PKCEAuthConfig,
+} from '../auth-strategy.ts'
 import { PROTOCOL_SCOPES } from '../scopes.ts'
 import type { IdentityClient, IdentityClientFactory, IdentitySession } from './identity-client.ts'
 import { asAuthError } from './identity-errors.ts'
@@ -130,7 +136,7 @@ export class PKCEAuthStrategy implements AuthStrategy {
   }
 
   /** Signs out here and at the provider. With a redirect the page leaves and the promise never settles. */
-  async logout(): Promise<void> {
+  async logout({ after }: LogoutOptions = {}): Promise<void> {
     const session = this.#session
     const client = this.#client
     if (!session || !client) return
@@ -145,12 +151,12 @@ export class PKCEAuthStrategy implements AuthStrategy {
       logoutClaim: readClaims(session.accessToken).logout,
       authority: this.#authority,
     })
-    const leaving = client.logout(plan)
     this.#epoch++
     this.#session = null
     this.#interaction = this.#renewal = undefined
+    if (after) await after
     try {
-      await leaving
+      await client.logout(plan)
     } catch (error) {
       const failure = asAuthError(error, 'The sign-out')
       // Where no window could be opened nothing has happened, and it can be tried again.

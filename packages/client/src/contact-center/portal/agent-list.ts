@@ -1,9 +1,9 @@
 import type { AgentListItem } from '@aiagent/protocol'
 import type { EnteredPortal } from './pipeline-stage.ts'
-import { type PortalRun, pipelineError, said } from './portal-run.ts'
+import { causeMessage, type PortalRun, pipelineError } from './portal-run.ts'
 
 /**
- * What can be chosen at the second gate: the agents of the portal that was entered.
+ * Loads the choices of the agent gate: the agents of the selected portal.
  *
  * @throws {InitializationPipelineError} `DEPARTMENT_ID_REQUIRED`, `NO_AGENTS_FOR_PORTAL`
  */
@@ -17,14 +17,14 @@ export async function listAgents(
     throw pipelineError(
       'DEPARTMENT_ID_REQUIRED',
       'agent',
-      'The portal belongs to no department, so its agents are unknown. Choose another portal.',
+      'The portal details name no department, so the agents cannot be loaded. Select another portal.',
       { portal },
     )
   const agents = await api.getAgentsByPortal({ departmentId, portalId: portal.id, signal }).catch(cause => {
-    const message = `The agents of the portal could not be had.${said(cause)}`
+    const message = `Could not load the agents of the portal.${causeMessage(cause)}`
     throw pipelineError('NO_AGENTS_FOR_PORTAL', 'agent', message, { portal }, cause)
   })
   if (agents.length === 0)
-    throw pipelineError('NO_AGENTS_FOR_PORTAL', 'agent', 'The portal has no agent. Choose another portal.', { portal })
+    throw pipelineError('NO_AGENTS_FOR_PORTAL', 'agent', 'The portal has no agents. Select another portal.', { portal })
   return Object.freeze(agents)
 }

@@ -65,7 +65,7 @@ describe('the profile to take without asking', () => {
     ['[FLOW-11] the one used last next', { context: named('99'), details: byDefault(10) }, lastUsed],
     ['[FLOW-11] the default of the portal at last', { profiles: unused, details: byDefault('13') }, guest],
   ])('%s', (_case, given, profile) => {
-    expect(chooseProfile({ ...facts, ...given })).toEqual({ kind: 'take', profile, madeUp: false })
+    expect(chooseProfile({ ...facts, ...given })).toEqual({ kind: 'take', profile, synthetic: false })
   })
 
   it.each<[string, Partial<ProfileFacts>]>([
@@ -79,7 +79,7 @@ describe('the profile to take without asking', () => {
   })
 
   it('is made up of the context where there is no list', () => {
-    const choice = { kind: 'take', profile: { id: '77', name: '77' }, madeUp: true }
+    const choice = { kind: 'take', profile: { id: '77', name: '77' }, synthetic: true }
     expect(chooseProfile({ ...facts, profiles: [], context: named('77') })).toEqual(choice)
     expect(chooseProfile({ ...facts, profiles: [], rememberedId: 10, details: byDefault(10) })).toEqual({
       kind: 'none',

@@ -1,7 +1,8 @@
 import type { AgentListItem, Id, Portal, PortalDetails, UserProfile } from '@aiagent/protocol'
+import type { PortalSelection } from '../../api/agent-facts.ts'
 
 /*
- * Where a run stands. A gate waits for the person; the arrow below it is taken when there is nothing to choose.
+ * States of a run. A gate waits for the user's choice; the arrow below it is taken when there is nothing to choose.
  *
  *           start()
  *   idle ────────────► working ──► portal gate ──► working ──► agent gate ──► working ──► profile gate ──► working
@@ -15,26 +16,13 @@ import type { AgentListItem, Id, Portal, PortalDetails, UserProfile } from '@aia
  * A step that fails behind a gate leads back to that gate. destroy() leads to `destroyed` from anywhere, for good.
  */
 
-/** A portal that was entered, and what was learned of it. */
+/** A selected portal with its details and profiles. */
 export interface EnteredPortal {
   /** Every portal that can be chosen. */
   readonly portals: readonly Portal[]
   readonly portal: Portal
   readonly details: PortalDetails | null
   readonly profiles: readonly UserProfile[]
-}
-
-/** What a completed run came to. */
-export interface PortalOutcome {
-  readonly portal: Portal
-  /** Null where the service had nothing to say. */
-  readonly portalDetails: PortalDetails | null
-  /** The agent that was picked; absent where the configured one is the agent. */
-  readonly agent: AgentListItem | undefined
-  readonly profile: UserProfile | undefined
-  readonly availableProfiles: readonly UserProfile[]
-  /** Every portal that `selectPortal()` can switch to. */
-  readonly availablePortals: readonly Portal[]
 }
 
 export interface PortalGate {
@@ -56,25 +44,27 @@ export interface ProfileGate {
 
 export interface Complete {
   readonly at: 'complete'
-  readonly outcome: PortalOutcome
-  /** The profile that the service was told of last, as far as we told it. */
+  readonly outcome: PortalSelection
+  /** Id of the profile that this client last stored at the service. */
   readonly persistedId: Id | undefined
 }
 
-/** Where a step can end: the person is to choose, or nothing is left to choose. */
+/** States in which a step can end: the user must choose, or nothing is left to choose. */
 export type Stop = PortalGate | AgentGate | ProfileGate | Complete
 
-/** What was chosen so far; errors tell it. */
+/** Selections made so far; errors carry them. */
 export interface Progress {
   portal?: Portal | undefined
   agent?: AgentListItem | undefined
 }
 
-/** A step under way. */
+/** A step in flight. */
 export interface Step extends Progress {
   readonly controller: AbortController
-  /** Where a failure leads. */
+  /** State to return to on failure. */
   back: Stop | undefined
+  /** Settles with the step, and never rejects. */
+  settled: Promise<unknown>
 }
 
 export type PipelineStage =
@@ -84,7 +74,7 @@ export type PipelineStage =
   | { readonly at: 'failed' }
   | { readonly at: 'destroyed' }
 
-/** What has been chosen at a stage. */
+/** Selections made at a stage. */
 export function progressAt(stage: PipelineStage): Readonly<Progress> {
   switch (stage.at) {
     case 'working':
@@ -104,3 +94,36 @@ export function progressAt(stage: PipelineStage): Readonly<Progress> {
       return stage satisfies never
   }
 }
+
+/**
+ * What `initialize()` and the `select…()` methods resolve with: the agent is ready, or the user must choose at a gate.
+ * Answer `portal` with `selectPortal()`, `agent` with `selectAgent()` and `profile` with `selectUserProfile()`.
+ */
+export type InitializationResult =
+  | { readonly status: 'ready' }
+  | { readonly status: 'choose'; readonly gate: 'portal'; readonly choices: readonly Portal[] }
+  | { readonly status: 'choose'; readonly gate: 'agent'; readonly choices: readonly AgentListItem[] }
+  | { readonly status: 'choose'; readonly gate: 'profile'; readonly choices: readonly UserProfile[] }
+
+/** The result that a stage stands for; undefined while a step is in flight or nothing has started. */
+export function resultAt(stage: PipelineStage): InitializationResult | undefined {
+  switch (stage.at) {
+    case 'portal':
+      return { status: 'choose', gate: 'portal', choices: stage.portals }
+    case 'agent':
+      return { status: 'choose', gate: 'agent', choices: stage.agents }
+    case 'profile':
+      return { status: 'choose', gate: 'profile', choices: stage.entered.profiles }
+    case 'complete':
+      return { status: 'ready' }
+    default:
+      return undefined
+  }
+}
+
+/** The method that answers each gate. */
+export const SELECT_METHODS = {
+  portal: 'selectPortal()',
+  agent: 'selectAgent()',
+  profile: 'selectUserProfile()',
+} as const

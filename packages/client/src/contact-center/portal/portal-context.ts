@@ -1,16 +1,16 @@
 import { type Id, isJsonObject } from '@aiagent/protocol'
 
-/** Attribute of the context that names the portal: it chooses for the person, and tells a session where it belongs. */
+/** Context attribute that names the portal: it selects the portal automatically, and new sessions carry it. */
 export const PORTAL_ATTRIBUTE = 'vendor_portal_id'
 
-/** Attribute of the context that names the profile to take. */
+/** Context attribute that names the profile to select. */
 export const PROFILE_ATTRIBUTE = 'vendor_personalization_profile_id'
 
 const DESCRIPTION = 'Portal id to use'
 
 /**
- * The context as a new session gets it: with the chosen portal as the attribute `vendor_portal_id`, which the agent's
- * language model does not see. What the host wrote into that attribute stays, but for value, type and visibility.
+ * The context of a new session: with the selected portal as the attribute `vendor_portal_id`, which the agent's language
+ * model does not see. Of the host's own attribute, value, type and visibility are replaced; the rest stays.
  */
 export function withPortalAttribute(context: Readonly<Record<string, unknown>>, portalId: Id): Record<string, unknown> {
   const given = context[PORTAL_ATTRIBUTE]
@@ -26,4 +26,15 @@ export function withPortalAttribute(context: Readonly<Record<string, unknown>>, 
       description: typeof description === 'string' && description.trim() ? description : DESCRIPTION,
     },
   }
+}
+
+/** The context attribute that names the profile, with another id; undefined when the context does not hold it. */
+export function profileAttribute(
+  context: Readonly<Record<string, unknown>> | null,
+  profileId: Id,
+): Record<string, unknown> | undefined {
+  const stored = context?.[PROFILE_ATTRIBUTE]
+  if (stored === undefined) return undefined
+  const id = String(profileId)
+  return { [PROFILE_ATTRIBUTE]: isJsonObject(stored) ? { ...stored, value: id } : id }
 }

@@ -2,26 +2,26 @@ import { type Id, isJsonObject, type Portal, sameId } from '@aiagent/protocol'
 import { untilAborted } from '../../util/abort.ts'
 import { choosePortal } from './auto-select.ts'
 import { departmentOf, listsForCustomers, type PortalAgent } from './portal-flow.ts'
-import { type PortalHooks, type PortalRun, pipelineError, said } from './portal-run.ts'
+import { causeMessage, type PortalHooks, type PortalRun, pipelineError } from './portal-run.ts'
 
-/** The portals to choose from, and the one to take without asking. */
+/** The portals to choose from, and the one that is selected automatically. */
 export interface PortalChoice {
   readonly portals: readonly Portal[]
   readonly chosen: Portal | undefined
 }
 
 /**
- * What can be chosen at the first gate.
+ * Loads the choices of the portal gate.
  *
  * @throws {InitializationPipelineError} `PORTAL_FETCH_FAILED`, `DEPARTMENT_ID_REQUIRED`, `NO_PORTALS`
  */
 export async function listPortals(run: PortalRun, signal: AbortSignal): Promise<PortalChoice> {
   const [portals] = await Promise.all([fetchPortals(run, signal), run.ready])
   signal.throwIfAborted()
-  const { list, byConnector } = mayAskConnector(run) ? await askConnector(run, portals, signal) : { list: portals }
+  const { list, connectorDefault } = mayAskConnector(run) ? await askConnector(run, portals, signal) : { list: portals }
   if (list.length === 0)
-    throw pipelineError('NO_PORTALS', 'portal', 'There is no portal that this person and this agent have in common.')
-  return { portals: Object.freeze(list), chosen: byConnector ?? choosePortal(list, run.context) }
+    throw pipelineError('NO_PORTALS', 'portal', 'No portal is available to this user for this agent.')
+  return { portals: Object.freeze(list), chosen: connectorDefault ?? choosePortal(list, run.context) }
 }
 
 async function fetchPortals(run: PortalRun, signal: AbortSignal): Promise<Portal[]> {
@@ -30,37 +30,37 @@ async function fetchPortals(run: PortalRun, signal: AbortSignal): Promise<Portal
   const { userId, isDefaultAgent } = params
   if (listsForCustomers(agent)) {
     const departmentId = agent.departmentId ?? undefined
-    const portals = await fetched(api.getPortals({ departmentId, userId, signal }))
-    return isDefaultAgent ? portals : served(portals, agent)
+    const portals = await orFetchError(api.getPortals({ departmentId, userId, signal }))
+    return isDefaultAgent ? portals : servedByAgent(portals, agent)
   }
-  if (!isDefaultAgent) return served(await fetched(api.getMyPortals({ userId, signal })), agent)
+  if (!isDefaultAgent) return servedByAgent(await orFetchError(api.getMyPortals({ userId, signal })), agent)
   const department = departmentOf(agent, params)
   if (department === undefined)
     throw pipelineError(
       'DEPARTMENT_ID_REQUIRED',
       'portal',
-      'The agent belongs to no department, so its portals are unknown. Set initParams.departmentId.',
+      'The agent details name no department, so the portals cannot be loaded. Set initParams.departmentId.',
     )
-  const portals = await fetched(api.getMyPortals({ userId, signal }))
+  const portals = await orFetchError(api.getMyPortals({ userId, signal }))
   return portals.filter(portal => sameId(portal.department?.id, department))
 }
 
-async function fetched(list: Promise<Portal[]>): Promise<Portal[]> {
+async function orFetchError(list: Promise<Portal[]>): Promise<Portal[]> {
   try {
     return await list
   } catch (cause) {
-    throw pipelineError('PORTAL_FETCH_FAILED', 'portal', `The portals could not be had.${said(cause)}`, {}, cause)
+    throw pipelineError('PORTAL_FETCH_FAILED', 'portal', `Could not load the portals.${causeMessage(cause)}`, {}, cause)
   }
 }
 
-/** The portals that an agent serves; an agent that names none serves all. */
-function served(portals: Portal[], { portals: of }: Pick<PortalAgent, 'portals'>): Portal[] {
-  if (!of?.length) return portals
-  const ids = of.map((entry): Id => (typeof entry === 'object' ? entry.id : entry))
+/** The portals of the agent; an agent that lists none serves all of them. */
+function servedByAgent(portals: Portal[], { portals: served }: Pick<PortalAgent, 'portals'>): Portal[] {
+  if (!served?.length) return portals
+  const ids = served.map((entry): Id => (typeof entry === 'object' ? entry.id : entry))
   return portals.filter(({ id }) => ids.some(each => sameId(each, id)))
 }
 
-/** Hooks are asked about a user's own portals only (INIT-03). */
+/** Hooks are called for the user's own portals only (INIT-03). */
 function mayAskConnector({ params, agent }: PortalRun): boolean {
   return params.portalIds.length === 0 && !listsForCustomers(agent)
 }
@@ -69,7 +69,7 @@ async function askConnector(
   { hooks = {}, onWarning }: PortalRun,
   portals: Portal[],
   signal: AbortSignal,
-): Promise<{ list: Portal[]; byConnector?: Portal | undefined }> {
+): Promise<{ list: Portal[]; connectorDefault?: Portal | undefined }> {
   const ask = <T>(hook: (portals: Portal[]) => T, list: Portal[]) =>
     untilAborted(
       // A hook may throw, and may change the list that it gets.
@@ -82,10 +82,9 @@ async function askConnector(
     const named = await ask(hooks.getDefaultPortal, list)
     if (!isPortal(named)) return { list }
     const { id } = named
-    const byConnector = list.find(portal => sameId(portal.id, id))
-    if (!byConnector)
-      onWarning('The default portal of the connector is none of those to choose from, and is ignored.', { id })
-    return { list, byConnector }
+    const connectorDefault = list.find(portal => sameId(portal.id, id))
+    if (!connectorDefault) onWarning('The default portal of the connector is not in the list and is ignored.', { id })
+    return { list, connectorDefault }
   } catch (cause) {
     signal.throwIfAborted()
     throw connectorFailed(hooks, cause)
@@ -94,11 +93,11 @@ async function askConnector(
 
 function connectorFailed({ address }: PortalHooks, cause: unknown) {
   const where = address ? ` at ${address}` : ''
-  const message = `No portal is left: the connector${where} failed while it was asked for portals.${said(cause)}`
+  const message = `No portal is available: a portal hook of the connector${where} failed.${causeMessage(cause)}`
   return pipelineError('NO_PORTALS', 'portal', message, {}, cause)
 }
 
-/** What a connector gave for a list: its portals; what is no list counts as an empty one. */
+/** The portals in a connector's answer; anything but an array counts as empty. */
 function portalsIn(answer: unknown): Portal[] {
   return Array.isArray(answer) ? answer.filter(isPortal).map(portal => ({ ...portal })) : []
 }

@@ -34,22 +34,10 @@ describe('[ERR-02] a run that fails before the first gate', () => {
       { getPortals: down },
       { stage: 'portal', cause: down },
     ],
-    [
-      'NO_PORTALS',
-      'there are none',
-      {},
-      { getMyPortals: [] },
-      { stage: 'portal', message: expect.stringContaining('no portal that this person and this agent have in common') },
-    ],
+    ['NO_PORTALS', 'there are none', {}, { getMyPortals: [] }, { stage: 'portal' }],
     ['NO_PORTALS', 'the agent serves others', { agent: { portals: ['x'] } }, {}, { stage: 'portal' }],
     ['NO_PORTALS', 'the department has none', { ...FLOW_B, agent: { departmentId: 1 } }, {}, { stage: 'portal' }],
-    [
-      'NO_PORTALS',
-      'the connector leaves none',
-      { hooks: { getPortalList: () => 'none' } },
-      {},
-      { stage: 'portal', message: expect.stringContaining('no portal that this person') },
-    ],
+    ['NO_PORTALS', 'the connector leaves none', { hooks: { getPortalList: () => 'none' } }, {}, { stage: 'portal' }],
     [
       'NO_PORTALS',
       'the connector fails',
@@ -62,7 +50,7 @@ describe('[ERR-02] a run that fails before the first gate', () => {
       'the connector fails to name a portal',
       { hooks: { getDefaultPortal: async () => thrower() } },
       {},
-      { stage: 'portal', cause: down, message: expect.stringContaining('the connector failed while') },
+      { stage: 'portal', cause: down },
     ],
     [
       'DEPARTMENT_ID_REQUIRED',
@@ -76,7 +64,7 @@ describe('[ERR-02] a run that fails before the first gate', () => {
       'the portal names none',
       { ...FLOW_B, context: { vendor_portal_id: 1 } },
       { getPortalDetails: { departmentId: ' ' } },
-      { stage: 'agent', portal: SUPPORT, message: expect.stringContaining('belongs to no department') },
+      { stage: 'agent', portal: SUPPORT },
     ],
     [
       'DEPARTMENT_ID_REQUIRED',
@@ -121,7 +109,7 @@ describe('[ERR-02] a run that fails before the first gate', () => {
       'there are none',
       { ...FLOW_B, context: { vendor_portal_id: 1 } },
       { getAgentsByPortal: [] },
-      { stage: 'agent', portal: SUPPORT, message: expect.stringContaining('The portal has no agent.') },
+      { stage: 'agent', portal: SUPPORT },
     ],
     [
       'NO_AGENTS_FOR_PORTAL',

@@ -80,7 +80,7 @@ describe('[FLOW-25] switching to another portal after completion', () => {
 
   it('may be asked for in the very event that tells of completion', async () => {
     const { pipeline, input, told, names } = setUpPortals({ getUserProfiles: [] })
-    let switched: Promise<void> | undefined
+    let switched: Promise<unknown> | undefined
     const push = told.push.bind(told)
     told.push = (...entries) => {
       if (entries[0]?.[0] === 'complete') switched ??= pipeline.selectPortal(SALES)

@@ -1,4 +1,5 @@
 import { type AgentListItem, type Portal, sameId, type UserProfile } from '@aiagent/protocol'
+import type { PortalSelection } from '../../api/agent-facts.ts'
 import {
   abortedError,
   type InitializationPipelineError,
@@ -11,9 +12,11 @@ import { subjectFingerprint } from '../../util/subject-fingerprint.ts'
 import { listAgents } from './agent-list.ts'
 import {
   type Complete,
+  type InitializationResult,
   type PipelineStage,
-  type PortalOutcome,
   progressAt,
+  resultAt,
+  SELECT_METHODS,
   type Step,
   type Stop,
 } from './pipeline-stage.ts'
@@ -26,20 +29,20 @@ import {
   pipelineError,
   requireToken,
 } from './portal-run.ts'
-import { changeProfile, settleProfile, takeProfile } from './profile-choice.ts'
+import { applyProfile, changeProfile, resolveProfile } from './profile-choice.ts'
 import { enterPortal } from './profile-list.ts'
 
-/** What the pipeline tells of its way. No call comes after the run was replaced, reset or destroyed. */
+/** Receives what a run reports. Not called after the run was replaced, reset or destroyed. */
 export interface PortalPipelineListener extends PortalNotices {
-  /** The person is to choose a portal. */
+  /** The user must select a portal. */
   onPortals(portals: readonly Portal[]): void
-  /** The person is to choose an agent of the portal. */
+  /** The user must select an agent of the portal. */
   onAgents(agents: readonly AgentListItem[]): void
-  /** The person is to choose a profile. */
+  /** The user must select a profile. */
   onProfiles(profiles: readonly UserProfile[], selectedPortal: Portal): void
-  /** Nothing is left to choose. Once for each run. */
-  onComplete(outcome: PortalOutcome): void
-  /** A completed run is left for another portal: what belongs to it ends here. Waited for. */
+  /** Everything is selected. Called once for each run, and awaited. */
+  onComplete(selection: PortalSelection): Awaitable<void>
+  /** A completed run is replaced by one at another portal: the chat of the old one ends. Awaited. */
   onSwitch(portal: Portal): Awaitable<void>
 }
 
@@ -47,17 +50,16 @@ export interface PortalPipelineOptions extends ChoiceStores {
   readonly listener: PortalPipelineListener
 }
 
-/** What every step takes. */
+/** Options of every step. */
 export interface StepOptions {
-  /** Aborting it leaves the step; the gate before it is open again. */
+  /** Aborts the step; the gate before it is open again. */
   signal?: AbortSignal | undefined
 }
 
 /**
- * The way through portal, agent and profile. It owns where a run stands; `pipeline-stage.ts` has the drawing.
+ * Selects portal, agent and profile, automatically or at gates. `pipeline-stage.ts` has the states.
  *
- * Each run, and each step of it, ends with a signal of its own, so that whatever an older one still brings changes
- * nothing.
+ * Each step has its own abort signal, so that a stale result has no effect.
  */
 export class PortalPipeline {
   readonly #options: PortalPipelineOptions
@@ -69,34 +71,34 @@ export class PortalPipeline {
     this.#options = options
   }
 
-  /** Where the run stands. */
+  /** The state of the run. */
   get stage(): PipelineStage {
     return this.#stage
   }
 
-  /** The portal that was chosen, as soon as it is. */
+  /** The selected portal, from its selection on. */
   get selectedPortal(): Portal | undefined {
     return progressAt(this.#stage).portal
   }
 
-  /** What the run came to, once it is complete. */
-  get outcome(): PortalOutcome | undefined {
+  /** The selection, once the run is complete. */
+  get outcome(): PortalSelection | undefined {
     return this.#stage.at === 'complete' ? this.#stage.outcome : undefined
   }
 
   /**
-   * Begins a run, in place of the one before, and resolves at the first gate or at completion.
+   * Starts a run, replaces an earlier one, and resolves at the first gate or at completion.
    *
    * @throws {InitializationPipelineError} when it fails before the first gate
    * @throws {SDKError} `ABORTED` when the signal is aborted, or the run replaced, reset or destroyed
    */
-  async start(input: PortalInput, { signal }: StepOptions = {}): Promise<void> {
+  async start(input: PortalInput, { signal }: StepOptions = {}): Promise<InitializationResult> {
     this.#requireAlive()
-    // Whoever gave it hears of its failure through the run.
+    // Its failure is reported by the run.
     input.ready?.catch(() => {})
-    this.#leave({ at: 'idle' }, 'Another run of the portal pipeline took its place.')
+    this.#leave({ at: 'idle' }, 'A newer portal selection has replaced this one.')
     this.#input = input
-    await this.#advance(undefined, 'The portal pipeline', signal, async step => {
+    return this.#select(undefined, 'The portal selection', signal, async step => {
       const run = await this.#open(input, step)
       const { portals, chosen } = await listPortals(run, step.controller.signal)
       return chosen ? this.#enter(run, step, portals, chosen) : { at: 'portal', portals }
@@ -104,56 +106,62 @@ export class PortalPipeline {
   }
 
   /**
-   * Chooses a portal: at its gate, or after completion, where it begins a run at another portal.
+   * Selects a portal: at its gate, or after completion, which starts a run at that portal.
    *
-   * Resolves at the next gate or at completion. Only the id of what is given counts.
+   * Resolves at the next gate or at completion. Only the id of the argument is used.
    */
-  async selectPortal(choice: Pick<Portal, 'id'>, { signal }: StepOptions = {}): Promise<void> {
+  async selectPortal(choice: Pick<Portal, 'id'>, { signal }: StepOptions = {}): Promise<InitializationResult> {
     const stage = this.#requireStarted('selectPortal()')
     const input = this.#input
     if (!input || (stage.at !== 'portal' && stage.at !== 'complete')) throw this.#wrongGate('portal')
     const portals = stage.at === 'portal' ? stage.portals : stage.outcome.availablePortals
     const portal = portals.find(({ id }) => sameId(id, choice?.id))
-    if (!portal) throw this.#notListed('portal')
-    await this.#advance(stage, 'selectPortal()', signal, async step => {
+    if (!portal) throw this.#notListed('portal', choice?.id)
+    return this.#select(stage, 'selectPortal()', signal, async step => {
       const run = stage.at === 'portal' ? this.#requireRun() : await this.#switch(input, step, portals, portal)
       return this.#enter(run, step, portals, portal)
     })
   }
 
-  /** Chooses an agent at its gate, likewise. */
-  async selectAgent(choice: Pick<AgentListItem, 'agentId'>, { signal }: StepOptions = {}): Promise<void> {
+  /** Selects an agent at its gate. */
+  async selectAgent(
+    choice: Pick<AgentListItem, 'agentId'>,
+    { signal }: StepOptions = {},
+  ): Promise<InitializationResult> {
     const stage = this.#requireStarted('selectAgent()')
     if (stage.at !== 'agent') throw this.#wrongGate('agent')
     const agent = stage.agents.find(({ agentId }) => sameId(agentId, choice?.agentId))
-    if (!agent) throw this.#notListed('agent')
+    if (!agent) throw this.#notListed('agent', choice?.agentId)
     const run = this.#requireRun()
-    await this.#advance(stage, 'selectAgent()', signal, step => {
+    return this.#select(stage, 'selectAgent()', signal, step => {
       step.agent = agent
-      return settleProfile(run, stage.entered, agent, step.controller.signal)
+      return resolveProfile(run, stage.entered, agent, step.controller.signal)
     })
   }
 
-  /** Chooses a profile at its gate, likewise. */
-  async selectUserProfile(choice: Pick<UserProfile, 'id'>, { signal }: StepOptions = {}): Promise<void> {
+  /** Selects a profile at its gate. */
+  async selectUserProfile(
+    choice: Pick<UserProfile, 'id'>,
+    { signal }: StepOptions = {},
+  ): Promise<InitializationResult> {
     const stage = this.#requireStarted('selectUserProfile()')
     if (stage.at !== 'profile') throw this.#wrongGate('profile')
     const { entered, agent } = stage
     const profile = entered.profiles.find(({ id }) => sameId(id, choice?.id))
-    if (!profile) throw this.#notListed('profile')
+    if (!profile) throw this.#notListed('profile', choice?.id)
     const run = this.#requireRun()
-    await this.#advance(stage, 'selectUserProfile()', signal, step =>
-      takeProfile(run, entered, agent, { profile, madeUp: false }, step.controller.signal),
+    return this.#select(stage, 'selectUserProfile()', signal, step =>
+      applyProfile(run, entered, agent, { profile, synthetic: false }, step.controller.signal),
     )
   }
 
   /**
-   * Takes another profile after completion and returns what the run comes to with it; `onComplete` is not called.
+   * Selects another profile after completion and returns the new selection. `onComplete` is not called.
    *
-   * @throws {InitializationPipelineError} `PROFILE_PERSIST_FAILED` when the service does not take it
+   * @throws {InitializationPipelineError} `PROFILE_PERSIST_FAILED` when the service refuses it
    * @throws {SDKError} `NOT_INITIALIZED` unless the run is complete
    */
-  async updateProfile(profile: UserProfile, { signal }: StepOptions = {}): Promise<PortalOutcome> {
+  async updateProfile(profile: UserProfile, { signal }: StepOptions = {}): Promise<PortalSelection> {
     const stage = this.#requireStarted('updateUserProfile()')
     if (stage.at !== 'complete')
       throw new SDKError('updateUserProfile() needs a completed initialization with a portal.', 'NOT_INITIALIZED')
@@ -168,29 +176,43 @@ export class PortalPipeline {
     return changed.outcome
   }
 
-  /** Leaves the run, wherever it is, and forgets the profiles of its portal, so that the next run asks for them. */
+  /** Ends the run in any state, and removes the cached profiles of its portal. */
   async reset(): Promise<void> {
     const { portal } = progressAt(this.#stage)
-    if (this.#stage.at !== 'destroyed') this.#leave({ at: 'idle' }, 'The portal pipeline was started anew.')
+    if (this.#stage.at !== 'destroyed') this.#leave({ at: 'idle' }, 'The portal selection was reset.')
     if (portal) await this.#options.profileCache.forget(portal.id)
   }
 
-  /** Ends the run for good: nothing is told any more, and what waits is rejected. */
+  /** Ends the pipeline: pending steps reject with `ABORTED`, and nothing is reported any more. */
   destroy(): void {
     this.#leave({ at: 'destroyed' }, 'The agent was destroyed.')
   }
 
-  /** Makes a step. The only place, beside leaving, where the stage changes. */
+  /** Runs a selecting step, and resolves with the gate or the completion that it leads to. */
+  async #select(
+    from: Stop | undefined,
+    operation: string,
+    signal: AbortSignal | undefined,
+    work: (step: Step) => Promise<Stop>,
+  ): Promise<InitializationResult> {
+    return resultAt(await this.#advance(from, operation, signal, work)) ?? READY
+  }
+
+  /** Runs a step. Only this method and `#leave()` change the stage. */
   async #advance<To extends Stop>(
     from: Stop | undefined,
     operation: string,
     signal: AbortSignal | undefined,
     work: (step: Step) => Promise<To>,
-    tells = true,
+    notifies = true,
   ): Promise<To> {
     const { portal, agent } = progressAt(this.#stage)
     const controller = new AbortController()
-    const step: Step = { portal, agent, controller, back: from }
+    let settle = () => {}
+    const settled = new Promise<void>(resolve => {
+      settle = resolve
+    })
+    const step: Step = { portal, agent, controller, back: from, settled }
     const abort = () => signal && controller.abort(abortedError(operation, signal))
     this.#stage = { at: 'working', step }
     signal?.addEventListener('abort', abort)
@@ -198,22 +220,23 @@ export class PortalPipeline {
       if (signal?.aborted) abort()
       controller.signal.throwIfAborted()
       const stop = await untilAborted(work(step), controller.signal)
-      // Left between the end of the work and this line.
+      // Aborted between the end of the work and this line.
       controller.signal.throwIfAborted()
       this.#stage = stop
-      if (tells) this.#tell(stop)
+      if (notifies) await this.#notify(stop)
       return stop
     } catch (error) {
       if (this.#stage.at === 'working' && this.#stage.step === step) this.#stage = step.back ?? { at: 'failed' }
-      // What the step still has under way is not wanted any more.
+      // Requests of the step that are still in flight are not needed any more.
       controller.abort(error)
       throw error
     } finally {
       signal?.removeEventListener('abort', abort)
+      settle()
     }
   }
 
-  #tell(stop: Stop): void {
+  #notify(stop: Stop): Awaitable<void> {
     const { listener } = this.#options
     switch (stop.at) {
       case 'portal':
@@ -235,14 +258,14 @@ export class PortalPipeline {
     const person = subjectFingerprint(await requireToken(input))
     // Another user's choices go before anything of this user is looked up.
     await Promise.all([profileCache.claim(person), selectedProfiles.claim(input.storagePrefix, person)])
-    // A newer run may have begun meanwhile.
+    // A newer run may have started.
     controller.signal.throwIfAborted()
     const onFilterTags: PortalNotices['onFilterTags'] = tags => listener.onFilterTags(tags)
     const onWarning: PortalNotices['onWarning'] = (message, details) => listener.onWarning(message, details)
     return (this.#run = { ...input, profileCache, selectedProfiles, person, onFilterTags, onWarning })
   }
 
-  /** Leaves a completed run for another portal. Once the chat is left there is no way back but to the choice of portals. */
+  /** Leaves a completed run for another portal. From then on a failure leads to the portal gate. */
   async #switch(input: PortalInput, step: Step, portals: readonly Portal[], portal: Portal): Promise<PortalRun> {
     const run = await this.#open(input, step)
     step.back = { at: 'portal', portals }
@@ -257,11 +280,11 @@ export class PortalPipeline {
     step.agent = undefined
     const entered = await enterPortal(run, portals, portal, signal)
     step.portal = entered.portal
-    if (!run.params.isDefaultAgent) return settleProfile(run, entered, undefined, signal)
+    if (!run.params.isDefaultAgent) return resolveProfile(run, entered, undefined, signal)
     const agents = await listAgents(run, entered, signal)
     if (agents.length > 1) return { at: 'agent', entered, agents }
     step.agent = agents[0]
-    return settleProfile(run, entered, step.agent, signal)
+    return resolveProfile(run, entered, step.agent, signal)
   }
 
   #leave(to: PipelineStage, reason: string): void {
@@ -279,24 +302,24 @@ export class PortalPipeline {
   #requireStarted(operation: string): PipelineStage {
     this.#requireAlive()
     if (this.#stage.at !== 'idle') return this.#stage
-    throw new SDKError(`${operation} has nothing to choose from. Await initialize() first.`, 'NOT_INITIALIZED')
+    throw new SDKError(`${operation} has nothing to select. Await initialize() first.`, 'NOT_INITIALIZED')
   }
 
-  /** The run that brought the present stage about. */
+  /** The run of the current stage. */
   #requireRun(): PortalRun {
     if (!this.#run) throw new SDKError('There is no run of the portal pipeline.', 'NOT_INITIALIZED')
     return this.#run
   }
 
   #wrongGate(gate: Exclude<InitializationPipelineStage, 'start'>): InitializationPipelineError {
-    const message = `${METHODS[gate]} is not possible now: no ${gate} is to be chosen. Wait for the event that offers the choice.`
+    const message = `${SELECT_METHODS[gate]} is not possible now: no ${gate} has to be selected. Wait for the event that offers the choice.`
     return pipelineError('INVALID_SELECTION', gate, message, progressAt(this.#stage))
   }
 
-  #notListed(gate: Exclude<InitializationPipelineStage, 'start'>): InitializationPipelineError {
-    const message = `${METHODS[gate]} was given a ${gate} that is not in the list. Choose one of those offered.`
+  #notListed(gate: Exclude<InitializationPipelineStage, 'start'>, id: unknown): InitializationPipelineError {
+    const message = `${SELECT_METHODS[gate]} got the ${gate} ${JSON.stringify(id ?? null)}, which is not in the list. Choose one of the offered ids.`
     return pipelineError('INVALID_SELECTION', gate, message, progressAt(this.#stage))
   }
 }
 
-const METHODS = { portal: 'selectPortal()', agent: 'selectAgent()', profile: 'selectUserProfile()' } as const
+const READY: InitializationResult = { status: 'ready' }

@@ -25,35 +25,35 @@ export interface PortalApi {
   invalidateCache(name: 'getUserProfiles'): Promise<void>
 }
 
-/** What a platform's connector may have to say about portals. Any of it may throw, or answer anything. */
+/** Portal hooks of a platform's connector. Each may throw, or return anything. */
 export interface PortalHooks {
-  /** Address of the connector's script, for people who read errors. */
+  /** Address of the connector's script, for error messages. */
   readonly address?: string | undefined
-  /** A list in place of the given one. */
+  /** Replaces the given list. */
   getPortalList?: ((portals: Portal[]) => unknown) | undefined
-  /** The portal to take, or nothing. */
+  /** The portal to select, or nothing. */
   getDefaultPortal?: ((portals: Portal[]) => unknown) | undefined
-  /** Hears of every portal that is entered; answers with filter tags. */
+  /** Called for each selected portal; returns filter tags. */
   onPortalSelected?: ((portal: Portal) => unknown) | undefined
 }
 
-/** What a run needs to know before it begins. */
+/** Input of a run. */
 export interface PortalInput {
   readonly api: PortalApi
   readonly agent: PortalAgent
   readonly params: PortalParams
-  /** Attributes that the conversation starts with; not the stored ones. */
+  /** Initial context of the conversation; not the stored one. */
   readonly context: InitialContext
-  /** The access token; nothing, blank and a failure stop the run before it begins. */
+  /** The access token. A missing or blank one, and a rejection, end the run before it starts. */
   getToken(): Awaitable<string | null | undefined>
   readonly hooks?: PortalHooks | undefined
-  /** Tells deployments apart in the browser's store. */
+  /** Distinguishes deployments in session storage. */
   readonly storagePrefix: string
-  /** The list is fetched meanwhile; nothing is done with it before this is fulfilled. The run fails with it. */
+  /** The portal list is fetched in parallel, and processed when this is fulfilled. The run fails when it rejects. */
   readonly ready?: Promise<unknown> | undefined
 }
 
-/** The choices that outlive a run. */
+/** Stores for choices that outlive a run. */
 export interface ChoiceStores {
   readonly profileCache: {
     claim(user: string): Promise<void>
@@ -68,20 +68,20 @@ export interface ChoiceStores {
   }
 }
 
-/** What a run tells while it goes on. */
+/** Notifications of a run. */
 export interface PortalNotices {
-  /** A connector wants answers narrowed down. */
+  /** The connector returned filter tags. */
   onFilterTags(tags: Record<string, unknown>): void
   onWarning(message: string, details?: Record<string, unknown>): void
 }
 
-/** One way through portal, agent and profile. */
+/** One run through portal, agent and profile. */
 export interface PortalRun extends PortalInput, ChoiceStores, PortalNotices {
-  /** Tells people apart. */
+  /** Fingerprint of the user. */
   readonly person: string
 }
 
-/** An error of this way. */
+/** An error of the portal pipeline. */
 export function pipelineError(
   code: InitializationPipelineErrorCode,
   stage: InitializationPipelineStage,
@@ -97,22 +97,22 @@ export function pipelineError(
   })
 }
 
-/** What a failure said, to stand in a message. */
-export function said(cause: unknown): string {
+/** The message of a cause, to append to another message. */
+export function causeMessage(cause: unknown): string {
   return cause instanceof Error && cause.message ? ` ${cause.message}` : ''
 }
 
 /**
- * The token that a run begins with.
+ * The token that a run starts with.
  *
- * @throws {InitializationPipelineError} `AUTH_TOKEN_REQUIRED` where there is none
+ * @throws {InitializationPipelineError} `AUTH_TOKEN_REQUIRED` when there is none
  */
 export async function requireToken({ getToken }: PortalInput): Promise<string> {
   const missing = (cause?: unknown) =>
     pipelineError(
       'AUTH_TOKEN_REQUIRED',
       'start',
-      `The portals need an access token and there is none.${said(cause)}`,
+      `The portals need an access token, and none could be obtained.${causeMessage(cause)}`,
       {},
       cause,
     )

@@ -1,14 +1,15 @@
 import { type AgentListItem, type Id, sameId, type UserProfile } from '@aiagent/protocol'
+import type { PortalSelection } from '../../api/agent-facts.ts'
 import { chooseProfile } from './auto-select.ts'
-import type { Complete, EnteredPortal, PortalOutcome, Progress, Stop } from './pipeline-stage.ts'
+import type { Complete, EnteredPortal, Progress, Stop } from './pipeline-stage.ts'
 import { persistsProfile, usesPortalProfile } from './portal-flow.ts'
-import { type PortalRun, pipelineError, said } from './portal-run.ts'
+import { causeMessage, type PortalRun, pipelineError } from './portal-run.ts'
 
-/** A profile of this id stands for none: the service knows nothing of it. */
+/** Pseudo id for "no profile": the service does not know it. */
 const NO_PROFILE = 'none'
 
-/** Takes the profile that can be taken without asking, or stops at the last gate. */
-export async function settleProfile(
+/** Applies the profile that can be selected automatically, or stops at the profile gate. */
+export async function resolveProfile(
   run: PortalRun,
   entered: EnteredPortal,
   agent: AgentListItem | undefined,
@@ -19,23 +20,23 @@ export async function settleProfile(
   const choice = chooseProfile({ profiles, context: run.context, rememberedId, details })
   if (choice.kind === 'ask') return { at: 'profile', entered, agent }
   if (choice.kind === 'none') return complete(run, entered, agent, undefined)
-  return takeProfile(run, entered, agent, choice, signal)
+  return applyProfile(run, entered, agent, choice, signal)
 }
 
 /**
- * Takes a profile: the service is told of it where it wants to know, then it is remembered.
+ * Applies a profile: stores it at the service where that is required, then remembers it.
  *
  * @throws {InitializationPipelineError} `PROFILE_PERSIST_FAILED`
  */
-export async function takeProfile(
+export async function applyProfile(
   run: PortalRun,
   entered: EnteredPortal,
   agent: AgentListItem | undefined,
-  { profile, madeUp }: { profile: UserProfile; madeUp: boolean },
+  { profile, synthetic }: { profile: UserProfile; synthetic: boolean },
   signal: AbortSignal,
 ): Promise<Complete> {
   const { portal } = entered
-  const persists = !madeUp && !sameId(profile.id, NO_PROFILE) && persistsProfile(run.agent, run.params)
+  const persists = !synthetic && !sameId(profile.id, NO_PROFILE) && persistsProfile(run.agent, run.params)
   if (persists) await persist(run, { portal, agent }, profile, signal)
   signal.throwIfAborted()
   await run.selectedProfiles.remember(run.storagePrefix, portal.id, profile, run.person)
@@ -43,8 +44,8 @@ export async function takeProfile(
 }
 
 /**
- * Takes another profile after completion (FLOW-15). Kept lists of profiles are stale from then on, also when the service
- * refuses: who is asked to choose again shall see what the service knows.
+ * Applies another profile after completion (FLOW-15). Cached profile lists are stale from then on, also when the service
+ * refuses the change.
  *
  * @throws {InitializationPipelineError} `PROFILE_PERSIST_FAILED`
  */
@@ -57,9 +58,9 @@ export async function changeProfile(
   const { portal, availableProfiles } = outcome
   const listed = availableProfiles.find(({ id }) => sameId(id, given.id))
   const profile = listed ?? given
-  // The list is from before: what the service was told since then counts more.
-  const isToldSince = listed !== undefined && persistedId !== undefined
-  const isKnown = isToldSince ? sameId(persistedId, listed.id) : profile.isLastUsedInPortal === true
+  // The list is older than the last profile that was stored at the service.
+  const wasStoredSince = listed !== undefined && persistedId !== undefined
+  const isKnown = wasStoredSince ? sameId(persistedId, listed.id) : profile.isLastUsedInPortal === true
   const persists = !isKnown && !sameId(profile.id, NO_PROFILE) && !usesPortalProfile(run.agent, run.params)
   try {
     if (persists) await persist(run, outcome, profile, signal)
@@ -67,7 +68,7 @@ export async function changeProfile(
     await run.profileCache.forget()
     await run.api
       .invalidateCache('getUserProfiles')
-      .catch(error => run.onWarning('Kept profiles could not be forgotten.', { error }))
+      .catch(error => run.onWarning('Could not remove the cached profiles.', { error }))
   }
   signal.throwIfAborted()
   await run.selectedProfiles.remember(run.storagePrefix, portal.id, profile, run.person)
@@ -80,7 +81,7 @@ export async function changeProfile(
 
 async function persist(
   { api }: PortalRun,
-  { portal, agent }: Pick<PortalOutcome, 'portal' | 'agent'>,
+  { portal, agent }: Pick<PortalSelection, 'portal' | 'agent'>,
   profile: UserProfile,
   signal: AbortSignal,
 ): Promise<void> {
@@ -88,7 +89,7 @@ async function persist(
     await api.selectUserProfile({ portalId: portal.id, profileId: profile.id, signal })
   } catch (cause) {
     const progress: Progress = { portal, agent }
-    const message = `The service did not take the profile.${said(cause)}`
+    const message = `Could not store the profile at the service.${causeMessage(cause)}`
     throw pipelineError('PROFILE_PERSIST_FAILED', 'profile', message, progress, cause)
   }
 }
@@ -100,7 +101,7 @@ async function complete(
   profile: UserProfile | undefined,
   persistedId?: Id,
 ): Promise<Complete> {
-  // A customer's profiles come with the portal and the context, which may be others the next time.
+  // A customer's profiles depend on the portal and the context, which may differ the next time.
   if (!usesPortalProfile(run.agent, run.params)) await run.profileCache.keep(portal.id, run.person, profiles)
   const outcome = Object.freeze({
     portal,

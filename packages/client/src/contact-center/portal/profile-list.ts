@@ -3,10 +3,10 @@ import { untilAborted } from '../../util/abort.ts'
 import { portalProfiles } from './auto-select.ts'
 import type { EnteredPortal } from './pipeline-stage.ts'
 import { usesPortalProfile } from './portal-flow.ts'
-import { type PortalRun, pipelineError, said } from './portal-run.ts'
+import { causeMessage, type PortalRun, pipelineError } from './portal-run.ts'
 
 /**
- * Enters a portal: its details, the profiles in it and the connector's filter tags, all asked for at the same time.
+ * Loads a portal's details, its profiles and the connector's filter tags, in parallel.
  *
  * @throws {InitializationPipelineError} `PORTAL_DETAILS_FAILED`, which goes first, or `PROFILE_FETCH_FAILED`
  */
@@ -21,20 +21,20 @@ export async function enterPortal(
     ? detailsAsked.then(details => portalProfiles(details, run.context))
     : loadProfiles(run, portal, signal)
   const tagsAsked = filterTags(run, portal, signal)
-  // Failures of the details go first, whichever arrives first; those of the profiles may have nobody who waits then.
+  // A failure of the details is reported first, also when the profiles fail earlier.
   profilesAsked.catch(() => {})
   const details = await detailsAsked.catch(cause => {
-    const message = `What the portal is could not be learned.${said(cause)}`
+    const message = `Could not load the portal details.${causeMessage(cause)}`
     throw pipelineError('PORTAL_DETAILS_FAILED', 'portal', message, { portal }, cause)
   })
   const profiles = await profilesAsked.catch(cause => {
-    const message = `The profiles could not be had.${said(cause)}`
+    const message = `Could not load the profiles.${causeMessage(cause)}`
     throw pipelineError('PROFILE_FETCH_FAILED', 'profile', message, { portal }, cause)
   })
   const tags = await tagsAsked
   signal.throwIfAborted()
   if (tags) run.onFilterTags(tags)
-  return { ...named(portals, portal, details), details, profiles: Object.freeze(profiles) }
+  return { ...withPortalName(portals, portal, details), details, profiles: Object.freeze(profiles) }
 }
 
 async function loadProfiles(run: PortalRun, portal: Portal, signal: AbortSignal): Promise<readonly UserProfile[]> {
@@ -42,7 +42,7 @@ async function loadProfiles(run: PortalRun, portal: Portal, signal: AbortSignal)
   return kept ?? run.api.getUserProfiles({ portalId: portal.id, signal })
 }
 
-/** The tags that a connector wants for a portal; none where it fails, and nothing where it has no say. It never rejects. */
+/** The connector's filter tags for a portal: `{}` when the hook fails, undefined without a hook. Never rejects. */
 async function filterTags(
   { hooks, onWarning }: PortalRun,
   portal: Portal,
@@ -54,13 +54,13 @@ async function filterTags(
     const answer = await untilAborted(new Promise<unknown>(resolve => resolve(hook({ ...portal }))), signal)
     return isJsonObject(answer) ? answer : undefined
   } catch (error) {
-    if (!signal.aborted) onWarning('The connector failed when it was told of the portal.', { error })
+    if (!signal.aborted) onWarning('The connector’s hook onPortalSelected() failed.', { error })
     return {}
   }
 }
 
-/** The portals with the name that the details give: portals the host named by id alone have none of their own. */
-function named(
+/** The portals with the name of the details: those that the host lists by id have no name. */
+function withPortalName(
   portals: readonly Portal[],
   portal: Portal,
   details: PortalDetails | null,

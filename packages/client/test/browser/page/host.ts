@@ -32,7 +32,7 @@ export class PageHost {
     await this.#agent.initialize()
     await this.#agent.connect()
   }
-  initialize = (): Promise<void> => this.#agent.initialize()
+  initialize = (): Promise<unknown> => this.#agent.initialize()
   connect = (): Promise<void> => this.#agent.connect()
   disconnect = (): Promise<void> => this.#agent.disconnect()
   send = (text: string): Promise<string> => this.#agent.send(text)

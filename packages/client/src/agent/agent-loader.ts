@@ -1,0 +1,58 @@
+import type { AgentDetails } from '@aiagent/protocol'
+import type { Deployment } from '../api/agent-facts.ts'
+import type { LanguageChoice } from '../api/language-choice.ts'
+import type { AuthenticationService } from '../auth/authentication-service.ts'
+import { abortedError } from '../errors.ts'
+import { untilAborted } from '../util/abort.ts'
+import { JoinedTask } from '../util/joined-task.ts'
+import type { AgentScope } from './agent-scope.ts'
+
+/** The parts that loading an agent uses. */
+export interface AgentLoaderParts {
+  readonly scope: AgentScope
+  readonly authentication: AuthenticationService
+  readonly language: LanguageChoice
+}
+
+/** Loads the facts about deployment and agent, each once, also before `initialize()` (OPS-08). */
+export class AgentLoader {
+  readonly #parts: AgentLoaderParts
+  readonly #deployment = new JoinedTask<Deployment>(signal => abortedError('getDeploymentInfo()', signal))
+  readonly #details = new JoinedTask<AgentDetails>(signal => abortedError('getAgentDetails()', signal))
+
+  constructor(parts: AgentLoaderParts) {
+    this.#parts = parts
+  }
+
+  /** Where the deployment's services are: from memory, cache or network. */
+  async loadDeployment(signal?: AbortSignal): Promise<Deployment> {
+    const { facts } = this.#parts.scope
+    facts.deployment ??= await this.#deployment.join(async inner => {
+      const { fetchDeployment } = await loadSteps()
+      return fetchDeployment(this.#parts, inner)
+    }, signal)
+    return facts.deployment
+  }
+
+  /** The details of the configured agent: from memory, cache or network. */
+  async loadAgentDetails(signal?: AbortSignal): Promise<AgentDetails> {
+    const { facts } = this.#parts.scope
+    facts.agent ??= await this.#details.join(async inner => {
+      const deployment = await this.loadDeployment(inner)
+      const { fetchAgent } = await loadSteps()
+      return Object.freeze(await untilAborted(fetchAgent(deployment, this.#parts, inner), inner))
+    }, signal)
+    return facts.agent
+  }
+
+  /** Rejects what is in flight with the given error. */
+  abort(reason: unknown): void {
+    this.#deployment.abort(reason)
+    this.#details.abort(reason)
+  }
+}
+
+/** The REST calls and everything that only they use: a chunk of its own, since a page is shown before it is used. */
+export function loadSteps(): Promise<typeof import('./load-agent.ts')> {
+  return import('./load-agent.ts')
+}

@@ -1,0 +1,75 @@
+import { AgentFacts } from '../api/agent-facts.ts'
+import { type AiAgentConfig, type ResolvedConfig, resolveConfig } from '../config.ts'
+import type { SDKError } from '../errors.ts'
+import type { AgentEvents, AgentEventType, Emit } from '../events.ts'
+import { type KnownInitParams, readInitParams } from '../init-params.ts'
+import { Logger } from '../logger.ts'
+import { resolveEnvironment } from '../platform/default-environment.ts'
+import type { Environment } from '../platform/environment.ts'
+import { EventEmitter } from '../util/event-emitter.ts'
+import { UserStateRegistry } from '../util/user-state.ts'
+
+/** What the parts of one agent share. A part declares the members it uses; its `emit` admits only its own events. */
+export interface AgentScope {
+  readonly config: ResolvedConfig
+  /** The known parameters of `config.initParams`. */
+  readonly params: KnownInitParams
+  readonly environment: Environment
+  readonly logger: Logger
+  readonly facts: AgentFacts
+  /** Whether messages can be addressed and masked. Written by the lifecycle. */
+  readonly status: { isReady: boolean }
+  readonly events: EventEmitter<AgentEvents>
+  readonly emit: Emit<AgentEventType>
+  /** Emits `error` and logs a warning, once for each error object. */
+  readonly reportError: (error: SDKError) => void
+  /** Logs a warning once. */
+  readonly warnOnce: (warning: string) => void
+  /** Where a part registers what belongs to the signed-in user. */
+  readonly userState: UserStateRegistry
+}
+
+/** Checks the configuration and creates what the parts share. */
+export function createAgentScope(given: AiAgentConfig, replacements: Partial<Environment> | undefined): AgentScope {
+  const environment = resolveEnvironment(replacements)
+  const config = resolveConfig(given)
+  const facts = new AgentFacts(config.id)
+  const logger = config.logger ?? createLogger(config, environment, facts)
+  const events = new EventEmitter<AgentEvents>((error, name) => logger.error(`A listener of '${name}' failed.`, error))
+
+  const emit: Emit<AgentEventType> = (type, payload) => {
+    if (events.listenerCount(type) === 0) return
+    const { sessionId, agentId } = facts
+    const envelope = { type, timestamp: environment.clock.now(), agentId, payload: payload() }
+    events.emit(type, (sessionId === undefined ? envelope : { ...envelope, sessionId }) as AgentEvents[typeof type])
+  }
+
+  // Several callers may wait for the operation that failed, and each reports it.
+  const reported = new WeakSet<SDKError>()
+  const reportError = (error: SDKError) => {
+    if (reported.has(error)) return
+    reported.add(error)
+    logger.warn(error.message, { code: error.code })
+    emit('error', () => ({ error }))
+  }
+
+  const warned = new Set<string>()
+  const warnOnce = (warning: string) => {
+    if (!warned.has(warning)) logger.warn(warning)
+    warned.add(warning)
+  }
+
+  const userState = new UserStateRegistry()
+  userState.own(facts)
+  const params = readInitParams(config.initParams)
+  const status = { isReady: false }
+  return { config, params, environment, logger, facts, status, events, emit, reportError, warnOnce, userState }
+}
+
+function createLogger(config: ResolvedConfig, environment: Environment, facts: AgentFacts): Logger {
+  const contextProvider = () => ({ sessionId: facts.sessionId, agentId: facts.agentId })
+  return new Logger(
+    { name: `AiAgent:${config.id}`, level: config.logLevel, enableConsole: config.enableLogging, contextProvider },
+    { console: environment.console, now: environment.clock.now },
+  )
+}

@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import { namesOf, passing, payloadsOf, rejection, sentTo, sessionBodies, setUp } from '../../test/agent-harness.ts'
+import { FakeStorage } from '../../test/fake-service.ts'
+
+/** An account agent whose host supplies the token of a user that the test changes. */
+function setUpUser() {
+  const sessionStorage = new FakeStorage()
+  const parts = setUp({}, { sessionStorage })
+  const issue = (subject: string) => parts.emulator.control.issueToken({ subject })
+  const user = { token: issue('customer') }
+  const { agent, told } = parts.make({ id: 'account', auth: { getToken: async () => user.token } })
+  const changes: unknown[] = []
+  agent.on('userChanged', () => {
+    changes.push([agent.getTranscriptSize(), agent.getContext(), agent.getUserDetails(), agent.getQueueSize()])
+  })
+  return { ...parts, sessionStorage, issue, user, agent, told, changes }
+}
+
+describe('another user', () => {
+  it('[SEC-16] empties everything of the previous one, reports it, and starts with initialize()', async () => {
+    const { clock, emulator, agent, told, user, issue, changes } = setUpUser()
+    await agent.initialize({ context: { plan: 'gold' } })
+    await agent.connect()
+    await agent.send('my secret')
+    emulator.control.expireTokens()
+    user.token = issue('new-customer')
+    await agent.send('one more')
+    for (let steps = 0; changes.length === 0 && steps < 500; steps++) await clock.advance(10)
+    expect(changes).toEqual([[0, null, null, 0]])
+    expect([agent.getIsInitialized(), agent.getState()]).toEqual([false, 'CLOSED'])
+    await agent.initialize()
+    await agent.connect()
+    await agent.send('hello')
+    expect(sessionBodies(emulator)).toEqual([{ context: { plan: 'gold' } }, {}])
+    expect(sentTo(emulator)).not.toContain('my secret')
+    expect(agent.getTranscript().map(({ message }) => message.content)).not.toContain('my secret')
+    expect(agent.getUserDetails()).toMatchObject({ id: 'new-customer' })
+    expect(namesOf(told)).toContain('closed')
+    await agent.destroy()
+  })
+
+  it('[SEC-16] arrives with updateAccessToken(), also where the token does not say so', async () => {
+    const { clock, agent, issue, changes, told } = setUpUser()
+    await agent.initialize({ context: { plan: 'gold' } })
+    await passing(clock, agent.updateAccessToken(issue('customer')))
+    expect([changes.length, agent.getIsInitialized()]).toEqual([0, true])
+    await passing(clock, agent.updateAccessToken(issue('customer'), { userChanged: true }))
+    expect([changes.length, agent.getIsInitialized(), agent.getContext()]).toEqual([1, false, null])
+    await agent.initialize()
+    await passing(clock, agent.updateAccessToken(issue('new-customer')))
+    expect(changes).toHaveLength(2)
+    expect(payloadsOf(told, 'initialized')).toHaveLength(2)
+    await agent.destroy()
+  })
+
+  it('[SEC-16] cancels an initialization of the previous user', async () => {
+    const { clock, agent, issue } = setUpUser()
+    await agent.initialize()
+    const changing = agent.updateAccessToken(issue('new-customer'))
+    const refused = rejection(agent.send('written for the previous user'))
+    await passing(clock, changing)
+    expect(await refused).toMatchObject({ code: 'ABORTED' })
+    expect(agent.getQueueSize()).toBe(0)
+    await agent.destroy()
+  })
+})

@@ -1,0 +1,112 @@
+import {
+  type AgentDetails,
+  type AgentListItem,
+  agentDisplayName,
+  type DeploymentInfo,
+  type Portal,
+  type PortalDetails,
+  type UserDetails,
+  type UserProfile,
+} from '@aiagent/protocol'
+import type { RestApi } from './rest-api.ts'
+
+/** Where the deployment's services are, and the helper for its calls. */
+export interface Deployment {
+  readonly deployment: DeploymentInfo
+  readonly api: RestApi
+}
+
+/** What must be loaded before a chat can be opened. */
+export interface LoadedAgent extends Deployment {
+  readonly agent: AgentDetails
+}
+
+/** Result of a completed portal selection. */
+export interface PortalSelection {
+  readonly portal: Portal
+  /** Null when the service returned none. */
+  readonly portalDetails: PortalDetails | null
+  /** The selected agent; undefined when the configured agent is used. */
+  readonly agent: AgentListItem | undefined
+  readonly profile: UserProfile | undefined
+  readonly availableProfiles: readonly UserProfile[]
+  /** Every portal that `selectPortal()` can switch to. */
+  readonly availablePortals: readonly Portal[]
+}
+
+/** Payload of the `initialized` event. */
+export interface InitializedAgent {
+  /** The selected agent, else the details of the configured one. */
+  agent?: AgentDetails | AgentListItem
+  /** The selected portal. */
+  portal?: Portal
+  /** Details of the portal, when the service returned any. */
+  portalDetails?: PortalDetails
+  /** The selected profile. */
+  profile?: UserProfile
+  /** The profiles of the portal. */
+  availableProfiles?: readonly UserProfile[]
+  /** Every portal that `selectPortal()` can switch to. */
+  availablePortals?: readonly Portal[]
+}
+
+/**
+ * Facts about the deployment, the agent, the user and the session. The lifecycle and the session write them, every other
+ * part only reads them.
+ */
+export class AgentFacts {
+  readonly #configuredId: string
+  /** Stays known when the user changes. */
+  deployment: Deployment | undefined
+  agent: AgentDetails | undefined
+  user: UserDetails | null = null
+  /** The resolved scopes of access tokens. */
+  scopes: readonly string[] = []
+  /** The completed portal selection. */
+  selection: PortalSelection | undefined
+  /** Id of the chat session. */
+  sessionId: string | undefined
+
+  /** @param configuredId the id of `AiAgentConfig` */
+  constructor(configuredId: string) {
+    this.#configuredId = configuredId
+  }
+
+  /** Id that the chat runs under: of the selected agent, else of the configured one. */
+  get agentId(): string {
+    const selected = this.selection?.agent
+    return selected ? String(selected.agentId) : this.#configuredId
+  }
+
+  /** Name of that agent; empty until it is known. */
+  get agentName(): string {
+    const selected = this.selection?.agent
+    if (selected) return selected.name ?? ''
+    return this.agent ? agentDisplayName(this.agent) : ''
+  }
+
+  /** Everything that a chat needs; undefined until all of it is known. */
+  get loaded(): LoadedAgent | undefined {
+    return this.deployment && this.agent ? { ...this.deployment, agent: this.agent } : undefined
+  }
+
+  /** The agent and the portal selection, as the `initialized` event carries them. */
+  describeAgent(): InitializedAgent {
+    const { agent = this.agent, portal, portalDetails, profile, ...available } = this.selection ?? {}
+    return {
+      ...(agent && { agent }),
+      ...(portal && { portal }),
+      ...(portalDetails && { portalDetails }),
+      ...(profile && { profile }),
+      ...available,
+    }
+  }
+
+  /** Discards everything but the deployment. */
+  forgetUser(): void {
+    this.agent = undefined
+    this.user = null
+    this.scopes = []
+    this.selection = undefined
+  }
+}
