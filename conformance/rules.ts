@@ -295,6 +295,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a question that was open when the connection was lost settles with its own answer from the history or with an error, and never blocks later questions',
   'SEC-50': 'a wall clock that is set back lengthens no wait and makes no flush use more processor time',
   'REL-30': 'a test run that a file, folder, title, project or change narrows does not overwrite `test-report.json`',
+  'REL-36':
+    'each size budget has a goal and a ceiling: above the ceiling `npm run size` fails, between the two it prints the excess',
   'REL-35': 'a rule counts as proven only if a test with its id has run and passed',
   'REL-34':
     'property tests start from one seed, which the test run prints and PROPERTY_SEED sets; a failed property comes with the command that repeats it',

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build, type Metafile } from 'esbuild'
+import { build as viteBuild } from 'vite'
 import { ROOT } from './tools.ts'
 
 /** Bytes that a page loads for some lines of its source, minified and compressed. */
@@ -52,6 +53,35 @@ export async function loadedSizes(source: string): Promise<LoadedSizes> {
     onDemand.set(part, bytes([...loadedWith(outputs, name)].filter(chunk => !before.has(chunk))))
   }
   return { atOnce: bytes(atOnce), onDemand }
+}
+
+/** What a page loads at once when vite bundles it, minified and compressed. */
+export async function viteSize(source: string): Promise<number> {
+  const entry = 'virtual:page'
+  const result = await viteBuild({
+    root: ROOT,
+    configFile: false,
+    logLevel: 'warn',
+    plugins: [
+      {
+        name: 'page',
+        resolveId: id => (id === entry ? join(ROOT, 'page.js') : undefined),
+        load: id => (id === join(ROOT, 'page.js') ? source : undefined),
+      },
+    ],
+    build: { write: false, modulePreload: false, target: 'es2022', rollupOptions: { input: entry } },
+  })
+  const [bundle] = [result].flat()
+  if (!bundle || !('output' in bundle)) throw new Error('vite built nothing.')
+  const chunks = new Map(bundle.output.flatMap(file => (file.type === 'chunk' ? [[file.fileName, file] as const] : [])))
+  const loaded = new Set<string>()
+  const add = (name: string) => {
+    if (loaded.has(name)) return
+    loaded.add(name)
+    for (const imported of chunks.get(name)?.imports ?? []) add(imported)
+  }
+  for (const chunk of chunks.values()) if (chunk.isEntry) add(chunk.fileName)
+  return [...loaded].reduce((sum, name) => sum + compressedBytes(Buffer.from(chunks.get(name)?.code ?? '')), 0)
 }
 
 /** Bytes of a file after the compression that the budgets and the bench count with. */

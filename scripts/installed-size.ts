@@ -1,0 +1,35 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from './tools.ts'
+
+/** Bytes on disk after an installation of the client, by package: it, and everything it depends on. Needs the build. */
+export function installedSizes(): ReadonlyMap<string, number> {
+  const parts = new Map<string, number>()
+  const add = (name: string) => {
+    if (parts.has(name)) return
+    const own = /^@aiagent\/(.+)$/.exec(name)?.[1]
+    const folder = own ? join(ROOT, 'packages', own) : join(ROOT, 'node_modules', name)
+    parts.set(name, own ? packedBytes(folder) : folderBytes(folder))
+    const { dependencies = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+      dependencies?: Record<string, string>
+    }
+    for (const dependency of Object.keys(dependencies)) add(dependency)
+  }
+  add('@aiagent/client')
+  return parts
+}
+
+function packedBytes(folder: string): number {
+  const options = { cwd: folder, encoding: 'utf8', shell: process.platform === 'win32' } as const
+  const output = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts', '--loglevel=error'], options)
+  const [packed] = JSON.parse(output) as { unpackedSize: number }[]
+  if (!packed) throw new Error(`npm packs nothing in ${folder}.`)
+  return packed.unpackedSize
+}
+
+function folderBytes(folder: string): number {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0)
+}
