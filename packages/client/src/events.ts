@@ -74,7 +74,10 @@ export interface AgentEventPayloadMap {
    * it they are refused. `error` is the failure of the request, if any.
    */
   maskingUnavailable: { reason: MaskingUnavailableReason; error?: unknown }
-  /** All messages queued during an outage were sent. `count`: how many since the outage began. */
+  /**
+   * All queued messages have been written to the socket; `count` of them since the outage began. Whether the service
+   * received them is not known: messages written to a connection that is lost right after may be lost with it.
+   */
   queueFlushed: { count: number }
   /** The transcript of the call changed. Without `entry` it was cleared. */
   callTranscriptUpdate: CallTranscriptUpdate

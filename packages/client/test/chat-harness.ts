@@ -27,7 +27,10 @@ export function setUpChat(given: ChatSetUp = {}) {
   const clock = new ManualClock()
   const { told, errors, tell, fail, when } = toldByListener()
   let sessions = 0
-  const session = new ChatSession(given.createSession ?? (async () => `session-${++sessions}`), given.sessionId)
+  const session = new ChatSession({
+    create: given.createSession ?? (async () => `session-${++sessions}`),
+    suppliedId: given.sessionId,
+  })
   const noToken = () => Promise.reject(new Error('no token expected'))
   const chat = new Chat({
     clock,

@@ -3,7 +3,7 @@ import { LanguageChoice } from '../api/language-choice.ts'
 import { AuthenticationService } from '../auth/authentication-service.ts'
 import { Chat } from '../chat/chat.ts'
 import { chatAddress } from '../chat/chat-address.ts'
-import { ChatSession } from '../chat/chat-session.ts'
+import { ChatSession, isSessionKnown } from '../chat/chat-session.ts'
 import { createReconnectPolicy } from '../chat/reconnect-policy.ts'
 import { webSocketTransport } from '../chat/websocket-transport.ts'
 import { type AiAgentConfig, requireSessionId } from '../config.ts'
@@ -77,7 +77,13 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
   const contextRestored = context.restore()
   const calls = userState.own(new CallState({ clock, context, emit }))
   const session = userState.own(
-    new ChatSession(signal => createSession(scope, loader, context, signal), config.sessionId, undefined, facts),
+    new ChatSession({
+      create: signal => createSession(scope, loader, context, signal),
+      isKnown: (id, signal) =>
+        isSessionKnown(clock, signal, inner => loadTranscript(scope, loader, id, inner), reportError),
+      suppliedId: config.sessionId,
+      facts,
+    }),
   )
 
   const chat = new Chat({
@@ -222,6 +228,17 @@ async function createSession(
   const initial = portal ? withPortalAttribute(attributes ?? {}, portal.id) : attributes && { ...attributes }
   const id = await api.getAiAgentSession({ agentId: facts.agentId, ...(initial && { context: initial }), signal })
   return requireSessionId(id, 'The session id in the response of the service')
+}
+
+/** Loads what was said in a session, which the service refuses for an unknown one. */
+async function loadTranscript(
+  { facts }: AgentScope,
+  loader: AgentLoader,
+  sessionId: string,
+  signal: AbortSignal,
+): Promise<unknown> {
+  const { api } = await loader.loadDeployment(signal)
+  return api.getPreviousTranscript({ agentId: facts.agentId, sessionId, signal })
 }
 
 /** The address of a session's chat. */

@@ -1,41 +1,44 @@
-import { turnEventLoop } from '@aiagent/test-support'
+import { ManualClock, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { deferred, watch } from '../../test/chat-harness.ts'
-import { ChatSession, type SessionKeeper } from './chat-session.ts'
+import { ApiError, type SDKError } from '../errors.ts'
+import { ChatSession, isSessionKnown, type SessionKeeper } from './chat-session.ts'
 
 describe('ChatSession', () => {
-  it('keeps the id that the host brings, and owes it the context', async () => {
-    const session = new ChatSession(() => Promise.reject(new Error('nobody asks')), 'mine')
+  it('uses the id that the host supplies, and sends it the context', async () => {
+    const session = new ChatSession({ create: () => Promise.reject(new Error('not expected')), suppliedId: 'mine' })
     expect(await session.require()).toBe('mine')
-    expect(session.lacksContext).toBe(true)
-    session.contextTold()
-    expect(session.lacksContext).toBe(false)
+    expect(session.needsContextFrame).toBe(true)
+    session.markContextSent()
+    expect(session.needsContextFrame).toBe(false)
   })
 
-  it('asks the service once for all who need a session at the same time, and remembers the answer', async () => {
+  it('requests one session for concurrent callers, and remembers it', async () => {
     let asked = 0
-    const session = new ChatSession(async () => `s${++asked}`, undefined)
+    const session = new ChatSession({ create: async () => `s${++asked}` })
     expect(await Promise.all([session.require(), session.require()])).toEqual(['s1', 's1'])
     expect(await session.require()).toBe('s1')
-    expect(session.lacksContext).toBe(false)
+    expect(session.needsContextFrame).toBe(false)
   })
 
-  it('asks again after a failure', async () => {
+  it('requests again after a failure', async () => {
     let asked = 0
-    const session = new ChatSession(async () => {
+    const create = async () => {
       if (++asked === 1) throw new Error('down')
       return 's2'
-    }, undefined)
+    }
+    const session = new ChatSession({ create })
     await expect(session.require()).rejects.toThrow('down')
     expect(await session.require()).toBe('s2')
   })
 
-  it('gives up the call when the last of those who wait gives up', async () => {
+  it('aborts the request when the last caller gives up', async () => {
     let inner: AbortSignal | undefined
-    const session = new ChatSession(signal => {
+    const create = (signal: AbortSignal) => {
       inner = signal
-      return new Promise(() => {})
-    }, undefined)
+      return new Promise<string>(() => {})
+    }
+    const session = new ChatSession({ create })
     const [first, second] = [new AbortController(), new AbortController()]
     const waiting = [watch(session.require(first.signal)), watch(session.require(second.signal))]
     first.abort()
@@ -46,33 +49,33 @@ describe('ChatSession', () => {
     expect([waiting[1]?.outcome, inner?.aborted]).toEqual(['ABORTED', true])
   })
 
-  it('prefers an id that the host brings while the service is being asked', async () => {
+  it('prefers an id that the host supplies during the request', async () => {
     const answer = deferred<string>()
-    const session = new ChatSession(() => answer.promise, undefined)
+    const session = new ChatSession({ create: () => answer.promise })
     const required = session.require()
     session.supply('mine')
     answer.resolve('s1')
     expect(await required).toBe('mine')
     expect(session.id).toBe('mine')
-    expect(session.lacksContext).toBe(true)
+    expect(session.needsContextFrame).toBe(true)
   })
 
-  it('forgets the session that was refused, and only that', async () => {
-    const session = new ChatSession(async () => 's1', 'old')
+  it('drops only the session that was refused', async () => {
+    const session = new ChatSession({ create: async () => 's1', suppliedId: 'old' })
     session.supply('new')
     session.forget('old')
     expect(session.id).toBe('new')
     session.forget('new')
     expect(await session.require()).toBe('s1')
-    expect(session.lacksContext).toBe(false)
+    expect(session.needsContextFrame).toBe(false)
   })
 
   it('asks for a further session without taking it', async () => {
-    const session = new ChatSession(async () => 's2', 's1')
+    const session = new ChatSession({ create: async () => 's2', suppliedId: 's1' })
     expect(await session.create(new AbortController().signal)).toBe('s2')
     expect(session.id).toBe('s1')
     session.adopt('s2')
-    expect([session.id, session.lacksContext]).toEqual(['s2', false])
+    expect([session.id, session.needsContextFrame]).toEqual(['s2', false])
   })
 })
 
@@ -80,16 +83,16 @@ describe('ChatSession with a keeper', () => {
   /** A session whose keeper has one of an earlier page, and what the keeper was told. */
   const setUp = ({
     recalled = ['left'],
-    lacksContext = false,
+    needsContext = false,
     supplied,
   }: {
     recalled?: string[]
-    lacksContext?: boolean
+    needsContext?: boolean
     supplied?: string
   } = {}) => {
     const told: string[] = []
     const keeper: SessionKeeper = {
-      recall: async () => recalled.slice(0, 1).map(id => ({ id, lacksContext }))[0],
+      recall: async () => recalled.slice(0, 1).map(id => ({ id, needsContext }))[0],
       isKnown: async id => {
         told.push(`known ${id}?`)
         return recalled.includes(id)
@@ -97,41 +100,41 @@ describe('ChatSession with a keeper', () => {
       keep: id => void told.push(`keep ${id}`),
     }
     let created = 0
-    const session = new ChatSession(
-      async () => `s${++created}`,
-      supplied,
-      async work => work(keeper),
-    )
+    const session = new ChatSession({
+      create: async () => `s${++created}`,
+      suppliedId: supplied,
+    })
+    session.storeWith(async work => work(keeper))
     return { session, told, recalled, created: () => created }
   }
 
-  it('takes the session of an earlier page instead of asking for one', async () => {
+  it('uses the session of the previous page instead of requesting one', async () => {
     const { session, told, created } = setUp()
     expect(await Promise.all([session.require(), session.require()])).toEqual(['left', 'left'])
-    expect([created(), session.lacksContext, told]).toEqual([0, false, []])
+    expect([created(), session.needsContextFrame, told]).toEqual([0, false, []])
   })
 
-  it('owes it the context where this page has changed that', async () => {
-    const { session } = setUp({ lacksContext: true })
+  it('sends it the context if this page has changed it', async () => {
+    const { session } = setUp({ needsContext: true })
     await session.require()
-    expect(session.lacksContext).toBe(true)
+    expect(session.needsContextFrame).toBe(true)
   })
 
-  it('asks for one where none was left, and has it kept', async () => {
+  it('requests a session if none was saved, and saves it', async () => {
     const { session, told } = setUp({ recalled: [] })
     expect(await session.require()).toBe('s1')
     expect(told).toEqual(['keep s1'])
   })
 
-  it('prefers the host’s session, also one that comes while the keeper is asked', async () => {
+  it('prefers the session of the host, also when it is supplied during the recall', async () => {
     expect(await setUp({ supplied: 'mine' }).session.require()).toBe('mine')
     const { session, told } = setUp()
     const required = session.require()
     session.supply('mine')
-    expect([await required, session.id, session.lacksContext, told]).toEqual(['mine', 'mine', true, ['keep mine']])
+    expect([await required, session.id, session.needsContextFrame, told]).toEqual(['mine', 'mine', true, ['keep mine']])
   })
 
-  it('has every change kept', async () => {
+  it('saves every change', async () => {
     const { session, told } = setUp()
     await session.require()
     session.adopt('new')
@@ -141,40 +144,116 @@ describe('ChatSession with a keeper', () => {
     expect(told).toEqual(['keep new', 'keep given', 'keep undefined'])
   })
 
-  it('has nothing kept of a conversation that has ended, until it is opened again', async () => {
+  it('saves no ended session until it is opened again', async () => {
     const { session, told } = setUp()
     await session.require()
-    session.ended()
-    session.opened()
+    session.markEnded()
+    session.markOpened()
     expect([session.id, told]).toEqual(['left', ['keep undefined', 'keep left']])
   })
 
-  it('asks after it before each attempt that follows a failure, until it was opened once', async () => {
+  it('checks it before each attempt that follows a failure', async () => {
     const { session, told } = setUp()
     for (let attempt = 0; attempt < 3; attempt++) {
       expect(await session.require()).toBe('left')
-      session.doubt()
+      session.markUnverified()
     }
-    session.opened()
-    session.doubt()
+    session.markOpened()
+    session.markUnverified()
     await session.require()
     expect(told).toEqual(['known left?', 'known left?', 'keep left'])
   })
 
-  it('asks for a new one where it turns out to be lost', async () => {
+  it('requests a new session if the saved one is unknown', async () => {
     const { session, told, recalled } = setUp()
     await session.require()
-    session.doubt()
+    session.markUnverified()
     recalled.length = 0
     expect(await session.require()).toBe('s1')
     expect(told).toEqual(['known left?', 'keep undefined', 'keep s1'])
   })
 
-  it('never doubts a session of its own', async () => {
+  it('does not ask the keeper about a session of this page', async () => {
     const { session, told } = setUp({ recalled: [] })
     await session.require()
-    session.doubt()
+    session.markUnverified()
     await session.require()
     expect(told).toEqual(['keep s1'])
+  })
+})
+
+describe('ChatSession after a failed attempt', () => {
+  const setUp = () => {
+    const checked: string[] = []
+    const service = { isKnown: true }
+    let created = 0
+    const session = new ChatSession({
+      create: async () => `s${++created}`,
+      isKnown: async id => {
+        checked.push(id)
+        return service.isKnown
+      },
+    })
+    return { session, checked, service }
+  }
+
+  it('[REL-14] checks the session once for each failure that gave no reason, and keeps a known one', async () => {
+    const { session, checked } = setUp()
+    await session.require()
+    await session.require()
+    expect(checked).toEqual([])
+    session.markUnverified()
+    expect([await session.require(), await session.require()]).toEqual(['s1', 's1'])
+    expect(checked).toEqual(['s1'])
+    session.markUnverified()
+    session.markOpened()
+    await session.require()
+    expect(checked).toEqual(['s1'])
+  })
+
+  it('[REL-14] requests a new session when the service no longer knows it', async () => {
+    const { session, service } = setUp()
+    await session.require()
+    session.markUnverified()
+    service.isKnown = false
+    expect([await session.require(), session.needsContextFrame]).toEqual(['s2', false])
+  })
+})
+
+describe('isSessionKnown()', () => {
+  const refused = (status: number) =>
+    new ApiError('Refused.', { method: 'GET', path: '/sessions', reason: 'status', status })
+
+  it.each<[string, () => Promise<unknown>, boolean]>([
+    ['an answer', async () => [], true],
+    ['status 404', () => Promise.reject(refused(404)), false],
+    ['status 410', () => Promise.reject(refused(410)), false],
+    ['status 503', () => Promise.reject(refused(503)), true],
+    ['a network failure', () => Promise.reject(new TypeError('fetch failed')), true],
+  ])('[REL-14] after %s', async (_what, load, isKnown) => {
+    const errors: SDKError[] = []
+    expect(await isSessionKnown(new ManualClock(), undefined, load, error => errors.push(error))).toBe(isKnown)
+    expect(errors.map(({ code }) => code)).toEqual(isKnown ? [] : ['CONNECTION_ERROR'])
+  })
+
+  it('[REL-14] is true when no answer comes within 5 s', async () => {
+    const clock = new ManualClock()
+    const known = isSessionKnown(
+      clock,
+      undefined,
+      () => new Promise(() => {}),
+      () => {},
+    )
+    await clock.advance(5_000)
+    expect(await known).toBe(true)
+  })
+
+  it('[REL-14] rejects when the caller aborts', async () => {
+    const controller = new AbortController()
+    const load = () => new Promise(() => {})
+    const seen = watch(isSessionKnown(new ManualClock(), controller.signal, load, () => {}))
+    controller.abort(new Error('enough'))
+    await turnEventLoop()
+    expect(seen.outcome).toBe('Error: enough')
   })
 })

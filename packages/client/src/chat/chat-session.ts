@@ -1,49 +1,52 @@
-import { abortedError, SDKError } from '../errors.ts'
+import { isSessionRefusal } from '@aiagent/protocol'
+import { ApiError, abortedError, ConnectionError, SDKError } from '../errors.ts'
+import type { Clock } from '../platform/clock.ts'
+import { withTimeLimit } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import type { LazyPart } from '../util/lazy-part.ts'
 
-/** Keeps the session for a later page, where the host wants that. */
+/** Stores the session for the next page, where the host asks for that. */
 export interface SessionKeeper {
-  /** The session that an earlier page left, and whether this page's context is news to it. */
-  recall(signal: AbortSignal): Promise<{ readonly id: string; readonly lacksContext: boolean } | undefined>
-  /** Whether the service still knows a session that was recalled. What cannot be learned counts as yes. */
+  /** The session saved by the previous page, and whether it still needs the current context. */
+  recall(signal: AbortSignal): Promise<{ readonly id: string; readonly needsContext: boolean } | undefined>
+  /** Whether the service still knows a recalled session. Counts as true when the service cannot be asked. */
   isKnown(id: string, signal: AbortSignal | undefined): Promise<boolean>
-  /** The conversation lives in this session from now on; in none that is worth keeping where there is no id. */
+  /** Saves the session id for the next page; `undefined` clears it. */
   keep(id: string | undefined): void
 }
 
+export interface ChatSessionOptions {
+  /** Requests a new session, with the stored context. */
+  create(signal: AbortSignal): Promise<string>
+  /** Whether the service still knows a session. Without it a session is valid until the service refuses it. */
+  isKnown?(id: string, signal: AbortSignal | undefined): Promise<boolean>
+  /** The session id of the host. */
+  readonly suppliedId?: string | undefined
+  /** Where the id is kept, for every part that needs it. */
+  readonly facts?: { sessionId: string | undefined }
+}
+
 /*
- * The session a conversation lives in. It owns the id: given by the host, left by an earlier page, or asked of the
- * service when first needed, and forgotten when the service no longer knows it.
+ * The session of the conversation. It owns the id: supplied by the host, saved by the previous page, or requested from the
+ * service when first needed, and dropped when the service no longer knows it.
  */
 export class ChatSession {
-  readonly #create: (signal: AbortSignal) => Promise<string>
-  readonly #creation = new JoinedTask<string>(signal => abortedError('Asking for a session', signal))
-  /** A session the host brought knows nothing of our context: there was no request to carry it. */
-  #lacksContext: boolean
-  #keeper: LazyPart<SessionKeeper> | undefined
-  /** Holds the id, for everybody who needs it. */
+  readonly #options: ChatSessionOptions
+  readonly #creation = new JoinedTask<string>(signal => abortedError('The request for a session', signal))
   readonly #facts: { sessionId: string | undefined }
-  /** Where a session of an earlier page stands that this one has not opened yet. */
-  #recalled: 'trusted' | 'doubted' | undefined
+  #keeper: LazyPart<SessionKeeper> | undefined
+  /** A session that the host supplied was not created with our context. */
+  #needsContext: boolean
+  /** Whether the id was saved by the previous page, and this page has not opened a chat in it yet. */
+  #isRecalled = false
+  /** Whether an attempt failed without a reason, so that the service may have forgotten the session. */
+  #needsCheck = false
 
-  /**
-   * @param create asks the service for a session, with the stored context
-   * @param supplied the host's session id
-   * @param keeper restores the session of the previous page
-   * @param facts where the id is kept
-   */
-  constructor(
-    create: (signal: AbortSignal) => Promise<string>,
-    supplied: string | undefined,
-    keeper?: LazyPart<SessionKeeper>,
-    facts: { sessionId: string | undefined } = { sessionId: undefined },
-  ) {
-    this.#create = create
-    this.#facts = facts
-    facts.sessionId = supplied
-    this.#keeper = keeper
-    this.#lacksContext = supplied !== undefined
+  constructor(options: ChatSessionOptions) {
+    this.#options = options
+    this.#facts = options.facts ?? { sessionId: undefined }
+    this.#facts.sessionId = options.suppliedId
+    this.#needsContext = options.suppliedId !== undefined
   }
 
   /** Names the part that stores the session for the next page. */
@@ -55,20 +58,19 @@ export class ChatSession {
     return this.#facts.sessionId
   }
 
-  /** The present id, else that of an earlier page, else a new session's. */
+  /** The present id if it is still valid, else that of the previous page, else a new session's. */
   async require(signal?: AbortSignal): Promise<string> {
+    const { create } = this.#options
     const id = this.id
-    if (id !== undefined && this.#recalled === 'doubted') {
-      if ((await this.#keeper?.(keeper => keeper.isKnown(id, signal))) === false) this.forget(id)
-    }
+    if (id !== undefined && this.#needsCheck && (await this.#isKnown(id, signal)) === false) this.forget(id)
     return (
       this.id ??
       this.#creation.join(async inner => {
-        const recalled = await this.#keeper?.(keeper => keeper.recall(inner))
+        const recalled = await this.#keeper?.(part => part.recall(inner))
         inner.throwIfAborted()
         // The host may have supplied one in the meantime, which takes precedence.
-        if (recalled) return this.id ?? this.#takeUp(recalled)
-        const created = await this.#create(inner)
+        if (recalled) return this.id ?? this.#useRecalled(recalled)
+        const created = await create(inner)
         // The user may have changed: a session of the earlier one is not used.
         inner.throwIfAborted()
         return this.id ?? this.adopt(created)
@@ -76,74 +78,118 @@ export class ChatSession {
     )
   }
 
-  /** Asks for a new session without taking it yet, so that a failure leaves the present one. */
+  /** Requests a new session without using it yet, so that a failure leaves the present one. */
   create(signal: AbortSignal): Promise<string> {
-    return this.#create(signal)
+    return this.#options.create(signal)
   }
 
-  /** Takes a session that was created for us. */
+  /** Uses a session that was created for this client. */
   adopt(id: string): string {
-    this.#become(id)
-    this.#lacksContext = false
+    this.#setId(id)
+    this.#needsContext = false
     return id
   }
 
-  /** Takes a session that the host brings. */
+  /** Uses a session that the host supplies. */
   supply(id: string): void {
-    this.#become(id)
-    this.#lacksContext = true
+    this.#setId(id)
+    this.#needsContext = true
   }
 
-  /** The service no longer knows this session: unless another has taken its place, the next use asks for one. */
+  /** Drops a session that the service no longer knows, unless another one is in use. */
   forget(id: string | undefined): void {
-    if (this.id === id) this.#become(undefined)
+    if (this.id === id) this.#setId(undefined)
   }
 
-  /** The chat has been opened in it: the service knows it. */
-  opened(): void {
-    this.#recalled = undefined
+  /** The chat is open: the service knows the session. */
+  markOpened(): void {
+    this.#isRecalled = false
+    this.#needsCheck = false
     this.#keep(this.id)
   }
 
-  /** The chat could not be opened. Browsers do not tell why, so a session of an earlier page is asked after. */
-  doubt(): void {
-    if (this.#recalled) this.#recalled = 'doubted'
+  /**
+   * An attempt failed: the next one checks the session first, unless the reason is known and the session was in use. A
+   * browser gives no reason when the service refuses a chat.
+   */
+  markUnverified(isExplained = false): void {
+    this.#needsCheck ||= this.#isRecalled || !isExplained
   }
 
-  /** The service has ended the conversation as it should be: a later page begins another. */
-  ended(): void {
+  /** The service has ended the conversation: the next page starts another. */
+  markEnded(): void {
     this.#keep(undefined)
   }
 
-  /** Whether the context still has to be told over the chat. */
-  get lacksContext(): boolean {
-    return this.#lacksContext
+  /** Whether the context must be sent over the chat. */
+  get needsContextFrame(): boolean {
+    return this.#needsContext
   }
 
-  contextTold(): void {
-    this.#lacksContext = false
+  markContextSent(): void {
+    this.#needsContext = false
   }
 
-  /** Forgets the session of the user who leaves, and cancels the creation of one. */
+  /** Drops the session of the earlier user, and cancels the creation of one. */
   forgetUser(): void {
     this.#creation.abort(new SDKError('The user has changed.', 'ABORTED'))
-    this.#become(undefined)
+    this.#setId(undefined)
   }
 
-  #takeUp({ id, lacksContext }: { readonly id: string; readonly lacksContext: boolean }): string {
+  async #isKnown(id: string, signal: AbortSignal | undefined): Promise<boolean | undefined> {
+    const { isKnown } = this.#options
+    const isValid = this.#isRecalled
+      ? await this.#keeper?.(part => part.isKnown(id, signal))
+      : await isKnown?.(id, signal)
+    if (this.id === id) this.#needsCheck = false
+    return isValid
+  }
+
+  #useRecalled({ id, needsContext }: { readonly id: string; readonly needsContext: boolean }): string {
     this.#facts.sessionId = id
-    this.#recalled = 'trusted'
-    this.#lacksContext = lacksContext
+    this.#isRecalled = true
+    this.#needsCheck = false
+    this.#needsContext = needsContext
     return id
   }
 
-  #become(id: string | undefined): void {
+  #setId(id: string | undefined): void {
     this.#facts.sessionId = id
-    this.#recalled = undefined
+    this.#isRecalled = false
+    this.#needsCheck = false
     this.#keep(id)
   }
 
   #keep(id: string | undefined): void {
-    void this.#keeper?.(keeper => keeper.keep(id))
+    void this.#keeper?.(part => part.keep(id))
   }
+}
+
+/** Longest wait for the answer whether a session exists, in milliseconds. */
+const CHECK_LIMIT_MS = 5_000
+
+/**
+ * Whether the service still knows a session, by a REST call about it. A session counts as known when the service cannot
+ * be asked: a service that is down must not cost the user the conversation.
+ *
+ * @param load the call; rejects with HTTP status 404 or 410 for an unknown session
+ * @param report receives the error that says that a new session is requested
+ */
+export async function isSessionKnown(
+  clock: Clock,
+  signal: AbortSignal | undefined,
+  load: (signal: AbortSignal) => Promise<unknown>,
+  report: (error: SDKError) => void,
+): Promise<boolean> {
+  try {
+    await withTimeLimit(clock, CHECK_LIMIT_MS, signal, load)
+  } catch (cause) {
+    if (signal?.aborted) throw cause
+    if (cause instanceof ApiError && isSessionRefusal(cause.status)) {
+      const text = `The service does not know the session (HTTP status ${cause.status}). A new one is requested.`
+      report(new ConnectionError(text, 'refused', { cause, httpStatus: cause.status }))
+      return false
+    }
+  }
+  return true
 }

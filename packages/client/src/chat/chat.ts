@@ -108,11 +108,11 @@ export class Chat {
           listener.closed(event)
         },
         failed: error => {
-          session.doubt()
+          session.markUnverified(error instanceof ConnectionError && error.httpStatus !== undefined)
           listener.failed(error)
         },
         sessionRefused: () => session.forget(this.#dialledSession),
-        ended: () => session.ended(),
+        ended: () => session.markEnded(),
       },
     })
     this.#token = new TokenDialogue({
@@ -212,7 +212,7 @@ export class Chat {
   }
 
   #opened(transport: Transport): void {
-    this.#options.session.opened()
+    this.#options.session.markOpened()
     // A listener of the state change may have left already.
     if (this.#isLeaving(transport)) return
     if (this.#token.isRequired) {
@@ -231,7 +231,7 @@ export class Chat {
     this.#announce(transport)
     // A listener may have left in between.
     if (this.#connection.transport !== transport || this.#isLeaving(transport)) return
-    this.#payContextDebt(transport)
+    this.#sendContextFrame(transport)
     this.#sink?.handleReady(transport)
   }
 
@@ -243,16 +243,16 @@ export class Chat {
     this.#options.listener.connected()
   }
 
-  #payContextDebt(transport: Transport): void {
+  #sendContextFrame(transport: Transport): void {
     const { session, contextFrame } = this.#options
     // A session set for the next connection gets its context there.
-    if (!session.lacksContext || session.id !== this.#dialledSession) return
+    if (!session.needsContextFrame || session.id !== this.#dialledSession) return
     const frame = contextFrame()
     try {
       if (frame !== undefined) transport.send(frame)
-      session.contextTold()
+      session.markContextSent()
     } catch {
-      // The socket is going down: the next opening pays.
+      // The socket is closing: the next opening sends it.
     }
   }
 

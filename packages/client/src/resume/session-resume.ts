@@ -90,14 +90,14 @@ export class SessionResume implements SessionKeeper {
     })
   }
 
-  async recall(signal: AbortSignal): Promise<{ id: string; lacksContext: boolean } | undefined> {
+  async recall(signal: AbortSignal): Promise<{ id: string; needsContext: boolean } | undefined> {
     const key = this.#key()
     if (!this.#stored || key === undefined) return undefined
     // Remove other users' sessions from sessionStorage. A custom adapter may be shared; leave it alone.
     if (this.#isTabs) void this.#stored.forget(this.#prefix(), this.#userPrefix())
     const id = await untilAborted(this.#stored.take(key), signal)
     if (id === undefined) return undefined
-    if (await this.isKnown(id, signal)) return { id, lacksContext: this.#parts.context.hasNews }
+    if (await this.isKnown(id, signal)) return { id, needsContext: this.#parts.context.hasNews }
     this.keep(undefined)
     return undefined
   }
