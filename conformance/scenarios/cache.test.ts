@@ -267,3 +267,30 @@ for (const [title, storage] of [
       await start(service, place, { storageType })
       expect(countRequests(service, DETAILS)).toBe(1)
     })
+
+verifies(
+  'CFG-09',
+  'an expired response is removed from the adapter when it is read, even if the service fails then',
+  async service => {
+    const entries = new Map<string, CacheEntry>()
+    const adapter: CacheAdapter = {
+      get: async key => entries.get(key) ?? null,
+      set: async (key, entry) => void entries.set(key, entry),
+      delete: async key => void entries.delete(key),
+      clear: async () => entries.clear(),
+      keys: async () => [...entries.keys()],
+    }
+    const place = newTab()
+    await start(service, place, { adapter })
+    const isStored = () => [...entries.keys()].some(key => key.includes('getAgentDetails'))
+    expect(isStored()).toBe(true)
+    await service.elapse(300_001)
+    service.faults.add({ kind: 'answer', route: `GET ${DETAILS}`, status: 500 })
+    await service
+      .newAgent({ cache: { adapter } }, service.environment(place))
+      .getAgentDetails()
+      .catch(() => {})
+    expect(isStored()).toBe(false)
+  },
+  BY_HAND,
+)

@@ -29,7 +29,7 @@ verifies('OPS-02', 'the hook returns the current state', async service => {
   expect([hook.getUserId(), hook.getSelectedPortal()]).toMatchObject(['desk-agent', { id: 1002, name: 'Installation' }])
   expect(await hook.getAccessToken()).toBe(agent.getAccessToken())
   expect(hook.getMsalAccessToken()).toBe(agent.getAccessToken())
-  expect(hook.getAuthScopes().length).toBeGreaterThan(0)
+  expect(hook.getAuthScopes()).toEqual(['knowledge.portalmgr.manage', 'core.aiservices.read'])
   expect([hook.getTranscript(), hook.getCallerInfo(), hook.getConversationId()]).toEqual([[], null, null])
 })
 

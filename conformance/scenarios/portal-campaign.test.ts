@@ -40,7 +40,7 @@ const step = fc.oneof(
 
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
-const OTHER_CODES = ['ABORTED', 'NOT_INITIALIZED', 'API_ERROR', 'CONNECTION_ERROR', 'SESSION_CREATION_FAILED']
+const OTHER_CODES = ['ABORTED', 'NOT_INITIALIZED', 'API_ERROR', 'CONNECTION_ERROR']
 
 /** Runs calls and failures against one agent and checks the invariants of any order. */
 async function play(service: Service, steps: readonly Step[], isDefaultAgent: boolean): Promise<number> {

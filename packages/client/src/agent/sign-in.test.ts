@@ -87,6 +87,29 @@ describe('an agent that wants to know who talks to it', () => {
     expect(scopesAsked(emulator)).toEqual([])
   })
 
+  it('[CFG-14] ignores `authScheme` where the host configures the login', async () => {
+    const { emulator, make } = setUp()
+    const identity = new FakeIdentityClient()
+    const accessToken = emulator.control.issueToken()
+    identity.signIn = async () => ({ accessToken })
+    const { agent } = make({ id: 'account', auth: byLogin(identity), authScheme: 'redirect' })
+    await agent.initialize()
+    await agent.logout()
+    expect(identity.calls).toEqual(['restore', 'login popup', 'logout popup'])
+  })
+
+  it('[AUTH-18] does not renew the login when the service refuses the agent details', async () => {
+    const { emulator, make } = setUp()
+    const identity = new FakeIdentityClient()
+    const accessToken = emulator.control.issueToken()
+    identity.restored = async () => ({ accessToken })
+    identity.renewed = async () => ({ accessToken: emulator.control.issueToken() })
+    emulator.faults.add({ kind: 'answer', route: 'GET */account', status: 401, times: 1 })
+    const { agent } = make({ id: 'account', auth: byLogin(identity) })
+    expect(await rejection(agent.initialize())).toMatchObject({ name: 'ApiError', status: 401 })
+    expect(identity.calls).toEqual(['restore'])
+  })
+
   it('can be tried again after its window was blocked', async () => {
     const { emulator, make } = setUp()
     const identity = new FakeIdentityClient()

@@ -26,7 +26,7 @@ function setUpPerson() {
 }
 
 describe('logout()', () => {
-  it('[AUTH-20] leaves the chat first, and then drops the token', async () => {
+  it('[AUTH-20] closes the chat and drops the token', async () => {
     const { clock, as } = setUpPerson()
     const { agent, told } = as('customer')
     await agent.initialize()

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { passing, payloadsOf, rejection, requestsTo, setUp } from '../../test/agent-harness.ts'
 import type { AuthStrategy, PostAuthenticationCallback } from '../auth/auth-strategy.ts'
 
@@ -36,18 +36,20 @@ describe('the life of a token', () => {
     ])
   })
 
-  it('[AUTH-06] a session refused for a token about to expire is asked for once more with a fresh one', async () => {
+  it('[AUTH-06] requests a session again with a renewed token after a 401, once', async () => {
     const { emulator, make } = setUp()
     const issue = (lifeSeconds: number) => emulator.control.issueToken({ subject: 'customer', lifeSeconds })
-    const asked: number[] = []
-    const refreshTokenFn = async () => {
-      asked.push(1)
-      return issue(HOUR_SECONDS)
-    }
-    const { agent } = make({ id: 'account', auth: { type: 'pre-auth', accessToken: issue(200), refreshTokenFn } })
-    await agent.initialize()
+    const [accessToken, renewed] = [issue(200), issue(HOUR_SECONDS)]
+    const refreshTokenFn = vi.fn(async () => renewed)
+    // The client renews one minute before expiry; the service refuses tokens that expire within five.
+    const auth = { type: 'pre-auth', accessToken, refreshTokenFn, expiryBufferMs: 60_000 } as const
+    await make({ id: 'account', auth }).agent.initialize()
     const sessions = emulator.control.requests().filter(({ path }) => path.endsWith('/session'))
-    expect([sessions.at(-1)?.status, asked.length]).toEqual([200, 1])
+    expect(sessions.map(({ status, headers }) => [status, headers['authorization']])).toEqual([
+      [401, `Bearer ${accessToken}`],
+      [200, `Bearer ${renewed}`],
+    ])
+    expect(refreshTokenFn).toHaveBeenCalledTimes(1)
   })
 
   it('[AUTH-06] where no better token can be had, the error says so plainly and with a code of its own', async () => {

@@ -92,8 +92,14 @@ describe.skipIf(!hasChromium())('an agent for signed-in people, on a page of the
     await page.click('#open')
     await choose(await opening, 'customer')
     await answers(page)
+    let heardAtProvider: string[] = []
+    await page.context().route('**/oauth2/v2.0/logout*', async route => {
+      heardAtProvider = await page.evaluate(() => [...agentHeard])
+      await route.continue()
+    })
     await page.click('#leave')
     await page.waitForFunction(() => agentHeard.some(text => /^(signed out|failed)/.test(text)))
+    expect(heardAtProvider).toContain('closed 1000')
     expect((await page.evaluate(() => agentHeard)).slice(2)).toEqual(['closed 1000', 'signed out: CLOSED, false, null'])
     const logouts = service.emulator.control.requests().filter(({ path }) => path.endsWith('/oauth2/v2.0/logout'))
     expect(logouts[0]?.query).toMatchObject({
