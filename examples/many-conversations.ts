@@ -7,14 +7,11 @@ const service = await serveEmulator({ reply: ({ text }) => ({ content: `You said
 
 // #region answer
 async function answerQuestion(question: string): Promise<string> {
-  const agent = new AiAgent({ id: 'help', endpoint: service.url, autoConnect: true })
-  try {
-    await agent.initialize()
-    const answer = await agent.ask(question)
-    return answer.content ?? ''
-  } finally {
-    await agent.destroy()
-  }
+  // Calls agent.destroy() at the end of the function, also after an error.
+  await using agent = new AiAgent({ id: 'help', endpoint: service.url, autoConnect: true })
+  await agent.initialize()
+  const answer = await agent.ask(question)
+  return answer.content ?? ''
 }
 // #endregion
 
