@@ -12,6 +12,7 @@ function advice(error: unknown): string | undefined {
   if (error instanceof MessageError)
     return error.reason === 'queue_full' ? 'Wait until you are online.' : 'Write it again.'
   if (error instanceof AuthError) return 'Sign in again.'
+  if (error instanceof ApiError && error.status === 401) return 'Sign in again.'
   if (error instanceof ApiError) return error.status === 404 ? 'There is no such agent.' : 'The service has a problem.'
   if (error instanceof SDKError && error.code === 'ABORTED') return undefined
   throw error
@@ -25,6 +26,14 @@ assert(error instanceof ApiError)
 assert.equal(error.status, 404)
 assert.equal(advice(error), 'There is no such agent.')
 // #endregion
+
+// Every refused token is an ApiError with status 401: an expired one, and one that lives too short for a session.
+for (const lifeS of [-60, 240]) {
+  const accessToken = service.emulator.control.issueToken({ subject: 'customer', lifeSeconds: lifeS })
+  const refused = new AiAgent({ id: 'account', endpoint: service.url, auth: { type: 'pre-auth', accessToken } })
+  assert.equal(advice(await refused.initialize().catch(caught => caught)), 'Sign in again.')
+  await refused.destroy()
+}
 
 // #region config
 assert.throws(() => new AiAgent({ id: '', endpoint: service.url }), { code: 'CONFIG_INVALID', field: 'id' })

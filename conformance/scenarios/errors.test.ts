@@ -155,7 +155,7 @@ verifies(
     const agent = service.newAgent({ auth: { type: 'pre-auth', accessToken: 'not.of.this.service' } })
     expect(await errorOf(agent.initialize())).toMatchObject({ code: 'API_ERROR', status: 401 })
 
-    for (const status of [400, 403, 429, 500]) {
+    for (const status of [400, 403, 500]) {
       const raw = await service.rawService(({ path }) => {
         if (path === paths.deploymentInfo())
           return { body: { apiDomain: raw.endpoint, aiAgentDomain: 'agent.example.test' } }

@@ -24,7 +24,7 @@ async function converse(service: Service, agent: AiAgent, text: string): Promise
   expect(service.said()).toEqual([text])
 }
 
-const TROUBLES: Record<string, { fault: StandingFault; waits?: true; says: object }> = {
+const TROUBLES: Record<string, { fault: StandingFault; waits?: true; isRepeated?: true; says: object }> = {
   'is answered with 503': {
     fault: { kind: 'answer', status: 503, body: { message: 'Come back later' } },
     says: { status: 503 },
@@ -35,18 +35,23 @@ const TROUBLES: Record<string, { fault: StandingFault; waits?: true; says: objec
   },
   'is answered with an empty body': { fault: { kind: 'answer', status: 200, body: '' }, says: {} },
   'breaks off within its response': { fault: { kind: 'truncate-body' }, says: {} },
-  'breaks off before its response': { fault: { kind: 'truncate-body', afterBytes: 0 }, says: {} },
+  // Over a port the client repeats a GET, whose connection may have been closed before it was sent.
+  'breaks off before its response': {
+    fault: { kind: 'truncate-body', afterBytes: 0 },
+    isRepeated: true,
+    says: {},
+  },
   'stalls within its response': { fault: { kind: 'stall-body' }, waits: true, says: { reason: 'timeout' } },
   'gets no response': { fault: { kind: 'hang-request' }, waits: true, says: { reason: 'timeout' } },
 }
 
-for (const [name, { fault, waits, says }] of Object.entries(TROUBLES)) {
+for (const [name, { fault, waits, isRepeated, says }] of Object.entries(TROUBLES)) {
   verifies(
     ['OWN-01', 'REST-09'],
     `initialize() settles when any of its calls ${name}, and the next run works`,
     watched(async (service, watch) => {
       for (let turn = 0; turn < CALLS; turn++) {
-        service.faults.add({ ...fault, times: 1, ...(turn > 0 && { after: turn }) } as StandingFault)
+        service.faults.add({ ...fault, times: isRepeated ? 2 : 1, ...(turn > 0 && { after: turn }) } as StandingFault)
         const agent = service.newAgent({}, watch.counting(service.environment()))
         const journal = new Journal(agent)
         const { signal } = watch.controller()
@@ -65,7 +70,8 @@ for (const [name, { fault, waits, says }] of Object.entries(TROUBLES)) {
         if (turn === 0) expect(first.error).toMatchObject({ code: 'API_ERROR', ...says })
         expect(agent.getIsInitialized()).toBe(false)
         expect(service.clock.pending).toEqual([])
-        expect(service.faults.lift()).toBe(waits ? 1 : 0)
+        const left = service.faults.lift()
+        if (!isRepeated) expect(left).toBe(waits ? 1 : 0)
         expect(journal.of('initialized')).toEqual([])
         await agent.initialize({ signal })
         await converse(service, agent, `after the failure of call ${turn + 1}`)

@@ -12,7 +12,7 @@ import { ResponseCache } from './response-cache.ts'
 /** How a call shows who makes it: with a Bearer token, with the token alone, or not at all. */
 export type CallAuth = 'bearer' | 'bare' | 'none'
 
-type Stated<Call extends HttpCall> = Omit<Call, 'base' | 'token' | 'bareToken' | 'signal'> & {
+type Stated<Call extends HttpCall> = Omit<Call, 'base' | 'token' | 'bareToken' | 'signal' | 'onRateLimited'> & {
   /** Another host than the usual one. */
   base?: string | undefined
   /** @default 'bearer' */
@@ -77,6 +77,11 @@ export class ApiCaller {
   /** The language as a query parameter. */
   get langParameter(): string {
     return toLangParameter(this.#language)
+  }
+
+  /** Both values of the language that a call sends: equal for different spellings of one language. */
+  get languageOnWire(): string {
+    return `${this.langParameter},${toAcceptLanguage(this.#language)}`
   }
 
   /** Makes a call. */
@@ -149,8 +154,10 @@ export class ApiCaller {
   async #rest(
     call: NamedCall & { base?: string | undefined; auth?: CallAuth },
     options: ApiCallOptions,
-  ): Promise<Pick<HttpCall, 'base' | 'token' | 'bareToken' | 'signal'>> {
-    const rest = { base: call.base || this.config.apiDomain, signal: options.signal }
+  ): Promise<Pick<HttpCall, 'base' | 'token' | 'bareToken' | 'signal' | 'onRateLimited'>> {
+    const onRateLimited = (waitMs: number) =>
+      this.config.logger?.warn(`${call.name} is repeated in ${waitMs} ms: the service limits the rate of calls.`)
+    const rest = { base: call.base || this.config.apiDomain, signal: options.signal, onRateLimited }
     if (call.auth === 'none') return rest
     return { ...rest, token: await this.token(call, options), bareToken: call.auth === 'bare' }
   }

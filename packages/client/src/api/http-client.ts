@@ -1,7 +1,9 @@
 import { type ProtocolError, type Reader, restBase } from '@aiagent/protocol'
 import { ApiError, type ApiErrorOptions } from '../errors.ts'
-import type { Environment } from '../platform/environment.ts'
+import { sleep } from '../platform/clock.ts'
 import { type FetchedText, FetchFailure, fetchText } from '../platform/fetch-text.ts'
+import type { NetworkPlatform } from '../platform/network-failure.ts'
+import { refusedTokenAdvice, withoutTokens } from './refused-token.ts'
 
 /** One REST call: what it is called, where it goes, what it sends. */
 export interface HttpCall {
@@ -14,6 +16,10 @@ export interface HttpCall {
   path: string
   /** The path as errors may tell it, where the path itself carries a session id. */
   publicPath?: string
+  /** What the call is about, for the message of its errors: `agent "help"`. */
+  about?: string
+  /** What to check when the answer is not what the call expects: a sentence for the message. */
+  hint?: string
   /** What follows the path's question mark, encoded. */
   query?: string
   /** Access token; it goes out as `Bearer` unless `bareToken` is set. */
@@ -24,10 +30,12 @@ export interface HttpCall {
   /** Sent as JSON. */
   body?: unknown
   signal?: AbortSignal | undefined
+  /** Called when the service limits the rate of calls, before the wait for the next attempt. */
+  onRateLimited?: (waitMs: number) => void
 }
 
 /** What an error tells of a call. */
-export type NamedCall = Pick<HttpCall, 'name' | 'method' | 'path' | 'publicPath'>
+export type NamedCall = Pick<HttpCall, 'name' | 'method' | 'path' | 'publicPath' | 'about' | 'hint'>
 
 /** A call whose answer is read. */
 export interface ReadingCall<T> extends HttpCall {
@@ -41,12 +49,20 @@ export interface ReadingCall<T> extends HttpCall {
 const KEPT_BODY_CHARS = 1_000
 const QUOTED_BODY_CHARS = 200
 
+/** How often a call is repeated because of a rate limit, the first wait, and the longest wait, in milliseconds. */
+const MAX_REPEATS = 3
+const FIRST_WAIT_MS = 1_000
+const LONGEST_WAIT_MS = 30_000
+
+/** Codes with which Node reports that a connection was closed before an answer began. */
+const CLOSED_WHILE_IDLE = new Set<unknown>(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
+
 /**
  * Makes a call and reads its answer: any 2xx whose body is JSON of the expected shape.
  *
  * @throws {ApiError} in every other case. Neither its message nor its body contains the access token.
  */
-export async function request<T>(environment: Pick<Environment, 'fetch' | 'clock'>, call: ReadingCall<T>): Promise<T> {
+export async function request<T>(environment: NetworkPlatform, call: ReadingCall<T>): Promise<T> {
   const { status, text } = await exchange(environment, call)
   if (status === 204 && call.noContent !== undefined) return call.noContent
   const parsed = parseJson(text)
@@ -70,16 +86,12 @@ export async function request<T>(environment: Pick<Environment, 'fetch' | 'clock
  *
  * @throws {ApiError} in every other case
  */
-export async function requestSuccess(environment: Pick<Environment, 'fetch' | 'clock'>, call: HttpCall): Promise<void> {
+export async function requestSuccess(environment: NetworkPlatform, call: HttpCall): Promise<void> {
   await exchange(environment, call, true)
 }
 
 /** Sends a call and takes the answer, if it is a success. */
-async function exchange(
-  environment: Pick<Environment, 'fetch' | 'clock'>,
-  call: HttpCall,
-  skipBody = false,
-): Promise<FetchedText> {
+async function exchange(environment: NetworkPlatform, call: HttpCall, skipBody = false): Promise<FetchedText> {
   const headers = { ...call.headers }
   if (call.token) headers.Authorization = call.bareToken ? call.token : `Bearer ${call.token}`
   const init: RequestInit = { method: call.method, headers }
@@ -89,17 +101,57 @@ async function exchange(
   }
   if (call.credentials) init.credentials = call.credentials
   const address = restBase(call.base) + call.path + (call.query ? `?${call.query}` : '')
-  const answer = await fetchText(environment, address, init, call.signal, skipBody).catch(cause => {
+  const answer = await fetchPatiently(environment, address, init, call, skipBody).catch(cause => {
     throw failed(call, cause)
   })
   if (answer.ok) return answer
+  const { status } = answer
   const body = readable(withoutToken(answer.text, call))
-  throw apiError(call, `status ${answer.status}${quote(body)}`, { reason: 'status', status: answer.status, body })
+  const problem = `status ${status}${quote(body)}`
+  const hint = status === 401 && call.token ? refusedTokenAdvice(call.token, environment.clock.now()) : call.hint
+  throw apiError({ ...call, ...(hint && { hint }) }, problem, { reason: 'status', status, body })
 }
 
-/** A service that repeats the token in its error would have it end up in a log. */
+/** Repeats a call that a rate limit refused, and one that may be repeated and met a connection that had been closed. */
+async function fetchPatiently(
+  environment: NetworkPlatform,
+  address: string,
+  init: RequestInit,
+  { method, signal, onRateLimited }: HttpCall,
+  skipBody: boolean,
+): Promise<FetchedText> {
+  const { clock } = environment
+  const send = () => fetchText(environment, address, init, signal, skipBody)
+  let answer = await send().catch(error => {
+    if (method !== 'POST' && error.reason === 'network' && CLOSED_WHILE_IDLE.has(error.cause?.cause?.code))
+      return send()
+    throw error
+  })
+  for (let repeats = 0; repeats < MAX_REPEATS && isRateLimited(answer); repeats++) {
+    const waitMs = readRetryAfter(answer.retryAfter, clock.now()) ?? FIRST_WAIT_MS * 2 ** repeats
+    if (waitMs > LONGEST_WAIT_MS) break
+    onRateLimited?.(waitMs)
+    await sleep(clock, waitMs, signal)
+    signal?.throwIfAborted()
+    answer = await send()
+  }
+  return answer
+}
+
+function isRateLimited({ ok, status, text }: FetchedText): boolean {
+  return !ok && (status === 429 || text.includes('"429-001"'))
+}
+
+/** A wait in milliseconds, given in seconds or as a date; undefined for anything else. */
+function readRetryAfter(value: string | null | undefined, now: number): number | undefined {
+  if (!value) return undefined
+  const waitMs = /^\d+$/.test(value.trim()) ? Number(value) * 1_000 : Date.parse(value) - now
+  return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs)
+}
+
+/** A service that repeats a token in its error must not bring it into a log. */
 function withoutToken(text: string, { token }: HttpCall): string {
-  return token ? text.replaceAll(token, '…') : text
+  return withoutTokens(token ? text.replaceAll(token, '…') : text)
 }
 
 /** The error of a call that got no complete answer. */
@@ -111,7 +163,10 @@ export function failed(call: NamedCall, cause: unknown): ApiError {
 }
 
 function apiError(call: NamedCall, problem: string, options: Omit<ApiErrorOptions, 'method' | 'path'>): ApiError {
-  return new ApiError(`${call.name} failed: ${problem}.`, {
+  const about = call.about ? ` for ${call.about}` : ''
+  const isUnexpected = options.reason === 'body' || options.reason === 'status'
+  const hint = call.hint && isUnexpected ? ` ${call.hint}` : ''
+  return new ApiError(`${call.name} failed${about}: ${problem}.${hint}`, {
     ...options,
     method: call.method,
     path: call.publicPath ?? call.path,

@@ -51,7 +51,7 @@ export async function getPortals(
     kept: readPortals,
     perUser: true,
     parameters: {
-      language: caller.language,
+      language: caller.languageOnWire,
       departmentId: departmentId || undefined,
       shortUrlTemplate: shortUrlTemplate || undefined,
       userId: options.userId?.trim() || 'default',
@@ -101,7 +101,11 @@ export async function getPortalDetails(
     headers: caller.languageHeaders,
     parse: parsePortalDetailsList,
   } as const
-  const parameters = { portalId, language: caller.language, shortUrlTemplate: caller.shortUrlTemplate || undefined }
+  const parameters = {
+    portalId,
+    language: caller.languageOnWire,
+    shortUrlTemplate: caller.shortUrlTemplate || undefined,
+  }
   const kept = call.parse
   const answer = await caller.load({ ...call, kept, parameters, perUser: true }, options, send => send(call))
   return answer.portal?.[0] ?? null
@@ -123,7 +127,7 @@ export async function getAgentsByPortal(
     parse: (answer: unknown) => (Array.isArray(answer) ? parseAgentList(answer) : []),
     noContent: [],
   } as const
-  const parameters = { departmentId, portalId, agentType, language: caller.language }
+  const parameters = { departmentId, portalId, agentType, language: caller.languageHeaders['Accept-Language'] }
   return caller.load<AgentListItem[]>({ ...call, kept: parseAgentList, parameters, perUser: true }, options, send =>
     send<AgentListItem[]>({ ...call, noContent: [] }),
   )
@@ -141,7 +145,11 @@ export async function getUserProfiles(caller: ApiCaller, options: GetUserProfile
     parse: parseUserProfileList,
     noContent: {},
   } as const
-  const parameters = { portalId, language: caller.language, shortUrlTemplate: caller.shortUrlTemplate || undefined }
+  const parameters = {
+    portalId,
+    language: caller.languageOnWire,
+    shortUrlTemplate: caller.shortUrlTemplate || undefined,
+  }
   return caller.load({ ...call, kept: readProfiles, parameters, perUser: true }, options, async send => {
     const { profile }: UserProfileList = await send(call)
     return profile ?? []

@@ -71,7 +71,7 @@ export function getMaskingPatterns(caller: ApiCaller, options: GetMaskingPattern
     headers: caller.languageHeaders,
     parse: parseMaskingPatterns,
   } as const
-  const parameters = { departmentId, channel, language: caller.language }
+  const parameters = { departmentId, channel, language: caller.languageOnWire }
   const kept = call.parse
   return caller.load({ ...call, kept, parameters, perUser: true }, options, send => send(call))
 }

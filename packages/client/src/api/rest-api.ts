@@ -35,6 +35,7 @@ import type {
   GetUserProfilesOptions,
   SelectUserProfileOptions,
 } from './api-options.ts'
+import { requireEncryption } from './downgrade.ts'
 import { request } from './http-client.ts'
 import { RESPONSE_TTL_MS } from './response-cache.ts'
 import { openSession } from './session-request.ts'
@@ -76,7 +77,12 @@ export class RestApi {
       method: 'GET',
       base: endpoint,
       path: paths.deploymentInfo(),
-      parse: parseDeploymentInfo,
+      hint: 'Check that `endpoint` is the address of the deployment.',
+      parse: (value: unknown) => {
+        const info = parseDeploymentInfo(value)
+        requireEncryption(endpoint, 'apiDomain', info.apiDomain)
+        return info
+      },
     } as const
     const { signal } = options
     if (cache?.enabled === false) return request(environment, { ...call, signal })
@@ -120,7 +126,12 @@ export class RestApi {
       name: 'getAgentDetails',
       method: 'GET',
       path: paths.agentDetails(agentId),
-      parse: parseAgentDetails,
+      about: `agent "${agentId}"`,
+      parse: (value: unknown) => {
+        const details = parseAgentDetails(value)
+        requireEncryption(this.#caller.config.apiDomain, 'webSocketDomain', details.webSocketDomain)
+        return details
+      },
     } as const
     const details = await this.#caller.load({ ...call, kept: call.parse, parameters: { agentId } }, options, send =>
       send(call),

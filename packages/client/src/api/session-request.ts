@@ -85,6 +85,13 @@ function isUnauthorized(error: unknown): error is ApiError {
 
 function unauthorized(refused: ApiError, cause: unknown = refused): ApiError {
   const { method, path, status, body } = refused
-  const message = `${refused.message} Sign in again, or pass an access token that lives at least five minutes longer.`
-  return new ApiError(message, { code: 'SESSION_UNAUTHORIZED', reason: 'status', method, path, status, body, cause })
+  return new ApiError(refused.message, {
+    code: 'SESSION_UNAUTHORIZED',
+    reason: 'status',
+    method,
+    path,
+    status,
+    body,
+    cause,
+  })
 }

@@ -1,5 +1,5 @@
 import { TimeLimitError, withTimeLimit } from '../util/abort.ts'
-import type { Environment } from './environment.ts'
+import type { NetworkPlatform } from './network-failure.ts'
 
 /** How long a request may take from its start to the last byte of its answer. */
 const REQUEST_LIMIT_MS = 30_000
@@ -12,6 +12,8 @@ export interface FetchedText {
   ok: boolean
   status: number
   text: string
+  /** The header `Retry-After`, if the answer has one. */
+  retryAfter?: string | null
 }
 
 /** Why there was no complete answer. `body`: it began and broke off. */
@@ -24,8 +26,8 @@ export class FetchFailure extends Error {
   /** Status of an answer that began. */
   readonly status: number | undefined
 
-  constructor(reason: FetchFailureReason, status: number | undefined, cause: unknown) {
-    super(cause instanceof BodyTooLarge ? cause.message : WORDS[reason], { cause })
+  constructor(reason: FetchFailureReason, status: number | undefined, cause: unknown, message = WORDS[reason]) {
+    super(cause instanceof BodyTooLarge ? cause.message : message, { cause })
     this.reason = reason
     this.status = status
   }
@@ -45,7 +47,7 @@ const WORDS: Record<FetchFailureReason, string> = {
  * @throws {FetchFailure} when there is no complete answer; a complete one is returned, whatever its status
  */
 export async function fetchText(
-  environment: Pick<Environment, 'fetch' | 'clock'>,
+  environment: NetworkPlatform,
   address: string,
   init: RequestInit,
   signal?: AbortSignal,
@@ -60,10 +62,30 @@ export async function fetchText(
         response.body?.cancel().catch(() => {})
         return { ok: true, status, text: '' }
       }
-      return { ok: response.ok, status, text: await readText(response) }
+      const retryAfter = response.headers.get('retry-after')
+      return { ok: response.ok, status, retryAfter, text: await readText(response) }
     })
   } catch (cause) {
-    throw new FetchFailure(reasonOf(cause, status, signal), status, cause)
+    const reason = reasonOf(cause, status, signal)
+    throw new FetchFailure(
+      reason,
+      status,
+      cause,
+      reason === 'network' ? await unreachable(environment, address, cause) : undefined,
+    )
+  }
+}
+
+/** Names the address and, where the platform reveals it, the cause. */
+async function unreachable(environment: NetworkPlatform, address: string, cause: unknown): Promise<string> {
+  const message = `${URL.canParse(address) ? new URL(address).origin : 'the service'} could not be reached`
+  try {
+    // Only a failure needs the explanations.
+    const { explainNetworkFailure } = await import('./network-failure.ts')
+    const why = await explainNetworkFailure(environment, address, cause)
+    return why ? `${message}: ${why}` : message
+  } catch {
+    return message
   }
 }
 

@@ -1,0 +1,72 @@
+import { sleep } from './clock.ts'
+import type { Environment } from './environment.ts'
+
+/** How long the test request of a page may take, in milliseconds. */
+const TEST_LIMIT_MS = 3_000
+
+/** What explaining needs of the platform. */
+export type NetworkPlatform = Pick<Environment, 'fetch' | 'clock'> & Partial<Pick<Environment, 'page'>>
+
+/**
+ * Says why a request got no answer, as far as the platform reveals it, as the rest of a sentence about the service.
+ *
+ * Node names the cause in an error code. A page does not, so it makes one more request without credentials, whose answer
+ * it cannot read, and listens for violations of its content security policy.
+ */
+export async function explainNetworkFailure(
+  platform: NetworkPlatform,
+  address: string,
+  cause: unknown,
+): Promise<string> {
+  const { protocol, host, hostname, origin } = new URL(address)
+  const window = platform.page?.window
+  if (window) return explainInPage(platform, window, origin, protocol, hostname)
+  const code = codeOf(cause)
+  if (code === 'ECONNREFUSED') return `nothing listens on ${host}`
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `the host name ${hostname} is unknown`
+  if (protocol === 'https:' && /WRONG_VERSION|PACKET_LENGTH|EPROTO/.test(code)) return `${host} speaks http, not https`
+  if (/CERT|SELF_SIGNED|UNABLE_TO_/.test(code)) return `its TLS certificate is not trusted (${code})`
+  if (protocol === 'http:' && /UND_ERR_SOCKET|ECONNRESET|HPE_/.test(code))
+    return `${host} closed the connection; it may expect https`
+  return code && `the connection failed (${code})`
+}
+
+async function explainInPage(
+  { fetch, clock }: NetworkPlatform,
+  window: Window,
+  origin: string,
+  protocol: string,
+  hostname: string,
+): Promise<string> {
+  const { document, location, navigator } = window
+  if (navigator?.onLine === false) return 'the browser is offline'
+  if (location?.protocol === 'https:' && protocol === 'http:' && !/^(localhost|127\..*|\[::1\])$/.test(hostname))
+    return 'a page with https cannot call an address with http'
+  let isForbidden = false
+  const onViolation = ({ blockedURI }: { blockedURI: string }) => {
+    if (blockedURI.startsWith(origin)) isForbidden = true
+  }
+  document?.addEventListener('securitypolicyviolation', onViolation)
+  const limit = new AbortController()
+  const ended = new AbortController()
+  void sleep(clock, TEST_LIMIT_MS, ended.signal).then(() => limit.abort())
+  const init = { mode: 'no-cors', credentials: 'omit', signal: limit.signal } as const
+  const isReached = await fetch(`${origin}/`, init).then(
+    () => true,
+    () => false,
+  )
+  ended.abort()
+  document?.removeEventListener('securitypolicyviolation', onViolation)
+  if (isForbidden) return `the content security policy of the page forbids it: add ${origin} to \`connect-src\``
+  return isReached
+    ? `it does not allow this page to call it (CORS): the service must allow the origin ${location?.origin}`
+    : 'nothing answers there, the host name is unknown, or the scheme (http or https) is the wrong one'
+}
+
+/** The error code that Node's `fetch` hides in the causes. */
+function codeOf(error: unknown): string {
+  if (typeof error !== 'object' || error === null) return ''
+  const { code, cause, errors } = error as { code?: unknown; cause?: unknown; errors?: unknown }
+  if (typeof code === 'string') return code
+  return codeOf(cause) || codeOf(Array.isArray(errors) ? errors[0] : undefined)
+}
