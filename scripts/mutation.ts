@@ -1,5 +1,6 @@
 // Changes the code a little, one place at a time, and says which changes no test notices.
-// `npm run mutation` tries every area, `npm run mutation -- scopes codec` those two; `--fresh` forgets earlier results.
+// `npm run mutation -- scopes codec` tries two areas, `npm run mutation -- --all` every one and writes the scores into the
+// table of docs/mutation.md; `--fresh` forgets earlier results.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AREAS, type MutationArea } from './mutation/areas.ts'
@@ -35,10 +36,15 @@ interface Score {
 
 const args = process.argv.slice(2)
 const fresh = args.includes('--fresh')
-const named = args.filter(arg => arg !== '--fresh')
+const all = args.includes('--all')
+const named = args.filter(arg => arg !== '--fresh' && arg !== '--all')
 const unknown = named.find(name => !AREAS[name])
 if (unknown !== undefined)
   throw new Error(`There is no area "${unknown}". The areas: ${Object.keys(AREAS).join(', ')}.`)
+
+const missing = Object.values(AREAS).flatMap(({ files }) => files.filter(file => !existsSync(join(ROOT, file))))
+if (missing.length > 0) throw new Error(`scripts/mutation/areas.ts names missing files: ${missing.join(', ')}.`)
+if (all === named.length > 0) throw new Error('Name areas, or use --all.')
 
 const scores: (Score | undefined)[] = []
 for (const [name, area] of Object.entries(AREAS)) {
@@ -56,6 +62,29 @@ for (const { area, mutants, noticed, survivors } of scores.filter(score => score
   console.log(`${verdict}  ${area.padEnd(16)} ${figures}, ${survivors.length} left`)
 }
 if (scores.some(score => !score || percent(score.noticed, score.mutants) < LEAST_SCORE)) process.exitCode = 1
+
+if (all) writeScores(scores.filter(score => score !== undefined))
+
+/** Replaces the figures in the table of docs/mutation.md, and adds a row for a new area. Its other columns stay. */
+function writeScores(scores: readonly Score[]): void {
+  const path = join(ROOT, 'docs', 'mutation.md')
+  const lines = readFileSync(path, 'utf8').split('\n')
+  for (const { area, mutants, noticed } of scores) {
+    const figures = ` ${mutants} | ${noticed} | ${percent(noticed, mutants).toFixed(1)} % `
+    const at = lines.findIndex(line => line.startsWith(`| ${area} |`))
+    const cells = lines[at]?.split('|')
+    if (cells) lines[at] = [...cells.slice(0, 3), figures, ...cells.slice(6)].join('|')
+    else {
+      const files = AREAS[area]?.files.map(file => `\`${file.replace(/^packages\/client\/src\//, '')}\``).join(', ')
+      lines.splice(
+        lines.findLastIndex(line => /^\| [a-z-]+ \| `/.test(line)) + 1,
+        0,
+        `| ${area} | ${files} |${figures}| |`,
+      )
+    }
+  }
+  writeFileSync(path, lines.join('\n'))
+}
 
 function percent(part: number, whole: number): number {
   return whole === 0 ? 0 : (100 * part) / whole

@@ -17,18 +17,29 @@ function beside(...names: readonly string[]): MutationArea {
   }
 }
 
+/** Files of a folder of the client, tried with every unit test of that folder. */
+function whole(folder: string, ...names: readonly string[]): MutationArea {
+  return {
+    files: names.map(name => `${client}/${folder}/${name}.ts`),
+    tests: [`${client}/${folder}/*.test.ts`],
+  }
+}
+
 /** The areas by name. Pure files and small owners of state, where a test beside the file can know every answer. */
 export const AREAS: Readonly<Record<string, MutationArea>> = {
   scopes: beside(`${client}/auth/scopes`),
-  'client-id': beside(`${client}/auth/pkce/pkce-config`),
-  'logout-plan': beside(`${client}/auth/pkce/logout-plan`),
+  'client-id': beside(`${client}/auth/sign-in/pkce-config`),
+  'logout-plan': beside(`${client}/auth/sign-in/logout-plan`),
   'reconnect-policy': beside(`${client}/chat/reconnect-policy`),
-  'auto-select': beside(`${client}/portal/auto-select`, `${client}/portal/portal-context`),
+  'auto-select': beside(
+    `${client}/contact-center/portal/auto-select`,
+    `${client}/contact-center/portal/portal-context`,
+  ),
   language: beside(`${client}/api/language`),
   codec: beside(`${protocol}/chat/codec`),
   context: beside(`${client}/conversation/context-store`),
   stores: beside(
-    ...['guarded-cache-adapter', 'store-key', 'unstorage-cache-adapter'].map(name => `${client}/platform/${name}`),
+    ...['guarded-cache-adapter', 'store-key', 'unstorage-cache-adapter'].map(name => `${client}/storage/${name}`),
   ),
   queue: beside(`${client}/outbox/message-queue`),
   outbox: {
@@ -39,15 +50,15 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   'chat-address': beside(`${client}/chat/chat-address`),
   'access-token': beside(`${client}/auth/access-token`),
   'init-params': beside(`${client}/init-params`),
-  'connector-url': beside(`${client}/connector/connector-url`),
-  'portal-flow': beside(`${client}/portal/portal-flow`),
+  'connector-url': beside(`${client}/contact-center/connector/connector-url`),
+  'portal-flow': beside(`${client}/contact-center/portal/portal-flow`),
   'portal-list': {
-    files: [`${client}/portal/portal-list.ts`, `${client}/portal/agent-list.ts`],
-    tests: [`${client}/portal/portal-pipeline.*test.ts`],
+    files: [`${client}/contact-center/portal/portal-list.ts`, `${client}/contact-center/portal/agent-list.ts`],
+    tests: [`${client}/contact-center/portal/portal-pipeline.*test.ts`],
   },
   config: beside(`${client}/config`),
   message: beside(`${client}/outbox/message`, `${client}/conversation/message-helpers`),
-  'identity-errors': beside(`${client}/auth/pkce/identity-errors`),
+  'identity-errors': beside(`${client}/auth/sign-in/identity-errors`),
   'frame-address': beside(`${protocol}/chat/address`, `${protocol}/chat/close-code`),
   masking: beside(`${client}/masking/data-masker`),
   'masking-patterns': {
@@ -55,4 +66,10 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
     tests: [`${client}/masking/pattern/*.test.ts`],
   },
   'masking-support': beside(`${client}/masking/masking-support`),
+  // What users must be able to trust: tokens, sign-in, sign-out, sessions, and the life of an agent.
+  authentication: whole('auth', 'authentication-service', 'token-cache', 'pre-auth-strategy', 'anonymous-strategy'),
+  'sign-in': whole('auth/sign-in', 'pkce-strategy', 'pkce-login', 'popup-navigator', 'login-page'),
+  session: whole('chat', 'chat-session', 'token-dialogue'),
+  chat: whole('chat', 'chat', 'connection'),
+  lifecycle: whole('agent', 'lifecycle', 'load-agent', 'user-loader'),
 }
