@@ -21,6 +21,7 @@ export {
   type UserDetails,
   type UserProfile,
 } from '@aiagent/protocol'
+export { type PreloadOptions, preload } from './agent/preload.ts'
 export { AiAgent, type AiAgentInitializeOptions, type OperationOptions } from './ai-agent.ts'
 export { ApiHelper } from './api/api-helper.ts'
 export type {

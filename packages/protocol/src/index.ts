@@ -46,7 +46,7 @@ export {
   parseAgentDetails,
   parseAgentList,
 } from './rest/agent.ts'
-export { type DeploymentInfo, parseDeploymentInfo } from './rest/deployment.ts'
+export { DEPLOYMENT_INFO_PATH, type DeploymentInfo, parseDeploymentInfo } from './rest/deployment.ts'
 export { type ErrorBody, parseErrorBody } from './rest/error-body.ts'
 export { type Id, sameId } from './rest/id.ts'
 export {

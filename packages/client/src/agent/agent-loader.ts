@@ -1,5 +1,6 @@
 import type { AgentDetails } from '@aiagent/protocol'
 import type { Deployment } from '../api/agent-facts.ts'
+import { loadDeploymentInfo } from '../api/deployment-info.ts'
 import type { LanguageChoice } from '../api/language-choice.ts'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { abortedError } from '../errors.ts'
@@ -28,8 +29,13 @@ export class AgentLoader {
   async loadDeployment(signal?: AbortSignal): Promise<Deployment> {
     const { facts } = this.#parts.scope
     facts.deployment ??= await this.#deployment.join(async inner => {
-      const { fetchDeployment } = await loadSteps()
-      return fetchDeployment(this.#parts, inner)
+      const { config, environment } = this.#parts.scope
+      // Together: the chunk loads while the first call is in flight.
+      const [info, { openDeployment }] = await Promise.all([
+        loadDeploymentInfo(config.endpoint, config.cache, { environment, signal: inner }),
+        loadSteps(),
+      ])
+      return openDeployment(info, this.#parts)
     }, signal)
     return facts.deployment
   }

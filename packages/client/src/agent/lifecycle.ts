@@ -157,16 +157,18 @@ export class AgentLifecycle {
   }
 
   async #prepare(given: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<InitializationResult> {
-    const { scope, context, contextRestored, session } = this.#parts
-    const { config } = scope
+    const { scope, context, contextRestored, session, loader } = this.#parts
+    const { config, params } = scope
     await contextRestored
     signal.throwIfAborted()
     context.merge(config.context)
     context.merge(given)
     this.#initialContext = { ...config.context, ...given }
-    const { prepareAgent } = await loadSteps()
+    // The first call needs no chunk. With a connector its script comes first, which is loaded in parallel with the calls.
+    const first = params.platform === undefined ? loader.loadDeployment(signal) : undefined
+    const [{ prepareAgent }] = await Promise.all([loadSteps(), first])
     const { loaded, user } = await prepareAgent(this.#parts, () => this.#openContactCenter(), signal)
-    if (needsPortal(loaded.agent, scope.params)) return this.#selectPortals(loaded, user, signal)
+    if (needsPortal(loaded.agent, params)) return this.#selectPortals(loaded, user, signal)
     await Promise.all([session.require(signal), user])
     signal.throwIfAborted()
     this.#becomeReady(false)

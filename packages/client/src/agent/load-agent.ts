@@ -59,12 +59,11 @@ export async function prepareAgent(
   return { loaded, user }
 }
 
-/** Fetches where the deployment's services are. Needs no token. */
-export async function fetchDeployment(parts: AgentLoaderParts, signal: AbortSignal): Promise<Deployment> {
+/** Creates the helper for the calls of a deployment. */
+export function openDeployment(deployment: DeploymentInfo, parts: AgentLoaderParts): Deployment {
   const { authentication, language, scope } = parts
   const { environment, logger, params } = scope
-  const { endpoint, cache } = scope.config
-  const deployment: DeploymentInfo = await RestApi.getDeploymentInfo(endpoint, cache, { environment, signal })
+  const { cache } = scope.config
   const api = new RestApi(
     {
       apiDomain: deployment.apiDomain,

@@ -1,11 +1,18 @@
 import type { Reader } from '@aiagent/protocol'
-import { ApiError, AuthError } from '../errors.ts'
+import { AuthError } from '../errors.ts'
 import type { Environment } from '../platform/environment.ts'
 import { isSharedStore, resolveCacheAdapter } from '../storage/create-cache-adapter.ts'
 import { untilAborted } from '../util/abort.ts'
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
 import type { ApiCallOptions, ApiHelperConfig } from './api-options.ts'
-import { failed, type HttpCall, type NamedCall, type ReadingCall, request, requestSuccess } from './http-client.ts'
+import {
+  type HttpCall,
+  type NamedCall,
+  type ReadingCall,
+  request,
+  requestSuccess,
+  withCallName,
+} from './http-client.ts'
 import { DEFAULT_LANGUAGE, toAcceptLanguage, toLangParameter } from './language.ts'
 import { ResponseCache } from './response-cache.ts'
 
@@ -108,7 +115,7 @@ export class ApiCaller {
       parameters['user'] = user
     }
     const fetch = (flight: AbortSignal) => work(call => this.send(call, { authToken: token, signal: flight }))
-    return telling(answer, signal, this.#cache.load(answer.name, parameters, fetch, signal, answer.kept))
+    return withCallName(answer, signal, this.#cache.load(answer.name, parameters, fetch, signal, answer.kept))
   }
 
   /** Removes the cached answers of one call; without a name, all of them. */
@@ -142,7 +149,7 @@ export class ApiCaller {
     const given = authToken?.trim()
     if (given) return given
     const asked = Promise.resolve(this.config.getToken?.())
-    const token = (await telling(call, signal, untilAborted(asked, signal)))?.trim()
+    const token = (await withCallName(call, signal, untilAborted(asked, signal)))?.trim()
     if (token) return token
     throw new AuthError(
       `${call.name} needs an access token and there is none. Pass authToken, or getToken to the constructor.`,
@@ -160,14 +167,5 @@ export class ApiCaller {
     const rest = { base: call.base || this.config.apiDomain, signal: options.signal, onRateLimited }
     if (call.auth === 'none') return rest
     return { ...rest, token: await this.token(call, options), bareToken: call.auth === 'bare' }
-  }
-}
-
-/** Turns the reason of the caller's signal into an error that names the call. */
-export async function telling<T>(call: NamedCall, signal: AbortSignal | undefined, answer: Promise<T>): Promise<T> {
-  try {
-    return await answer
-  } catch (error) {
-    throw signal?.aborted && !(error instanceof ApiError) ? failed(call, error) : error
   }
 }

@@ -192,3 +192,16 @@ function quote(body: unknown): string {
   const text = typeof said === 'string' ? said.replace(/\s+/g, ' ').trim() : ''
   return text && ` (${text.slice(0, QUOTED_BODY_CHARS)})`
 }
+
+/** Turns the reason of the caller's signal into an error that names the call. */
+export async function withCallName<T>(
+  call: NamedCall,
+  signal: AbortSignal | undefined,
+  answer: Promise<T>,
+): Promise<T> {
+  try {
+    return await answer
+  } catch (error) {
+    throw signal?.aborted && !(error instanceof ApiError) ? failed(call, error) : error
+  }
+}

@@ -6,18 +6,14 @@ import {
   type Portal,
   type PortalDetails,
   parseAgentDetails,
-  parseDeploymentInfo,
   paths,
-  restBase,
   type UserDetails,
   type UserProfile,
 } from '@aiagent/protocol'
-import { defaultEnvironment, resolveEnvironment } from '../platform/default-environment.ts'
+import { resolveEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { CacheAdapter, CacheConfig } from '../storage/cache-adapter.ts'
-import { resolveCacheAdapter } from '../storage/create-cache-adapter.ts'
-import { ExpiringStore } from '../storage/expiring-store.ts'
-import { ApiCaller, telling } from './api-caller.ts'
+import { ApiCaller } from './api-caller.ts'
 import type {
   ApiHelperConfig,
   GetAgentDetailsOptions,
@@ -35,12 +31,8 @@ import type {
   GetUserProfilesOptions,
   SelectUserProfileOptions,
 } from './api-options.ts'
-import { requireEncryption } from './downgrade.ts'
-import { request } from './http-client.ts'
-import { RESPONSE_TTL_MS } from './response-cache.ts'
+import { clearDeploymentInfo, loadDeploymentInfo, setDeploymentInfoAdapter } from './deployment-info.ts'
 import { openSession } from './session-request.ts'
-
-const DEPLOYMENT_PREFIX = 'aiagent_static_deployment-info-'
 
 /**
  * The REST calls of the service, each with a time limit of 30 seconds; the base of {@link ApiHelper}.
@@ -49,10 +41,6 @@ const DEPLOYMENT_PREFIX = 'aiagent_static_deployment-info-'
  * request where it needs a token and there is none.
  */
 export class RestApi {
-  static #deploymentAdapter: CacheAdapter | undefined
-  /** Stores that hold deployment info, so that one call can empty them. */
-  static readonly #deploymentStores = new Set<CacheAdapter>()
-
   readonly #caller: ApiCaller
 
   /** @param environment replaces parts of the platform, as the second argument of `AiAgent` does */
@@ -71,42 +59,17 @@ export class RestApi {
     cache?: CacheConfig,
     options: GetDeploymentInfoOptions = {},
   ): Promise<DeploymentInfo> {
-    const environment = resolveEnvironment(options.environment)
-    const call = {
-      name: 'getDeploymentInfo',
-      method: 'GET',
-      base: endpoint,
-      path: paths.deploymentInfo(),
-      hint: 'Check that `endpoint` is the address of the deployment.',
-      parse: (value: unknown) => {
-        const info = parseDeploymentInfo(value)
-        requireEncryption(endpoint, 'apiDomain', info.apiDomain)
-        return info
-      },
-    } as const
-    const { signal } = options
-    if (cache?.enabled === false) return request(environment, { ...call, signal })
-    const adapter = resolveCacheAdapter({ adapter: RestApi.#deploymentAdapter }, environment)
-    RestApi.#deploymentStores.add(adapter)
-    const store = new ExpiringStore(adapter, environment.clock, RESPONSE_TTL_MS)
-    const key = DEPLOYMENT_PREFIX + restBase(endpoint)
-    return telling(
-      call,
-      signal,
-      store.load(key, flight => request(environment, { ...call, signal: flight }), signal, call.parse),
-    )
+    return loadDeploymentInfo(endpoint, cache, options)
   }
 
   /** Replaces the store of the deployment info for all agents of the page or process; undefined takes that back. */
   static setStaticCacheAdapter(adapter: CacheAdapter | undefined): void {
-    RestApi.#deploymentAdapter = adapter
+    setDeploymentInfoAdapter(adapter)
   }
 
   /** Forgets what is known of every deployment. */
-  static async clearDeploymentInfoCache(): Promise<void> {
-    const own = resolveCacheAdapter({ adapter: RestApi.#deploymentAdapter }, defaultEnvironment())
-    for (const adapter of RestApi.#deploymentStores.add(own)) await adapter.clear(DEPLOYMENT_PREFIX)
-    RestApi.#deploymentStores.clear()
+  static clearDeploymentInfoCache(): Promise<void> {
+    return clearDeploymentInfo()
   }
 
   /** Sets the language of the calls that carry one; null, undefined and blank set `en-us`. */

@@ -1,9 +1,9 @@
 import { parseSessionResponse, paths } from '@aiagent/protocol'
 import { ApiError, SDKError } from '../errors.ts'
 import { untilAborted } from '../util/abort.ts'
-import { type ApiCall, type ApiCaller, telling } from './api-caller.ts'
+import { type ApiCall, type ApiCaller } from './api-caller.ts'
 import type { ApiCallOptions, GetAiAgentSessionOptions } from './api-options.ts'
-import type { NamedCall } from './http-client.ts'
+import { type NamedCall, withCallName } from './http-client.ts'
 
 /** Statuses of a service, or of a gateway before it, that does not take the POST. */
 const FALLBACK_STATUSES: ReadonlySet<number | undefined> = new Set([403, 404, 405])
@@ -76,7 +76,7 @@ async function renew(
   const renewing = caller.config.refreshToken?.().catch(cause => {
     throw unauthorized(refused, cause)
   })
-  return renewing && telling(call, signal, untilAborted(renewing, signal))
+  return renewing && withCallName(call, signal, untilAborted(renewing, signal))
 }
 
 function isUnauthorized(error: unknown): error is ApiError {

@@ -1,3 +1,4 @@
+import { DEPLOYMENT_INFO_PATH } from './deployment.ts'
 import type { Id } from './id.ts'
 
 const AI_SERVICES = '/core/aiservices/v4/aiagent'
@@ -16,7 +17,7 @@ const part = (value: Id): string => {
 
 /** Every REST path of the service. Called with `:name` for each parameter they are the server's route patterns. */
 export const paths = {
-  deploymentInfo: () => '/system/deploymentInfo',
+  deploymentInfo: () => DEPLOYMENT_INFO_PATH,
   agentDetails: (agentId: Id) => `${AI_SERVICES}/details/agent/${part(agentId)}`,
   session: (agentId: Id) => `${AI_SERVICES}/chat/agent/${part(agentId)}/session`,
   portals: () => `${PORTAL_MANAGER}/portals`,

@@ -1,0 +1,11 @@
+import { assertType, describe, expectTypeOf, it } from 'vitest'
+import { type PreloadOptions, preload } from '../index.ts'
+
+describe('preload', () => {
+  it('accepts its options, or none', () => {
+    assertType<PreloadOptions>({ resume: true })
+    // @ts-expect-error there is no such part
+    assertType<PreloadOptions>({ login: true })
+    expectTypeOf(preload).returns.toEqualTypeOf<Promise<void>>()
+  })
+})
