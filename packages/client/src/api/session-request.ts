@@ -1,7 +1,7 @@
 import { parseSessionResponse, paths } from '@aiagent/protocol'
 import { ApiError, SDKError } from '../errors.ts'
 import { untilAborted } from '../util/abort.ts'
-import { type ApiCall, type ApiCaller } from './api-caller.ts'
+import type { ApiCall, ApiCaller } from './api-caller.ts'
 import type { ApiCallOptions, GetAiAgentSessionOptions } from './api-options.ts'
 import { type NamedCall, withCallName } from './http-client.ts'
 
