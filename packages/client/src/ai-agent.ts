@@ -1,6 +1,5 @@
 import type { AgentDetails, AgentListItem, DeploymentInfo, Portal, UserDetails, UserProfile } from '@aiagent/protocol'
 import { type AgentParts, buildAgent } from './agent/build-agent.ts'
-import { preloadResume } from './agent/preload.ts'
 import type { ConnectionState } from './chat/connection-state.ts'
 import { type AiAgentConfig, requireSessionId } from './config.ts'
 import type { CallerInfo, CallTranscriptEntry } from './contact-center/connector/call-details.ts'
@@ -108,8 +107,6 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * @throws {InitializationPipelineError} when the portal selection fails before the first choice
    */
   initialize(options: AiAgentInitializeOptions = {}): Promise<InitializationResult> {
-    // Used after several REST calls, which it must not delay.
-    if (this.#parts.resume) preloadResume()
     return this.#parts.lifecycle.initialize(options.context ?? {}, options.signal)
   }
 

@@ -58,7 +58,7 @@ export class AgentLoader {
   }
 }
 
-/** The REST calls and everything that only they use: a chunk of its own, since a page is shown before it is used. */
+/** The REST calls and everything that only they use: a separate chunk, since a page is shown before it is used. */
 export function loadSteps(): Promise<typeof import('./load-agent.ts')> {
   return import('./load-agent.ts')
 }

@@ -23,6 +23,7 @@ import { JoinedTask } from '../util/joined-task.ts'
 import type { LazyPart } from '../util/lazy-part.ts'
 import { type AgentLoader, loadSteps } from './agent-loader.ts'
 import type { AgentScope } from './agent-scope.ts'
+import { preloadResume } from './preload.ts'
 import type { UserLoader } from './user-loader.ts'
 
 /*
@@ -157,8 +158,10 @@ export class AgentLifecycle {
   }
 
   async #prepare(given: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<InitializationResult> {
-    const { scope, context, contextRestored, session, loader } = this.#parts
+    const { scope, context, contextRestored, session, loader, resume } = this.#parts
     const { config, params } = scope
+    // Used after several REST calls, which it must not delay.
+    if (resume) preloadResume()
     await contextRestored
     signal.throwIfAborted()
     context.merge(config.context)
