@@ -32,6 +32,7 @@ import type {
   SelectUserProfileOptions,
 } from './api-options.ts'
 import { clearDeploymentInfo, loadDeploymentInfo, setDeploymentInfoAdapter } from './deployment-info.ts'
+import { requireEncryption } from './downgrade.ts'
 import { openSession } from './session-request.ts'
 
 /**
