@@ -2,14 +2,14 @@ const FENCED = /^(`{3,})[^\n]*\n[\s\S]*?^\1$/gm
 const LINK = /\]\(([^)\s]+)\)/g
 const HEADING = /^#{1,6} (.+)$/gm
 
-/** Addresses of a Markdown text that lead within the repository, without those in blocks of code. */
+/** Links of a Markdown text to files in the repository, except those in code blocks. */
 export function localLinks(markdown: string): string[] {
   return [...markdown.replace(FENCED, '').matchAll(LINK)]
     .map(([, target = '']) => target)
     .filter(target => !/^[a-z]+:/i.test(target))
 }
 
-/** The names under which the headings of a Markdown text can be linked. */
+/** Anchors of the headings of a Markdown text. */
 export function anchorsOf(markdown: string): Set<string> {
   const anchors = new Set<string>()
   for (const [, heading = ''] of markdown.replace(FENCED, '').matchAll(HEADING)) {

@@ -30,11 +30,7 @@ describe('syncMarkdown', () => {
 
   it.each([
     ['a file that is not there', block('<!-- snippet: gone.ts -->', 'old'), 'line 1: gone.ts: no such file'],
-    [
-      'a region that is not there',
-      block('<!-- snippet: hello.ts x -->', ''),
-      'line 1: hello.ts: there is no region "x"',
-    ],
+    ['a region that is not there', block('<!-- snippet: hello.ts x -->', ''), 'line 1: hello.ts: unknown region "x"'],
     ['a marker without a block', '<!-- snippet: hello.ts -->\ntext', 'line 1: no block follows the marker'],
     ['a marker at the end', '\n<!-- snippet: hello.ts -->\n', 'line 2: no block follows the marker'],
     ['a block without an end', 'a\n```ts\nx', 'line 2: the block does not end'],
@@ -49,27 +45,27 @@ describe('syncMarkdown', () => {
     expect((await syncMarkdown(block('text', 'ls', 'sh'), source, { strict: true })).problems).toEqual([])
   })
 
-  it('takes a marker inside a block for text', async () => {
+  it('treats a marker inside a block as text', async () => {
     const markdown = block('text', '<!-- snippet: gone.ts -->', 'md')
     expect(await syncMarkdown(markdown, source, { strict: true })).toEqual({ text: markdown, problems: [] })
   })
 })
 
 describe('regionOf', () => {
-  it('takes the first end after the start', () => {
+  it('ends at the first end mark after the start', () => {
     expect(regionOf('// #region a\n1\n// #endregion\n// #region b\n2\n// #endregion', 'b')).toBe('2')
   })
 })
 
 describe('links', () => {
-  it('are those within the repository, outside of blocks', () => {
+  it('are found within the repository, outside of code blocks', () => {
     expect(localLinks('[a](./a.md#x) [b](https://b.example) `c`\n```md\n[d](./d.md)\n```\n[e](#e)')).toEqual([
       './a.md#x',
       '#e',
     ])
   })
 
-  it('may name headings as hosts of Markdown name them', () => {
+  it('may name headings like Markdown renderers do', () => {
     expect([...anchorsOf('# A message, going out\n## `send()`\n## `send()`\n```sh\n# no heading\n```')]).toEqual([
       'a-message-going-out',
       'send',

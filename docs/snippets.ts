@@ -1,5 +1,5 @@
 /*
- * Code in Markdown that is a copy of something that runs. A comment before a fenced block says of what:
+ * Code blocks in Markdown that are copies of running code or its output. A comment before the block names the source:
  *
  *   <!-- snippet: examples/hello.ts main -->     the lines between `// #region main` and `// #endregion`, or the whole file
  *   <!-- output: npm start --silent -- --help --> what the command prints
@@ -9,22 +9,22 @@ const MARKER = /^<!-- (snippet|output): (.+?) -->$/
 const FENCE = /^(`{3,})(\S*)$/
 const REGION_MARK = /^\s*\/\/ #(?:end)?region\b/
 
-/** Where the text of a marker comes from. */
+/** Reads the sources of markers. */
 export interface SnippetSource {
-  /** The text of a file, its path given from the root of the repository. */
+  /** The text of a file; its path is relative to the root of the repository. */
   readFile(path: string): Promise<string>
-  /** What a command prints. */
+  /** The output of a command. */
   runCommand(command: string): Promise<string>
 }
 
 export interface SyncedMarkdown {
   readonly text: string
-  /** What is wrong, each with its line. */
+  /** Problems, each with its line. */
   readonly problems: readonly string[]
 }
 
 /**
- * Puts into every marked block what its marker names.
+ * Replaces the content of each marked block by its source.
  *
  * @param options.strict blocks of TypeScript without a marker are problems
  */
@@ -61,7 +61,7 @@ export async function syncMarkdown(
         problems.push(`line ${marker.line}: ${error instanceof Error ? error.message : String(error)}`)
       }
     } else if (options.strict && language === 'ts') {
-      problems.push(`line ${index + 1}: this block of TypeScript is no copy of a file that runs; give it a marker`)
+      problems.push(`line ${index + 1}: this TypeScript block is not a copy of a running file; give it a marker`)
     }
     synced.push(line, ...body, ticks)
     marker = undefined
@@ -78,7 +78,7 @@ export function regionOf(text: string, name: string | undefined): string {
   if (name !== undefined) {
     const start = lines.findIndex(line => line.trim() === `// #region ${name}`)
     const end = lines.findIndex((line, index) => index > start && line.trim() === '// #endregion')
-    if (start === -1 || end === -1) throw new Error(`there is no region "${name}"`)
+    if (start === -1 || end === -1) throw new Error(`unknown region "${name}"`)
     region = lines.slice(start + 1, end)
   }
   return region

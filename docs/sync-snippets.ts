@@ -1,5 +1,5 @@
-// Copies code and output into the Markdown that shows them, and looks whether links within the repository lead somewhere.
-// `npm run docs` writes; with `--check` nothing is changed, and whatever would change is a failure.
+// Copies code and output into the Markdown that shows them, and checks links within the repository. `npm run docs` writes;
+// with `--check` nothing is changed, and an outdated copy is a failure.
 import { spawn } from 'node:child_process'
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
@@ -10,7 +10,7 @@ import { type SnippetSource, syncMarkdown } from './snippets.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const checkOnly = process.argv.includes('--check')
 
-/** Texts whose TypeScript is held to what runs by a test of their own, or shows a fragment of a test. */
+/** Files whose TypeScript is checked by another test, or is a fragment of a test. */
 const LENIENT = ['CONTRIBUTING.md', 'packages/protocol/README.md', 'packages/protocol/PROTOCOL.md']
 
 const source: SnippetSource = {
@@ -34,9 +34,9 @@ for (const path of await markdownFiles()) {
   problemCount += found.length
 }
 if (problemCount > 0) process.exitCode = 1
-else console.log('The copies in the documents are up to date, and their links lead somewhere.')
+else console.log('The copies and the links in the documents are up to date.')
 
-/** Every Markdown text of ours, with the folders of articles and what was installed or built left out. */
+/** All Markdown files of the repository, except articles and installed or built ones. */
 async function markdownFiles(): Promise<string[]> {
   const folders = ['', 'docs', 'docs/guide', 'examples', 'conformance', 'bench']
   for (const name of await readdir(join(root, 'packages'))) folders.push(`packages/${name}`)
@@ -55,7 +55,7 @@ async function brokenLinks(path: string, markdown: string): Promise<string[]> {
     const [target = '', anchor] = decodeURI(link).split('#')
     const file = target === '' ? join(root, path) : join(root, dirname(path), target)
     const kind = await stat(file).catch(() => undefined)
-    if (!kind || relative(root, file).startsWith(`..${sep}`)) problems.push(`the link to ${link} leads nowhere`)
+    if (!kind || relative(root, file).startsWith(`..${sep}`)) problems.push(`the link to ${link} is broken`)
     else if (anchor && kind.isFile() && !anchorsOf(await readFile(file, 'utf8')).has(anchor))
       problems.push(`the link to ${link} names no heading`)
   }

@@ -20,8 +20,8 @@ function advice(error: unknown): string | undefined {
 // #endregion
 
 // #region unknown-agent
-const nobody = new AiAgent({ id: 'nobody', endpoint: service.url })
-const error = await nobody.initialize().catch(caught => caught)
+const misspelled = new AiAgent({ id: 'halp', endpoint: service.url })
+const error = await misspelled.initialize().catch(caught => caught)
 assert(error instanceof ApiError)
 assert.equal(error.status, 404)
 assert.equal(advice(error), 'There is no such agent.')
@@ -54,5 +54,5 @@ agent.on('error', ({ payload }) => console.log(payload.error.code, payload.error
 // #endregion
 
 await agent.destroy()
-await nobody.destroy()
+await misspelled.destroy()
 await service.close()

@@ -18,11 +18,11 @@ assert.deepEqual(service.emulator.world.sessions.get(sessionId)?.context, { page
 // #endregion
 
 // #region failure
-const error = await api.getAgentDetails({ agentId: 'nobody' }).catch(caught => caught)
+const error = await api.getAgentDetails({ agentId: 'halp' }).catch(caught => caught)
 assert(error instanceof ApiError)
 assert.equal(error.status, 404)
 assert.equal(error.reason, 'status')
-assert.equal(error.path, '/core/aiservices/v4/aiagent/details/agent/nobody')
+assert.equal(error.path, '/core/aiservices/v4/aiagent/details/agent/halp')
 // #endregion
 
 await authentication.cleanup()

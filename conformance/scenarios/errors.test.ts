@@ -98,7 +98,7 @@ verifies('ERR-03', 'each code of a failing conversation occurs, and each error i
   const arisen: unknown[] = [
     await errorOf(agent.connect()),
     await errorOf(agent.initialize({ signal: aborted.signal })),
-    await errorOf(service.newAgent({ id: 'nobody' }).initialize()),
+    await errorOf(service.newAgent({ id: 'unknown' }).initialize()),
     await errorOf(service.newAgent({ id: 'account' }).initialize()),
     await errorOf(agent.send({ persona: '' })),
     await errorOf(sessionOf(service, { lifeSeconds: 100 })),

@@ -123,9 +123,9 @@ for (const [title, answer] of [
 verifies('REST-09', 'an unreachable service is an error that names the call and the cause', async service => {
   const environment = service.environment()
   const fetch = environment.fetch ?? globalThis.fetch
-  const nobody = 'http://127.0.0.1:1'
+  const closedPort = 'http://127.0.0.1:1'
   const api = new ApiHelper(
-    { apiDomain: nobody, getToken: () => 'a.b.c' },
+    { apiDomain: closedPort, getToken: () => 'a.b.c' },
     { ...environment, fetch: (address, init) => fetch(address, init) },
   )
   for (const call of ['getAgentDetails', 'getAiAgentSession'] as const) {
