@@ -263,6 +263,15 @@ const TEXTS: Readonly<Record<string, string>> = {
   'SEC-29': 'masking rules beyond the limit of 200 are refused and reported',
   'SEC-30':
     'an agent that masks content and has no usable rules reports `maskingUnavailable` with the reason, whether or not masking is required',
+  'REL-01': 'an agent that is disconnected, or was never connected, is collected whole once the host has dropped it',
+  'REL-02':
+    'a disconnected agent renews no token and holds no timer and no listener; the next connection watches the token again',
+  'REL-03': 'an agent declared with `await using` is destroyed at the end of its scope',
+  'REL-04':
+    "initialize() and the select methods resolve with `{ status: 'ready' }`, or with the open choice; a replaced selection rejects with ABORTED",
+  'REL-05': 'at a gate, connect(), send() and ask() name the open choice and the method that answers it',
+  'REL-06':
+    'an agent with portals for which no token can be obtained fails with AUTH_TOKEN_REQUIRED at stage start; an agent without portals with the AuthError itself',
   'SEC-15':
     'a logout is final: before it returns it empties everything of the user in memory, the call with its events included, and starts to remove what is stored; it works in every state, and what is sent or set while it runs is rejected with ABORTED',
   'SEC-16':

@@ -7,6 +7,8 @@ import {
   type AiAgentInitializeOptions,
   type AskOptions,
   type DeploymentInfo,
+  type InitializationResult,
+  type InitializedAgent,
   type Id,
   type MaskingPattern,
   type MaskingPatterns,
@@ -14,6 +16,7 @@ import {
   type OperationOptions,
   type Portal,
   type PortalDetails,
+  type UpdateAccessTokenOptions,
   type UserDetails,
   type UserProfile,
 } from './index.ts'
@@ -106,5 +109,24 @@ describe('records of the service', () => {
     assertType<UserDetails>({ id: 7, name: 'Customer' })
     // @ts-expect-error an address is text
     assertType<UserDetails>({ email: ['customer@example.test'] })
+  })
+
+  it('InitializationResult: ready, or the choices of one gate', () => {
+    assertType<InitializationResult>({ status: 'ready' })
+    assertType<InitializationResult>({ status: 'choose', gate: 'portal', choices: [{ id: 1 }] })
+    // @ts-expect-error a gate has choices
+    assertType<InitializationResult>({ status: 'choose', gate: 'portal' })
+  })
+
+  it('InitializedAgent: the agent and the selection', () => {
+    assertType<InitializedAgent>({ portal: { id: 1 }, availablePortals: [{ id: 1 }] })
+    // @ts-expect-error a portal is a record
+    assertType<InitializedAgent>({ portal: 1 })
+  })
+
+  it('UpdateAccessTokenOptions: whether the user has changed', () => {
+    assertType<UpdateAccessTokenOptions>({ userChanged: true })
+    // @ts-expect-error a flag
+    assertType<UpdateAccessTokenOptions>({ userChanged: 'yes' })
   })
 })

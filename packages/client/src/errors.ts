@@ -151,17 +151,31 @@ export class ConnectorError extends SDKError {
   }
 }
 
-/** Failures of the portal pipeline. */
+/** What failed in the portal selection: the code of an {@link InitializationPipelineError}. */
+export const InitializationPipelineErrorCode = Object.freeze({
+  /** No access token could be obtained before the selection started. */
+  AUTH_TOKEN_REQUIRED: 'AUTH_TOKEN_REQUIRED',
+  /** The list of portals could not be loaded. */
+  PORTAL_FETCH_FAILED: 'PORTAL_FETCH_FAILED',
+  /** No portal is available to the user. */
+  NO_PORTALS: 'NO_PORTALS',
+  /** The department of the agent or of the portal is missing. */
+  DEPARTMENT_ID_REQUIRED: 'DEPARTMENT_ID_REQUIRED',
+  /** The details of the portal could not be loaded. */
+  PORTAL_DETAILS_FAILED: 'PORTAL_DETAILS_FAILED',
+  /** The profiles of the portal could not be loaded. */
+  PROFILE_FETCH_FAILED: 'PROFILE_FETCH_FAILED',
+  /** The portal has no agents, or they could not be loaded. */
+  NO_AGENTS_FOR_PORTAL: 'NO_AGENTS_FOR_PORTAL',
+  /** The service did not store the selected profile. */
+  PROFILE_PERSIST_FAILED: 'PROFILE_PERSIST_FAILED',
+  /** The selected item is not in the list, or nothing of its kind has to be selected now. */
+  INVALID_SELECTION: 'INVALID_SELECTION',
+} as const)
+
+/** One of the values of {@link InitializationPipelineErrorCode}. */
 export type InitializationPipelineErrorCode =
-  | 'AUTH_TOKEN_REQUIRED'
-  | 'PORTAL_FETCH_FAILED'
-  | 'NO_PORTALS'
-  | 'DEPARTMENT_ID_REQUIRED'
-  | 'PORTAL_DETAILS_FAILED'
-  | 'PROFILE_FETCH_FAILED'
-  | 'NO_AGENTS_FOR_PORTAL'
-  | 'PROFILE_PERSIST_FAILED'
-  | 'INVALID_SELECTION'
+  (typeof InitializationPipelineErrorCode)[keyof typeof InitializationPipelineErrorCode]
 
 /** Stage of the portal pipeline. */
 export type InitializationPipelineStage = 'start' | 'portal' | 'agent' | 'profile'

@@ -22,7 +22,13 @@ export {
   type UserProfile,
 } from '@aiagent/protocol'
 export { type PreloadOptions, preload } from './agent/preload.ts'
-export { AiAgent, type AiAgentInitializeOptions, type OperationOptions } from './ai-agent.ts'
+export {
+  AiAgent,
+  type AiAgentInitializeOptions,
+  type OperationOptions,
+  type UpdateAccessTokenOptions,
+} from './ai-agent.ts'
+export type { InitializedAgent } from './api/agent-facts.ts'
 export { ApiHelper } from './api/api-helper.ts'
 export type {
   ApiCallOptions,
@@ -98,6 +104,7 @@ export type {
   SourceClick,
   WidgetActionListener,
 } from './contact-center/connector/hook-contract.ts'
+export type { InitializationResult } from './contact-center/portal/pipeline-stage.ts'
 export type { PlatformComponentService } from './contact-center/connector/platform-component.ts'
 export type { ContextAttributes } from './conversation/context-store.ts'
 export {

@@ -4,6 +4,7 @@ import { AuthenticationService } from '../auth/authentication-service.ts'
 import { Chat } from '../chat/chat.ts'
 import { chatAddress } from '../chat/chat-address.ts'
 import { ChatSession, isSessionKnown } from '../chat/chat-session.ts'
+import { ConnectionState } from '../chat/connection-state.ts'
 import { createReconnectPolicy } from '../chat/reconnect-policy.ts'
 import { webSocketTransport } from '../chat/websocket-transport.ts'
 import { type AiAgentConfig, requireSessionId } from '../config.ts'
@@ -105,6 +106,7 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
     listener: {
       stateChanged: (state, previousState, retryInMs) => {
         logger.debug(`Connection: ${previousState} → ${state}`)
+        authentication.watchExpiry(state !== ConnectionState.CLOSED)
         emit('stateChanged', () => ({ state, previousState, ...(retryInMs === undefined ? {} : { retryInMs }) }))
       },
       connected: () => emit('connected', () => ({})),
@@ -190,6 +192,7 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
     forgetUser: () => {
       const token = authentication.getCachedToken() ?? undefined
       if (facts.deployment) return facts.deployment.api.clearUserCache(token)
+      if (!environment.sessionStorage && !environment.localStorage) return
       // Before the first run only the stores know what belongs to the user.
       const options = { endpoint: config.endpoint, cache: config.cache, withSignIn: false }
       return import('./clear-stored-data.ts').then(module => module.clearStoredData(environment, options))

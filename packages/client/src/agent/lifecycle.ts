@@ -158,10 +158,11 @@ export class AgentLifecycle {
   }
 
   async #prepare(given: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<InitializationResult> {
-    const { scope, context, contextRestored, session, loader, resume } = this.#parts
+    const { scope, authentication, context, contextRestored, session, loader, resume } = this.#parts
     const { config, params } = scope
     // Used after several REST calls, which it must not delay.
     if (resume) preloadResume()
+    authentication.watchExpiry(true)
     await contextRestored
     signal.throwIfAborted()
     context.merge(config.context)
@@ -334,7 +335,9 @@ export class AgentLifecycle {
   disconnect(options: { skipGracefulDisconnect?: boolean; signal?: AbortSignal }): Promise<void> {
     // Otherwise a portal switch in flight would connect it again.
     if (this.#state.at === 'choosing') this.#state.reconnect = false
-    return this.#parts.chat.disconnect(options)
+    const left = this.#parts.chat.disconnect(options)
+    this.#parts.authentication.watchExpiry(false)
+    return left
   }
 
   /**

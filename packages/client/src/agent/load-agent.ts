@@ -5,9 +5,9 @@ import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { parseScopes, resolveScopes } from '../auth/scopes.ts'
 import type { ResolvedConfig } from '../config.ts'
 import type { ContactCenter } from '../contact-center/contact-center.ts'
-import { usesPortalProfile } from '../contact-center/portal/portal-flow.ts'
+import { needsPortal, usesPortalProfile } from '../contact-center/portal/portal-flow.ts'
 import type { ContextStore } from '../conversation/context-store.ts'
-import { ApiError, AuthError, SDKError } from '../errors.ts'
+import { ApiError, AuthError, type AuthErrorReason, InitializationPipelineError, SDKError } from '../errors.ts'
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
 import type { AgentLoader, AgentLoaderParts } from './agent-loader.ts'
 import type { AgentScope } from './agent-scope.ts'
@@ -41,13 +41,16 @@ export async function prepareAgent(
   // Only the first failure is reported; mark this promise as handled.
   introduced?.catch(() => {})
   const deployment = await loader.loadDeployment(signal)
-  const agent = await loader.loadAgentDetails(signal)
+  const requireToken = (cause: unknown) => {
+    throw toTokenRequired(cause, scope)
+  }
+  const agent = await loader.loadAgentDetails(signal).catch(requireToken)
   await introduced
   const contactCenter = await opening
   const platformScopes = hasHostScopes(scope) ? undefined : await contactCenter?.addScopes(agent, signal)
   facts.scopes = resolveAgentScopes(agent, config, platformScopes)
   const loaded = { ...deployment, agent }
-  const token = await signIn(loaded, parts, signal)
+  const token = await signIn(loaded, parts, signal).catch(requireToken)
   // Aborted while the host's function ran: its token is not used.
   signal.throwIfAborted()
   context.belongTo(authentication.isAnonymousStrategy() ? undefined : subjectFingerprint(token))
@@ -58,6 +61,21 @@ export async function prepareAgent(
   }
   return { loaded, user }
 }
+
+/** With portals, an error that no token can be obtained is one of the portal selection, at its start (ERR-02). */
+function toTokenRequired(cause: unknown, { facts, params }: AgentScope): unknown {
+  const isMissing = cause instanceof AuthError && TOKEN_REASONS.has(cause.reason)
+  if (!isMissing || !needsPortal(facts.agent ?? {}, params)) return cause
+  const message = `The portals need an access token, and none could be obtained. ${cause.message}`
+  return new InitializationPipelineError(message, 'AUTH_TOKEN_REQUIRED', { stage: 'start', cause })
+}
+
+/** Reasons that say nothing but that there is no token. Others tell the host what to do, such as allowing a popup. */
+const TOKEN_REASONS: ReadonlySet<AuthErrorReason> = new Set([
+  'token_missing',
+  'token_request_failed',
+  'metadata_failed',
+])
 
 /** Creates the helper for the calls of a deployment. */
 export function openDeployment(deployment: DeploymentInfo, parts: AgentLoaderParts): Deployment {

@@ -272,6 +272,12 @@ export class AuthenticationService {
     this.#expiry.check()
   }
 
+  /** Whether the expiry of the token is watched, which renews it or reports it. @default true */
+  watchExpiry(isWatched: boolean): void {
+    if (isWatched) this.#expiry.resume()
+    else this.#expiry.suspend()
+  }
+
   /**
    * Drops the token and ends the strategy's session where it has one. Synchronously: every request in flight is
    * invalidated, its callers are rejected, and the strategy clears what it stored and opens its window. `initialize()` may

@@ -5,7 +5,6 @@ interface WatchedExpiry {
   /** When the token counts as about to expire, in milliseconds since the epoch. */
   readonly moment: number
   readonly expiresAt: number
-  readonly cancel: () => void
 }
 
 /**
@@ -16,6 +15,8 @@ export class ExpiryWatch {
   readonly #environment: Pick<Environment, 'clock' | 'page'>
   readonly #onDue: (expiresAt: number) => void
   #watched: WatchedExpiry | undefined
+  #disarm: (() => void) | undefined
+  #isSuspended = false
 
   /** @param onDue called once per watched token, with its expiry */
   constructor(environment: Pick<Environment, 'clock' | 'page'>, onDue: (expiresAt: number) => void) {
@@ -26,20 +27,28 @@ export class ExpiryWatch {
   /** Watches a token instead of the one before. */
   start(moment: number, expiresAt: number): void {
     this.stop()
-    const { clock, page } = this.#environment
-    const look = () => this.check()
-    const cancelTimer = atTime(clock, moment, look)
-    const stopListening = page?.onReturn(look)
-    const cancel = () => {
-      cancelTimer()
-      stopListening?.()
-    }
-    this.#watched = { moment, expiresAt, cancel }
+    this.#watched = { moment, expiresAt }
+    this.#arm()
   }
 
   stop(): void {
-    this.#watched?.cancel()
+    this.#disarm?.()
+    this.#disarm = undefined
     this.#watched = undefined
+  }
+
+  /** Holds no timer and no listener until {@link resume}: a disconnected agent renews nothing (REL-02). */
+  suspend(): void {
+    this.#isSuspended = true
+    this.#disarm?.()
+    this.#disarm = undefined
+  }
+
+  /** Ends {@link suspend}. */
+  resume(): void {
+    if (!this.#isSuspended) return
+    this.#isSuspended = false
+    this.#arm()
   }
 
   /** Calls back if the moment has come. */
@@ -48,5 +57,19 @@ export class ExpiryWatch {
     if (!watched || this.#environment.clock.now() < watched.moment) return
     this.stop()
     this.#onDue(watched.expiresAt)
+  }
+
+  #arm(): void {
+    if (!this.#watched || this.#isSuspended) return
+    const { clock, page } = this.#environment
+    // A timer must not keep an agent in memory that the host has dropped (REL-01).
+    const watch = new WeakRef(this)
+    const look = () => watch.deref()?.check()
+    const cancelTimer = atTime(clock, this.#watched.moment, look)
+    const stopListening = page?.onReturn(look)
+    this.#disarm = () => {
+      cancelTimer()
+      stopListening?.()
+    }
   }
 }

@@ -1,0 +1,61 @@
+import { collectGarbage } from '@aiagent/test-support/collect-garbage'
+import { describe, expect, it } from 'vitest'
+import { passing, setUp } from '../../test/agent-harness.ts'
+import { buildAgent } from './build-agent.ts'
+
+describe('a disconnected agent', () => {
+  it('[REL-01] is collected whole once the host has dropped it, whether or not it was connected', async () => {
+    const { clock, emulator, environment } = setUp()
+    const use = async (isConnected: boolean) => {
+      const parts = buildAgent({ id: 'help', endpoint: emulator.origin }, environment)
+      const { lifecycle, chat, outbox, transcript, context, authentication, loader } = parts
+      await lifecycle.initialize({}, undefined)
+      if (isConnected) {
+        await lifecycle.connect(undefined)
+        outbox.send('hello')
+        await passing(clock, lifecycle.disconnect({}))
+      }
+      return [lifecycle, chat, outbox, transcript, context, authentication, loader].map(
+        part => new WeakRef<object>(part),
+      )
+    }
+    const references = [...(await use(true)), ...(await use(false))]
+    await collectGarbage()
+    expect(references.filter(reference => reference.deref() !== undefined)).toEqual([])
+  })
+
+  it('[REL-02] renews nothing and holds no timer, and watches its token again with the next connection', async () => {
+    const { clock, emulator, make } = setUp()
+    let renewals = 0
+    const issue = () => emulator.control.issueToken({ subject: 'customer', lifeSeconds: 600 })
+    const refreshTokenFn = () => {
+      renewals++
+      return issue()
+    }
+    const { agent } = make({ id: 'account', auth: { type: 'pre-auth', accessToken: issue(), refreshTokenFn } })
+    await agent.initialize()
+    await agent.connect()
+    await clock.advance(310_000)
+    expect(renewals).toBe(1)
+    await passing(clock, agent.disconnect())
+    expect(clock.pendingTimers).toBe(0)
+    await clock.advance(400_000)
+    expect(renewals).toBe(1)
+    await agent.connect()
+    expect(renewals).toBe(2)
+    await clock.advance(310_000)
+    expect(renewals).toBeGreaterThan(2)
+    await agent.destroy()
+  })
+
+  it('[REL-03] ends with `await using`', async () => {
+    const { clock, make } = setUp()
+    const { agent } = make()
+    {
+      await using used = agent
+      await used.initialize()
+    }
+    expect(clock.pendingTimers).toBe(0)
+    await expect(agent.initialize()).rejects.toMatchObject({ code: 'ABORTED' })
+  })
+})
