@@ -258,6 +258,28 @@ const TEXTS: Readonly<Record<string, string>> = {
     'when a token belongs to another user than the tokens before it (issuer or subject differ, or the host says so), the handler of user changes runs before that token is used for anything; anonymous to user is not a change, user to anonymous is, a token that cannot be read counts as one of the same user',
   'REL-50':
     'a function of the host or of an identity provider that does not settle costs its callers an AuthError after 30 seconds and others nothing; updateAccessToken() and logout() free what waits for it; an interactive sign-in ends with its signal, logout() or destroy()',
+  'SEC-03':
+    'the stored user of a login is never replaced without a sign-in: a renewal that meets or returns another user rejects with interaction_required, and stores nothing',
+  'SEC-04':
+    'a sign-out is final: a login or renewal in flight, in this tab or another, stores no token after it; a user who signs in right after it is kept',
+  'SEC-05':
+    'a sign-out removes what is stored before it awaits anything: also before initialize(), with a blocked popup (its ID token is kept for another try), with a provider that does not answer, and with a login window open, whose login rejects',
+  'SEC-06': 'a sign-out, or a sign-in of another user, is followed by the other tabs that share the store',
+  'SEC-07':
+    'the script for script tags loads its second file from the address of its own script element only, and checks it against `data-login-integrity` where that is given',
+  'SEC-08':
+    'a `state` parameter is only ever the key of a login that this tab began; an answer to any other changes nothing, and does not keep initialize() from restoring the session',
+  'SEC-09':
+    'the callback page and the page of the application follow a return address only if this tab left with it; the callback page carries a policy that allows its own script only',
+  'SEC-10': 'answers to a login are taken from messages of the own origin and of the callback page only',
+  'SEC-11':
+    'a login goes over https except on this machine; `knownAuthorities` is the list of the hosts that it may go to, other than those that the host or the deployment gives in `authorityMetadata`',
+  'SEC-12':
+    'the issuer of ID tokens is the one that the provider publishes; one that was constructed may differ, and then stays what it was first',
+  'REL-52':
+    'a login window is never reported as closed while the page of the provider is open in it, whatever its opener policy',
+  'REL-53': 'a clock that is hours off neither keeps a user from signing in nor makes fresh tokens look expired',
+  'REL-54': 'a login window that ends on a page of the own origin without the callback script is named, with its address',
   'REL-51': 'forced token refreshes are spaced: at most two at once, then one in five seconds',
   'SEC-28': 'all masking rules together have one budget for a text; what the rules might find beyond it is hidden',
   'SEC-29': 'masking rules beyond the limit of 200 are refused and reported',

@@ -45,7 +45,7 @@ export async function buildPrograms(): Promise<Programs> {
     platform: 'node',
     target: 'node20',
     conditions: ['@aiagent/source'],
-    external: ['ws', 'oauth4webapi', 'oidc-client-ts'],
+    external: ['ws', 'oauth4webapi'],
     logLevel: 'warning',
   })
   const launch = (name: string, parameters: object, execArgv: readonly string[]) =>

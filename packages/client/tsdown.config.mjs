@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import { staticModules } from './core-modules.mjs'
+import { LOGIN_FILE, LOGIN_MODULE, SCRIPT_INTRO } from './script-tag.mjs'
 
 const source = path => fileURLToPath(new URL(`src/${path}`, import.meta.url))
 const CORE = staticModules(source('ai-agent.ts'))
@@ -7,16 +8,8 @@ const START = new Set([
   ...staticModules(source('agent/load-agent.ts')),
   ...staticModules(source('auth/anonymous-token.ts')),
 ])
-const LOGIN_FILE = 'ai-agent-sdk-login'
-// Starts to load as soon as it is imported, which is what loading ahead means; a failure is told to who needs it.
-const LOGIN_MODULE = `
-  let loading
-  const load = () => loading ??= import(new URL('./${LOGIN_FILE}.js', aiAgentSdkAddress).href)
-  load().catch(() => loading = undefined)
-  export const createOidcIdentityClient = async settings => (await load()).createOidcIdentityClient(settings)
-`
 const common = { target: 'es2022', fixedExtension: false }
-/** What pages load without a bundler: everything inside. */
+/** Files for pages without a bundler: all dependencies inside. */
 const script = {
   platform: 'browser',
   minify: true,
@@ -63,20 +56,20 @@ export default [
     entry: { 'ai-agent-sdk': 'src/index.ts' },
     format: 'iife',
     globalName: 'AiAgentSdk',
-    // A script knows its own address only while it is loaded first.
-    outputOptions: { banner: 'var aiAgentSdkAddress=document.currentScript&&document.currentScript.src;' },
+    // A script knows its own address only while it runs first.
+    outputOptions: { intro: SCRIPT_INTRO },
     plugins: [loginBeside()],
   },
   {
     ...common,
     ...script,
-    // What people sign in with, beside it: only pages on which somebody does load it.
+    // The login, beside it: loaded when a user signs in.
     entry: { [LOGIN_FILE]: 'src/auth/sign-in/oidc-identity-client.ts' },
     format: 'esm',
   },
 ]
 
-/** Takes the OpenID library out of the script: its place is a file of its own, at the script's address. */
+/** Keeps the login out of the script: it is a second file at the script's address. */
 function loginBeside() {
   const id = '\0login-beside'
   return {

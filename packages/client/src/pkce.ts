@@ -1,9 +1,15 @@
 /*
- * What people sign in with: loaded on demand by the core entry, and imported here by hosts that serve the callback page,
- * bring an identity client of their own, or build one upon the default.
+ * The code that signs users in: loaded on demand by the core entry, and imported here by hosts that serve the callback page,
+ * supply an identity client, or build one upon the default.
  */
 export type { PKCEAuthConfig } from './auth/auth-strategy.ts'
 export { CALLBACK_PAGE, CALLBACK_SCRIPT } from './auth/sign-in/callback-page.ts'
+export {
+  type DeploymentLogin,
+  type DeploymentLoginFacts,
+  deploymentLogin,
+  deploymentLoginPath,
+} from './auth/sign-in/deployment-login.ts'
 export type {
   IdentityClient,
   IdentityClientFactory,

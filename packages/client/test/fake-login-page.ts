@@ -27,6 +27,9 @@ export class FakeLoginWindow implements LoginWindow {
   state(): ReturnType<LoginWindow['state']> {
     return this.seen
   }
+  location(): string | undefined {
+    return this.seen === 'returned' ? this.address.split('?', 1)[0] : undefined
+  }
 }
 
 /** A page without a browser. Each message reaches every listener, like a message from the page's own origin. */
@@ -34,11 +37,15 @@ export class FakeLoginPage implements LoginPage {
   address = 'https://app.test/chat?x=1#top'
   readonly origin = 'https://app.test'
   online = true
+  focused = true
   blocksPopups = false
   readonly windows: FakeLoginWindow[] = []
   /** Navigations of the page. */
   readonly left: string[] = []
   readonly channels: string[] = []
+  /** Addresses of the hidden frames that are open. */
+  readonly frames: string[] = []
+  readonly #stored = new Map<string, Set<(value: string | null) => void>>()
   /** Names of the requested locks. */
   readonly locks: string[] = []
   /** Set to simulate that another tab holds every lock. */
@@ -53,6 +60,22 @@ export class FakeLoginPage implements LoginPage {
     const opened = new FakeLoginWindow()
     this.windows.push(opened)
     return opened
+  }
+  hasFocus(): boolean {
+    return this.focused
+  }
+  openFrame(address: string): () => void {
+    this.frames.push(address)
+    return () => void this.frames.splice(this.frames.indexOf(address), 1)
+  }
+  onStored(key: string, listener: (value: string | null) => void): () => void {
+    const listeners = this.#stored.get(key) ?? new Set()
+    this.#stored.set(key, listeners.add(listener))
+    return () => void listeners.delete(listener)
+  }
+  /** Another tab changes a key of localStorage. */
+  changeStored(key: string, value: string | null): void {
+    for (const listener of this.#stored.get(key) ?? []) listener(value)
   }
   leave(address: string): void {
     this.left.push(`leave ${address}`)

@@ -7,21 +7,21 @@ import { isSharedStore, resolveCacheAdapter } from '../storage/create-cache-adap
 import { ExpiringStore, flightsOf } from '../storage/expiring-store.ts'
 import type { StoreWarning } from '../storage/guarded-cache-adapter.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
-import type { AnonymousAuthConfig, AuthStrategy, AuthStrategyInitializeOptions } from './auth-strategy.ts'
-import { TokenCache } from './token-cache.ts'
+import type { AnonymousAuthConfig, AuthStrategyInitializeOptions, TokenSource } from './auth-strategy.ts'
+import { type StoredToken, TokenCache } from './token-cache.ts'
 
 const DEFAULT_PREFIX = 'aiagent_auth_'
-/** What stands behind a prefix of the host's, so that emptying the responses takes no token away. */
+/** Follows a prefix that the host chose, so that clearing the responses removes no token. */
 const TOKENS = 'auth_'
 const METADATA_TTL_MS = 300_000
 
 /**
- * A token for anyone: a client-credentials grant with placeholder credentials, at the address that the deployment's
+ * An anonymous token: a client-credentials grant with placeholder credentials, at the address that the deployment's
  * metadata names.
  *
- * Tokens and metadata are kept in the tab's store, and so outlive the strategy; agents that share the store share them.
+ * Tokens and metadata are stored in sessionStorage, and so outlive the strategy; agents that share the store share them.
  */
-export class AnonymousAuthStrategy implements AuthStrategy {
+export class AnonymousAuthStrategy implements TokenSource {
   readonly #environment: Environment
   readonly #adapter: CacheAdapter
   readonly #prefix: string
@@ -30,19 +30,24 @@ export class AnonymousAuthStrategy implements AuthStrategy {
   #deployment: DeploymentInfo | undefined
   #scopes: readonly string[] = DEFAULT_SCOPES
   #postAuthentication: AuthStrategyInitializeOptions['postAuthentication']
+  #expiresAt: number | undefined
 
-  /** @param warn hears, once, that the store fails or refuses writes */
+  /** @param warn called once if the store fails or refuses writes */
   constructor(
     { cache }: AnonymousAuthConfig = {},
     environment: Environment = defaultEnvironment(),
     warn?: StoreWarning,
   ) {
     this.#environment = environment
-    // Without a cache one token stays in the strategy's own memory: asking for one per call would help nobody.
+    // Without a cache one token stays in the memory of the strategy. One request per call would have no benefit.
     this.#adapter = cache?.enabled === false ? new MemoryCacheAdapter() : resolveCacheAdapter(cache, environment, warn)
     this.#prefix = cache?.keyPrefix ? cache.keyPrefix + TOKENS : DEFAULT_PREFIX
     this.#ttlMs = cache?.ttl ?? METADATA_TTL_MS
     this.#metadata = new ExpiringStore(this.#adapter, environment.clock, this.#ttlMs)
+  }
+
+  get expiresAt(): number | undefined {
+    return this.#expiresAt
   }
 
   initialize({ deploymentInfo, scopes, postAuthentication }: AuthStrategyInitializeOptions): void {
@@ -51,7 +56,7 @@ export class AnonymousAuthStrategy implements AuthStrategy {
     this.#postAuthentication = postAuthentication
   }
 
-  /** Gets a token; there is nobody to ask. */
+  /** Obtains a token, without a user. */
   async authenticate(): Promise<void> {
     const accessToken = await this.getToken()
     await this.#postAuthentication?.({ accessToken })
@@ -59,21 +64,24 @@ export class AnonymousAuthStrategy implements AuthStrategy {
 
   /** The stored token for the present scopes while it has five minutes to live, else a new one. */
   async getToken(): Promise<string> {
-    return (await this.#tokens().get(this.#scopes)) ?? this.#obtain()
+    const stored = await this.#tokens().get(this.#scopes)
+    if (!stored) return this.#obtain()
+    this.#expiresAt = stored.expiresAt
+    return stored.accessToken
   }
 
-  /** Asks for a new token by force. */
+  /** Requests a new token. */
   async refresh(): Promise<string> {
     await this.#tokens().delete(this.#scopes)
     return this.#obtain()
   }
 
-  /** A list with other members than before costs a token request with the next `getToken()`; the order does not matter. */
+  /** A list with other members causes a token request with the next `getToken()`. The order does not matter. */
   updateScopes(scopes: readonly string[]): void {
     this.#scopes = [...new Set(scopes.map(scope => scope.trim()).filter(Boolean))]
   }
 
-  /** Makes the next `getToken()` ask for a new token. */
+  /** Makes the next `getToken()` request a new token. */
   async clearTokenCache(): Promise<void> {
     await this.#tokens().clear()
   }
@@ -83,12 +91,14 @@ export class AnonymousAuthStrategy implements AuthStrategy {
     await this.#metadata.remove(`${this.#prefix}metadata:`)
   }
 
-  /** Removes the token from a page's own store. In a store that several users share it stays: it is nobody's. */
+  /** Removes tokens and metadata from a page's own store. In a store that several users share they stay. */
   async logout(): Promise<void> {
-    if (this.#deployment && !isSharedStore(this.#adapter, this.#environment)) await this.clearTokenCache()
+    const deployment = this.#deployment
+    if (!deployment || isSharedStore(this.#adapter, this.#environment)) return
+    await Promise.all([this.clearTokenCache(), this.#metadata.remove(this.#metadataKey(deployment))])
   }
 
-  /** Does nothing: the token outlives the strategy, so that the next agent of the page finds it. */
+  /** Has no effect: the token outlives the strategy, so that the next agent of the page can use it. */
   cleanup(): void {}
 
   /** One request at a time for each set of scopes, also among the agents that share the store. */
@@ -96,17 +106,23 @@ export class AnonymousAuthStrategy implements AuthStrategy {
     const scopes = this.#scopes
     const tokens = this.#tokens()
     const obtain = (signal: AbortSignal) => this.#request(scopes, tokens, signal)
-    return String(await flightsOf(this.#adapter).run(tokens.keyOf(scopes), obtain))
+    const { accessToken, expiresAt } = (await flightsOf(this.#adapter).run(tokens.keyOf(scopes), obtain)) as StoredToken
+    this.#expiresAt = expiresAt
+    return accessToken
   }
 
-  async #request(scopes: readonly string[], tokens: TokenCache, signal: AbortSignal): Promise<string> {
+  async #request(scopes: readonly string[], tokens: TokenCache, signal: AbortSignal): Promise<StoredToken> {
     const deployment = this.#required()
-    const metadataKey = `${this.#prefix}metadata:customer:${deployment.apiDomain}:${deployment.tenantId || 'deployment'}:false`
+    const metadataKey = this.#metadataKey(deployment)
+    // A stored token needs none of it.
     const { requestAnonymousToken } = await import('./anonymous-token.ts')
     const call = { deployment, scopes, metadata: this.#metadata, metadataKey }
     const { accessToken, expiresIn } = await requestAnonymousToken(this.#environment, call, signal)
-    await tokens.set(scopes, accessToken, expiresIn === undefined ? this.#ttlMs : expiresIn * 1000)
-    return accessToken
+    return tokens.set(scopes, accessToken, expiresIn === undefined ? this.#ttlMs : expiresIn * 1000)
+  }
+
+  #metadataKey({ apiDomain, tenantId }: DeploymentInfo): string {
+    return `${this.#prefix}metadata:customer:${apiDomain}:${tenantId || 'deployment'}:false`
   }
 
   #tokens(): TokenCache {

@@ -5,21 +5,16 @@ import { fetchOAuthMetadata, planAnonymousToken } from './oauth-metadata.ts'
 import { prefixScopes } from './scopes.ts'
 import { type GrantedToken, requestToken } from './token-request.ts'
 
-/*
- * From a deployment to an anonymous token. Loaded when the first token is needed, because the OAuth library comes with it:
- * an agent that finds its token in the store, or whose host brings one, never loads either.
- */
-
 export interface AnonymousTokenCall {
   deployment: DeploymentInfo
   scopes: readonly string[]
-  /** Where the metadata is kept, and under which key. */
+  /** Where the metadata is stored, and under which key. */
   metadata: ExpiringStore
   metadataKey: string
 }
 
 /**
- * Asks the deployment's metadata for the token address, and that address for a token.
+ * Requests an anonymous token at the address that the deployment's metadata name.
  *
  * @throws {AuthError} `metadata_failed` or `token_request_failed`
  */
@@ -33,7 +28,7 @@ export async function requestAnonymousToken(
     metadataKey,
     async flight => {
       const fetched = await fetchOAuthMetadata(environment, apiDomain, flight)
-      // Metadata that no token can be had with is not kept: a deployment that is mended works at once.
+      // Metadata without a token address is not stored, so that a repaired deployment works at once.
       planAnonymousToken(fetched, tenantId)
       return fetched
     },
@@ -51,7 +46,7 @@ export async function requestAnonymousToken(
   return requestToken(environment, request, signal)
 }
 
-/** Whether a token can be had with stored metadata: anybody may have written it. */
+/** Whether stored metadata names a token address. Other code of the page may have written it. */
 function canPlan(stored: OAuthMetadata, tenantId: string | null | undefined): boolean {
   try {
     return planAnonymousToken(stored, tenantId).tokenUrl !== ''

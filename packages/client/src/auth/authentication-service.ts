@@ -7,7 +7,6 @@ import type { Awaitable } from '../storage/cache-adapter.ts'
 import { untilAborted } from '../util/abort.ts'
 import { expiryOf, renewalTime } from './access-token.ts'
 import {
-  ACCESS_TOKEN_REFRESH_BUFFER_MS,
   type AnonymousAuthCacheConfig,
   type AuthenticationInput,
   type AuthenticationType,
@@ -20,19 +19,10 @@ import {
   type TokenExpiringCallback,
 } from './auth-strategy.ts'
 import { type ChosenStrategy, chooseStrategy, type StrategyParts } from './choose-strategy.ts'
-import { ExpiryWatch } from './expiry-watch.ts'
+import { CurrentToken, type UserChangeHandler } from './current-token.ts'
 import { answerInTime, asAuthFailure } from './host-call.ts'
+import { RememberedLogin } from './remembered-login.ts'
 import { RefreshSpacing, Renewal } from './renewal.ts'
-import {
-  type CurrentToken,
-  isOtherUser,
-  mergeUser,
-  NO_TOKEN,
-  type TokenState,
-  type TokenUser,
-  tokenOf,
-  userOf,
-} from './token-state.ts'
 
 /** What an {@link AuthenticationService} takes from its surroundings. */
 export interface AuthenticationServiceOptions {
@@ -40,6 +30,8 @@ export interface AuthenticationServiceOptions {
   environment?: Partial<Environment> | undefined
   /** Receives warnings and debug entries. @default none */
   logger?: Logger | undefined
+  /** Endpoint of the agent. With it, `logout()` before `initialize()` ends the login that a previous page began. */
+  endpoint?: string | undefined
   /** Where the anonymous token is stored unless the input says so itself. @default sessionStorage */
   cache?: AnonymousAuthCacheConfig | undefined
 }
@@ -51,21 +43,16 @@ export interface AuthenticationServiceInitializeOptions
   postAuthentication?: PostAuthenticationCallback | undefined
 }
 
-/** Called when a token belongs to another user, before that token is used for anything. */
-export type UserChangeHandler = () => Awaitable<void>
+export type { UserChangeHandler } from './current-token.ts'
 
 /** One period from `initialize()` to `logout()` or `cleanup()`, with the strategy in use. */
 interface Source extends ChosenStrategy {
   readonly strategy: AuthStrategy & Partial<InteractiveLogin>
   /** An anonymous strategy that provides tokens in place of a login until the user signs in. */
-  readonly standIn?: AuthStrategy
+  readonly standIn?: AuthStrategy | undefined
+  /** An anonymous strategy that was in use before the login. Its stored tokens go with a logout. */
+  readonly former?: AuthStrategy | undefined
   readonly isInitialized: boolean
-}
-
-interface Callbacks {
-  postAuthentication?: PostAuthenticationCallback | undefined
-  tokenExpiring?: TokenExpiringCallback
-  userChange?: UserChangeHandler
 }
 
 /**
@@ -79,22 +66,22 @@ export class AuthenticationService {
   readonly #parts: StrategyParts
   readonly #renewal = new Renewal()
   readonly #spacing = new RefreshSpacing()
-  readonly #expiry: ExpiryWatch
-  readonly #callbacks: Callbacks = {}
+  readonly #current: CurrentToken
+  readonly #remembered: RememberedLogin
   #source: Source
-  #state: TokenState = NO_TOKEN
-  #user: TokenUser = {}
   /** Aborted by `logout()`, `cleanup()` and an exchange of the strategy: results from before must be discarded. */
   #life = new AbortController()
   /** The sign-in in progress. */
   #signIn: { isComplete: boolean } | undefined
+  #postAuthentication: PostAuthenticationCallback | undefined
 
   /** @throws {AuthError} `invalid_input` when the input has an unsupported shape */
   constructor(input?: AuthenticationInput | null, options: AuthenticationServiceOptions = {}) {
     this.#environment = resolveEnvironment(options.environment)
     this.#logger = options.logger
     this.#parts = { environment: this.#environment, logger: options.logger, cache: options.cache }
-    this.#expiry = new ExpiryWatch(this.#environment, expiresAt => void this.#onExpiring(expiresAt))
+    this.#remembered = new RememberedLogin(this.#environment.sessionStorage, options.endpoint)
+    this.#current = new CurrentToken(this.#environment, options.logger, expiresAt => void this.#onExpiring(expiresAt))
     this.#source = this.#use(chooseStrategy(input, this.#parts))
   }
 
@@ -104,7 +91,7 @@ export class AuthenticationService {
    * @throws {AuthError} when the strategy fails or does not answer within 30 seconds
    */
   async initialize(options: AuthenticationServiceInitializeOptions): Promise<void> {
-    this.#callbacks.postAuthentication = options.postAuthentication ?? this.#callbacks.postAuthentication
+    this.#postAuthentication = options.postAuthentication ?? this.#postAuthentication
     const { strategy, type, isInitialized } = this.#source
     // A host's own strategy may not support a second call.
     if (isInitialized && type !== 'anonymous') return
@@ -156,8 +143,9 @@ export class AuthenticationService {
     const next = chooseStrategy({ type: 'pkce', config }, this.#parts)
     const previous = this.#source.strategy
     this.#drop('the exchange of the strategy')
-    this.#source = this.#use(next)
-    this.#callbacks.postAuthentication = postAuthentication
+    this.#source = { ...this.#use(next), former: previous }
+    this.#remembered.add(config)
+    this.#postAuthentication = postAuthentication
     await previous.cleanup?.()
     return true
   }
@@ -186,15 +174,15 @@ export class AuthenticationService {
    */
   async getToken(): Promise<string> {
     this.#requireInitialized()
-    const state = this.#state
-    if (state.kind === 'supplied' && this.#now() < state.until) return state.token
+    const { supplied } = this.#current
+    if (supplied !== undefined) return supplied
     const active = this.#active
     return this.#renewal.join('ordinary', signal => this.#obtain(() => active.getToken(), signal))
   }
 
   /** The last token, whether or not it has expired. */
   getCachedToken(): string | null {
-    return tokenOf(this.#state)
+    return this.#current.value
   }
 
   /**
@@ -214,8 +202,7 @@ export class AuthenticationService {
     }
     const { kind } = this.#renewal
     if (kind === 'ordinary' || kind === undefined) {
-      // What was refused must not override what comes now.
-      if (this.#state.kind === 'supplied') this.#state = { ...this.#state, kind: 'held' }
+      this.#current.refuse()
       return this.#renewal.replace('forced', work)
     }
     return this.#renewal.join('forced', work)
@@ -234,11 +221,8 @@ export class AuthenticationService {
     const expiresAt = expiryOf(token)
     const until = expiresAt === undefined ? Number.POSITIVE_INFINITY : renewalTime(expiresAt, this.#now())
     await this.#renewal.replace('supplied', async signal => {
-      await this.#adopt(token, signal, {
-        until: strategy.updateToken ? undefined : until,
-        isSupplied: true,
-        ...options,
-      })
+      const arrived = { token, isAnonymous: false, bufferMs: strategy.expiryBufferMs, ...options }
+      await this.#current.adopt({ ...arrived, until: strategy.updateToken ? undefined : until }, signal)
       return token
     })
     await this.#call('updateToken()', this.#life.signal, () => strategy.updateToken?.(token))
@@ -252,7 +236,7 @@ export class AuthenticationService {
 
   /** Sets what is called once per token that is about to expire: five minutes before, or at once when less is left. */
   setTokenExpiringCallback(callback: TokenExpiringCallback): void {
-    this.#callbacks.tokenExpiring = callback
+    this.#current.setExpiringCallback(callback)
   }
 
   /**
@@ -261,7 +245,7 @@ export class AuthenticationService {
    * for it, so it must not wait for a token itself. If it fails or takes more than 30 seconds, the token is not used.
    */
   setUserChangeHandler(handler: UserChangeHandler): void {
-    this.#callbacks.userChange = handler
+    this.#current.setUserChangeHandler(handler)
   }
 
   /**
@@ -269,7 +253,7 @@ export class AuthenticationService {
    * returns; to be called before a connection attempt too.
    */
   checkExpiry(): void {
-    this.#expiry.check()
+    this.#current.checkExpiry()
   }
 
   /** Whether the expiry of the token is watched, which renews it or reports it. @default true */
@@ -287,13 +271,15 @@ export class AuthenticationService {
    * @throws {AuthError} when the sign-out at the provider fails; there is no token nevertheless
    */
   logout(options: LogoutOptions = {}): Promise<void> {
-    const { strategy, standIn, type } = this.#source
+    const { strategy, standIn, former, type } = this.#source
+    const config = this.#remembered.take()
     this.#drop('logout()')
-    const endings = [strategy, standIn].map(async each => {
+    const endings = [strategy, standIn, former].map(async each => {
       // A login waits itself, since a browser opens its window only during the user's click.
-      if (options.after && type !== 'anonymous' && each && !('hasSession' in each)) await options.after
+      if (options.after && type !== 'anonymous' && each === strategy && !('hasSession' in each)) await options.after
       await each?.logout?.(options)
     })
+    if (config && type === 'anonymous') endings.push(this.#endRemembered(config, options))
     return Promise.all(endings).then(
       () => {},
       error => Promise.reject(asAuthFailure(error)),
@@ -343,7 +329,7 @@ export class AuthenticationService {
 
   #use(chosen: ChosenStrategy): Source {
     const strategy: Source['strategy'] = chosen.strategy
-    strategy.setTokenExpiringCallback?.(({ expiresAt }) => this.#announce(expiresAt))
+    strategy.setTokenExpiringCallback?.(({ expiresAt }) => this.#current.announce(expiresAt))
     strategy.setSignedOutCallback?.(() => void this.#onSignedOut())
     return { ...chosen, strategy, isInitialized: false }
   }
@@ -355,13 +341,14 @@ export class AuthenticationService {
 
   async #obtain(ask: () => Awaitable<string | null>, signal: AbortSignal): Promise<string> {
     // A login asks the user where necessary, and limits its own requests.
-    const isInteractive = this.#source.strategy.hasSession !== undefined && !this.#source.standIn
+    const { strategy, standIn, type } = this.#source
+    const isInteractive = strategy.hasSession !== undefined && !standIn
     const token = isInteractive ? await ask() : await this.#call('getToken()', signal, ask)
     signal.throwIfAborted()
     if (!token?.trim()) throw new AuthError('The authentication provided no access token.', 'token_missing')
-    await this.#adopt(token, signal)
-    const expiresAt = this.#state.kind === 'none' ? undefined : this.#state.expiresAt
-    if (expiresAt !== undefined && expiresAt <= this.#now())
+    const own = standIn ? {} : { identity: strategy.identity, expiresAt: strategy.expiresAt, bufferMs: strategy.expiryBufferMs }
+    await this.#current.adopt({ token, isAnonymous: type === 'anonymous' || standIn !== undefined, ...own }, signal)
+    if (this.#current.hasExpired)
       throw new AuthError(
         'The access token has expired and could not be renewed. Pass a new one with updateAccessToken(), or sign in again.',
         'token_missing',
@@ -369,109 +356,54 @@ export class AuthenticationService {
     return token
   }
 
-  /** Makes a token the current one, after what belonged to another user is gone. */
-  async #adopt(
-    token: string,
-    signal: AbortSignal,
-    {
-      until,
-      isSupplied,
-      userChanged,
-    }: { until?: number | undefined; isSupplied?: true; userChanged?: boolean | undefined } = {},
-  ): Promise<void> {
-    const { strategy, standIn, type } = this.#source
-    const isAnonymous = !isSupplied && (type === 'anonymous' || standIn !== undefined)
-    const user = userOf(token, isAnonymous, isSupplied || isAnonymous ? undefined : strategy.identity)
-    const isKnown = this.#user.isAnonymous === false
-    if (isOtherUser(this.#user, user) || (userChanged && isKnown)) {
-      this.#forgetToken()
-      await this.#changeUser(signal)
-      this.#user = {}
-    }
-    this.#user = mergeUser(this.#user, user)
-    const expiresAt = (isSupplied || standIn ? undefined : strategy.expiresAt) ?? expiryOf(token)
-    const isSame = tokenOf(this.#state) === token
-    const current: CurrentToken = {
-      token,
-      expiresAt,
-      isAnnounced: this.#state.kind !== 'none' && isSame && this.#state.isAnnounced,
-    }
-    this.#state = until === undefined ? { kind: 'held', ...current } : { kind: 'supplied', until, ...current }
-    if (isSame) return
-    this.#expiry.stop()
-    if (expiresAt === undefined) return
-    // A host's function that returns expired tokens is not called again and again.
-    if (expiresAt <= this.#now()) return this.#announce(expiresAt)
-    this.#expiry.start(expiresAt - (strategy.expiryBufferMs ?? ACCESS_TOKEN_REFRESH_BUFFER_MS), expiresAt)
-  }
-
-  async #changeUser(signal: AbortSignal): Promise<void> {
-    this.#logger?.info('The token belongs to another user. Everything of the previous user is removed.')
-    const { userChange } = this.#callbacks
-    if (userChange) await answerInTime(this.#environment.clock, 'The handler of the user change', signal, userChange)
-    signal.throwIfAborted()
-  }
-
   /** Takes the token of a completed sign-in. What the strategy passes with it is not used (AUTH-24). */
   async #onAuthenticated(): Promise<void> {
     const { strategy } = this.#source
     if (this.#source.standIn) {
-      const { standIn: _ended, ...rest } = this.#source
-      this.#source = rest
-      this.#forgetToken()
+      this.#source = { ...this.#source, standIn: undefined, former: this.#source.standIn }
+      this.#current.drop()
     }
     const ask = () => strategy.getToken()
     const accessToken = await this.#renewal.replace('ordinary', signal => this.#obtain(ask, signal))
-    await this.#callbacks.postAuthentication?.({ accessToken })
+    await this.#postAuthentication?.({ accessToken })
   }
 
   /** The user signed out in another tab. */
   async #onSignedOut(): Promise<void> {
-    const isKnown = this.#user.isAnonymous === false
     this.#renewal.end(ended('a sign-out in another tab'))
-    this.#forgetToken()
-    this.#user = {}
-    if (isKnown)
-      await this.#changeUser(this.#life.signal).catch(error => this.#logger?.warn('The user change failed.', { error }))
+    await this.#current.signOut(this.#life.signal).catch((error: unknown) => {
+      this.#logger?.warn('Not everything of the user who signed out in another tab could be removed.', { error })
+    })
   }
 
   /** A strategy that renews tokens tries first; the host is told of a token that is not renewed. */
   async #onExpiring(expiresAt: number): Promise<void> {
-    const { strategy } = this.#source
-    if (!strategy.autoRenews) return this.#announce(expiresAt)
-    const token = tokenOf(this.#state)
+    const current = this.#current
+    if (!this.#source.strategy.autoRenews) return current.announce(expiresAt)
+    const token = current.value
     try {
       await this.getToken()
       // A fresh token with a short life is used until it expires.
-      if (token === tokenOf(this.#state) && this.#now() < expiresAt) this.#expiry.start(expiresAt, expiresAt)
+      if (token === current.value && this.#now() < expiresAt) current.watch(expiresAt)
     } catch (error) {
       this.#logger?.warn('The access token could not be renewed.', {
         reason: error instanceof AuthError ? error.reason : undefined,
       })
-      if (token === tokenOf(this.#state)) this.#announce(expiresAt)
+      if (token === current.value) current.announce(expiresAt)
     }
-  }
-
-  #announce(expiresAt: number): void {
-    if (this.#state.kind === 'none' || this.#state.isAnnounced) return
-    this.#state = { ...this.#state, isAnnounced: true }
-    this.#callbacks.tokenExpiring?.({ expiresAt })
-  }
-
-  #forgetToken(): void {
-    this.#state = NO_TOKEN
-    this.#expiry.stop()
   }
 
   #drop(reason: string): void {
     const error = ended(reason)
-    this.#forgetToken()
-    this.#user = {}
+    this.#current.forget()
     this.#renewal.end(error)
     this.#life.abort(error)
     this.#life = new AbortController()
-    const { standIn: _ended, ...rest } = this.#source
-    this.#source = { ...rest, isInitialized: false }
+    this.#source = { ...this.#source, standIn: undefined, former: undefined, isInitialized: false }
+  }
+
+  async #endRemembered(config: PKCEAuthConfig, options: LogoutOptions): Promise<void> {
+    await chooseStrategy({ type: 'pkce', config }, this.#parts).strategy.logout?.(options)
   }
 
   #requireInitialized(): void {

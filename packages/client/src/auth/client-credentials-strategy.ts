@@ -2,12 +2,15 @@ import { restBase } from '@aiagent/protocol'
 import { AuthError } from '../errors.ts'
 import { defaultEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
-import { expiryOf, renewalTime } from './access-token.ts'
-import type { AuthStrategy, AuthStrategyInitializeOptions, ClientCredentialsAuthConfig } from './auth-strategy.ts'
+import { expiryOfFresh, renewalTime } from './access-token.ts'
+import type { AuthStrategyInitializeOptions, ClientCredentialsAuthConfig, TokenSource } from './auth-strategy.ts'
+import { Renewal } from './renewal.ts'
 
 interface HeldToken {
   readonly accessToken: string
-  /** When the next one is due, in milliseconds since the epoch. */
+  /** By the clock of this device, in milliseconds since the epoch. */
+  readonly expiresAt: number | undefined
+  /** When it is to be renewed, in milliseconds since the epoch. */
   readonly replaceAt: number
 }
 
@@ -15,11 +18,11 @@ interface HeldToken {
  * A token for a program that talks to the agent on its own behalf: a client-credentials grant with the host's id and
  * secret. The token stays in memory and is replaced five minutes before it expires.
  */
-export class ClientCredentialsAuthStrategy implements AuthStrategy {
+export class ClientCredentialsAuthStrategy implements TokenSource {
   readonly #environment: Environment
   readonly #config: ClientCredentialsAuthConfig
   #held: HeldToken | undefined
-  #requesting: Promise<string> | undefined
+  readonly #renewal = new Renewal()
   #allowHttp = false
   #postAuthentication: AuthStrategyInitializeOptions['postAuthentication']
 
@@ -41,13 +44,17 @@ export class ClientCredentialsAuthStrategy implements AuthStrategy {
     this.#environment = environment
   }
 
+  get expiresAt(): number | undefined {
+    return this.#held?.expiresAt
+  }
+
   initialize({ deploymentInfo, postAuthentication }: AuthStrategyInitializeOptions): void {
     // A deployment that the host itself reaches by plain http may have its token endpoint there too.
     this.#allowHttp = restBase(deploymentInfo.apiDomain).startsWith('http:')
     this.#postAuthentication = postAuthentication
   }
 
-  /** Gets a token; there is nobody to ask. */
+  /** Obtains a token, without a user. */
   async authenticate(): Promise<void> {
     const accessToken = await this.getToken()
     await this.#postAuthentication?.({ accessToken })
@@ -61,13 +68,12 @@ export class ClientCredentialsAuthStrategy implements AuthStrategy {
 
   /** @throws {AuthError} `token_request_failed` */
   async refresh(): Promise<string> {
-    this.#requesting ??= this.#request().finally(() => {
-      this.#requesting = undefined
-    })
-    return this.#requesting
+    return this.#renewal.join('forced', signal => this.#request(signal))
   }
 
+  /** Drops the token. */
   logout(): void {
+    this.#renewal.end(new AuthError('The token request was ended by logout().', 'token_missing'))
     this.#held = undefined
   }
 
@@ -76,9 +82,9 @@ export class ClientCredentialsAuthStrategy implements AuthStrategy {
     return URL.canParse(this.#config.tokenUrl) ? new URL(this.#config.tokenUrl).host : undefined
   }
 
-  async #request(): Promise<string> {
+  async #request(signal: AbortSignal): Promise<string> {
     const { tokenUrl, clientId, clientSecret, scopes = [] } = this.#config
-    // The OAuth library comes with it, which hosts with other ways to a token never need.
+    // In one file with the anonymous token, which most hosts load anyway.
     const { requestToken } = await import('./token-request.ts')
     const { accessToken, expiresIn } = await requestToken(this.#environment, {
       tokenUrl,
@@ -86,12 +92,13 @@ export class ClientCredentialsAuthStrategy implements AuthStrategy {
       clientSecret,
       scopes,
       allowHttp: this.#allowHttp,
-    })
+    }, signal)
     const now = this.#environment.clock.now()
-    const expiresAt = expiryOf(accessToken) ?? (expiresIn === undefined ? undefined : now + expiresIn * 1000)
-    // A token that tells no expiry by any means serves until the service refuses it.
+    const expiresAt = expiryOfFresh(accessToken, now, expiresIn)
+    // A token without any known expiry is used until the service refuses it.
     const replaceAt = expiresAt === undefined ? Number.POSITIVE_INFINITY : renewalTime(expiresAt, now)
-    this.#held = { accessToken, replaceAt }
+    signal.throwIfAborted()
+    this.#held = { accessToken, expiresAt, replaceAt }
     return accessToken
   }
 }

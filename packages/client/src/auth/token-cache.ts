@@ -1,12 +1,13 @@
 import type { Clock } from '../platform/clock.ts'
 import type { CacheAdapter } from '../storage/cache-adapter.ts'
-import { expiryOf, renewalTime } from './access-token.ts'
+import { expiryOfFresh, renewalTime } from './access-token.ts'
 import { scopeFingerprint } from './scopes.ts'
 
-interface StoredToken {
-  accessToken: string
-  /** Milliseconds since the epoch. */
-  expiresAt: number
+/** An anonymous token as it is stored. */
+export interface StoredToken {
+  readonly accessToken: string
+  /** By the clock of this device, in milliseconds since the epoch. */
+  readonly expiresAt: number
 }
 
 /**
@@ -31,27 +32,31 @@ export class TokenCache {
   }
 
   /** The stored token for these scopes, unless it is about to expire. */
-  async get(scopes: readonly string[]): Promise<string | undefined> {
+  async get(scopes: readonly string[]): Promise<StoredToken | undefined> {
     try {
       const entry = await this.#adapter.get(this.keyOf(scopes))
       if (!entry || !isStoredToken(entry.value)) return undefined
-      const { accessToken, expiresAt } = entry.value
-      const replaceAt = renewalTime(expiryOf(accessToken) ?? expiresAt, entry.timestamp)
-      return this.#clock.now() < replaceAt ? accessToken : undefined
+      const replaceAt = renewalTime(entry.value.expiresAt, entry.timestamp)
+      return this.#clock.now() < replaceAt ? entry.value : undefined
     } catch {
       return undefined
     }
   }
 
-  /** @param lifeMs life time to assume where the token tells no expiry */
-  async set(scopes: readonly string[], accessToken: string, lifeMs: number): Promise<void> {
+  /**
+   * Stores a token that was issued just now.
+   *
+   * @param lifeMs life time to assume where the token does not contain an expiry
+   */
+  async set(scopes: readonly string[], accessToken: string, lifeMs: number): Promise<StoredToken> {
     const timestamp = this.#clock.now()
-    const value: StoredToken = { accessToken, expiresAt: expiryOf(accessToken) ?? timestamp + lifeMs }
+    const value = { accessToken, expiresAt: expiryOfFresh(accessToken, timestamp) ?? timestamp + lifeMs }
     try {
       await this.#adapter.set(this.keyOf(scopes), { value, timestamp })
     } catch {
-      // Not kept: the next call asks for another.
+      // Not stored: the next call requests another.
     }
+    return value
   }
 
   async delete(scopes: readonly string[]): Promise<void> {

@@ -12,12 +12,12 @@ import { subjectOf } from '../util/subject-fingerprint.ts'
  */
 export type TokenState =
   | { readonly kind: 'none' }
-  | ({ readonly kind: 'held' } & CurrentToken)
+  | ({ readonly kind: 'held' } & TokenInUse)
   /** Supplied by the host. It overrides the tokens of the strategy until `until`, in milliseconds since the epoch. */
-  | ({ readonly kind: 'supplied'; readonly until: number } & CurrentToken)
+  | ({ readonly kind: 'supplied'; readonly until: number } & TokenInUse)
 
 /** A token that may be sent. */
-export interface CurrentToken {
+export interface TokenInUse {
   readonly token: string
   /** Expiry in milliseconds since the epoch, by the clock of this device. Undefined where it is unknown. */
   readonly expiresAt: number | undefined

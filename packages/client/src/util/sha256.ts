@@ -21,7 +21,7 @@ export function sha256(text: string): string {
 }
 
 /** The tables of the standard: the first 32 bits of the fractional parts of roots of the first primes. */
-const ROUNDS = fractions(64, 1 / 3)
+const ROUNDS = /* @__PURE__ */ fractions(64, 1 / 3)
 const initialHash = () => fractions(8, 1 / 2)
 
 function fractions(count: number, power: number): number[] {

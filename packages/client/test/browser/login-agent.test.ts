@@ -107,9 +107,9 @@ describe.skipIf(!hasChromium())('an agent for signed-in people, on a page of the
       id_token_hint: expect.stringMatching(/^eyJ/),
     })
     expect(logouts[0]?.query).not.toHaveProperty('state')
-    // Nothing of the person is left in the tab; the anonymous token is anybody's.
+    // Nothing of the library is left in the tab: no user, no token, no metadata.
     const left = await page.evaluate(() => Object.keys(sessionStorage))
-    expect(left.filter(key => /context|cache|oidc\.user|selectedProfile/.test(key))).toEqual([])
+    expect(left.filter(key => /context|cache|auth|oidc|login|selectedProfile/.test(key))).toEqual([])
   })
 
   it('[AUTH-18] does not ask again when initialize() has restored the session', async () => {

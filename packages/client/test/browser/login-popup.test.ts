@@ -11,7 +11,7 @@ import {
   outcomeOf,
   pressForPopup,
   signInByPopup,
-  untilLookedAt,
+  untilSettled,
 } from './login-stage.ts'
 
 describe.skipIf(!hasChromium())('login by popup', () => {
@@ -47,7 +47,7 @@ describe.skipIf(!hasChromium())('login by popup', () => {
     const page = await openPage(chromium, stage.address())
     const popup = await pressForPopup(page, 'login')
     await popup.waitForSelector('button[value="customer"]')
-    await untilLookedAt(page)
+    await untilSettled(page)
     await popup.close()
     expect(await outcomeOf(page, 'login')).toMatchObject({ reason: 'popup_closed' })
     // And can be tried again.
@@ -70,6 +70,32 @@ describe.skipIf(!hasChromium())('login by popup', () => {
     expect(await popup.evaluate(() => window.opener)).toBeNull()
     await choose(popup, 'customer')
     expect(await outcomeOf(page, 'login')).toMatchObject({ token: { sub: 'customer' } })
+  })
+
+  it('[REL-52] never says that the window was closed while a login page with an opener policy is open', async () => {
+    stage.settings.loginOpenerPolicy = 'same-origin'
+    await countLooks(chromium)
+    const page = await openPage(chromium, stage.address())
+    const popup = await pressForPopup(page, 'login')
+    await popup.waitForSelector('button[value="customer"]')
+    const before = await page.evaluate(() => looks)
+    // The page has seen for a while that the window is separated, or looks no more.
+    await page.evaluate(() => new Promise(resolve => setTimeout(resolve, 3_000)))
+    expect(await page.evaluate(() => loginHost.outcomes)).toEqual([])
+    expect(await page.evaluate(() => looks)).toBeGreaterThanOrEqual(before)
+    await choose(popup, 'customer')
+    expect(await outcomeOf(page, 'login')).toMatchObject({ token: { sub: 'customer' } })
+  })
+
+  it('[REL-54] names the page on which the window ended, if it is not the callback page', async () => {
+    const page = await openPage(chromium, stage.address())
+    // A server that answers unknown paths with the application.
+    await chromium.context.route('**/callback.html?**', route =>
+      route.fulfill({ contentType: 'text/html', body: '<title>The application</title>' }),
+    )
+    await choose(await pressForPopup(page, 'login'), 'customer')
+    const { reason, message } = await outcomeOf(page, 'login')
+    expect([reason, message]).toEqual(['invalid_input', expect.stringContaining(`${stage.origin}/callback.html`)])
   })
 
   it('tells that the person cancelled on the login page', async () => {

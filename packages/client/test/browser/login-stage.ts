@@ -9,6 +9,7 @@ import { type EmulatorServer, loadDevelopmentCertificate, serveEmulator } from '
 import { bundleForPage, type LaunchedChromium, launchChromium } from '@aiagent/test-support/chromium'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
+import { SETTLED_LOOKS } from '../../src/auth/sign-in/window-watch.ts'
 import type { LoginCall, LoginSetup, Outcome } from './page/login-host.ts'
 
 const HOST_PAGE = `<!doctype html>
@@ -214,7 +215,7 @@ export async function pressForPopup(page: Page, call: LoginCall): Promise<Page> 
 
 /**
  * Counts how often the host's pages look whether a window they opened is still there, so that a test can close it after
- * it has been looked at, as a person does, who is slower than that.
+ * it has been looked at, as a user does, who is slower than that.
  */
 export async function countLooks(chromium: LaunchedChromium): Promise<void> {
   await chromium.context.addInitScript(() => {
@@ -239,10 +240,10 @@ export async function countLooks(chromium: LaunchedChromium): Promise<void> {
   })
 }
 
-/** Waits until a page has looked at its window once more. */
-export async function untilLookedAt(page: Page): Promise<void> {
+/** Waits until a page has looked at its window so often that the provider's page in it counts as settled. */
+export async function untilSettled(page: Page): Promise<void> {
   const before = await page.evaluate(() => looks)
-  await page.waitForFunction(count => looks > count, before)
+  await page.waitForFunction(count => looks > count, before + SETTLED_LOOKS + 2)
 }
 
 /** Presses the button of a person on the login page. */

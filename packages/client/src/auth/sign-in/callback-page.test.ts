@@ -1,10 +1,22 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { CALLBACK_PAGE, CALLBACK_SCRIPT, REDIRECT_ANSWER_KEY } from './callback-page.ts'
+import { CALLBACK_PAGE, CALLBACK_SCRIPT, REDIRECT_ANSWER_KEY, RETURN_KEY } from './callback-page.ts'
 
-/** Runs the page's script in a window of the test's, and tells what it did. */
-function load(address: string, more: { opener?: boolean; framed?: boolean; noStore?: boolean } = {}) {
+interface Surroundings {
+  opener?: boolean
+  framed?: boolean
+  noStore?: boolean
+  noChannel?: boolean
+  /** The `state` with which the tab expects to return. */
+  expected?: string
+}
+
+/** Runs the page's script in a fake window and returns what it did. */
+function load(address: string, more: Surroundings = {}) {
   const done: string[] = []
   const stored = new Map<string, string>()
+  const body = { textContent: '' }
+  if (more.expected !== undefined) stored.set(RETURN_KEY, more.expected)
   const url = new URL(address)
   const receiver = (name: string) => ({
     postMessage: (message: { source: string; url: string }, origin: string) =>
@@ -19,13 +31,19 @@ function load(address: string, more: { opener?: boolean; framed?: boolean; noSto
       replace: (target: string) => void done.push(`replace ${target}`),
     },
     opener: more.opener ? receiver('opener') : null,
+    document: { body },
     sessionStorage: {
+      getItem: (key: string) => {
+        if (more.noStore) throw new Error('forbidden')
+        return stored.get(key) ?? null
+      },
+      removeItem: (key: string) => void stored.delete(key),
       setItem: (key: string, value: string) => {
         if (more.noStore) throw new Error('forbidden')
         stored.set(key, value)
       },
     },
-    BroadcastChannel: class {
+    BroadcastChannel: more.noChannel ? undefined : class {
       readonly name: string
       constructor(name: string) {
         this.name = name
@@ -37,7 +55,7 @@ function load(address: string, more: { opener?: boolean; framed?: boolean; noSto
   }
   page['parent'] = more.framed ? receiver('parent') : page
   new Function('window', CALLBACK_SCRIPT)(page)
-  return { done, stored }
+  return { done, stored, words: body.textContent }
 }
 
 const AT = 'https://app.test/callback.html'
@@ -69,18 +87,47 @@ describe('the callback page', () => {
     expect(load(address).done).toEqual([`channel oidc-client-popup-s1 ${address}`, 'close'])
   })
 
-  it('[AUTH-15] goes back to where a redirect began, with the answer in the tab’s store', () => {
+  it('[AUTH-15] returns to where a redirect began, with the answer in sessionStorage', () => {
     const target = 'https://app.test/chat?x=1;y=50%'
-    const address = `${AT}?${new URLSearchParams({ code: 'c', state: `s1;${encodeURIComponent(target)}` })}`
-    const { done, stored } = load(address, { opener: true })
+    const state = `s1;${encodeURIComponent(target)}`
+    const address = `${AT}?${new URLSearchParams({ code: 'c', state })}`
+    const { done, stored } = load(address, { opener: true, expected: state })
     expect(done).toEqual(['replace https://app.test/chat?x=1;y=50%'])
     expect([...stored]).toEqual([[REDIRECT_ANSWER_KEY, address]])
   })
 
-  it('[AUTH-21] goes back to where a logout by redirect began', () => {
-    const { done, stored } = load(`${AT}?${new URLSearchParams({ state: 'https://app.test/chat;v=2?x=1' })}`)
+  it('[AUTH-21] returns to where a logout by redirect began', () => {
+    const state = 'https://app.test/chat;v=2?x=1'
+    const { done, stored } = load(`${AT}?${new URLSearchParams({ state })}`, { expected: state })
     expect(done).toEqual(['replace https://app.test/chat;v=2?x=1'])
     expect(stored.size).toBe(0)
+  })
+
+  it.each(['https://app.test/account/delete', `s1;${encodeURIComponent('https://app.test/account/delete')}`])(
+    '[SEC-09] follows no return address that this tab does not expect: %s',
+    state => {
+      for (const expected of ['https://app.test/chat', undefined]) {
+        const query = new URLSearchParams({ code: 'x', state })
+        const { done, stored, words } = load(`${AT}?${query}`, expected === undefined ? {} : { expected })
+        expect([done, stored.has(REDIRECT_ANSWER_KEY)]).toEqual([[], false])
+        expect(words).toMatch(/refresh it and sign in again/)
+      }
+    },
+  )
+
+  it('[SEC-09] runs under a policy of its own, which allows its script and nothing else', () => {
+    const [, script = ''] = /<script>([\s\S]*)<\/script>/.exec(CALLBACK_PAGE) ?? []
+    const hash = createHash('sha256').update(script).digest('base64')
+    expect(script).toBe(CALLBACK_SCRIPT)
+    expect(CALLBACK_PAGE).toContain(`default-src 'none'; base-uri 'none'; form-action 'none'; script-src 'sha256-${hash}'`)
+  })
+
+  it('answers by message where the browser has no channels', () => {
+    const address = `${AT}?code=c&state=s1`
+    expect(load(address, { opener: true, noChannel: true }).done).toEqual([
+      `opener oidc-client ${address} to https://app.test`,
+      'close',
+    ])
   })
 
   it('tells of a logout without a state', () => {
@@ -96,12 +143,6 @@ describe('the callback page', () => {
       const { done } = load(`${AT}?${new URLSearchParams({ code: 'c', state })}`)
       expect(done.filter(each => each.startsWith('replace'))).toEqual([])
     }
-  })
-
-  it('goes back even where the store is forbidden', () => {
-    const state = `s1;${encodeURIComponent('https://app.test/')}`
-    const { done } = load(`${AT}?${new URLSearchParams({ code: 'c', state })}`, { noStore: true })
-    expect(done).toEqual(['replace https://app.test/'])
   })
 
   it('is one page with the script inside and nothing else to load', () => {

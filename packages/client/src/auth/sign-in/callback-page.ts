@@ -1,22 +1,24 @@
 /*
- * The page that the identity provider sends its answers to. It needs neither this library nor any other: it hands its own
- * address over to whoever waits for it, and does nothing else.
+ * The page that the identity provider sends its answers to. It needs neither this library nor any other: it passes its own
+ * address on to the page that waits for it.
  *
  * - in a hidden frame, to the page around it
- * - with a way back in its state (a redirect), to the next page of this tab, through the tab's store: the application's
- *   address never holds a code
- * - in a popup, to the page that opened it; where the provider's opener policy has cut the two apart, through the channel
+ * - after a redirect that this tab began, to the next page of this tab, through sessionStorage: the application's address
+ *   never contains a code. A return address that this tab does not expect is not followed.
+ * - in a popup, to the page that opened it; where the provider's opener policy has separated the two, through the channel
  *   that is named after the state
  */
 
-/** Under which key of the tab's store the answer of a redirect waits for the application. */
+/** Key in sessionStorage under which the answer of a redirect waits for the application. */
 export const REDIRECT_ANSWER_KEY = 'aiagent_login_answer'
-/** What the identity library calls its messages. */
+/** Key in sessionStorage of the `state` with which a tab that left for the provider expects to return. */
+export const RETURN_KEY = 'aiagent_login_return'
+/** The `source` of the page's messages. */
 export const MESSAGE_SOURCE = 'oidc-client'
-/** Start of the channel's name; the state follows, or for a logout without one the word `logout`. */
+/** Start of the channel's name; the state follows, or `logout` for a logout without one. */
 export const CHANNEL_PREFIX = 'oidc-client-popup-'
 
-/** The page's script, for hosts whose content policy forbids it inline: it stands before everything else. */
+/** The page's script, for hosts whose content policy forbids inline scripts. It belongs at the end of the body. */
 export const CALLBACK_SCRIPT = `(function (page) {
   'use strict'
   var address = page.location.href
@@ -27,8 +29,8 @@ export const CALLBACK_SCRIPT = `(function (page) {
   var state = parameters.get('state') || ''
   var isAnswer = parameters.has('code') || parameters.has('error')
 
-  /** The way back, when the state names one on this origin. */
-  function wayBack() {
+  /** The return address in the state, if it is on this origin. */
+  function returnAddress() {
     var end = state.indexOf(';')
     var candidates = [state]
     try {
@@ -42,35 +44,53 @@ export const CALLBACK_SCRIPT = `(function (page) {
     }
   }
 
-  if (page.parent !== page) return page.parent.postMessage(answer, origin)
-  var target = wayBack()
-  if (target) {
+  /** Whether this tab left for the provider with this state. Answered once. */
+  function isExpected() {
     try {
+      var expected = page.sessionStorage.getItem('${RETURN_KEY}')
+      if (expected !== state) return false
+      page.sessionStorage.removeItem('${RETURN_KEY}')
       if (isAnswer) page.sessionStorage.setItem('${REDIRECT_ANSWER_KEY}', address)
-    } catch (error) {}
-    return page.location.replace(target)
+      return true
+    } catch (error) {
+      return false
+    }
+  }
+
+  if (page.parent !== page) return page.parent.postMessage(answer, origin)
+  var target = returnAddress()
+  if (target) {
+    if (isExpected()) return page.location.replace(target)
+    var words = 'This tab did not begin this sign-in, or lost it. Go back to the application, refresh it and sign in again.'
+    ;(page.document.body || page.document.documentElement).textContent = words
+    return
   }
   if (page.opener) page.opener.postMessage(answer, origin)
-  var channel = new page.BroadcastChannel('${CHANNEL_PREFIX}' + (state || 'logout'))
-  channel.postMessage(answer)
-  channel.close()
+  if (page.BroadcastChannel) {
+    var channel = new page.BroadcastChannel('${CHANNEL_PREFIX}' + (state || 'logout'))
+    channel.postMessage(answer)
+    channel.close()
+  }
   page.close()
 })(window)
 `
 
-/** The whole page, to be served at the redirect address: static, and without any resource of its own. */
+/** Hash of the script in the page, as its content policy names it. A test compares it with the script. */
+const SCRIPT_HASH = 'sha256-5QlqVsViNYfZkHuPHfZBNNabDQNhIuLX1BZFnC+u6w4='
+
+/** The whole page, to be served at the redirect address: static, without any resource, under a policy of its own. */
 export const CALLBACK_PAGE = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; base-uri 'none'; form-action 'none'; script-src '${SCRIPT_HASH}'">
 <meta name="referrer" content="no-referrer">
 <meta name="robots" content="noindex">
 <title>Signing in</title>
-<script>
-${CALLBACK_SCRIPT}</script>
 </head>
 <body>
 <p>You can close this window.</p>
+<script>${CALLBACK_SCRIPT}</script>
 </body>
 </html>
 `

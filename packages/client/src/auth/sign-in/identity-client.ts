@@ -4,62 +4,83 @@ import type { PKCEAuthConfig } from '../auth-strategy.ts'
 import type { LogoutPlan } from './logout-plan.ts'
 
 /*
- * The port between the library and whatever speaks OpenID. The library decides when somebody signs in or out and what
- * happens when it fails; an identity client knows how. A host that runs an identity library already brings its own.
+ * The port between the library and an OpenID client. The library decides when the user signs in or out and what happens when
+ * it fails; an identity client speaks with the provider. A host that uses an identity library already can supply its own.
  */
 
-/** A signed-in account. Whoever holds it keeps it out of logs and errors. */
+/** A signed-in account. It must not appear in logs and errors. */
 export interface IdentitySession {
-  /** What calls are made with. */
+  /** Access token for the calls of the service. */
   readonly accessToken: string
-  /** When the access token expires, in milliseconds since the epoch, where the token itself does not tell. */
+  /** Expiry of the access token in milliseconds since the epoch. @default the token's own `exp` */
   readonly expiresAt?: number | undefined
   /** Proves to the provider, on logout, whose session ends. */
   readonly idToken?: string | undefined
 }
 
-/** What an identity client is made for. */
+/** What an identity client is created with. */
 export interface IdentityClientSettings {
   /** The login, with its scopes as they are sent and with its scheme. */
   readonly config: PKCEAuthConfig & { readonly scopes: readonly string[] }
-  /** Address under which the provider's OpenID configuration stands. */
+  /** Address below which the provider publishes its OpenID configuration. */
   readonly authority: string
-  /** The platform, where page, stores and clock come from. */
+  /** The platform: page, stores and clock. */
   readonly environment: Environment
 }
 
-/** Makes an {@link IdentityClient}, once it is known which login it is for. */
+/** Creates an {@link IdentityClient} for a login. */
 export type IdentityClientFactory = (settings: IdentityClientSettings) => Awaitable<IdentityClient>
 
-/** How one login is to happen. */
+/** One login. */
 export interface LoginRequest {
-  /** In a window of its own, or by leaving the page. */
+  /** In a popup, or by leaving the page. */
   scheme: 'popup' | 'redirect'
   /** Parameters to add to the login address. */
   extraQueryParameters: Readonly<Record<string, string>>
-  /** Where to come back to, without its hash; with scheme `redirect` only. It goes to the provider in `state`. */
+  /** Return address, without its hash; with scheme `redirect` only. It goes to the provider in `state`. */
   nextRoute?: string | undefined
+  /** Aborted by `logout()` and `destroy()`: the login has to end then, with its window. */
+  signal?: AbortSignal | undefined
 }
 
 /**
  * Speaks with an identity provider.
  *
- * Failures are `AuthError`s whose `reason` tells them apart: `interaction_required`, `popup_blocked`, `popup_closed`,
- * `popup_timeout`, `browser_unsupported`, else `token_request_failed`. They hold no answer and no request of the provider.
+ * Failures are `AuthError`s with a `reason`: `interaction_required`, `popup_blocked`, `popup_closed`, `popup_timeout`,
+ * `browser_unsupported`, else `token_request_failed`. They contain no request and no answer of the provider.
  */
 export interface IdentityClient {
   /**
-   * The session that a redirect to this page brings, else the one that an earlier page left; null where there is none.
+   * The session that a redirect to this page provides, else the one that a previous page stored; null where there is none.
    * Its token may have expired.
    */
   restore(): Promise<IdentitySession | null>
   /**
-   * Lets a person sign in. A popup opens before anything is awaited, since browsers allow it within a click only. A
-   * redirect leaves the page, so its promise never settles.
+   * Lets the user sign in. A popup opens before anything is awaited, since browsers allow it only within a click. A redirect
+   * leaves the page, so its promise never settles.
    */
   login(request: LoginRequest): Promise<IdentitySession>
-  /** Gets a new access token without a person; `current` is the session whose token is not good enough. */
+  /**
+   * Obtains a new access token without the user. It must be one of the same user.
+   *
+   * @param current the session whose token is about to expire or was refused
+   */
   renew(current: IdentitySession): Promise<IdentitySession>
-  /** Ends the session here and at the provider. As with `login`, a popup opens first, and a redirect never settles. */
+  /**
+   * Ends the session here and at the provider. What is stored is removed before anything is awaited, whatever happens
+   * afterwards. As with `login`, a popup opens first, and a redirect never settles.
+   */
   logout(plan: LogoutPlan): Promise<void>
+  /**
+   * Removes what is stored of the user, synchronously. Called when there is no session to end at the provider.
+   *
+   * @returns the stored session, for a sign-out before `restore()`
+   */
+  forget?(): IdentitySession | null
+  /**
+   * Calls back when the user of this page's session signed out, or another one signed in, in another tab.
+   *
+   * @returns the undo
+   */
+  onSignedOut?(listener: () => void): () => void
 }

@@ -4,7 +4,8 @@ import { createCacheAdapter } from '../../storage/create-cache-adapter.ts'
 import { ExpiringStore } from '../../storage/expiring-store.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
 import { fetchOAuthMetadata } from '../oauth-metadata.ts'
-import { buildPkceConfig, loginUser, metadataPath, type PkceConfigFacts } from './pkce-config.ts'
+import { deploymentLoginPath, loginUser } from './deployment-login.ts'
+import { buildPkceConfig, type PkceConfigFacts } from './pkce-config.ts'
 
 const METADATA_TTL_MS = 300_000
 
@@ -21,7 +22,7 @@ export async function loadPkceConfig(
 ): Promise<PKCEAuthConfig> {
   const { deployment, agent } = facts
   const user = loginUser(agent)
-  const path = metadataPath(user, deployment)
+  const path = deploymentLoginPath(agent, deployment)
   const store = new ExpiringStore(createCacheAdapter('session', environment), environment.clock, METADATA_TTL_MS)
   const fetchFresh = async (flight: AbortSignal): Promise<OAuthMetadata> => {
     const metadata = await fetchOAuthMetadata(environment, deployment.apiDomain, flight, path)

@@ -7,10 +7,12 @@ export interface LoginWindow {
   focus(): void
   close(): void
   /**
-   * `blank`: open, and nothing has been loaded yet. `loaded`: open. `gone`: closed, or cut off from this page by an opener
-   * policy, which look the same.
+   * `blank`: open, and nothing has been loaded yet. `away`: open, on another origin. `returned`: open, on this origin.
+   * `gone`: closed, or separated from this page by an opener policy, which cannot be told apart.
    */
-  state(): 'blank' | 'loaded' | 'gone'
+  state(): 'blank' | 'away' | 'returned' | 'gone'
+  /** Its address without query and hash, while it is on this origin. */
+  location(): string | undefined
 }
 
 /** What a login needs of the page it runs in. */
@@ -18,19 +20,25 @@ export interface LoginPage {
   /** The page's address. */
   readonly address: string
   readonly origin: string
-  /** Whether the network is there, as far as the browser knows. */
+  /** Whether the network is available, as far as the browser knows. */
   isOnline(): boolean
-  /** Opens a blank window, or gives null where the browser forbids it. A window of an earlier call is used again. */
+  /** Whether the user's input goes to this page. */
+  hasFocus(): boolean
+  /** Opens a blank window, or returns null where the browser forbids it. A window of an earlier call is used again. */
   open(): LoginWindow | null
+  /** Loads an address in a hidden frame. Returns the undo. */
+  openFrame(address: string): () => void
   /** Leaves for another address. */
   leave(address: string): void
-  /** Puts another address into the place of this one, in the history too. */
+  /** Replaces this page by another address, in the history too. */
   replace(address: string): void
   /** Changes the address that is shown, without loading anything. */
   showAddress(address: string): void
-  /** Hears messages of this origin: those sent to the page, and those on a channel. Returns the undo. */
+  /** Listens to messages of this origin: those sent to the page, and those on a channel. Returns the undo. */
   listen(channel: string, listener: (message: unknown) => void): () => void
-  /** Runs work while no other tab of the origin runs some under that name; at once where tabs cannot be told apart. */
+  /** Calls back when another tab changes a key of localStorage, with the new value. Returns the undo. */
+  onStored(key: string, listener: (value: string | null) => void): () => void
+  /** Runs work under a lock that all tabs of the origin share; at once where the browser has no locks. */
   exclusively<T>(name: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>
 }
 
@@ -48,12 +56,20 @@ export function loginPage(window: PageWindow): LoginPage {
       return window.location.origin
     },
     isOnline: () => window.navigator.onLine,
+    hasFocus: () => window.document.hasFocus(),
     open() {
       const left = Math.max(0, Math.round(window.screenX + (window.outerWidth - WIDTH) / 2))
       const top = Math.max(0, Math.round(window.screenY + (window.outerHeight - HEIGHT) / 2))
       const features = `popup,width=${WIDTH},height=${HEIGHT},left=${left},top=${top}`
       const opened = window.open('', WINDOW_NAME, features)
       return opened && loginWindow(opened)
+    },
+    openFrame(address) {
+      const frame = window.document.createElement('iframe')
+      frame.hidden = true
+      frame.src = address
+      window.document.body.append(frame)
+      return () => frame.remove()
     },
     leave: address => window.location.assign(address),
     replace: address => window.location.replace(address),
@@ -63,12 +79,21 @@ export function loginPage(window: PageWindow): LoginPage {
         if (event.origin === window.location.origin) listener(event.data)
       }
       window.addEventListener('message', onMessage)
-      const channel = new window.BroadcastChannel(name)
-      channel.onmessage = (event: MessageEvent<unknown>) => listener(event.data)
+      // Absent in old web views. Answers then come by message only.
+      const channel = window.BroadcastChannel && new window.BroadcastChannel(name)
+      if (channel) channel.onmessage = (event: MessageEvent<unknown>) => listener(event.data)
       return () => {
         window.removeEventListener('message', onMessage)
-        channel.close()
+        channel?.close()
       }
+    },
+    onStored(key, listener) {
+      const onStorage = (event: StorageEvent) => {
+        // No key: the whole store was cleared.
+        if (event.key === key || event.key === null) listener(event.key === null ? null : event.newValue)
+      }
+      window.addEventListener('storage', onStorage)
+      return () => window.removeEventListener('storage', onStorage)
     },
     async exclusively(name, signal, work) {
       // Absent where the page is no secure context.
@@ -79,47 +104,24 @@ export function loginPage(window: PageWindow): LoginPage {
 }
 
 function loginWindow(opened: Window): LoginWindow {
+  /** The address, or nothing for one of another origin, which must not be read. */
+  const href = () => {
+    try {
+      return opened.location.href
+    } catch {
+      return undefined
+    }
+  }
   return {
     navigate: address => opened.location.replace(address),
     focus: () => opened.focus(),
     close: () => opened.close(),
     state() {
       if (opened.closed) return 'gone'
-      try {
-        return opened.location.href === 'about:blank' ? 'blank' : 'loaded'
-      } catch {
-        // The address of another origin must not be read.
-        return 'loaded'
-      }
+      const address = href()
+      if (address === undefined) return 'away'
+      return address === 'about:blank' ? 'blank' : 'returned'
     },
+    location: () => href()?.split(/[?#]/, 1)[0],
   }
-}
-
-/** How often an open window is looked at. */
-const LOOK_MS = 150
-/** How long an answer may be on its way after its window has closed. */
-const GRACE_MS = 500
-
-/**
- * Resolves when a window that has been seen at the provider is gone, for then its person closed it.
- *
- * A provider's opener policy cuts the window off as soon as it loads, which looks as if it had been closed: a window that
- * goes without ever having been seen there is not taken for closed.
- */
-export function whenClosed(opened: LoginWindow, clock: Clock, signal: AbortSignal): Promise<void> {
-  return new Promise(resolve => {
-    let seen = false
-    let timer: unknown
-    const look = () => {
-      const state = opened.state()
-      if (state === 'gone') {
-        if (seen) timer = clock.setTimeout(resolve, GRACE_MS)
-        return
-      }
-      seen ||= state === 'loaded'
-      timer = clock.setTimeout(look, LOOK_MS)
-    }
-    look()
-    signal.addEventListener('abort', () => clock.clearTimeout(timer), { once: true })
-  })
 }

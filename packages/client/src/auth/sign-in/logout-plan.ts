@@ -1,4 +1,7 @@
+import { readClaims } from '../access-token.ts'
 import type { AuthScheme } from '../auth-strategy.ts'
+import type { IdentitySession } from './identity-client.ts'
+import { isWebAddress } from './provider-address.ts'
 
 export interface LogoutFacts {
   /** The scheme of the login. */
@@ -28,6 +31,8 @@ export interface LogoutPlan {
   readonly logoutClaim: string | undefined
   /** Where the session would end by convention, if nobody names a place. */
   readonly constructedEndpoint: string
+  /** Settles when the chat has been left: the provider is asked no earlier. A window opens at once. */
+  readonly after?: Promise<unknown> | undefined
 }
 
 /**
@@ -44,8 +49,25 @@ export function planLogout(facts: LogoutFacts): LogoutPlan {
     state: popup ? undefined : withoutHash(nextRoute || currentAddress),
     // The claim comes from outside: nothing but a web address is ever gone to.
     logoutClaim: logoutClaim !== undefined && isWebAddress(logoutClaim) ? logoutClaim : undefined,
-    constructedEndpoint: `${authority.replace(/\/+$/, '')}/oauth2/v2.0/logout`,
+    constructedEndpoint: constructedEndpoint(authority),
   }
+}
+
+/** Where a session ends by convention. */
+export function constructedEndpoint(authority: string): string {
+  return `${authority.replace(/\/+$/, '')}/oauth2/v2.0/logout`
+}
+
+/** A plan that was made without a session, completed by the stored one. */
+export function logoutPlanFor(plan: LogoutPlan, stored: IdentitySession | undefined): LogoutPlan {
+  if (plan.idTokenHint !== undefined || !stored) return plan
+  return { ...plan, idTokenHint: stored.idToken, logoutClaim: logoutClaimOf(stored.accessToken) }
+}
+
+/** The address for a logout that an access token names. It comes from outside: only a web address counts. */
+export function logoutClaimOf(accessToken: string | undefined): string | undefined {
+  const { logout } = accessToken === undefined ? {} : readClaims(accessToken)
+  return logout !== undefined && isWebAddress(logout) ? logout : undefined
 }
 
 /** The address of an end-session endpoint with what it needs to know. */
@@ -77,8 +99,4 @@ export function withoutHash(address: string): string {
 function withParameter(address: string, parameter: string): string {
   const base = withoutHash(address)
   return base + (base.includes('?') ? '&' : '?') + parameter
-}
-
-export function isWebAddress(address: string): boolean {
-  return URL.canParse(address) && ['http:', 'https:'].includes(new URL(address).protocol)
 }

@@ -44,7 +44,8 @@ async function setUp(answers: Record<string, () => unknown> = {}) {
     },
     open: () => ({ location: { replace: (address: string) => went.push(`popup ${address}`) } }),
   })
-  const environment = new FakeService().environment({ page })
+  const service = new FakeService()
+  const environment = service.environment({ page })
   const config = {
     clientId: 'client',
     redirectUri: 'https://app.test/bridge.html',
@@ -53,7 +54,7 @@ async function setUp(answers: Record<string, () => unknown> = {}) {
   }
   const factory = msalIdentityClient(application as unknown as MsalApplication)
   const client: IdentityClient = await factory({ config, authority: 'https://login.test/acme', environment })
-  return { client, calls, went }
+  return { client, calls, went, service }
 }
 
 const failure =
@@ -141,14 +142,24 @@ describe('an application of the host’s', () => {
     const { client, calls } = await setUp()
     await client.logout(plan('popup'))
     void client.logout(plan('redirect'))
-    await eventually(() => calls.length === 2)
-    expect(calls).toEqual([
+    const logouts = () => calls.filter(([name]) => name.startsWith('logout'))
+    await eventually(() => logouts().length === 2)
+    expect(logouts()).toEqual([
       ['logoutPopup', { idTokenHint: 'hint', postLogoutRedirectUri: 'https://app.test/bridge.html?logout=true' }],
       [
         'logoutRedirect',
         { idTokenHint: 'hint', postLogoutRedirectUri: 'https://app.test/bridge.html', state: 'https://app.test/chat' },
       ],
     ])
+  })
+
+  it('[AUTH-22] asks the provider for its end-session endpoint when the library fails and there is no claim', async () => {
+    const failing = await setUp({ logoutPopup: failure('end_session_endpoint_not_supported') })
+    failing.service.on('GET /acme/v2.0/.well-known/openid-configuration', {
+      end_session_endpoint: 'https://login.test/the-real-end',
+    })
+    await failing.client.logout({ ...plan('popup'), logoutClaim: undefined })
+    expect(failing.went.map(each => each.split('?')[0])).toEqual(['popup https://login.test/the-real-end'])
   })
 
   it('[AUTH-22] goes to the access token’s claim when the library fails, and nowhere when its window was closed', async () => {

@@ -1,6 +1,7 @@
 import type { AuthenticationResult, IPublicClientApplication } from '@azure/msal-browser'
 import { AuthError } from '../../errors.ts'
 import type { PageWindow } from '../../platform/page.ts'
+import { withTimeLimit } from '../../util/abort.ts'
 import type {
   IdentityClient,
   IdentityClientFactory,
@@ -11,6 +12,10 @@ import type {
 import { asAuthError } from './identity-errors.ts'
 import { loginPage } from './login-page.ts'
 import { fallbackAddress, type LogoutPlan } from './logout-plan.ts'
+import { fetchOpenIdConfiguration } from './openid-configuration.ts'
+
+/** How long a logout waits for the provider's configuration, in milliseconds. */
+const METADATA_LIMIT_MS = 10_000
 
 /** The part of a `PublicClientApplication` that is used. */
 export type MsalApplication = Pick<
@@ -44,6 +49,7 @@ export function msalIdentityClient(application: MsalApplication): IdentityClient
 class MsalIdentityClient implements IdentityClient {
   readonly #application: MsalApplication
   readonly #settings: IdentityClientSettings
+  #isReady = false
 
   constructor(application: MsalApplication, settings: IdentityClientSettings) {
     this.#application = application
@@ -53,7 +59,7 @@ class MsalIdentityClient implements IdentityClient {
   async restore(): Promise<IdentitySession | null> {
     const application = this.#application
     try {
-      await application.initialize()
+      await this.#initialize()
       const result = await application.handleRedirectPromise()
       if (result) return this.#signedIn(result)
       if (!this.#account()) return null
@@ -91,6 +97,8 @@ class MsalIdentityClient implements IdentityClient {
     const account = this.#account()
     const request = { ...(account && { account }), ...(idTokenHint && { idTokenHint }), postLogoutRedirectUri }
     try {
+      // A logout may come before anything else. Later its window has to open at once.
+      if (!this.#isReady) await this.#initialize()
       if (plan.scheme === 'popup') return await this.#application.logoutPopup(request)
       await this.#application.logoutRedirect({ ...request, ...(state !== undefined && { state }) })
     } catch (error) {
@@ -98,28 +106,42 @@ class MsalIdentityClient implements IdentityClient {
       // A window that was closed has been at the provider all the same; one that never opened has not.
       if (failure.reason === 'popup_closed' || failure.reason === 'popup_timeout') return
       if (failure.reason === 'popup_blocked') throw failure
-      this.#fallBack(plan)
+      await this.#fallBack(plan)
     }
     if (plan.scheme === 'redirect') await never()
   }
 
-  /** Goes where the plan says by itself, since the library could not. */
-  #fallBack(plan: LogoutPlan): void {
+  /**
+   * Goes to the provider without the host's library, which failed: to the address that the access token names, else to the
+   * end-session endpoint that the provider publishes, else to the usual one (AUTH-22).
+   */
+  async #fallBack(plan: LogoutPlan): Promise<void> {
+    const { authority, config, environment } = this.#settings
     const page = loginPage(this.#window())
-    const address = fallbackAddress(plan, undefined, this.#settings.config.clientId)
-    if (plan.scheme === 'redirect') return page.leave(address)
-    const opened = page.open()
-    if (!opened)
+    const opened = plan.scheme === 'popup' ? page.open() : undefined
+    if (opened === null)
       throw new AuthError(
         'The browser blocked the sign-out window. Start the sign-out within a click.',
         'popup_blocked',
       )
-    opened.navigate(address)
+    const load = (signal: AbortSignal) => fetchOpenIdConfiguration(environment, authority, config, signal)
+    const published =
+      plan.logoutClaim === undefined
+        ? await withTimeLimit(environment.clock, METADATA_LIMIT_MS, undefined, load).catch(() => undefined)
+        : undefined
+    const address = fallbackAddress(plan, published?.end_session_endpoint, config.clientId)
+    if (opened) opened.navigate(address)
+    else page.leave(address)
+  }
+
+  async #initialize(): Promise<void> {
+    await this.#application.initialize()
+    this.#isReady = true
   }
 
   async #acquire(forceRefresh: boolean): Promise<IdentitySession> {
     const account = this.#account()
-    if (!account) throw new AuthError('Nobody is signed in.', 'interaction_required')
+    if (!account) throw new AuthError('No user is signed in.', 'interaction_required')
     return this.#signedIn(await this.#application.acquireTokenSilent({ ...this.#request(), account, forceRefresh }))
   }
 

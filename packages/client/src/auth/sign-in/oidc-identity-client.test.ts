@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { FakeLoginPage, type FakeLoginWindow } from '../../../test/fake-login-page.ts'
 import { FakeService, FakeStorage, fakeToken } from '../../../test/fake-service.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
-import { REDIRECT_ANSWER_KEY } from './callback-page.ts'
+import { REDIRECT_ANSWER_KEY, RETURN_KEY } from './callback-page.ts'
 import type { IdentitySession } from './identity-client.ts'
 import { planLogout } from './logout-plan.ts'
 import { OidcIdentityClient } from './oidc-identity-client.ts'
@@ -21,10 +21,17 @@ const endpoints = {
   end_session_endpoint: `${AUTHORITY}/end`,
 }
 
+/** An ID token as the token endpoint issues it. Nobody checks its signature. */
+function idToken(claims: object): string {
+  const iat = Math.floor(Date.now() / 1000)
+  const [, payload] = fakeToken({ iss: AUTHORITY, aud: 'client', sub: 'ann', iat, exp: iat + 3600, ...claims }).split('.')
+  return `${btoa(JSON.stringify({ alg: 'RS256' }))}.${payload}.c2ln`
+}
+
 function setUp(more: Partial<PKCEAuthConfig> = {}, page = new FakeLoginPage(), sessionStorage = new FakeStorage()) {
   const service = new FakeService()
   const localStorage = new FakeStorage()
-  const state = { count: 0, refresh: true }
+  const state = { count: 0, refresh: true, claims: {} as object }
   const forms: Record<string, string>[] = []
   const discovery = '/acme/policy/v2.0/.well-known/openid-configuration'
   service.on(`GET ${discovery}`, endpoints)
@@ -33,7 +40,7 @@ function setUp(more: Partial<PKCEAuthConfig> = {}, page = new FakeLoginPage(), s
     const n = ++state.count
     return {
       access_token: fakeToken({ sub: 'ann', jti: n }),
-      id_token: fakeToken({ sub: 'ann' }),
+      id_token: idToken(state.claims),
       ...(state.refresh && { refresh_token: `refresh-${n}` }),
       token_type: 'Bearer',
       expires_in: 3600,
@@ -113,7 +120,7 @@ describe('a login in a window', () => {
     const session = await signIn(parts)
     expect(await parts.make().restore()).toEqual(session)
     expect(parts.localStorage.length).toBe(0)
-    expect([...parts.sessionStorage.items.keys()].every(key => key.startsWith('aiagent_oidc.'))).toBe(true)
+    expect([...parts.sessionStorage.items.keys()].every(key => key.startsWith('aiagent_oidc_user.'))).toBe(true)
   })
 
   it('is remembered by the browser where the host says so', async () => {
@@ -245,7 +252,7 @@ describe('a renewal', () => {
     const session = await signIn(parts)
     parts.page.isLocked = true
     const renewal = parts.client.renew(session)
-    await parts.clock.advance(30_000)
+    await parts.clock.advance(20_000)
     expect((await renewal).accessToken).not.toBe(session.accessToken)
     expect(parts.clock.pendingTimers).toBe(0)
   })
@@ -307,37 +314,131 @@ describe('a logout', () => {
     const leaving = parts.client.logout(plan('popup'))
     await loginAddress(parts.page, 1)
     const window = parts.page.windows[1] as FakeLoginWindow
-    window.seen = 'loaded'
-    await parts.clock.advance(500)
+    window.seen = 'away'
+    await parts.clock.advance(2_000)
     window.seen = 'gone'
     await parts.clock.advance(2_000)
     await leaving
     expect(await parts.client.restore()).toBeNull()
   })
 
-  it('forgets nothing when its window is blocked', async () => {
+  it('[SEC-05] leaves nothing stored when its window is blocked', async () => {
     const parts = setUp()
-    const session = await signIn(parts)
+    await signIn(parts)
     parts.page.blocksPopups = true
     await expect(parts.client.logout(plan('popup'))).rejects.toMatchObject({ reason: 'popup_blocked' })
-    expect(await parts.client.restore()).toEqual(session)
+    expect(await parts.make().restore()).toBeNull()
+    expect(parts.sessionStorage.length).toBe(0)
   })
 
-  it('[AUTH-21] by redirect comes back to where it began', async () => {
+  it('[SEC-05] has removed everything before it awaits anything, whatever the provider answers', async () => {
+    const parts = setUp()
+    parts.service.on(`GET ${parts.discovery}`, { ...endpoints, end_session_endpoint: undefined })
+    await signIn(parts)
+    parts.service.on(`GET ${parts.discovery}`, () => new Promise(() => {}))
+    const leaving = parts.client.logout(plan('popup'))
+    expect([parts.sessionStorage.length, parts.page.windows.length]).toEqual([0, 2])
+    await parts.clock.advance(10_000)
+    await leaving
+    expect(parts.page.windows[1]?.address).toContain('/oauth2/v2.0/logout')
+  })
+
+  it('[SEC-05] before restore() signs out the user that a previous page stored, with its ID token', async () => {
+    const parts = setUp()
+    const session = await signIn(parts)
+    void parts.make().logout({ ...plan('popup'), idTokenHint: undefined })
+    expect(parts.sessionStorage.length).toBe(0)
+    const address = await loginAddress(parts.page, 1)
+    expect(address.searchParams.get('id_token_hint')).toBe(session.idToken)
+  })
+
+  it('[SEC-04] is final: a renewal in flight stores nothing', async () => {
+    for (const grant of ['refresh_token', 'frame']) {
+      const parts = setUp({ cacheLocation: 'localStorage' })
+      const session = await signIn(parts)
+      let answer: (response: unknown) => void = () => {}
+      parts.service.on('POST /acme/policy/token', () => new Promise(resolve => (answer = resolve)))
+      const renewal = parts.client.renew(session).catch(error => error.reason)
+      await eventually(() => parts.service.seen.filter(({ method }) => method === 'POST').length > 1, 'the renewal')
+      void parts.client.logout(plan('popup'))
+      const issued = { access_token: fakeToken({ sub: 'ann', jti: 99 }), refresh_token: 'refresh-99', expires_in: 3600 }
+      answer(grant === 'frame' ? Response.json({ error: 'invalid_grant' }, { status: 400 }) : issued)
+      expect(await renewal).toMatch(/token_missing|interaction_required/)
+      expect([parts.localStorage.length, parts.sessionStorage.length, parts.page.frames]).toEqual([0, 0, []])
+    }
+  })
+
+  it('[SEC-04] is final for a renewal of another tab too', async () => {
+    const parts = setUp({ cacheLocation: 'localStorage' })
+    const session = await signIn(parts)
+    const otherTab = parts.make()
+    await otherTab.restore()
+    let answer: (response: unknown) => void = () => {}
+    parts.service.on('POST /acme/policy/token', () => new Promise(resolve => (answer = resolve)))
+    const renewal = otherTab.renew(session).catch(error => error.reason)
+    await eventually(() => parts.service.seen.filter(({ method }) => method === 'POST').length > 1, 'the renewal')
+    void parts.client.logout(plan('popup'))
+    answer({ access_token: fakeToken({ sub: 'ann', jti: 99 }), refresh_token: 'refresh-99', expires_in: 3600 })
+    expect([await renewal, parts.localStorage.length]).toEqual(['interaction_required', 0])
+  })
+
+  it('[SEC-04] does not remove the user who signs in right after it', async () => {
+    const parts = setUp()
+    await signIn(parts)
+    parts.page.isLocked = true
+    void parts.client.logout(plan('redirect'))
+    await signIn(parts)
+    await parts.clock.advance(60_000)
+    expect(await parts.make().restore()).not.toBeNull()
+  })
+
+  it('[SEC-06] is reported to the other tabs', async () => {
+    const parts = setUp({ cacheLocation: 'localStorage' })
+    await signIn(parts)
+    const otherTab = parts.make()
+    await otherTab.restore()
+    const told: string[] = []
+    const stop = otherTab.onSignedOut(() => told.push('signed out'))
+    const [key = ''] = [...parts.localStorage.items.keys()]
+    parts.page.changeStored(key, parts.localStorage.getItem(key))
+    expect(told).toEqual([])
+    parts.page.changeStored(key, null)
+    expect(told).toEqual(['signed out'])
+    await otherTab.restore()
+    stop()
+    parts.page.changeStored(key, null)
+    expect(told).toHaveLength(1)
+  })
+
+  it('[AUTH-21] by redirect returns to where it began', async () => {
     const parts = setUp()
     await signIn(parts)
     void parts.client.logout(plan('redirect'))
     await eventually(() => parts.page.left.length > 0, 'the page to leave')
     const address = new URL((parts.page.left[0] ?? '').replace('leave ', ''))
     expect(address.searchParams.get('state')).toBe('https://app.test/chat')
-    expect(parts.sessionStorage.length).toBe(0)
+    expect([...parts.sessionStorage.items]).toEqual([[RETURN_KEY, 'https://app.test/chat']])
   })
 
   it('by redirect to a page of the application goes on to where it began', async () => {
     const parts = setUp({ redirectUri: 'https://app.test/home' })
     parts.page.address = `https://app.test/home?state=${encodeURIComponent('https://app.test/chat')}`
+    parts.sessionStorage.setItem(RETURN_KEY, 'https://app.test/chat')
     expect(await parts.client.restore()).toBeNull()
     expect(parts.page.left).toEqual(['replace https://app.test/chat'])
+  })
+
+  it.each([
+    ['another origin', 'https://app.test/home', 'https://evil.test/', 'https://evil.test/'],
+    ['another page', 'https://app.test/other', 'https://app.test/chat', 'https://app.test/chat'],
+    ['a page that this tab does not expect', 'https://app.test/home', 'https://app.test/delete', 'https://app.test/chat'],
+    ['a page without any expectation', 'https://app.test/home', 'https://app.test/delete', ''],
+  ])('[SEC-09] follows no `state` of %s', async (_case, page, state, expected) => {
+    const parts = setUp({ redirectUri: 'https://app.test/home' })
+    parts.page.address = `${page}?state=${encodeURIComponent(state)}`
+    if (expected) parts.sessionStorage.setItem(RETURN_KEY, expected)
+    expect(await parts.client.restore()).toBeNull()
+    expect(parts.page.left).toEqual([])
   })
 
   it.each<[string, string | undefined, string]>([
@@ -356,13 +457,102 @@ describe('a logout', () => {
     }
   })
 
-  it('[AUTH-22] goes to the access token’s claim when the identity library fails', async () => {
+  it('[AUTH-22] goes to the provider although the store fails', async () => {
     const parts = setUp()
     await signIn(parts)
     parts.sessionStorage.removeItem = () => {
-      throw new Error('the library is broken')
+      throw new Error('the store is broken')
     }
-    await parts.client.logout(plan('popup', 'https://login.test/bye'))
-    expect(parts.page.windows[1]?.address).toBe('https://login.test/bye')
+    void parts.client.logout(plan('popup'))
+    expect((await loginAddress(parts.page, 1)).pathname).toBe('/acme/policy/end')
+  })
+})
+
+describe('the user of a login', () => {
+  it('[SEC-03] is never replaced by that of another tab: a renewal asks for a sign-in', async () => {
+    const parts = setUp({ cacheLocation: 'localStorage' })
+    const session = await signIn(parts)
+    const otherTab = { ...parts, client: parts.make() }
+    parts.state.claims = { sub: 'bob' }
+    await signIn(otherTab)
+    await expect(parts.client.renew(session)).rejects.toMatchObject({ reason: 'interaction_required' })
+    parts.state.claims = {}
+    await signIn(otherTab)
+    expect((await parts.client.renew(session)).accessToken).not.toBe(session.accessToken)
+  })
+
+  it('[SEC-03] is never replaced by a renewal: tokens of another user are not stored', async () => {
+    const parts = setUp()
+    const session = await signIn(parts)
+    const before = [...parts.sessionStorage.items]
+    parts.state.claims = { sub: 'bob' }
+    await expect(parts.client.renew(session)).rejects.toMatchObject({ name: 'AuthError' })
+    expect([...parts.sessionStorage.items]).toEqual(before)
+  })
+
+  it('[SEC-08] is not removed by a `state` in the address, nor does a stale answer keep initialize() from working', async () => {
+    const parts = setUp()
+    const session = await signIn(parts)
+    const [key = ''] = [...parts.sessionStorage.items.keys()]
+    for (const state of [key, `user:${AUTHORITY}:client`, '../', '0'.repeat(32), `${'0'.repeat(32)};https://app.test/`]) {
+      parts.page.address = `https://app.test/home?${new URLSearchParams({ code: 'x', state })}`
+      expect(await parts.make().restore()).toEqual(session)
+      parts.page.address = 'https://app.test/home'
+      parts.sessionStorage.setItem(
+        REDIRECT_ANSWER_KEY,
+        `https://app.test/callback.html?${new URLSearchParams({ code: 'x', state })}`,
+      )
+      expect(await parts.make().restore()).toEqual(session)
+      expect(parts.sessionStorage.getItem(REDIRECT_ANSWER_KEY)).toBeNull()
+    }
+  })
+
+  it('[SEC-12] has the issuer that the provider published', async () => {
+    const parts = setUp()
+    parts.service.on(`GET ${parts.discovery}`, { ...endpoints, issuer: 'https://login.test/published/' })
+    await expect(signIn(parts)).rejects.toMatchObject({ reason: 'token_request_failed' })
+    parts.state.claims = { iss: 'https://login.test/published/' }
+    expect(await signIn(parts)).toBeTruthy()
+  })
+
+  it('[SEC-12] may have another issuer than a constructed one, but always the same', async () => {
+    const parts = setUp({ authorityMetadata: JSON.stringify({ ...endpoints, issuer: 'https://login.test/constructed/' }) })
+    parts.state.claims = { iss: 'https://login.test/real/' }
+    const session = await signIn(parts)
+    const renewed = await parts.client.renew(session)
+    parts.state.claims = { iss: 'https://login.test/another/' }
+    await expect(parts.client.renew(renewed)).rejects.toMatchObject({ name: 'AuthError' })
+  })
+
+  it('[REL-53] can sign in with a clock that is hours off', async () => {
+    for (const hours of [-3, 3]) {
+      const parts = setUp()
+      const iat = Math.floor(Date.now() / 1000) + hours * 3600
+      parts.state.claims = { iat, exp: iat + 600 }
+      expect(await signIn(parts)).toBeTruthy()
+    }
+  })
+})
+
+describe('the addresses of a provider', () => {
+  it.each([
+    ['over plain http', { token_endpoint: 'http://login.test/token' }],
+    ['on a host that knownAuthorities does not name', { token_endpoint: 'https://evil.test/token' }],
+    ['for the end of a session elsewhere', { end_session_endpoint: 'https://evil.test/end' }],
+  ])('[SEC-11] are refused %s', async (_case, more) => {
+    const parts = setUp()
+    parts.service.on(`GET ${parts.discovery}`, { ...endpoints, ...more })
+    await expect(parts.client.login(request)).rejects.toMatchObject({ reason: 'metadata_failed' })
+    expect(parts.forms).toEqual([])
+  })
+
+  it('[SEC-11] that the host gives are refused over plain http, except on this machine', async () => {
+    const given = (origin: string) =>
+      JSON.stringify({ authorization_endpoint: `${origin}/a`, token_endpoint: `${origin}/t` })
+    const refused = setUp({ authorityMetadata: given('http://login.test') })
+    await expect(refused.client.login(request)).rejects.toMatchObject({ reason: 'invalid_input' })
+    const local = setUp({ authorityMetadata: given('http://127.0.0.1:8600') })
+    void local.client.login(request).catch(() => {})
+    expect((await loginAddress(local.page)).origin).toBe('http://127.0.0.1:8600')
   })
 })

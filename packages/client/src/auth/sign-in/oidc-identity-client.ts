@@ -1,16 +1,16 @@
-import {
-  type INavigator,
-  type StateStore,
-  type User,
-  UserManager,
-  type UserManagerSettings,
-  WebStorageStateStore,
-} from 'oidc-client-ts'
 import { AuthError } from '../../errors.ts'
-import type { Clock } from '../../platform/clock.ts'
 import type { StorageLike } from '../../platform/environment.ts'
+import { withTimeLimit } from '../../util/abort.ts'
 import { fnv1a } from '../../util/fnv1a.ts'
 import { REDIRECT_ANSWER_KEY } from './callback-page.ts'
+import {
+  type AuthorizationOptions,
+  createAuthorizationRequest,
+  exchangeCode,
+  exchangeRefreshToken,
+  type Provider,
+  randomId,
+} from './code-flow.ts'
 import type {
   IdentityClient,
   IdentityClientFactory,
@@ -18,278 +18,355 @@ import type {
   IdentitySession,
   LoginRequest,
 } from './identity-client.ts'
-import { asAuthError, isDead, isTimeout } from './identity-errors.ts'
+import { asAuthError, isDead } from './identity-errors.ts'
 import { type LoginPage, type LoginWindow, loginPage } from './login-page.ts'
-import { endSessionRequest, fallbackAddress, isWebAddress, type LogoutPlan } from './logout-plan.ts'
-import { fetchOpenIdConfiguration, type OpenIdConfiguration, parseOpenIdConfiguration } from './openid-configuration.ts'
+import { LoginStates } from './login-state.ts'
+import { constructedEndpoint, endSessionRequest, fallbackAddress, type LogoutPlan, logoutPlanFor } from './logout-plan.ts'
+import { fetchOpenIdConfiguration, givenConfiguration, type KnownConfiguration } from './openid-configuration.ts'
 import { PopupNavigator } from './popup-navigator.ts'
+import { isWebAddress, userKey } from './provider-address.ts'
+import { type IssuedTokens, parseUser, type SignedInUser, SignedInUserStore } from './signed-in-user.ts'
 
-/** Start of every key this client writes. */
-const KEY_PREFIX = 'aiagent_oidc.'
-/** How long another tab may take for its renewal before this one goes on by itself. */
-const LOCK_LIMIT_MS = 30_000
+/** How long another tab may take for its renewal before this one goes on without the lock, in milliseconds. */
+const LOCK_LIMIT_MS = 20_000
+/** How long a logout waits for the provider's configuration before it goes to the usual address, in milliseconds. */
+const LOGOUT_LIMIT_MS = 10_000
+/** Parameters of an answer, which do not stay in the address of a page. */
+const ANSWER_PARAMETERS = ['code', 'state', 'error', 'error_description', 'error_uri', 'session_state', 'iss']
 
 /**
- * The default identity client: a well-kept OpenID library, with windows, redirects and renewals of our own around it.
+ * The default identity client: authorization code with PKCE in popups, redirects and hidden frames.
  *
- * It owns nothing but the library's stores: the login in progress in the tab's, the session where `cacheLocation` says.
+ * It owns the stored user and the logins in progress, and decides what may be stored: nothing after a logout, and never
+ * renewed tokens of another user.
  */
 export class OidcIdentityClient implements IdentityClient {
   readonly #settings: IdentityClientSettings
   readonly #page: LoginPage
-  readonly #clock: Clock
   readonly #popups: PopupNavigator
-  readonly #redirects: INavigator = {
-    prepare: async () => ({ navigate: ({ url }) => this.#leave(url), close: () => {} }),
-    callback: async () => {},
-  }
   readonly #tabStore: StorageLike
-  readonly #states: StateStore
-  /** Knows the stores, and no endpoint. */
-  readonly #local: UserManager
-  #configuration: Promise<OpenIdConfiguration> | undefined
-  #manager: Promise<UserManager> | undefined
+  readonly #states: LoginStates
+  readonly #users: SignedInUserStore
+  #configuration: Promise<KnownConfiguration> | undefined
+  /** The provider's configuration, once it is known: a logout then needs no request. */
+  #known: KnownConfiguration | undefined
+  /** The login of this page's session. */
+  #login: Pick<SignedInUser, 'loginId' | 'subject'> | undefined
+  /** Aborted by a logout: tokens of requests that began before must not be stored. */
+  #life = new AbortController()
 
   /** @throws {AuthError} `browser_unsupported` where the browser forbids its stores */
   constructor(settings: IdentityClientSettings, page: LoginPage) {
+    const { config, authority, environment } = settings
+    const { sessionStorage, localStorage } = environment
+    const lasting = config.cacheLocation === 'localStorage' ? localStorage : sessionStorage
+    if (!sessionStorage || !lasting) throw storeForbidden()
     this.#settings = settings
     this.#page = page
-    this.#clock = settings.environment.clock
-    this.#popups = new PopupNavigator(page, this.#clock)
-    const { sessionStorage } = settings.environment
-    if (!sessionStorage) throw storeForbidden()
+    this.#popups = new PopupNavigator(page, environment.clock)
     this.#tabStore = sessionStorage
-    this.#states = storeOf(sessionStorage)
-    this.#local = this.#managerFor({})
+    this.#states = new LoginStates(sessionStorage)
+    this.#users = new SignedInUserStore(lasting, userKey(authority, config.clientId))
   }
 
   async restore(): Promise<IdentitySession | null> {
-    const answer = await this.#takeAnswer()
-    if (!answer) return this.#guard(async () => sessionOf(await this.#local.getUser()))
-    const manager = await this.#online()
-    const user = await this.#guard(() => manager.signinRedirectCallback(answer))
-    if (user.url_state) this.#returnTo(decodeURIComponent(user.url_state))
-    return sessionOf(user)
+    const answer = this.#takeAnswer()
+    const begun = answer && this.#states.take(new URL(answer).searchParams.get('state'))
+    // An answer that this tab did not ask for, or that was used already, changes nothing.
+    if (!answer || !begun) {
+      const user = this.#users.read()
+      return user ? this.#keep(user) : null
+    }
+    const { signal } = this.#life
+    const session = await guarded(async () => {
+      const state = new URL(answer).searchParams.get('state') ?? ''
+      return this.#signIn(await exchangeCode(await this.#provider(), answer, { ...begun, state }), signal)
+    })
+    this.#returnTo(begun.nextRoute)
+    return session
   }
 
-  async login({ scheme, extraQueryParameters, nextRoute }: LoginRequest): Promise<IdentitySession> {
+  async login({ scheme, extraQueryParameters, nextRoute, signal }: LoginRequest): Promise<IdentitySession> {
     this.#requireReturn()
-    const extraQueryParams = { ...extraQueryParameters }
-    if (scheme === 'popup') return this.#loginByPopup(this.#popups.open(), extraQueryParams)
-    // Encoded once more, since the library decodes what it gets back once too often.
-    const way = nextRoute === undefined ? {} : { url_state: encodeURIComponent(nextRoute) }
-    const manager = await this.#online()
-    await this.#guard(() => manager.signinRedirect({ extraQueryParams, ...way }))
-    return never()
+    const ended = either(this.#life.signal, signal)
+    const opened = scheme === 'popup' ? this.#popups.open() : undefined
+    const route = opened ? undefined : (nextRoute ?? this.#page.address)
+    return guarded(() => this.#loginWith(opened, { parameters: extraQueryParameters, nextRoute: route }, ended))
   }
 
   async renew(current: IdentitySession): Promise<IdentitySession> {
     if (!this.#page.isOnline())
-      throw new AuthError('The access token cannot be renewed: there is no network.', 'token_request_failed')
-    return this.#guard(() => this.#alone(() => this.#renew(current)), 'The renewal of the access token')
+      throw new AuthError('Could not renew the access token: there is no network.', 'token_request_failed')
+    const { signal } = this.#life
+    return guarded(() => this.#exclusively(() => this.#renew(current, signal)), 'The renewal of the access token')
   }
 
-  async logout(plan: LogoutPlan): Promise<void> {
+  async logout(given: LogoutPlan): Promise<void> {
+    const stored = this.#users.read()
+    const plan = logoutPlanFor(given, stored)
+    this.forget()
     const opened = plan.scheme === 'popup' ? this.#popups.open() : undefined
     const { clientId } = this.#settings.config
-    const goTo = (address: string) => {
-      if (!opened) return this.#leave(address)
-      // Nobody knows whether the provider comes back from there, so nobody waits for it.
+    const [endpoint] = await Promise.all([this.#endSessionEndpoint(), plan.after])
+    if (endpoint === undefined) {
+      const address = fallbackAddress(plan, undefined, clientId)
+      if (!opened) return this.#leave(address, plan.state)
+      // It may not return from there, so nothing waits for it.
       opened.navigate(address)
+      return
     }
-    let named: string | undefined
+    const address = endSessionRequest(endpoint, plan, clientId)
+    if (!opened) return this.#leave(address, plan.state)
+    await this.#popups.answer(opened, address, undefined, this.#life.signal).catch(() => {
+      // A window that was closed, or that passed on no answer, has been at the provider all the same.
+    })
+  }
+
+  forget(): IdentitySession | null {
+    const user = this.#users.read()
+    this.#life.abort(new AuthError('The user signed out.', 'token_missing'))
+    this.#life = new AbortController()
+    this.#login = undefined
+    attempt(() => this.#users.remove())
+    attempt(() => this.#states.clear())
+    attempt(() => this.#tabStore.removeItem(REDIRECT_ANSWER_KEY))
+    // A renewal of another tab may store its tokens at this moment. It holds the lock until it has.
+    if (user) void this.#exclusively(async () => this.#users.remove(user.loginId)).catch(() => {})
+    return user ? sessionOf(user) : null
+  }
+
+  onSignedOut(listener: () => void): () => void {
+    // sessionStorage is this tab's alone.
+    if (this.#settings.config.cacheLocation !== 'localStorage') return () => {}
+    return this.#page.onStored(this.#users.key, value => {
+      const login = this.#login
+      const user = parseUser(value)
+      if (!login || user?.loginId === login.loginId || isSameUser(user, login)) return
+      this.#life.abort(otherUser())
+      this.#life = new AbortController()
+      this.#login = undefined
+      listener()
+    })
+  }
+
+  async #loginWith(
+    opened: LoginWindow | undefined,
+    options: AuthorizationOptions,
+    signal: AbortSignal,
+  ): Promise<IdentitySession> {
     try {
-      named = await this.#endSessionEndpoint()
-      await this.#local.removeUser()
-      await this.#local.clearStaleState()
-      if (named === undefined) return await goTo(fallbackAddress(plan, undefined, clientId))
-      const request = endSessionRequest(named, plan, clientId)
-      if (!opened) return await this.#leave(request)
-      this.#popups.requireCurrent(opened)
-      const window = await this.#popups.prepare()
-      await window.navigate({ url: request })
-    } catch (error) {
-      // A window that was closed, or from which nothing came back, has been at the provider all the same.
-      if (!(error instanceof AuthError)) await goTo(fallbackAddress(plan, named, clientId))
-    }
-  }
-
-  async #loginByPopup(opened: LoginWindow, extraQueryParams: Record<string, string>): Promise<IdentitySession> {
-    try {
-      const manager = await this.#online()
-      this.#popups.requireCurrent(opened)
-      return signedIn(await manager.signinPopup({ extraQueryParams }))
-    } catch (error) {
-      this.#popups.close(opened)
-      throw asAuthError(error, 'The sign-in')
-    }
-  }
-
-  /** Leaves the page for good: nobody waits for what comes after it. */
-  #leave(address: string): Promise<never> {
-    this.#page.leave(address)
-    return never()
-  }
-
-  /** One renewal at a time, in all tabs: a refresh token that is used twice ends the whole login at many providers. */
-  async #renew(current: IdentitySession): Promise<IdentitySession> {
-    const user = await this.#local.getUser()
-    // Another tab may have renewed it while this one waited.
-    if (user && user.access_token !== current.accessToken && !user.expired) return signedIn(user)
-    const manager = await this.#online()
-    if (user?.refresh_token) {
-      try {
-        return signedIn(await manager.signinSilent())
-      } catch (error) {
-        if (!isDead(error)) throw error
+      const provider = await this.#provider()
+      const request = await createAuthorizationRequest(provider, options)
+      signal.throwIfAborted()
+      if (!opened) {
+        const { id, verifier, state } = request
+        this.#states.add({ id, verifier, nextRoute: options.nextRoute ?? '' })
+        return await this.#leave(request.address, state)
       }
-    }
-    try {
-      return signedIn(await manager.signinSilent({ forceIframeAuth: true }))
+      const answer = await this.#popups.answer(opened, request.address, request.state, signal)
+      return this.#signIn(await exchangeCode(provider, answer, request), signal)
     } catch (error) {
-      // A frame that never answers: the provider cannot see its cookies there, or forbids to be framed.
-      if (isTimeout(error)) throw interactionRequired()
+      if (opened) this.#popups.close(opened)
       throw error
     }
   }
 
-  async #alone<T>(work: () => Promise<T>): Promise<T> {
+  /** One renewal at a time, in all tabs: many providers end the whole login when a refresh token is used twice. */
+  async #renew(current: IdentitySession, signal: AbortSignal): Promise<IdentitySession> {
+    signal.throwIfAborted()
+    const user = this.#users.read()
+    if (!user) throw signedOut()
+    if (this.#login && user.loginId !== this.#login.loginId && !isSameUser(user, this.#login)) throw otherUser()
+    // Another tab may have renewed it while this one waited.
+    const isValid = user.expiresAt === undefined || this.#settings.environment.clock.now() < user.expiresAt
+    if (user.accessToken !== current.accessToken && isValid) return this.#keep(user)
+    const provider = await this.#provider(user.issuer)
+    const tokens = await this.#renewedTokens(provider, user, signal)
+    signal.throwIfAborted()
+    if (user.subject !== undefined && tokens.subject !== undefined && tokens.subject !== user.subject) throw otherUser()
+    const renewed = { ...user, ...defined(tokens), expiresAt: tokens.expiresAt }
+    if (!this.#users.replace(renewed)) throw signedOut()
+    return this.#keep(renewed)
+  }
+
+  async #renewedTokens(provider: Provider, user: SignedInUser, signal: AbortSignal): Promise<IssuedTokens> {
+    if (user.refreshToken) {
+      try {
+        return await exchangeRefreshToken(provider, user.refreshToken)
+      } catch (error) {
+        if (!isDead(error)) throw error
+      }
+    }
+    const parameters = { prompt: 'none', ...(user.idToken && { id_token_hint: user.idToken }) }
+    const request = await createAuthorizationRequest(provider, { parameters })
+    const answer = await this.#popups.answerInFrame(request.address, request.state, signal)
+    return exchangeCode(provider, answer, request)
+  }
+
+  /** Stores the user of a login, unless a logout came first. */
+  #signIn(tokens: IssuedTokens, signal: AbortSignal): IdentitySession {
+    signal.throwIfAborted()
+    const user = { ...tokens, loginId: randomId() }
+    this.#users.add(user)
+    return this.#keep(user)
+  }
+
+  /** Makes a stored user the one of this page. */
+  #keep(user: SignedInUser): IdentitySession {
+    this.#login = { loginId: user.loginId, subject: user.subject }
+    return sessionOf(user)
+  }
+
+  /** Leaves the page for good, so that nothing after it runs. */
+  #leave(address: string, state: string | undefined): Promise<never> {
+    if (state !== undefined) attempt(() => this.#states.expectReturn(state))
+    this.#page.leave(address)
+    return new Promise<never>(() => {})
+  }
+
+  async #exclusively<T>(work: () => Promise<T>): Promise<T> {
+    const { clock } = this.#settings.environment
+    const { clientId } = this.#settings.config
     const limit = new AbortController()
-    const timer = this.#clock.setTimeout(() => limit.abort(), LOCK_LIMIT_MS)
+    const timer = clock.setTimeout(() => limit.abort(), LOCK_LIMIT_MS)
     let begun: Promise<T> | undefined
     const begin = () => {
-      this.#clock.clearTimeout(timer)
+      clock.clearTimeout(timer)
       return (begun = work())
     }
-    const { clientId } = this.#settings.config
     const name = `aiagent-renewal-${fnv1a(`${this.#settings.authority} ${clientId}`)}`
     try {
       return await this.#page.exclusively(name, limit.signal, begin)
     } catch (error) {
-      // A tab that is frozen may hold the lock for ever.
+      // A frozen tab may hold the lock for ever.
       if (begun || !limit.signal.aborted) throw error
       return begin()
     }
   }
 
-  /** The answer of a redirect: what the callback page left in the tab's store, else what this page's address holds. */
-  async #takeAnswer(): Promise<string | undefined> {
-    const left = this.#tabStore.getItem(REDIRECT_ANSWER_KEY)
-    if (left !== null) {
+  /** The answer of a redirect: what the callback page stored, else what this page's address contains. */
+  #takeAnswer(): string | undefined {
+    const stored = this.#tabStore.getItem(REDIRECT_ANSWER_KEY)
+    if (stored !== null) {
       this.#tabStore.removeItem(REDIRECT_ANSWER_KEY)
-      return left
+      return URL.canParse(stored) ? stored : undefined
     }
     const address = new URL(this.#page.address)
     const state = address.searchParams.get('state')
     if (!state) return undefined
     if (!address.searchParams.has('code') && !address.searchParams.has('error')) {
-      if (isWebAddress(state) && samePlace(address, this.#settings.config.redirectUri)) this.#returnTo(state)
+      // A logout of this tab returned to a page of the application.
+      const { redirectUri } = this.#settings.config
+      if (isWebAddress(state) && isSamePlace(address, redirectUri) && this.#states.takeReturn(state))
+        this.#returnTo(state)
       return undefined
     }
-    // Another login of the host's own may return to the same page; its state is not one of ours.
-    const ours = await this.#states.get(state.split(';', 1)[0] ?? '')
-    if (!ours) return undefined
-    // Before anything is awaited for long: a code does not stay in an address that others read.
-    for (const name of ANSWER_PARAMETERS) address.searchParams.delete(name)
+    // Another login of the host may return to the same page. Its state is not one of ours.
+    if (!this.#states.has(state)) return undefined
     const answer = this.#page.address
+    // Before anything is awaited: a code does not stay in an address that other code can read.
+    for (const name of ANSWER_PARAMETERS) address.searchParams.delete(name)
     this.#page.showAddress(address.href)
     return answer
   }
 
   /** Goes on to where the login or logout began, when the provider's answer came to another page. */
-  #returnTo(target: string | undefined): void {
-    if (!target || !URL.canParse(target) || new URL(target).origin !== this.#page.origin) return
+  #returnTo(target: string): void {
+    if (!URL.canParse(target) || new URL(target).origin !== this.#page.origin) return
     if (target !== this.#page.address.split('#', 1)[0]) this.#page.replace(target)
   }
 
   /** @throws {AuthError} `invalid_input` for a redirect page that no answer could come back from */
   #requireReturn(): void {
     const { redirectUri } = this.#settings.config
-    if (URL.canParse(redirectUri) && new URL(redirectUri).origin === this.#page.origin) return
+    const { origin } = this.#page
+    if (URL.canParse(redirectUri) && new URL(redirectUri).origin === origin) return
     throw new AuthError(
-      'The redirect page of the login is not on the origin of this page. Pass auth with a redirectUri of your own.',
+      `The redirect page of the login, ${redirectUri}, is not on the origin of this page, ${origin}. The deployment's login ` +
+        'works on its own origin only; elsewhere pass auth with a redirectUri on this origin.',
       'invalid_input',
     )
   }
 
+  /** The provider's end-session endpoint, where it can be learned in time. */
   async #endSessionEndpoint(): Promise<string | undefined> {
-    const given = this.#given()?.end_session_endpoint
-    if (given) return given
-    const { environment, authority } = this.#settings
-    return (await fetchOpenIdConfiguration(environment, authority).catch(() => undefined))?.end_session_endpoint
+    const { environment, authority, config } = this.#settings
+    const known = (this.#known ?? this.#given())?.end_session_endpoint
+    // One that was only constructed yields to the provider's own.
+    if (known !== undefined && known !== constructedEndpoint(authority)) return known
+    const load = (signal: AbortSignal) => fetchOpenIdConfiguration(environment, authority, config, signal)
+    const found = await withTimeLimit(environment.clock, LOGOUT_LIMIT_MS, undefined, load).catch(() => undefined)
+    return found?.end_session_endpoint
   }
 
-  #given(): OpenIdConfiguration | undefined {
-    const { authorityMetadata } = this.#settings.config
-    return authorityMetadata === undefined ? undefined : parseOpenIdConfiguration(authorityMetadata)
+  #given(): KnownConfiguration | undefined {
+    return givenConfiguration(this.#settings.config)
   }
 
-  /** A manager that knows the provider's endpoints, from the config or else from the provider itself. */
-  #online(): Promise<UserManager> {
+  /** The provider, from the configuration that was given, else from the one that it publishes. */
+  async #provider(pinnedIssuer = this.#users.read()?.issuer): Promise<Provider> {
+    const { environment, authority, config } = this.#settings
     const given = this.#given()
-    const { environment, authority } = this.#settings
     this.#configuration ??=
       given?.authorization_endpoint && given.token_endpoint
         ? Promise.resolve(given)
-        : fetchOpenIdConfiguration(environment, authority)
-    this.#manager ??= this.#configuration.then(configuration => this.#managerFor(configuration))
-    this.#manager.catch(() => {
-      this.#manager = this.#configuration = undefined
-    })
-    return this.#manager
-  }
-
-  #managerFor(metadata: OpenIdConfiguration): UserManager {
-    const { config, authority, environment } = this.#settings
-    const lasting = config.cacheLocation === 'localStorage' ? environment.localStorage : environment.sessionStorage
-    if (!lasting) throw storeForbidden()
-    const settings: UserManagerSettings = {
-      authority,
-      client_id: config.clientId,
-      redirect_uri: config.redirectUri,
-      scope: config.scopes.join(' '),
-      metadata,
-      stateStore: this.#states,
-      userStore: storeOf(lasting),
-      automaticSilentRenew: false,
-      monitorSession: false,
-    }
-    const manager = new UserManager(settings, this.#redirects, this.#popups)
-    // The library watches the expiry of every token it sees; here the authentication service does.
-    manager.events.load = async () => {}
-    return manager
-  }
-
-  async #guard<T>(work: () => Promise<T>, what = 'The sign-in'): Promise<T> {
+        : fetchOpenIdConfiguration(environment, authority, config)
     try {
-      return await work()
+      this.#known = await this.#configuration
     } catch (error) {
-      throw asAuthError(error, what)
+      this.#configuration = undefined
+      throw error
     }
+    return { settings: this.#settings, configuration: this.#known, pinnedIssuer }
   }
 }
 
-const ANSWER_PARAMETERS = ['code', 'state', 'error', 'error_description', 'error_uri', 'session_state', 'iss']
-
-/** The library types its store as a whole Storage and uses the part that we have. */
-function storeOf(store: StorageLike): WebStorageStateStore {
-  return new WebStorageStateStore({ prefix: KEY_PREFIX, store: store as Storage })
+async function guarded<T>(work: () => Promise<T>, what = 'The sign-in'): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw asAuthError(error, what)
+  }
 }
 
-function sessionOf(user: User | null): IdentitySession | null {
-  if (!user?.access_token) return null
-  const expiresAt = user.expires_at === undefined ? undefined : user.expires_at * 1000
-  return { accessToken: user.access_token, expiresAt, idToken: user.id_token }
+/** A store that fails does not keep a sign-out from going on. */
+function attempt(work: () => void): void {
+  try {
+    work()
+  } catch {
+    // Whatever can be removed is removed.
+  }
 }
 
-function signedIn(user: User | null): IdentitySession {
-  const session = sessionOf(user)
-  if (session) return session
-  throw new AuthError('The identity provider gave no access token.', 'token_request_failed')
+function sessionOf({ accessToken, expiresAt, idToken }: IssuedTokens): IdentitySession {
+  return { accessToken, expiresAt, idToken }
 }
 
-function interactionRequired(): AuthError {
-  return new AuthError('The identity provider wants to see the user.', 'interaction_required')
+/** A signal that is aborted with the first of two. */
+function either(first: AbortSignal, second: AbortSignal | undefined): AbortSignal {
+  if (!second) return first
+  const controller = new AbortController()
+  for (const each of [first, second]) {
+    if (each.aborted) controller.abort(each.reason)
+    each.addEventListener('abort', () => controller.abort(each.reason), { signal: controller.signal })
+  }
+  return controller.signal
+}
+
+function isSameUser(user: SignedInUser | undefined, login: Pick<SignedInUser, 'subject'>): boolean {
+  return user?.subject !== undefined && user.subject === login.subject
+}
+
+function defined(tokens: IssuedTokens): IssuedTokens {
+  return Object.fromEntries(Object.entries(tokens).filter(([, value]) => value !== undefined)) as unknown as IssuedTokens
+}
+
+function signedOut(): AuthError {
+  return new AuthError('The user signed out while the access token was renewed.', 'interaction_required')
+}
+
+function otherUser(): AuthError {
+  return new AuthError('Another user signed in meanwhile. Sign in again.', 'interaction_required')
 }
 
 function storeForbidden(): AuthError {
@@ -299,14 +376,10 @@ function storeForbidden(): AuthError {
   )
 }
 
-function samePlace(address: URL, other: string): boolean {
+function isSamePlace(address: URL, other: string): boolean {
   if (!URL.canParse(other)) return false
   const { origin, pathname } = new URL(other)
   return address.origin === origin && address.pathname === pathname
-}
-
-function never(): Promise<never> {
-  return new Promise<never>(() => {})
 }
 
 /** The default identity client on the environment's page. */

@@ -3,9 +3,9 @@ import { AuthError } from '../../errors.ts'
 import type { Environment } from '../../platform/environment.ts'
 import { type FetchedText, fetchText } from '../../platform/fetch-text.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
-import { isWebAddress } from './logout-plan.ts'
+import { isWebAddress, requireProviderAddress } from './provider-address.ts'
 
-/** What a provider tells of itself, as far as it is used. */
+/** A provider's OpenID configuration, as far as it is used. */
 export interface OpenIdConfiguration {
   readonly authorization_endpoint?: string
   readonly token_endpoint?: string
@@ -14,30 +14,66 @@ export interface OpenIdConfiguration {
   readonly jwks_uri?: string
 }
 
+/** A configuration with its origin. */
+export interface KnownConfiguration extends OpenIdConfiguration {
+  /** Whether the provider itself published it. The issuer of a configuration that was given is not enforced. */
+  readonly isPublished: boolean
+}
+
 const WELL_KNOWN = '/.well-known/openid-configuration'
+const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'end_session_endpoint'] as const
 
 /**
- * The provider's configuration from where it may stand: under the authority's second version, as the deployments' own
- * providers have it, else under the authority itself, as most others do.
+ * Fetches the provider's configuration: from the second version of the authority, where deployments publish theirs, else
+ * from the authority itself, where most others do.
  *
- * @throws {AuthError} `metadata_failed`
+ * @throws {AuthError} `metadata_failed` when there is none, or when it names an endpoint that `knownAuthorities` does not
+ *   allow, or one over plain http
  */
 export async function fetchOpenIdConfiguration(
   environment: Pick<Environment, 'fetch' | 'clock'>,
   authority: string,
-): Promise<OpenIdConfiguration> {
+  config: Pick<PKCEAuthConfig, 'knownAuthorities'>,
+  signal?: AbortSignal,
+): Promise<KnownConfiguration> {
   let answer: FetchedText | undefined
-  for (const base of authority.endsWith('/v2.0') ? [authority] : [`${authority}/v2.0`, authority]) {
-    answer = await fetchText(environment, base + WELL_KNOWN, { method: 'GET' }).catch(() => undefined)
+  const bases = authority.endsWith('/v2.0') ? [authority] : [`${authority}/v2.0`, authority]
+  for (const base of bases) {
+    answer = await fetchText(environment, base + WELL_KNOWN, { method: 'GET' }, signal).catch(() => undefined)
     const configuration = answer?.ok ? parseOpenIdConfiguration(answer.text) : undefined
-    if (configuration) return configuration
+    if (!configuration) continue
+    for (const name of ENDPOINTS) {
+      const endpoint = configuration[name]
+      if (endpoint !== undefined)
+        requireProviderAddress(endpoint, config, `The ${name} of the OpenID configuration`, 'metadata_failed')
+    }
+    return { ...configuration, isPublished: true }
   }
-  throw new AuthError("The identity provider's OpenID configuration cannot be had.", 'metadata_failed', {
-    status: answer?.status,
-  })
+  throw new AuthError(
+    `Could not load the OpenID configuration of the identity provider ${new URL(authority).origin}.`,
+    'metadata_failed',
+    { status: answer?.status },
+  )
 }
 
-/** The configuration in a text; nothing where there is none. Values that are no web addresses count as absent. */
+/**
+ * The configuration that the host or the deployment gives, if it suffices for a login.
+ *
+ * @throws {AuthError} `invalid_input` for an endpoint over plain http to another machine
+ */
+export function givenConfiguration({ authorityMetadata }: PKCEAuthConfig): KnownConfiguration | undefined {
+  const given = authorityMetadata === undefined ? undefined : parseOpenIdConfiguration(authorityMetadata)
+  if (!given) return undefined
+  for (const name of ENDPOINTS) {
+    const endpoint = given[name]
+    // Their hosts are the word of whoever configured the login.
+    if (endpoint !== undefined)
+      requireProviderAddress(endpoint, { knownAuthorities: [] }, `The ${name} of auth.config.authorityMetadata`, 'invalid_input')
+  }
+  return { ...given, isPublished: false }
+}
+
+/** The configuration in a text; undefined for anything else. Endpoints that are not http(s) addresses count as absent. */
 export function parseOpenIdConfiguration(text: string): OpenIdConfiguration | undefined {
   try {
     const value: unknown = JSON.parse(text)
@@ -50,16 +86,4 @@ export function parseOpenIdConfiguration(text: string): OpenIdConfiguration | un
   } catch {
     return undefined
   }
-}
-
-/**
- * The authority of a login, without a slash at its end.
- *
- * @throws {AuthError} `invalid_input` when the config names none
- */
-export function authorityOf({ authorizationUrl, knownAuthorities }: PKCEAuthConfig): string {
-  const [host] = knownAuthorities ?? []
-  const authority = authorizationUrl ?? (host && (host.includes('://') ? host : `https://${host}`))
-  if (authority && isWebAddress(authority)) return authority.replace(/\/+$/, '')
-  throw new AuthError('auth.config.authorizationUrl is no address of an identity provider.', 'invalid_input')
 }

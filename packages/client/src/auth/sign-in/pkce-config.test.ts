@@ -1,6 +1,7 @@
 import type { AgentAuthDetails, DeploymentInfo, OAuthMetadata } from '@aiagent/protocol'
 import { describe, expect, it } from 'vitest'
-import { buildPkceConfig, metadataPath, type PkceConfigFacts, resolveClientId } from './pkce-config.ts'
+import { deploymentLogin, deploymentLoginPath } from './deployment-login.ts'
+import { buildPkceConfig, type PkceConfigFacts } from './pkce-config.ts'
 
 const deployment: DeploymentInfo = {
   apiDomain: 'api.test',
@@ -37,8 +38,8 @@ const facts: PkceConfigFacts = {
   nextRoute: 'https://app.test/chat#top',
 }
 
-describe('resolveClientId', () => {
-  it.each<[string, Record<string, string>, AgentAuthDetails, Partial<DeploymentInfo>, string | undefined]>([
+describe('the client id', () => {
+  it.each<[string, Record<string, string>, AgentAuthDetails, Partial<DeploymentInfo>, string]>([
     ['the host’s', { vendorclientid: 'host' }, { userType: 'agent', clientAppId: 'app' }, {}, 'host'],
     ['the host’s, spelt otherwise', { vendorclientId: 'host' }, { userType: 'agent', clientAppId: 'app' }, {}, 'host'],
     [
@@ -52,13 +53,13 @@ describe('resolveClientId', () => {
     ['the one for desk agents', {}, { userType: 'agent' }, {}, 'int'],
     ['the one for customers', {}, { userType: 'customer' }, {}, 'ext'],
     ['the one for all', {}, { userType: 'customer' }, { extClientId: null }, 'any'],
-    ['none', {}, { userType: 'agent' }, { intClientId: '', clientId: null }, undefined],
   ])('[AUTH-12] [INIT-09] takes %s', (_case, initParams, agent, more, expected) => {
-    expect(resolveClientId({ initParams, agent, deployment: { ...deployment, ...more } })).toBe(expected)
+    const given = { ...facts, initParams, agent, deployment: { ...deployment, ...more } }
+    expect(buildPkceConfig(given).clientId).toBe(expected)
   })
 })
 
-describe('metadataPath', () => {
+describe('deploymentLoginPath()', () => {
   const tenant = '/core/authmgr/v3/metadata/tenant/T1'
   const all = '/core/authmgr/v3/metadata/deployment'
   it.each<['agent' | 'customer', Partial<DeploymentInfo>, string]>([
@@ -68,7 +69,7 @@ describe('metadataPath', () => {
     ['customer', { extClientId: null }, all],
     ['customer', { tenantId: null }, all],
   ])('for %s and %j is %s', (user, more, expected) => {
-    expect(metadataPath(user, { ...deployment, ...more })).toBe(expected)
+    expect(deploymentLoginPath({ userType: user }, { ...deployment, ...more })).toBe(expected)
   })
 })
 
@@ -92,6 +93,7 @@ describe('buildPkceConfig', () => {
       token_endpoint: 'https://login.test/acme/token?p=staff',
       issuer: 'https://login.test/tfp/acme/STAFF/v2.0/',
       jwks_uri: 'https://login.test/acme/STAFF/discovery/v2.0/keys',
+      end_session_endpoint: 'https://login.test/acme/STAFF/oauth2/v2.0/logout',
     })
   })
 
@@ -125,7 +127,7 @@ describe('buildPkceConfig', () => {
     ['http://notlocalhost', 'https://notlocalhost'],
     ['http://localhost.login.test', 'https://localhost.login.test'],
     ['http://127.0.0.1.login.test', 'https://127.0.0.1.login.test'],
-  ])('goes over https unless the service is on this machine: for %s to %s', (given, origin) => {
+  ])('[SEC-11] goes over https unless the service is on this machine: for %s to %s', (given, origin) => {
     const local = structuredClone(metadata)
     local.authenticationDetails = {
       oAuthUser: [{ authURL: `${given}/acme/authorize`, accessTokenURL: `${given}/acme/token` }],
@@ -133,6 +135,19 @@ describe('buildPkceConfig', () => {
     const config = buildPkceConfig({ ...facts, metadata: local })
     expect(config.authorizationUrl).toBe(`${origin}/acme/STAFF`)
     expect(config.knownAuthorities).toEqual([new URL(given).host])
+    const used = JSON.parse(config.authorityMetadata ?? '') as Record<string, string>
+    const origins = ['authorization_endpoint', 'token_endpoint', 'end_session_endpoint', 'issuer', 'jwks_uri']
+    expect(origins.map(name => new URL(used[name] ?? '').origin)).toEqual(origins.map(() => origin))
+  })
+
+  it('is the one that the command uses', () => {
+    const login = deploymentLogin({ ...facts, clientId: 'mine' })
+    const config = buildPkceConfig({ ...facts, initParams: { vendorclientid: 'mine' } })
+    expect([login.clientId, login.authority, login.scopes]).toEqual([
+      config.clientId,
+      config.authorizationUrl,
+      config.scopes,
+    ])
   })
 
   it.each([

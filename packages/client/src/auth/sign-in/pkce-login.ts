@@ -1,32 +1,41 @@
+import { restBase } from '@aiagent/protocol'
 import { AuthError } from '../../errors.ts'
+import type { StorageLike } from '../../platform/environment.ts'
 import type {
-  AuthStrategy,
   AuthStrategyInitializeOptions,
+  InteractiveLogin,
   LogoutOptions,
   PKCEAuthServiceConfig,
 } from '../auth-strategy.ts'
+import type { IdentitySession } from './identity-client.ts'
 import type { PKCEAuthStrategy, PKCEAuthStrategyOptions } from './pkce-strategy.ts'
+import { authorityOf, userKey } from './provider-address.ts'
+
+/** Start of the keys under which a deployment's metadata for logins are stored. */
+export const METADATA_PREFIX = 'aiagent_auth_metadata:'
 
 /*
- * The login's place in the core: everything that signs people in is a chunk of its own, which an agent that never needs it
- * never loads.
+ * The login's part of the core: the code that signs users in is a chunk of its own, which an agent without a login never
+ * loads.
  */
 
 /**
- * Loads what a login needs, so that a click on "Sign in" can open its window at once. Worth a call when a page shows such
- * a button; otherwise it is loaded with the first login.
+ * Loads the code of a login, so that a click on "Sign in" can open its window at once. Useful when a page shows such a
+ * button; otherwise it is loaded with the first login.
  */
 export async function preloadPkce(): Promise<void> {
   await Promise.all([loadStrategy(), import('./oidc-identity-client.ts')])
 }
 
-/** A login that is loaded when it is initialized. From then on each call reaches it without a delay. */
-export class LazyPkceStrategy implements AuthStrategy {
+/** A login whose code is loaded by `initialize()`. From then on each call reaches it without a delay. */
+export class LazyPkceStrategy implements InteractiveLogin {
   readonly #input: PKCEAuthServiceConfig
   readonly #options: PKCEAuthStrategyOptions
   #strategy: PKCEAuthStrategy | undefined
+  #onSignedOut: (() => void) | undefined
+  #apiBase: string | undefined
 
-  /** @throws {AuthError} `browser_unsupported` outside a browser, unless the host brings an identity client */
+  /** @throws {AuthError} `browser_unsupported` outside a browser, unless the host supplies an identity client */
   constructor(input: PKCEAuthServiceConfig, options: PKCEAuthStrategyOptions) {
     if (!input.identityClient && !options.environment?.page)
       throw new AuthError(
@@ -41,10 +50,22 @@ export class LazyPkceStrategy implements AuthStrategy {
     return this.#strategy?.hasSession ?? false
   }
 
+  get identity(): string | undefined {
+    return this.#strategy?.identity
+  }
+
+  get expiresAt(): number | undefined {
+    return this.#strategy?.expiresAt
+  }
+
+  setSignedOutCallback(callback: () => void): void {
+    this.#onSignedOut = callback
+  }
+
   async initialize(options: AuthStrategyInitializeOptions): Promise<void> {
-    const { PKCEAuthStrategy } = await loadStrategy()
-    this.#strategy ??= new PKCEAuthStrategy(this.#input.config, this.#options)
-    await this.#strategy.initialize(options)
+    this.#apiBase = restBase(options.deploymentInfo.apiDomain)
+    const strategy = await this.#load()
+    await strategy.initialize(options)
   }
 
   authenticate(): Promise<void> {
@@ -60,11 +81,55 @@ export class LazyPkceStrategy implements AuthStrategy {
   }
 
   async logout(options?: LogoutOptions): Promise<void> {
-    await this.#strategy?.logout(options)
+    this.#removeMetadata()
+    if (this.#strategy) return this.#strategy.logout(options)
+    // Before the code of the login is there, or where it cannot be loaded, nothing may stay in the stores.
+    const stored = this.#input.identityClient ? undefined : this.#takeStored()
+    if (!stored && !this.#input.identityClient) return
+    await (await this.#load()).logout(options, stored)
+  }
+
+  cleanup(): void {
+    this.#strategy?.cleanup()
   }
 
   getDomain(): string | undefined {
     return this.#strategy?.getDomain()
+  }
+
+  /** Removes the metadata that the deployment's login was made of. */
+  #removeMetadata(): void {
+    const { sessionStorage } = this.#options.environment ?? {}
+    for (let i = (sessionStorage?.length ?? 0) - 1; i >= 0; i--) {
+      const key = sessionStorage?.key(i)
+      if (key?.startsWith(METADATA_PREFIX) && key.includes(`:${this.#apiBase}:`)) sessionStorage?.removeItem(key)
+    }
+  }
+
+  /** Removes the stored user. Returns what the provider needs to end the session. */
+  #takeStored(): IdentitySession | undefined {
+    const { config } = this.#input
+    const { sessionStorage, localStorage } = this.#options.environment ?? {}
+    const store: StorageLike | undefined = config.cacheLocation === 'localStorage' ? localStorage : sessionStorage
+    const key = userKey(authorityOf(config), config.clientId)
+    const text = store?.getItem(key)
+    if (!store || !text) return undefined
+    store.removeItem(key)
+    try {
+      const { accessToken, idToken } = JSON.parse(text) as Partial<IdentitySession>
+      return typeof accessToken === 'string' ? { accessToken, ...(typeof idToken === 'string' && { idToken }) } : undefined
+    } catch {
+      return undefined
+    }
+  }
+
+  async #load(): Promise<PKCEAuthStrategy> {
+    const { PKCEAuthStrategy } = await loadStrategy()
+    if (!this.#strategy) {
+      this.#strategy = new PKCEAuthStrategy(this.#input.config, this.#options)
+      this.#strategy.setSignedOutCallback(() => this.#onSignedOut?.())
+    }
+    return this.#strategy
   }
 
   #loaded(): PKCEAuthStrategy {

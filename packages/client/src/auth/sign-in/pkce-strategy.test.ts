@@ -4,6 +4,7 @@ import { FakeIdentityClient } from '../../../test/fake-identity-client.ts'
 import { pageWithWindow } from '../../../test/fake-login-page.ts'
 import { FakeService, fakeToken } from '../../../test/fake-service.ts'
 import { AuthError } from '../../errors.ts'
+import type { IdentitySession } from './identity-client.ts'
 import type { AuthenticationResult, PKCEAuthConfig } from '../auth-strategy.ts'
 import { PKCEAuthStrategy } from './pkce-strategy.ts'
 
@@ -167,7 +168,7 @@ describe('authenticate()', () => {
     const { identity, strategy, start } = setUp(more)
     await start()
     await strategy.authenticate()
-    expect(identity.logins).toEqual([request])
+    expect(identity.logins.map(({ signal: _signal, ...login }) => login)).toEqual([request])
   })
 
   it.each(['popup_blocked', 'popup_closed', 'popup_timeout', 'browser_unsupported'] as const)(
@@ -304,7 +305,7 @@ describe('getToken()', () => {
   it('renews anew after a login that overtook a renewal', async () => {
     const { identity, strategy, session } = await signedIn()
     identity.renewed = () => new Promise(() => {})
-    void strategy.refresh()
+    void strategy.refresh().catch(() => {})
     await strategy.authenticate()
     const fresh = session()
     identity.renewed = async () => fresh
@@ -344,16 +345,61 @@ describe('logout()', () => {
     await leaving
   })
 
-  it('can be tried again when its window was blocked', async () => {
+  it('[SEC-05] ends the session although its window is blocked, and tries the provider again with the ID token', async () => {
     const { identity, strategy, session, start } = setUp()
-    identity.restored = async () => session()
+    identity.restored = async () => ({ ...session(), idToken: 'the-id-token' })
     await start()
     identity.signOut = refusal('popup_blocked')
     await expect(strategy.logout()).rejects.toMatchObject({ reason: 'popup_blocked' })
-    expect(strategy.hasSession).toBe(true)
+    expect(strategy.hasSession).toBe(false)
     identity.signOut = async () => {}
     await strategy.logout()
-    expect(strategy.hasSession).toBe(false)
+    expect(identity.plans.map(plan => plan.idTokenHint)).toEqual(['the-id-token', 'the-id-token'])
+    await strategy.logout()
+    expect(identity.plans).toHaveLength(2)
+  })
+
+  it('[SEC-04] discards a login and a renewal that end after it', async () => {
+    const { identity, strategy, session, start } = setUp()
+    await start()
+    let finish: (value: IdentitySession) => void = () => {}
+    const later = () => new Promise<IdentitySession>(resolve => (finish = resolve))
+    identity.signIn = later
+    const login = strategy.authenticate().catch(error => error.reason)
+    await strategy.logout()
+    finish(session())
+    expect([await login, strategy.hasSession]).toEqual(['token_missing', false])
+    identity.signIn = async () => session()
+    await strategy.authenticate()
+    identity.renewed = later
+    const renewal = strategy.refresh().catch(error => error.reason)
+    await strategy.logout()
+    finish(session())
+    expect([await renewal, strategy.hasSession]).toEqual(['token_missing', false])
+  })
+
+  it('[SEC-05] ends the signal of a login whose window is open', async () => {
+    const { identity, strategy, start } = setUp()
+    await start()
+    identity.signIn = () => new Promise(() => {})
+    const login = strategy.authenticate().catch(error => error.reason)
+    await strategy.logout()
+    expect([await login, identity.logins[0]?.signal?.aborted]).toEqual(['token_missing', true])
+  })
+
+  it('[REL-50] limits the calls of an identity client that need no user', async () => {
+    const { identity, strategy, session, start, clock } = setUp()
+    identity.restored = () => new Promise(() => {})
+    const initialized = start().catch(error => error.reason)
+    await clock.advance(30_000)
+    expect(await initialized).toBe('token_request_failed')
+    identity.restored = async () => session()
+    await start()
+    identity.renewed = () => new Promise(() => {})
+    const renewal = strategy.refresh().catch(error => error.reason)
+    await clock.advance(30_000)
+    expect(await renewal).toBe('token_request_failed')
+    expect(strategy.hasSession).toBe(true)
   })
 
   it('does nothing where nobody is signed in', async () => {

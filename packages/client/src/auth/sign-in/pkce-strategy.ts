@@ -3,58 +3,75 @@ import { AuthError } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import { defaultEnvironment } from '../../platform/default-environment.ts'
 import type { Environment } from '../../platform/environment.ts'
-import { expiryOf, readClaims, renewalTime } from '../access-token.ts'
+import { untilAborted } from '../../util/abort.ts'
+import { subjectOf } from '../../util/subject-fingerprint.ts'
+import { expiryOf, renewalTime } from '../access-token.ts'
 import type {
   AuthScheme,
-  AuthStrategy,
   AuthStrategyInitializeOptions,
+  InteractiveLogin,
   LogoutOptions,
   PKCEAuthConfig,
 } from '../auth-strategy.ts'
+import { answerInTime } from '../host-call.ts'
 import { PROTOCOL_SCOPES } from '../scopes.ts'
 import type { IdentityClient, IdentityClientFactory, IdentitySession } from './identity-client.ts'
 import { asAuthError } from './identity-errors.ts'
-import { planLogout, withoutHash } from './logout-plan.ts'
-import { authorityOf } from './openid-configuration.ts'
+import { logoutClaimOf, type LogoutPlan, planLogout, withoutHash } from './logout-plan.ts'
+import { authorityOf } from './provider-address.ts'
 
 /** What a login takes from its surroundings. */
 export interface PKCEAuthStrategyOptions {
   /** The platform. @default the present one */
   environment?: Environment | undefined
-  /** Hears of what is worth telling. @default nobody */
+  /** Receives warnings and debug entries. @default none */
   logger?: Logger | undefined
-  /** The identity library to use. @default the OpenID client of this entry */
+  /** The identity client to use. @default the OpenID client of this entry */
   identityClient?: IdentityClientFactory | undefined
 }
 
+/** The state of a login. Everything that belongs to a session ends with it. */
+type LoginState =
+  | { readonly kind: 'signed-out'; readonly interaction?: Promise<IdentitySession> | undefined }
+  | {
+      readonly kind: 'signed-in'
+      readonly session: IdentitySession
+      /** When the token was obtained; the past for a restored one, whose age is unknown. */
+      readonly obtainedAt: number
+      readonly interaction?: Promise<IdentitySession> | undefined
+      readonly renewal?: Promise<IdentitySession> | undefined
+    }
+
 /**
- * A person who signs in at an identity provider. It owns the signed-in account, and decides when somebody is asked.
+ * A user who signs in at an identity provider. It owns the session, and decides when the user is asked.
  *
- *   no session ── restored, authenticate() ──► session ── token about to expire ──► renewed silently
- *        ▲                                        │                                     │ needs the person
- *        └────────────── logout() ────────────────┘◄──── popup or redirect by scheme ◄──┘
+ *   signed-out ── restored, authenticate() ──► signed-in ── token about to expire ──► renewed silently
+ *        ▲                                        │                                        │ needs the user
+ *        └──────── logout(), in any tab ──────────┘◄──── popup or redirect by scheme ◄─────┘
  */
-export class PKCEAuthStrategy implements AuthStrategy {
+export class PKCEAuthStrategy implements InteractiveLogin {
   readonly #config: PKCEAuthConfig
   readonly #authority: string
   readonly #scheme: AuthScheme
   readonly #environment: Environment
   readonly #logger: Logger | undefined
   readonly #createClient: IdentityClientFactory
+  readonly #surroundings: {
+    deployment?: DeploymentInfo
+    postAuthentication?: AuthStrategyInitializeOptions['postAuthentication']
+    onSignedOut?: () => void
+    stopListening?: (() => void) | undefined
+  } = {}
   #client: IdentityClient | undefined
-  #deployment: DeploymentInfo | undefined
-  #postAuthentication: AuthStrategyInitializeOptions['postAuthentication']
-  #session: IdentitySession | null = null
-  /** When the session's token was had. How old a restored one is nobody knows, so it may be near its end. */
-  #obtainedAt = Number.NEGATIVE_INFINITY
-  /** Grows with every login and logout: a renewal that began before does not count. */
-  #epoch = 0
-  #interaction: Promise<IdentitySession> | undefined
-  #renewal: Promise<IdentitySession> | undefined
+  #state: LoginState = { kind: 'signed-out' }
+  /** Aborted by every login, logout and cleanup: results of calls that began before are discarded. */
+  #generation = new AbortController()
+  /** The session of a logout whose window was blocked: its end at the provider can be tried again. */
+  #unfinished: IdentitySession | undefined
 
   /**
-   * @throws {AuthError} `invalid_input` when the config lacks the client, the authority or the redirect page;
-   *   `browser_unsupported` outside a browser, unless the host brings an identity client
+   * @throws {AuthError} `invalid_input` when the config lacks the client, the authority or the redirect page, or its
+   *   authority is not allowed; `browser_unsupported` outside a browser, unless the host supplies an identity client
    */
   constructor(config: PKCEAuthConfig, options: PKCEAuthStrategyOptions = {}) {
     for (const field of ['clientId', 'redirectUri'] as const) {
@@ -74,46 +91,66 @@ export class PKCEAuthStrategy implements AuthStrategy {
     this.#createClient = options.identityClient ?? createOidcClient
   }
 
-  /** Whether somebody is signed in. */
+  /** Whether a user is signed in. */
   get hasSession(): boolean {
-    return this.#session !== null
+    return this.#state.kind === 'signed-in'
+  }
+
+  /** Issuer and subject of the user's ID token. */
+  get identity(): string | undefined {
+    const { idToken } = this.#session ?? {}
+    return idToken === undefined ? undefined : subjectOf(idToken)
+  }
+
+  get expiresAt(): number | undefined {
+    return this.#session?.expiresAt
+  }
+
+  /** Sets what is called when the user signed out, or another one signed in, in another tab. */
+  setSignedOutCallback(callback: () => void): void {
+    this.#surroundings.onSignedOut = callback
   }
 
   /**
-   * Takes up the session of an earlier page, or the one that a redirect brings. `scopes` count where the config has none.
+   * Restores the session of a previous page, or takes the one that a redirect provides. `scopes` count where the config has
+   * none.
    *
-   * @throws {AuthError} when a redirect brings a refusal
+   * @throws {AuthError} when a redirect provides a refusal
    */
   async initialize({ deploymentInfo, scopes, postAuthentication }: AuthStrategyInitializeOptions): Promise<void> {
-    this.#deployment = deploymentInfo
-    this.#postAuthentication = postAuthentication
-    this.#client ??= await this.#makeClient(scopes)
-    const session = await this.#client.restore().catch((error: unknown) => {
-      throw asAuthError(error, 'The sign-in')
-    })
-    this.#session = session
-    this.#obtainedAt = Number.NEGATIVE_INFINITY
-    this.#logger?.debug(session ? 'A session was restored.' : 'Nobody is signed in.')
+    this.#surroundings.deployment = deploymentInfo
+    this.#surroundings.postAuthentication = postAuthentication
+    const { signal } = this.#generation
+    this.#client ??= await this.#createFor(scopes)
+    const client = this.#client
+    this.#surroundings.stopListening ??= client.onSignedOut?.(() => this.#onSignedOut())
+    const session = await this.#ask('The sign-in', signal, () => client.restore())
+    this.#unfinished = undefined
+    this.#state = session
+      ? { kind: 'signed-in', session, obtainedAt: Number.NEGATIVE_INFINITY }
+      : { kind: 'signed-out' }
+    this.#logger?.debug(session ? 'A session was restored.' : 'No user is signed in.')
   }
 
-  /** Lets a person sign in, always. With a redirect the page leaves and the promise never settles. */
+  /** Lets the user sign in, always. With a redirect the page leaves and the promise never settles. */
   async authenticate(): Promise<void> {
     const { accessToken } = await this.#interact(this.#scheme)
-    await this.#postAuthentication?.({ accessToken })
+    await this.#surroundings.postAuthentication?.({ accessToken })
   }
 
   /**
-   * The token while it has five minutes to live, else one that is had silently, else one for which the person is asked.
+   * The token while it has five minutes to live, else one that is obtained silently, else one for which the user is asked.
    *
-   * @throws {AuthError} with the reason for which there is none
+   * @throws {AuthError} with the reason why there is none
    */
   async getToken(): Promise<string> {
-    if (this.#interaction) return (await this.#interaction).accessToken
-    const session = this.#session
-    if (!session) return (await this.#interact(this.#scheme)).accessToken
-    const expiresAt = expiryOf(session.accessToken) ?? session.expiresAt
-    const isGood = expiresAt === undefined || this.#environment.clock.now() < renewalTime(expiresAt, this.#obtainedAt)
-    if (isGood) return session.accessToken
+    const state = this.#state
+    if (state.interaction) return (await state.interaction).accessToken
+    if (state.kind === 'signed-out') return (await this.#interact(this.#scheme)).accessToken
+    const { session, obtainedAt } = state
+    const expiresAt = session.expiresAt ?? expiryOf(session.accessToken)
+    const isValid = expiresAt === undefined || this.#environment.clock.now() < renewalTime(expiresAt, obtainedAt)
+    if (isValid) return session.accessToken
     try {
       return (await this.#renew(session)).accessToken
     } catch (error) {
@@ -125,44 +162,54 @@ export class PKCEAuthStrategy implements AuthStrategy {
   }
 
   /**
-   * A new token, without asking anybody.
+   * A new token, without asking the user.
    *
-   * @throws {AuthError} `interaction_required` when the person has to sign in again
+   * @throws {AuthError} `interaction_required` when the user has to sign in again
    */
   async refresh(): Promise<string> {
     const session = this.#session
-    if (!session) throw new AuthError('Nobody is signed in.', 'interaction_required')
+    if (!session) throw new AuthError('No user is signed in.', 'interaction_required')
     return (await this.#renew(session)).accessToken
   }
 
-  /** Signs out here and at the provider. With a redirect the page leaves and the promise never settles. */
-  async logout({ after }: LogoutOptions = {}): Promise<void> {
-    const session = this.#session
-    const client = this.#client
-    if (!session || !client) return
-    const { nextRoute, redirectUri } = this.#config
-    const currentAddress = this.#address()
-    const plan = planLogout({
-      scheme: this.#scheme,
-      redirectUri,
-      nextRoute: nextRoute && this.#absolute(nextRoute),
-      currentAddress,
-      idToken: session.idToken,
-      logoutClaim: readClaims(session.accessToken).logout,
-      authority: this.#authority,
-    })
-    this.#epoch++
-    this.#session = null
-    this.#interaction = this.#renewal = undefined
-    if (after) await after
+  /**
+   * Signs out here and at the provider. Synchronously: what is stored is removed, logins and renewals in flight end, and a
+   * popup opens. Works before `initialize()`. With a redirect the page leaves and the promise never settles.
+   *
+   * @param options `after`: settles when the chat has been left; the provider is asked no earlier
+   * @param stored a session that was removed from the store already
+   * @throws {AuthError} `popup_blocked`: nothing is left here, and a second call tries the provider again
+   */
+  async logout({ after }: LogoutOptions = {}, stored?: IdentitySession): Promise<void> {
+    const session = this.#session ?? this.#unfinished ?? stored
+    this.#end('The sign-in was ended by logout().')
+    this.#unfinished = undefined
+    // Without a client nothing has been restored: then the stores of a client made for this call are all there is.
+    const isInitialized = this.#client !== undefined
+    const client = this.#client ?? (await this.#createFor(undefined))
+    const ending = session ?? client.forget?.()
+    if (!ending && (isInitialized || client.forget)) return
+    const plan = this.#planLogout(ending ?? undefined)
     try {
-      await client.logout(plan)
+      if (this.#createClient === createOidcClient) await client.logout({ ...plan, after })
+      else {
+        // One of the host may not know `after`. What it stores is removed at once.
+        client.forget?.()
+        if (after) await after
+        await client.logout(plan)
+      }
     } catch (error) {
       const failure = asAuthError(error, 'The sign-out')
-      // Where no window could be opened nothing has happened, and it can be tried again.
-      if (failure.reason === 'popup_blocked') this.#session ??= session
+      if (failure.reason === 'popup_blocked') this.#unfinished = ending ?? undefined
       throw failure
     }
+  }
+
+  /** Ends a login in progress, with its window, and stops following other tabs. The session stays stored. */
+  cleanup(): void {
+    this.#end('The sign-in was ended by destroy().')
+    this.#surroundings.stopListening?.()
+    this.#surroundings.stopListening = undefined
   }
 
   /** Host of the authority. */
@@ -170,79 +217,110 @@ export class PKCEAuthStrategy implements AuthStrategy {
     return new URL(this.#authority).host
   }
 
-  async #makeClient(scopes: readonly string[] | undefined): Promise<IdentityClient> {
+  get #session(): IdentitySession | undefined {
+    return this.#state.kind === 'signed-in' ? this.#state.session : undefined
+  }
+
+  async #createFor(scopes: readonly string[] | undefined): Promise<IdentityClient> {
     const given = this.#config.scopes?.length ? this.#config.scopes : scopes
     const config = { ...this.#config, scopes: given?.length ? given : PROTOCOL_SCOPES }
     try {
       return await this.#createClient({ config, authority: this.#authority, environment: this.#environment })
     } catch (cause) {
       if (cause instanceof AuthError) throw cause
-      throw new AuthError('What a login needs could not be loaded.', 'token_request_failed', { cause })
+      throw new AuthError('Could not load the code of the login.', 'token_request_failed', { cause })
     }
   }
 
-  /** One login at a time for those who need a token; whoever asks for a login by name gets a new one. */
+  /** One login at a time for callers that need a token; a call of `authenticate()` starts a new one. */
   #interact(scheme: AuthScheme): Promise<IdentitySession> {
     const client = this.#client
     if (!client) throw new AuthError('The login is not initialized. Call initialize() first.', 'token_missing')
-    const epoch = ++this.#epoch
-    this.#renewal = undefined
-    const { domainHint } = this.#deployment ?? {}
+    const { deployment } = this.#surroundings
     const { localLogin, nextRoute, extraQueryParameters } = this.#config
+    this.#generation.abort(new AuthError('Another sign-in replaced this one.', 'popup_closed'))
+    this.#generation = new AbortController()
+    const { signal } = this.#generation
     const request = {
       scheme,
       extraQueryParameters: {
-        ...(domainHint && { domain_hint: domainHint }),
+        ...(deployment?.domainHint && { domain_hint: deployment.domainHint }),
         ...(localLogin && { localLogin: 'true' }),
         ...extraQueryParameters,
       },
       ...(scheme === 'redirect' && { nextRoute: withoutHash(this.#absolute(nextRoute)) }),
+      signal,
     }
-    const interaction = client.login(request).then(
-      session => {
-        if (epoch === this.#epoch) this.#keep(session)
-        return session
-      },
+    const interaction = untilAborted(client.login(request), signal).then(
+      session => this.#keep(session, undefined),
       (error: unknown) => {
-        throw asAuthError(error, 'The sign-in')
+        if (!signal.aborted) this.#state = { ...this.#state, interaction: undefined }
+        throw signal.aborted ? signal.reason : asAuthError(error, 'The sign-in')
       },
     )
-    this.#interaction = interaction
-    const done = () => {
-      if (this.#interaction === interaction) this.#interaction = undefined
-    }
-    interaction.then(done, done)
+    interaction.catch(() => {})
+    this.#state = { ...this.#state, interaction }
     return interaction
   }
 
   #renew(session: IdentitySession): Promise<IdentitySession> {
+    const state = this.#state
+    if (state.kind !== 'signed-in') throw new AuthError('No user is signed in.', 'interaction_required')
+    if (state.renewal) return state.renewal
     const client = this.#client as IdentityClient
-    const epoch = this.#epoch
-    this.#renewal ??= client
-      .renew(session)
-      .then(
-        renewed => {
-          if (epoch !== this.#epoch)
-            throw new AuthError('The login changed while its token was renewed.', 'token_missing')
-          this.#keep(renewed)
-          return renewed
-        },
-        (error: unknown) => {
-          throw asAuthError(error, 'The renewal of the access token')
-        },
-      )
-      .finally(() => {
-        // A login meanwhile has begun a count of its own.
-        if (epoch === this.#epoch) this.#renewal = undefined
-      })
-    return this.#renewal
+    const { signal } = this.#generation
+    const renewal = this.#ask('The renewal of the access token', signal, () => client.renew(session)).then(
+      // A renewal may have no ID token. That of the login still says whose session it is.
+      renewed => this.#keep(renewed, session.idToken),
+      (error: unknown) => {
+        if (!signal.aborted && this.#state.kind === 'signed-in') this.#state = { ...this.#state, renewal: undefined }
+        throw error
+      },
+    )
+    renewal.catch(() => {})
+    this.#state = { ...state, renewal }
+    return renewal
   }
 
-  #keep(session: IdentitySession): void {
-    // A renewal may come without an id token; the one of the login still tells whose session it is.
-    this.#session = { ...session, idToken: session.idToken ?? this.#session?.idToken }
-    this.#obtainedAt = this.#environment.clock.now()
+  /** A call of the identity client that needs no user: it has a limit, and ends with the generation. */
+  async #ask<T>(what: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const guarded = () =>
+      work().catch((error: unknown) => {
+        throw asAuthError(error, what)
+      })
+    return answerInTime(this.#environment.clock, what, signal, guarded)
+  }
+
+  #keep(session: IdentitySession, idToken: string | undefined): IdentitySession {
+    const kept = { ...session, idToken: session.idToken ?? idToken }
+    this.#state = { kind: 'signed-in', session: kept, obtainedAt: this.#environment.clock.now() }
     this.#logger?.debug('The user is signed in.')
+    return kept
+  }
+
+  #onSignedOut(): void {
+    this.#logger?.info('The user signed out, or another one signed in, in another tab.')
+    this.#end('The user signed out in another tab.')
+    this.#surroundings.onSignedOut?.()
+  }
+
+  #end(message: string): void {
+    this.#generation.abort(new AuthError(message, 'token_missing'))
+    this.#generation = new AbortController()
+    this.#state = { kind: 'signed-out' }
+  }
+
+  #planLogout(session: IdentitySession | undefined): LogoutPlan {
+    const { nextRoute, redirectUri } = this.#config
+    return planLogout({
+      scheme: this.#scheme,
+      redirectUri,
+      nextRoute: nextRoute && this.#absolute(nextRoute),
+      currentAddress: this.#address(),
+      idToken: session?.idToken,
+      logoutClaim: logoutClaimOf(session?.accessToken),
+      authority: this.#authority,
+    })
   }
 
   #address(): string {
@@ -255,14 +333,14 @@ export class PKCEAuthStrategy implements AuthStrategy {
   }
 }
 
-/** How a person is asked when nothing can be had silently; nothing where asking would not help. */
+/** How the user is asked when no token can be obtained silently; undefined where asking would not help. */
 function interactiveScheme(error: unknown, scheme: AuthScheme): AuthScheme | undefined {
   if (!(error instanceof AuthError)) return undefined
   if (error.reason === 'popup_timeout') return 'popup'
   return error.reason === 'interaction_required' ? scheme : undefined
 }
 
-/** The default identity client, which comes with an OpenID library: a chunk of its own, for who uses it. */
+/** The default identity client, which comes with an OAuth library: a chunk of its own. */
 const createOidcClient: IdentityClientFactory = async settings => {
   const { createOidcIdentityClient } = await import('./oidc-identity-client.ts')
   return createOidcIdentityClient(settings)

@@ -1,25 +1,28 @@
 import { ManualClock } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { FakeLoginPage } from '../../../test/fake-login-page.ts'
-import { POPUP_LIMIT_MS, PopupNavigator } from './popup-navigator.ts'
+import { PopupNavigator } from './popup-navigator.ts'
+import { LOOK_MS, SETTLED_LOOKS } from './window-watch.ts'
 
 const LOGIN = 'https://login.test/authorize?state=s1'
 const ANSWER = 'https://app.test/callback.html?code=c&state=s1'
+/** Time after which a window on another origin counts as the provider's. */
+const SETTLED_MS = LOOK_MS * (SETTLED_LOOKS + 1)
 
 async function setUp(state: string | undefined = 's1') {
   const page = new FakeLoginPage()
   const clock = new ManualClock()
   const navigator = new PopupNavigator(page, clock)
   const opened = navigator.open()
-  const handle = await navigator.prepare()
+  const caller = new AbortController()
   let outcome: unknown
-  const settled = handle.navigate({ url: LOGIN, ...(state !== '' && { state }) }).then(
-    answer => (outcome = answer.url),
+  const settled = navigator.answer(opened, LOGIN, state === '' ? undefined : state, caller.signal).then(
+    address => (outcome = address),
     (error: unknown) => (outcome = error),
   )
   const window = page.windows[0]
   if (!window) throw new Error('No window was opened.')
-  return { page, clock, navigator, opened, window, settled, outcome: () => outcome }
+  return { page, clock, navigator, opened, window, settled, caller, outcome: () => outcome }
 }
 
 describe('a sign-in window', () => {
@@ -35,20 +38,28 @@ describe('a sign-in window', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  it('takes no other answer for its own', async () => {
-    const { page, settled, outcome } = await setUp()
-    page.say(null)
-    page.say({ source: 'else', url: ANSWER })
-    page.say({ source: 'oidc-client', url: 7 })
-    page.say({ source: 'oidc-client', url: 'no address' })
-    page.answer('https://app.test/callback.html?code=other&state=s2')
-    page.answer('https://app.test/callback.html?code=other')
+  it('[SEC-10] ignores every message that is not its answer', async () => {
+    const { page, clock, settled, outcome } = await setUp()
+    const others: unknown[] = [
+      null,
+      { source: 'else', url: ANSWER },
+      { url: ANSWER },
+      { source: 'oidc-client', url: 7 },
+      { source: 'oidc-client', url: 'not an address' },
+      { source: 'oidc-client', url: 'https://app.test/callback.html?code=other&state=s2' },
+      { source: 'oidc-client', url: 'https://app.test/callback.html?code=other' },
+    ]
+    for (const message of others) {
+      page.say(message)
+      await clock.advance(0)
+      expect(outcome()).toBeUndefined()
+    }
     page.answer(ANSWER)
     await settled
     expect(outcome()).toBe(ANSWER)
   })
 
-  it('is known by its word where a logout has no state', async () => {
+  it('of a logout, which has no state, is answered by `logout=true`', async () => {
     const { page, settled, outcome } = await setUp('')
     expect(page.channels).toEqual(['oidc-client-popup-logout'])
     page.answer(ANSWER)
@@ -64,10 +75,10 @@ describe('a sign-in window', () => {
     expect(open).toThrow(expect.objectContaining({ name: 'AuthError', reason: 'popup_blocked' }))
   })
 
-  it('that its person closes fails soon, with a moment for an answer on its way', async () => {
+  it('that its user closes fails soon, with time for an answer in flight', async () => {
     const { page, clock, window, settled, outcome } = await setUp()
-    window.seen = 'loaded'
-    await clock.advance(200)
+    window.seen = 'away'
+    await clock.advance(SETTLED_MS)
     window.seen = 'gone'
     await clock.advance(400)
     expect(outcome()).toBeUndefined()
@@ -78,10 +89,10 @@ describe('a sign-in window', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  it('that closes itself after its answer succeeds', async () => {
+  it('that closes itself before its answer arrives succeeds', async () => {
     const { page, clock, window, settled, outcome } = await setUp()
-    window.seen = 'loaded'
-    await clock.advance(200)
+    window.seen = 'away'
+    await clock.advance(SETTLED_MS)
     window.seen = 'gone'
     await clock.advance(200)
     page.answer(ANSWER)
@@ -89,44 +100,106 @@ describe('a sign-in window', () => {
     expect(outcome()).toBe(ANSWER)
   })
 
-  it('that an opener policy cuts off is waited for', async () => {
-    const { page, clock, window, settled, outcome } = await setUp()
-    window.seen = 'gone'
-    await clock.advance(120_000)
-    expect(outcome()).toBeUndefined()
-    page.answer(ANSWER)
-    await settled
-    expect(outcome()).toBe(ANSWER)
+  it.each<[string, (set: Awaited<ReturnType<typeof setUp>>) => Promise<void>]>([
+    ['before it was seen', async ({ window }) => void (window.seen = 'gone')],
+    [
+      'at the first looks at it, on a slow machine',
+      async ({ window, clock }) => {
+        window.seen = 'away'
+        await clock.advance(LOOK_MS * 3)
+        window.seen = 'gone'
+      },
+    ],
+    [
+      'by a later page, while the user works in it',
+      async ({ window, clock, page }) => {
+        page.focused = false
+        window.seen = 'away'
+        await clock.advance(60_000)
+        window.seen = 'gone'
+      },
+    ],
+    [
+      'while this page was frozen',
+      async ({ window, clock }) => {
+        window.seen = 'away'
+        await clock.advance(60_000)
+        window.seen = 'gone'
+        clock.jump(30_000)
+      },
+    ],
+  ])('[REL-52] that an opener policy separates %s is not reported as closed', async (_case, separate) => {
+    const parts = await setUp()
+    await separate(parts)
+    await parts.clock.advance(3_600_000)
+    expect(parts.outcome()).toBeUndefined()
+    parts.page.answer(ANSWER)
+    await parts.settled
+    expect(parts.outcome()).toBe(ANSWER)
   })
 
-  it('that nobody uses times out', async () => {
-    const { clock, window, settled, outcome } = await setUp()
-    window.seen = 'loaded'
-    await clock.advance(POPUP_LIMIT_MS - 1)
+  it('[REL-50] has no time limit, and ends with the signal of the login', async () => {
+    const { clock, window, settled, caller, outcome } = await setUp()
+    window.seen = 'away'
+    await clock.advance(24 * 3_600_000)
     expect(outcome()).toBeUndefined()
-    await clock.advance(1)
+    caller.abort('ended')
     await settled
-    expect(outcome()).toMatchObject({ reason: 'popup_timeout' })
+    expect(outcome()).toBe('ended')
     expect(window.closed).toBe(true)
     expect(clock.pendingTimers).toBe(0)
   })
 
-  it('gives way to the next one, which it does not close', async () => {
+  it('[REL-54] that ends on a page of this origin without the callback script is named, with its address', async () => {
+    const { clock, window, settled, outcome } = await setUp()
+    window.addresses.push('https://app.test/not-found?code=secret')
+    window.seen = 'returned'
+    await clock.advance(1_000)
+    expect(outcome()).toBeUndefined()
+    await clock.advance(3_000)
+    await settled
+    expect(outcome()).toMatchObject({ reason: 'invalid_input' })
+    expect((outcome() as Error).message).toContain('https://app.test/not-found')
+    expect((outcome() as Error).message).not.toContain('secret')
+  })
+
+  it('yields to the next one, which it does not close', async () => {
     const { page, navigator, opened, settled, outcome } = await setUp()
     const next = navigator.open()
     await settled
     expect(outcome()).toMatchObject({ reason: 'popup_closed' })
     expect(page.windows.map(each => each.closed)).toEqual([false, false])
-    expect(() => navigator.requireCurrent(opened)).toThrow(expect.objectContaining({ reason: 'popup_closed' }))
-    expect(() => navigator.requireCurrent(next)).not.toThrow()
+    await expect(navigator.answer(opened, LOGIN, 's1')).rejects.toMatchObject({ reason: 'popup_closed' })
+    const answered = navigator.answer(next, LOGIN, 's1')
+    page.answer(ANSWER)
+    expect(await answered).toBe(ANSWER)
   })
 
   it('that is gone before the login page is known counts as closed', async () => {
     const page = new FakeLoginPage()
     const navigator = new PopupNavigator(page, new ManualClock())
-    navigator.open()
-    const handle = await navigator.prepare()
+    const opened = navigator.open()
     for (const each of page.windows) each.seen = 'gone'
-    await expect(handle.navigate({ url: LOGIN, state: 's1' })).rejects.toMatchObject({ reason: 'popup_closed' })
+    await expect(navigator.answer(opened, LOGIN, 's1')).rejects.toMatchObject({ reason: 'popup_closed' })
+  })
+})
+
+describe('a hidden frame', () => {
+  it('is removed with its answer', async () => {
+    const page = new FakeLoginPage()
+    const clock = new ManualClock()
+    const answered = new PopupNavigator(page, clock).answerInFrame(LOGIN, 's1', new AbortController().signal)
+    expect(page.frames).toEqual([LOGIN])
+    page.answer(ANSWER)
+    expect([await answered, page.frames, page.listening, clock.pendingTimers]).toEqual([ANSWER, [], 0, 0])
+  })
+
+  it('without an answer means that the user has to sign in', async () => {
+    const page = new FakeLoginPage()
+    const clock = new ManualClock()
+    const asked = new PopupNavigator(page, clock).answerInFrame(LOGIN, 's1', new AbortController().signal)
+    const outcome = asked.catch(error => error.reason)
+    await clock.advance(10_000)
+    expect([await outcome, page.frames, page.listening]).toEqual(['interaction_required', [], 0])
   })
 })

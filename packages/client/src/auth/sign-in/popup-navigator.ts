@@ -1,22 +1,22 @@
-import type { INavigator, IWindow, NavigateParams, NavigateResponse } from 'oidc-client-ts'
 import { AuthError } from '../../errors.ts'
 import type { Clock } from '../../platform/clock.ts'
 import { CHANNEL_PREFIX, MESSAGE_SOURCE } from './callback-page.ts'
-import { type LoginPage, type LoginWindow, whenClosed } from './login-page.ts'
+import type { LoginPage, LoginWindow } from './login-page.ts'
+import { windowEnd } from './window-watch.ts'
 
-/** How long a person has to sign in. */
-export const POPUP_LIMIT_MS = 10 * 60_000
+/** How long the provider may take to answer in a hidden frame, in milliseconds. */
+const FRAME_LIMIT_MS = 10_000
 
 /**
- * Popups for the identity library, since its own do not tell blocked, closed and timed-out windows apart.
+ * The popups and hidden frames of a login.
  *
- * One window at a time: whoever opens the next one takes it over, and the wait for the earlier answer ends. So a person who
- * closed a window which the provider had cut off from this page can simply start again.
+ * One popup at a time: the next one takes over its window, and the wait for the earlier answer ends. So a user who closed a
+ * window which the provider had separated from this page can simply start again.
  */
-export class PopupNavigator implements INavigator {
+export class PopupNavigator {
   readonly #page: LoginPage
   readonly #clock: Clock
-  /** The newest window. Whoever holds an earlier one has no say any more. */
+  /** The newest window. */
   #current: LoginWindow | undefined
   #abandon: () => void = () => {}
 
@@ -26,12 +26,13 @@ export class PopupNavigator implements INavigator {
   }
 
   /**
-   * Opens the window that the next `prepare()` uses. To be called before anything is awaited.
+   * Opens a window. To be called before anything is awaited.
    *
    * @throws {AuthError} `popup_blocked`
    */
   open(): LoginWindow {
     this.#abandon()
+    this.#abandon = () => {}
     const opened = this.#page.open()
     if (!opened)
       throw new AuthError(
@@ -43,65 +44,84 @@ export class PopupNavigator implements INavigator {
     return opened
   }
 
-  /**
-   * Whether a window is still the newest, to be asked right before the library prepares.
-   *
-   * @throws {AuthError} `popup_closed` when another one has taken its place
-   */
-  requireCurrent(opened: LoginWindow): void {
-    if (this.#current !== opened) throw superseded()
-  }
-
-  /** Closes a window, unless another one has taken its place: the two may be one and the same to the browser. */
+  /** Closes a window, unless it is a newer one's by now: the browser uses the same window again. */
   close(opened: LoginWindow): void {
     if (this.#current === opened) opened.close()
   }
 
-  async prepare(): Promise<IWindow> {
-    const opened = this.#current ?? this.open()
-    return { navigate: params => this.#navigate(opened, params), close: () => this.close(opened) }
-  }
-
-  /** Only the library's own pages would call it. */
-  async callback(): Promise<void> {}
-
-  async #navigate(opened: LoginWindow, { url, state }: NavigateParams): Promise<NavigateResponse> {
+  /**
+   * Shows an address in a window and waits for the answer of the callback page.
+   *
+   * @param state the request's `state`; undefined for a logout, which has none
+   * @returns the address of the callback page
+   * @throws {AuthError} `popup_closed` when the user closed the window or another one replaced it, `invalid_input` when it
+   *   ended on a page of this origin that is not the callback page; the signal's reason when it is aborted
+   */
+  async answer(opened: LoginWindow, address: string, state: string | undefined, signal?: AbortSignal): Promise<string> {
+    signal?.throwIfAborted()
+    if (this.#current !== opened) throw superseded()
     if (opened.state() === 'gone') throw closed()
-    opened.navigate(url)
+    opened.navigate(address)
     const settled = new AbortController()
     try {
-      return { url: await this.#answer(opened, state, settled.signal) }
+      return await new Promise<string>((resolve, reject) => {
+        this.#listen(state, settled.signal, resolve)
+        void windowEnd(opened, this.#page, this.#clock, settled.signal).then(end =>
+          reject(end === 'closed' ? closed() : stray(opened.location())),
+        )
+        signal?.addEventListener('abort', () => reject(signal.reason), { signal: settled.signal })
+        this.#abandon = () => reject(superseded())
+      })
     } finally {
       settled.abort()
       this.close(opened)
     }
   }
 
-  #answer(opened: LoginWindow, state: string | undefined, signal: AbortSignal): Promise<string> {
-    return new Promise((resolve, reject) => {
-      const give = (message: unknown) => {
-        const address = answerOf(message, state)
-        if (address !== undefined) resolve(address)
-      }
-      const stopListening = this.#page.listen(CHANNEL_PREFIX + (state ?? 'logout'), give)
-      const timeOut = () =>
-        reject(new AuthError('Nobody signed in within ten minutes. Start the sign-in again.', 'popup_timeout'))
-      const timer = this.#clock.setTimeout(timeOut, POPUP_LIMIT_MS)
-      signal.addEventListener('abort', () => (stopListening(), this.#clock.clearTimeout(timer)), { once: true })
-      void whenClosed(opened, this.#clock, signal).then(() => reject(closed()))
-      this.#abandon = () => reject(superseded())
+  /**
+   * Loads an address in a hidden frame and waits for the answer of the callback page.
+   *
+   * @throws {AuthError} `interaction_required` when none comes: the provider does not see its cookies there, or forbids to
+   *   be framed
+   */
+  async answerInFrame(address: string, state: string, signal: AbortSignal): Promise<string> {
+    signal.throwIfAborted()
+    const settled = new AbortController()
+    let remove = () => {}
+    let timer: unknown
+    try {
+      return await new Promise<string>((resolve, reject) => {
+        this.#listen(state, settled.signal, resolve)
+        timer = this.#clock.setTimeout(
+          () => reject(new AuthError('The identity provider requires the user.', 'interaction_required')),
+          FRAME_LIMIT_MS,
+        )
+        signal.addEventListener('abort', () => reject(signal.reason), { signal: settled.signal })
+        remove = this.#page.openFrame(address)
+      })
+    } finally {
+      settled.abort()
+      this.#clock.clearTimeout(timer)
+      remove()
+    }
+  }
+
+  #listen(state: string | undefined, signal: AbortSignal, resolve: (address: string) => void): void {
+    const stopListening = this.#page.listen(CHANNEL_PREFIX + (state ?? 'logout'), message => {
+      const address = answerOf(message, state)
+      if (address !== undefined) resolve(address)
     })
+    signal.addEventListener('abort', stopListening, { once: true })
   }
 }
 
-/** The address that a message of the callback page holds, if it is the answer to this request. */
+/** The address in a message of the callback page, if it is the answer to this request. */
 function answerOf(message: unknown, state: string | undefined): string | undefined {
   const { source, url } = (message ?? {}) as { source?: unknown; url?: unknown }
   if (source !== MESSAGE_SOURCE || typeof url !== 'string' || !URL.canParse(url)) return undefined
   const { searchParams } = new URL(url)
-  const given = searchParams.get('state')?.split(';', 1)[0]
-  const fits = state === undefined ? searchParams.get('logout') === 'true' : given === state
-  return fits ? url : undefined
+  const isAnswer = state === undefined ? searchParams.get('logout') === 'true' : searchParams.get('state') === state
+  return isAnswer ? url : undefined
 }
 
 function closed(): AuthError {
@@ -109,5 +129,12 @@ function closed(): AuthError {
 }
 
 function superseded(): AuthError {
-  return new AuthError('Another sign-in window took the place of this one.', 'popup_closed')
+  return new AuthError('Another sign-in window replaced this one.', 'popup_closed')
+}
+
+function stray(address = 'an unknown page'): AuthError {
+  return new AuthError(
+    `The sign-in window ended on ${address}, which does not pass the answer on. Serve the callback page of this package there.`,
+    'invalid_input',
+  )
 }

@@ -1,0 +1,151 @@
+import type { Logger } from '../logger.ts'
+import type { Environment } from '../platform/environment.ts'
+import type { Awaitable } from '../storage/cache-adapter.ts'
+import { expiryOf } from './access-token.ts'
+import { ACCESS_TOKEN_REFRESH_BUFFER_MS, type TokenExpiringCallback } from './auth-strategy.ts'
+import { ExpiryWatch } from './expiry-watch.ts'
+import { answerInTime } from './host-call.ts'
+import { isOtherUser, mergeUser, NO_TOKEN, type TokenState, type TokenUser, tokenOf, userOf } from './token-state.ts'
+
+/** Called when a token belongs to another user, before that token is used for anything. */
+export type UserChangeHandler = () => Awaitable<void>
+
+/** What is known of a token when it arrives. */
+export interface ArrivedToken {
+  readonly token: string
+  /** Whether it belongs to nobody. */
+  readonly isAnonymous: boolean
+  /** Issuer and subject of the ID token that came with it. */
+  readonly identity?: string | undefined
+  /** Expiry by the clock of this device, where it differs from the token's `exp`. */
+  readonly expiresAt?: number | undefined
+  /** How long before its expiry it counts as about to expire, in milliseconds. */
+  readonly bufferMs?: number | undefined
+  /** For a token of the host: until when it overrides those of the strategy. */
+  readonly until?: number | undefined
+  /** The host says that it belongs to another user. */
+  readonly userChanged?: boolean | undefined
+}
+
+/** The token in use: its state, its expiry, and the user behind it. */
+export class CurrentToken {
+  readonly #environment: Environment
+  readonly #logger: Logger | undefined
+  readonly #expiry: ExpiryWatch
+  readonly #onExpiring: (expiresAt: number) => void
+  #state: TokenState = NO_TOKEN
+  #user: TokenUser = {}
+  #announce: TokenExpiringCallback | undefined
+  #onUserChange: UserChangeHandler | undefined
+
+  /** @param onExpiring called when the token is about to expire; it renews it, or calls {@link announce} */
+  constructor(environment: Environment, logger: Logger | undefined, onExpiring: (expiresAt: number) => void) {
+    this.#environment = environment
+    this.#logger = logger
+    this.#onExpiring = onExpiring
+    this.#expiry = new ExpiryWatch(environment, expiresAt => this.#onExpiring(expiresAt))
+  }
+
+  get state(): TokenState {
+    return this.#state
+  }
+
+  /** The token, whether or not it has expired. */
+  get value(): string | null {
+    return tokenOf(this.#state)
+  }
+
+  get hasExpired(): boolean {
+    const { expiresAt } = this.#state.kind === 'none' ? {} : this.#state
+    return expiresAt !== undefined && expiresAt <= this.#environment.clock.now()
+  }
+
+  /** A token of the host that overrides those of the strategy now. */
+  get supplied(): string | undefined {
+    const state = this.#state
+    return state.kind === 'supplied' && this.#environment.clock.now() < state.until ? state.token : undefined
+  }
+
+  setExpiringCallback(callback: TokenExpiringCallback): void {
+    this.#announce = callback
+  }
+
+  setUserChangeHandler(handler: UserChangeHandler): void {
+    this.#onUserChange = handler
+  }
+
+  /**
+   * Makes a token the current one. Where it belongs to another user, there is none until the handler has finished.
+   *
+   * @throws what the handler throws; the signal's reason when it is aborted meanwhile
+   */
+  async adopt(arrived: ArrivedToken, signal: AbortSignal): Promise<void> {
+    const { token, isAnonymous, identity, until, bufferMs, userChanged } = arrived
+    const user = userOf(token, isAnonymous, identity)
+    if (isOtherUser(this.#user, user) || (userChanged && this.#user.isAnonymous === false)) {
+      this.drop()
+      await this.#changeUser(signal)
+      this.#user = {}
+    }
+    this.#user = mergeUser(this.#user, user)
+    const previous = this.#state
+    const isSame = tokenOf(previous) === token
+    const expiresAt = arrived.expiresAt ?? expiryOf(token)
+    const isAnnounced = previous.kind !== 'none' && isSame && previous.isAnnounced
+    const current = { token, expiresAt, isAnnounced }
+    this.#state = until === undefined ? { kind: 'held', ...current } : { kind: 'supplied', until, ...current }
+    if (isSame) return
+    this.#expiry.stop()
+    if (expiresAt === undefined) return
+    // A host's function that returns expired tokens is not called again and again.
+    if (expiresAt <= this.#environment.clock.now()) return this.announce(expiresAt)
+    this.#expiry.start(expiresAt - (bufferMs ?? ACCESS_TOKEN_REFRESH_BUFFER_MS), expiresAt)
+  }
+
+  /** Reports the expiry of the token once more at the given moment. */
+  watch(expiresAt: number): void {
+    this.#expiry.start(expiresAt, expiresAt)
+  }
+
+  checkExpiry(): void {
+    this.#expiry.check()
+  }
+
+  /** Tells the host, once per token, that it is about to expire. */
+  announce(expiresAt: number): void {
+    if (this.#state.kind === 'none' || this.#state.isAnnounced) return
+    this.#state = { ...this.#state, isAnnounced: true }
+    this.#announce?.({ expiresAt })
+  }
+
+  /** The service refused the token: one of the host no longer overrides those of the strategy. */
+  refuse(): void {
+    if (this.#state.kind === 'supplied') this.#state = { ...this.#state, kind: 'held' }
+  }
+
+  /** Drops the token; its user is still known. */
+  drop(): void {
+    this.#state = NO_TOKEN
+    this.#expiry.stop()
+  }
+
+  /** Drops the token and its user. */
+  forget(): void {
+    this.drop()
+    this.#user = {}
+  }
+
+  /** Drops the token of a user who is not signed in any more, and everything else of that user. */
+  async signOut(signal: AbortSignal): Promise<void> {
+    const isKnown = this.#user.isAnonymous === false
+    this.forget()
+    if (isKnown) await this.#changeUser(signal)
+  }
+
+  async #changeUser(signal: AbortSignal): Promise<void> {
+    this.#logger?.info('Everything of the previous user is removed.')
+    const handler = this.#onUserChange
+    if (handler) await answerInTime(this.#environment.clock, 'The handler of the user change', signal, handler)
+    signal.throwIfAborted()
+  }
+}

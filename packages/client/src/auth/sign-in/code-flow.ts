@@ -1,0 +1,225 @@
+import { isJsonObject } from '@aiagent/protocol'
+import {
+  type AuthorizationServer,
+  allowInsecureRequests,
+  authorizationCodeGrantRequest,
+  type Client,
+  calculatePKCECodeChallenge,
+  clockSkew,
+  customFetch,
+  generateRandomCodeVerifier,
+  None,
+  processAuthorizationCodeResponse,
+  processRefreshTokenResponse,
+  refreshTokenGrantRequest,
+  type TokenEndpointResponse,
+  validateAuthResponse,
+} from 'oauth4webapi'
+import { AuthError } from '../../errors.ts'
+import type { Environment } from '../../platform/environment.ts'
+import { fetchText } from '../../platform/fetch-text.ts'
+import { jwtPayload } from '../../util/jwt-payload.ts'
+import { subjectOf } from '../../util/subject-fingerprint.ts'
+import { expiryOfFresh } from '../access-token.ts'
+import type { IdentityClientSettings } from './identity-client.ts'
+import type { KnownConfiguration } from './openid-configuration.ts'
+import type { IssuedTokens } from './signed-in-user.ts'
+
+/*
+ * Authorization code with PKCE: the requests of a login and the checks of its answers, over oauth4webapi. It neither opens
+ * windows nor stores anything.
+ */
+
+/** The provider of a login. */
+export interface Provider {
+  readonly settings: IdentityClientSettings
+  readonly configuration: KnownConfiguration
+  /** Issuer of the user's earlier ID tokens. */
+  readonly pinnedIssuer?: string | undefined
+}
+
+/** One authorization request. */
+export interface AuthorizationRequest {
+  /** Where the user signs in. */
+  readonly address: string
+  /** Random, 32 hex digits. */
+  readonly id: string
+  /** The `state` parameter: the id, and the return address for a login by redirect. */
+  readonly state: string
+  readonly verifier: string
+}
+
+/** What an authorization request adds to the usual parameters. */
+export interface AuthorizationOptions {
+  readonly nextRoute?: string | undefined
+  readonly parameters?: Readonly<Record<string, string>>
+}
+
+/** Signature algorithms that ID tokens may name. They come from the token endpoint over TLS, so signatures are not checked. */
+const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']
+
+/**
+ * Prepares an authorization request.
+ *
+ * @throws {AuthError} `browser_unsupported` on a page without encryption, `metadata_failed` without the endpoint
+ */
+export async function createAuthorizationRequest(
+  { settings: { config }, configuration }: Provider,
+  { nextRoute, parameters }: AuthorizationOptions,
+): Promise<AuthorizationRequest> {
+  if (!globalThis.crypto?.subtle)
+    throw new AuthError(
+      'A sign-in needs encryption, which this page lacks. Open it over https, then refresh it and try again.',
+      'browser_unsupported',
+    )
+  const endpoint = configuration.authorization_endpoint
+  if (!endpoint) throw missing('authorization_endpoint')
+  const verifier = generateRandomCodeVerifier()
+  const id = randomId()
+  const state = nextRoute === undefined ? id : `${id};${encodeURIComponent(nextRoute)}`
+  const address = new URL(endpoint)
+  const all = {
+    ...parameters,
+    client_id: config.clientId,
+    redirect_uri: config.redirectUri,
+    response_type: 'code',
+    scope: config.scopes.join(' '),
+    state,
+    code_challenge: await calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+  }
+  for (const [name, value] of Object.entries(all)) address.searchParams.set(name, value)
+  return { address: address.href, id, state, verifier }
+}
+
+/** 32 random hex digits. */
+export function randomId(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, '0')).join('')
+}
+
+/**
+ * Exchanges the code of an answer for tokens.
+ *
+ * @param answer address of the callback page
+ * @throws the provider's refusal, or what the OAuth library found wrong
+ */
+export async function exchangeCode(
+  provider: Provider,
+  answer: string,
+  { state, verifier }: Pick<AuthorizationRequest, 'state' | 'verifier'>,
+): Promise<IssuedTokens> {
+  const exchange = new Exchange(provider)
+  const parameters = new URL(answer).searchParams
+  // An issuer that was constructed, or that stands for all tenants, is not compared with that of the answer.
+  if (!provider.configuration.isPublished || exchange.server.issuer.includes('{tenantid}')) parameters.delete('iss')
+  const validated = validateAuthResponse(exchange.server, exchange.client, parameters, state)
+  const { redirectUri } = provider.settings.config
+  const response = await authorizationCodeGrantRequest(
+    exchange.server,
+    exchange.client,
+    None(),
+    validated,
+    redirectUri,
+    verifier,
+    exchange.options,
+  )
+  return exchange.issued(await processAuthorizationCodeResponse(exchange.server, exchange.client, response))
+}
+
+/** Exchanges a refresh token for new tokens. */
+export async function exchangeRefreshToken(provider: Provider, refreshToken: string): Promise<IssuedTokens> {
+  const exchange = new Exchange(provider)
+  const response = await refreshTokenGrantRequest(
+    exchange.server,
+    exchange.client,
+    None(),
+    refreshToken,
+    exchange.options,
+  )
+  return exchange.issued(await processRefreshTokenResponse(exchange.server, exchange.client, response))
+}
+
+/** One call of the token endpoint. */
+class Exchange {
+  readonly server: { -readonly [Name in keyof AuthorizationServer]: AuthorizationServer[Name] }
+  readonly client: Client
+  readonly options: object
+  readonly #environment: Environment
+  readonly #pinnedIssuer: string | undefined
+  readonly #isEnforced: boolean
+
+  constructor({ settings, configuration, pinnedIssuer }: Provider) {
+    const { config, authority, environment } = settings
+    const tokenEndpoint = configuration.token_endpoint
+    if (!tokenEndpoint) throw missing('token_endpoint')
+    this.#environment = environment
+    this.#pinnedIssuer = pinnedIssuer
+    this.#isEnforced = configuration.isPublished && configuration.issuer !== undefined
+    this.server = {
+      ...configuration,
+      issuer: configuration.issuer ?? authority,
+      token_endpoint: tokenEndpoint,
+      id_token_signing_alg_values_supported: ALGORITHMS,
+    }
+    this.client = { client_id: config.clientId }
+    // Endpoints over plain http were refused before, except those on this machine.
+    this.options = { [customFetch]: this.#fetch, [allowInsecureRequests]: true }
+  }
+
+  issued(response: TokenEndpointResponse): IssuedTokens {
+    const { access_token: accessToken, id_token: idToken, refresh_token: refreshToken, expires_in } = response
+    const claims = idToken === undefined ? undefined : jwtPayload(idToken)
+    const issuer = isJsonObject(claims) && typeof claims['iss'] === 'string' ? claims['iss'] : undefined
+    return {
+      accessToken,
+      idToken,
+      refreshToken,
+      expiresAt: expiryOfFresh(accessToken, this.#environment.clock.now(), expires_in),
+      subject: idToken === undefined ? undefined : subjectOf(idToken),
+      issuer,
+    }
+  }
+
+  readonly #fetch = async (address: string, init: { method: string; headers: Record<string, string>; body?: unknown }) => {
+    const { headers, method } = init
+    const answer = await fetchText(this.#environment, address, { method, headers, body: String(init.body ?? '') })
+    return new Response(this.#prepare(answer.text) || null, {
+      status: answer.status,
+      headers: { 'Content-Type': 'application/json' },
+    })
+  }
+
+  /** Brings an answer into the form that the library insists on, and learns from its fresh ID token. */
+  #prepare(text: string): string {
+    const body = parsed(text)
+    // Not an object, or an error: for the library to refuse.
+    if (!body || body['access_token'] === undefined) return text
+    const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
+    const claims = typeof given['id_token'] === 'string' ? jwtPayload(given['id_token']) : undefined
+    if (isJsonObject(claims)) this.#learn(claims)
+    return JSON.stringify({ token_type: 'Bearer', ...given })
+  }
+
+  #learn({ iat, iss, tid }: Readonly<Record<string, unknown>>): void {
+    // How far the clock of this device is off. The library reads the system's clock.
+    if (typeof iat === 'number') this.client[clockSkew] = Math.round(iat - Date.now() / 1000)
+    if (typeof iss !== 'string') return
+    // One issuer for all tenants names the tenant of the user in its ID tokens.
+    const published = this.server.issuer.replace('{tenantid}', () => String(tid))
+    // The issuer of a given configuration may be constructed: the first one seen counts, until the user signs out.
+    this.server.issuer = this.#isEnforced ? published : (this.#pinnedIssuer ?? iss)
+  }
+}
+
+function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const body: unknown = JSON.parse(text)
+    return isJsonObject(body) ? body : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function missing(endpoint: string): AuthError {
+  return new AuthError(`The OpenID configuration of the identity provider has no ${endpoint}.`, 'metadata_failed')
+}

@@ -1,0 +1,117 @@
+import { type AgentAuthDetails, type DeploymentInfo, type OAuthMetadata, paths } from '@aiagent/protocol'
+import { AuthError } from '../../errors.ts'
+import { metadataError } from '../oauth-metadata.ts'
+import { PROTOCOL_SCOPES, prefixScopes, resolveScopes } from '../scopes.ts'
+import { constructedEndpoint } from './logout-plan.ts'
+import { isLoopback } from './provider-address.ts'
+
+/** What a deployment and its agent say about a login. */
+export interface DeploymentLoginFacts {
+  readonly deployment: DeploymentInfo
+  readonly agent: AgentAuthDetails
+  /** The OAuth metadata of {@link deploymentLoginPath}. */
+  readonly metadata: OAuthMetadata
+  /** Client id that overrides those of the agent and the deployment. */
+  readonly clientId?: string | undefined
+  /** Scopes as resolved, without prefix. @default the agent's own, see `resolveScopes` */
+  readonly scopes?: readonly string[] | undefined
+}
+
+/** The login of a deployment: who signs in where, as which client, for which scopes. */
+export interface DeploymentLogin {
+  readonly clientId: string
+  /** Address below which the provider publishes its OpenID configuration. */
+  readonly authority: string
+  /** Host of the provider. */
+  readonly host: string
+  /** Constructed: a provider may call itself otherwise. */
+  readonly issuer: string
+  readonly authorizationEndpoint: string
+  readonly tokenEndpoint: string
+  /** The usual address; the provider's own configuration has the last word. */
+  readonly endSessionEndpoint: string
+  readonly jwksUri: string
+  /** As they are sent: with those of OpenID, and with the deployment's prefix. */
+  readonly scopes: readonly string[]
+}
+
+/**
+ * Path of the OAuth metadata for an agent's login: the tenant's where the deployment has a client of its own for such users.
+ *
+ * @throws {AuthError} `not_supported` when the agent does not say which kind of user signs in
+ */
+export function deploymentLoginPath(agent: Pick<AgentAuthDetails, 'userType'>, deployment: DeploymentInfo): string {
+  const ownClient = loginUser(agent) === 'agent' ? deployment.intClientId : deployment.extClientId
+  return ownClient && deployment.tenantId ? paths.metadataOfTenant(deployment.tenantId) : paths.metadataOfDeployment()
+}
+
+/**
+ * The login of an agent, from its deployment. The library's own login and the command use it.
+ *
+ * Every address is reached by https, whatever the metadata say, except on this machine.
+ *
+ * @throws {AuthError} `metadata_failed`, naming what is missing; `not_supported` for an unknown kind of user
+ */
+export function deploymentLogin(facts: DeploymentLoginFacts): DeploymentLogin {
+  const { deployment, agent, metadata } = facts
+  const user = loginUser(agent)
+  const isStaff = user === 'agent'
+  const name = isStaff ? 'oAuthUser' : 'oAuthCustomer'
+  const { authURL, accessTokenURL } = metadata.authenticationDetails?.[name]?.[0] ?? {}
+  const authorization = secureAddress(authURL, `authenticationDetails.${name}[0].authURL`)
+  const token = secureAddress(accessTokenURL, `authenticationDetails.${name}[0].accessTokenURL`)
+  const policyName = isStaff ? 'userSigninPolicy' : 'customerSigninPolicy'
+  const policy = metadata.idpPolicies?.[policyName]
+  if (!policy) throw metadataError(`has no idpPolicies.${policyName}`)
+  const gateway = authorization.pathname.split('/')[1]
+  if (!gateway) throw metadataError(`names an authURL without a path, in authenticationDetails.${name}[0]`)
+  const clientId = [
+    facts.clientId,
+    agent.clientAppId,
+    isStaff ? deployment.intClientId : deployment.extClientId,
+    deployment.clientId,
+  ]
+    .map(id => id?.trim())
+    .find(Boolean)
+  if (!clientId) {
+    throw new AuthError(
+      'No client id is known for the login: the deployment names none. Set initParams.vendorclientid.',
+      'metadata_failed',
+    )
+  }
+  const { origin } = authorization
+  const authority = `${origin}/${gateway}/${policy}`
+  const scopes = facts.scopes ?? resolveScopes({ agent })
+  return {
+    clientId,
+    authority,
+    host: authorization.host,
+    issuer: `${origin}/tfp/${gateway}/${policy}/v2.0/`,
+    authorizationEndpoint: origin + authorization.pathname,
+    tokenEndpoint: token.href,
+    endSessionEndpoint: constructedEndpoint(authority),
+    jwksUri: `${authority}/discovery/v2.0/keys`,
+    scopes: [...PROTOCOL_SCOPES, ...prefixScopes(scopes, permissionPrefix(isStaff, metadata))],
+  }
+}
+
+/** Which kind of user signs in for an agent. */
+export function loginUser({ userType }: Pick<AgentAuthDetails, 'userType'>): 'agent' | 'customer' {
+  if (userType === 'agent' || userType === 'customer') return userType
+  throw new AuthError(
+    "The agent requires a signed-in user but does not say which kind: its userType is neither 'agent' nor 'customer'.",
+    'not_supported',
+  )
+}
+
+function permissionPrefix(isStaff: boolean, metadata: OAuthMetadata): string {
+  const core = metadata.apiMetadata?.CORE
+  const own = isStaff ? core?.iApiPermissionPrefix : core?.eApiPermissionPrefix
+  return own || core?.apiPermissionPrefix || ''
+}
+
+function secureAddress(text: string | null | undefined, where: string): URL {
+  if (!text || !URL.canParse(text) || !/^https?:/.test(text)) throw metadataError(`has no usable ${where}`)
+  const address = new URL(text)
+  return isLoopback(address) ? address : new URL(address.href.replace(/^http:/, 'https:'))
+}

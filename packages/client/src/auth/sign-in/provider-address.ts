@@ -1,0 +1,56 @@
+import { AuthError } from '../../errors.ts'
+import type { PKCEAuthConfig } from '../auth-strategy.ts'
+
+/** Start of the key under which the signed-in user is stored. The provider's authority and the client id follow. */
+export const USER_PREFIX = 'aiagent_oidc_user.'
+
+/** Whether an address leads to this machine. */
+export function isLoopback({ hostname }: URL): boolean {
+  return /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
+}
+
+/** Whether a text is an http(s) address. */
+export function isWebAddress(address: string): boolean {
+  return URL.canParse(address) && /^https?:$/.test(new URL(address).protocol)
+}
+
+/**
+ * The authority of a login, without a slash at its end.
+ *
+ * @throws {AuthError} `invalid_input` when the config names none, when it is not in `knownAuthorities`, or when it is reached
+ *   over plain http although it is not on this machine
+ */
+export function authorityOf(config: PKCEAuthConfig): string {
+  const { authorizationUrl, knownAuthorities } = config
+  const [host] = knownAuthorities ?? []
+  const authority = authorizationUrl ?? (host && (host.includes('://') ? host : `https://${host}`))
+  if (!authority || !isWebAddress(authority))
+    throw new AuthError('auth.config.authorizationUrl is not the address of an identity provider.', 'invalid_input')
+  requireProviderAddress(authority, config, 'auth.config.authorizationUrl', 'invalid_input')
+  return authority.replace(/\/+$/, '')
+}
+
+/**
+ * Refuses an address that a login must not go to: outside the hosts of `knownAuthorities` (where there are any), or over
+ * plain http to another machine.
+ *
+ * @throws {AuthError} with the given reason
+ */
+export function requireProviderAddress(
+  address: string,
+  config: Pick<PKCEAuthConfig, 'knownAuthorities'>,
+  what: string,
+  reason: 'invalid_input' | 'metadata_failed',
+): void {
+  const url = new URL(address)
+  if (url.protocol !== 'https:' && !isLoopback(url))
+    throw new AuthError(`${what} is not reached by https: ${url.origin}.`, reason)
+  const known = (config.knownAuthorities ?? []).map(each => (isWebAddress(each) ? new URL(each).host : each))
+  if (known.length > 0 && !known.includes(url.host) && !known.includes(url.hostname))
+    throw new AuthError(`${what} is on ${url.host}, which auth.config.knownAuthorities does not name.`, reason)
+}
+
+/** Key of the signed-in user of a login. */
+export function userKey(authority: string, clientId: string): string {
+  return `${USER_PREFIX}${authority}:${clientId}`
+}

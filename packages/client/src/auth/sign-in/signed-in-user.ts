@@ -1,0 +1,91 @@
+import { isJsonObject } from '@aiagent/protocol'
+import type { StorageLike } from '../../platform/environment.ts'
+
+/** What a token endpoint issued for a user. */
+export interface IssuedTokens {
+  readonly accessToken: string
+  readonly idToken?: string | undefined
+  readonly refreshToken?: string | undefined
+  /** Expiry of the access token in milliseconds since the epoch, by the clock of this device. */
+  readonly expiresAt?: number | undefined
+  /** Issuer and subject of the ID token. */
+  readonly subject?: string | undefined
+  /** Issuer of the ID token. */
+  readonly issuer?: string | undefined
+}
+
+/** The signed-in user of a login, as stored. */
+export interface SignedInUser extends IssuedTokens {
+  /** Random, new with every login: a renewal that began under another one must not be stored. */
+  readonly loginId: string
+}
+
+/** Version of the stored record. Records of other versions are ignored. */
+const VERSION = 1
+
+/**
+ * The store of the signed-in user: one record for each authority and client, in sessionStorage or localStorage.
+ *
+ * Every access is synchronous, so that a check and the write after it cannot be separated within a tab.
+ */
+export class SignedInUserStore {
+  readonly key: string
+  readonly #store: StorageLike
+
+  constructor(store: StorageLike, key: string) {
+    this.#store = store
+    this.key = key
+  }
+
+  /** The stored user; undefined when there is none, or the record has another shape or version. */
+  read(): SignedInUser | undefined {
+    return parseUser(this.#store.getItem(this.key))
+  }
+
+  /** Stores a user who signed in just now. */
+  add(user: SignedInUser): void {
+    this.#store.setItem(this.key, JSON.stringify({ version: VERSION, ...user }))
+  }
+
+  /**
+   * Stores renewed tokens, unless the user they were renewed for has signed out, or another one signed in, meanwhile.
+   *
+   * @returns whether they were stored
+   */
+  replace(user: SignedInUser): boolean {
+    if (this.read()?.loginId !== user.loginId) return false
+    this.add(user)
+    return true
+  }
+
+  /** Removes the stored user. With a login id: only if it is that of this login. */
+  remove(loginId?: string): void {
+    if (loginId === undefined || this.read()?.loginId === loginId) this.#store.removeItem(this.key)
+  }
+}
+
+/** The user in a stored text. */
+export function parseUser(text: string | null): SignedInUser | undefined {
+  if (text === null) return undefined
+  try {
+    const value: unknown = JSON.parse(text)
+    return isUser(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const OPTIONAL_TEXTS = ['idToken', 'refreshToken', 'subject', 'issuer'] as const
+
+function isUser(value: unknown): value is SignedInUser & Record<string, unknown> {
+  if (!isJsonObject(value)) return false
+  const { version, loginId, accessToken, expiresAt } = value
+  const isText = (each: unknown) => typeof each === 'string' && each !== ''
+  return (
+    version === VERSION &&
+    isText(loginId) &&
+    isText(accessToken) &&
+    (expiresAt === undefined || typeof expiresAt === 'number') &&
+    OPTIONAL_TEXTS.every(name => value[name] === undefined || isText(value[name]))
+  )
+}

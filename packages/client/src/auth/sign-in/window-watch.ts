@@ -1,0 +1,58 @@
+import type { Clock } from '../../platform/clock.ts'
+import type { LoginPage, LoginWindow } from './login-page.ts'
+
+/** How often an open window is looked at, in milliseconds. */
+export const LOOK_MS = 150
+/** How often a window must have been seen on another origin before its end counts as closing. */
+export const SETTLED_LOOKS = 10
+/** Longest time between two looks of a page that was not frozen or throttled meanwhile, in milliseconds. */
+const LONGEST_GAP_MS = 5_000
+/** How long after the end of a window its answer may arrive, and this page gains focus, in milliseconds. */
+const GRACE_MS = 500
+/** How often a window must have been seen on this origin before the page in it counts as not the callback page. */
+const STRAY_LOOKS = 14
+
+/** How a window ended: `closed` by the user, or `stray`: on a page of this origin that passes on no answer. */
+export type WindowEnd = 'closed' | 'stray'
+
+/**
+ * Resolves when a window has been closed by its user, or has ended on a page of this origin that is not the callback page.
+ *
+ * A provider's opener policy separates the window from this page as soon as its page loads, which looks as if it had been
+ * closed. So `gone` counts as closed only where that is certain enough: the window was seen on the provider's origin for a
+ * while (a policy separates it within moments), this page was not frozen meanwhile, and the focus returned to this page, as
+ * it does when a window closes in front of it. In every other case nothing is reported: the login ends with its answer, with
+ * the next login, or with its signal.
+ */
+export function windowEnd(
+  opened: LoginWindow,
+  page: Pick<LoginPage, 'hasFocus'>,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<WindowEnd> {
+  return new Promise(resolve => {
+    let looks = 0
+    let strayLooks = 0
+    let lookedAt = clock.now()
+    let timer: unknown
+    const after = (delayMs: number, next: () => void) => {
+      timer = clock.setTimeout(next, delayMs)
+    }
+    const look = () => {
+      const state = opened.state()
+      const gap = clock.now() - lookedAt
+      lookedAt = clock.now()
+      if (state === 'gone') {
+        const isCertain = looks >= SETTLED_LOOKS && gap <= LONGEST_GAP_MS
+        if (isCertain) after(GRACE_MS, () => page.hasFocus() && resolve('closed'))
+        return
+      }
+      if (state === 'away') looks++
+      strayLooks = state === 'returned' ? strayLooks + 1 : 0
+      if (strayLooks >= STRAY_LOOKS) return resolve('stray')
+      after(LOOK_MS, look)
+    }
+    look()
+    signal.addEventListener('abort', () => clock.clearTimeout(timer), { once: true })
+  })
+}
