@@ -6,17 +6,17 @@ import type { Environment } from '../platform/environment.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
 import { untilAborted } from '../util/abort.ts'
 import { expiryOf, renewalTime } from './access-token.ts'
-import {
-  type AnonymousAuthCacheConfig,
-  type AuthenticationInput,
-  type AuthenticationType,
-  type AuthStrategy,
-  type AuthStrategyInitializeOptions,
-  type InteractiveLogin,
-  type LogoutOptions,
-  type PKCEAuthConfig,
-  type PostAuthenticationCallback,
-  type TokenExpiringCallback,
+import type {
+  AnonymousAuthCacheConfig,
+  AuthenticationInput,
+  AuthenticationType,
+  AuthStrategy,
+  AuthStrategyInitializeOptions,
+  InteractiveLogin,
+  LogoutOptions,
+  PKCEAuthConfig,
+  PostAuthenticationCallback,
+  TokenExpiringCallback,
 } from './auth-strategy.ts'
 import { type ChosenStrategy, chooseStrategy, type StrategyParts } from './choose-strategy.ts'
 import { CurrentToken, type UserChangeHandler } from './current-token.ts'

@@ -64,9 +64,10 @@ const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256
  * @throws {AuthError} `browser_unsupported` on a page without encryption, `metadata_failed` without the endpoint
  */
 export async function createAuthorizationRequest(
-  { settings: { config }, configuration }: Provider,
+  { settings: { config, environment }, configuration }: Provider,
   { nextRoute, parameters }: AuthorizationOptions,
 ): Promise<AuthorizationRequest> {
+  // biome-ignore lint/style/noRestrictedGlobals: the OAuth library encrypts with it
   if (!globalThis.crypto?.subtle)
     throw new AuthError(
       'A sign-in needs encryption, which this page lacks. Open it over https, then refresh it and try again.',
@@ -75,7 +76,7 @@ export async function createAuthorizationRequest(
   const endpoint = configuration.authorization_endpoint
   if (!endpoint) throw missing('authorization_endpoint')
   const verifier = generateRandomCodeVerifier()
-  const id = randomId()
+  const id = randomId(environment)
   const state = nextRoute === undefined ? id : `${id};${encodeURIComponent(nextRoute)}`
   const address = new URL(endpoint)
   const all = {
@@ -93,8 +94,8 @@ export async function createAuthorizationRequest(
 }
 
 /** 32 random hex digits. */
-export function randomId(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), byte => byte.toString(16).padStart(2, '0')).join('')
+export function randomId(environment: Pick<Environment, 'randomUUID'>): string {
+  return environment.randomUUID().replaceAll('-', '')
 }
 
 /**
@@ -201,7 +202,8 @@ class Exchange {
   }
 
   #learn({ iat, iss, tid }: Readonly<Record<string, unknown>>): void {
-    // How far the clock of this device is off. The library reads the system's clock.
+    // How far the clock of this device is off.
+    // biome-ignore lint/plugin: the OAuth library reads the system's clock
     if (typeof iat === 'number') this.client[clockSkew] = Math.round(iat - Date.now() / 1000)
     if (typeof iss !== 'string') return
     // One issuer for all tenants names the tenant of the user in its ID tokens.

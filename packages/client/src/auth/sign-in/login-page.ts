@@ -1,4 +1,3 @@
-import type { Clock } from '../../platform/clock.ts'
 import type { PageWindow } from '../../platform/page.ts'
 
 /** A window that was opened for a login. */

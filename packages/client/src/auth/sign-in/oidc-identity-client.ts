@@ -206,7 +206,7 @@ export class OidcIdentityClient implements IdentityClient {
   /** Stores the user of a login, unless a logout came first. */
   #signIn(tokens: IssuedTokens, signal: AbortSignal): IdentitySession {
     signal.throwIfAborted()
-    const user = { ...tokens, loginId: randomId() }
+    const user = { ...tokens, loginId: randomId(this.#settings.environment) }
     this.#users.add(user)
     return this.#keep(user)
   }
