@@ -56,7 +56,11 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
   const { config, environment, facts, logger, emit, reportError, userState } = scope
   const { clock } = environment
 
-  const authentication = new AuthenticationService(config.auth, { environment, logger: logger.createChild('auth') })
+  const authentication = new AuthenticationService(config.auth, {
+    environment,
+    logger: logger.createChild('auth'),
+    endpoint: config.endpoint,
+  })
   authentication.setTokenExpiringCallback(({ expiresAt }) =>
     emit('tokenExpiring', () => ({ reason: 'expiring', expiresAt })),
   )
