@@ -326,6 +326,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a question that was open when the connection was lost settles with its own answer from the history or with an error, and never blocks later questions',
   'REL-14':
     'after an attempt that failed without a reason, as in a browser, the client asks over REST whether the session exists, and continues in a new one if not',
+  'REL-15':
+    '`send()` rejects a user message with neither content nor message data, and feedback without the id of an answer, as `invalid`',
   'SEC-50': 'a wall clock that is set back lengthens no wait and makes no flush use more processor time',
   'REL-30': 'a test run that a file, folder, title, project or change narrows does not overwrite `test-report.json`',
   'REL-36':

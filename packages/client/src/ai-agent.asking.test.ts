@@ -147,6 +147,17 @@ describe('ask()', () => {
   })
 })
 
+describe('ask() without a connection', () => {
+  it.each([false, true])('[REL-12] is rejected by disconnect() (initialized: %s)', async isInitialized => {
+    const { agent } = setUp({ reply }).make()
+    if (isInitialized) await agent.initialize()
+    const asked = rejection(agent.ask('one'))
+    await agent.disconnect()
+    expect(await asked).toMatchObject({ reason: 'closed' })
+    expect(agent.getQueueSize()).toBe(0)
+  })
+})
+
 describe('messages()', () => {
   it('gives what the agent says, over a lost connection and a new session, until the agent is destroyed', async () => {
     const { agent, clock, emulator } = await connected()

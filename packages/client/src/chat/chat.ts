@@ -162,8 +162,8 @@ export class Chat {
     this.#departures++
     this.#restarting.abort(leftMeanwhile('restartConnection()'))
     const left = this.#end(options)
-    // Questions asked since the chat was closed are given up, too.
-    if (this.state === ConnectionState.CLOSED) this.#sink?.handleClosed()
+    // Questions that were asked without a connection are given up, too.
+    if (!this.isOpen) this.#sink?.handleClosed()
     return left
   }
 

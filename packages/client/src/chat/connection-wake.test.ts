@@ -70,6 +70,13 @@ describe('Connection on a page', () => {
     expect([connection.state, FakeWebSocket.made.length]).toEqual(['CONNECTING', 2])
   })
 
+  it('[SEC-50] waits no longer when the wall clock is set back', async () => {
+    const { connection, clock } = await setUp()
+    clock.shiftWallClock(-3_600_000)
+    await clock.advance(1_000)
+    expect([connection.state, FakeWebSocket.made.length]).toEqual(['CONNECTING', 2])
+  })
+
   it('takes no slow timer for a sleep', async () => {
     const { connection, clock } = await setUp()
     // As in a hidden tab: a second from one look to the next.

@@ -49,7 +49,21 @@ export function composeMessage(
     sessionId: origin?.sessionId,
   })
   message.validate()
+  requireSubstance(message)
   return message
+}
+
+/** @throws {MessageError} reason `invalid` for a user message or feedback that says nothing */
+function requireSubstance(message: Message): void {
+  const { persona, role, content, messageData, messageId } = message
+  const isFeedback = persona === PERSONA.SYSTEM && role === ROLE.FEEDBACK
+  const problem =
+    isUserMessage(message) && content === undefined && messageData === undefined
+      ? 'it has neither content nor messageData'
+      : isFeedback && !(messageData?.feedback as { answerMessageId?: unknown } | undefined)?.answerMessageId
+        ? 'the feedback has no answerMessageId'
+        : undefined
+  if (problem) throw new MessageError(`The message cannot be sent: ${problem}.`, 'invalid', { messageId })
 }
 
 /** A held message with the agent and the session that are known now. */

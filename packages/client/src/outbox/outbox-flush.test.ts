@@ -31,6 +31,37 @@ describe('Outbox, flushing', () => {
     expect(flushed).toEqual([40])
   })
 
+  it('[SEC-50] uses a timer and no tasks in a hidden tab while the socket takes nothing', async () => {
+    const page = new FakePage()
+    page.hidden = true
+    const { clock, outbox, send } = setUp(1_000, page)
+    const transport = new FakeTransport()
+    transport.bufferedAmount = 300_000
+    send(0, 40)
+    outbox.handleReady(transport)
+    clock.jump(BURST_PAUSE_MS)
+    await turnEventLoop()
+    const { tasks } = page
+    await clock.advance(1_000)
+    expect([page.tasks, transport.sent.length]).toEqual([tasks, 16])
+    transport.bufferedAmount = 0
+    await clock.advance(BURST_PAUSE_MS)
+    expect(transport.sent.length).toBeGreaterThan(16)
+  })
+
+  it('[SEC-50] flushes in a hidden tab although the wall clock is set back', async () => {
+    const page = new FakePage()
+    page.hidden = true
+    const { clock, outbox, send } = setUp(1_000, page)
+    const transport = new FakeTransport()
+    send(0, 20)
+    outbox.handleReady(transport)
+    clock.shiftWallClock(-3_600_000)
+    clock.jump(BURST_PAUSE_MS)
+    await turnEventLoop()
+    expect(transport.sent).toHaveLength(20)
+  })
+
   it('writes at once when connected and nothing waits, and reports no flush', () => {
     const { outbox, flushed, send } = setUp()
     const transport = new FakeTransport()

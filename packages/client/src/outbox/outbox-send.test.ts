@@ -33,12 +33,23 @@ describe('argument of send()', () => {
     ['an empty role', { role: '', content: 'x' }],
     ['content that is not text', { content: 7 }],
     ['data that is a list', { messageData: [] }],
+    ['[REL-15] an object without content and data', { text: 'Hello' }],
+    [
+      '[REL-15] feedback without the id of an answer',
+      { persona: 'system', role: 'feedback', messageData: { feedback: { rating: 'up', answerMessageId: '' } } },
+    ],
   ])('rejects %s as invalid and changes nothing', (_case, given) => {
     for (const isReady of [true, false]) {
       const { outbox, accepted } = setUp({ isReady })
       expect(thrownBy(() => outbox.send(given as never))).toMatchObject({ code: 'MESSAGE_ERROR', reason: 'invalid' })
       expect([accepted, outbox.size]).toEqual([[], 0])
     }
+  })
+
+  it('[REL-15] may be a goodbye, which has neither content nor data', () => {
+    const { outbox, writtenFrames } = setUp()
+    outbox.send({ persona: 'system', role: 'graceful disconnect' })
+    expect(writtenFrames()).toEqual([{ persona: 'system', role: 'graceful disconnect' }])
   })
 
   it('is completed with sender, recipient, agent, session and time', () => {

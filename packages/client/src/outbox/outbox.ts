@@ -318,7 +318,11 @@ export class Outbox implements MessageSink {
   #pause(channel: Channel & { at: 'flushing' }): void {
     const { clock, page } = this.#options
     const since = clock.monotonic()
-    channel.cancel = afterPause(clock, page, BURST_PAUSE_MS, () => {
+    const unsent = channel.transport.bufferedAmount
+    // A hidden page waits in tasks, which cost processor time: not while the socket takes nothing.
+    const isStalled = unsent > 0 && unsent >= channel.buffered
+    channel.buffered = unsent
+    channel.cancel = afterPause(clock, isStalled ? undefined : page, BURST_PAUSE_MS, () => {
       // A late call, as in a tab that has just been hidden, writes what the elapsed time allows.
       const bursts = Math.max(1, Math.floor((clock.monotonic() - since) / BURST_PAUSE_MS))
       const buffered = channel.transport.bufferedAmount
