@@ -188,6 +188,7 @@ export type {
   StorageLike,
   WebSocketConstructor,
   WebSocketLike,
+  WebSocketOptions,
 } from './platform/environment.ts'
 export type { Awaitable, CacheAdapter, CacheConfig, CacheEntry, CacheStorageType } from './storage/cache-adapter.ts'
 export { createCacheAdapter } from './storage/create-cache-adapter.ts'

@@ -1,6 +1,6 @@
 import { WebSocketImplementation } from '#websocket'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
-import type { Environment, StorageLike } from './environment.ts'
+import type { Environment, StorageLike, WebSocketLike, WebSocketOptions } from './environment.ts'
 import { browserPage } from './page.ts'
 
 /** Longest delay that timers of JavaScript engines keep. */
@@ -82,7 +82,15 @@ export function resolveEnvironment(partial?: Partial<Environment>): Environment 
       Object.defineProperty(environment, name, descriptor)
     }
   }
-  const { fetch } = partial
+  const { fetch, webSocketOptions } = partial
+  if (webSocketOptions && !partial.WebSocket) {
+    const Socket = WebSocketImplementation as new (url: string, options: WebSocketOptions) => WebSocketLike
+    // A constructor may return an object of another class.
+    const value = function openWithOptions(url: string) {
+      return new Socket(url, webSocketOptions)
+    }
+    Object.defineProperty(environment, 'WebSocket', { value, enumerable: true })
+  }
   if (fetch) {
     // The platform's own function refuses to be called as a method of another object.
     environment.fetch = (input, init) => fetch(input, init)

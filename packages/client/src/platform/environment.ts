@@ -32,6 +32,12 @@ export interface SocketCloseEvent {
 /** The class whose sockets chats run over: the platform's, or one that does the same. */
 export type WebSocketConstructor = new (url: string) => WebSocketLike
 
+/**
+ * Options of the package `ws` for the chat's sockets on Node, such as `agent` (a proxy), `ca` (a certificate authority) or
+ * `headers`. Browsers have none.
+ */
+export type WebSocketOptions = Readonly<Record<string, unknown>>
+
 /** Where log entries are printed. */
 export type ConsoleSink = Pick<Console, 'debug' | 'info' | 'warn' | 'error'>
 
@@ -45,6 +51,8 @@ export interface Environment {
   fetch(input: string, init?: RequestInit): Promise<Response>
   /** The class of the chat's sockets. */
   readonly WebSocket: WebSocketConstructor
+  /** Options for the sockets of the platform's own class; a class of the host's needs none. @default none */
+  readonly webSocketOptions?: WebSocketOptions | undefined
   /** Time and timers. */
   readonly clock: Clock
   /** A number from 0 (included) to 1 (excluded), as `Math.random`. */

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import { nextTick } from 'node:process'
 import { setImmediate } from 'node:timers'
 import { type RawData, WebSocket as WsSocket } from 'ws'
-import type { SocketCloseEvent, WebSocketConstructor, WebSocketLike } from './environment.ts'
+import type { SocketCloseEvent, WebSocketConstructor, WebSocketLike, WebSocketOptions } from './environment.ts'
 
 /**
  * Settings of every socket. A peer that never answers our close frame is cut off after two seconds: the default of thirty
@@ -45,8 +45,8 @@ class NodeWebSocket implements WebSocketLike {
   #late: unknown[] | undefined
   #lateClose: SocketCloseEvent | undefined
 
-  constructor(url: string) {
-    const socket = new WsSocket(url, OPTIONS)
+  constructor(url: string, options?: WebSocketOptions) {
+    const socket = new WsSocket(url, { ...OPTIONS, ...options })
     this.#socket = socket
     let httpStatus: number | undefined
     socket.on('upgrade', response => {
