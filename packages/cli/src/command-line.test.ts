@@ -164,20 +164,20 @@ describe('parseCommandLine', () => {
 
   it.each([
     [[], 'A command is missing: chat, token or emulate. See aiagent --help.'],
-    [['talk'], 'Unknown command "talk"; there are chat, token and emulate. See aiagent --help.'],
-    [['toString'], 'Unknown command "toString"; there are chat, token and emulate. See aiagent --help.'],
-    [['--port', '1'], 'Unknown option --port; options stand after the command. See aiagent --help.'],
+    [['talk'], 'Unknown command "talk". The commands are chat, token and emulate. See aiagent --help.'],
+    [['toString'], 'Unknown command "toString". The commands are chat, token and emulate. See aiagent --help.'],
+    [['--port', '1'], 'Unknown option --port; put options after the command. See aiagent --help.'],
     [['chat', '--port', '1'], 'Unknown option --port. See aiagent chat --help.'],
     [['chat', 'hello'], 'Unexpected argument hello. See aiagent chat --help.'],
     [['chat', '--endpoint'], '--endpoint needs a value. See aiagent chat --help.'],
     [['chat', '--endpoint', '--agent', 'a'], '--endpoint needs a value. See aiagent chat --help.'],
     [['chat', '--agent', ' '], '--agent is empty. See aiagent chat --help.'],
     [['chat', '--no-color=yes'], '--no-color takes no value. See aiagent chat --help.'],
-    [['chat', '--context', 'plan'], '--context takes NAME=VALUE, not "plan". See aiagent chat --help.'],
+    [['chat', '--context', 'plan'], '--context takes <name=value>, not "plan". See aiagent chat --help.'],
     [['chat', '--answer-timeout', '0'], '--answer-timeout must be a number above 0, not "0". See aiagent chat --help.'],
     [
       ['chat', '--endpoint', 'a.test', '--knowledge', 'docs'],
-      '--knowledge is for the emulator that chat starts when there is no --endpoint. Give one of the two. See aiagent chat --help.',
+      '--knowledge applies to the emulator. Use either --knowledge or --endpoint. See aiagent chat --help.',
     ],
     [
       ['chat', '--log-level', 'loud'],
@@ -195,52 +195,43 @@ describe('parseCommandLine', () => {
       ['emulate', '--port', '80.5'],
       '--port must be a whole number from 0 to 65535, not "80.5". See aiagent emulate --help.',
     ],
-    [
-      ['chat', '--login', '--token', 't'],
-      '--login and --token are two ways to a token. Give one of them. See aiagent chat --help.',
-    ],
+    [['chat', '--login', '--token', 't'], 'Use either --login or --token. See aiagent chat --help.'],
     [
       ['chat', '--token', '-'],
-      '--token - is for aiagent token: here the input is the conversation. See aiagent chat --help.',
+      '--token - works with "aiagent token" only: here the input is the conversation. See aiagent chat --help.',
     ],
-    [
-      ['chat', '--login-timeout', '5'],
-      '--client-id and --login-timeout are for a login. Add --login. See aiagent chat --help.',
-    ],
+    [['chat', '--login-timeout', '5'], '--client-id and --login-timeout need --login. See aiagent chat --help.'],
     [
       ['chat', '--as', 'customer', '--endpoint', 'a.test'],
-      '--as is for the emulator that chat starts when there is no --endpoint. Give one of the two. See aiagent chat --help.',
+      '--as applies to the emulator. Use either --as or --endpoint. See aiagent chat --help.',
     ],
-    [
-      ['chat', '--as', 'customer', '--token', 't'],
-      '--as and --token are two ways to a token. Give one of them. See aiagent chat --help.',
-    ],
-    [['chat', '--init-param', 'a'], '--init-param takes NAME=VALUE, not "a". See aiagent chat --help.'],
+    [['chat', '--as', 'customer', '--token', 't'], 'Use either --as or --token. See aiagent chat --help.'],
+    [['chat', '--init-param', 'a'], '--init-param takes <name=value>, not "a". See aiagent chat --help.'],
     [
       ['chat', '--connector', 'c.mjs', '--init-param', 'platform= '],
-      '--connector is the script of a platform. Add --platform. See aiagent chat --help.',
+      '--connector needs --platform. See aiagent chat --help.',
     ],
     [['token', '--scopes', ','], '--scopes is empty. See aiagent token --help.'],
     [
       ['token', '--token', 't', '--scopes', 'a'],
-      '--scopes is for a token that is asked for; that of --token or AIAGENT_TOKEN has its own. See aiagent token --help.',
+      '--scopes applies to requested tokens, not to --token or AIAGENT_TOKEN. See aiagent token --help.',
     ],
     [
       ['token', '--token', 't', '--client-id', 'c'],
-      '--token and client credentials are two ways to a token. Give one of them. See aiagent token --help.',
+      'Use either --token or client credentials. See aiagent token --help.',
     ],
     [
       ['token', '--token-url', 'https://a.test'],
-      '--client-id is missing: client credentials need it. See aiagent token --help.',
+      '--client-id is missing. Client credentials need it. See aiagent token --help.',
     ],
-    [['token', '--client-id', 'c'], '--token-url is missing: client credentials need it. See aiagent token --help.'],
+    [['token', '--client-id', 'c'], '--token-url is missing. Client credentials need it. See aiagent token --help.'],
     [
       ['token', '--client-id', 'c', '--token-url', 'a.test'],
       '--token-url must be an address, not "a.test". See aiagent token --help.',
     ],
     [
       ['token', '--client-id', 'c', '--token-url', 'https://a.test'],
-      'The client secret is missing. Give --client-secret-file, or set AIAGENT_CLIENT_SECRET. See aiagent token --help.',
+      'The client secret is missing. Use --client-secret-file or set AIAGENT_CLIENT_SECRET. See aiagent token --help.',
     ],
     [['emulate', '--seed', 'x'], '--seed must be a whole number, not "x". See aiagent emulate --help.'],
   ])('says what is wrong with %j', (args, message) => {

@@ -3,50 +3,50 @@ import { COMMANDS, type CommandName, commandHelp, programHelp } from './option-s
 import { shown, UsageError, Values } from './option-values.ts'
 
 export interface ChatOptions {
-  /** Absent: an emulator is started. */
+  /** Address of the deployment. Without it, an emulator is started. */
   endpoint?: string
   agent: string
   token?: string
-  /** Absent: nobody is asked to sign in. */
+  /** Set if the user has to sign in first. */
   login?: LoginOptions
-  /** Who of the emulator's people talks to the agent. */
+  /** User of the emulator to sign in as. */
   as?: string
   session?: string
   context: Record<string, string>
-  /** What a host application would hand through, `platform` among it. */
+  /** Init parameters, including `platform`. */
   initParams: Record<string, string>
   /** File with the script of the platform's connector. */
   connector?: string
   knowledge?: string
   answerTimeoutMs: number
-  /** False forbids colours; true leaves the choice to the terminal. */
+  /** False disables colours. True uses them if the terminal supports them. */
   color: boolean
   logLevel: LogThreshold
 }
 
 export interface LoginOptions {
-  /** Client id of this program at the identity provider. Absent: the one that the deployment names. */
+  /** Client id at the identity provider. Default: the one of the deployment. */
   clientId?: string
-  /** Longest wait for the person to sign in. */
+  /** Time limit for the login, in milliseconds. */
   timeoutMs: number
 }
 
 export interface TokenOptions {
-  /** Absent: an emulator is started where a service is needed. */
+  /** Address of the deployment. Without it, an emulator is started if a service is needed. */
   endpoint?: string
-  /** Agent that the anonymous token is for; it decides on the scopes. */
+  /** Agent to request the anonymous token for. It determines the scopes. */
   agent?: string
   source: TokenSource
-  /** Instead of the scopes that the agent needs. */
+  /** Scopes to request. Default: the scopes that the agent needs. */
   scopes?: readonly string[]
   json: boolean
   logLevel: LogThreshold
 }
 
-/** Where the token comes from. */
+/** Source of the token. */
 export type TokenSource =
   | { kind: 'anonymous' }
-  /** Without a token it is read from the input. */
+  /** Without `token`, it is read from the input. */
   | { kind: 'given'; token?: string }
   | { kind: 'client-credentials'; clientId: string; tokenUrl: string; secret: { file: string } | { text: string } }
 
@@ -65,7 +65,7 @@ export interface EmulateOptions {
   logLevel: LogThreshold
 }
 
-/** A command line, understood. */
+/** A parsed command line. */
 export type CommandLine =
   | { command: 'help'; text: string }
   | { command: 'version' }
@@ -75,14 +75,14 @@ export type CommandLine =
 
 type Variables = Readonly<Record<string, string | undefined>>
 
-/** Beyond this a timer of the platform would fire at once. */
+/** Timers with a longer delay fire at once. */
 const LONGEST_TIMEOUT_SECONDS = 2_000_000
 
 /**
- * Reads what stands after the program's name.
+ * Parses the arguments of the program.
  *
- * @param env AIAGENT_TOKEN, AIAGENT_CLIENT_SECRET and NO_COLOR are read from it
- * @throws {UsageError} when it cannot be understood
+ * @param env environment variables; AIAGENT_TOKEN, AIAGENT_CLIENT_SECRET and NO_COLOR are used
+ * @throws {UsageError} when the arguments are invalid
  */
 export function parseCommandLine(args: readonly string[], env: Variables = {}): CommandLine {
   const [first, ...rest] = args
@@ -92,8 +92,8 @@ export function parseCommandLine(args: readonly string[], env: Variables = {}): 
   if (!isCommand(first))
     throw new UsageError(
       first.startsWith('-')
-        ? `Unknown option ${shown(first)}; options stand after the command.`
-        : `Unknown command "${shown(first)}"; there are ${enumerated('and')}.`,
+        ? `Unknown option ${shown(first)}; put options after the command.`
+        : `Unknown command "${shown(first)}". The commands are ${enumerated('and')}.`,
     )
   const values = new Values(first, rest)
   if (values.flag('help')) return { command: 'help', text: commandHelp(first) }
@@ -109,7 +109,7 @@ export function parseCommandLine(args: readonly string[], env: Variables = {}): 
   }
 }
 
-/** The names of the commands as a sentence has them. */
+/** The names of the commands, joined for a sentence. */
 function enumerated(conjunction: 'and' | 'or'): string {
   const names = Object.keys(COMMANDS)
   return `${names.slice(0, -1).join(', ')} ${conjunction} ${names.at(-1)}`
@@ -127,13 +127,13 @@ function chatOptions(values: Values, env: Variables): ChatOptions {
   const endpoint = values.text('endpoint')
   const login = loginOptions(values)
   const given = values.text('token')
-  if (login && given !== undefined) throw values.error('--login and --token are two ways to a token. Give one of them')
-  if (given === '-') throw values.error('--token - is for aiagent token: here the input is the conversation')
+  if (login && given !== undefined) throw values.error('Use either --login or --token')
+  if (given === '-') throw values.error('--token - works with "aiagent token" only: here the input is the conversation')
   const as = values.text('as')
   if (as !== undefined && endpoint !== undefined) throw values.error(forOwnEmulator('--as'))
   if (as !== undefined && (login || given !== undefined))
-    throw values.error(`--as and ${login ? '--login' : '--token'} are two ways to a token. Give one of them`)
-  // Who asks for a login, or for a role, does not mean a token that happens to lie about.
+    throw values.error(`Use either --as or ${login ? '--login' : '--token'}`)
+  // With --login or --as, a token in the environment is ignored.
   const token = login || as !== undefined ? undefined : (given ?? (env.AIAGENT_TOKEN || undefined))
   const session = values.text('session')
   const knowledge = values.text('knowledge')
@@ -141,8 +141,7 @@ function chatOptions(values: Values, env: Variables): ChatOptions {
   const platform = values.text('platform')
   const initParams = { ...values.pairs('init-param'), ...(platform !== undefined && { platform }) }
   const connector = values.text('connector')
-  if (connector !== undefined && !initParams.platform?.trim())
-    throw values.error('--connector is the script of a platform. Add --platform')
+  if (connector !== undefined && !initParams.platform?.trim()) throw values.error('--connector needs --platform')
   return {
     ...(endpoint !== undefined && { endpoint }),
     agent: values.text('agent') ?? (login ? 'account' : 'help'),
@@ -160,15 +159,14 @@ function chatOptions(values: Values, env: Variables): ChatOptions {
   }
 }
 
-const forOwnEmulator = (option: string) =>
-  `${option} is for the emulator that chat starts when there is no --endpoint. Give one of the two`
+const forOwnEmulator = (option: string) => `${option} applies to the emulator. Use either ${option} or --endpoint`
 
 function loginOptions(values: Values): LoginOptions | undefined {
   const clientId = values.text('client-id')
   const timeout = values.number('login-timeout', { above: 0, max: LONGEST_TIMEOUT_SECONDS })
   if (values.flag('login')) return { ...(clientId !== undefined && { clientId }), timeoutMs: (timeout ?? 300) * 1000 }
   if (clientId !== undefined || timeout !== undefined)
-    throw values.error('--client-id and --login-timeout are for a login. Add --login')
+    throw values.error('--client-id and --login-timeout need --login')
   return undefined
 }
 
@@ -178,7 +176,7 @@ function tokenOptions(values: Values, env: Variables): TokenOptions {
   const scopes = values.list('scopes')
   const source = tokenSource(values, env)
   if (source.kind === 'given' && scopes)
-    throw values.error('--scopes is for a token that is asked for; that of --token or AIAGENT_TOKEN has its own')
+    throw values.error('--scopes applies to requested tokens, not to --token or AIAGENT_TOKEN')
   return {
     ...(endpoint !== undefined && { endpoint }),
     ...(agent !== undefined && { agent }),
@@ -199,15 +197,14 @@ function tokenSource(values: Values, env: Variables): TokenSource {
     if (given === undefined) return { kind: 'anonymous' }
     return { kind: 'given', ...(given !== '-' && { token: given }) }
   }
-  if (token !== undefined)
-    throw values.error('--token and client credentials are two ways to a token. Give one of them')
-  if (clientId === undefined) throw values.error('--client-id is missing: client credentials need it')
-  if (tokenUrl === undefined) throw values.error('--token-url is missing: client credentials need it')
+  if (token !== undefined) throw values.error('Use either --token or client credentials')
+  if (clientId === undefined) throw values.error('--client-id is missing. Client credentials need it')
+  if (tokenUrl === undefined) throw values.error('--token-url is missing. Client credentials need it')
   if (!URL.canParse(tokenUrl)) throw values.error(`--token-url must be an address, not "${shown(tokenUrl)}"`)
   const text = env.AIAGENT_CLIENT_SECRET
   if (file !== undefined) return { kind: 'client-credentials', clientId, tokenUrl, secret: { file } }
   if (text) return { kind: 'client-credentials', clientId, tokenUrl, secret: { text } }
-  throw values.error('The client secret is missing. Give --client-secret-file, or set AIAGENT_CLIENT_SECRET')
+  throw values.error('The client secret is missing. Use --client-secret-file or set AIAGENT_CLIENT_SECRET')
 }
 
 function emulateOptions(values: Values): EmulateOptions {

@@ -27,14 +27,14 @@ const onTheWay = (code: InitializationPipelineErrorCode, cause?: unknown) =>
 
 describe('explainFailure', () => {
   it.each<[string, unknown, string]>([
-    ['nobody known', onTheWay('AUTH_TOKEN_REQUIRED'), 'Sign in with --login, or give an access token with --token'],
-    ['no portal', onTheWay('NO_PORTALS'), 'You and this agent have no portal in common.'],
+    ['nobody known', onTheWay('AUTH_TOKEN_REQUIRED'), 'Sign in with --login, or pass an access token with --token'],
+    ['no portal', onTheWay('NO_PORTALS'), 'No portal is available to both you and this agent.'],
     ['no portal left by a connector', onTheWay('NO_PORTALS', new Error('x')), 'It went wrong.'],
-    ['no department', onTheWay('DEPARTMENT_ID_REQUIRED'), '--init-param departmentId=ID'],
+    ['no department', onTheWay('DEPARTMENT_ID_REQUIRED'), '--init-param departmentId=<id>'],
     [
       'a portal for others',
       onTheWay('PORTAL_DETAILS_FAILED', call({ status: 403 })),
-      'The portal 7 does not let you in.',
+      'You have no access to the portal 7.',
     ],
     [
       'a list that the network lost',
@@ -42,7 +42,7 @@ describe('explainFailure', () => {
       'No service answers at https',
     ],
     ['anything else', onTheWay('PROFILE_PERSIST_FAILED', call({ status: 500 })), 'It went wrong.'],
-  ])('tells what stopped the way through portals: %s', (_what, error, text) => {
+  ])('describes a failed portal selection: %s', (_what, error, text) => {
     expect(explainFailure(error, setting)).toContain(text)
   })
 
@@ -52,9 +52,9 @@ describe('explainFailure', () => {
       broken('ECONNREFUSED'),
       /^No service answers at https:\/\/a\.test \(ECONNREFUSED\)\. Check the address/,
     ],
-    ['an unknown host', broken('ENOTFOUND'), /there is no such host \(ENOTFOUND\)\. Check the address\.$/],
+    ['an unknown host', broken('ENOTFOUND'), /unknown host \(ENOTFOUND\)\. Check the address\.$/],
     ['a certificate of one’s own', broken('DEPTH_ZERO_SELF_SIGNED_CERT'), /not trusted.*NODE_EXTRA_CA_CERTS/],
-    ['a network error without a code', call({ reason: 'network' }), /cannot be reached/],
+    ['a network error without a code', call({ reason: 'network' }), /^Could not reach/],
     [
       'several addresses that all refuse',
       call({
@@ -64,32 +64,32 @@ describe('explainFailure', () => {
       /ECONNREFUSED/,
     ],
     ['no answer in time', call({ reason: 'timeout' }), /did not answer in time/],
-    ['an answer of something else', call({ reason: 'body' }), /not as a deployment does\. Check the address/],
+    ['an answer of something else', call({ reason: 'body' }), /not like a deployment\. Check --endpoint/],
     [
       'an unknown agent',
       call({ status: 404, path: '/agents/help/details', body: { message: 'No such agent.' } }),
-      /^https:\/\/a\.test knows no agent "help"\. Check --agent; the service says: No such agent\.$/,
+      /^https:\/\/a\.test has no agent "help"\. Check --agent; the service says: No such agent\.$/,
     ],
-    [
-      'a refused token',
-      call({ status: 401 }),
-      /refuses the access \(status 401\)\. Give a valid access token with --token/,
-    ],
-    ['a path that is not there', call({ status: 404, path: '/deployment' }), /there is nothing at \/deployment/],
-    ['trouble of the service', call({ status: 503 }), /trouble of its own \(status 503\)/],
+    ['a refused token', call({ status: 401 }), /denies access \(HTTP 401\)\. Pass a valid access token with --token/],
+    ['a path that is not there', call({ status: 404, path: '/deployment' }), /has nothing at \/deployment/],
+    ['trouble of the service', call({ status: 503 }), /failed \(HTTP 503\)/],
     ['another status', call({ status: 418 }), /^getX failed: status 418\.$/],
     ['an agent that wants a name', new AuthError('x', 'interaction_required'), /--token/],
-    ['a token that is none', new AuthError('x', 'token_missing'), /access token cannot be used/],
+    ['a missing token', new AuthError('x', 'token_missing'), /access token is not usable/],
     [
-      'no token to be had',
+      'a failed token request',
       new AuthError('Refused.', 'token_request_failed', { status: 400 }),
-      /gives no access token: Refused\./,
+      /Could not obtain an access token from https:\/\/a\.test: Refused\./,
     ],
-    ['a refused upgrade', new ConnectionError('x', 'refused', { httpStatus: 403 }), /cannot be opened \(status 403\)/],
+    [
+      'a refused upgrade',
+      new ConnectionError('x', 'refused', { httpStatus: 403 }),
+      /Could not open the chat.*\(HTTP 403\)/,
+    ],
     [
       'a session that is not known',
       new ConnectionError('x', 'refused', { httpStatus: 410 }),
-      /does not know this session.*--session/,
+      /session is unknown.*--session/,
     ],
     ['a chat that does not open', new ConnectionError('x', 'timeout'), /did not open in time/],
     [
@@ -97,17 +97,17 @@ describe('explainFailure', () => {
       new ConnectionError('x', 'closed', { closeCode: 1013 }),
       /closed the chat \(code 1013\)/,
     ],
-    ['a full queue', new MessageError('x', 'queue_full'), /Too many messages wait/],
+    ['a full queue', new MessageError('x', 'queue_full'), /queue .* is full/],
     [
-      'an address that is none',
+      'an invalid address',
       new ConfigError('endpoint', '`endpoint` is not an address.'),
       /^--endpoint is not an address\.$/,
     ],
-    ['an agent id that is none', new ConfigError('id', '`id` is missing.'), /^--agent is missing\.$/],
-    ['a session id that is none', new SDKError('x', 'SESSION_ID_INVALID'), /session id cannot be used/],
+    ['a missing agent id', new ConfigError('id', '`id` is missing.'), /^--agent is missing\.$/],
+    ['an invalid session id', new SDKError('x', 'SESSION_ID_INVALID'), /session id is not usable/],
     ['anything else', new Error('The folder\nis empty.'), /^The folder is empty\.$/],
-    ['what is no error', 'oops', /^Something unexpected failed: oops$/],
-  ])('says what to do about %s', (_what, error, text) => {
+    ['a thrown value that is not an Error', 'oops', /^Unexpected error: oops$/],
+  ])('says what to do: %s', (_what, error, text) => {
     expect(explainFailure(error, setting)).toMatch(text)
   })
 })

@@ -1,16 +1,16 @@
 import type { Readable, Writable } from 'node:stream'
 
-/** Everything a command takes from the process it runs in. Tests pass streams and a signal of their own. */
+/** The parts of the process that a command uses. Tests replace them. */
 export interface Io {
   readonly stdin: Readable & { readonly isTTY?: boolean }
   readonly stdout: Writable & { readonly isTTY?: boolean }
   readonly stderr: Writable
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Aborted when the program is to leave; the reason is an {@link Interruption}. */
+  /** Aborts when the program has to exit. The reason is an {@link Interruption}. */
   readonly interrupted: AbortSignal
 }
 
-/** Why the program is to leave before its work is done. */
+/** The reason to exit early. */
 export class Interruption extends Error {
   override readonly name = 'Interruption'
   readonly exitCode: number
@@ -23,7 +23,7 @@ export class Interruption extends Error {
 
 const SIGNAL_EXIT_CODE = { SIGINT: 130, SIGTERM: 143 } as const
 
-/** The process as it is. The first signal asks the program to leave; a second one ends it where it stands. */
+/** The streams and signals of this process. The first signal aborts `interrupted`; the second one ends the process. */
 export function systemIo(): Io {
   const controller = new AbortController()
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
@@ -35,15 +35,15 @@ export function systemIo(): Io {
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE') throw error
-      // Whoever read our output has seen enough, as `head` does: no reason to complain.
-      controller.abort(new Interruption('Nobody reads the output any more.', 0))
+      // The reader of the output has closed it, as `head` does. This is not an error.
+      controller.abort(new Interruption('The output was closed.', 0))
     })
   }
   const { stdin, stdout, stderr, env } = process
   return { stdin, stdout, stderr, env, interrupted: controller.signal }
 }
 
-/** Resolves when the program is to leave. */
+/** Resolves when the program has to exit. */
 export function untilInterrupted({ interrupted }: Pick<Io, 'interrupted'>): Promise<void> {
   if (interrupted.aborted) return Promise.resolve()
   return new Promise(resolve => interrupted.addEventListener('abort', () => resolve(), { once: true }))

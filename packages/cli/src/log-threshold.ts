@@ -1,7 +1,7 @@
-/** How much of the library's log is shown. */
+/** The lowest level of log entries to show. */
 export interface LogThreshold {
   readonly name: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'silent'
-  /** Whether failures show where in the code they came from. */
+  /** Whether failures are printed with stack traces. */
   readonly showsStacks: boolean
 }
 

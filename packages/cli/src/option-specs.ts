@@ -1,144 +1,184 @@
-/** One option of a command: what parses it and what its help says. */
+/** One option of a command: how it is parsed, and its line in the help. */
 export interface OptionSpec {
   readonly type: 'string' | 'boolean'
+  /** One letter that does the same. */
+  readonly short?: string
   readonly multiple?: boolean
-  /** Stands for the value in the help. */
+  /** Placeholder of the value in the help. */
   readonly value?: string
   readonly help: string
 }
 
+/** One command: its options and its help. */
 export interface CommandSpec {
   readonly summary: string
   readonly description: readonly string[]
   readonly options: Readonly<Record<string, OptionSpec>>
+  /** Command lines with a comment each. */
+  readonly examples: readonly (readonly [string, string])[]
 }
 
 const COMMON = {
   'log-level': {
     type: 'string',
-    value: 'LEVEL',
-    help: 'trace, debug, info, warn, error or silent; debug and trace also show stack traces (silent)',
+    value: '<level>',
+    help: 'trace, debug, info, warn, error or silent; trace and debug include stack traces (default: silent)',
   },
-  help: { type: 'boolean', help: 'show this help' },
+  help: { type: 'boolean', short: 'h', help: 'show this help' },
 } as const satisfies CommandSpec['options']
+
+const ENDPOINT = {
+  type: 'string',
+  value: '<url>',
+  help: 'address of the deployment (default: start an emulator)',
+} as const satisfies OptionSpec
 
 const KNOWLEDGE = {
   type: 'string',
-  value: 'DIR',
-  help: 'folder of Markdown articles that the emulated agent answers from (a help centre of its own)',
+  value: '<dir>',
+  help: 'folder of Markdown articles for the emulated agent (default: a help centre)',
 } as const satisfies OptionSpec
 
 const CHAT_SPEC = {
-  summary: 'hold a conversation with an agent in the terminal',
+  summary: 'Talk to an agent in the terminal',
   description: [
-    'Without --endpoint an emulator is started for this conversation, on a free port of this machine.',
-    'In a terminal you type; piped input is sent line by line, each once the line before is answered.',
-    'Where there is a portal, an agent or a profile to choose, you are asked; of piped input the next line is the choice.',
-    'The exit code is 0, or 1 when a line went unanswered or something failed.',
+    'In a terminal, type messages. Piped input is sent line by line, each line after the answer to the previous one.',
+    'If there are portals, agents or profiles to choose from, the command asks; with piped input the next line is the choice.',
+    'Exits with 0, or with 1 after an error or a line without an answer.',
   ],
   options: {
-    endpoint: { type: 'string', value: 'URL', help: 'address of the deployment' },
-    agent: { type: 'string', value: 'ID', help: 'id of the agent (help; with --login account)' },
+    endpoint: ENDPOINT,
+    agent: { type: 'string', value: '<id>', help: 'id of the agent (default: help; with --login: account)' },
     token: {
       type: 'string',
-      value: 'TOKEN',
-      help: 'access token; also taken from AIAGENT_TOKEN, out of sight of others',
+      value: '<token>',
+      help: 'access token; prefer the variable AIAGENT_TOKEN, which other users cannot see',
     },
-    login: {
-      type: 'boolean',
-      help: 'sign in with your browser first; the token stays in memory and is renewed while the chat is open',
-    },
+    login: { type: 'boolean', help: 'sign in with your browser first; the token stays in memory' },
     'client-id': {
       type: 'string',
-      value: 'ID',
-      help: 'with --login: client id of this command at the identity provider (what the deployment names)',
+      value: '<id>',
+      help: 'with --login: client id at the identity provider (default: from the deployment)',
     },
-    'login-timeout': { type: 'string', value: 'SECONDS', help: 'with --login: longest wait for you to sign in (300)' },
+    'login-timeout': {
+      type: 'string',
+      value: '<seconds>',
+      help: 'with --login: time limit for the login (default: 300)',
+    },
     as: {
       type: 'string',
-      value: 'ROLE',
-      help: 'who you are to the emulator: desk-agent, desk-supervisor, customer, … (a desk agent where the agent is for staff)',
+      value: '<user>',
+      help: 'user of the emulator to sign in as, such as desk-agent or customer',
     },
-    session: { type: 'string', value: 'ID', help: 'go on with a session that exists' },
+    session: { type: 'string', value: '<id>', help: 'continue an existing session' },
     context: {
       type: 'string',
       multiple: true,
-      value: 'NAME=VALUE',
-      help: 'attribute the conversation starts with; can be repeated',
+      value: '<name=value>',
+      help: 'context attribute; can be repeated',
     },
     'init-param': {
       type: 'string',
       multiple: true,
-      value: 'NAME=VALUE',
-      help: 'parameter that a host application would hand through, such as portalIds=1001,1002; can be repeated',
+      value: '<name=value>',
+      help: 'init parameter, such as portalIds=1001,1002; can be repeated',
     },
     platform: {
       type: 'string',
-      value: 'NAME',
-      help: "the desk's platform, whose connector is loaded; test with the emulator",
+      value: '<name>',
+      help: 'platform of the contact center, whose connector is loaded; test with the emulator',
     },
-    connector: { type: 'string', value: 'FILE', help: "script of the platform's connector (the emulator's own)" },
+    connector: {
+      type: 'string',
+      value: '<file>',
+      help: "script of the platform's connector (default: the emulator's)",
+    },
     knowledge: KNOWLEDGE,
-    'answer-timeout': { type: 'string', value: 'SECONDS', help: 'longest wait for an answer to a piped line (30)' },
-    'no-color': { type: 'boolean', help: 'no colours; NO_COLOR=1 does the same' },
+    'answer-timeout': {
+      type: 'string',
+      value: '<seconds>',
+      help: 'time limit for the answer to a piped line (default: 30)',
+    },
+    'no-color': { type: 'boolean', help: 'disable colours, as NO_COLOR=1 does' },
     ...COMMON,
   },
+  examples: [
+    ['aiagent chat', 'talk to an emulated agent'],
+    ['aiagent chat --endpoint https://agents.example.com --agent help', 'talk to an agent of a deployment'],
+    ["printf 'How long is the warranty?\\n' | aiagent chat", 'send piped input'],
+  ],
 } as const satisfies CommandSpec
 
 const TOKEN_SPEC = {
-  summary: 'show what an access token is good for, and for how long',
+  summary: 'Show claims, scopes and remaining life of an access token',
   description: [
-    'Asks for an anonymous token, or for one by client credentials, or reads one that exists. Without --endpoint the',
-    'anonymous token is asked of an emulator. Shows claims, scopes and remaining life; never the token, nor its signature.',
+    'Requests an anonymous token, requests one with client credentials, or reads an existing token.',
+    'Never prints the token or its signature.',
   ],
   options: {
-    endpoint: { type: 'string', value: 'URL', help: 'address of the deployment' },
-    agent: { type: 'string', value: 'ID', help: 'agent that the anonymous token is for: it may need further scopes' },
+    endpoint: ENDPOINT,
+    agent: {
+      type: 'string',
+      value: '<id>',
+      help: 'agent to request the anonymous token for; it may need further scopes',
+    },
     token: {
       type: 'string',
-      value: 'TOKEN',
-      help: 'a token to read; - reads it from the input. Also taken from AIAGENT_TOKEN',
+      value: '<token>',
+      help: 'token to read, or - for the input (default: the variable AIAGENT_TOKEN)',
     },
-    'client-id': { type: 'string', value: 'ID', help: 'client id, for a token by client credentials' },
+    'client-id': { type: 'string', value: '<id>', help: 'client id, for client credentials' },
     'client-secret-file': {
       type: 'string',
-      value: 'FILE',
-      help: 'file with the client secret; AIAGENT_CLIENT_SECRET does without one',
+      value: '<file>',
+      help: 'file with the client secret (default: the variable AIAGENT_CLIENT_SECRET)',
     },
-    'token-url': { type: 'string', value: 'URL', help: 'address of the token endpoint, for client credentials' },
-    scopes: { type: 'string', value: 'A,B', help: 'what to ask for, separated by commas (what the agent needs)' },
-    json: { type: 'boolean', help: 'print it as JSON' },
+    'token-url': { type: 'string', value: '<url>', help: 'token endpoint, for client credentials' },
+    scopes: {
+      type: 'string',
+      value: '<a,b>',
+      help: 'scopes to request, separated by commas (default: the scopes that the agent needs)',
+    },
+    json: { type: 'boolean', help: 'print JSON' },
     ...COMMON,
   },
+  examples: [
+    ['aiagent token --endpoint https://agents.example.com', 'request an anonymous token'],
+    ['aiagent token --token -', 'read a token from the input'],
+  ],
 } as const satisfies CommandSpec
 
 const EMULATE_SPEC = {
-  summary: 'run the emulator: the hosted service, on this machine',
+  summary: 'Run the emulator of the hosted service',
   description: ['Runs until Ctrl-C.'],
   options: {
-    port: { type: 'string', value: 'PORT', help: 'port to listen on; 0 takes a free one (8600)' },
-    host: { type: 'string', value: 'HOST', help: 'name or address to listen on (127.0.0.1)' },
-    tls: { type: 'boolean', help: 'serve https and wss with a development certificate of its own making' },
+    port: { type: 'string', value: '<port>', help: 'port to listen on, or 0 for a free one (default: 8600)' },
+    host: { type: 'string', value: '<host>', help: 'name or address to listen on (default: 127.0.0.1)' },
+    tls: { type: 'boolean', help: 'serve https and wss with a development certificate' },
     'chat-host': {
       type: 'string',
-      value: 'NAME',
-      help: 'name of the chat host, for clients that know aiAgentDomain only (chat.localhost)',
+      value: '<name>',
+      help: 'name of the chat host, for clients that know aiAgentDomain only (default: chat.localhost)',
     },
     knowledge: KNOWLEDGE,
     seed: {
       type: 'string',
-      value: 'N',
-      help: 'where everything random starts from; the same seed gives the same ids (1)',
+      value: '<number>',
+      help: 'seed of all random values; the same seed gives the same ids (default: 1)',
     },
-    'token-life': { type: 'string', value: 'SECONDS', help: 'life of the tokens it issues (3600)' },
-    'reply-delay': { type: 'string', value: 'MS', help: 'time the agent takes before it answers (0)' },
+    'token-life': { type: 'string', value: '<seconds>', help: 'life of issued tokens (default: 3600)' },
+    'reply-delay': { type: 'string', value: '<ms>', help: 'delay of the answers of the agent (default: 0)' },
     faults: {
       type: 'string',
-      value: 'FILE',
-      help: 'JSON file with what goes wrong and when: [{ "afterMs": 5000, "fault": { "kind": "drop" } }]',
+      value: '<file>',
+      help: 'JSON file of faults and their times: [{ "afterMs": 5000, "fault": { "kind": "drop" } }]',
     },
     ...COMMON,
   },
+  examples: [
+    ['aiagent emulate', 'serve on http://127.0.0.1:8600'],
+    ['aiagent emulate --tls --port 8443', 'serve over TLS'],
+  ],
 } as const satisfies CommandSpec
 
 export const COMMANDS = {
@@ -148,33 +188,43 @@ export const COMMANDS = {
 } as const satisfies Record<string, CommandSpec>
 export type CommandName = keyof typeof COMMANDS
 
-/** What `aiagent --help` prints. */
+/** The output of `aiagent --help`. */
 export function programHelp(): string {
   return [
-    'Usage: aiagent COMMAND [OPTIONS]',
+    'Usage: aiagent <command> [options]',
     '',
+    'Talk to hosted AI agents, inspect access tokens, and run the emulator of the service.',
+    '',
+    'Commands:',
     ...columns(Object.entries(COMMANDS).map(([name, { summary }]) => [name, summary])),
     '',
+    'Options:',
     ...columns([
-      ['--help', 'show this help; aiagent COMMAND --help shows that of a command'],
-      ['--version', 'show the version'],
+      ['-h, --help', 'show this help'],
+      ['-v, --version', 'show the version'],
     ]),
+    '',
+    'Run "aiagent <command> --help" for the options of a command.',
     '',
   ].join('\n')
 }
 
-/** What `aiagent COMMAND --help` prints. */
+/** The output of `aiagent <command> --help`. */
 export function commandHelp(name: CommandName): string {
-  const { summary, description, options }: CommandSpec = COMMANDS[name]
+  const { summary, description, options, examples }: CommandSpec = COMMANDS[name]
   return [
-    `Usage: aiagent ${name} [OPTIONS]`,
+    `Usage: aiagent ${name} [options]`,
     '',
-    `${summary[0]?.toUpperCase()}${summary.slice(1)}.`,
+    `${summary}.`,
     ...description,
     '',
+    'Options:',
     ...columns(
       Object.entries(options).map(([option, { value, help }]) => [`--${option}${value ? ` ${value}` : ''}`, help]),
     ),
+    '',
+    'Examples:',
+    ...columns(examples),
     '',
   ].join('\n')
 }

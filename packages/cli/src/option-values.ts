@@ -2,10 +2,10 @@ import { parseArgs } from 'node:util'
 import { LOG_THRESHOLDS, type LogThreshold } from './log-threshold.ts'
 import { COMMANDS, type CommandName } from './option-specs.ts'
 
-/** The command line cannot be understood. */
+/** Thrown when the command line is invalid. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
-  /** Where the user finds what is right. */
+  /** Names the help to read. */
   readonly hint: string
 
   constructor(message: string, command?: CommandName) {
@@ -18,11 +18,11 @@ interface NumberRule {
   whole?: boolean
   min?: number
   max?: number
-  /** Like `min`, with itself excluded. */
+  /** Exclusive minimum. */
   above?: number
 }
 
-/** The options of one command as they were typed, checked as they are read. */
+/** The options of one command. Each is checked when it is read. */
 export class Values {
   readonly #command: CommandName
   readonly #values: Readonly<Record<string, unknown>>
@@ -69,7 +69,7 @@ export class Values {
     throw this.error(`--${name} must be a ${whole ? 'whole ' : ''}number${range}, not "${text}"`)
   }
 
-  /** A list, separated by commas. */
+  /** A list separated by commas. */
   list(name: string): string[] | undefined {
     const parts = this.text(name)
       ?.split(',')
@@ -84,7 +84,7 @@ export class Values {
     const pairs: [string, string][] = []
     for (const text of Array.isArray(given) ? given.map(String) : []) {
       const equals = text.indexOf('=')
-      if (equals < 1) throw this.error(`--${name} takes NAME=VALUE, not "${text}"`)
+      if (equals < 1) throw this.error(`--${name} takes <name=value>, not "${text}"`)
       pairs.push([text.slice(0, equals), text.slice(equals + 1)])
     }
     return Object.fromEntries(pairs)
@@ -98,7 +98,7 @@ export class Values {
   }
 }
 
-/** What Node says about a command line, without its advice on positional arguments. */
+/** The message of a parser error, without Node's advice on positional arguments. */
 function parseProblem(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   const code = error instanceof Error && 'code' in error ? error.code : undefined
@@ -112,7 +112,7 @@ function parseProblem(error: unknown): string {
   return message.split(/[.\n]/)[0] ?? message
 }
 
-/** What was typed, fit for a complaint. A long word is cut: it may be a token that was pasted into the wrong place. */
+/** A typed word for an error message. A long one is cut: it may be a token in the wrong place. */
 export function shown(text: string): string {
   return text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN / 4)}…` : text
 }

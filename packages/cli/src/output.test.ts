@@ -121,9 +121,9 @@ describe('formatContextIssues', () => {
         { name: 'age', reason: 'type_mismatch', expectedType: 'number', providedType: 'string' },
         { name: 'x', reason: 'unknown' },
       ],
-      'The service left out part of the context: age (type mismatch: expected number, got string), x (unknown).',
+      'The service rejected context attributes: age (type mismatch: expected number, got string), x (unknown).',
     ],
-    [[], 'The service left out part of the context: it does not say which.'],
+    [[], 'The service rejected context attributes: unknown ones.'],
   ])('tells %j', (issues, text) => {
     expect(formatContextIssues({ issues })).toBe(text)
   })

@@ -1,17 +1,17 @@
 import { type AgentEventPayloadMap, type AgentMessage, handOverAddress } from '@aiagent/client'
 import { colorCode, plainText } from './terminal-text.ts'
 
-/** How text stands out, or does not. */
+/** Formats text with colours, or without. */
 export interface Style {
   bold(text: string): string
   dim(text: string): string
   name(text: string): string
   warning(text: string): string
-  /** Text in Markdown, with what is strong shown so. */
+  /** Markdown text with its strong parts in bold. */
   markdown(text: string): string
 }
 
-/** @param color false returns every text as it is, without a single escape code */
+/** @param color false returns each text without colour codes */
 export function createStyle(color: boolean): Style {
   const paint = (on: string, off: string) => (text: string) => (color ? colorCode(on) + text + colorCode(off) : text)
   const bold = paint('1', '22')
@@ -20,7 +20,7 @@ export function createStyle(color: boolean): Style {
     dim: paint('2', '22'),
     name: paint('1;36', '22;39'),
     warning: paint('33', '39'),
-    // Only where it can be shown: elsewhere the stars carry the meaning.
+    // Without colours, the asterisks stay.
     markdown: text => (color ? text.replace(/\*\*(\S(?:[^*\n]*\S)?)\*\*/g, (_, strong: string) => bold(strong)) : text),
   }
 }
@@ -30,7 +30,7 @@ export function oneLine(text: string): string {
   return plainText(text).trim().replace(/\s+/g, ' ')
 }
 
-/** The name of who speaks, at the beginning of a line. It cannot look like the prompt. */
+/** The name of a speaker for the beginning of a line. It cannot look like the prompt. */
 export function speakerName(name: string): string {
   return oneLine(name).replace(/^[>\s]+/, '')
 }
@@ -42,7 +42,7 @@ export function indented(text: string): string {
     .replace(/\n(?!\n)/g, '\n  ')
 }
 
-/** What the agent said, with its sources, the options it offers, and where a human takes over. */
+/** A message of the agent with its sources, options and escalation. */
 export function formatAgentMessage(name: string, message: AgentMessage, style: Style): string {
   const lines = [`${style.name(`${speakerName(name)}:`)} ${style.markdown(indented(message.content ?? ''))}`.trimEnd()]
   const sources = (message.sources ?? []).map(formatSource).filter(text => text !== '')
@@ -53,21 +53,21 @@ export function formatAgentMessage(name: string, message: AgentMessage, style: S
   return lines.join('\n')
 }
 
-/** The answers that a message suggests, in order. */
+/** The options of a message, in order. */
 export function optionsOf(message: Pick<AgentMessage, 'options'>): string[] {
   return (message.options ?? []).map(oneLine).filter(text => text !== '')
 }
 
-/** Attributes of the context that the service refused. */
+/** The context attributes that the service rejected. */
 export function formatContextIssues({ issues }: Pick<AgentEventPayloadMap['contextValidation'], 'issues'>): string {
   const all = issues.map(({ name, reason, expectedType, providedType }) => {
     const types = expectedType && providedType ? `: expected ${expectedType}, got ${providedType}` : ''
     return oneLine(`${name} (${reason.replaceAll('_', ' ')}${types})`)
   })
-  return `The service left out part of the context: ${all.join(', ') || 'it does not say which'}.`
+  return `The service rejected context attributes: ${all.join(', ') || 'unknown ones'}.`
 }
 
-/** Earlier messages of a session that was opened again, a line each. Their shape is the service's; what is no message is left out. */
+/** The previous messages of a session, one line each. Entries without text are omitted. */
 export function formatHistory(history: readonly unknown[], agentName: string, style: Style): string[] {
   return history.flatMap(entry => {
     const { persona, content } = fields(entry)
@@ -76,12 +76,12 @@ export function formatHistory(history: readonly unknown[], agentName: string, st
   })
 }
 
-/** One earlier message: who said what. */
+/** One message of a history: speaker and text. */
 export function formatLine(name: string, content: string, style: Style): string {
   return style.dim(`${speakerName(name)}: ${indented(content)}`)
 }
 
-/** A wait as people say it: tenths below ten seconds, whole seconds above. */
+/** A duration in seconds: with tenths below ten seconds, rounded above. */
 export function formatSeconds(milliseconds: number): string {
   const seconds = milliseconds / 1000
   return seconds < 10 ? `${Number(seconds.toFixed(1))} s` : `${Math.round(seconds)} s`
@@ -96,7 +96,7 @@ function formatSource(source: unknown): string {
 function formatEscalation({ escalationType, escalationData }: AgentMessage): string[] {
   if (!escalationData) return []
   if (escalationType === 'live') {
-    // A terminal makes links of addresses, so only one that a page may open is shown.
+    // Terminals turn addresses into links, so only an address that a page may open is shown.
     const address = handOverAddress(escalationData)
     return [address ? `A human takes over at ${address}` : 'A human takes over.']
   }

@@ -5,10 +5,10 @@ import { UsageError } from './option-values.ts'
 import { writeEntry } from './terminal-text.ts'
 
 /**
- * Runs one command line to its end.
+ * Runs one command line.
  *
- * @param args what stands after the program's name
- * @returns the exit code: 0 when all went well, 1 when something failed, 2 when the command line cannot be understood
+ * @param args the arguments of the program
+ * @returns the exit code: 0 for success, 1 for a failure, 2 for an invalid command line
  */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   let commandLine: CommandLine
@@ -33,7 +33,7 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
   }
 }
 
-/** What is heavy is imported by the command that needs it, so that `--help` answers at once. */
+/** Each command imports its own modules, so that `--help` is fast. */
 async function dispatch(commandLine: CommandLine, io: Io): Promise<number> {
   switch (commandLine.command) {
     case 'help':

@@ -55,7 +55,7 @@ describe('the program', { timeout: 30_000 }, () => {
     const program = run(args, '3\nPrivate\nHow do I reset my router?\n', { TMPDIR: temporary, TEMP: temporary })
     expect(await program.ended).toBe(0)
     expect(program.err()).toMatch(
-      /^The call has the id call-7\.\nWho calls: Customer, [\s\S]* {2}→ Invoices\n[\s\S]* {2}→ Private\nPortal Invoices, profile Private\.\n$/,
+      /^The call has the id call-7\.\nCaller: Customer, [\s\S]* {2}→ Invoices\n[\s\S]* {2}→ Private\nPortal Invoices, profile Private\.\n$/,
     )
     expect(program.out()).toMatch(/^> How do I reset my router\?\nDesk Assistant: [\s\S]*ten seconds/)
     expect((await readdir(temporary)).filter(name => name.startsWith('aiagent-connector-'))).toEqual([])
@@ -73,7 +73,9 @@ describe('the program', { timeout: 30_000 }, () => {
     const program = run(['chat', '--endpoint', server.url, '--answer-timeout', '0.3'], 'Anybody there?\nHello?\n')
     expect(await program.ended).toBe(1)
     expect(program.out()).toBe('> Anybody there?\n')
-    expect(program.err()).toMatch(/^aiagent: No answer within 0\.3 s to "Anybody there\?".*--answer-timeout\.\n$/)
+    expect(program.err()).toMatch(
+      /^aiagent: No answer to "Anybody there\?" within 0\.3 s.*--answer-timeout to wait longer\.\n$/,
+    )
   })
 
   it('ends with 1 and one sentence when nothing answers at the endpoint', async () => {
@@ -164,7 +166,7 @@ describe('the program', { timeout: 30_000 }, () => {
     const program = run(['chat', '--login'], 'Hello\n', { BROWSER: browser })
     const address = await vi.waitFor(() => readFile(`${browser}.shown`, 'utf8'), { timeout: 20_000 })
     expect(loginAddressIn(program.err())).toBe(address)
-    expect((await new LoginVisitor().signIn(address, 'customer')).text).toContain('This window may be closed.')
+    expect((await new LoginVisitor().signIn(address, 'customer')).text).toContain('You can close this window.')
     expect(await program.ended).toBe(0)
     expect(program.out()).toMatch(/^> Hello\nAccount Desk: /)
     expect(program.err()).toMatch(/Signed in as Customer\.\n$/)
@@ -172,7 +174,7 @@ describe('the program', { timeout: 30_000 }, () => {
 
   it('gives a login up on Ctrl-C with 130', async () => {
     const program = run(['chat', '--login'], undefined, { BROWSER: 'true' })
-    await vi.waitFor(() => expect(program.err()).toContain('Ctrl-C gives up.'), { timeout: 20_000 })
+    await vi.waitFor(() => expect(program.err()).toContain('Press Ctrl-C to cancel.'), { timeout: 20_000 })
     program.process.kill('SIGINT')
     expect(await program.ended).toBe(130)
   })

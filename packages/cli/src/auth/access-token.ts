@@ -1,22 +1,22 @@
-/** What can be read of an access token. Nothing is verified: that is the service's part. */
+/** The readable parts of an access token, not verified. */
 export interface ReadToken {
-  /** `opaque`: its text means something to who issued it, and to nobody else. */
+  /** `opaque`: only the issuer can read it. */
   form: 'jwt' | 'opaque'
-  /** How it is signed, by its own word. */
+  /** The algorithm in the header of the token. */
   algorithm?: string
   claims: Readonly<Record<string, unknown>>
 }
 
-/** Reads header and claims of a token; the signature is left alone. It never throws. */
+/** Reads header and claims of a token without verifying it. Does not throw. */
 export function readToken(token: string): ReadToken {
   const parts = token.split('.')
   const [header, claims] = parts.slice(0, 2).map(readObject)
-  // Five parts are an encrypted token, whose second one is a key.
+  // Five parts are an encrypted token. Its second part is a key.
   if (parts.length !== 3 || !header || !claims) return { form: 'opaque', claims: {} }
   return { form: 'jwt', ...(typeof header.alg === 'string' && { algorithm: header.alg }), claims }
 }
 
-/** The scopes that a token names: text split on blanks, or a list, under either name that is in use. */
+/** The scopes in the claim `scope` or `scp`: text separated by blanks, or a list. */
 export function scopesIn({ scope, scp }: Readonly<Record<string, unknown>>): string[] {
   const given = scope ?? scp
   if (typeof given === 'string') return given.split(/\s+/).filter(Boolean)

@@ -1,7 +1,7 @@
 import type { AgentAuthDetails } from '@aiagent/client'
 import { DEFAULT_SCOPES, SCOPE } from '@aiagent/protocol'
 
-/** What a token for an agent is asked for: what every agent needs, what customers' agents need, and its own extras. */
+/** The scopes of a token for an agent: the default ones, one more for customers, and the agent's extra scopes. */
 export function scopesOf({ userType, extraScopes }: Pick<AgentAuthDetails, 'userType' | 'extraScopes'>): string[] {
   const customer = userType === 'customer' ? [SCOPE.CUSTOMER_MANAGER] : []
   const extras = typeof extraScopes === 'string' ? extraScopes.split(/[\s,]+/) : (extraScopes ?? [])

@@ -3,10 +3,10 @@ import type { Emulator } from '@aiagent/emulator'
 import { CommandFailure } from '../failure.ts'
 
 /**
- * The token of a person whom an emulator made up, renewed as often as it is needed.
+ * A token of a user of the emulator, with its renewal.
  *
- * @param role who it is to be; without one, somebody of the staff for an agent that is for them, and nobody for others
- * @throws {CommandFailure} when the emulator knows nobody of that role
+ * @param role id of the user. Default: a staff user if the agent is for staff, else no user
+ * @throws {CommandFailure} when the emulator has no such user
  */
 export function demoUserAuth(
   { world, control }: Pick<Emulator, 'world' | 'control'>,
@@ -15,7 +15,7 @@ export function demoUserAuth(
 ): PreAuthConfig | undefined {
   if (role !== undefined && !world.users.has(role))
     throw new CommandFailure(
-      `The emulator knows nobody of the role "${role}". There are: ${[...world.users.keys()].join(', ')}.`,
+      `The emulator has no user "${role}". The users are: ${[...world.users.keys()].join(', ')}.`,
     )
   const subject = role ?? staffFor(world, agentId)
   if (subject === undefined) return undefined

@@ -3,24 +3,24 @@ import { scopesOf } from './agent-scopes.ts'
 
 export interface LoadAgentOptions {
   endpoint: string
-  /** Absent: only the deployment is asked. */
+  /** Without it, only the deployment info is loaded. */
   agentId?: string
-  /** Instead of the scopes that the agent needs. */
+  /** Scopes to request. Default: the scopes that the agent needs. */
   scopes?: readonly string[]
   logger: Logger
   signal: AbortSignal
 }
 
-/** What a deployment tells anybody. */
+/** The public facts of a deployment. */
 export interface LoadedAgent {
   deployment: DeploymentInfo
   agent?: AgentDetails
-  /** An anonymous token with the scopes that were asked for. */
+  /** An anonymous token with the requested scopes. */
   token: string
 }
 
 /**
- * Asks a deployment what anybody may know: an anonymous token first, then what the agent is.
+ * Loads the public facts of a deployment: obtains an anonymous token, then loads the agent details.
  *
  * @throws {SDKError} when one of the calls fails
  */

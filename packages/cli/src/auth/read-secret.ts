@@ -5,7 +5,7 @@ import { CommandFailure } from '../failure.ts'
 import type { Io } from '../io.ts'
 
 /**
- * Reads a secret from the input: the first line that is not blank. A terminal does not show what is typed.
+ * Reads a secret from the input: the first line that is not blank. A terminal does not echo it.
  *
  * @throws {CommandFailure} when there is none
  */
@@ -13,14 +13,14 @@ export async function readSecretLine({ stdin, stderr, interrupted }: Io, prompt:
   try {
     if (stdin.isTTY) return await askSecret({ stdin, stderr, interrupted }, prompt)
     for await (const line of readLines(stdin, interrupted)) if (line.trim() !== '') return line
-    throw new CommandFailure('There is nothing on the input.')
+    throw new CommandFailure('The input is empty.')
   } finally {
-    // An input that nobody reads any more must not keep the program alive.
+    // An open input keeps the process alive.
     stdin.destroy()
   }
 }
 
-/** The editor of lines, with an output that swallows: what is typed appears nowhere, and no line is too long for it. */
+/** Reads a line with readline and no echo. Unlike the terminal itself, readline has no limit on the length. */
 function askSecret({ stdin, stderr, interrupted }: Pick<Io, 'stdin' | 'stderr' | 'interrupted'>, prompt: string) {
   const output = new Writable({ write: (_chunk, _encoding, done) => done() })
   const readline = createInterface({ input: stdin, output, terminal: true, historySize: 0 })
@@ -36,7 +36,7 @@ function askSecret({ stdin, stderr, interrupted }: Pick<Io, 'stdin' | 'stderr' |
     readline.once('close', () => {
       interrupted.removeEventListener('abort', leave)
       stderr.write('\n')
-      // After a line this comes too late to matter.
+      // No effect after a line: the promise is settled.
       reject(new CommandFailure('Nothing was entered.'))
     })
   })

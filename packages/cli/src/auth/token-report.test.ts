@@ -60,7 +60,7 @@ describe('describeToken', () => {
     expect(describeText(jwt(claims))).toBe(
       [
         'The given token.',
-        'It is good for another 1 h 30 min, until 2026-11-21 13:30:00 UTC.',
+        'It is valid for another 1 h 30 min, until 2026-11-21 13:30:00 UTC.',
         'Scopes:',
         '  a',
         '  b',
@@ -69,8 +69,7 @@ describe('describeToken', () => {
         '  exp     1795267800 (2026-11-21 13:30:00 UTC)',
         '  scope   a b',
         '  groups  ["x"]',
-        'Signed with RS256; the signature is neither checked nor shown.',
-        '',
+        'Signed with RS256; the signature is not verified and not shown.',
       ].join('\n'),
     )
   })
@@ -79,8 +78,8 @@ describe('describeToken', () => {
     ['is over', { exp: NOW / 1000 - 90 }, /^It expired 1 min 30 s ago, at 2026-11-21 11:58:30 UTC\.$/m],
     ['is too short for a session', { exp: NOW / 1000 + 289 }, /another 4 min 49 s, .* too short to open a session/],
     ['is just enough', { exp: NOW / 1000 + 290 }, /another 4 min 50 s, until [^.]*\.$/m],
-    ['has no end', {}, /^It does not say when it expires\.$/m],
-    ['has no scope', {}, /^Scopes: it names none\.$/m],
+    ['has no end', {}, /^The token has no expiry\.$/m],
+    ['has no scope', {}, /^Scopes: none\.$/m],
   ])('says that a token %s', (_what, claims, text) => {
     expect(describeText(jwt(claims))).toMatch(text)
   })

@@ -1,25 +1,25 @@
 import { oneLine } from '../output.ts'
 import { type ReadToken, readToken, scopesIn } from './access-token.ts'
 
-/** What `aiagent token --json` prints. */
+/** The output of `aiagent token --json`. */
 export interface TokenReport extends ReadToken {
   source: 'anonymous' | 'client-credentials' | 'given'
-  /** Who issued it, as far as that was asked. */
+  /** The issuer that was asked for the token. */
   from?: string
   scopes: string[]
-  /** As ISO 8601, or null when the token does not tell. */
+  /** ISO 8601; null if the token has no expiry. */
   expiresAt: string | null
-  /** Whole seconds; negative when it is over. */
+  /** Whole seconds; negative after the expiry. */
   remainingSeconds: number | null
 }
 
-/** A session cannot be opened with less life than this, in seconds. */
+/** Shortest life of a token to open a session, in seconds. */
 const SESSION_NEEDS_SECONDS = 290
 
 /**
- * What a token is good for, and for how long.
+ * Reads scopes, claims and remaining life of a token.
  *
- * @param now in milliseconds since the epoch
+ * @param now the current time, in milliseconds since the epoch
  */
 export function reportToken(
   token: string,
@@ -39,39 +39,41 @@ export function reportToken(
   }
 }
 
-/** The same in plain words, line by line. */
+/** The report in words, line by line. */
 export function describeToken(report: TokenReport): string[] {
   const { form, algorithm, scopes, claims } = report
   const lines = [origin(report), life(report)]
-  if (form === 'opaque') return [...lines, 'It is opaque: only who issued it can read what it is good for.']
-  lines.push(scopes.length > 0 ? 'Scopes:' : 'Scopes: it names none.', ...scopes.map(scope => `  ${oneLine(scope)}`))
+  if (form === 'opaque') return [...lines, 'The token is opaque: only its issuer can read its claims.']
+  lines.push(scopes.length > 0 ? 'Scopes:' : 'Scopes: none.', ...scopes.map(scope => `  ${oneLine(scope)}`))
   const names = Object.keys(claims)
   const width = Math.max(0, ...names.map(name => oneLine(name).length))
   lines.push('Claims:', ...names.map(name => `  ${oneLine(name).padEnd(width)}  ${claimText(name, claims[name])}`))
-  lines.push(`Signed with ${oneLine(algorithm ?? 'an unnamed algorithm')}; the signature is neither checked nor shown.`)
+  lines.push(
+    `Signed with ${oneLine(algorithm ?? 'an unnamed algorithm')}; the signature is not verified and not shown.`,
+  )
   return lines
 }
 
 function origin({ source, from }: TokenReport): string {
   const kind = {
     anonymous: 'An anonymous token',
-    'client-credentials': 'A token by client credentials',
+    'client-credentials': 'A token from client credentials',
     given: 'The given token',
   }
-  return from === undefined ? `${kind[source]}.` : `${kind[source]} of ${from}.`
+  return from === undefined ? `${kind[source]}.` : `${kind[source]} from ${from}.`
 }
 
 function life({ expiresAt, remainingSeconds }: TokenReport): string {
-  if (expiresAt === null || remainingSeconds === null) return 'It does not say when it expires.'
+  if (expiresAt === null || remainingSeconds === null) return 'The token has no expiry.'
   const at = `${expiresAt.slice(0, 19).replace('T', ' ')} UTC`
   if (remainingSeconds < 0) return `It expired ${formatDuration(-remainingSeconds)} ago, at ${at}.`
-  const left = `It is good for another ${formatDuration(remainingSeconds)}, until ${at}.`
+  const left = `It is valid for another ${formatDuration(remainingSeconds)}, until ${at}.`
   return remainingSeconds < SESSION_NEEDS_SECONDS
-    ? `${left} That is too short to open a session, which takes about five minutes of life.`
+    ? `${left} That is too short to open a session, which needs about five minutes.`
     : left
 }
 
-/** A time span in its two largest units. */
+/** A duration in its two largest units. */
 export function formatDuration(seconds: number): string {
   const units = [
     ['d', 86_400],
@@ -96,7 +98,7 @@ function claimText(name: string, value: unknown): string {
   return at ? `${text} (${at.toISOString().slice(0, 19).replace('T', ' ')} UTC)` : text
 }
 
-/** A claim in seconds since the epoch as a date; nothing where it is none. */
+/** A claim in seconds since the epoch as a date; `undefined` for an invalid one. */
 function instant(seconds: unknown): Date | undefined {
   if (typeof seconds !== 'number') return undefined
   const date = new Date(seconds * 1000)

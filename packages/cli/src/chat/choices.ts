@@ -3,23 +3,23 @@ import type { AgentListItem, Id, Portal, UserProfile } from '@aiagent/protocol'
 import { CommandFailure, explainFailure, type FailureSetting } from '../failure.ts'
 import { oneLine, type Style } from '../output.ts'
 
-/** One thing that can be chosen. */
+/** One entry of a list to choose from. */
 interface Choice {
   readonly id: Id
   readonly name: string
-  /** What is to be known of it beside its name; may be empty. */
+  /** A remark beside the name; may be empty. */
   readonly note: string
 }
 
-/** A point on the way where the person is to choose. */
+/** A selection that the user has to make. */
 interface Gate {
   readonly what: 'portal' | 'agent' | 'profile'
   readonly choices: readonly Choice[]
-  /** Resolves at the next gate, or when nothing is left to choose. */
+  /** Selects an entry. Resolves at the next gate, or when the agent is ready. */
   take(id: Id, signal: AbortSignal): Promise<unknown>
 }
 
-/** Follows where the agent stands on its way. Begin before `initialize()`. */
+/** Tracks the open selection of the agent. Call it before `initialize()`. */
 export function followGates(agent: AiAgent): () => Gate | undefined {
   let gate: Gate | undefined
   agent.on('portalsAvailable', ({ payload: { portals } }) => {
@@ -39,37 +39,37 @@ export function followGates(agent: AiAgent): () => Gate | undefined {
 
 export interface ChoosingOptions {
   agent: AiAgent
-  /** What {@link followGates} returned. */
+  /** The result of {@link followGates}. */
   gate(): Gate | undefined
   style: Style
   setting: FailureSetting
-  /** The next line of the person; undefined when there is none any more. */
+  /** The next line of the user; `undefined` at the end of the input. */
   readLine(): Promise<string | undefined>
-  /** Whether somebody is there who can be asked again. */
+  /** Whether to ask again after an invalid choice. */
   asksAgain: boolean
   interrupted: AbortSignal
   show(text: string): void
 }
 
 /**
- * Leads the person through portal, agent and profile, as far as there is something to choose.
+ * Asks the user for portal, agent and profile, as far as there is a choice.
  *
- * @returns whether the agent is ready; false when the person left instead
- * @throws {CommandFailure} where nobody can be asked again: for a choice that is not in the list, or missing
+ * @returns true when the agent is ready; false when the user exited
+ * @throws {CommandFailure} without `asksAgain`, for an invalid or missing choice
  */
 export async function choose(options: ChoosingOptions): Promise<boolean> {
   const { agent, style, setting, readLine, asksAgain, interrupted, show } = options
   let shown: Gate | undefined
   while (!agent.getIsInitialized()) {
     const gate = options.gate()
-    if (!gate) throw new CommandFailure('The agent is not ready, and there is nothing to choose from.')
+    if (!gate) throw new CommandFailure('The agent is not ready, and offers no choice.')
     if (gate !== shown) show(formatChoices(gate, style))
     shown = gate
     const line = await readLine()
     interrupted.throwIfAborted()
     if (line === undefined || line.trim() === '/quit') {
       if (asksAgain) return false
-      throw new CommandFailure(`No ${gate.what} was chosen: the input has no line for it. ${offer(gate)}`)
+      throw new CommandFailure(`No ${gate.what} was chosen: the input has no more lines. ${offer(gate)}`)
     }
     const text = line.trim()
     if (text === '') continue
@@ -91,7 +91,7 @@ export async function choose(options: ChoosingOptions): Promise<boolean> {
   return true
 }
 
-/** What a typed line means: a place in the list, a name, an id, or the beginning of one name alone; else what is wrong. */
+/** Finds the choice for a line: by position, name, id, or a unique beginning of a name. Else returns an error message. */
 function choiceFor({ what, choices }: Gate, text: string): Choice | string {
   const numbered = /^\d+$/.test(text) ? choices[Number(text) - 1] : undefined
   if (numbered) return numbered
@@ -103,7 +103,7 @@ function choiceFor({ what, choices }: Gate, text: string): Choice | string {
   ]
   for (const fits of ways) {
     const [first, second] = choices.filter(fits)
-    if (first && second) return `More than one ${what} fits "${oneLine(text)}". Give the number.`
+    if (first && second) return `"${oneLine(text)}" matches more than one ${what}. Type the number.`
     if (first) return first
   }
   return `There is no ${what} "${oneLine(text)}" in the list.`
@@ -117,7 +117,7 @@ function formatChoices({ what, choices }: Gate, style: Style): string {
   return [`Choose ${what === 'agent' ? 'an' : 'a'} ${what}, by number or name:`, ...rows].join('\n')
 }
 
-/** The same in one sentence. */
+/** The choices in one sentence. */
 function offer({ choices }: Gate): string {
   return `Choose one of: ${choices.map(({ name }, at) => `${at + 1}) ${name}`).join(', ')}.`
 }
@@ -140,7 +140,7 @@ const profileChoice = ({ id, name, isLastUsedInPortal }: UserProfile): Choice =>
   note: isLastUsedInPortal ? 'used last' : '',
 })
 
-/** What to call a thing: portals that the host named are known by their ids alone at first. */
+/** The name, or the id where there is no name: portals from init parameters have only ids at first. */
 export function nameOf(name: string | null | undefined, id: Id): string {
   return oneLine(name ?? '') || oneLine(String(id))
 }

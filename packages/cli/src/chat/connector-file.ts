@@ -4,30 +4,30 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { CommandFailure } from '../failure.ts'
 
-/** Platforms whose connector the emulator has. */
+/** Platforms with a connector in the emulator. */
 const EMULATED_PLATFORMS = ['standalone', 'test']
 
 export interface ConnectorChoice {
-  /** `initParams.platform`, as given. */
+  /** `initParams.platform`. */
   platform: string | undefined
-  /** File of the script, as the user named it. */
+  /** Path of the script. */
   file: string | undefined
-  /** Whether the service is an emulator that was started for this conversation. */
+  /** Whether this program started an emulator. */
   isEmulated: boolean
 }
 
-/** A connector's script where it can be loaded from. */
+/** A loadable script of a connector. */
 export interface ConnectorFile {
-  /** A `file:` address: no other kind can be imported outside a browser. */
+  /** A `file:` URL: Node imports no other kind. */
   readonly url: string
-  /** Removes what was made for it. */
+  /** Removes the temporary file. */
   remove(): Promise<void>
 }
 
 /**
- * Finds the script of a platform's connector; undefined where there is no platform.
+ * Finds the script of a platform's connector; `undefined` without a platform.
  *
- * @throws {CommandFailure} when the script stands at a web address, so that its file must be named
+ * @throws {CommandFailure} when the script is at a web address, so that its file must be passed
  */
 export async function findConnector({
   platform,
@@ -39,7 +39,7 @@ export async function findConnector({
   if (file !== undefined) return { url: pathToFileURL(resolve(file)).href, remove: async () => {} }
   if (!isEmulated || !EMULATED_PLATFORMS.includes(name))
     throw new CommandFailure(
-      `The connector of the platform "${name}" stands at a web address, and outside a browser a connector can be loaded from a file only. Save its script and name the file with --connector.`,
+      `The connector of the platform "${name}" is at a web address, and Node loads connectors from files only. Save its script and pass the file with --connector.`,
     )
   const { CONNECTOR_SCRIPT } = await import('@aiagent/emulator')
   const folder = await mkdtemp(join(tmpdir(), 'aiagent-connector-'))

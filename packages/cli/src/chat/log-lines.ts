@@ -2,12 +2,12 @@ import { inspect } from 'node:util'
 import { getLevelName, getLevelValue, type Logger, type LogLevel } from '@aiagent/client'
 import type { LogThreshold } from '../log-threshold.ts'
 
-/** The library's level for a threshold. Silence has none of its own: {@link showLog} shows nothing then. */
+/** The library's level for a threshold. `silent` maps to `fatal`; {@link showLog} prints nothing then. */
 export function logLevelOf(threshold: LogThreshold): LogLevel {
   return getLevelValue(threshold.name === 'silent' ? 'fatal' : threshold.name)
 }
 
-/** Shows a log, a line for each entry. */
+/** Prints the entries of a log. */
 export function showLog(logger: Logger, threshold: LogThreshold, show: (line: string) => void): void {
   if (threshold.name === 'silent') return
   logger.on('log', ({ level, loggerName, message, context, error }) => {

@@ -6,19 +6,19 @@ export interface NoticeOptions {
   agent: AiAgent
   setting: FailureSetting
   style: Style
-  /** What to start again with for a fresh token, such as `a fresh --token`. */
+  /** The option for a new token, such as `a new --token`. */
   freshStart: string
-  /** Whether the session existed before, so that what was said in it is news. */
+  /** Whether to print the previous messages of the session. */
   tellsHistory: boolean
-  /** Says whether it is this side that closes; that is no news then. */
+  /** Whether this program is closing the connection. Then the close is not printed. */
   closesItself(): boolean
-  /** Shows one; it may have several lines. */
+  /** Prints a notice. It may have several lines. */
   show(text: string): void
 }
 
 /**
- * Tells in plain words what happens to the conversation beside what is said in it: lost and regained connections,
- * refused context, errors of the service, earlier messages.
+ * Prints notices about the conversation: lost and restored connections, rejected context attributes, errors of the
+ * service, previous messages.
  */
 export function showNotices(options: NoticeOptions): void {
   const { agent, setting, style, freshStart, tellsHistory, closesItself, show } = options
@@ -26,7 +26,7 @@ export function showNotices(options: NoticeOptions): void {
   let agentName = 'Agent'
   let wasConnected = false
   let waitMs = 0
-  // After a reconnect the service repeats what stands on the screen already.
+  // After a reconnect the service sends messages again that are on the screen already.
   let owesHistory = tellsHistory
 
   agent.on('initialized', ({ payload }) => (agentName = payload.agent?.name || agentName))
@@ -42,33 +42,33 @@ export function showNotices(options: NoticeOptions): void {
     const why = oneLine(reason) ? `code ${code}: ${oneLine(reason)}` : `code ${code}`
     warn(
       willReconnect
-        ? `The connection is lost (${why}). Trying again in ${formatSeconds(waitMs)}.`
+        ? `Connection lost (${why}). Retrying in ${formatSeconds(waitMs)}.`
         : `The service closed the conversation (${why}).`,
     )
   })
   agent.on('error', ({ payload: { error } }) => {
-    // A failure of the first attempt ends the program, which says why.
+    // A failure of the first attempt ends the program with a message.
     if (!wasConnected) return
-    const next = agent.getState() === 'RECONNECTING' ? ` Trying again in ${formatSeconds(waitMs)}.` : ''
+    const next = agent.getState() === 'RECONNECTING' ? ` Retrying in ${formatSeconds(waitMs)}.` : ''
     const lost = isSessionRefusal(error)
-      ? 'The service does not know this session any more; a new one is asked for.'
+      ? 'The session is no longer known to the service. Opening a new one.'
       : undefined
     warn(`${lost ?? explainFailure(error, setting)}${next}`)
   })
   agent.on('errorMessage', ({ payload: { message } }) => {
     const code = message.messageData?.error_code
     warn(
-      `The service reports an error: ${oneLine(message.content || 'it does not say which')}${code ? ` (${oneLine(String(code))})` : ''}`,
+      `The service reports an error: ${oneLine(message.content || 'unknown')}${code ? ` (${oneLine(String(code))})` : ''}`,
     )
   })
   agent.on('contextValidation', ({ payload }) => warn(formatContextIssues(payload)))
   agent.on('tokenExpiring', ({ payload: { reason } }) =>
     warn(
-      `The access token ${reason === 'expiring' ? 'expires soon' : 'is not valid any more'}. Start again with ${freshStart}, and --session to go on here.`,
+      `The access token ${reason === 'expiring' ? 'expires soon' : 'is no longer valid'}. Start again with ${freshStart}, and with --session to continue this session.`,
     ),
   )
   agent.on('queueFlushed', ({ payload: { count } }) =>
-    show(style.dim(count === 1 ? 'The message that waited was sent.' : `The ${count} messages that waited were sent.`)),
+    show(style.dim(count === 1 ? 'Sent the queued message.' : `Sent ${count} queued messages.`)),
   )
   agent.on('chatHistory', ({ payload }) => {
     const lines = owesHistory ? formatHistory(payload.message.chatHistory, agentName, style) : []

@@ -6,7 +6,7 @@ import { writeEntry } from '../terminal-text.ts'
 import { maskedNote } from './masked-note.ts'
 import { type TurnEnd, TurnTaking } from './turn-taking.ts'
 
-/** Longest wait for the service to close after our goodbye, in milliseconds. */
+/** Time limit for the service to close after the graceful disconnect, in milliseconds. */
 const GOODBYE_LIMIT_MS = 2_000
 const QUOTED_CHARS = 60
 
@@ -17,14 +17,14 @@ export interface PipedChatOptions {
   lines: AsyncIterable<string>
   style: Style
   answerTimeoutMs: number
-  /** Called before the conversation is left. */
+  /** Called before the disconnect. */
   onLeaving(): void
 }
 
 /**
- * Sends the lines of the input one by one, each once the line before is answered, and shows what comes back.
+ * Sends the lines of the input one by one, each after the answer to the previous line, and prints the answers.
  *
- * @throws {CommandFailure} when a line went unanswered
+ * @throws {CommandFailure} when a line got no answer
  */
 export async function chatFromPipe(options: PipedChatOptions): Promise<void> {
   const { agent, io, lines, style, answerTimeoutMs, onLeaving } = options
@@ -37,7 +37,7 @@ export async function chatFromPipe(options: PipedChatOptions): Promise<void> {
     const text = line.trim()
     if (text === '') continue
     if (agent.getState() === 'CLOSED')
-      throw new CommandFailure(`The conversation is closed: ${quote(text)} and what follows was not sent.`)
+      throw new CommandFailure(`The conversation is closed: ${quote(text)} and the lines after it were not sent.`)
     const end = await ask(agent, turns, text, {
       timeoutMs: answerTimeoutMs,
       signal: io.interrupted,
@@ -46,9 +46,9 @@ export async function chatFromPipe(options: PipedChatOptions): Promise<void> {
     io.interrupted.throwIfAborted()
     if (end === 'timeout')
       throw new CommandFailure(
-        `No answer within ${formatSeconds(answerTimeoutMs)} to ${quote(text)}; what follows was not sent. Give the agent more time with --answer-timeout.`,
+        `No answer to ${quote(text)} within ${formatSeconds(answerTimeoutMs)}; the lines after it were not sent. Raise --answer-timeout to wait longer.`,
       )
-    if (end === 'over') throw new CommandFailure(`The conversation ended before an answer to ${quote(text)}.`)
+    if (end === 'over') throw new CommandFailure(`The conversation ended without an answer to ${quote(text)}.`)
     if (end === 'refused') refused++
   }
   io.interrupted.throwIfAborted()
@@ -56,17 +56,17 @@ export async function chatFromPipe(options: PipedChatOptions): Promise<void> {
   await sayGoodbye(agent)
   if (refused > 0)
     throw new CommandFailure(
-      `${refused === 1 ? 'One line was' : `${refused} lines were`} not answered: the service reported an error instead.`,
+      `${refused === 1 ? 'One line was' : `${refused} lines were`} not answered: the service reported an error.`,
     )
 }
 
-/** Tells the turns what arrives. */
+/** Passes incoming events on to the turns. */
 function watch(agent: AiAgent, turns: TurnTaking, show: (text: string) => void, style: Style): void {
   agent.on('heartbeat', () => turns.handleHeartbeat())
   agent.on('agentMessage', ({ payload: { from, message } }) =>
     turns.handleAgentMessage(message.role, () => show(formatAgentMessage(from.name, message, style))),
   )
-  // What the error says is told with the notices.
+  // The notices print the error.
   agent.on('errorMessage', () => turns.handleErrorMessage(() => {}))
   agent.on('stateChanged', ({ payload: { state } }) => {
     if (state === 'CLOSED') turns.handleOver()
@@ -79,7 +79,7 @@ function watch(agent: AiAgent, turns: TurnTaking, show: (text: string) => void, 
 interface AskOptions {
   timeoutMs: number
   signal: AbortSignal
-  /** Called before anything that belongs to the line is shown. */
+  /** Called before the first output for the line. */
   begin(): void
 }
 
@@ -110,8 +110,8 @@ async function ask(
 }
 
 /**
- * Takes leave, and stays until the service has closed: whatever it sent before, such as options for the last answer, has
- * arrived by then. A service that does not close is left after a while.
+ * Sends a graceful disconnect and waits for the service to close, so that everything it sent before, such as options for
+ * the last answer, has arrived. Gives up after a time limit.
  */
 async function sayGoodbye(agent: AiAgent): Promise<void> {
   if (!agent.isConnected()) return

@@ -4,7 +4,7 @@ import { renderText, writeEntry } from '../terminal-text.ts'
 
 export interface ScreenOptions {
   io: Pick<Io, 'stdin' | 'stdout'>
-  /** Whether the output understands escape codes. Without them there is neither prompt nor status, and no line editing. */
+  /** Whether the output supports escape codes. Without them there is no prompt, no status and no line editing. */
   ansi: boolean
   prompt: string
 }
@@ -12,24 +12,24 @@ export interface ScreenOptions {
 export interface ScreenListener {
   /** A line was entered. */
   onLine(line: string): void
-  /** The user leaves: end of input, or Ctrl-C. */
+  /** The user exits: end of input, or Ctrl-C. */
   onClose(): void
 }
 
 /**
- * A terminal on which lines appear above the one that is being typed.
+ * A terminal that prints lines above the line that the user is typing.
  *
- * It owns readline and what stands around it: the prompt, and a status line above the prompt that comes and goes.
- * The status is part of readline's prompt, so that readline's own count of rows stays right.
+ * It owns readline, the prompt, and an optional status line above the prompt. The status is part of readline's prompt, so
+ * that readline counts its rows correctly.
  */
 export class Screen {
   readonly #options: ScreenOptions
   #readline: Interface | undefined
   #status: string | undefined
   #listener: ScreenListener | undefined
-  /** Takes the next line instead of the listener. */
+  /** Receives the next line instead of the listener. */
   #reader: ((line: string | undefined) => void) | undefined
-  /** Lines that were entered before anybody wanted them. */
+  /** Lines that were entered before there was a reader. */
   readonly #unread: string[] = []
   #hasLeft = false
 
@@ -37,7 +37,7 @@ export class Screen {
     this.#options = options
   }
 
-  /** Shows the prompt and hands every line to the listener from here on. */
+  /** Shows the prompt. From now on, the listener receives every line. */
   open(listener: ScreenListener): void {
     this.#start()
     this.#listener = listener
@@ -46,7 +46,7 @@ export class Screen {
     if (this.#hasLeft) listener.onClose()
   }
 
-  /** Shows the prompt and takes one line, before there is a listener; undefined when the user leaves, or is made to. */
+  /** Shows the prompt and reads one line, before `open()`. Resolves with `undefined` when the user exits, or on abort. */
   async readLine(signal: AbortSignal): Promise<string | undefined> {
     this.#start()
     const close = () => this.close()
@@ -60,14 +60,14 @@ export class Screen {
     }
   }
 
-  /** Shows text above the line that is being typed, which stays as it is. */
+  /** Prints text above the line that the user is typing. */
   print(text: string): void {
     this.#eraseInput()
     writeEntry(this.#options.io.stdout, text)
     this.#refresh()
   }
 
-  /** Shows a status above the prompt, or takes it away. */
+  /** Shows a status above the prompt, or removes it. */
   setStatus(status: string | undefined): void {
     if (status === this.#status) return
     this.#status = status
@@ -76,7 +76,7 @@ export class Screen {
     this.#refresh()
   }
 
-  /** Gives the terminal back. */
+  /** Ends readline. */
   close(): void {
     this.#readline?.close()
   }
@@ -93,7 +93,7 @@ export class Screen {
     })
     this.#readline = readline
     if (ansi) {
-      // Ahead of readline's own listener: a line that is entered stays on the screen without the status above it.
+      // Before readline's own listener: the status must be gone when an entered line stays on the screen.
       io.stdin.prependListener('keypress', (_text: unknown, key: { name?: string } | undefined) => {
         if (key?.name === 'return' || key?.name === 'enter') this.setStatus(undefined)
       })
@@ -102,7 +102,7 @@ export class Screen {
       this.#hand(line)
       this.#refresh()
     })
-    // Ctrl-C; readline keeps it from the process while it holds the terminal.
+    // Ctrl-C: while readline owns the terminal, the process gets no signal.
     readline.on('SIGINT', () => readline.close())
     readline.on('close', () => {
       this.#readline = undefined
@@ -114,7 +114,7 @@ export class Screen {
     this.#refresh()
   }
 
-  /** The prompt, below the status where there is one. */
+  /** The prompt with the status above it, if there is one. */
   #prompt(): string {
     const prompt = renderText(this.#options.prompt)
     return this.#status === undefined ? prompt : `${renderText(this.#status)}\n${prompt}`
@@ -132,14 +132,14 @@ export class Screen {
     if (this.#options.ansi) this.#readline?.prompt(true)
   }
 
-  /** Takes prompt and input from the terminal; the cursor stands where they began. */
+  /** Erases prompt and input. The cursor is where they began. */
   #eraseInput(): void {
     const { ansi, io } = this.#options
     if (!ansi || !this.#readline) return
     moveCursor(io.stdout, 0, -this.#readline.getCursorPos().rows)
     cursorTo(io.stdout, 0)
     clearScreenDown(io.stdout)
-    // Readline goes up the rows it drew last before it draws again, and miscounts them after a paste of several rows.
+    // Before it draws, readline moves up by the rows it drew last, and miscounts them after a paste of several rows.
     Reflect.set(this.#readline, 'prevRows', 0)
   }
 }

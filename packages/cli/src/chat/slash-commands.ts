@@ -55,16 +55,16 @@ const COMMANDS: Readonly<Record<string, SlashCommand>> = {
         formatLine(direction === 'sent' ? 'You' : (message.from ?? 'Agent'), message.content ?? '', style),
       )
       if (lines.length > 0) lines.forEach(print)
-      else print(style.dim('Nothing was said yet.'))
+      else print(style.dim('There are no messages yet.'))
     },
   },
   reconnect: { help: 'close the connection and open it again', run: ({ reconnect }) => reconnect() },
   quit: { help: 'leave; Ctrl-D and Ctrl-C do the same', run: ({ quit }) => quit() },
 }
 
-/** Runs what was typed behind a slash. Says so when there is no such command. */
+/** Runs a slash command. Prints a warning if it is unknown. */
 export async function runSlashCommand(name: string, parts: SlashCommandParts): Promise<void> {
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (command) await command.run(parts)
-  else parts.print(parts.style.warning(`There is no command /${name}. /help shows those there are.`))
+  else parts.print(parts.style.warning(`Unknown command /${name}. Type /help for a list.`))
 }

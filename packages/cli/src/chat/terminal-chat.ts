@@ -13,15 +13,15 @@ export interface TerminalChatOptions {
   sessionId(): string | undefined
   /** Closes the connection and opens it again. */
   reconnect(): Promise<void>
-  /** Ends the chat from outside. */
+  /** Aborts the chat. */
   interrupted: AbortSignal
 }
 
-/** Lets the user talk to the agent until they leave. The chat is open already. */
+/** Runs the chat in the terminal until the user exits. The agent must be connected. */
 export function chatInTerminal(options: TerminalChatOptions): Promise<void> {
   const { agent, screen, style, setting, interrupted } = options
   const print = (text: string) => screen.print(text)
-  /** Options of the last message that offered some; a number stands for one of them until something is sent. */
+  /** Options of the last message with options. A number selects one until the next message is sent. */
   let offered: string[] = []
 
   agent.on('heartbeat', ({ payload }) => screen.setStatus(style.dim(`${oneLine(payload.from.name)} is typing…`)))
@@ -37,9 +37,9 @@ export function chatInTerminal(options: TerminalChatOptions): Promise<void> {
   const send = async (text: string) => {
     offered = []
     if (agent.getState() === 'CLOSED')
-      return print(style.warning('Not sent: the conversation is closed. /reconnect opens it again.'))
+      return print(style.warning('Not sent: the conversation is closed. Use /reconnect to open it again.'))
     if (agent.getState() !== 'CONNECTED')
-      print(style.dim('There is no connection now: this is sent as soon as there is one.'))
+      print(style.dim('Not connected: the message is queued until the connection is back.'))
     maskedNote(agent, text, style).forEach(print)
     await agent.send(text)
   }
@@ -64,9 +64,7 @@ export function chatInTerminal(options: TerminalChatOptions): Promise<void> {
         interrupted.removeEventListener('abort', leave)
         const unsent = agent.getQueueSize()
         if (unsent > 0)
-          print(
-            style.warning(`Not sent: ${unsent === 1 ? 'one message was' : `${unsent} messages were`} still waiting.`),
-          )
+          print(style.warning(`Not sent: ${unsent === 1 ? 'one queued message' : `${unsent} queued messages`}.`))
         resolve()
       },
     })

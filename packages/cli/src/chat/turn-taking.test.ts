@@ -2,7 +2,7 @@ import { ROLE } from '@aiagent/client'
 import { describe, expect, it } from 'vitest'
 import { TurnTaking } from './turn-taking.ts'
 
-/** What shows on the screen for a sequence: lines in `> …`, frames by name, ends in brackets. */
+/** The output of a sequence: lines as `> …`, frames by name, ends in brackets. */
 function play(...steps: string[]): string {
   const shown: string[] = []
   const turns = new TurnTaking()

@@ -1,6 +1,6 @@
 import { ROLE } from '@aiagent/client'
 
-/** How a turn ended. `refused`: the service reported an error instead of an answer. `over`: no answer can come any more. */
+/** How a turn ended. `refused`: the service reported an error. `over`: no answer can arrive any more. */
 export type TurnEnd = 'answered' | 'refused' | 'over'
 
 interface Turn {
@@ -10,29 +10,28 @@ interface Turn {
 }
 
 /**
- * Decides which frame belongs to which line when lines are answered one after the other.
+ * Assigns frames to lines that are sent one after the other.
  *
- * The protocol does not say when an answer is complete: options may follow an answer at once, later, or not at all. So
- * the next line is sent as soon as the first answer is there, and its turn begins only with the first sign that the
- * service has taken it up: a heartbeat, or an answer. Options that come before that sign still belong to the line before.
- * It owns the present turn; no clock is needed.
+ * The protocol does not mark the end of an answer: options may follow at once, later, or not at all. So the next line is
+ * sent after the first answer. Its turn begins with the first heartbeat or answer after that. Options before this point
+ * belong to the previous line. Owns the current turn; needs no clock.
  */
 export class TurnTaking {
   #turn: Turn | undefined
-  /** Whether options may still follow the answer of the line before. */
+  /** Whether options for the previous line may still arrive. */
   #optionsOwed = false
 
-  /** A line is about to be sent. @param onBegin called before anything that belongs to it is shown */
+  /** Starts the turn of a line, before it is sent. @param onBegin called before its first output */
   start(onBegin: () => void, onEnd: (end: TurnEnd) => void): void {
     this.#turn = { onBegin, onEnd, begun: false }
   }
 
-  /** The agent works on the line that was sent. */
+  /** A heartbeat: the agent works on the line. */
   handleHeartbeat(): void {
     this.#begin()
   }
 
-  /** The agent spoke. @param show puts it on the screen, in its place */
+  /** A message of the agent. @param show prints it */
   handleAgentMessage(role: string, show: () => void): void {
     const isOptions = role === ROLE.FOLLOW_UP_QUESTION
     if (isOptions && (!this.#turn || (!this.#turn.begun && this.#optionsOwed))) {
@@ -53,7 +52,7 @@ export class TurnTaking {
     this.#end('refused')
   }
 
-  /** Nothing will be answered any more: the conversation is closed, or time is up. */
+  /** The conversation is closed, or the time limit is reached. */
   handleOver(): void {
     this.#begin()
     this.#end('over')

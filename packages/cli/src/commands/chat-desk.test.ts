@@ -77,8 +77,8 @@ describe('chat with a contact-center agent, piped', () => {
       'Nowhere\n',
       /There is no portal "Nowhere" in the list\. Choose one of: 1\) Support, 2\) Install/,
     ],
-    ['fits several', 'In\n', /More than one portal fits "In"\. Give the number\. Choose one of: /],
-    ['is missing', '', /No portal was chosen: the input has no line for it\. Choose one of: /],
+    ['fits several', 'In\n', /"In" matches more than one portal\. Type the number\. Choose one of: /],
+    ['is missing', '', /No portal was chosen: the input has no more lines\. Choose one of: /],
   ])('ends with 1 when a choice %s', async (_what, input, text) => {
     const server = await serve()
     const { fake, ended } = startAt(server, { input })
@@ -88,14 +88,10 @@ describe('chat with a contact-center agent, piped', () => {
   })
 
   it.each([
-    ['portals of people', ['--init-param', 'portalIds=1004'], /The portal 1004 does not let you in/],
-    ['no portal of theirs', ['--agent', 'field-desk', '--as', 'desk-agent'], /no portal in common/],
-    [
-      'nobody of that role',
-      ['--as', 'pilot'],
-      /knows nobody of the role "pilot"\. There are: desk-agent, desk-supervisor, /,
-    ],
-    ['a connector without a file', ['--platform', 'genesys'], /outside a browser .* from a file only.*--connector/],
+    ['portals of people', ['--init-param', 'portalIds=1004'], /You have no access to the portal 1004/],
+    ['no portal of theirs', ['--agent', 'field-desk', '--as', 'desk-agent'], /No portal is available to both/],
+    ['nobody of that role', ['--as', 'pilot'], /has no user "pilot"\. The users are: desk-agent, desk-supervisor, /],
+    ['a connector without a file', ['--platform', 'genesys'], /Node loads connectors from files only.*--connector/],
     [
       'a connector that is not there',
       ['--platform', 'a', '--connector', '/nowhere.mjs'],
@@ -114,10 +110,10 @@ describe('chat with a contact-center agent, piped', () => {
     expect(fake.err()).toBe(
       [
         'The call has the id call-7.',
-        'Who calls: Customer, +1 202 555 0143, customer@people.example',
-        'In the call, agent: Good day, this is the service desk. How can I help?',
-        'In the call, customer: Since the update my router has lost its connection.',
-        'In the call, agent: Let me look that up for you.',
+        'Caller: Customer, +1 202 555 0143, customer@people.example',
+        'Call transcript, agent: Good day, this is the service desk. How can I help?',
+        'Call transcript, customer: Since the update my router has lost its connection.',
+        'Call transcript, agent: Let me look that up for you.',
         ...PORTALS,
         '  → Installation',
         'Portal Installation, profile Technician.',
@@ -154,7 +150,7 @@ describe('chat with a contact-center agent, in a terminal', () => {
     await fake.outHas('There is no portal "9" in the list.')
     server.emulator.faults.add({ kind: 'answer', route: 'GET */internal/portals/*', status: 403, times: 1 })
     type('Invoices\r')
-    await fake.outHas('The portal Invoices does not let you in.')
+    await fake.outHas('You have no access to the portal Invoices.')
     // The second line is typed ahead of the list that it is for, the third ahead of the chat.
     type('3\rPrivate\rone\r')
     const out = await fake.outHas('You said one.')

@@ -9,7 +9,7 @@ endChats()
 function chat(server: EmulatorServer, args: string[] = [], { input = 'one\n', env = {} } = {}) {
   const io = { ...(input !== '' && { input }), env: { BROWSER: 'true', ...env } }
   const { fake, ended } = startChat(io, ['--endpoint', server.url, '--login', ...args])
-  return { fake, ended, address: async () => loginAddressIn(await fake.errHas('Ctrl-C gives up.')) }
+  return { fake, ended, address: async () => loginAddressIn(await fake.errHas('Press Ctrl-C to cancel.')) }
 }
 
 const subjectsOf = ({ emulator }: EmulatorServer) => [...emulator.world.sessions.values()].map(({ subject }) => subject)
@@ -29,7 +29,7 @@ describe('chat --login', () => {
         'openid profile offline_access api://acme/knowledge.portalmgr.manage api://acme/core.aiservices.read api://acme/core.customermgr.read',
     })
     const page = await new LoginVisitor().signIn(login.href, 'customer')
-    expect(page).toMatchObject({ status: 200, text: expect.stringContaining('This window may be closed.') })
+    expect(page).toMatchObject({ status: 200, text: expect.stringContaining('You can close this window.') })
     expect(await ended).toBe(0)
     expect(fake.out()).toBe('> one\nAccount Desk: You said one.\n')
     expect(fake.err()).toMatch(/^Sign in with your browser[\s\S]*Signed in as Customer\.\n$/)
@@ -40,7 +40,7 @@ describe('chat --login', () => {
     const server = await serve()
     const terminal = { columns: 1000, env: { BROWSER: 'true', NO_COLOR: '1' } }
     const { fake, ended } = startChat(terminal, ['--endpoint', server.url, '--login'])
-    const before = await fake.outHas('Ctrl-C gives up.')
+    const before = await fake.outHas('Press Ctrl-C to cancel.')
     expect(before).not.toContain('> ')
     await new LoginVisitor().signIn(loginAddressIn(before), 'new-customer')
     await fake.outHas('Signed in as New customer.\nAccount Desk at ')
@@ -96,7 +96,9 @@ describe('chat --login', () => {
     server.emulator.control.expireTokens()
     fake.stdin.push('two\n')
     expect(await ended).toBe(1)
-    expect(fake.err()).toContain('is not valid any more. Start again with --login, and --session to go on here.')
+    expect(fake.err()).toContain(
+      'is no longer valid. Start again with --login, and with --session to continue this session.',
+    )
   })
 
   it('uses the client id that it is given', async () => {
@@ -104,11 +106,11 @@ describe('chat --login', () => {
     expect(new URL(await address()).searchParams.get('client_id')).toBe('app-any')
   })
 
-  it('just talks to an agent that takes anybody', async () => {
+  it('talks without a login to an agent that is open to everybody', async () => {
     const { fake, ended } = chat(await serve(), ['--agent', 'help'])
     expect(await ended).toBe(0)
     expect(fake.out()).toBe('> one\nHelp Centre: You said one.\n')
-    expect(fake.err()).toBe('Help Centre takes anybody: there is no need to sign in.\n')
+    expect(fake.err()).toBe('Help Centre is open to everybody, so no login is needed.\n')
   })
 
   it('says that the person cancelled', async () => {
@@ -123,9 +125,7 @@ describe('chat --login', () => {
   it('says that nobody signed in in time', async () => {
     const { fake, ended } = chat(await serve(), ['--login-timeout', '0.2'])
     expect(await ended).toBe(1)
-    expect(fake.err()).toContain(
-      'aiagent: Nobody signed in within 0.2 s. Start again; --login-timeout gives more time.\n',
-    )
+    expect(fake.err()).toContain('aiagent: No login within 0.2 s. Start again; use --login-timeout to wait longer.\n')
   })
 
   it('is left by Ctrl-C while it waits for the person', async () => {
@@ -135,10 +135,10 @@ describe('chat --login', () => {
     expect(await ended).toBe(130)
   })
 
-  it('says that a deployment offers no login', async () => {
+  it('reports a deployment without a login', async () => {
     const { fake, ended } = chat(await serve({ offersLogin: false }))
     expect(await ended).toBe(1)
-    expect(fake.err()).toMatch(/^aiagent: The deployment offers no login for this agent: the address of the login page/)
+    expect(fake.err()).toMatch(/^aiagent: The deployment has no login for this agent: the address of the login page/)
   })
 
   it('is not led astray by answers that belong to another login', async () => {

@@ -82,7 +82,7 @@ describe('chat with piped input', () => {
     await eventuallyReceived(server, 'one')
     server.emulator.control.dropSockets(1000)
     expect(await ended).toBe(1)
-    expect(fake.err()).toMatch(/closed the conversation \(code 1000.*\n.*ended before an answer to "one"/)
+    expect(fake.err()).toMatch(/closed the conversation \(code 1000.*\n.*ended without an answer to "one"/)
   })
 
   it('waits for what the service still says until it has closed, and for no longer when it does not close', async () => {
@@ -105,7 +105,7 @@ describe('chat with piped input', () => {
       'story=too long a story',
     )
     expect(await ended).toBe(0)
-    expect(fake.err()).toMatch(/^The service left out part of the context: story \(/)
+    expect(fake.err()).toMatch(/^The service rejected context attributes: story \(/)
     expect([...server.emulator.world.sessions.values()].at(-1)?.context).toEqual({ plan: 'gold' })
   })
 
@@ -126,14 +126,14 @@ describe('chat with piped input', () => {
   })
 
   it.each([
-    ['an agent it does not know', ['--agent', 'nobody'], /knows no agent "nobody"\. Check --agent; .*help, account/],
+    ['an agent it does not know', ['--agent', 'nobody'], /has no agent "nobody"\. Check --agent; .*help, account/],
     [
       'signed-in people only',
       ['--agent', 'account'],
-      /wants to know who talks to it\. Sign in with --login, or give an access token with --token/,
+      /requires a signed-in user\. Sign in with --login, or pass an access token with --token/,
     ],
-    ['a token it refuses', ['--agent', 'account', '--token', 'abc'], /refuses the access.*--token/],
-    ['a session it does not know', ['--session', 'nobody'], /does not know this session.*Leave --session out/],
+    ['a token it refuses', ['--agent', 'account', '--token', 'abc'], /denies access.*--token/],
+    ['a session it does not know', ['--session', 'nobody'], /session is unknown.*Omit --session/],
   ])('ends with 1 and one sentence for %s', async (_what, args, text) => {
     const { fake, ended } = chat(await serve(), { input: 'one\n' }, ...args)
     expect(await ended).toBe(1)
@@ -179,17 +179,17 @@ describe('chat in a terminal', () => {
     expect(said).toEqual(['Hello', 'The second', undefined])
   })
 
-  it('tells of a lost connection with the wait, and of the regained one', async () => {
+  it('reports a lost connection with the delay, and the restored one', async () => {
     const server = await serve()
     const { fake, type, picture, ended } = await openTerminal(server)
     type('half a li')
     server.emulator.control.dropSockets(1012)
-    const [, wait = ''] = /Trying again in ([\d.]+) s\./.exec(await fake.outHas(' s.')) ?? []
+    const [, wait = ''] = /Retrying in ([\d.]+) s\./.exec(await fake.outHas(' s.')) ?? []
     expect(Number(wait)).toBeGreaterThanOrEqual(1)
     expect(Number(wait)).toBeLessThanOrEqual(2)
     await fake.outHas('Connected again.')
     expect(picture().slice(1)).toEqual([
-      `The connection is lost (code 1012: Dropped). Trying again in ${wait} s.`,
+      `Connection lost (code 1012: Dropped). Retrying in ${wait} s.`,
       'Connected again.',
       '> half a li',
     ])
@@ -205,7 +205,7 @@ describe('chat in a terminal', () => {
     server.emulator.control.dropSockets(1000)
     await fake.outHas('closed the conversation (code 1000')
     type('Hello\r')
-    await fake.outHas('Not sent: the conversation is closed. /reconnect opens it again.')
+    await fake.outHas('Not sent: the conversation is closed. Use /reconnect to open it again.')
     type('/reconnect\r')
     await fake.outHas('Connected again.')
     type('Hello\r')
@@ -220,7 +220,7 @@ describe('chat in a terminal', () => {
     type('//Hello\r')
     await fake.outHas('You said /Hello.')
     type('/help\r/state\r/transcript\r/nonsense\r')
-    const out = await fake.outHas('There is no command /nonsense.')
+    const out = await fake.outHas('Unknown command /nonsense.')
     expect(out).toContain('/reconnect   close the connection and open it again')
     expect(out).toContain(`Connection: connected\n  Session:    ${sessionOf(server)}\n  Waiting:    0 to be sent`)
     expect(picture().join('\n')).toContain('You: /Hello\nHelp Centre: You said /Hello.')

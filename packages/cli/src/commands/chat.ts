@@ -18,10 +18,10 @@ import { startEmulator } from '../start-emulator.ts'
 import { writeEntry } from '../terminal-text.ts'
 
 /**
- * Holds a conversation: with whoever sits at the terminal, or with what is piped in.
+ * Runs a conversation in the terminal, or with piped input.
  *
  * @returns the exit code
- * @throws {CommandFailure} when the conversation cannot be held, or a piped line went unanswered
+ * @throws {CommandFailure} when the conversation fails, or a piped line got no answer
  */
 export async function chat(options: ChatOptions, io: Io): Promise<number> {
   const server = options.endpoint === undefined ? await startEmulator(options.knowledge) : undefined
@@ -45,17 +45,17 @@ export async function chat(options: ChatOptions, io: Io): Promise<number> {
     await agent?.destroy()
     await server?.close()
     await connector?.remove()
-    // An input that nobody reads any more must not keep the program alive.
+    // An open input keeps the process alive.
     io.stdin.destroy()
   }
 }
 
-/** Where the conversation is shown. */
+/** The output of the conversation. */
 interface Stage {
   style: Style
-  /** Absent for a piped conversation. */
+  /** Not set for piped input. */
   screen: Screen | undefined
-  /** Shows a note beside what is said. */
+  /** Prints a note. */
   show(text: string): void
 }
 
@@ -64,11 +64,11 @@ function openStage({ color }: ChatOptions, io: Io): Stage {
   const ansi = stdout.isTTY === true && env.TERM !== 'dumb'
   const style = createStyle(color && ansi)
   const screen = stdin.isTTY ? new Screen({ io, ansi, prompt: style.bold('> ') }) : undefined
-  // Of a piped conversation only what is said goes to the output: it may be read by a program.
+  // With piped input, notes go to the error output: a program may read the output.
   return { style, screen, show: text => (screen ? screen.print(text) : writeEntry(stderr, text)) }
 }
 
-/** The token of a person, where there is one: theirs, or that of a login. */
+/** The given token, or the token of a login. */
 async function findToken(
   { token, login, logLevel }: ChatOptions,
   { endpoint, agent: agentId }: Conversation['setting'],
@@ -119,7 +119,7 @@ async function converse({ agent, options, setting, stage, io }: Conversation): P
     agent,
     setting,
     style: screen ? style : createStyle(false),
-    freshStart: options.login ? '--login' : 'a fresh --token',
+    freshStart: options.login ? '--login' : 'a new --token',
     tellsHistory: options.session !== undefined,
     closesItself: () => closesItself,
     show,
@@ -158,7 +158,7 @@ async function converse({ agent, options, setting, stage, io }: Conversation): P
   }
 }
 
-/** Where in a contact center the conversation takes place; empty where there are no portals. */
+/** The selected portal and profile; empty without portals. */
 function formatPlace({ portal, profile }: AgentEventPayloadMap['initialized']): string {
   if (!portal) return ''
   const of = profile ? `, profile ${nameOf(profile.name, profile.id)}` : ''

@@ -4,7 +4,7 @@ import { type Io, untilInterrupted } from '../io.ts'
 import { writeEntry } from '../terminal-text.ts'
 
 /**
- * Runs the emulator until the program is asked to leave.
+ * Runs the emulator until the program has to exit.
  *
  * @returns the exit code
  * @throws {Error} when the port is taken, or the folder of articles or the schedule of faults cannot be used
@@ -59,7 +59,7 @@ function describe({ url, certificateFile, emulator }: EmulatorServer, env: Io['e
   ]
 }
 
-/** The chat command as the user can type it here: in a checkout of the repository npm knows it, not the shell. */
+/** The chat command to type: in a checkout of the repository it is an npm script. */
 function chatCommand(env: Io['env']): string {
   return env.npm_lifecycle_event === 'emulate' ? 'npm start --' : 'aiagent chat'
 }

@@ -63,7 +63,7 @@ describe('at log level trace', () => {
     const server = await serve()
     const { io, stdin, out, err, errHas, outHas } = createFakeIo({ env: { BROWSER: 'true' } })
     const ended = run(['chat', '--endpoint', server.url, '--login', '--log-level', 'trace'], io)
-    const address = loginAddressIn(await errHas('Ctrl-C gives up.'))
+    const address = loginAddressIn(await errHas('Press Ctrl-C to cancel.'))
     await new LoginVisitor().signIn(address, 'customer')
     stdin.push('one\n')
     await outHas('You said one.')

@@ -48,7 +48,7 @@ describe('token', () => {
     const { code, out, err } = await token(['--endpoint', url])
     expect(code).toBe(0)
     expect(out).toMatch(
-      new RegExp(`^An anonymous token of ${url}\\.\nIt is good for another (1 h|59 min \\d+ s), until`),
+      new RegExp(`^An anonymous token from ${url}\\.\nIt is valid for another (1 h|59 min \\d+ s), until`),
     )
     expect(out).toContain(
       'Scopes:\n  api://acme/knowledge.portalmgr.manage\n  api://acme/core.aiservices.read\nClaims:',
@@ -72,7 +72,7 @@ describe('token', () => {
       ],
       expiresAt: expect.stringMatching(/^\d{4}-.*Z$/),
     })
-    expect(err).toBe('The agent account takes signed-in people only: aiagent chat --login.\n')
+    expect(err).toBe('The agent account requires a signed-in user: use aiagent chat --login.\n')
   })
 
   it('asks for the scopes that are named', async () => {
@@ -120,14 +120,14 @@ describe('token', () => {
   })
 
   it.each<[string, readonly string[], FakeIoOptions, RegExp]>([
-    ['nothing on the input', ['--token', '-'], { input: ' \n\n' }, /^aiagent: There is nothing on the input\.\n$/],
-    ['text that is no token', ['--token', '-'], { input: 'a b' }, /^aiagent: The input is no access token/],
-    ['quotes around nothing', ['--token', '-'], { input: '""' }, /^aiagent: There is no access token on the input/],
+    ['nothing on the input', ['--token', '-'], { input: ' \n\n' }, /^aiagent: The input is empty\.\n$/],
+    ['text with blanks', ['--token', '-'], { input: 'a b' }, /^aiagent: The input is not an access token/],
+    ['quotes around nothing', ['--token', '-'], { input: '""' }, /^aiagent: The input has no access token/],
     [
       'a file that is not there',
       ['--client-id', 'c', '--token-url', 'https://a.test', '--client-secret-file', '/no/such'],
       {},
-      /^aiagent: The client secret cannot be read from \/no\/such \(ENOENT\)\.\n$/,
+      /^aiagent: Could not read the client secret from \/no\/such \(ENOENT\)\.\n$/,
     ],
     [
       'a token endpoint over plain http elsewhere',
@@ -147,10 +147,10 @@ describe('token', () => {
     const server = await serve()
     const args = ['--client-id', 'demo-service', '--token-url', `${server.url}/oauth/TEN0001/token`]
     const empty = await token([...args, '--client-secret-file', await secretFile(' \n')])
-    expect(empty.err).toMatch(/it is empty\.\n$/)
+    expect(empty.err).toMatch(/the file is empty\.\n$/)
     const wrong = await token([...args, '--log-level', 'trace'], { env: { AIAGENT_CLIENT_SECRET: 'sentinel' } })
     expect(wrong.code).toBe(1)
-    expect(wrong.err).toMatch(/gives no access token: .* 401 \(invalid_client\)/)
+    expect(wrong.err).toMatch(/Could not obtain an access token .* 401 \(invalid_client\)/)
     expect(wrong.err).not.toContain('sentinel')
     await server.close()
     const nobody = await token(['--endpoint', server.url])

@@ -12,15 +12,15 @@ import { printableJson, writeEntry } from '../terminal-text.ts'
 
 interface FoundToken extends Pick<TokenReport, 'source' | 'from'> {
   token: string
-  /** What else is worth knowing. */
+  /** A note for the user. */
   note?: string
 }
 
 /**
- * Shows what an access token is good for, and for how long; never the token itself.
+ * Prints scopes, claims and remaining life of an access token, never the token.
  *
  * @returns the exit code
- * @throws {CommandFailure} when there is no token to be had
+ * @throws {CommandFailure} when there is no token
  */
 export async function token(options: TokenOptions, io: Io): Promise<number> {
   const { note, ...found } = await findToken(options, io)
@@ -64,7 +64,7 @@ async function anonymousToken(options: TokenOptions, logger: Logger, io: Io): Pr
       source: 'anonymous',
       from: server ? 'an emulator' : endpoint,
       token: loaded.token,
-      ...(wantsLogin && { note: `The agent ${agentId} takes signed-in people only: aiagent chat --login.` }),
+      ...(wantsLogin && { note: `The agent ${agentId} requires a signed-in user: use aiagent chat --login.` }),
     }
   } catch (error) {
     throw explained(error, endpoint, agentId)
@@ -83,7 +83,7 @@ async function clientCredentialsToken(
   const { host } = new URL(tokenUrl)
   try {
     const authentication = new AuthenticationService({ type: 'client-credentials', config }, { logger })
-    // Nothing is asked of the deployment. Its address decides whether the secret may go over plain http.
+    // The deployment is not called. Its address decides whether plain http is allowed for the secret.
     await authentication.initialize({ deploymentInfo: { apiDomain: endpoint ?? host } })
     const token = await authentication.getToken()
     await authentication.cleanup()
@@ -96,20 +96,20 @@ async function clientCredentialsToken(
 async function readSecretFile(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch(cause => {
     const { code = 'it failed' } = cause as NodeJS.ErrnoException
-    throw new CommandFailure(`The client secret cannot be read from ${file} (${code}).`, { cause })
+    throw new CommandFailure(`Could not read the client secret from ${file} (${code}).`, { cause })
   })
-  if (text.trim() === '') throw new CommandFailure(`The client secret cannot be read from ${file}: it is empty.`)
+  if (text.trim() === '') throw new CommandFailure(`Could not read the client secret from ${file}: the file is empty.`)
   return text.trim()
 }
 
-/** A token as people paste it: maybe quoted, maybe with the word that stands before it in a header. */
+/** A pasted token: without quotes and without `Bearer`. */
 function asToken(text: string): string {
   const token = text
     .trim()
     .replace(/^(["'])(.*)\1$/, '$2')
     .replace(/^bearer\s+/i, '')
-  if (token === '') throw new CommandFailure('There is no access token on the input.')
-  if (/\s/.test(token)) throw new CommandFailure('The input is no access token: there are blanks in it.')
+  if (token === '') throw new CommandFailure('The input has no access token.')
+  if (/\s/.test(token)) throw new CommandFailure('The input is not an access token: it contains blanks.')
   return token
 }
 

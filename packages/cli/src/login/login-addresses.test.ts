@@ -8,7 +8,7 @@ afterEach(async () => {
   for (const step of undo.splice(0)) await step()
 })
 
-/** A service that gives the same answer to everything. */
+/** A service with the same answer to all requests. */
 async function serve(answer: RequestListener): Promise<{ url: string; close(): Promise<void> }> {
   const server = createServer(answer)
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
@@ -72,7 +72,7 @@ describe('fetchProviderFacts', () => {
     const { url, close } = await serve(says(503, ''))
     const { host } = new URL(url)
     await expect(fetchProviderFacts(plan(url), never)).rejects.toThrow(
-      `The login of ${host} has trouble of its own (status 503). Try again in a while.`,
+      `The login of ${host} failed (HTTP 503). Try again later.`,
     )
     await close()
     await expect(fetchProviderFacts(plan(url), never)).rejects.toThrow(
@@ -80,7 +80,7 @@ describe('fetchProviderFacts', () => {
     )
   })
 
-  it('rejects with the reason of whoever gives up', async () => {
+  it('rejects with the reason of the abort', async () => {
     const { url } = await serve(() => {})
     const controller = new AbortController()
     const facts = fetchProviderFacts(plan(url), controller.signal)
@@ -103,7 +103,7 @@ describe('fetchLoginMetadata', () => {
   ])('says that there are none (%i %s)', async (status, body) => {
     const { url } = await serve(says(status, body))
     await expect(fetchLoginMetadata(url, '/m', never)).rejects.toThrow(
-      `${new URL(url).host} does not tell where to sign in (status ${status}). Try again in a while.`,
+      `${new URL(url).host} did not return the addresses of the login (HTTP ${status}). Try again later.`,
     )
   })
 })

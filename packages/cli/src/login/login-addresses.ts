@@ -4,13 +4,13 @@ import type { LoginPlan } from './login-plan.ts'
 import { withTimeLimit } from './time-limit.ts'
 import { type ProviderFacts, unreachable } from './token-exchange.ts'
 
-/** Longest wait for an answer, in milliseconds. */
+/** Time limit for an answer, in milliseconds. */
 const REQUEST_LIMIT_MS = 30_000
 
 /**
- * Asks a deployment where its logins are.
+ * Fetches the OAuth metadata of a deployment.
  *
- * @throws {CommandFailure} when it does not tell
+ * @throws {CommandFailure} when they cannot be fetched or are invalid
  */
 export async function fetchLoginMetadata(apiDomain: string, path: string, signal: AbortSignal): Promise<OAuthMetadata> {
   const { host } = new URL(restBase(apiDomain))
@@ -18,16 +18,16 @@ export async function fetchLoginMetadata(apiDomain: string, path: string, signal
   try {
     if (status === 200) return parseOAuthMetadata(body)
   } catch {
-    // Reported below: the answer has another shape.
+    // Reported below as an invalid answer.
   }
-  throw new CommandFailure(`${host} does not tell where to sign in (status ${status}). Try again in a while.`)
+  throw new CommandFailure(`${host} did not return the addresses of the login (HTTP ${status}). Try again later.`)
 }
 
 /**
- * Asks a provider for its OpenID configuration, where such providers have it: so its name and its way to sign are known,
- * and whether it is there at all, before a person is sent to it. One that has none is taken at the deployment's word.
+ * Fetches the OpenID configuration of a provider at its known addresses, for the issuer and the signing algorithms, and to
+ * check the provider before the login. Without a configuration, the deployment's facts are used.
  *
- * @throws {CommandFailure} when nobody answers, or the provider has trouble of its own
+ * @throws {CommandFailure} when the provider is unreachable or fails
  */
 export async function fetchProviderFacts(
   { authority, issuer }: Pick<LoginPlan, 'authority' | 'issuer'>,
@@ -36,8 +36,7 @@ export async function fetchProviderFacts(
   const { host } = new URL(authority)
   for (const base of [`${authority}/v2.0`, authority]) {
     const { status, body } = await fetchJson(`${base}/.well-known/openid-configuration`, signal, host)
-    if (status >= 500)
-      throw new CommandFailure(`The login of ${host} has trouble of its own (status ${status}). Try again in a while.`)
+    if (status >= 500) throw new CommandFailure(`The login of ${host} failed (HTTP ${status}). Try again later.`)
     if (status === 200 && isJsonObject(body) && typeof body.issuer === 'string') return factsOf(body, body.issuer)
   }
   return { issuer }
@@ -57,7 +56,7 @@ function factsOf(configuration: Readonly<Record<string, unknown>>, issuer: strin
   }
 }
 
-/** Fetches an address. The body is undefined where it is no JSON. */
+/** Fetches an address. The body is `undefined` if it is not JSON. */
 async function fetchJson(
   address: string,
   signal: AbortSignal,

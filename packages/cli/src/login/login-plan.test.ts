@@ -67,7 +67,7 @@ describe('planLogin', () => {
   })
 
   it.each<[string, Partial<LoginFacts>, RegExp]>([
-    ['an agent that does not say who signs in', { agent: { userType: 'other' } }, /does not say which kind/],
+    ['an agent without a user type', { agent: { userType: 'other' } }, /has no user type/],
     ['empty metadata', { metadata: {} }, /the address of the login page is missing/],
     [
       'a login without a token endpoint',
@@ -78,17 +78,17 @@ describe('planLogin', () => {
     [
       'no client id',
       { deployment: { apiDomain: 'a.test' } },
-      /names no client id for a login\. Give one with --client-id/,
+      /has no client id for a login\. Pass one with --client-id/,
     ],
     [
       'plain http elsewhere',
       { metadata: { ...metadata, authenticationDetails: { oAuthCustomer: login('http://people.test') } } },
-      /people\.test, is not reached by https/,
+      /people\.test, does not use https/,
     ],
     [
       'an address of another kind',
       { metadata: { ...metadata, authenticationDetails: { oAuthCustomer: login('file://127.0.0.1') } } },
-      /not reached by https/,
+      /does not use https/,
     ],
   ])('says what is wrong with %s', (_what, facts, text) => {
     const attempt = () => plan(facts)

@@ -3,12 +3,12 @@ import { type OAuthMetadata, paths } from '@aiagent/protocol'
 import { scopesOf } from '../auth/agent-scopes.ts'
 import { CommandFailure } from '../failure.ts'
 
-/** Where a person signs in for an agent, and what for. */
+/** The login of an agent: addresses, client and scopes. */
 export interface LoginPlan {
   clientId: string
-  /** Address under which the provider's OpenID configuration stands. */
+  /** Address of the provider; its OpenID configuration is below it. */
   authority: string
-  /** What the provider calls itself where its configuration cannot be had. */
+  /** The issuer, if the provider has no configuration. */
   issuer: string
   authorizationEndpoint: string
   tokenEndpoint: string
@@ -19,20 +19,19 @@ export interface LoginFacts {
   deployment: DeploymentInfo
   agent: Pick<AgentDetails, 'userType' | 'clientAppId' | 'extraScopes'>
   metadata: OAuthMetadata
-  /** The user's choice of a client id. */
+  /** The client id from the command line. */
   clientId?: string | undefined
 }
 
-/** Scopes of the identity protocol: an id token, and a refresh token. */
+/** Scopes for an id token and a refresh token. */
 const IDENTITY_SCOPES = ['openid', 'profile', 'offline_access']
 
 type UserType = 'agent' | 'customer'
 
 /**
- * Path of the metadata that hold for an agent's login: the tenant's where the deployment has a client of its own for such
- * people.
+ * Path of the OAuth metadata for an agent's login: those of the tenant, if the deployment has a client for such users.
  *
- * @throws {CommandFailure} when the agent does not say who signs in
+ * @throws {CommandFailure} when the agent has no user type
  */
 export function loginMetadataPath(agent: LoginFacts['agent'], { tenantId, ...clients }: DeploymentInfo): string {
   const ownClient = userTypeOf(agent) === 'agent' ? clients.intClientId : clients.extClientId
@@ -40,9 +39,9 @@ export function loginMetadataPath(agent: LoginFacts['agent'], { tenantId, ...cli
 }
 
 /**
- * Makes the login of an agent of what its deployment tells.
+ * Builds the login of an agent from the facts of its deployment.
  *
- * @throws {CommandFailure} naming what is missing
+ * @throws {CommandFailure} when a fact is missing; the message names it
  */
 export function planLogin({ deployment, agent, metadata, clientId }: LoginFacts): LoginPlan {
   const isStaff = userTypeOf(agent) === 'agent'
@@ -59,7 +58,7 @@ export function planLogin({ deployment, agent, metadata, clientId }: LoginFacts)
     isStaff ? deployment.intClientId : deployment.extClientId,
     deployment.clientId,
   ].find(id => id?.trim())
-  if (!client) throw new CommandFailure('The deployment names no client id for a login. Give one with --client-id.')
+  if (!client) throw new CommandFailure('The deployment has no client id for a login. Pass one with --client-id.')
   const core = metadata.apiMetadata?.CORE
   const prefix = (isStaff ? core?.iApiPermissionPrefix : core?.eApiPermissionPrefix) || core?.apiPermissionPrefix || ''
   return {
@@ -74,18 +73,16 @@ export function planLogin({ deployment, agent, metadata, clientId }: LoginFacts)
 
 function userTypeOf({ userType }: LoginFacts['agent']): UserType {
   if (userType === 'agent' || userType === 'customer') return userType
-  throw new CommandFailure(
-    'The agent wants a signed-in person but does not say which kind. Its settings are incomplete.',
-  )
+  throw new CommandFailure('The agent requires a signed-in user, but has no user type. Its settings are incomplete.')
 }
 
 function webAddress(text: string | null | undefined, what: string): URL {
   if (!text || !URL.canParse(text)) throw incomplete(`the address of the ${what}`)
   const address = new URL(text)
-  // On this machine nobody listens in. Anywhere else a login over plain http would give away who signs in.
+  // Plain http is safe on this machine only.
   if (address.protocol === 'https:' || (address.protocol === 'http:' && isLoopback(address))) return address
   throw new CommandFailure(
-    `The ${what} of the deployment, ${address.host}, is not reached by https. Nobody was asked to sign in.`,
+    `The ${what} of the deployment, ${address.host}, does not use https. The login was not started.`,
   )
 }
 
@@ -99,7 +96,5 @@ function withPrefix(scope: string, prefix: string): string {
 }
 
 function incomplete(what: string): CommandFailure {
-  return new CommandFailure(
-    `The deployment offers no login for this agent: ${what} is missing from its OAuth metadata.`,
-  )
+  return new CommandFailure(`The deployment has no login for this agent: ${what} is missing in its OAuth metadata.`)
 }

@@ -4,16 +4,16 @@ import { spawn } from 'node:child_process'
 export type Command = readonly [file: string, ...args: string[]]
 
 export interface BrowserSetting {
-  /** Its BROWSER names the browsers to try. */
+  /** The variable BROWSER lists the browsers to try. */
   env: Readonly<Record<string, string | undefined>>
   platform: NodeJS.Platform
 }
 
 /**
- * The commands that may show an address in the person's browser, in the order they are to be tried.
+ * The commands that may open an address in the user's browser, in the order to try them.
  *
- * BROWSER is a list of commands, separated by colons (but not on Windows, where colons stand in paths); `%s` stands for
- * the address, which otherwise comes last.
+ * BROWSER is a list of commands, separated by colons (on Windows by semicolons, since paths contain colons). `%s` is
+ * replaced by the address; without it, the address is the last argument.
  */
 export function browserCommands(address: string, { env, platform }: BrowserSetting): Command[] {
   const chosen = env.BROWSER?.trim()
@@ -24,7 +24,7 @@ export function browserCommands(address: string, { env, platform }: BrowserSetti
 
 function systemCommand(address: string, platform: NodeJS.Platform): Command {
   if (platform === 'darwin') return ['open', address]
-  // `start` belongs to a shell, which would read the & and % of an address as its own.
+  // `start` is a command of the shell, which would interpret & and % in an address.
   if (platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler', address]
   return ['xdg-open', address]
 }
@@ -35,11 +35,11 @@ function ownCommands(text: string, address: string): Command[] {
   const split: Command = args.includes('%s')
     ? [file, ...args.map(arg => (arg === '%s' ? address : arg))]
     : [file, ...args, address]
-  // The blanks may also stand in the program's own path.
+  // The blanks may be part of the program's path.
   return args.length > 0 && !args.includes('%s') ? [[text, address], split] : [split]
 }
 
-/** Starts the first of the commands that is there. Returns whether one was; what becomes of it is not watched. */
+/** Starts the first command that exists. Resolves with whether one did; does not wait for its end. */
 export async function openBrowser(commands: readonly Command[]): Promise<boolean> {
   for (const command of commands) if (await start(command)) return true
   return false
@@ -47,7 +47,7 @@ export async function openBrowser(commands: readonly Command[]): Promise<boolean
 
 function start([file, ...args]: Command): Promise<boolean> {
   return new Promise(resolve => {
-    // A process of its own: Ctrl-C in this terminal is not meant for it, nor may it write here.
+    // A separate process group without streams: Ctrl-C must not end the browser, and it must not write here.
     const child = spawn(file, args, { detached: true, stdio: 'ignore' })
     child.once('error', () => resolve(false))
     child.once('spawn', () => {

@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Where the browser returns to after a login: an address of this program's own, on this machine. */
+/** A local HTTP server that receives the answer of a login. */
 export interface RedirectListener {
-  /** Such as `http://127.0.0.1:49152/callback`. */
+  /** The redirect address, such as `http://127.0.0.1:49152/callback`. */
   readonly redirectUri: string
-  /** Resolves with what the provider said, once it is an answer to the request with this state. */
+  /** Resolves with the parameters of the answer to the request with this state. */
   answerTo(state: string, signal: AbortSignal): Promise<URLSearchParams>
-  /** Frees the port; the page that was being shown arrives first. */
+  /** Frees the port, after the page has been sent. */
   close(): Promise<void>
 }
 
@@ -18,14 +18,15 @@ export async function openRedirectListener(): Promise<RedirectListener> {
   let expected: { state: string; resolve: (answer: URLSearchParams) => void } | undefined
   const server = createServer((request, response) => {
     const answer = readAnswer(request, host)
-    if (!answer) return show(response, 404, 'Not found', 'There is nothing here.')
-    // Anybody on this machine can call this port. What does not belong to the login under way ends nothing.
+    if (!answer) return show(response, 404, 'Not found', 'There is nothing at this address.')
+    // Every program on this machine can call this port. Answers to other logins are ignored.
     if (expected === undefined || answer.get('state') !== expected.state)
-      return show(response, 400, 'Not this login', 'This answer belongs to no login that is under way.')
+      return show(response, 400, 'Not this login', 'This answer does not belong to the current login.')
     const { resolve } = expected
     expected = undefined
-    if (answer.has('error')) show(response, 200, 'Not signed in', 'The terminal says more. This window may be closed.')
-    else show(response, 200, 'Back to the terminal', 'The rest happens there. This window may be closed.')
+    if (answer.has('error'))
+      show(response, 200, 'Not signed in', 'The terminal shows the reason. You can close this window.')
+    else show(response, 200, 'Back to the terminal', 'You are signed in. You can close this window.')
     response.once('close', () => resolve(answer))
   })
   await new Promise<void>((resolve, reject) => {
@@ -52,9 +53,9 @@ export async function openRedirectListener(): Promise<RedirectListener> {
   }
 }
 
-/** The parameters of a return from the login; nothing for any other request. */
+/** The parameters of an answer of the login; `undefined` for other requests. */
 function readAnswer({ method, url = '', headers }: IncomingMessage, host: string): URLSearchParams | undefined {
-  // A page elsewhere can have a name of its own lead to this machine; its requests carry that name.
+  // A page elsewhere can make its host name resolve to this machine (DNS rebinding). Its requests carry that name.
   if (method !== 'GET' || headers.host !== host) return undefined
   const { pathname, searchParams } = new URL(url, `http://${host}`)
   return pathname === PATH ? searchParams : undefined
@@ -65,7 +66,7 @@ function show(response: ServerResponse, status: number, title: string, text: str
     'Content-Type': 'text/html; charset=utf-8',
     'Content-Security-Policy': "default-src 'none'",
     'Cache-Control': 'no-store',
-    // The address of this page holds the authorization code.
+    // The address of this page contains the authorization code.
     'Referrer-Policy': 'no-referrer',
     Connection: 'close',
   })

@@ -17,24 +17,24 @@ export interface SignInOptions {
   login: LoginOptions
   io: Pick<Io, 'env' | 'interrupted'>
   logger: Logger
-  /** Shows a note to the person. */
+  /** Prints a note for the user. */
   show(text: string): void
 }
 
 /**
- * Lets a person sign in with their own browser: authorization code with PKCE, returning to an address of this program on
- * this machine. The tokens stay in memory.
+ * Signs the user in with their browser: authorization code with PKCE, returning to a local address of this program. The
+ * tokens stay in memory.
  *
- * @returns the token and how to renew it; undefined, and nobody is asked, for an agent that takes anybody
- * @throws {CommandFailure} when nobody signed in
- * @throws {SDKError} when the deployment cannot be asked
+ * @returns the token and its renewal; `undefined`, without a login, for an agent that is open to everybody
+ * @throws {CommandFailure} when the user did not sign in
+ * @throws {SDKError} when a call to the deployment fails
  */
 export async function signIn(options: SignInOptions): Promise<PreAuthConfig | undefined> {
   const { endpoint, agentId, login, io, logger, show } = options
   const signal = io.interrupted
   const { deployment, agent } = await loadAgent({ endpoint, agentId, logger, signal })
   if (!agent?.isAuthenticated) {
-    show(`${oneLine(agent?.name || agentId)} takes anybody: there is no need to sign in.`)
+    show(`${oneLine(agent?.name || agentId)} is open to everybody, so no login is needed.`)
     return undefined
   }
   const metadata = await fetchLoginMetadata(deployment.apiDomain, loginMetadataPath(agent, deployment), signal)
@@ -45,7 +45,7 @@ export async function signIn(options: SignInOptions): Promise<PreAuthConfig | un
   return asPreAuth(tokens, exchange, signal)
 }
 
-/** Sends the person to the login page, and waits until they are back. */
+/** Opens the login page and waits for the answer. */
 async function waitForUser(exchange: TokenExchange, { login, io, show }: SignInOptions): Promise<GrantedTokens> {
   const { timeoutMs } = login
   const listener = await openRedirectListener()
@@ -60,7 +60,7 @@ async function waitForUser(exchange: TokenExchange, { login, io, show }: SignInO
   } catch (error) {
     if (!(error instanceof TimeLimitReached)) throw error
     throw new CommandFailure(
-      `Nobody signed in within ${formatWait(timeoutMs)}. Start again; --login-timeout gives more time.`,
+      `No login within ${formatWait(timeoutMs)}. Start again; use --login-timeout to wait longer.`,
     )
   } finally {
     await listener.close()
@@ -74,7 +74,7 @@ async function showLoginPage(
   show: (text: string) => void,
 ): Promise<void> {
   show(
-    `Sign in with your browser, please. If it does not open, open this address in it:\n${address}\nThere is ${formatWait(timeoutMs)} for that; Ctrl-C gives up.`,
+    `Sign in with your browser. If it does not open, open this address:\n${address}\nWaiting ${formatWait(timeoutMs)} for the login. Press Ctrl-C to cancel.`,
   )
   await openBrowser(browserCommands(address, { env, platform: process.platform }))
 }
@@ -84,13 +84,13 @@ function formatWait(milliseconds: number): string {
   return Number.isInteger(minutes) ? `${minutes} min` : formatSeconds(milliseconds)
 }
 
-/** The token as the agent takes it, renewed by its refresh token where there is one. */
+/** The token for the agent, renewed with its refresh token if there is one. */
 function asPreAuth(tokens: GrantedTokens, exchange: TokenExchange, signal: AbortSignal): PreAuthConfig {
   let { refreshToken } = tokens
   if (refreshToken === undefined) return { accessToken: tokens.accessToken }
   const renew = async (current: string) => {
     const renewed = await exchange.renew(current, signal)
-    // Many providers take each refresh token only once.
+    // Many providers accept each refresh token only once.
     refreshToken = renewed.refreshToken ?? current
     return renewed.accessToken
   }

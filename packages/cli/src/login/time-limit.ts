@@ -1,12 +1,12 @@
-/** The time for something was up. */
+/** Thrown when a time limit is reached. */
 export class TimeLimitReached extends Error {
   override readonly name = 'TimeLimitReached'
 }
 
 /**
- * Does work with a signal that aborts when the time is up, or when the outer one does.
+ * Runs work with a signal that aborts at the time limit, or when the outer signal aborts.
  *
- * @param limitMs in milliseconds
+ * @param limitMs the time limit in milliseconds
  */
 export async function withTimeLimit<T>(
   limitMs: number,

@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const step of undo.splice(0)) await step()
 })
 
-/** A token endpoint that gives one answer, and what it was asked. */
+/** A token endpoint with one answer, and the request it received. */
 async function tokenEndpoint(status: number, body: string, type = 'application/json') {
   const asked: string[] = []
   const server = createServer(async (request, response) => {
@@ -101,7 +101,7 @@ describe('renew', () => {
     expect(message).toContain('(OAUTH_HTTP_REQUEST_FORBIDDEN)')
   })
 
-  it('rejects with the reason of whoever gives up', async () => {
+  it('rejects with the reason of the abort', async () => {
     const { exchange } = await tokenEndpoint(200, '{}')
     const reason = new Error('Given up.')
     await expect(exchange.renew('r1', AbortSignal.abort(reason))).rejects.toBe(reason)

@@ -22,13 +22,13 @@ import { oneLine } from '../output.ts'
 import { isLoopback, type LoginPlan } from './login-plan.ts'
 import { TimeLimitReached, withTimeLimit } from './time-limit.ts'
 
-/** What the provider says of itself beyond the plan: its name, and how it signs id tokens. */
+/** Facts of the provider's configuration: its issuer, and its signing algorithms for id tokens. */
 export type ProviderFacts = Pick<
   AuthorizationServer,
   'issuer' | 'id_token_signing_alg_values_supported' | 'authorization_response_iss_parameter_supported'
 >
 
-/** One request for a login, and the secrets that tie the answer to it. */
+/** One login request, with the secrets that bind the answer to it. */
 export interface LoginRequest {
   /** Address to show in a browser. */
   readonly address: string
@@ -41,14 +41,14 @@ export interface LoginRequest {
 export interface GrantedTokens {
   accessToken: string
   refreshToken?: string
-  /** Who signed in, for display. */
+  /** Name of the user, for display. */
   name?: string
 }
 
-/** Longest wait for an answer of the token endpoint, in milliseconds. */
+/** Time limit for an answer of the token endpoint, in milliseconds. */
 const REQUEST_LIMIT_MS = 30_000
 
-/** The requests of an authorization-code login with PKCE, at one provider. Keeps no token. */
+/** The requests of a login with authorization code and PKCE at one provider. Stores no token. */
 export class TokenExchange {
   readonly #plan: LoginPlan
   readonly #server: AuthorizationServer
@@ -86,7 +86,7 @@ export class TokenExchange {
   /**
    * Exchanges the code in the provider's answer for tokens.
    *
-   * @throws {CommandFailure} when the person was refused, or the answer cannot be used
+   * @throws {CommandFailure} when the login was denied, or the answer is invalid
    */
   redeem(answer: URLSearchParams, request: LoginRequest, signal: AbortSignal): Promise<GrantedTokens> {
     return this.#ask(signal, async options => {
@@ -106,9 +106,9 @@ export class TokenExchange {
   }
 
   /**
-   * Gets new tokens for a refresh token.
+   * Renews the tokens with a refresh token.
    *
-   * @throws {CommandFailure} when the provider refuses, or cannot be reached
+   * @throws {CommandFailure} when the provider denies it or is unreachable
    */
   renew(refreshToken: string, signal: AbortSignal): Promise<GrantedTokens> {
     return this.#ask(signal, async options => {
@@ -134,7 +134,7 @@ export class TokenExchange {
       }
     } catch (error) {
       signal.throwIfAborted()
-      // The library's errors carry whole answers, which may hold tokens: none of them goes any further.
+      // The library's errors contain whole answers, which may include tokens, so they are not passed on.
       throw new CommandFailure(explain(error, this.#host))
     }
   }
@@ -146,7 +146,7 @@ interface RequestOptions {
   [allowInsecureRequests]: boolean
 }
 
-/** Fetches a token answer; one that leaves out its type means Bearer, on which the library insists. */
+/** Fetches a token response. A missing token type means Bearer; the library requires one. */
 async function withTokenType(address: string, init: RequestInit): Promise<Response> {
   const response = await fetch(address, init)
   const text = await response.text()
@@ -155,7 +155,7 @@ async function withTokenType(address: string, init: RequestInit): Promise<Respon
     const answer: unknown = JSON.parse(text)
     if (isJsonObject(answer)) body = JSON.stringify({ token_type: 'Bearer', ...answer })
   } catch {
-    // No JSON: the library says so.
+    // Not JSON: the library reports it.
   }
   return new Response(body || null, { status: response.status, headers: response.headers })
 }
@@ -167,13 +167,13 @@ function explain(error: unknown, host: string): string {
     const said = isText(description) ? `${code}: ${oneLine(description)}` : code
     return `The login of ${host} refuses: ${oneLine(said)}. Start again to sign in anew.`
   }
-  if (error instanceof TimeLimitReached) return `The login of ${host} did not answer in time. Try again in a while.`
+  if (error instanceof TimeLimitReached) return `The login of ${host} did not answer in time. Try again later.`
   if (isText(problem) && problem.startsWith('OAUTH_'))
     return `The login of ${host} gave an answer that cannot be trusted or understood (${problem}).`
   return unreachable(error, host)
 }
 
-/** Says that nobody answers at a login. */
+/** The message for an unreachable login. */
 export function unreachable(error: unknown, host: string): string {
   const code = error instanceof Error ? causeCode(error) : undefined
   return `The login of ${host} cannot be reached${code === undefined ? '' : ` (${code})`}. Check your network, and try again in a while.`
