@@ -258,8 +258,7 @@ export class AuthenticationService {
 
   /** Whether the expiry of the token is watched, which renews it or reports it. @default true */
   watchExpiry(isWatched: boolean): void {
-    if (isWatched) this.#expiry.resume()
-    else this.#expiry.suspend()
+    this.#current.watchExpiry(isWatched)
   }
 
   /**

@@ -107,6 +107,12 @@ export class CurrentToken {
     this.#expiry.start(expiresAt, expiresAt)
   }
 
+  /** Whether the expiry is watched. @default true */
+  watchExpiry(isWatched: boolean): void {
+    if (isWatched) this.#expiry.resume()
+    else this.#expiry.suspend()
+  }
+
   checkExpiry(): void {
     this.#expiry.check()
   }
