@@ -130,7 +130,7 @@ describe('formatContextIssues', () => {
 })
 
 describe('formatHistory', () => {
-  it('shows who said what, and leaves out what is no message', () => {
+  it('shows speaker and text, and omits entries without text', () => {
     const history = [
       { persona: 'customer', content: 'Hi' },
       { persona: 'agent', content: 'Hello' },

@@ -152,14 +152,14 @@ describe('the program', { timeout: 30_000 }, () => {
     expect(await program.ended).toBe(130)
   })
 
-  it('shows an anonymous token of an emulator of its own', async () => {
+  it('shows an anonymous token of an emulator that it starts', async () => {
     const program = run(['token', '--json'], '')
     expect(await program.ended).toBe(0)
     expect(JSON.parse(program.out())).toMatchObject({ source: 'anonymous', claims: { sub: 'anonymous' } })
     expect(program.err()).toBe('')
   })
 
-  it('signs a person in with an emulator of its own, by the browser that is named, and ends by itself', async () => {
+  it('signs a user in at an emulator that it starts, in the browser of BROWSER, and exits', async () => {
     const path = await folder({ browser: '#!/bin/sh\nprintf %s "$1" > "$0.tmp" && mv "$0.tmp" "$0.shown"\n' })
     const browser = join(path, 'browser')
     await chmod(browser, 0o755)

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
-/** The program as a process of its own, from source. */
+/** The program as a separate process, from source. */
 export interface Program {
   readonly process: ChildProcess
   out(): string

@@ -153,7 +153,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
       const request = new Request(input, init)
       const url = new URL(request.url)
       if (availability.isClosed || url.origin !== origin) throw unreachable(url.origin)
-      // Whoever has the emulator in hand may control it: no address is asked for, and a restart does not stop it.
+      // The owner of the object may control it: no address is checked, and a restart does not prevent it.
       if (isControl(url)) return controlApp.fetch(request)
       return rejectOnAbort([request.signal, availability.signal], () => Promise.resolve(app.fetch(request)))
     },

@@ -33,8 +33,8 @@ describe('reportToken', () => {
 
   it.each([
     ['an opaque token', 'abc'],
-    ['three parts that are no JSON', 'a.b.c'],
-    ['claims that are no object', `${part({})}.${part([1])}.x`],
+    ['three parts that are not JSON', 'a.b.c'],
+    ['claims that are not an object', `${part({})}.${part([1])}.x`],
     ['an encrypted token', `${part({ alg: 'dir' })}.${part({})}.c.d.e`],
     ['a token without a signature part', `${part({})}.${part({})}`],
     ['nothing', ''],

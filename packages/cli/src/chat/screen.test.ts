@@ -86,7 +86,7 @@ describe('Screen', () => {
     expect(lines).toEqual(['three', 'four', 'closed'])
   })
 
-  it('has no line for whoever reads when the user leaves, or is made to', async () => {
+  it('resolves a read with undefined when the user exits, or on abort', async () => {
     const fake = createFakeIo({ columns: COLUMNS })
     const screen = new Screen({ io: fake.io, ansi: true, prompt: '> ' })
     const line = screen.readLine(fake.io.interrupted)

@@ -40,7 +40,7 @@ describe('planLogin', () => {
     })
   })
 
-  it('makes the login of staff, with the prefix of their own', () => {
+  it('makes the login of staff, with the prefix for staff', () => {
     const { clientId, authority, scopes } = plan({ agent: { ...staff, extraScopes: 'mine api://int/b other://c' } })
     expect({ clientId, authority }).toEqual({ clientId: 'staff-app', authority: 'https://staff.test/gate/staff-in' })
     expect(scopes.slice(3)).toEqual([

@@ -109,7 +109,7 @@ describe('renew', () => {
 })
 
 describe('createRequest', () => {
-  it('ties each to secrets of its own, and shows the verifier to nobody', async () => {
+  it('binds each to new secrets, and does not reveal the verifier', async () => {
     const exchange = exchangeAt('https://login.test/token')
     const [one, two] = [await exchange.createRequest('http://127.0.0.1:1/callback'), await exchange.createRequest('x')]
     for (const name of ['state', 'nonce', 'codeVerifier'] as const) {

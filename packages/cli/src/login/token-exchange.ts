@@ -165,7 +165,7 @@ function explain(error: unknown, host: string): string {
   if (code === 'access_denied') return 'Nobody was signed in: the login was cancelled or refused (access_denied).'
   if (isText(code)) {
     const said = isText(description) ? `${code}: ${oneLine(description)}` : code
-    return `The login of ${host} refuses: ${oneLine(said)}. Start again to sign in anew.`
+    return `The login of ${host} refuses: ${oneLine(said)}. Start again to sign in.`
   }
   if (error instanceof TimeLimitReached) return `The login of ${host} did not answer in time. Try again later.`
   if (isText(problem) && problem.startsWith('OAUTH_'))

@@ -16,7 +16,7 @@ export interface AnswerQueueParts {
 /**
  * Owns the messages that wait for an answer, and has them answered one after the other.
  *
- * A reply that is no promise is passed on within the same call, without a timer: the path of a bench.
+ * An answer that is not a promise is sent within the same call, without a timer, for benchmarks.
  */
 export class AnswerQueue {
   readonly #parts: AnswerQueueParts

@@ -63,7 +63,7 @@ export class ChatService {
     this.#parts.world.sessions.clear()
   }
 
-  /** Sends text to whoever is connected to the session. Returns false when nobody is. */
+  /** Sends text to the client of a session. Returns false when none is connected. */
   push(id: string, text: string): boolean {
     return this.#sessions.get(id)?.push(text) ?? false
   }

@@ -33,7 +33,7 @@ describe('context validation', () => {
     })
   })
 
-  it('takes plain values, and objects without a value of their own', () => {
+  it('takes plain values, and objects without a `value`', () => {
     const context = { a: 'x', b: 1, c: null, d: [1], e: { x: 1 } }
     expect(validateContext(context, rules)).toEqual({ accepted: context, issues: [] })
   })

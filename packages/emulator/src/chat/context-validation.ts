@@ -12,7 +12,7 @@ export interface ContextVerdict {
 export interface ContextRules {
   /** The only attributes allowed; all are when absent. */
   attributes?: Readonly<Record<string, ContextAttributeSeed>> | undefined
-  /** Longest value in characters, where the attribute has no limit of its own. */
+  /** Longest value in characters, for attributes without a limit. */
   valueLimit: number
 }
 

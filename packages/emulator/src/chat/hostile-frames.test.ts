@@ -12,7 +12,7 @@ const start = (options: EmulatorOptions = {}) => {
   return { clock, service: new ServiceCaller({ clock, ...echo, ...options }) }
 }
 
-describe('frames that are no use', () => {
+describe('unusable frames', () => {
   it('names what is wrong and goes on', async () => {
     const { service } = start()
     const chat = await service.chat(await service.session())
@@ -46,7 +46,7 @@ describe('frames that are no use', () => {
     expect(chat.closing?.code).toBe(1009)
   })
 
-  it('slows down whoever writes too fast, where that is switched on', async () => {
+  it('limits the rate of messages, if that is enabled', async () => {
     const { clock, service } = start({ settings: { rateLimit: true } })
     const chat = await service.chat(await service.session())
     for (let round = 0; round < 21; round++) await chat.say('again')

@@ -3,7 +3,7 @@ import { type Clock, watchTimer } from '../clock.ts'
 /**
  * Owns when something was last heard, and tells once it was too long ago.
  *
- * One timer for the whole connection: setting it anew with each frame would cost more than the frame.
+ * One timer for the whole connection: resetting it with each frame would cost more than the frame.
  */
 export class IdleTimer {
   readonly #clock: Clock

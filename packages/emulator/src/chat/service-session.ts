@@ -61,7 +61,7 @@ interface OpenConnection {
  * The service's half of one conversation, from its first connection to its end, over as many connections as it takes.
  *
  * Owns the present connection; what is to outlive connections is in the session's record. Frames are handled in the
- * order they came, except that answers take their time in a lane of their own.
+ * order they came, except that answers take their time in a separate queue.
  */
 export class ServiceSession {
   readonly record: SessionRecord

@@ -15,7 +15,7 @@ export interface SocketEnd {
 export interface ChatConnection {
   /** A frame: text, or anything else for a binary one. */
   receive(data: unknown): void
-  /** The connection is gone, on whoever's initiative. Later calls do nothing. */
+  /** The connection is closed, by either side. Later calls do nothing. */
   closed(): void
 }
 
@@ -25,7 +25,7 @@ export interface SocketConnection extends ChatConnection {
   close(code: number, reason: string): void
 }
 
-/** A refused upgrade request. The status 0 is no answer at all. */
+/** A refused upgrade request. The status 0 means that there is no answer. */
 export interface Refusal {
   accepted: false
   status: number

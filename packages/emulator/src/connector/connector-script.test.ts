@@ -38,7 +38,7 @@ class Hook {
   addToTranscript = (line: (typeof this.lines)[number]) => void this.lines.push(line)
 }
 
-/** Runs the script as a tag does: not as a module, in a global of its own. */
+/** Runs the script as a tag does: not as a module, with a separate global. */
 function load(): Component {
   const page: { PlatformComponentService?: Component } = {}
   runInNewContext(CONNECTOR_SCRIPT, page)
@@ -135,7 +135,7 @@ describe('the demonstration desk', () => {
     expect(desk.onPortalSelected({ id: 1002 })).toEqual({ portal: ['1002'] })
   })
 
-  it('asks for no scopes of its own', async () => {
+  it('requests no scopes', async () => {
     expect((await connect()).desk.addCustomAuthScopes(['a'])).toEqual(['a'])
   })
 })

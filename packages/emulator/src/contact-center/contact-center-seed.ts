@@ -23,7 +23,7 @@ export interface PortalSeed {
   description?: string
   departmentId: Id
   profiles: readonly ProfileSeed[]
-  /** The profile of whoever has none. */
+  /** The default profile. */
   defaultProfileId?: Id
   /** Ids of the agents that answer here, in the order of their list. */
   agentIds: readonly string[]

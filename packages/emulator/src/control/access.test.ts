@@ -24,7 +24,7 @@ describe('who may control the service', () => {
     ['http://127.0.0.1:1/_control', { origin: 'https://evil.test' }, /pages of other hosts/],
     ['http://127.0.0.1:1/_control', { origin: 'null' }, /pages of other hosts/],
     ['http://127.0.0.1:1/_control', { 'x-forwarded-for': '10.0.0.7' }, /proxy/],
-  ] as const)('is no page or proxy that makes this machine speak for others: %s %j', (url, headers, refusal) => {
+  ] as const)('excludes pages of other hosts and proxies: %s %j', (url, headers, refusal) => {
     const answer = refuseControl(ask(url, headers), '127.0.0.1')
     if (refusal) expect(answer).toMatch(refusal)
     else expect(answer).toBeUndefined()

@@ -13,8 +13,8 @@ export function isLoopbackHost(hostname: string): boolean {
 /**
  * Why a request may not control the service, or undefined when it may.
  *
- * What counts is where the connection comes from: a header can say anything. The headers that tell of a page or of a
- * proxy are looked at all the same, since both can make this machine speak for somebody else.
+ * The address of the connection decides, since headers can be forged. The headers of pages and proxies are checked too:
+ * both can make requests from this machine on behalf of others.
  */
 export function refuseControl(request: Request, remoteAddress: string | undefined): string | undefined {
   if (!isLoopbackAddress(remoteAddress)) return 'The controls are for this machine alone.'

@@ -62,7 +62,7 @@ describe('the controls over HTTP', () => {
     expect((await control('PATCH', '/faults')).status).toBe(404)
   })
 
-  it('list the requests and what sessions received, and are no part of it', async () => {
+  it('list the requests and the frames of sessions, but not the calls of the controls', async () => {
     const { control, service } = start()
     const id = await service.session()
     const chat = await service.chat(id)

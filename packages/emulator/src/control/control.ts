@@ -10,7 +10,7 @@ export interface EmulatorControl {
   /** Closes every chat connection with a code. Without one they break as a lost network does: 1006 for the client. */
   dropSockets(code?: number): void
   /**
-   * Sends a frame to whoever is connected to a session; text goes as it is, readable or not.
+   * Sends a frame to the client of a session. Text is sent as it is, valid or not.
    *
    * @throws {Error} when nobody is connected to it
    */

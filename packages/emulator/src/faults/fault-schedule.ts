@@ -19,7 +19,7 @@ export type FaultSchedule = readonly ScheduledFault[]
  * Reads a schedule: a list of `{ "afterMs": 5000, "fault": { "kind": … } }`, as data or as the JSON text of it.
  *
  * @param name what the schedule is called in the message of an error, such as its file
- * @throws {FaultError} when it is no JSON or no such list, saying which entry and which field is wrong
+ * @throws {FaultError} when it is not JSON or not such a list; the message names the entry and the field
  */
 export function parseFaultSchedule(value: unknown, name = 'The schedule of faults'): ScheduledFault[] {
   const entries = typeof value === 'string' ? parseJson(value, name) : value

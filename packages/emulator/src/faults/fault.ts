@@ -47,7 +47,7 @@ const StandingFaultSchema = v.variant('kind', [
     jitterMs: v.exactOptional(milliseconds),
     ...counted,
   }),
-  /** Frames arrive later: `ms`, and up to `jitterMs` more; in their order all the same. Both ways without a direction. */
+  /** Frames arrive later: `ms`, and up to `jitterMs` more; in order. In both directions by default. */
   v.strictObject({
     kind: v.literal('delay-frames'),
     sessionId,
@@ -75,7 +75,7 @@ const StandingFaultSchema = v.variant('kind', [
   v.strictObject({ kind: v.literal('refuse-upgrade'), sessionId, status: httpStatus, ...counted }),
   /** Upgrades of chat connections get no answer. They are judged when it is lifted. */
   v.strictObject({ kind: v.literal('hang-upgrade'), sessionId, ...counted }),
-  /** Requests are answered with a status, without reaching the service. A body that is no text goes as JSON. */
+  /** Requests are answered with a status, without reaching the service. A body other than text is sent as JSON. */
   v.strictObject({
     kind: v.literal('answer'),
     route,

@@ -57,7 +57,7 @@ export interface FaultTargets {
 /**
  * Owns what goes wrong: the faults in force, the connections and requests they hold, and those still to come.
  *
- * Chance has a generator of its own, so that a fault does not change the ids that the service makes up.
+ * Random values of faults have a separate generator, so that a fault does not change the ids of the service.
  */
 export class Faults implements EmulatorFaults {
   readonly rules: FaultRules

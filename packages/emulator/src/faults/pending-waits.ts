@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts'
 import type { Rule } from './fault-rules.ts'
 
-/** How a wait ended: `over`, or `gone` when whoever waited is gone, or the service is. */
+/** How a wait ended: `over`, or `gone` when the client or the service is gone. */
 export type WaitEnd = 'over' | 'gone'
 
 /** Owns everything that waits because of a fault, so that it can be given up in one go. */

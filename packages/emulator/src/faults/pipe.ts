@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts'
 
 /** What the faults in force do to the frames of one direction. */
 export interface PipeConditions {
-  /** Time on the way, drawn anew for each frame. */
+  /** Delay of the next frame, in milliseconds. */
   delayMs(): number
   isLost(): boolean
   /** Absent: as fast as can be. */
@@ -54,7 +54,7 @@ export class Pipe {
     this.#add(run, true, sizeOf(data, conditions))
   }
 
-  /** Passes on something that is no frame, behind all that is under way. */
+  /** Runs a step other than a frame, such as a close, after everything that is under way. */
   step(run: () => void): void {
     this.#add(run, false, 0)
   }

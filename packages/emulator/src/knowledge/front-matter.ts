@@ -1,4 +1,4 @@
-/** What stands above a document's text: single values as text, lists as arrays. */
+/** The front matter of a document: single values as text, lists as arrays. */
 export type FrontMatter = Readonly<Record<string, string | readonly string[]>>
 
 const FENCE = /^---[ \t]*$/

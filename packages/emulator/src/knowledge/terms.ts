@@ -36,7 +36,7 @@ const SPELLINGS: ReadonlyArray<readonly [RegExp, string]> = [
 const CALENDAR =
   /^(?:(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:jan|febr)uary|march|april|june|july|august|(?:septem|octo|novem|decem)ber)$/i
 
-/** In characters; what is longer is no word, and would cost the search for similar words much time. */
+/** In characters; longer text is not a word, and would slow down the search for similar words. */
 const LONGEST_WORD = 64
 
 const WORD = /[\p{L}\p{N}\p{M}]+/gu

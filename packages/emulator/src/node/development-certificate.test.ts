@@ -32,7 +32,7 @@ describe('the development certificate', () => {
     expect((await stat(join(folder, 'development.pem'))).mode & 0o077).toBe(0)
   })
 
-  it('is made anew near its end, for a host that it does not cover, and when the file is broken', async () => {
+  it('is replaced near its expiry, for a host that it does not cover, and when the file is broken', async () => {
     const first = await load()
     expect((await load(NOW + 334 * DAY_MS)).cert).toBe(first.cert)
     const second = await load(NOW + 336 * DAY_MS)

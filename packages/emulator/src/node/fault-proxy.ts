@@ -14,7 +14,7 @@ export interface FaultProxyOptions {
   clock?: Clock
 }
 
-/** A way through this machine that can be spoilt below TCP's surface: neither end is told of anything. */
+/** A TCP proxy on this machine that damages connections without notifying either side. */
 export interface FaultProxy {
   /** Address for clients, of the scheme of the service; http while the service's is not known. */
   readonly url: string

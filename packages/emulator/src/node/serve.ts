@@ -25,7 +25,7 @@ export interface ServeOptions extends EmulatorOptions {
    * `chat.`, resolve to this machine at the client, and is covered by the development certificate. Browsers resolve the
    * default by themselves.
    *
-   * @default 'chat.localhost', unless `world` has tenants of its own
+   * @default 'chat.localhost', unless `world` has tenants
    */
   chatHost?: string
   /** Folder of Markdown articles that the agent answers from, unless there is a `reply`. The shipped help centre by default. */
@@ -165,7 +165,7 @@ async function createOrClose(create: () => Emulator, listener: Listener): Promis
   }
 }
 
-/** A host as it stands in an address. "All interfaces" is no address to call, so it becomes this machine's. */
+/** A host for a URL. "All interfaces" is not an address to call, so it becomes this machine's. */
 function hostInUrl(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
   return host.includes(':') ? `[${host}]` : host

@@ -21,7 +21,7 @@ export const LOGIN_ENDPOINTS = {
 /** Where the page waits that a login returns to. */
 export const AUTH_REDIRECT_PATH = '/system/templates/selfservice/auth-redirect.html'
 
-/** What is to be had in a further place. The configuration is, as clients differ in where they look. */
+/** Further paths of endpoints. Clients differ in where they look for the configuration. */
 const ALIASES: Readonly<Record<string, string>> = {
   [LOGIN_ENDPOINTS.signOut]: LOGIN_ENDPOINTS.endSession,
   [`/v2.0${LOGIN_ENDPOINTS.openIdConfiguration}`]: LOGIN_ENDPOINTS.openIdConfiguration,
@@ -32,7 +32,7 @@ export function loginPath(tenant: TenantSeed, userType: UserSeed['userType']): s
   return `/${tenant.identifier}/${LOGIN_POLICY[userType]}`
 }
 
-/** What a login calls itself in its tokens. Its OpenID configuration is to be had there too. */
+/** The issuer of a login in its tokens. Its OpenID configuration is there too. */
 export function loginIssuerPath(tenant: TenantSeed, userType: UserSeed['userType']): string {
   return `/tfp${loginPath(tenant, userType)}/v2.0/`
 }

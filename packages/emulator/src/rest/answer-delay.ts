@@ -5,7 +5,7 @@ import type { EmulatorSettings } from '../settings.ts'
 
 export interface DelayParts {
   settings: EmulatorSettings
-  /** Of its own, so that a delay does not change the ids that the service makes up. */
+  /** A separate generator, so that a delay does not change the ids of the service. */
   random: Random
   waits: PendingWaits
 }

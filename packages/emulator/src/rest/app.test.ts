@@ -120,7 +120,7 @@ describe('authorization', () => {
 })
 
 describe('sessions', () => {
-  it('opens one with POST and one with GET, each with an id of its own', async () => {
+  it('opens one with POST and one with GET, each with a new id', async () => {
     const { service, world } = start()
     const token = await service.anonymousToken()
     const posted = await json(service.postSession('help', token, { context: { plan: 'gold' } }))

@@ -28,7 +28,7 @@ export interface RestParts {
   settings: EmulatorSettings
   keys: TokenKeys
   origin: string
-  /** Chat domain of all tenants, instead of their own. */
+  /** Chat domain for all tenants; replaces each tenant's domain. */
   chatDomain?: string | undefined
   /** Whether people can sign in under this origin. */
   offersLogin: boolean

@@ -29,7 +29,7 @@ describe('the list of all portals', () => {
     })
   })
 
-  it('is open to whoever has a token, be it anybody’s', async () => {
+  it('is open to every token, also an anonymous one', async () => {
     const desk = await new DeskCaller().becomeAnybody()
     expect((await desk.portals(ALL)).ids).toHaveLength(6)
   })

@@ -68,7 +68,7 @@ export function readSessionContext(body: string): Record<string, unknown> {
 }
 
 /**
- * What was said in a session, as the chat tells it to whoever opens the session again.
+ * The transcript of a session, as the chat sends it when the session is opened again.
  *
  * @throws {RestError} 404 when the agent has no such session, 410 when it has ended: what the chat says at the upgrade, in
  *   a place where browsers can read it

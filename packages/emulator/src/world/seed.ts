@@ -9,7 +9,7 @@ export interface TenantSeed {
   identifier: string
   /** Prefix of API scopes in token requests. */
   permissionPrefix: string
-  /** Parent of the chat host, where agents name no host of their own. */
+  /** Parent of the chat host, for agents without a host. */
   aiAgentDomain: string
   clientId?: string
   intClientId?: string

@@ -85,7 +85,7 @@ export class World {
     return this.tenants[0] as TenantSeed
   }
 
-  /** The tenant that the subject of a token belongs to; the first one for whoever is not known. */
+  /** The tenant of the subject of a token; the first one for unknown subjects. */
   tenantIdOf(subject: string): string {
     return this.users.get(subject)?.tenantId ?? this.tenant.id
   }

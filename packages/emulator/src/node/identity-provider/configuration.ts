@@ -178,7 +178,7 @@ function knownScopes({ permissionPrefix }: TenantSeed): string[] {
   return Object.values(SCOPE).flatMap(scope => [scope, permissionPrefix + scope])
 }
 
-/** Who may ask for logins: the tenant's own applications, and those of agents with one of their own. */
+/** Who may ask for logins: the tenant's own applications, and the `clientAppId` of agents. */
 function isClient(world: World, tenant: TenantSeed, id: string): boolean {
   if ([tenant.clientId, tenant.intClientId, tenant.extClientId, ...(tenant.loginClientIds ?? [])].includes(id))
     return true

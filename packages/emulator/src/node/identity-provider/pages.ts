@@ -1,6 +1,6 @@
 import type { UserSeed } from '../../world/seed.ts'
 
-/** What stands on the login page. */
+/** The contents of the login page. */
 export interface LoginPageFacts {
   /** Where the deployment lives, for display. */
   host: string

@@ -204,7 +204,7 @@ describe('signing in', () => {
     expect(local.address).toContain('/interaction/')
   })
 
-  it('knows the application of an agent that has one of its own', async () => {
+  it('knows the `clientAppId` of an agent', async () => {
     const { customers, emulator } = await start()
     const account = emulator.world.agents.get('account')
     if (account) account.details.clientAppId = 'account-app'

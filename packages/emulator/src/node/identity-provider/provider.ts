@@ -36,7 +36,7 @@ export async function createIdentityProvider(parts: LoginParts): Promise<Identit
       if (below.startsWith('/interaction/')) return answerInteraction(provider, parts, request, response)
       const [path = '', query = ''] = split(request.url ?? '')
       askedPaths.set(request, path)
-      // The library makes its addresses from what stands before the part that it is shown.
+      // The library builds its addresses from the part of the path before the one that it gets.
       Object.assign(request, { originalUrl: base + below + query, url: below + query })
       await answer(request, response)
     },
