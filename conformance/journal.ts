@@ -45,7 +45,7 @@ export class Journal {
 
   /** Events with a name. */
   events<Type extends AgentEventType>(type: Type): AgentEvent<Type>[] {
-    return this.#events.filter((event): event is AgentEvent<Type> => event.type === type)
+    return this.#events.filter(event => event.type === type) as AgentEvent<Type>[]
   }
 
   /** Payloads of the events with a name. */

@@ -7,6 +7,7 @@ import {
   createTokenMessage,
   handOverAddress,
   LogLevel,
+  type Message,
 } from '@aiagent/client'
 import type { ClientMessage, ServerMessage } from '@aiagent/protocol'
 import clientFixtures from '@aiagent/protocol/fixtures/client-messages.json' with { type: 'json' }
@@ -50,7 +51,7 @@ verifies('WS-04', 'every service frame is understood', async service => {
   for (const frame of frames) service.control.pushFrame(service.session, frame)
   await eventually(() => journal.of('message').length === frames.length)
 
-  const read = journal.of('message').map(({ data }) => data as Record<string, unknown>)
+  const read = journal.of('message').map(({ data }) => data as Message)
   expect(
     read.map(({ persona, role, content, messageId, messageData }) => ({
       persona,

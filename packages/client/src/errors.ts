@@ -39,6 +39,7 @@ export class SDKError extends Error {
 /** A configuration field is missing or invalid. */
 export class ConfigError extends SDKError {
   override readonly name = 'ConfigError'
+  declare readonly code: 'CONFIG_INVALID'
   /** Path of the field in `AiAgentConfig`, for example `id` or `cache.ttl`. */
   readonly field: string
 
@@ -64,6 +65,7 @@ export type AuthErrorReason =
 /** Obtaining an access token, signing in or signing out failed. */
 export class AuthError extends SDKError {
   override readonly name = 'AuthError'
+  declare readonly code: 'AUTH_ERROR'
   /** Why authentication failed. */
   readonly reason: AuthErrorReason
   /** HTTP status of the token endpoint's response, if it responded. */
@@ -82,6 +84,7 @@ export type ConnectionErrorReason = 'refused' | 'timeout' | 'closed' | 'attempts
 /** The chat connection could not be opened, or was lost. */
 export class ConnectionError extends SDKError {
   override readonly name = 'ConnectionError'
+  declare readonly code: 'CONNECTION_ERROR'
   /** Why the connection failed or ended. */
   readonly reason: ConnectionErrorReason
   /** WebSocket close code, if any. */
@@ -118,6 +121,7 @@ export type MessageErrorReason =
 /** A message was refused, dropped from the queue, not answered, or unreadable. */
 export class MessageError extends SDKError {
   override readonly name = 'MessageError'
+  declare readonly code: 'MESSAGE_ERROR'
   /** Why the message failed. */
   readonly reason: MessageErrorReason
   /** Id of the outgoing message concerned. */
@@ -142,6 +146,7 @@ export class MessageError extends SDKError {
 /** The platform's connector script could not be loaded, or one of its functions failed; `cause` is what it threw. */
 export class ConnectorError extends SDKError {
   override readonly name = 'ConnectorError'
+  declare readonly code: 'CONNECTOR_FAILED'
   /** Address of the script. */
   readonly url: string
 
@@ -192,6 +197,7 @@ export interface InitializationPipelineErrorOptions extends SDKErrorOptions {
 /** The portal pipeline failed, or a choice was refused. */
 export class InitializationPipelineError extends SDKError {
   override readonly name = 'InitializationPipelineError'
+  declare readonly code: InitializationPipelineErrorCode
   /** Same value as `code`, narrowed to the codes of the pipeline. */
   readonly pipelineCode: InitializationPipelineErrorCode
   /** Stage that failed. */
@@ -230,6 +236,7 @@ export interface ApiErrorOptions extends SDKErrorOptions {
 /** A REST call failed. */
 export class ApiError extends SDKError {
   override readonly name = 'ApiError'
+  declare readonly code: 'API_ERROR' | 'SESSION_UNAUTHORIZED'
   /** Why the call failed. */
   readonly reason: ApiErrorReason
   /** HTTP method of the call. */
@@ -255,3 +262,18 @@ export class ApiError extends SDKError {
 export function abortedError(what: string, signal: AbortSignal): SDKError {
   return new SDKError(`${what} was aborted.`, 'ABORTED', { cause: signal.reason })
 }
+
+/**
+ * Every error of this library as a union, in which `code` narrows to its class.
+ *
+ * @example if (error instanceof SDKError && (error as AnySDKError).code === 'API_ERROR') …
+ */
+export type AnySDKError =
+  | ConfigError
+  | AuthError
+  | ConnectionError
+  | MessageError
+  | ConnectorError
+  | InitializationPipelineError
+  | ApiError
+  | (SDKError & { readonly code: 'ABORTED' | 'NOT_INITIALIZED' | 'SESSION_ID_INVALID' })

@@ -4,8 +4,9 @@ import type { AiAgent } from './ai-agent.ts'
 import type { ConnectionState } from './chat/connection-state.ts'
 import type { AgentMessage } from './conversation/message-handler.ts'
 import type { TranscriptEntry } from './conversation/transcript.ts'
-import type { SDKError } from './errors.ts'
-import type { AgentEvent, AgentEventPayloadMap, AgentEvents, AgentEventType } from './events.ts'
+import type { AnySDKError, ApiError, AuthError } from './errors.ts'
+import type { AgentEvent, AgentEventPayloadMap, AgentEvents, AgentEventType, UnreadableFrame } from './events.ts'
+import type { MaskingUnavailableReason, Source } from './index.ts'
 import type { Message } from './outbox/message.ts'
 
 declare const agent: AiAgent
@@ -68,7 +69,7 @@ describe('events', () => {
       expectTypeOf(payload).not.toHaveProperty('timestamp')
       expectTypeOf(payload).not.toHaveProperty('sessionId')
     })
-    agent.once('error', ({ payload }) => expectTypeOf(payload.error).toEqualTypeOf<SDKError>())
+    agent.once('error', ({ payload }) => expectTypeOf(payload.error).toEqualTypeOf<AnySDKError>())
     agent.subscribe('closed', ({ payload }) =>
       expectTypeOf(payload).toEqualTypeOf<{ code: number; reason: string; willReconnect: boolean }>(),
     )
@@ -97,5 +98,37 @@ describe('events', () => {
   it('returns the agent from on() and an unsubscribe function from subscribe()', () => {
     expectTypeOf(agent.on('connected', () => {})).toEqualTypeOf<AiAgent>()
     expectTypeOf(agent.subscribe('connected', () => {})).toEqualTypeOf<() => void>()
+  })
+
+  it('narrows the union of all events by type, and the message by its class', () => {
+    const read = (event: AgentEvent) => {
+      if (event.type === 'agentMessage') expectTypeOf(event.payload.message).toEqualTypeOf<AgentMessage>()
+      // @ts-expect-error only agentMessage has this payload
+      return event.payload.message
+    }
+    assertType<(event: AgentEvent<'closed'>) => unknown>(read)
+    expectTypeOf<AgentEventPayloadMap['message']['data']>().toEqualTypeOf<Message | UnreadableFrame>()
+    assertType<UnreadableFrame>('{')
+    // @ts-expect-error a parsed frame is a Message
+    assertType<UnreadableFrame>({ persona: 'agent', role: 'agent' })
+  })
+
+  it('AnySDKError: the code narrows to the class', () => {
+    const read = (error: AnySDKError) => {
+      if (error.code === 'API_ERROR') expectTypeOf(error).toEqualTypeOf<ApiError>()
+      if (error.code === 'AUTH_ERROR') expectTypeOf(error).toEqualTypeOf<AuthError>()
+    }
+    assertType<(error: AnySDKError) => void>(read)
+    // @ts-expect-error a plain error has no code
+    assertType<AnySDKError>(new Error('closed'))
+  })
+
+  it('Source, MaskingUnavailableReason: parts of payloads', () => {
+    assertType<Source>({ title: 'Returns', url: 'https://help.example.test/returns' })
+    // @ts-expect-error a typing error in a field's name
+    assertType<Source>({ titel: 'Returns' })
+    expectTypeOf<AgentEventPayloadMap['maskingUnavailable']['reason']>().toEqualTypeOf<MaskingUnavailableReason>()
+    // @ts-expect-error there is no such reason
+    assertType<MaskingUnavailableReason>('bored')
   })
 })

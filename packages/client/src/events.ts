@@ -10,13 +10,16 @@ import type {
 import type { Escalation } from './conversation/escalation.ts'
 import type { AgentMessageResult, ChatHistoryResult, HeartbeatResult } from './conversation/message-handler.ts'
 import type { TranscriptEntry } from './conversation/transcript.ts'
-import type { SDKError } from './errors.ts'
+import type { AnySDKError } from './errors.ts'
 import type { RefusedPattern } from './masking/data-masker.ts'
 import type { MaskingUnavailableReason } from './masking/masking.ts'
 import type { Message } from './outbox/message.ts'
 
 /** Handler result without the fields that the event envelope already carries. */
 type Told<Result> = Omit<Result, 'timestamp' | 'sessionId' | 'agentId'>
+
+/** Data of a frame that could not be parsed, as the socket delivered it. `data instanceof Message` tells the two apart. */
+export type UnreadableFrame = string | ArrayBuffer | ArrayBufferView
 
 /** Every event of `AiAgent` with its payload. Listeners receive it in an {@link AgentEvent}. */
 export interface AgentEventPayloadMap {
@@ -37,9 +40,9 @@ export interface AgentEventPayloadMap {
   /** The connection state changed. `retryInMs` comes with RECONNECTING: the wait before the next attempt, in milliseconds. */
   stateChanged: { state: ConnectionState; previousState: ConnectionState; retryInMs?: number }
   /** A failure that rejects no promise of the caller, or that concerns the whole chat. Emitted once per failure. */
-  error: { error: SDKError }
+  error: { error: AnySDKError }
   /** A frame arrived. `data` is the parsed message, or the raw data of an unreadable frame. */
-  message: { data: Message | unknown }
+  message: { data: Message | UnreadableFrame }
   /** The agent sent a message. */
   agentMessage: Told<AgentMessageResult>
   /**
@@ -102,18 +105,20 @@ export interface AgentEventPayloadMap {
 export type AgentEventType = keyof AgentEventPayloadMap
 
 /** What a listener receives. */
-export interface AgentEvent<Type extends AgentEventType = AgentEventType> {
-  /** Name of the event. */
-  type: Type
-  /** Milliseconds since the epoch. */
-  timestamp: number
-  /** Id of the current session, if any. */
-  sessionId?: string
-  /** Id of the current agent, if known. */
-  agentId?: string
-  /** Payload of the event. */
-  payload: AgentEventPayloadMap[Type]
-}
+export type AgentEvent<Type extends AgentEventType = AgentEventType> = {
+  [Name in Type]: {
+    /** Name of the event. Without a type argument it narrows `payload`. */
+    type: Name
+    /** Milliseconds since the epoch. */
+    timestamp: number
+    /** The session at that moment, where there was one. */
+    sessionId?: string
+    /** The agent at that moment. */
+    agentId?: string
+    /** What happened, by the event's name. */
+    payload: AgentEventPayloadMap[Name]
+  }
+}[Type]
 
 /** Events by name, as listeners receive them. */
 export type AgentEvents = { [Type in AgentEventType]: AgentEvent<Type> }

@@ -18,6 +18,7 @@ export {
   type PortalDetails,
   ROLE,
   type Role,
+  type Source,
   type UserDetails,
   type UserProfile,
 } from '@aiagent/protocol'
@@ -158,8 +159,28 @@ export {
   type TranscriptOptions,
   type TranscriptRow,
 } from './conversation/transcript.ts'
-export * from './errors.ts'
-export type { AgentEvent, AgentEventPayloadMap, AgentEvents, AgentEventType } from './events.ts'
+export {
+  type AnySDKError,
+  ApiError,
+  type ApiErrorOptions,
+  type ApiErrorReason,
+  AuthError,
+  type AuthErrorReason,
+  ConfigError,
+  ConnectionError,
+  type ConnectionErrorReason,
+  ConnectorError,
+  InitializationPipelineError,
+  type InitializationPipelineErrorCode,
+  type InitializationPipelineErrorOptions,
+  type InitializationPipelineStage,
+  MessageError,
+  type MessageErrorReason,
+  SDKError,
+  type SDKErrorCode,
+  type SDKErrorOptions,
+} from './errors.ts'
+export type { AgentEvent, AgentEventPayloadMap, AgentEvents, AgentEventType, UnreadableFrame } from './events.ts'
 export type { EnvironmentName } from './init-params.ts'
 export {
   getLevelName,

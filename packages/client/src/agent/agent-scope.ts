@@ -1,6 +1,6 @@
 import { AgentFacts } from '../api/agent-facts.ts'
 import { type AiAgentConfig, type ResolvedConfig, resolveConfig } from '../config.ts'
-import type { SDKError } from '../errors.ts'
+import type { AnySDKError, SDKError } from '../errors.ts'
 import type { AgentEvents, AgentEventType, Emit } from '../events.ts'
 import { type KnownInitParams, readInitParams } from '../init-params.ts'
 import { Logger } from '../logger.ts'
@@ -50,7 +50,7 @@ export function createAgentScope(given: AiAgentConfig, replacements: Partial<Env
     if (reported.has(error)) return
     reported.add(error)
     logger.warn(error.message, { code: error.code })
-    emit('error', () => ({ error }))
+    emit('error', () => ({ error: error as AnySDKError }))
   }
 
   const warned = new Set<string>()

@@ -18,6 +18,7 @@ import { MessageProcessor } from '../conversation/message-processor.ts'
 import { MessageStreams } from '../conversation/message-streams.ts'
 import { Transcript } from '../conversation/transcript.ts'
 import { MessageError, SDKError } from '../errors.ts'
+import type { UnreadableFrame } from '../events.ts'
 import { Masking } from '../masking/masking.ts'
 import { createMessageIds } from '../outbox/compose.ts'
 import { Message, MessageOrigin, type ReceivedIn, receivedMessage } from '../outbox/message.ts'
@@ -169,7 +170,7 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
       unclaimed: message => logger.warn('No handler accepts a message that arrived.', { role: message.role }),
       unreadable: (error, data) => {
         reportError(MessageError.unreadable(error))
-        emit('message', () => ({ data }))
+        emit('message', () => ({ data: data as UnreadableFrame }))
       },
       handlerFailed: error => logger.error('A message handler failed.', error),
     }),
