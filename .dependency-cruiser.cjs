@@ -100,8 +100,7 @@ module.exports = {
           'A room imports only rooms below its own.',
           {
             path: `${CLIENT}/${room}`,
-            // The resumed session still names the lifecycle it is handed.
-            pathNot: [`${CLIENT}/(?:config|events|errors|resume/session-resume)[.]ts$`, TESTS],
+            pathNot: [`${CLIENT}/(?:config|events|errors)[.]ts$`, TESTS],
           },
           { path: forbidden.length > 0 ? forbidden : '^$' },
         )

@@ -1,19 +1,10 @@
 import type { AgentDetails } from '@aiagent/protocol'
 import type { Deployment } from '../api/agent-facts.ts'
 import { loadDeploymentInfo } from '../api/deployment-info.ts'
-import type { LanguageChoice } from '../api/language-choice.ts'
-import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { abortedError } from '../errors.ts'
 import { untilAborted } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
-import type { AgentScope } from './agent-scope.ts'
-
-/** The parts that loading an agent uses. */
-export interface AgentLoaderParts {
-  readonly scope: AgentScope
-  readonly authentication: AuthenticationService
-  readonly language: LanguageChoice
-}
+import type { AgentLoaderParts } from './load-agent.ts'
 
 /** Loads the facts about deployment and agent, each once, also before `initialize()` (OPS-08). */
 export class AgentLoader {

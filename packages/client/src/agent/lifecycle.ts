@@ -1,75 +1,25 @@
 import type { UserProfile } from '@aiagent/protocol'
 import type { LoadedAgent, PortalSelection } from '../api/agent-facts.ts'
-import type { LanguageChoice } from '../api/language-choice.ts'
-import type { AuthenticationService } from '../auth/authentication-service.ts'
 import type { Chat } from '../chat/chat.ts'
-import type { ChatSession } from '../chat/chat-session.ts'
-import type { CallState } from '../contact-center/connector/call-state.ts'
 import type { ContactCenter } from '../contact-center/contact-center.ts'
-import { type InitializationResult, resultAt, SELECT_METHODS } from '../contact-center/portal/pipeline-stage.ts'
+import { type InitializationResult, resultAt } from '../contact-center/portal/pipeline-stage.ts'
 import { profileAttribute } from '../contact-center/portal/portal-context.ts'
 import { needsPortal } from '../contact-center/portal/portal-flow.ts'
 import type { PortalPipeline } from '../contact-center/portal/portal-pipeline.ts'
-import type { ContextStore } from '../conversation/context-store.ts'
-import type { Inbox } from '../conversation/inbox.ts'
-import type { MessageStreams } from '../conversation/message-streams.ts'
-import type { Transcript } from '../conversation/transcript.ts'
 import { abortedError, SDKError } from '../errors.ts'
-import type { Outbox } from '../outbox/outbox.ts'
-import type { SessionResume } from '../resume/session-resume.ts'
-import type { Awaitable } from '../storage/cache-adapter.ts'
 import { untilAborted } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
-import type { LazyPart } from '../util/lazy-part.ts'
-import { type AgentLoader, loadSteps } from './agent-loader.ts'
-import type { AgentScope } from './agent-scope.ts'
+import { loadSteps } from './agent-loader.ts'
+import {
+  type Choosing,
+  destroyedError,
+  type LifecycleParts,
+  missingStep,
+  READY,
+  type State,
+  supersededError,
+} from './lifecycle-state.ts'
 import { preloadResume } from './preload.ts'
-import type { UserLoader } from './user-loader.ts'
-
-/*
- * The life of one agent.
- *
- *   idle ── initialize() ──► preparing ── everything loaded, nothing to select ──► ready
- *    ▲                          │   └─── portals ──► choosing ── selected ──────────▲ │
- *    ├──── failed, aborted ─────┘                       ▲                             │
- *    │                                                  └──── portal switch, restart ─┤
- *    └────────── leaving ◄── logout(), another user: from any state ──────────────────┘
- *
- * destroy() leads to `destroyed` from any state. A failed run keeps only facts that stay valid.
- */
-type State =
-  | { readonly at: 'idle' | 'preparing' | 'ready' | 'destroyed' }
-  | Choosing
-  /** The user's data is being removed. `done` settles with the sign-out. */
-  | { readonly at: 'leaving'; done: Promise<void> }
-
-interface Choosing {
-  readonly at: 'choosing'
-  /** Whether the chat must be connected again after the selection. */
-  reconnect: boolean
-  /** Settles when a restart has reached the pipeline again; never rejects. */
-  settled: Promise<unknown>
-}
-
-/** The parts that the lifecycle starts, restarts and ends. */
-export interface LifecycleParts {
-  readonly scope: AgentScope
-  readonly loader: AgentLoader
-  readonly authentication: AuthenticationService
-  readonly language: LanguageChoice
-  readonly context: ContextStore
-  /** Settles when the stored context has been read. */
-  readonly contextRestored: Awaitable<void>
-  readonly users: UserLoader
-  readonly session: ChatSession
-  readonly chat: Chat
-  readonly outbox: Outbox
-  readonly transcript: Transcript
-  readonly inbox: Inbox
-  readonly streams: MessageStreams
-  readonly calls: CallState
-  readonly resume: LazyPart<SessionResume> | undefined
-}
 
 /** Owns the state of the agent. Every change of it is one of the methods below. */
 export class AgentLifecycle {
@@ -107,7 +57,10 @@ export class AgentLifecycle {
    */
   requireSendable(operation: string): void {
     this.requireUsable(operation)
-    if (this.#state.at === 'choosing') this.#parts.scope.warnOnce(`${operation}: the message waits. ${this.#missing()}`)
+    if (this.#state.at === 'choosing')
+      this.#parts.scope.warnOnce(
+        `${operation}: the message waits. ${missingStep(this.#state, this.#contactCenter?.pipeline.stage)}`,
+      )
   }
 
   /** @throws {SDKError} code NOT_INITIALIZED, with the step that is missing; ABORTED as {@link requireUsable} */
@@ -115,7 +68,10 @@ export class AgentLifecycle {
     this.requireUsable(operation)
     const { loaded } = this.#parts.scope.facts
     if (this.#state.at === 'ready' && loaded) return loaded
-    throw new SDKError(`${operation} is not possible yet. ${this.#missing()}`, 'NOT_INITIALIZED')
+    throw new SDKError(
+      `${operation} is not possible yet. ${missingStep(this.#state, this.#contactCenter?.pipeline.stage)}`,
+      'NOT_INITIALIZED',
+    )
   }
 
   /**
@@ -447,25 +403,4 @@ export class AgentLifecycle {
     this.#state = state
     this.#parts.scope.status.isReady = state.at === 'ready'
   }
-
-  /** The step that is missing until the agent is ready. */
-  #missing(): string {
-    if (this.#state.at === 'preparing') return 'initialize() is still running. Await it first.'
-    if (this.#state.at !== 'choosing') return 'Await initialize() first.'
-    const stage = this.#contactCenter?.pipeline.stage
-    const result = stage && resultAt(stage)
-    if (result?.status !== 'choose') return 'The portal selection is still running. Await it first.'
-    const { gate } = result
-    return `A ${gate} must be selected first. Call ${SELECT_METHODS[gate]} with one of the offered choices.`
-  }
-}
-
-const READY: InitializationResult = { status: 'ready' }
-
-function destroyedError(operation: string): SDKError {
-  return new SDKError(`${operation} is not possible: the agent was destroyed. Create a new AiAgent.`, 'ABORTED')
-}
-
-function supersededError(): SDKError {
-  return new SDKError('A newer portal selection has replaced this one.', 'ABORTED')
 }

@@ -1,5 +1,6 @@
 import type { AgentDetails, DeploymentInfo, UserDetails } from '@aiagent/protocol'
 import type { Deployment, LoadedAgent } from '../api/agent-facts.ts'
+import type { LanguageChoice } from '../api/language-choice.ts'
 import { RestApi } from '../api/rest-api.ts'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { parseScopes, resolveScopes } from '../auth/scopes.ts'
@@ -9,17 +10,25 @@ import { needsPortal, usesPortalProfile } from '../contact-center/portal/portal-
 import type { ContextStore } from '../conversation/context-store.ts'
 import { ApiError, AuthError, type AuthErrorReason, InitializationPipelineError, SDKError } from '../errors.ts'
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
-import type { AgentLoader, AgentLoaderParts } from './agent-loader.ts'
 import type { AgentScope } from './agent-scope.ts'
-import type { UserLoader } from './user-loader.ts'
 
 export { loadMasker } from './load-masking.ts'
 
+/** The parts that loading an agent uses. */
+export interface AgentLoaderParts {
+  readonly scope: AgentScope
+  readonly authentication: AuthenticationService
+  readonly language: LanguageChoice
+}
+
 /** The parts that preparing an agent uses. */
 export interface PreparationParts extends AgentLoaderParts {
-  readonly loader: AgentLoader
+  readonly loader: {
+    loadDeployment(signal: AbortSignal): Promise<Deployment>
+    loadAgentDetails(signal: AbortSignal): Promise<AgentDetails>
+  }
   readonly context: ContextStore
-  readonly users: UserLoader
+  readonly users: { load(loaded: LoadedAgent, signal: AbortSignal): Promise<void> }
 }
 
 /**

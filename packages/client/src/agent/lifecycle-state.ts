@@ -1,0 +1,91 @@
+import type { LanguageChoice } from '../api/language-choice.ts'
+import type { AuthenticationService } from '../auth/authentication-service.ts'
+import type { Chat } from '../chat/chat.ts'
+import type { ChatSession } from '../chat/chat-session.ts'
+import type { CallState } from '../contact-center/connector/call-state.ts'
+import {
+  type InitializationResult,
+  type PipelineStage,
+  resultAt,
+  SELECT_METHODS,
+} from '../contact-center/portal/pipeline-stage.ts'
+import type { ContextStore } from '../conversation/context-store.ts'
+import type { Inbox } from '../conversation/inbox.ts'
+import type { MessageStreams } from '../conversation/message-streams.ts'
+import type { Transcript } from '../conversation/transcript.ts'
+import { SDKError } from '../errors.ts'
+import type { Outbox } from '../outbox/outbox.ts'
+import type { SessionResume } from '../resume/session-resume.ts'
+import type { Awaitable } from '../storage/cache-adapter.ts'
+import type { LazyPart } from '../util/lazy-part.ts'
+import type { AgentLoader } from './agent-loader.ts'
+import type { AgentScope } from './agent-scope.ts'
+import type { UserLoader } from './user-loader.ts'
+
+/*
+ * The life of one agent.
+ *
+ *   idle ── initialize() ──► preparing ── everything loaded, nothing to select ──► ready
+ *    ▲                          │   └─── portals ──► choosing ── selected ──────────▲ │
+ *    ├──── failed, aborted ─────┘                       ▲                             │
+ *    │                                                  └──── portal switch, restart ─┤
+ *    └────────── leaving ◄── logout(), another user: from any state ──────────────────┘
+ *
+ * destroy() leads to `destroyed` from any state. A failed run keeps only facts that stay valid.
+ */
+/** State of an agent. */
+export type State =
+  | { readonly at: 'idle' | 'preparing' | 'ready' | 'destroyed' }
+  | Choosing
+  /** The user's data is being removed. `done` settles with the sign-out. */
+  | { readonly at: 'leaving'; done: Promise<void> }
+
+/** Portals, agents and profiles are being selected. */
+export interface Choosing {
+  readonly at: 'choosing'
+  /** Whether the chat must be connected again after the selection. */
+  reconnect: boolean
+  /** Settles when a restart has reached the pipeline again; never rejects. */
+  settled: Promise<unknown>
+}
+
+/** The result of an agent that needs no selection. */
+export const READY: InitializationResult = { status: 'ready' }
+
+/** The step that is missing until the agent is ready, with the method to call. */
+export function missingStep({ at }: State, stage: PipelineStage | undefined): string {
+  if (at === 'preparing') return 'initialize() is still running. Await it first.'
+  if (at !== 'choosing') return 'Await initialize() first.'
+  const result = stage && resultAt(stage)
+  if (result?.status !== 'choose') return 'The portal selection is still running. Await it first.'
+  const { gate } = result
+  return `A ${gate} must be selected first. Call ${SELECT_METHODS[gate]} with one of the offered choices.`
+}
+
+export function destroyedError(operation: string): SDKError {
+  return new SDKError(`${operation} is not possible: the agent was destroyed. Create a new AiAgent.`, 'ABORTED')
+}
+
+export function supersededError(): SDKError {
+  return new SDKError('A newer portal selection has replaced this one.', 'ABORTED')
+}
+
+/** The parts that the lifecycle starts, restarts and ends. */
+export interface LifecycleParts {
+  readonly scope: AgentScope
+  readonly loader: AgentLoader
+  readonly authentication: AuthenticationService
+  readonly language: LanguageChoice
+  readonly context: ContextStore
+  /** Settles when the stored context has been read. */
+  readonly contextRestored: Awaitable<void>
+  readonly users: UserLoader
+  readonly session: ChatSession
+  readonly chat: Chat
+  readonly outbox: Outbox
+  readonly transcript: Transcript
+  readonly inbox: Inbox
+  readonly streams: MessageStreams
+  readonly calls: CallState
+  readonly resume: LazyPart<SessionResume> | undefined
+}
