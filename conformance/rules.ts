@@ -279,7 +279,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-52':
     'a login window is never reported as closed while the page of the provider is open in it, whatever its opener policy',
   'REL-53': 'a clock that is hours off neither keeps a user from signing in nor makes fresh tokens look expired',
-  'REL-54': 'a login window that ends on a page of the own origin without the callback script is named, with its address',
+  'REL-54':
+    'a login window that ends on a page of the own origin without the callback script is named, with its address',
   'REL-51': 'forced token refreshes are spaced: at most two at once, then one in five seconds',
   'SEC-28': 'all masking rules together have one budget for a text; what the rules might find beyond it is hidden',
   'SEC-29': 'masking rules beyond the limit of 200 are refused and reported',
@@ -326,6 +327,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a question that was open when the connection was lost settles with its own answer from the history or with an error, and never blocks later questions',
   'REL-14':
     'after an attempt that failed without a reason, as in a browser, the client asks over REST whether the session exists, and continues in a new one if not',
+  'SEC-51':
+    'a received frame above 8 MiB is not read: the socket is closed, and an `error` event reports close code 1009',
   'REL-15':
     '`send()` rejects a user message with neither content nor message data, and feedback without the id of an answer, as `invalid`',
   'SEC-50': 'a wall clock that is set back lengthens no wait and makes no flush use more processor time',

@@ -17,6 +17,14 @@ describe('Connection', () => {
     })
   })
 
+  it('[SEC-51] reports a frame above 8 MiB as an error and reconnects', async () => {
+    const { connection, open, errors } = setUp()
+    await open()
+    FakeWebSocket.last.receive('x'.repeat(8 * 1024 * 1024 + 1))
+    expect(connection.state).toBe('RECONNECTING')
+    expect(errors).toMatchObject([{ name: 'ConnectionError', reason: 'closed', closeCode: 1009 }])
+  })
+
   describe('close()', () => {
     it('does nothing before the first open()', () => {
       const { connection, told } = setUp()

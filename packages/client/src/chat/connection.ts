@@ -2,6 +2,7 @@ import { CLOSE_CODE, isFinalCloseCode, isSessionRefusal } from '@aiagent/protoco
 import { abortedError, ConnectionError, SDKError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { SocketCloseEvent } from '../platform/environment.ts'
+import { FRAME_TOO_LARGE_REASON } from '../platform/frame-limit.ts'
 import type { Page } from '../platform/page.ts'
 import { ConnectionState } from './connection-state.ts'
 import type { ReconnectPolicy } from './reconnect-policy.ts'
@@ -245,6 +246,7 @@ export class Connection {
     this.#comeBack(final, () => {
       if (code === CLOSE_CODE.NORMAL && !state.leaving) listener.ended()
       listener.closed({ code, reason, willReconnect: this.#state.at !== 'closed' })
+      if (reason === FRAME_TOO_LARGE_REASON) listener.failed(new ConnectionError(reason, 'closed', { closeCode: code }))
       if (!sessionRefused) return
       const message = 'The service ended the session while the chat was open. A new one is asked for.'
       listener.failed(new ConnectionError(message, 'closed', { closeCode: code }))

@@ -21,6 +21,18 @@ function setUp(WebSocket: typeof FakeWebSocket = FakeWebSocket) {
 }
 
 describe('webSocketTransport', () => {
+  it('[SEC-51] closes on a frame above 8 MiB without reading it', () => {
+    const { told, socket } = setUp()
+    socket.accept()
+    socket.receive('x'.repeat(8 * 1024 * 1024))
+    expect(told).toHaveLength(2)
+    socket.receive('x'.repeat(8 * 1024 * 1024 + 1))
+    expect(told.slice(2)).toEqual([{ code: 1009, reason: expect.stringContaining('8 MiB') }])
+    expect(socket.closedWith?.code).toBe(4009)
+    socket.receive('late')
+    expect(told).toHaveLength(3)
+  })
+
   it('opens a socket to the address and tells what happens to it', () => {
     const { told, socket } = setUp()
     expect(socket.url).toBe('wss://chat.example/')

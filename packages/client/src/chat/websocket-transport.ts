@@ -1,7 +1,11 @@
 import type { SocketCloseEvent, WebSocketConstructor, WebSocketLike } from '../platform/environment.ts'
+import { FRAME_TOO_LARGE_CODE, FRAME_TOO_LARGE_REASON, MAX_FRAME_LENGTH } from '../platform/frame-limit.ts'
 import type { OpenTransport, Transport } from './transport.ts'
 
 const OPEN = 1
+
+/** The code for 1009 that browsers accept from a page. */
+const TOO_LARGE_PRIVATE_CODE = 4009
 
 /** A transport over the platform's WebSocket. */
 export function webSocketTransport(WebSocket: WebSocketConstructor): OpenTransport {
@@ -13,7 +17,13 @@ export function webSocketTransport(WebSocket: WebSocketConstructor): OpenTranspo
       socket.onerror = () => {}
     }
     socket.onopen = () => listener.opened()
-    socket.onmessage = (event: { data: unknown }) => listener.received(event.data)
+    socket.onmessage = ({ data }: { data: unknown }) => {
+      if (typeof data !== 'string' || data.length <= MAX_FRAME_LENGTH) return listener.received(data)
+      detach()
+      // Pages may not close with 1009.
+      socket.close(TOO_LARGE_PRIVATE_CODE, FRAME_TOO_LARGE_REASON)
+      listener.closed({ code: FRAME_TOO_LARGE_CODE, reason: FRAME_TOO_LARGE_REASON })
+    }
     // A close event always follows an error, and knows more.
     socket.onerror = () => {}
     socket.onclose = (event: SocketCloseEvent) => {

@@ -34,6 +34,17 @@ function watch(url: string) {
 }
 
 describe('WebSocketImplementation on Node', () => {
+  it('[SEC-51] closes with 1009 on a frame above 8 MiB without reading it', async () => {
+    const http = createServer()
+    const service = new WebSocketServer({ server: http })
+    service.on('connection', peer => peer.send('x'.repeat(8 * 1024 * 1024 + 1)))
+    const { texts, closed } = watch(await listen(http))
+    await eventually(() => closed.length === 1)
+    expect(closed).toMatchObject([{ code: 1009, reason: expect.stringContaining('8 MiB') }])
+    expect(texts).toEqual([])
+    service.close()
+  })
+
   it('sends and receives text, and tells how the other side closed', async () => {
     const http = createServer()
     const service = new WebSocketServer({ server: http })

@@ -3,12 +3,13 @@ import { nextTick } from 'node:process'
 import { setImmediate } from 'node:timers'
 import { type RawData, WebSocket as WsSocket } from 'ws'
 import type { SocketCloseEvent, WebSocketConstructor, WebSocketLike, WebSocketOptions } from './environment.ts'
+import { FRAME_TOO_LARGE_CODE, FRAME_TOO_LARGE_REASON, MAX_FRAME_LENGTH } from './frame-limit.ts'
 
 /**
  * Settings of every socket. A peer that never answers our close frame is cut off after two seconds: the default of thirty
  * would hold the process for as long. Named apart from its use because the published types do not know `closeTimeout`.
  */
-const OPTIONS = { perMessageDeflate: false, closeTimeout: 2_000 }
+const OPTIONS = { perMessageDeflate: false, closeTimeout: 2_000, maxPayload: MAX_FRAME_LENGTH }
 
 /**
  * How many frames leave in one write, so that a long burst is not all held back until the turn ends. Between 16 and 256
@@ -58,11 +59,15 @@ class NodeWebSocket implements WebSocketLike {
     })
     socket.on('open', () => call(this.onopen, {}))
     socket.on('message', (data: RawData, isBinary: boolean) => this.#arrived(isBinary ? data : data.toString()))
-    socket.on('error', error => call(this.onerror, { error, message: error.message }))
+    let isTooLarge = false
+    socket.on('error', (error: Error & { code?: unknown }) => {
+      isTooLarge ||= error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH'
+      call(this.onerror, { error, message: error.message })
+    })
     socket.on('close', (code, reason) => {
       const event: SocketCloseEvent & { wasClean: boolean } = {
-        code,
-        reason: reason.toString(),
+        code: isTooLarge ? FRAME_TOO_LARGE_CODE : code,
+        reason: isTooLarge ? FRAME_TOO_LARGE_REASON : reason.toString(),
         wasClean: code !== 1006,
         httpStatus,
       }
