@@ -4,6 +4,9 @@ import type { Environment } from './environment.ts'
 /** How long the test request of a page may take, in milliseconds. */
 const TEST_LIMIT_MS = 3_000
 
+/** How long the event of a policy violation may take after the rejection, in milliseconds. */
+const VIOLATION_WAIT_MS = 50
+
 /** What explaining needs of the platform. */
 export type NetworkPlatform = Pick<Environment, 'fetch' | 'clock'> & Partial<Pick<Environment, 'page'>>
 
@@ -56,6 +59,8 @@ async function explainInPage(
     () => false,
   )
   ended.abort()
+  // The event of a violation follows the rejection.
+  if (!isReached) await sleep(clock, VIOLATION_WAIT_MS)
   document?.removeEventListener('securitypolicyviolation', onViolation)
   if (isForbidden) return `the content security policy of the page forbids it: add ${origin} to \`connect-src\``
   return isReached
