@@ -7,7 +7,6 @@ import type { Awaitable } from '../storage/cache-adapter.ts'
 import { untilAborted } from '../util/abort.ts'
 import { expiryOf, renewalTime } from './access-token.ts'
 import type {
-  AnonymousAuthCacheConfig,
   AuthenticationInput,
   AuthenticationType,
   AuthStrategy,
@@ -18,31 +17,17 @@ import type {
   PostAuthenticationCallback,
   TokenExpiringCallback,
 } from './auth-strategy.ts'
+import type { AuthenticationServiceInitializeOptions, AuthenticationServiceOptions } from './authentication-options.ts'
 import { type ChosenStrategy, chooseStrategy, type StrategyParts } from './choose-strategy.ts'
 import { CurrentToken, type UserChangeHandler } from './current-token.ts'
 import { answerInTime, asAuthFailure } from './host-call.ts'
 import { RememberedLogin } from './remembered-login.ts'
 import { RefreshSpacing, Renewal } from './renewal.ts'
 
-/** What an {@link AuthenticationService} takes from its surroundings. */
-export interface AuthenticationServiceOptions {
-  /** Parts of the platform to replace. */
-  environment?: Partial<Environment> | undefined
-  /** Receives warnings and debug entries. @default none */
-  logger?: Logger | undefined
-  /** Endpoint of the agent. With it, `logout()` before `initialize()` ends the login that a previous page began. */
-  endpoint?: string | undefined
-  /** Where the anonymous token is stored unless the input says so itself. @default sessionStorage */
-  cache?: AnonymousAuthCacheConfig | undefined
-}
-
-/** What {@link AuthenticationService.initialize} takes. */
-export interface AuthenticationServiceInitializeOptions
-  extends Omit<AuthStrategyInitializeOptions, 'postAuthentication'> {
-  /** Called at the end of every successful `authenticate()`, with the token that is in use then. */
-  postAuthentication?: PostAuthenticationCallback | undefined
-}
-
+export type {
+  AuthenticationServiceInitializeOptions,
+  AuthenticationServiceOptions,
+} from './authentication-options.ts'
 export type { UserChangeHandler } from './current-token.ts'
 
 /** One period from `initialize()` to `logout()` or `cleanup()`, with the strategy in use. */

@@ -89,10 +89,12 @@ describe.skipIf(!hasChromium())('login by popup', () => {
 
   it('[REL-54] names the page on which the window ended, if it is not the callback page', async () => {
     const page = await openPage(chromium, stage.address())
-    // A server that answers unknown paths with the application.
-    await chromium.context.route('**/callback.html?**', route =>
-      route.fulfill({ contentType: 'text/html', body: '<title>The application</title>' }),
-    )
+    // The page in the window passes nothing on, as the application does where a server answers unknown paths with it.
+    await chromium.context.addInitScript(() => {
+      if (location.pathname !== '/callback.html') return
+      for (const [name, value] of Object.entries({ opener: null, BroadcastChannel: undefined, close: () => {} }))
+        Object.defineProperty(window, name, { value })
+    })
     await choose(await pressForPopup(page, 'login'), 'customer')
     const { reason, message } = await outcomeOf(page, 'login')
     expect([reason, message]).toEqual(['invalid_input', expect.stringContaining(`${stage.origin}/callback.html`)])
