@@ -35,7 +35,7 @@ const fetchWith =
       call.end(init.body ? String(init.body) : undefined)
     })
 
-describe('a host on Node with a certificate authority of its own', () => {
+describe('a host on Node with its own certificate authority', () => {
   it('[REL-28] brings a fetch and options for the sockets, and talks over TLS', async () => {
     const { service, ca } = await serveTls()
     const agent = new AiAgent(

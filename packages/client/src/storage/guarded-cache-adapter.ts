@@ -15,7 +15,7 @@ export type StoreWarning = (message: string, details?: { error: unknown }) => vo
 
 /**
  * A store of somebody else's, held to the contract: one that throws, rejects, takes too long or answers nonsense counts
- * as empty. What it should have held is asked for anew, and one warning tells why.
+ * as empty. Its entries are fetched again, and one warning gives the reason.
  *
  * One that leaves a question unanswered is not read or written for half a minute, so that a conversation waits for it
  * once rather than with every call. What is to be deleted is always passed on.
