@@ -295,6 +295,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-05': 'at a gate, connect(), send() and ask() name the open choice and the method that answers it',
   'REL-06':
     'an agent with portals for which no token can be obtained fails with AUTH_TOKEN_REQUIRED at stage start; an agent without portals with the AuthError itself',
+  'REL-07':
+    'AiAgent.getAccessToken() resolves with a token that is valid now, renewed when necessary, and with null while the agent is not initialized; for an expired token that cannot be renewed it rejects with `token_missing`',
   'SEC-15':
     'a logout is final: before it returns it empties everything of the user in memory, the call with its events included, and starts to remove what is stored; it works in every state, and what is sent or set while it runs is rejected with ABORTED',
   'SEC-16':

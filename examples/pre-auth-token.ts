@@ -37,13 +37,13 @@ assert.match((await answer).message.content ?? '', /reset button/)
 assert.equal(renewals, 0)
 
 // #region renewal
-const before = agent.getAccessToken()
+const before = await agent.getAccessToken()
 service.emulator.control.expireTokens()
 const later = nextEvent(agent, 'agentMessage')
 await agent.send('Where do I find my invoice?')
 await later
 assert.equal(renewals, 1)
-assert.notEqual(agent.getAccessToken(), before)
+assert.notEqual(await agent.getAccessToken(), before)
 // #endregion
 
 await agent.disconnect()

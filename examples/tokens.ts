@@ -16,7 +16,7 @@ await anonymous.initialize()
 // #region scopes
 const narrow = new AiAgent({ id: 'help', endpoint, initParams: { scopes: 'core.aiservices.read' } })
 await narrow.initialize()
-assert.match(readClaims(narrow.getAccessToken()).scope ?? '', /core[.]aiservices[.]read$/) // with the deployment's prefix
+assert.match(readClaims(await narrow.getAccessToken()).scope ?? '', /core[.]aiservices[.]read$/) // with the deployment's prefix
 // #endregion
 
 // #region client-credentials

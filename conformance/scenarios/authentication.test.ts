@@ -18,18 +18,18 @@ const deploymentOf = (service: Service) =>
 
 verifies(['CFG-02', 'AUTH-02'], 'without auth an agent obtains an anonymous token', async service => {
   const agent = await service.connectedAgent()
-  expect(agent.getAccessToken()).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/)
+  expect(await agent.getAccessToken()).toMatch(/^[\w-]+\.[\w-]+\.[\w-]+$/)
   const [request] = tokenRequests(service)
   expect(request).toMatchObject({ method: 'POST', status: 200, path: expect.stringContaining('anonymous') })
   expect(service.requestsTo(paths.session('help'), 'POST')[0]?.headers['authorization']).toContain(
-    agent.getAccessToken() ?? 'no token',
+    (await agent.getAccessToken()) ?? 'no token',
   )
 })
 
 verifies('AUTH-01', 'a pre-auth token is used, and no other token is requested', async service => {
   const accessToken = service.control.issueToken()
   const agent = await service.connectedAgent({ id: 'account', auth: { type: 'pre-auth', accessToken } })
-  expect(agent.getAccessToken()).toBe(accessToken)
+  expect(await agent.getAccessToken()).toBe(accessToken)
   expect(service.requestsTo(paths.session('account'), 'POST')[0]?.headers['authorization']).toContain(accessToken)
   await eventually(() => service.frames().some(({ role }) => role === 'token'))
   expect(JSON.stringify(service.frames()[0])).toContain(accessToken)
@@ -39,7 +39,7 @@ verifies('AUTH-01', 'a pre-auth token is used, and no other token is requested',
 verifies('AUTH-01', "the deprecated type 'token' works the same, with one warning", async service => {
   const token = service.control.issueToken()
   const agent = await service.connectedAgent({ id: 'account', auth: { type: 'token', token } })
-  expect(agent.getAccessToken()).toBe(token)
+  expect(await agent.getAccessToken()).toBe(token)
   expect(service.printed.filter(line => /'token' is deprecated/.test(line))).toHaveLength(1)
 })
 

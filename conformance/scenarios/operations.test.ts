@@ -71,7 +71,7 @@ verifies('OPS-01', 'updateAccessToken() sends the new token on an open chat', as
   const agent = await service.connectedAgent({ id: 'account', auth })
   const next = service.control.issueToken({ lifeSeconds: 7200 })
   await agent.updateAccessToken(next)
-  expect(agent.getAccessToken()).toBe(next)
+  expect(await agent.getAccessToken()).toBe(next)
   const tokens = () => service.frames().filter(({ role }) => role === 'token')
   await eventually(() => tokens().length === 2)
   expect(JSON.stringify(tokens().at(-1))).toContain(next)
@@ -83,7 +83,7 @@ verifies('OPS-01', 'getUserDetails() returns the signed-in user, and logout() cl
   expect(agent.getUserDetails()).toMatchObject({ name: expect.any(String) })
   await service.through(agent.logout())
   expect([agent.isConnected(), agent.getIsInitialized(), agent.getUserDetails()]).toEqual([false, false, null])
-  expect([agent.getContext(), agent.getAccessToken()]).toEqual([null, null])
+  expect([agent.getContext(), await agent.getAccessToken()]).toEqual([null, null])
 })
 
 verifies(

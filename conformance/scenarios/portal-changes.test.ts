@@ -310,7 +310,7 @@ verifies('FLOW-01', 'two agents on a page share token and deployment, but no cho
   const portals = posts.map(({ body }) => JSON.parse(body ?? '').context.vendor_portal_id.value)
   expect([...portals].sort()).toEqual(['1001', '1003'])
   expect(new Set(service.openings).size).toBe(2)
-  expect(first.getAccessToken()).toBe(second.getAccessToken())
+  expect(await first.getAccessToken()).toBe(await second.getAccessToken())
   expect([await first.getDeploymentInfo(), await second.getDeploymentInfo()].map(({ apiDomain }) => apiDomain)).toEqual(
     [service.endpoint, service.endpoint],
   )

@@ -209,7 +209,7 @@ verifies(
     expect(told()).toEqual([])
     await elapseUntil(auth.accessToken, minutes(5) - 1_000)
     expect(told()).toHaveLength(1)
-    expect(agent.getAccessToken()).toBe(auth.accessToken)
+    expect(await agent.getAccessToken()).toBe(auth.accessToken)
     const next = issue()
     await agent.updateAccessToken(next)
     await service.until(() => JSON.stringify(service.frames()).includes(next))
@@ -277,12 +277,12 @@ verifies('AUTH-14', 'the anonymous token outlives an agent, and clearing its cac
   const environment = service.environment()
   const first = service.newAgent({}, environment)
   await first.initialize()
-  const token = first.getAccessToken()
+  const token = await first.getAccessToken()
   await first.destroy()
   const asked = scopesAsked(service).length
   const second = service.newAgent({}, environment)
   await second.initialize()
-  expect([second.getAccessToken(), scopesAsked(service).length]).toEqual([token, asked])
+  expect([await second.getAccessToken(), scopesAsked(service).length]).toEqual([token, asked])
 
   const auth = await authenticate(service)
   const strategy = auth.getStrategy()

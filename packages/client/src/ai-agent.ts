@@ -399,9 +399,14 @@ export class AiAgent extends Subscribable<AgentEvents> {
 
   // ── Token and session ─────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** The present access token, or null. */
-  getAccessToken(): string | null {
-    return this.#parts.authentication.getCachedToken()
+  /**
+   * An access token that is valid now, renewed when necessary; null while the agent is not initialized.
+   *
+   * @throws {AuthError} reason `token_missing` when the token has expired and cannot be renewed
+   */
+  async getAccessToken(): Promise<string | null> {
+    const { lifecycle, authentication } = this.#parts
+    return lifecycle.isStarted && authentication.getIsInitialized() ? authentication.getToken() : null
   }
 
   /**

@@ -297,7 +297,7 @@ describe('the log', () => {
     ids.push('no-such-session')
     await clock.advance(10_000)
     await agent.updateAccessToken(emulator.control.issueToken({ lifeSeconds: 7_200 }))
-    const token = agent.getAccessToken() ?? ''
+    const token = (await agent.getAccessToken()) ?? ''
     emulator.close()
     await rejection(agent.restartConnection())
     await clock.advance(60_000)

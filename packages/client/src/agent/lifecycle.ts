@@ -38,6 +38,11 @@ export class AgentLifecycle {
     return this.#state.at === 'ready'
   }
 
+  /** Whether `initialize()` runs or has completed. */
+  get isStarted(): boolean {
+    return this.#state.at !== 'idle'
+  }
+
   // ── Guards ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
   /** @throws {SDKError} code ABORTED after `destroy()` and while the user is being signed out */

@@ -73,7 +73,7 @@ describe('an agent that wants to know who talks to it', () => {
     }
     await agent.initialize()
     expect(identity.calls).toEqual(['restore', 'login popup'])
-    expect(agent.getAccessToken()).toBe(accessToken)
+    expect(await agent.getAccessToken()).toBe(accessToken)
   })
 
   it('[AUTH-18] asks nobody where a session was restored', async () => {
@@ -119,7 +119,7 @@ describe('an agent that wants to know who talks to it', () => {
     const accessToken = emulator.control.issueToken()
     identity.signIn = async () => ({ accessToken })
     await agent.initialize()
-    expect(agent.getAccessToken()).toBe(accessToken)
+    expect(await agent.getAccessToken()).toBe(accessToken)
   })
 
   it('[CFG-14] without a configured login opens the deployment’s own, in a window', async () => {

@@ -34,7 +34,7 @@ describe('logout()', () => {
     await passing(clock, agent.logout())
     expect(namesOf(told).slice(-2)).toEqual(['stateChanged', 'closed'])
     expect(payloadsOf(told, 'closed')).toMatchObject([{ code: 1000, willReconnect: false }])
-    expect([agent.getState(), agent.getIsInitialized(), agent.getAccessToken()]).toEqual(['CLOSED', false, null])
+    expect([agent.getState(), agent.getIsInitialized(), await agent.getAccessToken()]).toEqual(['CLOSED', false, null])
   })
 
   it('[AUTH-23] signs out where the strategy can, and otherwise only drops what it has', async () => {
@@ -49,11 +49,11 @@ describe('logout()', () => {
     const { agent } = make({ auth: strategy })
     await agent.initialize()
     await passing(clock, agent.logout())
-    expect([calls, agent.getAccessToken()]).toEqual([['logout'], null])
+    expect([calls, await agent.getAccessToken()]).toEqual([['logout'], null])
     const { agent: anonymous } = make()
     await anonymous.initialize()
     await passing(clock, anonymous.logout())
-    expect(anonymous.getAccessToken()).toBeNull()
+    expect(await anonymous.getAccessToken()).toBeNull()
   })
 
   it('[FLOW-19] [SEC-15] refuses messages while it runs, so that none is sent without the rules of its user', async () => {

@@ -36,6 +36,43 @@ describe('the life of a token', () => {
     ])
   })
 
+  it('[REL-07] getAccessToken() renews a token that has expired, also without a connection', async () => {
+    const { clock, emulator, make } = setUp()
+    const issue = () => emulator.control.issueToken({ subject: 'customer', lifeSeconds: HOUR_SECONDS })
+    const refreshTokenFn = vi.fn(async () => issue())
+    const { agent } = make({ id: 'account', auth: { type: 'pre-auth', accessToken: issue(), refreshTokenFn } })
+    expect(await agent.getAccessToken()).toBeNull()
+    await agent.getAgentDetails()
+    expect(await agent.getAccessToken()).toBeNull()
+    await agent.initialize()
+    const first = await agent.getAccessToken()
+    // A disconnected agent renews nothing by itself.
+    await agent.disconnect()
+    await clock.advance((HOUR_SECONDS + 60) * 1_000)
+    expect(refreshTokenFn).not.toHaveBeenCalled()
+    const [second, third] = await Promise.all([agent.getAccessToken(), agent.getAccessToken()])
+    expect([second === first, second === third]).toEqual([false, true])
+    expect(second).toBe(await refreshTokenFn.mock.results[0]?.value)
+    expect(refreshTokenFn).toHaveBeenCalledTimes(1)
+  })
+
+  it('[REL-07] getAccessToken() rejects for an expired token that cannot be renewed', async () => {
+    const { clock, emulator, make } = setUp()
+    const issue = () => emulator.control.issueToken({ subject: 'customer', lifeSeconds: HOUR_SECONDS })
+    const accessToken = issue()
+    const { agent } = make({ id: 'account', auth: { type: 'pre-auth', accessToken } })
+    await agent.initialize()
+    await clock.advance((HOUR_SECONDS - 10) * 1_000)
+    expect(await agent.getAccessToken()).toBe(accessToken)
+    await clock.advance(20_000)
+    expect(await rejection(agent.getAccessToken())).toMatchObject({ name: 'AuthError', reason: 'token_missing' })
+    const next = issue()
+    await agent.updateAccessToken(next)
+    expect(await agent.getAccessToken()).toBe(next)
+    await agent.destroy()
+    expect(await agent.getAccessToken()).toBeNull()
+  })
+
   it('[AUTH-06] requests a session again with a renewed token after a 401, once', async () => {
     const { emulator, make } = setUp()
     const issue = (lifeSeconds: number) => emulator.control.issueToken({ subject: 'customer', lifeSeconds })
@@ -80,7 +117,7 @@ describe('the life of a token', () => {
     }
     const { agent } = make({ id: 'account', auth: strategy })
     await passing(clock, agent.initialize())
-    expect(agent.getAccessToken()).toBe(token)
+    expect(await agent.getAccessToken()).toBe(token)
     const session = emulator.control.requests().find(({ path }) => path.endsWith('/session'))
     expect(session?.headers['authorization']).toBe(`Bearer ${token}`)
   })

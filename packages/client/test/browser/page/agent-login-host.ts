@@ -21,7 +21,7 @@ export function startAgentPage(): void {
     try {
       agent.once('closed', ({ payload }) => heard.push(`closed ${payload.code}`))
       await agent.logout()
-      heard.push(`signed out: ${agent.getState()}, ${agent.getIsInitialized()}, ${agent.getAccessToken()}`)
+      heard.push(`signed out: ${agent.getState()}, ${agent.getIsInitialized()}, ${await agent.getAccessToken()}`)
     } catch (error) {
       heard.push(`failed: ${(error as Error).message}`)
     }
