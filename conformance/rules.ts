@@ -281,11 +281,14 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-53': 'a clock that is hours off neither keeps a user from signing in nor makes fresh tokens look expired',
   'REL-54':
     'a login window that ends on a page of the own origin without the callback script is named, with its address',
-  'REL-51': 'forced token refreshes are spaced: at most two at once, then one in five seconds',
+  'REL-51': 'forced token refreshes are spaced: at most three at once, then one in five seconds',
   'SEC-28': 'all masking rules together have one budget for a text; what the rules might find beyond it is hidden',
   'SEC-29': 'masking rules beyond the limit of 200 are refused and reported',
   'SEC-30':
     'an agent that masks content and has no usable rules reports `maskingUnavailable` with the reason, whether or not masking is required',
+  'SEC-31': 'a connector script that loads too late is never taken for another',
+  'SEC-32': 'text that looks like a token is cut out of the errors of the service',
+  'SEC-33': 'a service behind https names no address without encryption',
   'REL-01': 'an agent that is disconnected, or was never connected, is collected whole once the host has dropped it',
   'REL-02':
     'a disconnected agent renews no token and holds no timer and no listener; the next connection watches the token again',
@@ -310,6 +313,11 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-21': 'expired answers are swept from memory and from the browser’s stores',
   'REL-22': 'stored data of another version is ignored and replaced',
   'REL-23': 'a REST body larger than 8 MiB is given up with an error that says so',
+  'REL-24': 'a failed REST call names its address and, as far as the platform tells, its cause',
+  'REL-25': 'every refused token has a remedy that fits it',
+  'REL-26': 'a rate limit (429, or error code 429-001) is waited out, within bounds',
+  'REL-27': 'a GET or PUT that met a closed connection is sent once more; a POST is not',
+  'REL-28': 'a host on Node brings its own fetch and socket options',
   'SEC-41':
     'an emulator that listens on this machine only refuses requests for other hosts, whatever their form: path, absolute target, upgrade, HTTP/1.0, several Host headers',
   'SEC-42': 'the emulator answers a request body above 1 MiB with 413',
@@ -344,6 +352,7 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a test that needs what the machine lacks is skipped and named with what is missing; where all tests are required, as in CI, it counts as failed',
   'REL-32': 'comments, strings, test titles and documents contain no phrase of `scripts/language/refused-phrases.json`',
   'REL-31': 'a Redis server that a test started ends with the process of the test, even when it is killed',
+  'REL-56': 'a record of the service is typed by its known fields, so that a misspelt field does not compile',
   'REL-55':
     'every frame, record, token response, claims and metadata has a parser without a library that reads any JSON exactly as its schema does',
   'REL-57': 'an element that does not fit costs nothing but itself, in every list of the service',

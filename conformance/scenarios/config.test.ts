@@ -40,14 +40,27 @@ for (const [form, scheme] of [
     async service => {
       const { host } = new URL(service.endpoint)
       const environment = service.environment()
-      const fetch = environment.fetch ?? globalThis.fetch
+      const { fetch = globalThis.fetch, WebSocket } = environment
       const called: string[] = []
-      // Acts as a TLS terminator: the service itself listens without TLS.
-      environment.fetch = (address, init) => {
+      // Acts as a TLS terminator: the service itself listens without TLS. On a port it is this machine's own address,
+      // which needs no encryption.
+      const isEncrypted = scheme === 'https:' && WebSocket !== undefined
+      environment.fetch = async (address, init) => {
         called.push(address)
-        return fetch(address.replace(/^https:/, 'http:'), init)
+        const response = await fetch(address.replace(/^https:/, 'http:'), init)
+        const body = await response.text()
+        return new Response(isEncrypted ? body.replace(/"(http|ws):/g, '"$1s:') : body, response)
       }
-      const agent = service.newAgent({ endpoint: form + host }, environment)
+      const sockets = isEncrypted
+        ? {
+            WebSocket: class extends WebSocket {
+              constructor(address: string) {
+                super(address.replace(/^wss:/, 'ws:'))
+              }
+            },
+          }
+        : {}
+      const agent = service.newAgent({ endpoint: form + host }, { ...environment, ...sockets })
       await agent.initialize()
       await agent.connect()
       expect(called[0]).toBe(`${scheme}//${host}${paths.deploymentInfo()}`)

@@ -105,8 +105,8 @@ export type {
   SourceClick,
   WidgetActionListener,
 } from './contact-center/connector/hook-contract.ts'
-export type { InitializationResult } from './contact-center/portal/pipeline-stage.ts'
 export type { PlatformComponentService } from './contact-center/connector/platform-component.ts'
+export type { InitializationResult } from './contact-center/portal/pipeline-stage.ts'
 export type { ContextAttributes } from './conversation/context-store.ts'
 export {
   type AlternateEscalation,
@@ -171,7 +171,7 @@ export {
   type ConnectionErrorReason,
   ConnectorError,
   InitializationPipelineError,
-  type InitializationPipelineErrorCode,
+  InitializationPipelineErrorCode,
   type InitializationPipelineErrorOptions,
   type InitializationPipelineStage,
   MessageError,

@@ -40,7 +40,7 @@ export async function clearStoredData(environment: Environment, options: StoredD
 /** Decides whether an entry belongs to the deployment. */
 function matcher({ endpoint, cache, withSignIn }: StoredDataOptions, storage: StorageLike): (key: string) => boolean {
   const base = restBase(endpoint)
-  const deployment = valueOf(storage, DEPLOYMENT + base)
+  const deployment = storedValue(storage, DEPLOYMENT + base)
   const apiDomain = isJsonObject(deployment) ? deployment['apiDomain'] : undefined
   // Without cached deployment info the API host is unknown: the cached responses of every deployment are removed.
   const api = typeof apiDomain === 'string' ? restBase(apiDomain) : undefined
@@ -75,7 +75,7 @@ function ownerOf(storage: StorageLike, key: string): unknown {
   return isJsonObject(entry) ? entry['api'] : undefined
 }
 
-function valueOf(storage: StorageLike, key: string): unknown {
+function storedValue(storage: StorageLike, key: string): unknown {
   const entry = parse(storage.getItem(key))
   return isJsonObject(entry) ? entry['value'] : undefined
 }

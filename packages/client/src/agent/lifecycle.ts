@@ -1,6 +1,5 @@
 import type { UserProfile } from '@aiagent/protocol'
 import type { LoadedAgent, PortalSelection } from '../api/agent-facts.ts'
-import type { Chat } from '../chat/chat.ts'
 import type { ContactCenter } from '../contact-center/contact-center.ts'
 import { type InitializationResult, resultAt } from '../contact-center/portal/pipeline-stage.ts'
 import { profileAttribute } from '../contact-center/portal/portal-context.ts'

@@ -330,7 +330,9 @@ export class AuthenticationService {
     const token = isInteractive ? await ask() : await this.#call('getToken()', signal, ask)
     signal.throwIfAborted()
     if (!token?.trim()) throw new AuthError('The authentication provided no access token.', 'token_missing')
-    const own = standIn ? {} : { identity: strategy.identity, expiresAt: strategy.expiresAt, bufferMs: strategy.expiryBufferMs }
+    const own = standIn
+      ? {}
+      : { identity: strategy.identity, expiresAt: strategy.expiresAt, bufferMs: strategy.expiryBufferMs }
     await this.#current.adopt({ token, isAnonymous: type === 'anonymous' || standIn !== undefined, ...own }, signal)
     if (this.#current.hasExpired)
       throw new AuthError(

@@ -86,13 +86,17 @@ export class ClientCredentialsAuthStrategy implements TokenSource {
     const { tokenUrl, clientId, clientSecret, scopes = [] } = this.#config
     // In one file with the anonymous token, which most hosts load anyway.
     const { requestToken } = await import('./token-request.ts')
-    const { accessToken, expiresIn } = await requestToken(this.#environment, {
-      tokenUrl,
-      clientId,
-      clientSecret,
-      scopes,
-      allowHttp: this.#allowHttp,
-    }, signal)
+    const { accessToken, expiresIn } = await requestToken(
+      this.#environment,
+      {
+        tokenUrl,
+        clientId,
+        clientSecret,
+        scopes,
+        allowHttp: this.#allowHttp,
+      },
+      signal,
+    )
     const now = this.#environment.clock.now()
     const expiresAt = expiryOfFresh(accessToken, now, expiresIn)
     // A token without any known expiry is used until the service refuses it.

@@ -63,12 +63,15 @@ export class Renewal {
   }
 }
 
-/** How long after a forced refresh the next one but one may follow, in milliseconds. */
+/** Average time between forced refreshes, in milliseconds. */
 const REFRESH_SPACING_MS = 5_000
 
+/** How many forced refreshes may follow each other at once. */
+const REFRESH_BURST = 3
+
 /**
- * Spaces the refreshes that a service forces by refusing tokens. The first two follow each other at once; each further one
- * waits until there was one in five seconds on average.
+ * Spaces the refreshes that a service forces by refusing tokens. The first {@link REFRESH_BURST} follow each other at once;
+ * each further one waits until there was one in five seconds on average.
  */
 export class RefreshSpacing {
   /** When the allowance is whole again, in milliseconds since the epoch. */
@@ -77,8 +80,8 @@ export class RefreshSpacing {
   /** Takes the turn of one refresh. Returns how long it has to wait, in milliseconds. */
   take(now: number): number {
     // The wall clock may have been set back since.
-    const ahead = Math.min(Math.max(0, this.#fullAt - now), 2 * REFRESH_SPACING_MS)
+    const ahead = Math.min(Math.max(0, this.#fullAt - now), REFRESH_BURST * REFRESH_SPACING_MS)
     this.#fullAt = now + ahead + REFRESH_SPACING_MS
-    return Math.max(0, ahead - REFRESH_SPACING_MS)
+    return Math.max(0, ahead - (REFRESH_BURST - 1) * REFRESH_SPACING_MS)
   }
 }

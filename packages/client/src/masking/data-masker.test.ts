@@ -355,7 +355,7 @@ describe('preview', () => {
 
 describe('the cost of all rules together', () => {
   /** Takes many steps at each character of the text, and matches nothing in it. */
-  const costly = rule(String.raw`(?:a?){30}cd`, { name: 'costly' })
+  const costly = rule('(?:a?){30}cd', { name: 'costly' })
   const text = `${'a'.repeat(60_000)} c d the end`
 
   it('[SEC-28] is limited: what the rules behind the limit might find is hidden', () => {

@@ -15,6 +15,7 @@ import {
   type StoreWarning,
   type WebSocketConstructor,
   type WebSocketLike,
+  type WebSocketOptions,
 } from '../index.ts'
 import { type UnstorageCacheOptions, type UnstorageLike, unstorageCacheAdapter } from '../unstorage.ts'
 
@@ -119,5 +120,11 @@ describe('the platform', () => {
     assertType<SocketCloseEvent>({ code: 1006, reason: '', httpStatus: 404 })
     // @ts-expect-error the reason is missing
     assertType<SocketCloseEvent>({ code: 1006 })
+  })
+
+  it('WebSocketOptions: what a host on Node passes to its sockets', () => {
+    assertType<WebSocketOptions>({ ca: 'certificate' })
+    // @ts-expect-error options are an object
+    assertType<WebSocketOptions>('certificate')
   })
 })

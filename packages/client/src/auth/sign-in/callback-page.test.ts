@@ -43,14 +43,16 @@ function load(address: string, more: Surroundings = {}) {
         stored.set(key, value)
       },
     },
-    BroadcastChannel: more.noChannel ? undefined : class {
-      readonly name: string
-      constructor(name: string) {
-        this.name = name
-      }
-      postMessage = (message: { url: string }) => void done.push(`channel ${this.name} ${message.url}`)
-      close = () => {}
-    },
+    BroadcastChannel: more.noChannel
+      ? undefined
+      : class {
+          readonly name: string
+          constructor(name: string) {
+            this.name = name
+          }
+          postMessage = (message: { url: string }) => void done.push(`channel ${this.name} ${message.url}`)
+          close = () => {}
+        },
     close: () => void done.push('close'),
   }
   page['parent'] = more.framed ? receiver('parent') : page
@@ -119,7 +121,9 @@ describe('the callback page', () => {
     const [, script = ''] = /<script>([\s\S]*)<\/script>/.exec(CALLBACK_PAGE) ?? []
     const hash = createHash('sha256').update(script).digest('base64')
     expect(script).toBe(CALLBACK_SCRIPT)
-    expect(CALLBACK_PAGE).toContain(`default-src 'none'; base-uri 'none'; form-action 'none'; script-src 'sha256-${hash}'`)
+    expect(CALLBACK_PAGE).toContain(
+      `default-src 'none'; base-uri 'none'; form-action 'none'; script-src 'sha256-${hash}'`,
+    )
   })
 
   it('answers by message where the browser has no channels', () => {

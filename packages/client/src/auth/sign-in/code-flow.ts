@@ -181,7 +181,10 @@ class Exchange {
     }
   }
 
-  readonly #fetch = async (address: string, init: { method: string; headers: Record<string, string>; body?: unknown }) => {
+  readonly #fetch = async (
+    address: string,
+    init: { method: string; headers: Record<string, string>; body?: unknown },
+  ) => {
     const { headers, method } = init
     const answer = await fetchText(this.#environment, address, { method, headers, body: String(init.body ?? '') })
     return new Response(this.#prepare(answer.text) || null, {

@@ -24,7 +24,9 @@ const endpoints = {
 /** An ID token as the token endpoint issues it. Nobody checks its signature. */
 function idToken(claims: object): string {
   const iat = Math.floor(Date.now() / 1000)
-  const [, payload] = fakeToken({ iss: AUTHORITY, aud: 'client', sub: 'ann', iat, exp: iat + 3600, ...claims }).split('.')
+  const [, payload] = fakeToken({ iss: AUTHORITY, aud: 'client', sub: 'ann', iat, exp: iat + 3600, ...claims }).split(
+    '.',
+  )
   return `${btoa(JSON.stringify({ alg: 'RS256' }))}.${payload}.c2ln`
 }
 
@@ -431,7 +433,12 @@ describe('a logout', () => {
   it.each([
     ['another origin', 'https://app.test/home', 'https://evil.test/', 'https://evil.test/'],
     ['another page', 'https://app.test/other', 'https://app.test/chat', 'https://app.test/chat'],
-    ['a page that this tab does not expect', 'https://app.test/home', 'https://app.test/delete', 'https://app.test/chat'],
+    [
+      'a page that this tab does not expect',
+      'https://app.test/home',
+      'https://app.test/delete',
+      'https://app.test/chat',
+    ],
     ['a page without any expectation', 'https://app.test/home', 'https://app.test/delete', ''],
   ])('[SEC-09] follows no `state` of %s', async (_case, page, state, expected) => {
     const parts = setUp({ redirectUri: 'https://app.test/home' })
@@ -494,7 +501,13 @@ describe('the user of a login', () => {
     const parts = setUp()
     const session = await signIn(parts)
     const [key = ''] = [...parts.sessionStorage.items.keys()]
-    for (const state of [key, `user:${AUTHORITY}:client`, '../', '0'.repeat(32), `${'0'.repeat(32)};https://app.test/`]) {
+    for (const state of [
+      key,
+      `user:${AUTHORITY}:client`,
+      '../',
+      '0'.repeat(32),
+      `${'0'.repeat(32)};https://app.test/`,
+    ]) {
       parts.page.address = `https://app.test/home?${new URLSearchParams({ code: 'x', state })}`
       expect(await parts.make().restore()).toEqual(session)
       parts.page.address = 'https://app.test/home'
@@ -516,7 +529,9 @@ describe('the user of a login', () => {
   })
 
   it('[SEC-12] may have another issuer than a constructed one, but always the same', async () => {
-    const parts = setUp({ authorityMetadata: JSON.stringify({ ...endpoints, issuer: 'https://login.test/constructed/' }) })
+    const parts = setUp({
+      authorityMetadata: JSON.stringify({ ...endpoints, issuer: 'https://login.test/constructed/' }),
+    })
     parts.state.claims = { iss: 'https://login.test/real/' }
     const session = await signIn(parts)
     const renewed = await parts.client.renew(session)

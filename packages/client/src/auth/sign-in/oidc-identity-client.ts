@@ -21,7 +21,13 @@ import type {
 import { asAuthError, isDead } from './identity-errors.ts'
 import { type LoginPage, type LoginWindow, loginPage } from './login-page.ts'
 import { LoginStates } from './login-state.ts'
-import { constructedEndpoint, endSessionRequest, fallbackAddress, type LogoutPlan, logoutPlanFor } from './logout-plan.ts'
+import {
+  constructedEndpoint,
+  endSessionRequest,
+  fallbackAddress,
+  type LogoutPlan,
+  logoutPlanFor,
+} from './logout-plan.ts'
 import { fetchOpenIdConfiguration, givenConfiguration, type KnownConfiguration } from './openid-configuration.ts'
 import { PopupNavigator } from './popup-navigator.ts'
 import { isWebAddress, userKey } from './provider-address.ts'
@@ -358,7 +364,9 @@ function isSameUser(user: SignedInUser | undefined, login: Pick<SignedInUser, 's
 }
 
 function defined(tokens: IssuedTokens): IssuedTokens {
-  return Object.fromEntries(Object.entries(tokens).filter(([, value]) => value !== undefined)) as unknown as IssuedTokens
+  return Object.fromEntries(
+    Object.entries(tokens).filter(([, value]) => value !== undefined),
+  ) as unknown as IssuedTokens
 }
 
 function signedOut(): AuthError {

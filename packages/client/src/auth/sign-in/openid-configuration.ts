@@ -68,7 +68,12 @@ export function givenConfiguration({ authorityMetadata }: PKCEAuthConfig): Known
     const endpoint = given[name]
     // Their hosts are the word of whoever configured the login.
     if (endpoint !== undefined)
-      requireProviderAddress(endpoint, { knownAuthorities: [] }, `The ${name} of auth.config.authorityMetadata`, 'invalid_input')
+      requireProviderAddress(
+        endpoint,
+        { knownAuthorities: [] },
+        `The ${name} of auth.config.authorityMetadata`,
+        'invalid_input',
+      )
   }
   return { ...given, isPublished: false }
 }

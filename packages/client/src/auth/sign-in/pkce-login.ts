@@ -117,7 +117,9 @@ export class LazyPkceStrategy implements InteractiveLogin {
     store.removeItem(key)
     try {
       const { accessToken, idToken } = JSON.parse(text) as Partial<IdentitySession>
-      return typeof accessToken === 'string' ? { accessToken, ...(typeof idToken === 'string' && { idToken }) } : undefined
+      return typeof accessToken === 'string'
+        ? { accessToken, ...(typeof idToken === 'string' && { idToken }) }
+        : undefined
     } catch {
       return undefined
     }

@@ -4,8 +4,8 @@ import { FakeIdentityClient } from '../../../test/fake-identity-client.ts'
 import { pageWithWindow } from '../../../test/fake-login-page.ts'
 import { FakeService, fakeToken } from '../../../test/fake-service.ts'
 import { AuthError } from '../../errors.ts'
-import type { IdentitySession } from './identity-client.ts'
 import type { AuthenticationResult, PKCEAuthConfig } from '../auth-strategy.ts'
+import type { IdentitySession } from './identity-client.ts'
 import { PKCEAuthStrategy } from './pkce-strategy.ts'
 
 const CONFIG: PKCEAuthConfig = {

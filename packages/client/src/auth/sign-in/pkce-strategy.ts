@@ -17,7 +17,7 @@ import { answerInTime } from '../host-call.ts'
 import { PROTOCOL_SCOPES } from '../scopes.ts'
 import type { IdentityClient, IdentityClientFactory, IdentitySession } from './identity-client.ts'
 import { asAuthError } from './identity-errors.ts'
-import { logoutClaimOf, type LogoutPlan, planLogout, withoutHash } from './logout-plan.ts'
+import { type LogoutPlan, logoutClaimOf, planLogout, withoutHash } from './logout-plan.ts'
 import { authorityOf } from './provider-address.ts'
 
 /** What a login takes from its surroundings. */

@@ -12,11 +12,18 @@ import type {
   PKCEAuthServiceConfig,
 } from '../../index.ts'
 import { type MsalApplication, msalIdentityClient } from '../../msal.ts'
-import { PKCEAuthStrategy, type PKCEAuthStrategyOptions } from '../../pkce.ts'
+import {
+  type DeploymentLogin,
+  type DeploymentLoginFacts,
+  deploymentLogin,
+  PKCEAuthStrategy,
+  type PKCEAuthStrategyOptions,
+} from '../../pkce.ts'
 
 declare const environment: Environment
 declare const application: MsalApplication
 declare const client: IdentityClient
+declare const loginFacts: DeploymentLoginFacts
 
 const config = {
   clientId: 'shop',
@@ -109,5 +116,17 @@ describe('an identity library of the host’s', () => {
     assertType<MsalApplication>({ ...application, getActiveAccount: () => null })
     // @ts-expect-error the application has to renew tokens
     assertType<MsalApplication>({ ...application, acquireTokenSilent: undefined })
+  })
+
+  it('DeploymentLoginFacts: deployment, agent and metadata', () => {
+    assertType<DeploymentLoginFacts>(loginFacts)
+    // @ts-expect-error the metadata are missing
+    assertType<DeploymentLoginFacts>({ deployment: loginFacts.deployment, agent: loginFacts.agent })
+  })
+
+  it('DeploymentLogin: who signs in where', () => {
+    assertType<DeploymentLogin>(deploymentLogin(loginFacts))
+    // @ts-expect-error scopes are a list
+    assertType<DeploymentLogin>({ ...deploymentLogin(loginFacts), scopes: 'openid' })
   })
 })

@@ -242,6 +242,18 @@ describe('loadConnector() outside a browser', () => {
     expect(platform.globals.PlatformComponentService).toBe(desk)
   })
 
+  it('[SEC-31] a module that could not be imported does not stand in the way of the next one', async () => {
+    const platform = new Process()
+    platform.module = () => Promise.reject(new Error('no such module'))
+    await failureOf(loadConnector(platform, script()))
+    const desk = component()
+    platform.module = async () => {
+      platform.globals.PlatformComponentService = desk
+      return {}
+    }
+    expect(await loadConnector(platform, script('https://prod.example/other.js'))).toBe(desk)
+  })
+
   it('takes what a script without exports registers, also late', async () => {
     const platform = new Process()
     const desk = component()

@@ -69,7 +69,10 @@ async function load(
   const limit = withTimeLimit(clock, LOAD_LIMIT_MS, undefined, signal => {
     forget(globals)
     const [stray] = [...strays].filter(([other]) => other !== key).map(([, url]) => url)
-    const started = () => void strays.set(key, script.url)
+    const started = () => {
+      strays.set(key, script.url)
+      return () => void strays.delete(key)
+    }
     return page
       ? runInPage(platform, page, script, started, stray, signal)
       : runModule(platform, script, started, stray, signal)
@@ -90,7 +93,7 @@ async function runInPage(
   platform: ConnectorPlatform,
   page: Page,
   script: ConnectorScript,
-  started: () => void,
+  started: () => () => void,
   stray: string | undefined,
   signal: AbortSignal,
 ): Promise<PlatformComponentService> {
@@ -120,15 +123,17 @@ async function runInPage(
 async function runModule(
   platform: ConnectorPlatform,
   script: ConnectorScript,
-  started: () => void,
+  started: () => () => void,
   stray: string | undefined,
   signal: AbortSignal,
 ): Promise<PlatformComponentService> {
   // Better no connector than one that was not checked although it should have been.
   if (script.integrity !== undefined)
     throw failure(script, 'was not loaded, since `connector.integrity` cannot be checked outside a browser')
-  started()
-  const module = await untilAborted(platform.importModule(script.url), signal).catch(cause => {
+  const neverRan = started()
+  const importing = platform.importModule(script.url)
+  importing.catch(neverRan)
+  const module = await untilAborted(importing, signal).catch(cause => {
     throw signal.aborted
       ? cause
       : failure(script, 'could not be imported, or threw. Outside a browser it needs to be a file: address', cause)

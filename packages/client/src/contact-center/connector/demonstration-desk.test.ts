@@ -6,9 +6,10 @@ import { loadConnector } from './connector-loader.ts'
 import { buildHookContract } from './hook-contract.ts'
 import { PlatformConnector } from './platform-connector.ts'
 
+let url = ''
+
 /** An agent at the demonstration desk, as far as a connector sees it. */
 async function agentAtDesk(initParams: Record<string, string> = {}) {
-  const url = `data:text/javascript,${encodeURIComponent(CONNECTOR_SCRIPT)}`
   const component = await loadConnector(defaultEnvironment(), { url, integrity: undefined, nonce: undefined })
   const heard: string[] = []
   let context: Record<string, unknown> = {}
@@ -38,7 +39,11 @@ async function agentAtDesk(initParams: Record<string, string> = {}) {
 }
 
 describe('a connector as a desk publishes it', () => {
-  beforeEach(() => void Reflect.deleteProperty(globalThis, 'PlatformComponentService'))
+  beforeEach(() => {
+    Reflect.deleteProperty(globalThis, 'PlatformComponentService')
+    // A runtime evaluates a module once for each address, and test files share the runtime.
+    url = `data:text/javascript,${encodeURIComponent(`${CONNECTOR_SCRIPT}//${crypto.randomUUID()}`)}`
+  })
   afterEach(() => void Reflect.deleteProperty(globalThis, 'PlatformComponentService'))
 
   it('[OPS-02] [OPS-03] [EVT-03] tells an agent of the call that somebody is in', async () => {

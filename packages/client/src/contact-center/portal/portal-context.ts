@@ -10,7 +10,7 @@ const DESCRIPTION = 'Portal id to use'
 
 /**
  * The context of a new session: with the selected portal as the attribute `vendor_portal_id`, which the agent's language
- * model does not see. Of the host's own attribute, value, type and visibility are replaced; the rest stays.
+ * model does not see. An attribute that the host has set keeps its other fields.
  */
 export function withPortalAttribute(context: Readonly<Record<string, unknown>>, portalId: Id): Record<string, unknown> {
   const given = context[PORTAL_ATTRIBUTE]
