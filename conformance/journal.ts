@@ -28,6 +28,7 @@ const TYPES = Object.keys({
   filterTagsUpdate: 0,
   transcriptUpdate: 0,
   transcriptRestored: 0,
+  transcriptTrimmed: 0,
 } satisfies Record<AgentEventType, 0>) as AgentEventType[]
 
 /** Records every event of an agent, in order. */

@@ -341,6 +341,10 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a received frame above 8 MiB is not read: the socket is closed, and an `error` event reports close code 1009',
   'REL-15':
     '`send()` rejects a user message with neither content nor message data, and feedback without the id of an answer, as `invalid`',
+  'REL-16':
+    'the transcript keeps at most 5,000 entries and 8 MiB of frames unless configured otherwise; `transcriptTrimmed` reports how many of the oldest entries were removed',
+  'REL-17':
+    'message data that is nested more than 100 levels deep is left out of the transcript, so that the transcript can always be written as JSON',
   'SEC-50': 'a wall clock that is set back lengthens no wait and makes no flush use more processor time',
   'REL-30': 'a test run that a file, folder, title, project or change narrows does not overwrite `test-report.json`',
   'REL-36':

@@ -231,12 +231,18 @@ function logLevel(config: AiAgentConfig): LogLevel {
 }
 
 function transcript(given: TranscriptConfig | undefined): TranscriptConfig {
-  const { maxEntries, ...config } = optional('transcriptConfig', given, isJsonObject, 'an object') ?? {}
+  const { maxEntries, maxBytes, ...config } = optional('transcriptConfig', given, isJsonObject, 'an object') ?? {}
   optional('transcriptConfig.enabled', config.enabled, isFlag, 'true or false')
   for (const field of ['excludeRoles', 'excludePersonas', 'includeMessageTypes'] as const)
     optional(`transcriptConfig.${field}`, config[field], isTextList, 'an array of strings')
-  const limit = optional('transcriptConfig.maxEntries', maxEntries, isCount, 'an integer of at least 0, or Infinity')
-  return { ...structuredClone(config), ...(limit !== undefined && { maxEntries: limit }) }
+  const rule = 'an integer of at least 0, or Infinity'
+  const entries = optional('transcriptConfig.maxEntries', maxEntries, isCount, rule)
+  const bytes = optional('transcriptConfig.maxBytes', maxBytes, isCount, rule)
+  return {
+    ...structuredClone(config),
+    ...(entries !== undefined && { maxEntries: entries }),
+    ...(bytes !== undefined && { maxBytes: bytes }),
+  }
 }
 
 function cache(given: CacheConfig | undefined): CacheConfig {

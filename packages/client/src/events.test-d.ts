@@ -60,6 +60,7 @@ describe('events', () => {
       | 'chatHistory'
       | 'escalation'
       | 'transcriptRestored'
+      | 'transcriptTrimmed'
     >().toExtend<AgentEventType>()
   })
 
@@ -76,6 +77,7 @@ describe('events', () => {
     agent.on('transcriptRestored', ({ payload }) =>
       expectTypeOf(payload.entries).toEqualTypeOf<readonly TranscriptEntry[]>(),
     )
+    agent.on('transcriptTrimmed', ({ payload }) => expectTypeOf(payload).toEqualTypeOf<{ removed: number }>())
     agent.on('stateChanged', ({ payload }) => expectTypeOf(payload.state).toEqualTypeOf<ConnectionState>())
     agent.on('initialized', ({ payload }) =>
       expectTypeOf(payload.agent).toEqualTypeOf<AgentDetails | AgentListItem | undefined>(),

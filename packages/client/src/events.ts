@@ -99,6 +99,11 @@ export interface AgentEventPayloadMap {
    * are the added ones; no `transcriptUpdate` is emitted for them. Render `getTranscript()` again.
    */
   transcriptRestored: { entries: readonly TranscriptEntry[] }
+  /**
+   * The transcript had more entries or longer messages than `transcriptConfig.maxEntries` and `maxBytes` allow: so many of
+   * the oldest entries were removed. Emitted after the `transcriptUpdate` or `transcriptRestored` that caused it.
+   */
+  transcriptTrimmed: { removed: number }
 }
 
 /** Name of an event. */

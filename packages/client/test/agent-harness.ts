@@ -23,6 +23,7 @@ const EVENTS: AgentEventType[] = [
   'queueFlushed',
   'transcriptUpdate',
   'transcriptRestored',
+  'transcriptTrimmed',
 ]
 
 export interface ToldEvent {

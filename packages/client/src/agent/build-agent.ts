@@ -69,7 +69,12 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
   const loader = new AgentLoader({ scope, authentication, language })
   const masking = new Masking(config.masking)
   const users = new UserLoader(scope, masking)
-  const transcript = userState.own(new Transcript(config.transcript))
+  const transcript = userState.own(
+    new Transcript(config.transcript, {
+      recorded: entry => emit('transcriptUpdate', () => ({ ...entry, entry })),
+      trimmed: removed => emit('transcriptTrimmed', () => ({ removed })),
+    }),
+  )
   const context = userState.own(
     new ContextStore({
       adapter: resolveOwnAdapter(config.cache, environment, (...warning) => logger.warn(...warning)),
@@ -121,10 +126,6 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
       tokenNeeded: () => emit('tokenExpiring', () => ({ reason: 'transport_request' })),
     },
   })
-  const record = (message: Message, direction: 'sent' | 'received', type?: string) => {
-    const entry = transcript.record(message, direction, message.timestamp ?? clock.now(), type)
-    if (entry) emit('transcriptUpdate', () => ({ ...entry, entry }))
-  }
   const origin = new MessageOrigin(clock, facts)
   const outbox = userState.own(
     new Outbox({
@@ -137,9 +138,9 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
       isReady: () => scope.status.isReady,
       mask: (content, messageId) => masking.maskOutgoing(content, messageId),
       listener: {
-        accepted: message => {
+        accepted: (message, size) => {
           if (isContextMessage(message)) context.merge(message.messageData.context)
-          record(message, 'sent')
+          transcript.record(message, 'sent', clock.now(), undefined, size)
         },
         flushed: count => emit('queueFlushed', () => ({ count })),
         failed: reportError,
@@ -154,9 +155,9 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
   const streams = userState.own(new MessageStreams())
   const inbox: Inbox = userState.own(
     new Inbox(processor, () => origin, {
-      arrived: (message, type) => {
+      arrived: (message, type, size) => {
         if (message.persona === PERSONA.AGENT) chat.confirm()
-        record(message, 'received', type)
+        transcript.record(message, 'received', clock.now(), type, size)
       },
       handled: (message, result) => {
         const history =

@@ -7,10 +7,14 @@ import { MessageProcessor } from './message-processor.ts'
 function setUp() {
   const log: string[] = []
   const errors: unknown[] = []
+  const sizes: number[] = []
   const processor = new MessageProcessor({ onRefreshRequired: () => log.push('refresh') })
   const place = () => ({ timestamp: 9, from: 'Help Centre', agentId: 'help', sessionId: 's' })
   const inbox = new Inbox(processor, place, {
-    arrived: (message, type) => log.push(`arrived ${message.content} ${type}`),
+    arrived: (message, type, size) => {
+      sizes.push(size)
+      log.push(`arrived ${message.content} ${type}`)
+    },
     handled: (message, result) => log.push(`handled ${message.content} ${result?.type}`),
     unreadable: error => log.push(`unreadable ${error.message}`),
     unclaimed: message => log.push(`unclaimed ${message.content}`),
@@ -22,7 +26,7 @@ function setUp() {
   const receive = (...contents: string[]) => {
     for (const content of contents) inbox.receive(JSON.stringify({ persona: 'agent', role: 'x', content }))
   }
-  return { log, errors, processor, inbox, receive }
+  return { log, errors, sizes, processor, inbox, receive }
 }
 
 /** Takes what starts with `slow`, and answers when the test says so. */
@@ -70,6 +74,13 @@ describe('frames', () => {
       'arrived b agent_message',
       'handled b agent_message',
     ])
+  })
+
+  it('come with the length of their text', () => {
+    const { inbox, sizes } = setUp()
+    const text = JSON.stringify({ persona: 'agent', role: 'x', content: 'one', messageData: { more: [1, 2] } })
+    inbox.receive(text)
+    expect(sizes).toEqual([text.length])
   })
 
   it('one that cannot be read is told, and does not break the next', () => {

@@ -6,8 +6,11 @@ import type { MessageProcessor } from './message-processor.ts'
 
 /** What becomes of a frame, in this order: `arrived`, its handler, then `handled`; or `unreadable`. */
 export interface InboxListener {
-  /** Before its handler is asked: the transcript's turn. `type` is what the handler's result will say. */
-  arrived(message: Message, type: string | undefined): void
+  /**
+   * Before its handler is asked: the transcript's turn. `type` is what the handler's result will say, `size` the length of
+   * the frame's text in characters.
+   */
+  arrived(message: Message, type: string | undefined, size: number): void
   handled(message: Message, result: HandlerResult | undefined): void
   unreadable(error: ProtocolError, data: unknown): void
   /** No handler takes it; `handled` follows without a result. */
@@ -63,7 +66,7 @@ export class Inbox {
     } catch (error) {
       failure = { error }
     }
-    this.#listener.arrived(message, handler?.resultType)
+    this.#listener.arrived(message, handler?.resultType, (data as string).length)
     try {
       result = handler?.handle(message)
     } catch (error) {

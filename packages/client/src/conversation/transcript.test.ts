@@ -2,7 +2,13 @@ import { collectGarbage } from '@aiagent/test-support/collect-garbage'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Message } from '../outbox/message.ts'
-import { Transcript, type TranscriptConfig, type TranscriptEntry, type TranscriptOptions } from './transcript.ts'
+import {
+  type SizedEntry,
+  Transcript,
+  type TranscriptConfig,
+  type TranscriptEntry,
+  type TranscriptOptions,
+} from './transcript.ts'
 
 const NOW = 1000
 
@@ -172,35 +178,38 @@ describe('reading', () => {
   })
 })
 
-describe('replace', () => {
-  const entriesOf = (...moments: number[]): TranscriptEntry[] => {
+describe('insert', () => {
+  const sized = (...moments: number[]): SizedEntry[] => {
     const transcript = new Transcript()
-    return moments.flatMap(moment => transcript.entryOf(human(), 'sent', moment, undefined) ?? [])
+    return moments.flatMap(moment => {
+      const entry = transcript.entryOf(human(), 'sent', moment, undefined)
+      return entry ? { entry, size: 1 } : []
+    })
   }
   const momentsOf = (transcript: Transcript) => transcript.get().map(({ timestamp }) => timestamp)
 
-  it('puts other entries into the place of all there are, and copies the list', () => {
+  it('puts entries before the one at a position', () => {
     const transcript = new Transcript()
-    transcript.record(human(), 'sent', 1)
+    for (const moment of [1, 2]) transcript.record(human(), 'sent', moment)
     const before = transcript.get()
-    const others = entriesOf(2, 3)
-    transcript.replace(others)
-    others.pop()
-    expect([momentsOf(transcript), transcript.size, before.length]).toEqual([[2, 3], 2, 1])
-    transcript.record(human(), 'sent', 4)
-    expect(momentsOf(transcript)).toEqual([2, 3, 4])
+    expect(transcript.insert(1, sized(3, 4))).toBe(0)
+    expect([momentsOf(transcript), transcript.size, before.length]).toEqual([[1, 3, 4, 2], 4, 2])
+    transcript.record(human(), 'sent', 5)
+    expect(momentsOf(transcript)).toEqual([1, 3, 4, 2, 5])
   })
 
-  it('holds to the limit, also after entries were dropped', () => {
-    const transcript = new Transcript({ maxEntries: 2 })
+  it('holds to the limit, also after entries were dropped, and returns the number of removed entries', () => {
+    const transcript = new Transcript({ maxEntries: 4 })
     for (const moment of [1, 2, 3, 4, 5]) transcript.record(human(), 'sent', moment)
-    transcript.replace(entriesOf(6, 7, 8))
-    expect(momentsOf(transcript)).toEqual([7, 8])
+    expect(transcript.insert(0, sized(6, 7, 8))).toBe(3)
+    expect(momentsOf(transcript)).toEqual([2, 3, 4, 5])
+    expect(transcript.insert(4, sized(6, 7))).toBe(2)
+    expect(momentsOf(transcript)).toEqual([4, 5, 6, 7])
   })
 
   it('stores nothing where nothing is stored', () => {
     const transcript = new Transcript({ enabled: false })
-    transcript.replace(entriesOf(1))
+    expect(transcript.insert(0, sized(1))).toBe(0)
     expect(transcript.size).toBe(0)
   })
 
@@ -213,7 +222,7 @@ describe('replace', () => {
 })
 
 describe('a long conversation', () => {
-  it.each([0, 1, 2, 5])('lets go of most entries beyond the %i that it keeps', async maxEntries => {
+  it.each([0, 1, 2, 5])('lets go of all entries beyond the %i that it keeps', async maxEntries => {
     const transcript = new Transcript({ maxEntries })
     const recorded: Array<WeakRef<Message>> = []
     for (let made = 0; made < 500; made++) {
@@ -223,7 +232,7 @@ describe('a long conversation', () => {
     }
     await collectGarbage()
     expect(transcript.size).toBe(maxEntries)
-    expect(recorded.filter(each => each.deref() !== undefined).length).toBeLessThanOrEqual(2 * maxEntries + 1)
+    expect(recorded.filter(each => each.deref() !== undefined).length).toBeLessThanOrEqual(maxEntries + 1)
   })
 
   type Step = ['record', boolean] | ['clear'] | ['limit', number] | ['read']
@@ -238,12 +247,16 @@ describe('a long conversation', () => {
     fc.assert(
       fc.property(
         fc.option(fc.nat(100), { nil: undefined }),
+        fc.option(fc.nat(100), { nil: Number.POSITIVE_INFINITY }),
         fc.array(step, { maxLength: 400, size: 'max' }),
-        (maxEntries, steps) => {
-          const transcript = new Transcript({
-            excludeRoles: ['heartbeat'],
-            ...(maxEntries !== undefined && { maxEntries }),
-          })
+        (maxEntries, maxBytes, steps) => {
+          let removed = 0
+          const config = { excludeRoles: ['heartbeat'], maxBytes, ...(maxEntries !== undefined && { maxEntries }) }
+          const trimmed = (count: number) => {
+            removed += count
+          }
+          const transcript = new Transcript(config, { trimmed })
+          const sizeOf = (number: number) => number % 7
           let model: number[] = []
           let limit = maxEntries ?? Number.POSITIVE_INFINITY
           const snapshots: Array<[readonly TranscriptEntry[], number[]]> = []
@@ -252,7 +265,7 @@ describe('a long conversation', () => {
             moment++
             if (name === 'record') {
               const given = argument ? message('system', 'heartbeat') : human()
-              transcript.record(given, argument ? 'received' : 'sent', moment)
+              transcript.record(given, argument ? 'received' : 'sent', moment, undefined, sizeOf(moment))
               if (!argument) model = [...model, moment]
             } else if (name === 'clear') {
               transcript.clear()
@@ -261,8 +274,11 @@ describe('a long conversation', () => {
               transcript.updateConfig({ maxEntries: argument as number })
               limit = argument as number
             } else snapshots.push([transcript.get(), model])
+            const before = model.length
             model = model.slice(Math.max(0, model.length - limit))
-            expect(transcript.size).toBe(model.length)
+            while (model.reduce((sum, number) => sum + sizeOf(number), 0) > maxBytes) model = model.slice(1)
+            expect([transcript.size, removed]).toEqual([model.length, before - model.length])
+            removed = 0
           }
           snapshots.push([transcript.get(), model])
           for (const [entries, expected] of snapshots) expect(entries.map(entry => entry.timestamp)).toEqual(expected)

@@ -25,8 +25,13 @@ export interface TranscriptConfig {
   excludePersonas?: string[]
   /** Only these kinds of messages; empty means all. @default [] */
   includeMessageTypes?: TranscriptMessageType[]
-  /** How many entries are kept; the oldest go first. @default Infinity */
+  /** How many entries are kept; the oldest are removed first, which `transcriptTrimmed` reports. @default 5000 */
   maxEntries?: number
+  /**
+   * How much is kept: the sum of the lengths of the frames' text, in characters (bytes, for ASCII text). The oldest
+   * entries are removed first, which `transcriptTrimmed` reports. @default 8388608, which is 8 MiB
+   */
+  maxBytes?: number
 }
 
 /** Which entries to read. All given conditions must hold. */
@@ -45,6 +50,7 @@ export interface TranscriptOptions {
 
 /** One message with its direction and place. */
 export interface TranscriptEntry {
+  /** The message, without message data that is nested more than 100 levels deep. */
   readonly message: Message
   /** As the host sees it. */
   readonly direction: 'sent' | 'received'
@@ -80,16 +86,43 @@ const OUTBOUND_TYPE: Readonly<Record<string, TranscriptMessageType>> = {
   [ROLE.GRACEFUL_DISCONNECT]: 'disconnect_message',
 }
 
+const DEFAULT_MAX_ENTRIES = 5_000
+
+const DEFAULT_MAX_BYTES = 8 * 1024 * 1024
+
+/** Message data that is nested deeper cannot be relied on to be written as JSON. */
+const MAX_DEPTH = 100
+
+/** What a transcript reports. */
+export interface TranscriptListener {
+  /** A message passed the filters. */
+  recorded?(entry: TranscriptEntry): void
+  /** A bound was reached: so many of the oldest entries were removed. Follows `recorded`. */
+  trimmed?(removed: number): void
+}
+
+/** An entry with the length of its frame's text, in characters. */
+export interface SizedEntry {
+  readonly entry: TranscriptEntry
+  readonly size: number
+}
+
 /** What was said, in order. It owns the entries and the filters that decide about them. */
 export class Transcript {
   #config: TranscriptConfig
-  /** Entries from `#first` on; what lies before has been dropped and waits for its memory to be given back. */
-  #entries: TranscriptEntry[] = []
+  readonly #listener: TranscriptListener
+  /** Entries from `#first` on; the places before are empty and removed from time to time. */
+  #entries: (TranscriptEntry | undefined)[] = []
+  /** Lengths of the frames of `#entries`. */
+  #sizes: number[] = []
   #first = 0
+  /** Sum of the lengths from `#first` on. */
+  #length = 0
   #snapshot: readonly TranscriptEntry[] | undefined
 
-  constructor(config: TranscriptConfig = {}) {
+  constructor(config: TranscriptConfig = {}, listener: TranscriptListener = {}) {
     this.#config = config
+    this.#listener = listener
   }
 
   forgetUser(): void {
@@ -99,13 +132,14 @@ export class Transcript {
   /** Changes some of the settings from now on. */
   updateConfig(config: TranscriptConfig): void {
     this.#config = { ...this.#config, ...config }
-    this.#trim()
+    this.#reportTrimmed(this.#trim())
   }
 
   /**
    * Records a message that was accepted for sending, or received.
    *
    * @param type kind of a received message, as its handler names it
+   * @param size length of the frame's text, in characters
    * @returns the entry, or undefined where the filters keep it out; it is stored only with `enabled`
    */
   record(
@@ -113,13 +147,20 @@ export class Transcript {
     direction: 'sent' | 'received',
     timestamp: number,
     type?: string,
+    size = message.content?.length ?? 0,
   ): TranscriptEntry | undefined {
     const entry = this.entryOf(message, direction, timestamp, type)
-    if (entry && this.#config.enabled !== false) {
+    if (!entry) return undefined
+    let removed = 0
+    if (this.#config.enabled !== false) {
       this.#entries.push(entry)
+      this.#sizes.push(size)
+      this.#length += size
       this.#snapshot = undefined
-      this.#trim()
+      removed = this.#trim()
     }
+    this.#listener.recorded?.(entry)
+    this.#reportTrimmed(removed)
     return entry
   }
 
@@ -138,7 +179,7 @@ export class Transcript {
       if (!includeMessageTypes.some(included => included === kind)) return undefined
     }
     return {
-      message,
+      message: isDeeperThan(MAX_DEPTH, message.messageData) ? message.clone({ messageData: undefined }) : message,
       direction,
       timestamp: message.timestamp ?? timestamp,
       sessionId: message.sessionId,
@@ -146,17 +187,26 @@ export class Transcript {
     }
   }
 
-  /** Puts other entries into the place of all there are; the oldest go first where there are too many. */
-  replace(entries: readonly TranscriptEntry[]): void {
-    if (this.#config.enabled === false) return
-    this.clear()
-    this.#entries = [...entries]
-    this.#trim()
+  /**
+   * Inserts entries before the one at a position. The oldest are removed where there are too many.
+   *
+   * @returns how many were removed; {@link TranscriptListener.trimmed} is not called
+   */
+  insert(position: number, added: readonly SizedEntry[]): number {
+    if (this.#config.enabled === false) return 0
+    const present = this.#entries.slice(this.#first)
+    const sizes = this.#sizes.slice(this.#first)
+    this.#entries = [...present.slice(0, position), ...added.map(({ entry }) => entry), ...present.slice(position)]
+    this.#sizes = [...sizes.slice(0, position), ...added.map(({ size }) => size), ...sizes.slice(position)]
+    this.#first = 0
+    for (const { size } of added) this.#length += size
+    this.#snapshot = undefined
+    return this.#trim()
   }
 
   /** The entries, in order. Without options the same frozen list until something changes. */
   get(options?: TranscriptOptions): readonly TranscriptEntry[] {
-    this.#snapshot ??= Object.freeze(this.#entries.slice(this.#first))
+    this.#snapshot ??= Object.freeze(this.#entries.slice(this.#first) as TranscriptEntry[])
     if (!options) return this.#snapshot
     const { fromTimestamp = -Infinity, toTimestamp = Infinity, direction = 'both', persona, role } = options
     return this.#snapshot.filter(
@@ -195,19 +245,40 @@ export class Transcript {
   /** Forgets every entry. */
   clear(): void {
     this.#entries = []
+    this.#sizes = []
     this.#first = 0
+    this.#length = 0
     this.#snapshot = undefined
   }
 
-  #trim(): void {
-    const { maxEntries = Infinity } = this.#config
-    const first = this.#entries.length - Math.max(0, maxEntries)
-    if (first <= this.#first) return
-    this.#first = first
+  /** Removes the oldest entries beyond the bounds, and returns how many. */
+  #trim(): number {
+    const { maxEntries = DEFAULT_MAX_ENTRIES, maxBytes = DEFAULT_MAX_BYTES } = this.#config
+    const before = this.#first
+    while (this.size > 0 && (this.size > maxEntries || this.#length > maxBytes)) {
+      this.#length -= this.#sizes[this.#first] ?? 0
+      this.#entries[this.#first] = undefined
+      this.#first++
+    }
+    const removed = this.#first - before
+    if (removed === 0) return 0
     this.#snapshot = undefined
     // Shifting the array at each entry is slow: it is cut when more was dropped than is kept.
-    if (this.#first * 2 <= this.#entries.length) return
-    this.#entries = this.#entries.slice(this.#first)
-    this.#first = 0
+    if (this.#first * 2 > this.#entries.length) {
+      this.#entries = this.#entries.slice(this.#first)
+      this.#sizes = this.#sizes.slice(this.#first)
+      this.#first = 0
+    }
+    return removed
   }
+
+  #reportTrimmed(removed: number): void {
+    if (removed > 0) this.#listener.trimmed?.(removed)
+  }
+}
+
+/** Whether a value has objects or lists in more than so many levels, itself included. */
+function isDeeperThan(levels: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some(inner => isDeeperThan(levels - 1, inner))
 }

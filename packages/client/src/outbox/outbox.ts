@@ -69,8 +69,8 @@ export interface OutboxOptions {
 
 /** What the outbox reports. */
 export interface OutboxListener {
-  /** A message has been accepted: written, or queued for the connection. */
-  accepted(message: Message): void
+  /** A message has been accepted: written, or queued for the connection. `size` is the length of its frame's text. */
+  accepted(message: Message, size: number): void
   /** All queued messages have been written to the socket; `count` of them since the queue was last empty. */
   flushed(count: number): void
   /** A message was dropped. A question reports it by its promise instead. */
@@ -279,7 +279,7 @@ export class Outbox implements MessageSink {
     if (bytes !== undefined)
       listener.warn('A message is larger than 64 KiB: the service may refuse it.', { messageId: entry.id, bytes })
     entry.message = detachMessage(message, frame)
-    listener.accepted(entry.message)
+    listener.accepted(entry.message, frame.length)
   }
 
   /** Writes an entry to the socket. Returns false when the socket is closing; its close event follows. */

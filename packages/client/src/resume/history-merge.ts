@@ -8,6 +8,8 @@ export interface EarlierMessage {
   readonly direction: 'sent' | 'received'
   /** When it was, as well as that is known, in milliseconds since the epoch. */
   readonly timestamp: number
+  /** Length of its text as a frame, in characters. */
+  readonly size: number
 }
 
 /** Roles in which only this side speaks as the system. */
@@ -71,18 +73,20 @@ export class HistoryMerge {
   #read(list: readonly unknown[]): EarlierMessage[] {
     const messages = list.flatMap(element => this.#messageOf(element) ?? [])
     // A message without a time was said after the one before it, for all that is known.
-    let time = messages.find(({ timestamp }) => timestamp !== undefined)?.timestamp ?? this.#options.since
-    return messages.map(message => {
+    let time = messages.find(({ message }) => message.timestamp !== undefined)?.message.timestamp ?? this.#options.since
+    return messages.map(({ message, size }) => {
       time = message.timestamp ?? time
-      return { message, direction: isSent(message) ? 'sent' : 'received', timestamp: time }
+      return { message, size, direction: isSent(message) ? 'sent' : 'received', timestamp: time }
     })
   }
 
-  #messageOf(element: unknown): Message | undefined {
+  #messageOf(element: unknown): { message: Message; size: number } | undefined {
     const { place, read } = this.#options
     try {
-      const message = read(JSON.stringify(element), place)
-      return isSent(message) ? message.clone({ from: PERSONA.CUSTOMER, to: place.from }) : message
+      const text = JSON.stringify(element)
+      const message = read(text, place)
+      const placed = isSent(message) ? message.clone({ from: PERSONA.CUSTOMER, to: place.from }) : message
+      return { message: placed, size: text.length }
     } catch {
       return undefined
     }

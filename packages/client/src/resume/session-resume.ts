@@ -33,7 +33,7 @@ export interface SessionResumeScope {
   readonly environment: Environment
   readonly logger: Logger
   readonly facts: AgentFacts
-  readonly emit: Emit<'transcriptRestored'>
+  readonly emit: Emit<'transcriptRestored' | 'transcriptTrimmed'>
   readonly reportError: (error: SDKError) => void
 }
 
@@ -165,15 +165,19 @@ export class SessionResume implements SessionKeeper {
     const { transcript, processor } = this.#parts
     const present = transcript.get()
     const here = present.filter(entry => !resumed.entries.has(entry))
-    const news = resumed.messages.take(list, here).flatMap(({ message, direction, timestamp }) => {
+    const news = resumed.messages.take(list, here).flatMap(({ message, direction, timestamp, size }) => {
       const type = direction === 'received' ? processor.handlerFor(message)?.resultType : undefined
-      return transcript.entryOf(message, direction, timestamp, type) ?? []
+      const entry = transcript.entryOf(message, direction, timestamp, type)
+      return entry ? { entry, size } : []
     })
-    for (const entry of news) resumed.entries.add(entry)
     const place = present.findLastIndex(entry => resumed.entries.has(entry)) + 1
-    transcript.replace([...present.slice(0, place), ...news, ...present.slice(place)])
-    const entries = transcript.get().filter(entry => news.includes(entry))
-    if (entries.length > 0) this.#scope.emit('transcriptRestored', () => ({ entries }))
+    const added = new Set(news.map(({ entry }) => entry))
+    for (const entry of added) resumed.entries.add(entry)
+    const removed = transcript.insert(place, news)
+    const entries = transcript.get().filter(entry => added.has(entry))
+    const { emit } = this.#scope
+    if (entries.length > 0) emit('transcriptRestored', () => ({ entries }))
+    if (removed > 0) emit('transcriptTrimmed', () => ({ removed }))
   }
 
   #prefix(): string {

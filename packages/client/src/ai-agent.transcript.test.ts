@@ -1,0 +1,133 @@
+import { eventually } from '@aiagent/test-support'
+import { describe, expect, it } from 'vitest'
+import { lastSession, payloadsOf, setUp, type ToldEvent } from '../test/agent-harness.ts'
+import { setUpTab } from '../test/resume-harness.ts'
+import type { TranscriptConfig } from './conversation/transcript.ts'
+
+const MIB = 1024 * 1024
+
+/** An agent that is connected, and a way to let the service say something to it. */
+async function connected(transcriptConfig: TranscriptConfig = {}) {
+  const all = setUp()
+  const { agent, told } = all.make({ transcriptConfig })
+  await agent.initialize()
+  await agent.connect()
+  const session = lastSession(all.emulator)
+  const push = (content: string, messageData?: Record<string, unknown>) =>
+    all.emulator.control.pushFrame(session, {
+      messageId: `m-${content.slice(0, 8)}`,
+      persona: 'agent',
+      role: 'customer support agent',
+      content,
+      ...(messageData && { messageData }),
+    })
+  const heard = (count: number) =>
+    eventually(() => payloadsOf(told, 'agentMessage').length >= count, `${count} messages`)
+  return { ...all, agent, told, push, heard }
+}
+
+/** Entries that the events of the transcript leave over, for a host that keeps a list of its own. */
+const countByEvents = (told: readonly ToldEvent[]) =>
+  payloadsOf(told, 'transcriptUpdate').length -
+  payloadsOf(told, 'transcriptTrimmed').reduce((sum, { removed }) => sum + removed, 0)
+
+describe('the bounds of the transcript', () => {
+  it('[REL-16] keeps the newest 5,000 entries by default, and reports each removal after the update', async () => {
+    const { agent, told, push, heard } = await connected()
+    for (let n = 0; n < 5_003; n++) push(`n${n}`)
+    await heard(5_003)
+    const entries = agent.getTranscript()
+    expect([entries.length, agent.getTranscriptSize()]).toEqual([5_000, 5_000])
+    expect([entries[0]?.message.content, entries.at(-1)?.message.content]).toEqual(['n3', 'n5002'])
+    expect(payloadsOf(told, 'transcriptTrimmed')).toEqual([{ removed: 1 }, { removed: 1 }, { removed: 1 }])
+    const names = told.map(({ name }) => name).filter(name => name.startsWith('transcript'))
+    expect(names.slice(-2)).toEqual(['transcriptUpdate', 'transcriptTrimmed'])
+  })
+
+  it('[REL-16] keeps at most 8 MiB of frames by default, message data included', async () => {
+    const { agent, told, push, heard } = await connected()
+    const filling = 'x'.repeat(3 * MIB)
+    push('one', { filling })
+    push('two', { filling })
+    await heard(2)
+    expect([agent.getTranscriptSize(), payloadsOf(told, 'transcriptTrimmed')]).toEqual([2, []])
+    push(`three${filling}`)
+    await heard(3)
+    expect(agent.getTranscript().map(({ message }) => message.content?.slice(0, 5))).toEqual(['two', 'three'])
+    expect(payloadsOf(told, 'transcriptTrimmed')).toEqual([{ removed: 1 }])
+  })
+
+  it('[REL-16] counts sent messages too, and drops a message that is larger than the bound itself', async () => {
+    const { agent, told } = setUp().make({ transcriptConfig: { maxBytes: 200 } })
+    await agent.initialize()
+    await agent.send('a'.repeat(60))
+    await agent.send({ content: 'b', messageData: { filling: 'y'.repeat(80) } })
+    expect(agent.getTranscriptSize()).toBe(1)
+    await agent.send('c'.repeat(300))
+    expect(agent.getTranscript()).toEqual([])
+    expect(payloadsOf(told, 'transcriptTrimmed')).toEqual([{ removed: 1 }, { removed: 2 }])
+    await agent.send('short')
+    expect(agent.getTranscript().map(({ message }) => message.content)).toEqual(['short'])
+    expect(countByEvents(told)).toBe(1)
+  })
+
+  it('[REL-16] has no bound with Infinity', async () => {
+    const { agent, told, push, heard } = await connected({
+      maxEntries: Number.POSITIVE_INFINITY,
+      maxBytes: Number.POSITIVE_INFINITY,
+    })
+    for (let n = 0; n < 5_002; n++) push(`n${n}`)
+    push('x'.repeat(5 * MIB))
+    push('y'.repeat(5 * MIB))
+    await heard(5_004)
+    expect([agent.getTranscriptSize(), payloadsOf(told, 'transcriptTrimmed')]).toEqual([5_004, []])
+  })
+
+  it('[REL-16] holds for what a reload restores', async () => {
+    const { load, talkAndLeave } = setUpTab()
+    await talkAndLeave('one', 'two', 'three')
+    const { agent, told } = load({ transcriptConfig: { maxEntries: 2 } })
+    await agent.initialize()
+    expect(agent.getTranscript().map(({ message }) => message.content)).toEqual(['three', 'You said: three'])
+    expect(payloadsOf(told, 'transcriptRestored')).toEqual([{ entries: agent.getTranscript() }])
+    expect(payloadsOf(told, 'transcriptTrimmed')).toEqual([{ removed: 4 }])
+    await agent.destroy()
+    const small = load({ transcriptConfig: { maxBytes: 250 } })
+    await small.agent.initialize()
+    expect(small.agent.getTranscriptSize()).toBeLessThan(6)
+    expect(small.agent.getTranscript().at(-1)?.message.content).toBe('You said: three')
+  })
+})
+
+describe('deeply nested message data', () => {
+  const nested = (depth: number): string => `${'{"a":'.repeat(depth - 1)}{}${'}'.repeat(depth - 1)}`
+  const frame = (depth: number) =>
+    `{"persona":"agent","role":"r","content":"depth ${depth}","messageData":${nested(depth)}}`
+
+  it('[REL-17] is left out of the entry beyond 100 levels, so that the transcript can be written as JSON', async () => {
+    const { agent, emulator, told, heard } = await connected()
+    for (const depth of [100, 101, 50_000]) emulator.control.pushFrame(lastSession(emulator), frame(depth))
+    await heard(3)
+    const rows = agent.getTranscriptAsJSON()
+    expect(rows.map(({ content, messageData }) => [content, messageData !== undefined])).toEqual([
+      ['depth 100', true],
+      ['depth 101', false],
+      ['depth 50000', false],
+    ])
+    expect(JSON.stringify(rows)).toContain('depth 50000')
+    expect(payloadsOf(told, 'transcriptUpdate').map(({ message }) => message.messageData === undefined)).toEqual([
+      false,
+      true,
+      true,
+    ])
+  })
+
+  it('[REL-17] of the host is sent whole, and also left out of the entry', async () => {
+    const { agent, emulator } = await connected()
+    const messageData = JSON.parse(nested(200)) as Record<string, unknown>
+    await agent.send({ content: 'deep', messageData })
+    await eventually(() => emulator.control.frames(lastSession(emulator)).length)
+    expect(emulator.control.frames(lastSession(emulator))[0]?.message?.messageData).toEqual(messageData)
+    expect(agent.getTranscript()[0]?.message).toMatchObject({ content: 'deep', messageData: undefined })
+  })
+})
