@@ -1,8 +1,9 @@
 /*
  * The code that signs users in: loaded on demand by the core entry, and imported here by hosts that serve the callback page,
- * supply an identity client, or build one upon the default.
+ * supply an identity client, build one upon the default, or run the login of a deployment outside a page.
  */
 export type { PKCEAuthConfig } from './auth/auth-strategy.ts'
+export { resolveScopes, type ScopeFacts } from './auth/scopes.ts'
 export { CALLBACK_PAGE, CALLBACK_SCRIPT } from './auth/sign-in/callback-page.ts'
 export {
   type DeploymentLogin,
@@ -20,3 +21,4 @@ export type {
 export type { LogoutPlan } from './auth/sign-in/logout-plan.ts'
 export { createOidcIdentityClient } from './auth/sign-in/oidc-identity-client.ts'
 export { PKCEAuthStrategy, type PKCEAuthStrategyOptions } from './auth/sign-in/pkce-strategy.ts'
+export { isLoopbackHost } from './util/loopback.ts'

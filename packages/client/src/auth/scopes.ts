@@ -25,6 +25,7 @@ export function defaultScopes(agent: Pick<AgentAuthDetails, 'userType'>): readon
   return agent.userType === 'customer' ? [...DEFAULT_SCOPES, SCOPE.CUSTOMER_MANAGER] : DEFAULT_SCOPES
 }
 
+/** The sources of the scopes of a token. */
 export interface ScopeFacts {
   /** Scopes of the PKCE config that the host gave. */
   hostScopes?: readonly string[] | undefined
@@ -34,6 +35,7 @@ export interface ScopeFacts {
   defaults?: readonly string[] | undefined
   /** What a connector made of the defaults; an empty list counts as no answer. */
   platformScopes?: readonly string[] | undefined
+  /** The agent that the token is for. */
   agent: Pick<AgentAuthDetails, 'userType' | 'extraScopes'>
 }
 

@@ -2,7 +2,7 @@ import { isJsonObject } from '@aiagent/protocol'
 import { AuthError } from '../errors.ts'
 import type { Environment } from '../platform/environment.ts'
 import { FetchFailure, fetchText } from '../platform/fetch-text.ts'
-import { isLoopback } from './sign-in/provider-address.ts'
+import { isLoopbackHost } from '../util/loopback.ts'
 
 /** One client-credentials grant. */
 export interface TokenRequest {
@@ -35,7 +35,7 @@ export async function requestToken(
   // Plain http is for endpoints on this machine, and for those of a deployment that the host itself addresses by http.
   const address = URL.canParse(tokenUrl) ? new URL(tokenUrl) : undefined
   if (!address || !/^https?:$/.test(address.protocol)) throw failed('its address is not usable')
-  if (address.protocol === 'http:' && !allowHttp && !isLoopback(address))
+  if (address.protocol === 'http:' && !allowHttp && !isLoopbackHost(address.hostname))
     throw failed('the token endpoint is not reached by https')
   // The gateway in front of the anonymous token endpoint inserts the real credentials; it relies on this order.
   const form = new URLSearchParams({

@@ -1,6 +1,6 @@
 const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/
 
-/** Whether a host name leads to the machine itself, where encryption protects nothing. */
+/** Whether a host name, such as `url.hostname`, is that of this machine. Requests to it may use plain HTTP. */
 export function isLoopbackHost(hostname: string): boolean {
   return LOOPBACK.test(hostname)
 }

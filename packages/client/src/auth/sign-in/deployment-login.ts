@@ -1,9 +1,9 @@
 import { type AgentAuthDetails, type DeploymentInfo, type OAuthMetadata, paths } from '@aiagent/protocol'
 import { AuthError } from '../../errors.ts'
+import { isLoopbackHost } from '../../util/loopback.ts'
 import { metadataError } from '../oauth-metadata.ts'
 import { PROTOCOL_SCOPES, prefixScopes, resolveScopes } from '../scopes.ts'
 import { constructedEndpoint } from './logout-plan.ts'
-import { isLoopback } from './provider-address.ts'
 
 /** What a deployment and its agent say about a login. */
 export interface DeploymentLoginFacts {
@@ -113,5 +113,5 @@ function permissionPrefix(isStaff: boolean, metadata: OAuthMetadata): string {
 function secureAddress(text: string | null | undefined, where: string): URL {
   if (!text || !URL.canParse(text) || !/^https?:/.test(text)) throw metadataError(`has no usable ${where}`)
   const address = new URL(text)
-  return isLoopback(address) ? address : new URL(address.href.replace(/^http:/, 'https:'))
+  return isLoopbackHost(address.hostname) ? address : new URL(address.href.replace(/^http:/, 'https:'))
 }

@@ -1,13 +1,9 @@
 import { AuthError } from '../../errors.ts'
+import { isLoopbackHost } from '../../util/loopback.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
 
 /** Start of the key under which the signed-in user is stored. The provider's authority and the client id follow. */
 export const USER_PREFIX = 'aiagent_oidc_user.'
-
-/** Whether an address leads to this machine. */
-export function isLoopback({ hostname }: URL): boolean {
-  return /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)
-}
 
 /** Whether a text is an http(s) address. */
 export function isWebAddress(address: string): boolean {
@@ -43,7 +39,7 @@ export function requireProviderAddress(
   reason: 'invalid_input' | 'metadata_failed',
 ): void {
   const url = new URL(address)
-  if (url.protocol !== 'https:' && !isLoopback(url))
+  if (url.protocol !== 'https:' && !isLoopbackHost(url.hostname))
     throw new AuthError(`${what} is not reached by https: ${url.origin}.`, reason)
   const known = (config.knownAuthorities ?? []).map(each => (isWebAddress(each) ? new URL(each).host : each))
   if (known.length > 0 && !known.includes(url.host) && !known.includes(url.hostname))
