@@ -67,7 +67,8 @@ module.exports = {
       { path: '^packages/cli/src', pathNot: TESTS },
       {
         path: '^packages/',
-        pathNot: '^packages/(?:cli/|client/src/index[.]ts|emulator/src/(?:node/)?index[.]ts|protocol/src/index[.]ts)',
+        pathNot:
+          '^packages/(?:cli/|client/src/(?:index|pkce)[.]ts|emulator/src/(?:node/)?index[.]ts|protocol/src/index[.]ts)',
       },
     ),
     forbid(

@@ -1,5 +1,5 @@
 import { type AgentDetails, ApiHelper, AuthenticationService, type DeploymentInfo, type Logger } from '@aiagent/client'
-import { scopesOf } from './agent-scopes.ts'
+import { resolveScopes } from '@aiagent/client/pkce'
 
 export interface LoadAgentOptions {
   endpoint: string
@@ -35,7 +35,7 @@ export async function loadAgent({ endpoint, agentId, scopes, logger, signal }: L
       agentId,
       signal,
     })
-    await authentication.updateScopes(scopes ?? scopesOf(agent))
+    await authentication.updateScopes(scopes ?? resolveScopes({ agent }))
     return { deployment, agent, token: await authentication.getToken() }
   } finally {
     await authentication.cleanup()

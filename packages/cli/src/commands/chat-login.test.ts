@@ -138,7 +138,7 @@ describe('chat --login', () => {
   it('reports a deployment without a login', async () => {
     const { fake, ended } = chat(await serve({ offersLogin: false }))
     expect(await ended).toBe(1)
-    expect(fake.err()).toMatch(/^aiagent: The deployment has no login for this agent: the address of the login page/)
+    expect(fake.err()).toMatch(/^aiagent: The deployment has no login for this agent\. .*oAuthCustomer\[0\]\.authURL/)
   })
 
   it('is not led astray by answers that belong to another login', async () => {

@@ -1,6 +1,13 @@
+import { AuthError } from '@aiagent/client'
+import {
+  type DeploymentLogin,
+  type DeploymentLoginFacts,
+  deploymentLogin,
+  deploymentLoginPath,
+} from '@aiagent/client/pkce'
 import { isJsonObject, type OAuthMetadata, parseOAuthMetadata, restBase } from '@aiagent/protocol'
 import { CommandFailure } from '../failure.ts'
-import type { LoginPlan } from './login-plan.ts'
+import { oneLine } from '../output.ts'
 import { withTimeLimit } from './time-limit.ts'
 import { type ProviderFacts, unreachable } from './token-exchange.ts'
 
@@ -8,11 +15,27 @@ import { type ProviderFacts, unreachable } from './token-exchange.ts'
 const REQUEST_LIMIT_MS = 30_000
 
 /**
- * Fetches the OAuth metadata of a deployment.
+ * Loads the login of an agent from the OAuth metadata of its deployment.
  *
- * @throws {CommandFailure} when they cannot be fetched or are invalid
+ * @throws {CommandFailure} when the metadata cannot be fetched, or do not describe a login for this agent
  */
-export async function fetchLoginMetadata(apiDomain: string, path: string, signal: AbortSignal): Promise<OAuthMetadata> {
+export async function loadLogin(
+  facts: Omit<DeploymentLoginFacts, 'metadata' | 'scopes'>,
+  signal: AbortSignal,
+): Promise<DeploymentLogin> {
+  const { deployment, agent } = facts
+  try {
+    const metadata = await fetchLoginMetadata(deployment.apiDomain, deploymentLoginPath(agent, deployment), signal)
+    return deploymentLogin({ ...facts, metadata })
+  } catch (error) {
+    if (!(error instanceof AuthError)) throw error
+    // The client names the option of the library. Here it is the command's.
+    const problem = oneLine(error.message).replace('initParams.vendorclientid', '--client-id')
+    throw new CommandFailure(`The deployment has no login for this agent. ${problem}`, { cause: error })
+  }
+}
+
+async function fetchLoginMetadata(apiDomain: string, path: string, signal: AbortSignal): Promise<OAuthMetadata> {
   const { host } = new URL(restBase(apiDomain))
   const { status, body } = await fetchJson(restBase(apiDomain) + path, signal, host)
   try {
@@ -30,7 +53,7 @@ export async function fetchLoginMetadata(apiDomain: string, path: string, signal
  * @throws {CommandFailure} when the provider is unreachable or fails
  */
 export async function fetchProviderFacts(
-  { authority, issuer }: Pick<LoginPlan, 'authority' | 'issuer'>,
+  { authority, issuer }: Pick<DeploymentLogin, 'authority' | 'issuer'>,
   signal: AbortSignal,
 ): Promise<ProviderFacts> {
   const { host } = new URL(authority)

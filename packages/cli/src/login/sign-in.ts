@@ -4,8 +4,7 @@ import type { LoginOptions } from '../command-line.ts'
 import { CommandFailure } from '../failure.ts'
 import type { Io } from '../io.ts'
 import { formatSeconds, oneLine } from '../output.ts'
-import { fetchLoginMetadata, fetchProviderFacts } from './login-addresses.ts'
-import { loginMetadataPath, planLogin } from './login-plan.ts'
+import { fetchProviderFacts, loadLogin } from './login-addresses.ts'
 import { browserCommands, openBrowser } from './open-browser.ts'
 import { openRedirectListener } from './redirect-listener.ts'
 import { TimeLimitReached, withTimeLimit } from './time-limit.ts'
@@ -37,9 +36,8 @@ export async function signIn(options: SignInOptions): Promise<PreAuthConfig | un
     show(`${oneLine(agent?.name || agentId)} is open to everybody, so no login is needed.`)
     return undefined
   }
-  const metadata = await fetchLoginMetadata(deployment.apiDomain, loginMetadataPath(agent, deployment), signal)
-  const plan = planLogin({ deployment, agent, metadata, clientId: login.clientId })
-  const exchange = new TokenExchange(plan, await fetchProviderFacts(plan, signal))
+  const addresses = await loadLogin({ deployment, agent, clientId: login.clientId }, signal)
+  const exchange = new TokenExchange(addresses, await fetchProviderFacts(addresses, signal))
   const tokens = await waitForUser(exchange, options)
   show(tokens.name === undefined ? 'Signed in.' : `Signed in as ${oneLine(tokens.name)}.`)
   return asPreAuth(tokens, exchange, signal)

@@ -27,15 +27,13 @@ async function tokenEndpoint(status: number, body: string, type = 'application/j
 }
 
 function exchangeAt(address: string): TokenExchange {
-  const plan = {
+  const login = {
     clientId: 'app',
-    authority: 'https://login.test',
-    issuer: 'https://login.test/',
     authorizationEndpoint: 'https://login.test/authorize',
     tokenEndpoint: address,
     scopes: ['openid', 'a'],
   }
-  return new TokenExchange(plan, { issuer: plan.issuer })
+  return new TokenExchange(login, { issuer: 'https://login.test/' })
 }
 
 async function failureOf(work: Promise<unknown>): Promise<CommandFailure> {

@@ -1,3 +1,4 @@
+import { type DeploymentLogin, isLoopbackHost } from '@aiagent/client/pkce'
 import { isJsonObject } from '@aiagent/protocol'
 import {
   type AuthorizationServer,
@@ -19,7 +20,6 @@ import {
 } from 'oauth4webapi'
 import { CommandFailure, causeCode } from '../failure.ts'
 import { oneLine } from '../output.ts'
-import { isLoopback, type LoginPlan } from './login-plan.ts'
 import { TimeLimitReached, withTimeLimit } from './time-limit.ts'
 
 /** Facts of the provider's configuration: its issuer, and its signing algorithms for id tokens. */
@@ -27,6 +27,9 @@ export type ProviderFacts = Pick<
   AuthorizationServer,
   'issuer' | 'id_token_signing_alg_values_supported' | 'authorization_response_iss_parameter_supported'
 >
+
+/** The facts of a login that its requests need. */
+export type LoginEndpoints = Pick<DeploymentLogin, 'clientId' | 'authorizationEndpoint' | 'tokenEndpoint' | 'scopes'>
 
 /** One login request, with the secrets that bind the answer to it. */
 export interface LoginRequest {
@@ -50,23 +53,23 @@ const REQUEST_LIMIT_MS = 30_000
 
 /** The requests of a login with authorization code and PKCE at one provider. Stores no token. */
 export class TokenExchange {
-  readonly #plan: LoginPlan
+  readonly #login: LoginEndpoints
   readonly #server: AuthorizationServer
   readonly #client: Client
   readonly #host: string
   readonly #isLocal: boolean
 
-  constructor(plan: LoginPlan, facts: ProviderFacts) {
-    const endpoint = new URL(plan.tokenEndpoint)
-    this.#plan = plan
-    this.#server = { ...facts, token_endpoint: plan.tokenEndpoint }
-    this.#client = { client_id: plan.clientId }
+  constructor(login: LoginEndpoints, facts: ProviderFacts) {
+    const endpoint = new URL(login.tokenEndpoint)
+    this.#login = login
+    this.#server = { ...facts, token_endpoint: login.tokenEndpoint }
+    this.#client = { client_id: login.clientId }
     this.#host = endpoint.host
-    this.#isLocal = isLoopback(endpoint)
+    this.#isLocal = isLoopbackHost(endpoint.hostname)
   }
 
   async createRequest(redirectUri: string): Promise<LoginRequest> {
-    const { authorizationEndpoint, clientId, scopes } = this.#plan
+    const { authorizationEndpoint, clientId, scopes } = this.#login
     const state = generateRandomState()
     const nonce = generateRandomNonce()
     const codeVerifier = generateRandomCodeVerifier()
