@@ -32,6 +32,8 @@ export default [
     format: ['esm', 'cjs'],
     platform: 'neutral',
     dts: true,
+    // `AiAgent` is disposable: hosts whose `lib` lacks that type need it to compile the declarations.
+    banner: { dts: '/// <reference lib="esnext.disposable" />' },
     // Which of the two sockets is meant is decided where the package is used, by the conditions in package.json.
     deps: { neverBundle: ['#websocket'] },
     // Else the bundler's helpers land in a chunk that is to load on demand, and CommonJS loads that at once.

@@ -155,7 +155,7 @@ function withoutToken(text: string, { token }: HttpCall): string {
 }
 
 /** The error of a call that got no complete answer. */
-export function failed(call: NamedCall, cause: unknown): ApiError {
+function failed(call: NamedCall, cause: unknown): ApiError {
   if (cause instanceof FetchFailure) {
     return apiError(call, cause.message, { reason: cause.reason, status: cause.status, cause: cause.cause })
   }

@@ -4,7 +4,7 @@ import type { CacheAdapter, CacheConfig } from '../storage/cache-adapter.ts'
 import { ExpiringStore } from '../storage/expiring-store.ts'
 
 /** How long an answer counts as fresh unless the host says otherwise, in milliseconds. */
-export const RESPONSE_TTL_MS = 300_000
+const RESPONSE_TTL_MS = 300_000
 
 const DEFAULT_PREFIX = 'aiagent_cache_'
 /** What stands behind a prefix of the host's, so that emptying the responses takes nothing else away. */

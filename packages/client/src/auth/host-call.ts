@@ -40,7 +40,7 @@ export function asAuthFailure(cause: unknown): SDKError {
 }
 
 /** The words of an error, without what looks like a token and without a full stop. */
-export function describeFailure(cause: unknown): string {
+function describeFailure(cause: unknown): string {
   const words = cause instanceof Error ? cause.message : typeof cause === 'string' ? cause : ''
   return (
     words

@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import { RestError } from './error.ts'
 
 /** Largest body of a request, in bytes. */
-export const MAX_REQUEST_BYTES = 1024 * 1024
+const MAX_REQUEST_BYTES = 1024 * 1024
 
 const KEY = 'body'
 

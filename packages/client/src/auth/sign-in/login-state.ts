@@ -3,7 +3,7 @@ import type { StorageLike } from '../../platform/environment.ts'
 import { RETURN_KEY } from './callback-page.ts'
 
 /** Start of the keys under which logins by redirect are stored. Users are stored under another one. */
-export const STATE_PREFIX = 'aiagent_oidc_state.'
+const STATE_PREFIX = 'aiagent_oidc_state.'
 const ID = /^[0-9a-f]{32}$/
 
 /** A login by redirect that this tab began. */

@@ -79,7 +79,7 @@ export function givenConfiguration({ authorityMetadata }: PKCEAuthConfig): Known
 }
 
 /** The configuration in a text; undefined for anything else. Endpoints that are not http(s) addresses count as absent. */
-export function parseOpenIdConfiguration(text: string): OpenIdConfiguration | undefined {
+function parseOpenIdConfiguration(text: string): OpenIdConfiguration | undefined {
   try {
     const value: unknown = JSON.parse(text)
     if (!isJsonObject(value)) return undefined

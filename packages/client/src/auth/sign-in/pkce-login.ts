@@ -12,7 +12,7 @@ import type { PKCEAuthStrategy, PKCEAuthStrategyOptions } from './pkce-strategy.
 import { authorityOf, userKey } from './provider-address.ts'
 
 /** Start of the keys under which a deployment's metadata for logins are stored. */
-export const METADATA_PREFIX = 'aiagent_auth_metadata:'
+const METADATA_PREFIX = 'aiagent_auth_metadata:'
 
 /*
  * The login's part of the core: the code that signs users in is a chunk of its own, which an agent without a login never

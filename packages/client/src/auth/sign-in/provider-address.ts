@@ -3,7 +3,7 @@ import { isLoopbackHost } from '../../util/loopback.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
 
 /** Start of the key under which the signed-in user is stored. The provider's authority and the client id follow. */
-export const USER_PREFIX = 'aiagent_oidc_user.'
+const USER_PREFIX = 'aiagent_oidc_user.'
 
 /** Whether a text is an http(s) address. */
 export function isWebAddress(address: string): boolean {
