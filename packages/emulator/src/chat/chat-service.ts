@@ -68,7 +68,7 @@ export class ChatService {
     return this.#sessions.get(id)?.push(text) ?? false
   }
 
-  /** Sends the last answer, or the last text that was pushed, again. Returns false when there is none, or nobody. */
+  /** Sends the last answer, or the last text that was pushed, again. Returns false without such a text or a connected client. */
   replay(id: string, times: number): boolean {
     return this.#sessions.get(id)?.replay(times) ?? false
   }

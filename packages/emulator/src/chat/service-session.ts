@@ -157,7 +157,7 @@ export class ServiceSession {
     this.#leave()?.terminate()
   }
 
-  /** Sends text as it is. Returns false when nobody is connected. */
+  /** Sends text as it is. Returns false without a connected client. */
   push(text: string): boolean {
     if (!this.#connection) return false
     this.#lastText = text
@@ -165,7 +165,7 @@ export class ServiceSession {
     return true
   }
 
-  /** Sends the last answer, or the last text that was pushed, again. Returns false when there is none, or nobody. */
+  /** Sends the last answer, or the last text that was pushed, again. Returns false without such a text or a connected client. */
   replay(times: number): boolean {
     if (!this.#connection || this.#lastText === undefined) return false
     for (let time = 0; time < times; time++) this.#connection.end.send(this.#lastText)

@@ -6,26 +6,26 @@ import type { FaultRules, Rule } from './fault-rules.ts'
 import { type BodyTrouble, troubleBody } from './faulty-body.ts'
 import type { PendingWaits } from './pending-waits.ts'
 
-/** What requests and upgrades need to know of the faults. */
+/** The parts of the fault system that requests and upgrades use. */
 export interface RequestFaults {
   readonly rules: FaultRules
   readonly waits: PendingWaits
   readonly random: Random
 }
 
-/** What the carrier of a request lends to the faults. */
+/** Functions that let a fault break the connection of a request. */
 export interface RequestConnection {
-  /** Breaks the connection that the request came on, once what was answered so far is out. */
+  /** Closes the connection of the request after the bytes written so far are sent. */
   cut?: () => void
-  /** Breaks it at once. */
+  /** Closes the connection at once. */
   abandon?: () => void
 }
 
-/** The client has given up, or the service is gone; nobody will read this status but the recording. */
+/** Status for the recording of a request that the client aborted, or whose service has stopped. No client reads it. */
 const GONE = 499
 const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304])
 
-/** Has the faults in force meet the requests, before and after the service does. */
+/** Applies the active faults to each request, before and after the service handles it. */
 export function applyFaults(faults: RequestFaults): MiddlewareHandler<{ Bindings: RequestConnection }> {
   const { rules, waits } = faults
   return async (c, next) => {

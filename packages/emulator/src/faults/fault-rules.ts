@@ -3,30 +3,30 @@ import type { Random } from '../random.ts'
 import type { FaultOf, StandingFault, StandingKind } from './fault.ts'
 import { compileRoute, type RouteTest } from './route-pattern.ts'
 
-/** A fault in force, as a reader sees it. */
+/** An active fault, as the control API reports it. */
 export interface FaultInForce {
   readonly id: string
   readonly fault: StandingFault
-  /** How often it has struck. */
+  /** Number of times that it was applied. */
   readonly hits: number
 }
 
-/** A fault in force. */
+/** An active fault. */
 export interface Rule<F extends StandingFault = StandingFault> {
   readonly id: string
   readonly fault: F
   readonly concerns: RouteTest
   hits: number
-  /** How many it has let pass before it struck. */
+  /** Number of matching requests before it was first applied. */
   passed: number
-  /** What waits for its end. */
+  /** Functions to call when it is lifted. */
   readonly onLift: Set<() => void>
 }
 
 /** Kinds that something may still wait for once they have struck for the last time: they stay until they are lifted. */
 const HOLDING: ReadonlySet<StandingKind> = new Set(['silence', 'hang-upgrade', 'hang-request', 'stall-body'])
 
-/** Owns the faults in force: adds them, counts their strikes, and ends them. Decides nothing about what they do. */
+/** The active faults: adds them, counts how often each is applied, and removes them. Does not apply them. */
 export class FaultRules {
   readonly #clock: Clock
   readonly #random: Random

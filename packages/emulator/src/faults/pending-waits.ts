@@ -29,7 +29,7 @@ export class PendingWaits {
     })
   }
 
-  /** Ends every wait: nobody is there any more. */
+  /** Ends every wait, because the service has stopped. */
   cancelAll(): void {
     for (const abandon of [...this.#abandon]) abandon()
   }
