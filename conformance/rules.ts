@@ -345,6 +345,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'the transcript keeps at most 5,000 entries and 8 MiB of frames unless configured otherwise; `transcriptTrimmed` reports how many of the oldest entries were removed',
   'REL-17':
     'message data that is nested more than 100 levels deep is left out of the transcript, so that the transcript can always be written as JSON',
+  'REL-18':
+    'each entry of the transcript has an id that is unique, also where the service repeats its message ids; restored messages have the same ids after each reload',
   'SEC-50': 'a wall clock that is set back lengthens no wait and makes no flush use more processor time',
   'REL-30': 'a test run that a file, folder, title, project or change narrows does not overwrite `test-report.json`',
   'REL-36':

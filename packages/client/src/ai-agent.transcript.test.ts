@@ -2,6 +2,7 @@ import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { lastSession, payloadsOf, setUp, type ToldEvent } from '../test/agent-harness.ts'
 import { setUpTab } from '../test/resume-harness.ts'
+import type { AiAgent } from './ai-agent.ts'
 import type { TranscriptConfig } from './conversation/transcript.ts'
 
 const MIB = 1024 * 1024
@@ -129,5 +130,43 @@ describe('deeply nested message data', () => {
     await eventually(() => emulator.control.frames(lastSession(emulator)).length)
     expect(emulator.control.frames(lastSession(emulator))[0]?.message?.messageData).toEqual(messageData)
     expect(agent.getTranscript()[0]?.message).toMatchObject({ content: 'deep', messageData: undefined })
+  })
+})
+
+describe('ids of entries', () => {
+  const idsOf = (agent: AiAgent) => agent.getTranscript().map(({ id }) => id)
+
+  it('[REL-18] are unique where the service begins its message ids again, and stay the same', async () => {
+    const { agent, told, push, heard } = await connected()
+    for (const content of ['one', 'one', 'two']) push(content)
+    await heard(3)
+    await agent.send('mine', { id: 'm-one' })
+    const ids = idsOf(agent)
+    expect(new Set(ids).size).toBe(4)
+    push('three')
+    await heard(4)
+    expect(idsOf(agent).slice(0, 4)).toEqual(ids)
+    expect(
+      payloadsOf(told, 'transcriptUpdate')
+        .slice(0, 4)
+        .map(({ id }) => id),
+    ).toEqual(ids)
+  })
+
+  it('[REL-18] of restored messages are the same after each reload, and each message has a message id', async () => {
+    const { load, talkAndLeave, emulator } = setUpTab()
+    const session = await talkAndLeave('one', 'one')
+    for (const entry of emulator.world.sessions.get(session)?.history.entries() ?? [])
+      if (entry.persona === 'agent') Object.assign(entry, { messageId: 'm-1' })
+    const ids: string[][] = []
+    for (let reload = 0; reload < 2; reload++) {
+      const { agent } = load()
+      await agent.initialize()
+      expect(agent.getTranscript().filter(({ message }) => message.messageId === undefined)).toEqual([])
+      ids.push(idsOf(agent))
+      await agent.destroy()
+    }
+    expect(new Set(ids[0]).size).toBe(4)
+    expect(ids[1]).toEqual(ids[0])
   })
 })

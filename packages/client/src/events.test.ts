@@ -98,6 +98,7 @@ describe('one inbound frame', () => {
     await push(ANSWER)
     const [payload] = payloadsOf(told, 'transcriptUpdate')
     expect(payload).toEqual({
+      id: agent.getTranscript()[0]?.id,
       message: agent.getTranscript()[0]?.message,
       direction: 'received',
       timestamp: 7,

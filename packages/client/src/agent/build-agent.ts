@@ -69,8 +69,10 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
   const loader = new AgentLoader({ scope, authentication, language })
   const masking = new Masking(config.masking)
   const users = new UserLoader(scope, masking)
+  const newId = createMessageIds(() => environment.randomUUID())
   const transcript = userState.own(
     new Transcript(config.transcript, {
+      newId,
       recorded: entry => emit('transcriptUpdate', () => ({ ...entry, entry })),
       trimmed: removed => emit('transcriptTrimmed', () => ({ removed })),
     }),
@@ -134,7 +136,7 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
       maxQueueSize: config.maxQueueSize,
       chat,
       origin,
-      newId: createMessageIds(() => environment.randomUUID()),
+      newId,
       isReady: () => scope.status.isReady,
       mask: (content, messageId) => masking.maskOutgoing(content, messageId),
       listener: {

@@ -10,6 +10,7 @@ import {
 } from '../index.ts'
 
 const entry: TranscriptEntry = {
+  id: 'e-1',
   message: new Message('customer', 'human', 'Hello'),
   direction: 'sent',
   timestamp: 0,

@@ -24,8 +24,15 @@ describe('record', () => {
     transcript.record(sent, 'sent', NOW)
     transcript.record(received, 'received', NOW, 'agent_message')
     expect(transcript.get()).toEqual([
-      { message: sent, direction: 'sent', timestamp: 5, sessionId: 's', agentId: 'help' },
-      { message: received, direction: 'received', timestamp: NOW, sessionId: undefined, agentId: undefined },
+      { id: '1', message: sent, direction: 'sent', timestamp: 5, sessionId: 's', agentId: 'help' },
+      {
+        id: '2',
+        message: received,
+        direction: 'received',
+        timestamp: NOW,
+        sessionId: undefined,
+        agentId: undefined,
+      },
     ])
     expect(transcript.size).toBe(2)
   })

@@ -50,6 +50,8 @@ export interface TranscriptOptions {
 
 /** One message with its direction and place. */
 export interface TranscriptEntry {
+  /** Unique, also where the service repeats its message ids, and the same for as long as the entry exists. */
+  readonly id: string
   /** The message, without message data that is nested more than 100 levels deep. */
   readonly message: Message
   /** As the host sees it. */
@@ -95,6 +97,8 @@ const MAX_DEPTH = 100
 
 /** What a transcript reports. */
 export interface TranscriptListener {
+  /** Creates the id of an entry. @default numbers from 1 */
+  newId?(): string
   /** A message passed the filters. */
   recorded?(entry: TranscriptEntry): void
   /** A bound was reached: so many of the oldest entries were removed. Follows `recorded`. */
@@ -119,6 +123,8 @@ export class Transcript {
   /** Sum of the lengths from `#first` on. */
   #length = 0
   #snapshot: readonly TranscriptEntry[] | undefined
+  /** Number of the last id, where the listener creates none. */
+  #lastId = 0
 
   constructor(config: TranscriptConfig = {}, listener: TranscriptListener = {}) {
     this.#config = config
@@ -164,12 +170,13 @@ export class Transcript {
     return entry
   }
 
-  /** The entry of a message, unless the filters keep it out. */
+  /** The entry of a message, unless the filters keep it out. Without an `id` it gets a new one. */
   entryOf(
     message: Message,
     direction: 'sent' | 'received',
     timestamp: number,
     type: string | undefined,
+    id?: string,
   ): TranscriptEntry | undefined {
     if (message.role === ROLE.TOKEN) return undefined
     const { excludeRoles, excludePersonas, includeMessageTypes } = this.#config
@@ -179,6 +186,7 @@ export class Transcript {
       if (!includeMessageTypes.some(included => included === kind)) return undefined
     }
     return {
+      id: id ?? this.#listener.newId?.() ?? `${++this.#lastId}`,
       message: isDeeperThan(MAX_DEPTH, message.messageData) ? message.clone({ messageData: undefined }) : message,
       direction,
       timestamp: message.timestamp ?? timestamp,

@@ -27,6 +27,7 @@ const here = (
   direction: 'sent' | 'received',
   frame: ReturnType<typeof answer> | ReturnType<typeof customer>,
 ): TranscriptEntry => ({
+  id: 'e-1',
   message: new Message(frame.persona, frame.role, frame.content, frame),
   direction,
   timestamp: frame.timestamp ?? NOW,

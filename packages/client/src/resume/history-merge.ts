@@ -4,6 +4,8 @@ import type { Message, ReceivedIn } from '../outbox/message.ts'
 
 /** A message of an earlier page. */
 export interface EarlierMessage {
+  /** Id of its entry: made of the session and the message, so that it is the same after each reload. */
+  readonly id: string
   readonly message: Message
   readonly direction: 'sent' | 'received'
   /** When it was, as well as that is known, in milliseconds since the epoch. */
@@ -32,6 +34,7 @@ export class HistoryMerge {
   readonly #options: HistoryMergeOptions
   /** How often each message has been told. */
   readonly #told = new Map<string, number>()
+  readonly #ids = new Set<string>()
 
   constructor(options: HistoryMergeOptions) {
     this.#options = options
@@ -55,13 +58,23 @@ export class HistoryMerge {
       inList.set(key, times)
       if (times <= (this.#told.get(key) ?? 0)) continue
       this.#told.set(key, times)
-      if (!this.#isOwn(earlier, key, own)) news.push(earlier)
+      if (!this.#isOwn(earlier, key, own)) news.push(this.#identify(earlier))
     }
     return news
   }
 
+  /** Adds the id, which a message of the user does not bring along: the service does not know it. */
+  #identify(earlier: Omit<EarlierMessage, 'id'>): EarlierMessage {
+    const { message, timestamp } = earlier
+    const base = `${this.#options.place.sessionId}:${message.messageId ?? timestamp}`
+    let id = base
+    for (let n = 2; this.#ids.has(id); n++) id = `${base}:${n}`
+    this.#ids.add(id)
+    return { ...earlier, id, message: message.messageId === undefined ? message.clone({ messageId: id }) : message }
+  }
+
   /** Whether this page has it already; then it is taken from the counts. */
-  #isOwn({ message, direction }: EarlierMessage, key: string, own: Map<string, number>): boolean {
+  #isOwn({ message, direction }: Omit<EarlierMessage, 'id'>, key: string, own: Map<string, number>): boolean {
     const isOlder = message.timestamp !== undefined && message.timestamp < this.#options.since
     const name = direction === 'sent' ? textOf(message) : key
     const left = own.get(name) ?? 0
@@ -70,7 +83,7 @@ export class HistoryMerge {
     return true
   }
 
-  #read(list: readonly unknown[]): EarlierMessage[] {
+  #read(list: readonly unknown[]): Omit<EarlierMessage, 'id'>[] {
     const messages = list.flatMap(element => this.#messageOf(element) ?? [])
     // A message without a time was said after the one before it, for all that is known.
     let time = messages.find(({ message }) => message.timestamp !== undefined)?.message.timestamp ?? this.#options.since
@@ -97,9 +110,9 @@ function isSent({ persona, role }: Message): boolean {
   return persona === PERSONA.CUSTOMER || (persona === PERSONA.SYSTEM && OWN_ROLES.has(role))
 }
 
-/** What tells a message from others: its id, else its words and its time. */
+/** What tells a message from others: its words with its id, since a service may begin its ids again, or with its time. */
 function keyOf(message: Message): string {
-  return message.messageId ?? `${message.timestamp} ${textOf(message)}`
+  return `${message.messageId ?? message.timestamp} ${textOf(message)}`
 }
 
 function textOf({ persona, role, content = '' }: Message): string {

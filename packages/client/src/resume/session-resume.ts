@@ -165,9 +165,9 @@ export class SessionResume implements SessionKeeper {
     const { transcript, processor } = this.#parts
     const present = transcript.get()
     const here = present.filter(entry => !resumed.entries.has(entry))
-    const news = resumed.messages.take(list, here).flatMap(({ message, direction, timestamp, size }) => {
+    const news = resumed.messages.take(list, here).flatMap(({ id, message, direction, timestamp, size }) => {
       const type = direction === 'received' ? processor.handlerFor(message)?.resultType : undefined
-      const entry = transcript.entryOf(message, direction, timestamp, type)
+      const entry = transcript.entryOf(message, direction, timestamp, type, id)
       return entry ? { entry, size } : []
     })
     const place = present.findLastIndex(entry => resumed.entries.has(entry)) + 1
