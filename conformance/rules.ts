@@ -300,6 +300,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'an agent with portals for which no token can be obtained fails with AUTH_TOKEN_REQUIRED at stage start; an agent without portals with the AuthError itself',
   'REL-07':
     'AiAgent.getAccessToken() resolves with a token that is valid now, renewed when necessary, and with null while the agent is not initialized; for an expired token that cannot be renewed it rejects with `token_missing`',
+  'REL-09':
+    'on a page of another origin than that of its redirect page the login of the deployment opens nothing; the error contains both addresses',
   'SEC-15':
     'a logout is final: before it returns it empties everything of the user in memory, the call with its events included, and starts to remove what is stored; it works in every state, and what is sent or set while it runs is rejected with ABORTED',
   'SEC-16':

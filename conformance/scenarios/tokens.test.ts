@@ -239,6 +239,15 @@ verifies('AUTH-10', 'without host scopes: defaults, the platform’s scopes, the
   ])
 })
 
+verifies('INIT-06', 'initParams.scopes of only separators counts as not given', async service => {
+  const { component, hook } = watchedComponent({
+    addCustomAuthScopes: (scopes: string[]) => [...scopes, 'desk.read'],
+  })
+  const { agent } = openPlatform(service, { portalIds: '1002', scopes: ' , ,' }, { component })
+  await agent.initialize()
+  expect(hook().getAuthScopes()).toEqual(['knowledge.portalmgr.manage', 'core.aiservices.read', 'desk.read'])
+})
+
 verifies(
   'AUTH-13',
   'the anonymous token is cached by scope set, and one with fewer scopes is never reused',

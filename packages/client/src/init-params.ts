@@ -19,8 +19,6 @@ export interface KnownInitParams {
   readonly authType: string | undefined
   /** True when the user chooses an agent within the portal (Flow B). */
   readonly isDefaultAgent: boolean
-  /** Scopes separated by commas, unchanged. */
-  readonly scopes: string | undefined
   /** Client id of the login that the library configures. */
   readonly clientId: string | undefined
   /** Platform whose connector is loaded, unchanged. */
@@ -38,7 +36,6 @@ const SPELLINGS = {
   shortUrlTemplate: ['templateName', 'shortUrlTemplate', 'vendortemplate'],
   authType: ['authType'],
   isDefaultAgent: ['isDefaultAgent'],
-  scopes: ['scopes'],
   clientId: ['vendorclientid', 'vendorclientId', 'vendorClientId'],
   platform: ['platform'],
   environment: ['env'],
@@ -62,7 +59,6 @@ export function readInitParams(initParams: Readonly<Record<string, string>>): Kn
     shortUrlTemplate: value('shortUrlTemplate'),
     authType: value('authType')?.toLowerCase(),
     isDefaultAgent: value('isDefaultAgent')?.toLowerCase() === 'true',
-    scopes: value('scopes'),
     clientId: value('clientId'),
     platform: value('platform'),
     environment: environment === undefined ? undefined : toEnvironmentName(environment),

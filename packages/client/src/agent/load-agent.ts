@@ -3,7 +3,7 @@ import type { Deployment, LoadedAgent } from '../api/agent-facts.ts'
 import type { LanguageChoice } from '../api/language-choice.ts'
 import { RestApi } from '../api/rest-api.ts'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
-import { parseScopes, resolveScopes } from '../auth/scopes.ts'
+import { hostScopes, parseScopes, resolveScopes } from '../auth/scopes.ts'
 import type { ResolvedConfig } from '../config.ts'
 import type { ContactCenter } from '../contact-center/contact-center.ts'
 import { needsPortal, usesPortalProfile } from '../contact-center/portal/portal-flow.ts'
@@ -157,8 +157,8 @@ function resolveAgentScopes(
 }
 
 /** Whether the host configured the scopes, so that a connector must not change them. */
-function hasHostScopes({ config, params }: AgentScope): boolean {
-  return Boolean(loginScopes(config.auth)?.length) || params.scopes !== undefined
+function hasHostScopes({ config }: AgentScope): boolean {
+  return hostScopes(loginScopes(config.auth), config.initParams['scopes']) !== undefined
 }
 
 /** The scopes of a login that the host configured. */

@@ -9,10 +9,10 @@ import { AuthError } from '../errors.ts'
 const ORIGIN = 'http://emulator.test'
 
 /** A page on which no window can be opened, and what was tried there. */
-function fakePage() {
+function fakePage(origin = ORIGIN) {
   const opened: string[] = []
   const page = pageWithWindow({
-    location: { href: `${ORIGIN}/chat#top`, origin: ORIGIN },
+    location: { href: `${origin}/chat#top`, origin },
     open: (_address: string, name: string) => (opened.push(name), null),
   })
   return { page, opened }
@@ -132,6 +132,16 @@ describe('an agent that wants to know who talks to it', () => {
     const before = requestsTo(emulator).length
     expect(await rejection(agent.initialize())).toMatchObject({ reason: 'popup_blocked' })
     expect(requestsTo(emulator)).toHaveLength(before)
+  })
+
+  it('[REL-09] names both addresses when the page is not on the origin of the deployment’s login', async () => {
+    const { page, opened } = fakePage('https://shop.example.com')
+    const { make } = setUp({ offersLogin: true }, { page, sessionStorage: new FakeStorage() })
+    const error = await rejection(make({ id: 'account' }).agent.initialize())
+    expect(error).toMatchObject({ name: 'AuthError', reason: 'invalid_input' })
+    expect(error.message).toContain(`${ORIGIN}/system/templates/selfservice/auth-redirect.html`)
+    expect(error.message).toContain('https://shop.example.com')
+    expect(opened).toEqual([])
   })
 
   it('says so where the deployment tells of no login', async () => {
