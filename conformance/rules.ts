@@ -300,6 +300,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'an agent with portals for which no token can be obtained fails with AUTH_TOKEN_REQUIRED at stage start; an agent without portals with the AuthError itself',
   'REL-07':
     'AiAgent.getAccessToken() resolves with a token that is valid now, renewed when necessary, and with null while the agent is not initialized; for an expired token that cannot be renewed it rejects with `token_missing`',
+  'REL-08':
+    'with `retryInitialize`, initialize() is repeated while the service cannot be reached (no network, time limit, 429, 5xx), with the waits, the number of attempts and the events of a reconnect; it ends by its signal, disconnect(), logout() and destroy()',
   'REL-09':
     'on a page of another origin than that of its redirect page the login of the deployment opens nothing; the error contains both addresses',
   'SEC-15':

@@ -98,7 +98,8 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * Loads the deployment and the agent, obtains a token and a session, and emits `initialized`. An agent with portals may
    * stop at a choice that the user must make.
    *
-   * A second call joins the run in flight, or resolves at once. After a failure the next call starts clean.
+   * A second call joins the run in flight, or resolves at once. After a failure the next call starts clean. With
+   * `retryInitialize` it is pending while the service cannot be reached.
    *
    * @returns `{ status: 'ready' }`, or `{ status: 'choose', gate, choices }` when a portal, an agent or a profile must be
    *   selected first
@@ -353,7 +354,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
 
   /** The state of the connection. */
   getState(): ConnectionState {
-    return this.#parts.chat.state
+    return this.#parts.retry.state
   }
 
   /** Whether the chat is open. */

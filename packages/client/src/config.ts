@@ -49,6 +49,17 @@ export interface AiAgentConfig {
    * @default 30_000
    */
   maxReconnectDelay?: number
+  /**
+   * Whether `initialize()` keeps trying while the service cannot be reached: no network, a time limit, HTTP 429 or 5xx. Other
+   * failures, such as a refused token or an unknown agent, still reject at once.
+   *
+   * Waits, number of attempts and events are those of a reconnect: `stateChanged` with `retryInMs`, an `error` event for each
+   * failed attempt, and one with reason `attempts_used_up` before `initialize()` rejects. Ends with the signal,
+   * `disconnect()`, `logout()` and `destroy()`.
+   *
+   * @default false
+   */
+  retryInitialize?: boolean
   /** Logger to use. By default the agent creates one named `AiAgent:<id>`. */
   logger?: Logger
   /** Entries below this level are dropped. @default LogLevel.INFO */
@@ -89,6 +100,7 @@ export const DEFAULTS = {
   maxReconnectAttempts: Number.POSITIVE_INFINITY,
   baseReconnectDelay: 1000,
   maxReconnectDelay: 30_000,
+  retryInitialize: false,
   logLevel: LogLevel.INFO,
   enableLogging: true,
   resume: false,
@@ -105,6 +117,7 @@ export interface ResolvedConfig {
   readonly maxReconnectAttempts: number
   readonly baseReconnectDelay: number
   readonly maxReconnectDelay: number
+  readonly retryInitialize: boolean
   readonly logger: Logger | undefined
   readonly logLevel: LogLevel
   readonly enableLogging: boolean
@@ -140,6 +153,7 @@ export function resolveConfig(config: AiAgentConfig): ResolvedConfig {
     maxReconnectAttempts: count(config, 'maxReconnectAttempts'),
     baseReconnectDelay: Math.min(delay(config, 'baseReconnectDelay'), maxReconnectDelay),
     maxReconnectDelay,
+    retryInitialize: flag(config, 'retryInitialize'),
     logger: logger(config),
     logLevel: logLevel(config),
     enableLogging: flag(config, 'enableLogging'),
@@ -217,7 +231,7 @@ function authScheme(config: AiAgentConfig): AuthScheme {
   return optional('authScheme', config.authScheme, isScheme, "'popup' or 'redirect'") ?? DEFAULTS.authScheme
 }
 
-function flag(config: AiAgentConfig, field: 'autoConnect' | 'enableLogging' | 'resume'): boolean {
+function flag(config: AiAgentConfig, field: 'autoConnect' | 'enableLogging' | 'resume' | 'retryInitialize'): boolean {
   return optional(field, config[field], isFlag, 'true or false') ?? DEFAULTS[field]
 }
 

@@ -30,6 +30,7 @@ import { type LazyPart, lazyPart } from '../util/lazy-part.ts'
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
 import { AgentLoader } from './agent-loader.ts'
 import { type AgentScope, createAgentScope } from './agent-scope.ts'
+import { InitializeRetry } from './initialize-retry.ts'
 import { AgentLifecycle } from './lifecycle.ts'
 import { UserLoader } from './user-loader.ts'
 
@@ -42,6 +43,7 @@ export interface AgentParts {
   readonly language: LanguageChoice
   readonly session: ChatSession
   readonly chat: Chat
+  readonly retry: InitializeRetry
   readonly outbox: Outbox
   readonly streams: MessageStreams
   readonly processor: MessageProcessor
@@ -99,10 +101,11 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
     }),
   )
 
+  const policy = createReconnectPolicy({ ...config, random: environment.random })
   const chat = new Chat({
     clock,
     page: environment.page,
-    policy: createReconnectPolicy({ ...config, random: environment.random }),
+    policy,
     openTransport: webSocketTransport(environment.WebSocket),
     session,
     address: sessionId => {
@@ -179,6 +182,7 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
     }),
   )
 
+  const retry = new InitializeRetry(scope, policy, () => chat.state)
   const lifecycle = new AgentLifecycle({
     scope,
     loader,
@@ -195,6 +199,7 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
     inbox,
     streams,
     resume,
+    retry,
   })
   userState.own({
     forgetUser: () => {
@@ -216,6 +221,7 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
     language,
     session,
     chat,
+    retry,
     outbox,
     streams,
     processor,

@@ -20,6 +20,7 @@ import type { Awaitable } from '../storage/cache-adapter.ts'
 import type { LazyPart } from '../util/lazy-part.ts'
 import type { AgentLoader } from './agent-loader.ts'
 import type { AgentScope } from './agent-scope.ts'
+import type { InitializeRetry } from './initialize-retry.ts'
 import type { UserLoader } from './user-loader.ts'
 
 /*
@@ -88,4 +89,5 @@ export interface LifecycleParts {
   readonly streams: MessageStreams
   readonly calls: CallState
   readonly resume: LazyPart<SessionResume> | undefined
+  readonly retry: InitializeRetry
 }

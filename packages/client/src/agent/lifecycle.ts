@@ -111,23 +111,32 @@ export class AgentLifecycle {
     const preparing: State = { at: 'preparing' }
     this.#become(preparing)
     try {
-      return await this.#prepare(context, signal)
+      await this.#prepare(context, signal)
+      return await this.#parts.retry.run(() => {
+        // A portal selection that failed has left this state.
+        this.#become(preparing)
+        return this.#load(signal)
+      }, signal)
     } finally {
       if (this.#state === preparing) this.#become({ at: 'idle' })
     }
   }
 
-  async #prepare(given: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<InitializationResult> {
-    const { scope, authentication, context, contextRestored, session, loader, resume } = this.#parts
-    const { config, params } = scope
+  async #prepare(given: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<void> {
+    const { scope, context, contextRestored, resume } = this.#parts
     // Used after several REST calls, which it must not delay.
     if (resume) preloadResume()
-    authentication.watchExpiry(true)
     await contextRestored
     signal.throwIfAborted()
-    context.merge(config.context)
+    context.merge(scope.config.context)
     context.merge(given)
-    this.#initialContext = { ...config.context, ...given }
+    this.#initialContext = { ...scope.config.context, ...given }
+  }
+
+  async #load(signal: AbortSignal): Promise<InitializationResult> {
+    const { scope, authentication, session, loader } = this.#parts
+    const { params } = scope
+    authentication.watchExpiry(true)
     // The first call needs no chunk. With a connector its script comes first, which is loaded in parallel with the calls.
     const first = params.platform === undefined ? loader.loadDeployment(signal) : undefined
     const [{ prepareAgent }] = await Promise.all([loadSteps(), first])
@@ -296,6 +305,8 @@ export class AgentLifecycle {
     // Otherwise a portal switch in flight would connect it again.
     if (this.#state.at === 'choosing') this.#state.reconnect = false
     const left = this.#parts.chat.disconnect(options)
+    if (this.#parts.scope.config.retryInitialize)
+      this.#run.abort(new SDKError('initialize() was cancelled by disconnect().', 'ABORTED'))
     this.#parts.authentication.watchExpiry(false)
     return left
   }

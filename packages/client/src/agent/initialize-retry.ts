@@ -1,0 +1,92 @@
+import { ConnectionState } from '../chat/connection-state.ts'
+import type { ReconnectPolicy } from '../chat/reconnect-policy.ts'
+import { WakeWatch } from '../chat/wake-watch.ts'
+import { ConnectionError, SDKError } from '../errors.ts'
+import { untilAborted } from '../util/abort.ts'
+import type { AgentScope } from './agent-scope.ts'
+
+/** Repeats `initialize()` while the service cannot be reached, with the states and events of a connection. */
+export class InitializeRetry {
+  readonly #scope: AgentScope
+  readonly #policy: ReconnectPolicy
+  /** The state of the chat, which is not connected during `initialize()`. */
+  readonly #chatState: () => ConnectionState
+  #state: ConnectionState | undefined
+
+  constructor(scope: AgentScope, policy: ReconnectPolicy, chatState: () => ConnectionState) {
+    this.#scope = scope
+    this.#policy = policy
+    this.#chatState = chatState
+  }
+
+  /** RECONNECTING during a wait, CONNECTING during a repeated attempt, otherwise the state of the chat. */
+  get state(): ConnectionState {
+    return this.#state ?? this.#chatState()
+  }
+
+  /** Runs an attempt, and with `retryInitialize` further ones until one succeeds or fails for another reason. */
+  async run<T>(attempt: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    const { config, reportError } = this.#scope
+    if (!config.retryInitialize) return attempt()
+    const { maxAttempts } = this.#policy
+    try {
+      for (let failures = 0; ; failures++) {
+        try {
+          return await attempt()
+        } catch (error) {
+          if (signal.aborted || !(error instanceof SDKError) || !isTemporary(error)) throw error
+          if (failures >= maxAttempts) {
+            this.#become(undefined)
+            reportError(error)
+            const message = `The agent is not initialized: ${maxAttempts} attempts are used up. Call initialize() to try again.`
+            reportError(new ConnectionError(message, 'attempts_used_up', { cause: error }))
+            throw error
+          }
+          await this.#wait(this.#policy.delayFor(failures), error, signal)
+        }
+        this.#become(ConnectionState.CONNECTING)
+      }
+    } finally {
+      this.#become(undefined)
+    }
+  }
+
+  /** Waits for the next attempt, which comes at once when the page or the network returns. */
+  async #wait(delayMs: number, error: SDKError, signal: AbortSignal): Promise<void> {
+    const { environment, reportError } = this.#scope
+    let end = () => {}
+    const due = new Promise<void>(resolve => {
+      const wake = new WakeWatch(environment.clock, environment.page, resolve)
+      wake.start()
+      const cancel = wake.wait(delayMs, resolve)
+      end = () => {
+        cancel()
+        wake.stop()
+      }
+    })
+    try {
+      this.#become(ConnectionState.RECONNECTING, delayMs)
+      reportError(error)
+      await untilAborted(due, signal)
+    } finally {
+      end()
+    }
+  }
+
+  #become(next: ConnectionState | undefined, retryInMs?: number): void {
+    const previousState = this.state
+    this.#state = next
+    const { state } = this
+    if (state === previousState) return
+    this.#scope.emit('stateChanged', () => ({ state, previousState, ...(retryInMs !== undefined && { retryInMs }) }))
+  }
+}
+
+/** Whether the service could not be reached, or was overloaded, somewhere in the chain of causes. */
+function isTemporary(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const { reason, status } = error as { reason?: unknown; status?: unknown }
+  if (reason === 'network' || reason === 'timeout' || (typeof status === 'number' && (status >= 500 || status === 429)))
+    return true
+  return isTemporary(error.cause)
+}
