@@ -27,7 +27,7 @@ async function connected(transcriptConfig: TranscriptConfig = {}) {
   return { ...all, agent, told, push, heard }
 }
 
-/** Entries that the events of the transcript leave over, for a host that keeps a list of its own. */
+/** Entries that the events of the transcript leave over, for a host that keeps its own list. */
 const countByEvents = (told: readonly ToldEvent[]) =>
   payloadsOf(told, 'transcriptUpdate').length -
   payloadsOf(told, 'transcriptTrimmed').reduce((sum, { removed }) => sum + removed, 0)

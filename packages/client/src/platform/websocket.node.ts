@@ -9,7 +9,7 @@ import { FRAME_TOO_LARGE_CODE, FRAME_TOO_LARGE_REASON, MAX_FRAME_LENGTH } from '
  * Settings of every socket. A peer that never answers our close frame is cut off after two seconds: the default of thirty
  * would hold the process for as long. Named apart from its use because the published types do not know `closeTimeout`.
  */
-const OPTIONS = { perMessageDeflate: false, closeTimeout: 2_000, maxPayload: MAX_FRAME_LENGTH }
+const OPTIONS = { perMessageDeflate: false, closeTimeout: 2_000 }
 
 /**
  * How many frames leave in one write, so that a long burst is not all held back until the turn ends. Between 16 and 256
@@ -47,7 +47,8 @@ class NodeWebSocket implements WebSocketLike {
   #lateClose: SocketCloseEvent | undefined
 
   constructor(url: string, options?: WebSocketOptions) {
-    const socket = new WsSocket(url, { ...OPTIONS, ...options })
+    // The limit is read here, not at the top: in the built package its module may load after this one.
+    const socket = new WsSocket(url, { ...OPTIONS, maxPayload: MAX_FRAME_LENGTH, ...options })
     this.#socket = socket
     let httpStatus: number | undefined
     socket.on('upgrade', response => {
