@@ -17,8 +17,8 @@ export interface AgentScope {
   readonly environment: Environment
   readonly logger: Logger
   readonly facts: AgentFacts
-  /** Whether messages can be addressed and masked. Written by the lifecycle. */
-  readonly status: { isReady: boolean }
+  /** Whether messages can be addressed and masked, and whether the user is being signed out. Written by the lifecycle. */
+  readonly status: { isReady: boolean; isLeaving: boolean }
   readonly events: EventEmitter<AgentEvents>
   readonly emit: Emit<AgentEventType>
   /** Emits `error` and logs a warning, once for each error object. */
@@ -62,7 +62,7 @@ export function createAgentScope(given: AiAgentConfig, replacements: Partial<Env
   const userState = new UserStateRegistry()
   userState.own(facts)
   const params = readInitParams(config.initParams)
-  const status = { isReady: false }
+  const status = { isReady: false, isLeaving: false }
   return { config, params, environment, logger, facts, status, events, emit, reportError, warnOnce, userState }
 }
 

@@ -126,7 +126,10 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
       },
       connected: () => emit('connected', () => ({})),
       closed: event => emit('closed', () => event),
-      received: data => inbox.receive(data),
+      received: data => {
+        // The socket stays open for the goodbye: what arrives by then belongs to the user who leaves.
+        if (!scope.status.isLeaving) inbox.receive(data)
+      },
       failed: reportError,
       tokenNeeded: () => emit('tokenExpiring', () => ({ reason: 'transport_request' })),
     },

@@ -416,6 +416,8 @@ export class AgentLifecycle {
 
   #become(state: State): void {
     this.#state = state
-    this.#parts.scope.status.isReady = state.at === 'ready'
+    const { status } = this.#parts.scope
+    status.isReady = state.at === 'ready'
+    status.isLeaving = state.at === 'leaving'
   }
 }

@@ -27,7 +27,12 @@ const call = fc.constantFrom(...Object.keys(CALLS))
 const step = fc.oneof({ weight: 3, arbitrary: call }, { weight: 1, arbitrary: fc.constant('wait') })
 
 // Loaded before the clock is moved: loading a module takes real time.
-await Promise.all([import('./load-agent.ts'), import('./clear-stored-data.ts')])
+await Promise.all([
+  import('./load-agent.ts'),
+  import('./clear-stored-data.ts'),
+  import('../api/further-calls.ts'),
+  import('../masking/data-masker.ts'),
+])
 
 describe('any order of calls around a logout', () => {
   it('[SEC-15] leaves nothing of the user to the next one', async () => {

@@ -37,6 +37,19 @@ describe('logout()', () => {
     expect([agent.getState(), agent.getIsInitialized(), await agent.getAccessToken()]).toEqual(['CLOSED', false, null])
   })
 
+  it('[SEC-15] drops answers that arrive before the chat is closed', async () => {
+    const { clock, as } = setUpPerson()
+    const { agent, told } = as('customer')
+    await agent.initialize()
+    await agent.connect()
+    // The answer is under way when the user leaves.
+    await agent.send('PRIVATE question')
+    await passing(clock, agent.logout())
+    expect(agent.getTranscript()).toEqual([])
+    expect(namesOf(told)).not.toContain('agentMessage')
+    expect(namesOf(told)).not.toContain('message')
+  })
+
   it('[AUTH-23] signs out where the strategy can, and otherwise only drops what it has', async () => {
     const { clock, emulator, make } = setUp()
     const calls: string[] = []
