@@ -61,6 +61,7 @@ for (const [name, { fault, waits, isRepeated, says }] of Object.entries(TROUBLES
           expect(first.settled, `call ${turn + 1}`).toBe(false)
           // The limit of the request, and where a token is requested the limit of obtaining it.
           expect(new Set(service.clock.pending)).toEqual(new Set([CALL_LIMIT_MS]))
+          expect(service.clock.pending.length).toBeLessThanOrEqual(2)
           await service.elapse(CALL_LIMIT_MS)
           await eventually(() => first.settled)
         }
