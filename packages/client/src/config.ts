@@ -50,6 +50,16 @@ export interface AiAgentConfig {
    */
   maxReconnectDelay?: number
   /**
+   * How long a message may have been under way when the connection broke, in milliseconds: the fate of messages written
+   * later than this before the last frame of the service is in doubt.
+   *
+   * A shorter time declares fewer messages `unknown`, and a longer one more. With 0 only those are in doubt that were
+   * written after the last frame.
+   *
+   * @default 20_000
+   */
+  doubtAfterMs?: number
+  /**
    * Whether `initialize()` keeps trying while the service cannot be reached: no network, a time limit, HTTP 429 or 5xx. Other
    * failures, such as a refused token or an unknown agent, still reject at once.
    *
@@ -100,6 +110,7 @@ export const DEFAULTS = {
   maxReconnectAttempts: Number.POSITIVE_INFINITY,
   baseReconnectDelay: 1000,
   maxReconnectDelay: 30_000,
+  doubtAfterMs: 20_000,
   retryInitialize: false,
   logLevel: LogLevel.INFO,
   enableLogging: true,
@@ -117,6 +128,7 @@ export interface ResolvedConfig {
   readonly maxReconnectAttempts: number
   readonly baseReconnectDelay: number
   readonly maxReconnectDelay: number
+  readonly doubtAfterMs: number
   readonly retryInitialize: boolean
   readonly logger: Logger | undefined
   readonly logLevel: LogLevel
@@ -153,6 +165,7 @@ export function resolveConfig(config: AiAgentConfig): ResolvedConfig {
     maxReconnectAttempts: count(config, 'maxReconnectAttempts'),
     baseReconnectDelay: Math.min(delay(config, 'baseReconnectDelay'), maxReconnectDelay),
     maxReconnectDelay,
+    doubtAfterMs: delay(config, 'doubtAfterMs'),
     retryInitialize: flag(config, 'retryInitialize'),
     logger: logger(config),
     logLevel: logLevel(config),
@@ -221,7 +234,7 @@ function count(config: AiAgentConfig, field: 'maxQueueSize' | 'maxReconnectAttem
   return optional(field, config[field], isCount, 'an integer of at least 0, or Infinity') ?? DEFAULTS[field]
 }
 
-function delay(config: AiAgentConfig, field: 'baseReconnectDelay' | 'maxReconnectDelay'): number {
+function delay(config: AiAgentConfig, field: 'baseReconnectDelay' | 'maxReconnectDelay' | 'doubtAfterMs'): number {
   const isDelay = (value: unknown) => isDuration(value) && Number.isFinite(value)
   return optional(field, config[field], isDelay, 'a non-negative number of milliseconds') ?? DEFAULTS[field]
 }

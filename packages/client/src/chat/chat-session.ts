@@ -41,12 +41,19 @@ export class ChatSession {
   #isRecalled = false
   /** Whether an attempt failed without a reason, so that the service may have forgotten the session. */
   #needsCheck = false
+  /** Whether this page created the session, so that every message in it is its own. */
+  #isOwn = false
 
   constructor(options: ChatSessionOptions) {
     this.#options = options
     this.#facts = options.facts ?? { sessionId: undefined }
     this.#facts.sessionId = options.suppliedId
     this.#needsContext = options.suppliedId !== undefined
+  }
+
+  /** Whether this page created the session: then nothing was said in it before. */
+  get isOwn(): boolean {
+    return this.#isOwn
   }
 
   /** Names the part that stores the session for the next page. */
@@ -87,6 +94,7 @@ export class ChatSession {
   adopt(id: string): string {
     this.#setId(id)
     this.#needsContext = false
+    this.#isOwn = true
     return id
   }
 
@@ -155,6 +163,7 @@ export class ChatSession {
 
   #setId(id: string | undefined): void {
     this.#facts.sessionId = id
+    this.#isOwn = false
     this.#isRecalled = false
     this.#needsCheck = false
     this.#keep(id)

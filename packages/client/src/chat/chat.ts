@@ -1,4 +1,4 @@
-import { CLIENT_DISCONNECT_REASON, CLOSE_CODE, encodeMessage, PERSONA, ROLE } from '@aiagent/protocol'
+import { CLIENT_DISCONNECT_REASON, CLOSE_CODE, encodeMessage, isFinalCloseCode, PERSONA, ROLE } from '@aiagent/protocol'
 import { abortedError, ConnectionError, SDKError } from '../errors.ts'
 import { type Clock, sleep } from '../platform/clock.ts'
 import type { Page } from '../platform/page.ts'
@@ -16,6 +16,14 @@ const GOODBYE_LIMIT_MS = 100
 
 const GOODBYE_POLL_MS = 5
 
+/** How an open connection ended. */
+export interface ConnectionLoss {
+  /** Time of the last inbound frame on the monotonic clock; undefined when none arrived on this connection. */
+  readonly lastInboundAt: number | undefined
+  /** Whether neither side closed it in order, so that frames written last may not have arrived. */
+  readonly isAbnormal: boolean
+}
+
 /** Receives the connection while messages may be written to it. */
 export interface MessageSink {
   /** The chat is open. The access token may still be missing. */
@@ -24,6 +32,8 @@ export interface MessageSink {
   handleReady(transport: Transport): void
   /** Messages must not be written for now. */
   handleInterrupted(): void
+  /** An open connection has ended. Follows `handleInterrupted`, and `handleClosed` where nothing is retried. */
+  handleLost(loss: ConnectionLoss): void
   /** The chat has ended: nothing is retried. */
   handleClosed(): void
 }
@@ -75,6 +85,8 @@ export class Chat {
   #endOpening: () => void = () => {}
   /** The transport that `connected` was told for. */
   #announced: Transport | undefined
+  /** Time of the last inbound frame of the open connection, on the monotonic clock. */
+  #lastInboundAt: number | undefined
   /** The goodbye under way. */
   #leaving: { readonly transport: Transport; readonly done: Promise<void> } | undefined
   /** How often the host has left: what it asked for before and is still waiting is not wanted any more. */
@@ -101,10 +113,14 @@ export class Chat {
           if (state === ConnectionState.CLOSED) this.#sink?.handleClosed()
         },
         opened: transport => this.#opened(transport),
-        received: listener.received,
+        received: data => {
+          this.#lastInboundAt = clock.monotonic()
+          listener.received(data)
+        },
         closed: event => {
           this.#interrupt()
           this.#announced = undefined
+          this.#sink?.handleLost({ lastInboundAt: this.#lastInboundAt, isAbnormal: !isFinalCloseCode(event.code) })
           listener.closed(event)
         },
         failed: error => {
@@ -212,6 +228,7 @@ export class Chat {
   }
 
   #opened(transport: Transport): void {
+    this.#lastInboundAt = undefined
     this.#options.session.markOpened()
     // A listener of the state change may have left already.
     if (this.#isLeaving(transport)) return

@@ -1,4 +1,4 @@
-import type { Chat, MessageSink } from '../chat/chat.ts'
+import type { Chat, ConnectionLoss, MessageSink } from '../chat/chat.ts'
 import { ConnectionState } from '../chat/connection-state.ts'
 import type { Transport } from '../chat/transport.ts'
 import { abortedError, MessageError, type SDKError } from '../errors.ts'
@@ -203,10 +203,15 @@ export class Outbox implements MessageSink {
     this.#turns.handleMessage(message)
   }
 
-  /** The service has sent the history of the session. */
+  /** What was said in the session, as the service sent it in the chat or returned it on request. */
   handleHistory(history: readonly unknown[]): void {
     this.#turns.handleHistory(history)
   }
+
+  /** No further history of the present connection will come: there is no source of one, or it was read. */
+  handleNoHistory(): void {}
+
+  handleLost(_loss: ConnectionLoss): void {}
 
   handleConnected(): void {
     this.#turns.handleConnected()
