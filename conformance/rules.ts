@@ -304,6 +304,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'with `retryInitialize`, initialize() is repeated while the service cannot be reached (no network, time limit, 429, 5xx), with the waits, the number of attempts and the events of a reconnect; it ends by its signal, disconnect(), logout() and destroy()',
   'REL-09':
     'on a page of another origin than that of its redirect page the login of the deployment opens nothing; the error contains both addresses',
+  'SEC-13':
+    'when a user signs out by one agent of a page, every other agent of this user on the page empties everything of the user, has no token and emits `userChanged`; the same when another user signs in with the same login',
   'SEC-15':
     'a logout is final: before it returns it empties everything of the user in memory, the call with its events included, and starts to remove what is stored; it works in every state, and what is sent or set while it runs is rejected with ABORTED',
   'SEC-16':

@@ -112,6 +112,18 @@ describe.skipIf(!hasChromium())('an agent for signed-in people, on a page of the
     expect(left.filter(key => /context|cache|auth|oidc|login|selectedProfile/.test(key))).toEqual([])
   })
 
+  it('[SEC-13] a logout ends the other agent of the user on the page too', async () => {
+    const page = await open(`${addressOf()}&second`)
+    const opening = page.context().waitForEvent('page')
+    await page.click('#open')
+    await choose(await opening, 'customer')
+    await page.waitForFunction(() => agentHeard.includes('second connected'))
+    expect(authorizations()).toHaveLength(1)
+    await page.click('#leave')
+    await page.waitForFunction(() => agentHeard.some(text => text.startsWith('signed out')))
+    expect(await page.evaluate(() => agentHeard)).toContain('second: CLOSED, false')
+  })
+
   it('[AUTH-18] does not ask again when initialize() has restored the session', async () => {
     const page = await open(addressOf())
     const opening = page.context().waitForEvent('page')

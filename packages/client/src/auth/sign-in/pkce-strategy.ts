@@ -3,6 +3,7 @@ import { AuthError } from '../../errors.ts'
 import type { Logger } from '../../logger.ts'
 import { defaultEnvironment } from '../../platform/default-environment.ts'
 import type { Environment } from '../../platform/environment.ts'
+import type { PageWindow } from '../../platform/page.ts'
 import { untilAborted } from '../../util/abort.ts'
 import { subjectOf } from '../../util/subject-fingerprint.ts'
 import { expiryOf, renewalTime } from '../access-token.ts'
@@ -18,7 +19,8 @@ import { PROTOCOL_SCOPES } from '../scopes.ts'
 import type { IdentityClient, IdentityClientFactory, IdentitySession } from './identity-client.ts'
 import { asAuthError } from './identity-errors.ts'
 import { type LogoutPlan, logoutClaimOf, planLogout, withoutHash } from './logout-plan.ts'
-import { authorityOf } from './provider-address.ts'
+import { joinPage, type PageLogin, reportSignIn, reportSignOut } from './page-logins.ts'
+import { authorityOf, userKey } from './provider-address.ts'
 
 /** What a login takes from its surroundings. */
 export interface PKCEAuthStrategyOptions {
@@ -49,7 +51,7 @@ type LoginState =
  *        ▲                                        │                                        │ needs the user
  *        └──────── logout(), in any tab ──────────┘◄──── popup or redirect by scheme ◄─────┘
  */
-export class PKCEAuthStrategy implements InteractiveLogin {
+export class PKCEAuthStrategy implements InteractiveLogin, PageLogin {
   readonly #config: PKCEAuthConfig
   readonly #authority: string
   readonly #scheme: AuthScheme
@@ -98,15 +100,18 @@ export class PKCEAuthStrategy implements InteractiveLogin {
 
   /** Issuer and subject of the user's ID token. */
   get identity(): string | undefined {
-    const { idToken } = this.#session ?? {}
-    return idToken === undefined ? undefined : subjectOf(idToken)
+    return identityOf(this.#session)
   }
 
   get expiresAt(): number | undefined {
     return this.#session?.expiresAt
   }
 
-  /** Sets what is called when the user signed out, or another one signed in, in another tab. */
+  get storeKey(): string {
+    return `${userKey(this.#authority, this.#config.clientId)} ${this.#config.cacheLocation ?? 'sessionStorage'}`
+  }
+
+  /** Sets what is called when the user signed out, or another one signed in, in another tab or agent of the page. */
   setSignedOutCallback(callback: () => void): void {
     this.#surroundings.onSignedOut = callback
   }
@@ -123,12 +128,13 @@ export class PKCEAuthStrategy implements InteractiveLogin {
     const { signal } = this.#generation
     this.#client ??= await this.#createFor(scopes)
     const client = this.#client
-    this.#surroundings.stopListening ??= client.onSignedOut?.(() => this.#onSignedOut())
+    this.#surroundings.stopListening ??= this.#listen(client)
     const session = await this.#ask('The sign-in', signal, () => client.restore())
     this.#unfinished = undefined
     this.#state = session
       ? { kind: 'signed-in', session, obtainedAt: Number.NEGATIVE_INFINITY }
       : { kind: 'signed-out' }
+    if (session && this.#window) reportSignIn(this.#window, this)
     this.#logger?.debug(session ? 'A session was restored.' : 'No user is signed in.')
   }
 
@@ -189,6 +195,7 @@ export class PKCEAuthStrategy implements InteractiveLogin {
     const client = this.#client ?? (await this.#createFor(undefined))
     const ending = session ?? client.forget?.()
     if (!ending && (isInitialized || client.forget)) return
+    if (this.#window) reportSignOut(this.#window, this, identityOf(ending))
     const plan = this.#planLogout(ending ?? undefined)
     try {
       if (this.#createClient === createOidcClient) await client.logout({ ...plan, after })
@@ -215,6 +222,10 @@ export class PKCEAuthStrategy implements InteractiveLogin {
   /** Host of the authority. */
   getDomain(): string {
     return new URL(this.#authority).host
+  }
+
+  get #window(): PageWindow | undefined {
+    return this.#environment.page?.window
   }
 
   get #session(): IdentitySession | undefined {
@@ -295,12 +306,22 @@ export class PKCEAuthStrategy implements InteractiveLogin {
     const kept = { ...session, idToken: session.idToken ?? idToken }
     this.#state = { kind: 'signed-in', session: kept, obtainedAt: this.#environment.clock.now() }
     this.#logger?.debug('The user is signed in.')
+    if (this.#window) reportSignIn(this.#window, this)
     return kept
   }
 
-  #onSignedOut(): void {
-    this.#logger?.info('The user signed out, or another one signed in, in another tab.')
-    this.#end('The user signed out in another tab.')
+  /** Follows the sign-outs of other tabs and of other agents of the page. Returns the undo. */
+  #listen(client: IdentityClient): () => void {
+    const undo = [client.onSignedOut?.(() => this.handleSignedOut()), this.#window && joinPage(this.#window, this)]
+    return () => {
+      for (const each of undo) each?.()
+    }
+  }
+
+  /** The user signed out, or another one signed in, in another tab or by another agent of the page. */
+  handleSignedOut(): void {
+    this.#logger?.info('The user signed out, or another one signed in, in another tab or agent of the page.')
+    this.#end('The user signed out in another tab or agent of the page.')
     this.#surroundings.onSignedOut?.()
   }
 
@@ -331,6 +352,11 @@ export class PKCEAuthStrategy implements InteractiveLogin {
     const address = this.#address()
     return route && URL.canParse(route, address) ? new URL(route, address).href : address
   }
+}
+
+/** Issuer and subject of a session's ID token. */
+function identityOf(session: IdentitySession | null | undefined): string | undefined {
+  return session?.idToken === undefined ? undefined : subjectOf(session.idToken)
 }
 
 /** How the user is asked when no token can be obtained silently; undefined where asking would not help. */

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest'
+import { namesOf, passing, setUp } from '../../test/agent-harness.ts'
+import { FakeIdentityClient } from '../../test/fake-identity-client.ts'
+import { pageWithWindow } from '../../test/fake-login-page.ts'
+import { FakeStorage, fakeToken } from '../../test/fake-service.ts'
+import type { AiAgent } from '../ai-agent.ts'
+import type { PKCEAuthConfig } from '../auth/auth-strategy.ts'
+
+const ORIGIN = 'http://emulator.test'
+
+/** A page whose agents each have their own login. */
+function setUpPage() {
+  const page = pageWithWindow({ location: { href: `${ORIGIN}/chat`, origin: ORIGIN } })
+  const parts = setUp({}, { page, sessionStorage: new FakeStorage(), localStorage: new FakeStorage() })
+  const idToken = (subject: string) => fakeToken({ iss: 'https://login.test', sub: subject })
+  const makeFor = (subject: string, config: Partial<PKCEAuthConfig> = {}, more = {}) => {
+    const identity = new FakeIdentityClient()
+    identity.signIn = async () => ({
+      accessToken: parts.emulator.control.issueToken({ subject }),
+      idToken: idToken(subject),
+    })
+    const login = { clientId: 'app', redirectUri: `${ORIGIN}/callback.html`, knownAuthorities: ['login.test'] }
+    const made = parts.make(
+      {
+        id: 'account',
+        auth: {
+          type: 'pkce',
+          config: { ...login, authScheme: 'popup', ...config },
+          identityClient: identity.factory,
+        },
+      },
+      more,
+    )
+    let changes = 0
+    made.agent.on('userChanged', () => void changes++)
+    return { ...made, identity, changes: () => changes }
+  }
+  const start = async (agent: AiAgent) => {
+    await agent.initialize({ context: { plan: 'gold' } })
+    await agent.connect()
+    await agent.send('my secret')
+    await parts.clock.advance(20)
+  }
+  return { ...parts, makeFor, start }
+}
+
+const leftOf = async (agent: AiAgent) => [
+  agent.getIsInitialized(),
+  agent.getState(),
+  agent.getTranscriptSize(),
+  agent.getContext(),
+  agent.getUserDetails(),
+]
+const EMPTY = [false, 'CLOSED', 0, null, null]
+
+describe('two agents of one page', () => {
+  it('[SEC-13] agree on a logout: the other one empties everything of the user and asks for a login', async () => {
+    const { clock, makeFor, start } = setUpPage()
+    const [first, second] = [makeFor('customer'), makeFor('customer')]
+    await start(first.agent)
+    await start(second.agent)
+    await passing(clock, first.agent.logout())
+    await clock.advance(200)
+    expect(await leftOf(first.agent)).toEqual(EMPTY)
+    expect(await leftOf(second.agent)).toEqual(EMPTY)
+    expect([first.changes(), second.changes()]).toEqual([0, 1])
+    expect(namesOf(second.told)).toContain('closed')
+    expect(await second.agent.getAccessToken()).toBeNull()
+    // Only the first one has signed out at the provider.
+    expect(second.identity.calls).not.toContain('logout popup')
+    await second.agent.initialize()
+    expect(second.identity.calls.filter(call => call === 'login popup')).toHaveLength(2)
+    expect(second.agent.getContext()).toBeNull()
+  })
+
+  it('[SEC-13] agree on a logout of one user also where each has its own store', async () => {
+    const { clock, makeFor, start } = setUpPage()
+    const first = makeFor('customer')
+    const second = makeFor('customer', { cacheLocation: 'localStorage' })
+    const third = makeFor('new-customer', { cacheLocation: 'localStorage', clientId: 'another-app' })
+    for (const { agent } of [first, second, third]) await start(agent)
+    await passing(clock, first.agent.logout())
+    await clock.advance(200)
+    expect([second.changes(), third.changes()]).toEqual([1, 0])
+    expect([second.agent.getIsInitialized(), third.agent.getIsInitialized()]).toEqual([false, true])
+  })
+
+  it('[SEC-13] agree when another user signs in with the same login', async () => {
+    const { clock, makeFor, start } = setUpPage()
+    const [first, second] = [makeFor('customer'), makeFor('new-customer')]
+    await start(first.agent)
+    await start(second.agent)
+    await clock.advance(200)
+    expect(await leftOf(first.agent)).toEqual(EMPTY)
+    expect([first.changes(), second.changes(), second.agent.getIsInitialized()]).toEqual([1, 0, true])
+  })
+
+  it('[SEC-13] are not concerned by the agents of another page, and no more after destroy()', async () => {
+    const { clock, makeFor, start } = setUpPage()
+    const otherPage = pageWithWindow({ location: { href: `${ORIGIN}/chat`, origin: ORIGIN } })
+    const first = makeFor('customer')
+    const second = makeFor('customer', {}, { page: otherPage })
+    const destroyed = makeFor('customer')
+    for (const { agent } of [first, second, destroyed]) await start(agent)
+    await passing(clock, destroyed.agent.destroy())
+    await passing(clock, first.agent.logout())
+    await clock.advance(200)
+    expect([second.changes(), second.agent.getIsInitialized(), destroyed.changes()]).toEqual([0, true, 0])
+  })
+})
