@@ -367,6 +367,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-56': 'a record of the service is typed by its known fields, so that a misspelt field does not compile',
   'REL-55':
     'every frame, record, token response, claims and metadata has a parser without a library that reads any JSON exactly as its schema does',
+  'REL-70':
+    'frames of receipts, resume and ping are read leniently and exactly as their schemas read them; odd capabilities count as none',
   'REL-57': 'an element that does not fit costs nothing but itself, in every list of the service',
 }
 

@@ -10,6 +10,21 @@ export {
 export { CLIENT_DISCONNECT_REASON, CLOSE_CODE, isFinalCloseCode, isSessionRefusal } from './chat/close-code.ts'
 export { encodeMessage, encodeText, parseClientMessage, parseServerMessage } from './chat/codec.ts'
 export { ERROR_CODES, SERVICE_ERROR_CODE } from './chat/error-code.ts'
+export {
+  addMessageId,
+  CAPABILITY,
+  type Capability,
+  EXTENSION_ROLE,
+  type ExtensionRole,
+  type ExtensionSignal,
+  encodePing,
+  encodePong,
+  encodeReceipt,
+  encodeResumed,
+  isSequenceNumber,
+  readExtensionSignal,
+  readLastSeq,
+} from './chat/extension.ts'
 export { PERSONA, type Persona } from './chat/persona.ts'
 export { ROLE, type Role } from './chat/role.ts'
 export type {

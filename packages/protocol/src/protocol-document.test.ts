@@ -46,10 +46,27 @@ describe('PROTOCOL.md', () => {
   })
 
   it('names every role, persona, query parameter, close code and error code', () => {
-    const { ROLE, PERSONA, CHAT_QUERY, QUERY, CLOSE_CODE, ERROR_CODES, SERVICE_ERROR_CODE } = protocol
-    const words = [ROLE, PERSONA, CHAT_QUERY, QUERY, ERROR_CODES, SERVICE_ERROR_CODE].flatMap(table =>
-      Object.values(table),
-    )
+    const {
+      EXTENSION_ROLE,
+      CAPABILITY,
+      ROLE,
+      PERSONA,
+      CHAT_QUERY,
+      QUERY,
+      CLOSE_CODE,
+      ERROR_CODES,
+      SERVICE_ERROR_CODE,
+    } = protocol
+    const words = [
+      EXTENSION_ROLE,
+      CAPABILITY,
+      ROLE,
+      PERSONA,
+      CHAT_QUERY,
+      QUERY,
+      ERROR_CODES,
+      SERVICE_ERROR_CODE,
+    ].flatMap(table => Object.values(table))
     for (const word of words) expect(text).toMatch(new RegExp(`[\`"]${word.replace('$', '\\$')}[\`"=]`))
     for (const code of Object.values(CLOSE_CODE)) expect(text).toContain(`| ${code} |`)
   })

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import clientMessages from '../fixtures/client-messages.json' with { type: 'json' }
+import extensionMessages from '../fixtures/extension-messages.json' with { type: 'json' }
 import rest from '../fixtures/rest.json' with { type: 'json' }
 import serverMessages from '../fixtures/server-messages.json' with { type: 'json' }
 import * as protocol from './index.ts'
@@ -37,12 +38,12 @@ const records: Record<string, readonly [protocol.Reader<unknown>, v.GenericSchem
   ServerMessage: [
     value => protocol.parseServerMessage(JSON.stringify(value)),
     schemas.ServerMessageSchema,
-    serverMessages.map(({ frame }) => frame),
+    [...serverMessages, ...extensionMessages.server].map(({ frame }) => frame),
   ],
   ClientMessage: [
     value => protocol.parseClientMessage(JSON.stringify(value)),
     schemas.ClientMessageSchema,
-    clientMessages.map(({ frame }) => frame),
+    [...clientMessages, ...extensionMessages.client].map(({ frame }) => frame),
   ],
 }
 

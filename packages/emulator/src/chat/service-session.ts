@@ -223,6 +223,7 @@ export class ServiceSession {
         return
       case 'graceful disconnect':
         return this.#handleGoodbye()
+      case 'ping':
       case 'user':
       case 'other':
         // A client may make up personas and roles; they are not the service's business.

@@ -1,13 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import clientMessages from '../../fixtures/client-messages.json' with { type: 'json' }
+import extensionMessages from '../../fixtures/extension-messages.json' with { type: 'json' }
 import { ProtocolError } from '../protocol-error.ts'
 import { parseContextAttribute, readClientIntent } from './client-message.ts'
 import { parseClientMessage } from './codec.ts'
 
 describe('readClientIntent', () => {
-  it.each(clientMessages)('[WS-04] tells the intent of: $name', ({ frame, intent }) => {
-    expect(readClientIntent(parseClientMessage(JSON.stringify(frame)))).toEqual(intent)
-  })
+  it.each([...clientMessages, ...extensionMessages.client])(
+    '[WS-04] tells the intent of: $name',
+    ({ frame, intent }) => {
+      expect(readClientIntent(parseClientMessage(JSON.stringify(frame)))).toEqual(intent)
+    },
+  )
 
   it.each([
     ['a token frame without data', { persona: 'metadata', role: 'token' }],

@@ -1,5 +1,6 @@
 import { isJsonObject } from '../json-object.ts'
 import { ifPresent, type Reader, readFlag, readRecord, readText, refuse } from '../reading.ts'
+import { EXTENSION_ROLE } from './extension.ts'
 import { PERSONA } from './persona.ts'
 import { ROLE } from './role.ts'
 
@@ -34,6 +35,11 @@ export interface ClientMessage {
   content?: string
   /** Data that accompanies the text. Left out when there is none. */
   messageData?: Record<string, unknown>
+  /**
+   * Id that the client made, the key against duplicates. On `customer` and `system` frames, and only where the service
+   * announces the capability `receipts`.
+   */
+  messageId?: string
 }
 
 /** Rating of an answer. */
@@ -47,6 +53,7 @@ export type ClientIntent =
   | { kind: 'feedback'; rating: FeedbackRating; answerMessageId: string }
   | { kind: 'escalation'; event: unknown }
   | { kind: 'graceful disconnect' }
+  | { kind: 'ping'; id: string }
   | { kind: 'other' }
 
 /** Returns the meaning of a client's frame. A frame of a known role whose data does not fit is `other`. */
@@ -70,6 +77,10 @@ export function readClientIntent({ persona, role, content, messageData = {} }: C
         : { kind: 'other' }
     case `${PERSONA.SYSTEM}/${ROLE.GRACEFUL_DISCONNECT}`:
       return { kind: 'graceful disconnect' }
+    case `${PERSONA.METADATA}/${EXTENSION_ROLE.PING}`: {
+      const { id } = messageData
+      return typeof id === 'string' && id !== '' ? { kind: 'ping', id } : { kind: 'other' }
+    }
     default:
       return { kind: 'other' }
   }

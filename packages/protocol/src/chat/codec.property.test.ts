@@ -95,12 +95,14 @@ const serverFrame = objectOf({
   content: text,
   messageData,
   timestamp: number,
+  seq: fc.oneof(number, fc.nat().map(String), fc.constantFrom('-1', '1.5', '9007199254740993')),
 })
 const clientFrame = objectOf({
   persona: name,
   role: name,
   content: text,
   messageData: objectOf({ context: anyJson, token: text, feedback: anyJson }),
+  messageId: text,
 })
 const anyText = fc.oneof(fc.string({ unit: 'binary' }), fc.json(), anyJson, serverFrame, clientFrame)
 

@@ -1,21 +1,23 @@
 import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import clientMessages from '../../fixtures/client-messages.json' with { type: 'json' }
+import extensionMessages from '../../fixtures/extension-messages.json' with { type: 'json' }
 import malformedFrames from '../../fixtures/malformed-frames.json' with { type: 'json' }
 import serverMessages from '../../fixtures/server-messages.json' with { type: 'json' }
 import { ProtocolError } from '../protocol-error.ts'
 import { ClientMessageSchema, ServerMessageSchema } from '../schemas.ts'
 import { encodeMessage, parseClientMessage, parseServerMessage } from './codec.ts'
+import { EXTENSION_ROLE } from './extension.ts'
 import { PERSONA } from './persona.ts'
 import { ROLE } from './role.ts'
 
 describe('the sample frames', () => {
-  it.each(serverMessages)('[WS-04] read from the service: $name', ({ frame }) => {
+  it.each([...serverMessages, ...extensionMessages.server])('[WS-04] read from the service: $name', ({ frame }) => {
     expect(parseServerMessage(JSON.stringify(frame))).toStrictEqual(frame)
     expect(v.parse(ServerMessageSchema, frame)).toEqual(frame)
   })
 
-  it.each(clientMessages)('[WS-04] read from a client: $name', ({ frame }) => {
+  it.each([...clientMessages, ...extensionMessages.client])('[WS-04] read from a client: $name', ({ frame }) => {
     expect(parseClientMessage(JSON.stringify(frame))).toStrictEqual(frame)
     expect(v.parse(ClientMessageSchema, frame)).toEqual(frame)
   })
@@ -30,8 +32,11 @@ describe('the sample frames', () => {
   })
 
   it('name every known role and persona', () => {
-    const frames = [...serverMessages, ...clientMessages].map(sample => sample.frame)
-    for (const role of Object.values(ROLE)) expect(frames.map(frame => frame.role)).toContain(role)
+    const frames = [...serverMessages, ...clientMessages, ...extensionMessages.server, ...extensionMessages.client].map(
+      sample => sample.frame,
+    )
+    for (const role of [...Object.values(ROLE), ...Object.values(EXTENSION_ROLE)])
+      expect(frames.map(frame => frame.role)).toContain(role)
     for (const persona of Object.values(PERSONA)) expect(frames.map(frame => frame.persona)).toContain(persona)
   })
 })

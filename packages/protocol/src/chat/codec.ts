@@ -1,6 +1,7 @@
 import { isJsonObject } from '../json-object.ts'
 import { ProtocolError } from '../protocol-error.ts'
 import type { ClientMessage } from './client-message.ts'
+import { isSequenceNumber } from './extension.ts'
 import type { ServerMessage } from './server-message.ts'
 
 type JsonObject = Record<string, unknown>
@@ -65,7 +66,7 @@ export function parseClientMessage(data: unknown): ClientMessage {
       throw new ProtocolError('The frame has a messageData that is not an object.', data)
     dropInvalid(frame.messageData, NO_GUARDS)
   }
-  dropInvalid(frame, NO_GUARDS)
+  dropInvalid(frame, CLIENT_MESSAGE_GUARDS)
   return frame as ClientMessage
 }
 
@@ -117,6 +118,7 @@ const orNull =
     value === null || guard(value)
 
 const NO_GUARDS = guardsOf({})
+const CLIENT_MESSAGE_GUARDS = guardsOf({ messageId: isName })
 const ISSUE_GUARDS = guardsOf({ expectedType: isText, providedType: isText })
 const isIssue: Guard = value => {
   if (!isJsonObject(value) || typeof value.name !== 'string' || typeof value.reason !== 'string') return false
@@ -151,6 +153,7 @@ const SERVER_MESSAGE_GUARDS = guardsOf({
   content: isText,
   messageData: orNull(isObjectOf(MESSAGE_DATA_GUARDS)),
   timestamp: value => value === null || Number.isFinite(value),
+  seq: orNull(isSequenceNumber),
 })
 
 /**

@@ -81,6 +81,8 @@ export interface ServerMessage {
   messageData?: ServerMessageData | null
   /** Milliseconds since the epoch. Missing reads as the time of receipt. */
   timestamp?: number | null
+  /** Place in the session's sequence, from 1 up. Only where the service announces the capability `resume`. */
+  seq?: number | null
 }
 
 /**

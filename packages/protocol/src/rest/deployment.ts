@@ -1,4 +1,4 @@
-import { listOf, optional, type Reader, readFilledText, readRecord, readText } from '../reading.ts'
+import { listOf, optional, orAbsent, type Reader, readFilledText, readRecord, readText } from '../reading.ts'
 
 /** Path of the deployment info below the endpoint. The same as `paths.deploymentInfo()`. */
 export const DEPLOYMENT_INFO_PATH = '/system/deploymentInfo'
@@ -23,7 +23,7 @@ export interface DeploymentInfo {
   domainHint?: string | null
   /** Version of the deployment, such as `21.23.0`. Masking needs a minimum version. */
   version?: string | null
-  /** Extensions that the service supports. Missing means none. */
+  /** Extensions that the service supports; see `CAPABILITY`. Missing, or something other than a list, means none. */
   capabilities?: string[] | null
 }
 
@@ -40,6 +40,6 @@ export const parseDeploymentInfo: Reader<DeploymentInfo> = (value, path) => {
     clientId: text,
     domainHint: text,
     version: text,
-    capabilities: optional(listOf(readText)),
+    capabilities: orAbsent(optional(listOf(readText))),
   })
 }

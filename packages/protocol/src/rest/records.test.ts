@@ -74,18 +74,19 @@ describe.each(records)('%s', (name, parse, notNull) => {
 })
 
 describe('parseDeploymentInfo', () => {
-  it.each([[{}], [{ apiDomain: '' }], [{ apiDomain: 5 }], [{ apiDomain: 'h', capabilities: 'receipts' }]])(
-    'refuses %j',
-    value => {
-      expect(fits(parseDeploymentInfo, value)).toBe(false)
-    },
-  )
+  it.each([[{}], [{ apiDomain: '' }], [{ apiDomain: 5 }]])('refuses %j', value => {
+    expect(fits(parseDeploymentInfo, value)).toBe(false)
+  })
 
   it('reads the announced capabilities', () => {
     expect(parseDeploymentInfo({ apiDomain: 'h', capabilities: ['receipts', 'later'] }).capabilities).toEqual([
       'receipts',
       'later',
     ])
+  })
+
+  it.each(['receipts', 7, { resume: true }])('[REL-70] reads capabilities that are not a list (%j) as none', given => {
+    expect(parseDeploymentInfo({ apiDomain: 'h', capabilities: given })).toEqual({ apiDomain: 'h' })
   })
 })
 

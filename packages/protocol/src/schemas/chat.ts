@@ -1,10 +1,13 @@
 import * as v from 'valibot'
+import { EXTENSION_ROLE } from '../chat/extension.ts'
 import { PERSONA } from '../chat/persona.ts'
 import { ROLE } from '../chat/role.ts'
 import { jsonObject, listOf, openObject } from './json-object.ts'
 
 /** A field that may be missing, null, or of a type that is unknown today: then it reads as absent. */
 const known = <const S extends v.GenericSchema>(schema: S) => v.fallback(v.optional(v.nullable(schema)), undefined)
+
+const filled = v.pipe(v.string(), v.nonEmpty())
 
 /** Schema of `ContextValidationIssue`. */
 export const ContextValidationIssueSchema = jsonObject({
@@ -50,11 +53,12 @@ export const ServerMessageDataSchema = jsonObject({
 /** Schema of `ServerMessage`, a frame from the service. */
 export const ServerMessageSchema = jsonObject({
   messageId: known(v.string()),
-  persona: v.pipe(v.string(), v.nonEmpty()),
-  role: v.pipe(v.string(), v.nonEmpty()),
+  persona: filled,
+  role: filled,
   content: known(v.string()),
   messageData: known(ServerMessageDataSchema),
   timestamp: known(v.pipe(v.number(), v.finite())),
+  seq: known(v.pipe(v.number(), v.safeInteger(), v.minValue(0))),
 })
 
 /** Schema of `ContextAttribute`. */
@@ -67,10 +71,11 @@ export const ContextAttributeSchema = jsonObject({
 
 /** Schema of `ClientMessage`, a frame from a client. */
 export const ClientMessageSchema = jsonObject({
-  persona: v.pipe(v.string(), v.nonEmpty()),
-  role: v.pipe(v.string(), v.nonEmpty()),
+  persona: filled,
+  role: filled,
   content: v.optional(v.string()),
   messageData: v.optional(openObject),
+  messageId: v.fallback(v.optional(filled), undefined),
 })
 
 /** Schema of a user's message. */
@@ -115,4 +120,41 @@ export const EscalationMessageSchema = jsonObject({
 export const GracefulDisconnectMessageSchema = jsonObject({
   persona: v.literal(PERSONA.SYSTEM),
   role: v.literal(ROLE.GRACEFUL_DISCONNECT),
+})
+
+const orFalse = v.fallback(v.boolean(), false)
+
+/** Schema of the service's receipt for a client frame. */
+export const ReceiptMessageSchema = jsonObject({
+  persona: v.literal(PERSONA.METADATA),
+  role: v.literal(EXTENSION_ROLE.RECEIPT),
+  messageData: jsonObject({ messageId: filled, duplicate: orFalse }),
+})
+
+/** Schema of an error frame that refuses a client frame with an id. */
+export const RefusalMessageSchema = jsonObject({
+  persona: v.literal(PERSONA.METADATA),
+  role: v.literal(ROLE.ERROR),
+  messageData: jsonObject({ messageId: filled, error_code: known(v.union([v.string(), v.number()])) }),
+})
+
+/** Schema of the frame that ends a replay. */
+export const ResumedMessageSchema = jsonObject({
+  persona: v.literal(PERSONA.METADATA),
+  role: v.literal(EXTENSION_ROLE.RESUMED),
+  messageData: v.fallback(jsonObject({ complete: orFalse }), { complete: false }),
+})
+
+/** Schema of a client's ping. */
+export const PingMessageSchema = jsonObject({
+  persona: v.literal(PERSONA.METADATA),
+  role: v.literal(EXTENSION_ROLE.PING),
+  messageData: jsonObject({ id: filled }),
+})
+
+/** Schema of the service's answer to a ping. */
+export const PongMessageSchema = jsonObject({
+  persona: v.literal(PERSONA.METADATA),
+  role: v.literal(EXTENSION_ROLE.PONG),
+  messageData: jsonObject({ id: filled }),
 })

@@ -36,7 +36,7 @@ export const DeploymentInfoSchema = jsonObject({
   clientId: text,
   domainHint: text,
   version: text,
-  capabilities: v.nullish(listOf(v.string())),
+  capabilities: v.fallback(v.nullish(listOf(v.string())), undefined),
 })
 
 /** Schema of `ErrorBody`. */
