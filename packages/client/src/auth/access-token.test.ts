@@ -4,13 +4,13 @@ import { fakeToken } from '../../test/fake-service.ts'
 import { expiryOf, readClaims, renewalTime } from './access-token.ts'
 
 describe('readClaims', () => {
-  it('reads what a token says of itself, in whatever script', () => {
+  it('reads the claims of a token, in any script', () => {
     const claims = { exp: 1_800_000_000, sub: 'someone', name: 'Žofia 日本 🙂', scope: ['a', 'b'] }
     expect(readClaims(fakeToken(claims))).toEqual(claims)
   })
 
   it.each(['', 'opaque', 'a.b.c', 'a..c', '..', `a.${btoa('[]')}.c`, `a.${btoa('{"exp":"soon"}')}.c`, 'a.%%%.c'])(
-    'says nothing of %j',
+    'returns no claims for %j',
     token => {
       expect(readClaims(token)).toEqual({})
       expect(expiryOf(token)).toBeUndefined()
@@ -24,11 +24,11 @@ describe('readClaims', () => {
 })
 
 describe('expiryOf', () => {
-  it('gives the second that a token names in milliseconds', () => {
+  it('returns the `exp` claim in milliseconds', () => {
     expect(expiryOf(fakeToken({ exp: 1_800_000_000 }))).toBe(1_800_000_000_000)
   })
 
-  it('gives nothing for a token that names none', () => {
+  it('returns undefined for a token without an expiry', () => {
     expect(expiryOf(fakeToken({ sub: 'someone' }))).toBeUndefined()
   })
 })
@@ -40,7 +40,7 @@ describe('renewalTime', () => {
     ['five minutes', 300_000, 300_000],
     ['a minute', 60_000, 60_000],
     ['nothing', 0, 0],
-  ])('of a token that lives %s comes in time, whenever it was obtained', (_life, lifetime, expected) => {
+  ])('for a token with a lifetime of %s does not depend on when it was obtained', (_life, lifetime, expected) => {
     for (const obtainedAt of [0, 1_000_000])
       expect(renewalTime(obtainedAt + lifetime, obtainedAt)).toBe(obtainedAt + expected)
   })

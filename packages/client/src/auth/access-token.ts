@@ -3,7 +3,7 @@ import { jwtPayload } from '../util/jwt-payload.ts'
 import { ACCESS_TOKEN_REFRESH_BUFFER_MS } from './auth-strategy.ts'
 
 /**
- * The claims of a token. Empty for an opaque token, or one that cannot be read.
+ * The claims of a token. Empty for an opaque or unreadable token.
  *
  * Nothing is verified: that is the service's task. It never throws.
  */
@@ -15,20 +15,20 @@ export function readClaims(token: string): AccessTokenClaims {
   }
 }
 
-/** When a token expires by its `exp` claim, in milliseconds since the epoch. */
+/** Expiry of a token from its `exp` claim, in milliseconds since the epoch. */
 export function expiryOf(token: string): number | undefined {
   const { exp } = readClaims(token)
   return exp === undefined ? undefined : exp * 1000
 }
 
-/** Differences below this are the time that an answer took, in milliseconds. */
+/** Differences below this are network latency, in milliseconds. */
 const SMALLEST_SKEW_MS = 60_000
 
 /**
- * When a token that was issued just now expires, in milliseconds since the epoch by the clock of this device. A clock that
- * is hours ahead of the issuer's would otherwise make every new token look expired: the skew is learned from `iat`.
+ * Expiry of a newly issued token, in milliseconds since the epoch by the clock of this device. If the clock were hours
+ * ahead of the issuer's, every new token would look expired: the skew is computed from `iat`.
  *
- * @param expiresIn life time in seconds, for a token without a readable expiry
+ * @param expiresIn lifetime in seconds, for a token without a readable expiry
  */
 export function expiryOfFresh(token: string, now: number, expiresIn?: number): number | undefined {
   const { exp, iat } = readClaims(token)
@@ -38,8 +38,9 @@ export function expiryOfFresh(token: string, now: number, expiresIn?: number): n
 }
 
 /**
- * When a token should be renewed, in milliseconds since the epoch: `bufferMs` before it expires. A token whose whole life is
- * no longer than that is used until it expires; else each would be renewed as soon as it came.
+ * When to renew a token, in milliseconds since the epoch: `bufferMs` before it expires. A token with a total lifetime
+ * of at most `bufferMs` is used until it expires. Otherwise each such token would be renewed as soon as it was
+ * obtained.
  */
 export function renewalTime(expiresAt: number, obtainedAt: number, bufferMs = ACCESS_TOKEN_REFRESH_BUFFER_MS): number {
   return expiresAt - obtainedAt > bufferMs ? expiresAt - bufferMs : expiresAt

@@ -20,7 +20,7 @@ const metadata = {
   },
 }
 
-/** A service that gives tokens with a life time in seconds, each with a number of its own. */
+/** A service that issues numbered tokens with a lifetime in seconds. */
 function setUp(
   { life = 3600, ...config }: AnonymousAuthConfig & { life?: number } = {},
   overrides: Partial<Environment> = {},
@@ -43,7 +43,7 @@ function setUp(
 }
 
 describe('AnonymousAuthStrategy', () => {
-  it('[AUTH-02] asks with the placeholder credentials, fields in the order of the gateway, scopes prefixed', async () => {
+  it('[AUTH-02] sends the placeholder credentials, in the field order of the gateway, with prefixed scopes', async () => {
     const { strategy, requests } = setUp()
     await strategy.getToken()
     const [request] = requests(TOKEN_PATH)
@@ -59,7 +59,7 @@ describe('AnonymousAuthStrategy', () => {
     expect(request?.headers.get('authorization')).toBeNull()
   })
 
-  it('[AUTH-13] keeps the token in session storage, under a key with the fingerprint of its scopes', async () => {
+  it('[AUTH-13] stores the token in session storage, under a key with the fingerprint of its scopes', async () => {
     const sessionStorage = new FakeStorage()
     const { strategy } = setUp({}, { sessionStorage })
     const token = await strategy.getToken()
@@ -69,7 +69,7 @@ describe('AnonymousAuthStrategy', () => {
     expect(JSON.parse(sessionStorage.getItem(key ?? '') ?? '').value.accessToken).toBe(token)
   })
 
-  it('[AUTH-13] never uses a token of a smaller scope set for a larger one, and finds each again', async () => {
+  it('[AUTH-13] never uses a token of a smaller scope set for a larger one, and reuses each for its own set', async () => {
     const { strategy, requests } = setUp()
     strategy.updateScopes(['a'])
     const small = await strategy.getToken()
@@ -93,7 +93,7 @@ describe('AnonymousAuthStrategy', () => {
     expect(await strategy.getToken()).not.toBe('planted')
   })
 
-  it('leaves the token alone in cleanup(), so that a remount finds it', async () => {
+  it('keeps the token in cleanup(), so that a remount reuses it', async () => {
     const { strategy, make, requests } = setUp()
     const token = await strategy.getToken()
     strategy.cleanup()
@@ -101,7 +101,7 @@ describe('AnonymousAuthStrategy', () => {
     expect(requests(TOKEN_PATH)).toHaveLength(1)
   })
 
-  it('asks for a new token after clearTokenCache(), and for the metadata after clearMetadataCache()', async () => {
+  it('requests a new token after clearTokenCache(), and the metadata after clearMetadataCache()', async () => {
     const { strategy, requests } = setUp()
     const token = await strategy.getToken()
     await strategy.clearMetadataCache()
@@ -120,7 +120,7 @@ describe('AnonymousAuthStrategy', () => {
     expect(await strategy.getToken()).not.toBe(token)
   })
 
-  it('uses a token whose whole life is shorter until it expires, without a loop of requests', async () => {
+  it('uses a token with a short lifetime until it expires, without a loop of requests', async () => {
     const { service, strategy, requests } = setUp({ life: 120 })
     const token = await strategy.getToken()
     await service.clock.advance(119_999)
@@ -131,7 +131,7 @@ describe('AnonymousAuthStrategy', () => {
     expect(requests(TOKEN_PATH)).toHaveLength(2)
   })
 
-  it('takes the life of an opaque token from expires_in, and five minutes where that is missing', async () => {
+  it('reads the lifetime of an opaque token from expires_in, and assumes five minutes if that is missing', async () => {
     const { service, strategy, requests } = setUp()
     service.on(`POST ${TOKEN_PATH}`, { access_token: 'opaque', expires_in: 1000 })
     await strategy.getToken()
@@ -154,7 +154,7 @@ describe('AnonymousAuthStrategy', () => {
     expect(requests(TOKEN_PATH)).toHaveLength(1)
   })
 
-  it('gets a new token by refresh() although the present one is good', async () => {
+  it('obtains a new token by refresh() although the current one is valid', async () => {
     const { strategy } = setUp()
     const token = await strategy.getToken()
     const renewed = await strategy.refresh()
@@ -162,7 +162,7 @@ describe('AnonymousAuthStrategy', () => {
     expect(await strategy.getToken()).toBe(renewed)
   })
 
-  it('keeps one token in the strategy when its cache is off', async () => {
+  it('keeps one token in memory when its cache is off', async () => {
     const sessionStorage = new FakeStorage()
     const { strategy, make, requests } = setUp({ cache: { enabled: false } }, { sessionStorage })
     expect(await strategy.getToken()).toBe(await strategy.getToken())
@@ -171,7 +171,7 @@ describe('AnonymousAuthStrategy', () => {
     expect([...sessionStorage.items.keys()]).toEqual([])
   })
 
-  it('works with a host’s store that fails', async () => {
+  it('works with a failing store of the host', async () => {
     const broken = () => Promise.reject(new Error('store down'))
     const adapter = { get: broken, set: broken, delete: broken, clear: broken, keys: broken }
     const { strategy } = setUp({ cache: { adapter } }, { console: { debug() {}, info() {}, warn() {}, error() {} } })
@@ -186,7 +186,7 @@ describe('AnonymousAuthStrategy', () => {
     expect(await other.getToken()).not.toBe(await strategy.getToken())
   })
 
-  it('tells of its token after authenticate()', async () => {
+  it('calls postAuthentication after authenticate()', async () => {
     const { strategy } = setUp()
     const told: string[] = []
     strategy.initialize({
@@ -197,7 +197,7 @@ describe('AnonymousAuthStrategy', () => {
     expect(told).toEqual([await strategy.getToken()])
   })
 
-  it('[SEC-27] removes its token from a page’s own store on logout, and not from one that users share', async () => {
+  it('[SEC-27] removes its token from a page’s own store on logout, but not from a shared store', async () => {
     const { strategy: shared } = setUp()
     const kept = await shared.getToken()
     await shared.logout()
@@ -208,16 +208,16 @@ describe('AnonymousAuthStrategy', () => {
     expect(await strategy.getToken()).not.toBe(token)
   })
 
-  describe('when no token can be had', () => {
+  describe('when no token can be obtained', () => {
     it.each([
       ['no authenticationDetails', {}, /authenticationDetails/],
       ['no list', { authenticationDetails: {} }, /oAuthAnonymousCustomer/],
       ['an empty list', { authenticationDetails: { oAuthAnonymousCustomer: [] } }, /oAuthAnonymousCustomer/],
       ['no address', { authenticationDetails: { oAuthAnonymousCustomer: [{}] } }, /accessTokenURL/],
-      ['no JSON', () => new Response('<html>'), /no JSON/],
-      ['a list', [], /cannot be read/],
+      ['invalid JSON', () => new Response('<html>'), /JSON/],
+      ['a list', [], /OAuth metadata/],
       ['a failure', () => new Response('', { status: 503 }), /503/],
-    ])('says what is wrong with the metadata: %s', async (_case, answer, message) => {
+    ])('reports the problem with the metadata: %s', async (_case, answer, message) => {
       const { service, strategy, requests } = setUp()
       service.on(`GET ${METADATA}`, answer)
       const error = await failure(strategy.getToken())
@@ -228,7 +228,7 @@ describe('AnonymousAuthStrategy', () => {
       expect(requests(METADATA).length).toBeGreaterThan(0)
     })
 
-    it('says that the tenant is missing where the address needs one', async () => {
+    it('reports that the tenant is missing if the address needs one', async () => {
       const { strategy } = setUp()
       strategy.initialize({ deploymentInfo: { apiDomain: 'api.example.test' } })
       expect(await failure(strategy.getToken())).toMatchObject({ message: expect.stringMatching(/tenantId/) })
@@ -242,8 +242,8 @@ describe('AnonymousAuthStrategy', () => {
       ['an empty token', () => ({ access_token: '' }), 200],
       ['no JSON', () => new Response('<html>'), 200],
       ['no content', () => new Response(null, { status: 204 }), 204],
-      ['nobody there', () => Promise.reject(new TypeError('fetch failed')), undefined],
-    ])('tells the status of the token endpoint: %s', async (_case, answer, status) => {
+      ['a network error', () => Promise.reject(new TypeError('fetch failed')), undefined],
+    ])('reports the status of the token endpoint: %s', async (_case, answer, status) => {
       const { service, strategy } = setUp()
       service.on(`POST ${TOKEN_PATH}`, answer)
       const error = await failure(strategy.getToken())
@@ -252,7 +252,7 @@ describe('AnonymousAuthStrategy', () => {
       if (status !== undefined && status >= 300) expect(String(error)).toContain(String(status))
     })
 
-    it('gives up on a token endpoint that never answers', async () => {
+    it('times out if the token endpoint does not answer', async () => {
       const { service, strategy } = setUp()
       service.on(`POST ${TOKEN_PATH}`, () => new Promise(() => {}))
       const outcome = failure(strategy.getToken())
@@ -261,7 +261,7 @@ describe('AnonymousAuthStrategy', () => {
       expect(await outcome).toMatchObject({ reason: 'token_request_failed', status: undefined })
     })
 
-    it('does not send credentials over plain http that a deployment reached by https names', async () => {
+    it('sends no credentials over plain http if the deployment itself uses https', async () => {
       const { service, strategy, requests } = setUp()
       const url = 'http://login.example.test/TEN0001/token'
       service.on(`GET ${METADATA}`, { authenticationDetails: { oAuthAnonymousCustomer: [{ accessTokenURL: url }] } })
@@ -274,7 +274,7 @@ describe('AnonymousAuthStrategy', () => {
       ['localhost:8600', 'api.example.test'],
       ['[::1]:8600', 'api.example.test'],
       ['login.example.test', 'http://api.example.test'],
-    ])('takes plain http at %s for the deployment %s', async (host, apiDomain) => {
+    ])('accepts plain http at %s for the deployment %s', async (host, apiDomain) => {
       const { service, strategy } = setUp()
       const url = `http://${host}/TEN0001/token`
       service.on(`GET ${METADATA}`, { authenticationDetails: { oAuthAnonymousCustomer: [{ accessTokenURL: url }] } })
@@ -283,7 +283,7 @@ describe('AnonymousAuthStrategy', () => {
     })
   })
 
-  it('[AUTH-02] gets tokens that the emulator accepts', async () => {
+  it('[AUTH-02] obtains tokens that the emulator accepts', async () => {
     const clock = new ManualClock()
     const emulator = createEmulator({ clock })
     const { environment } = setUp({}, { fetch: emulator.fetch, clock, memory: new MemoryCacheAdapter() })

@@ -11,15 +11,16 @@ import type { AnonymousAuthConfig, AuthStrategyInitializeOptions, TokenSource } 
 import { type StoredToken, TokenCache } from './token-cache.ts'
 
 const DEFAULT_PREFIX = 'aiagent_auth_'
-/** Follows a prefix that the host chose, so that clearing the responses removes no token. */
+/** Appended to a key prefix of the host, so that clearing the responses does not remove tokens. */
 const TOKENS = 'auth_'
 const METADATA_TTL_MS = 300_000
 
 /**
- * An anonymous token: a client-credentials grant with placeholder credentials, at the address that the deployment's
- * metadata names.
+ * An anonymous token: a client-credentials grant with placeholder credentials, sent to the address in the deployment's
+ * metadata.
  *
- * Tokens and metadata are stored in sessionStorage, and so outlive the strategy; agents that share the store share them.
+ * Tokens and metadata are stored in sessionStorage, so they outlive the strategy; agents that share the store share
+ * them.
  */
 export class AnonymousAuthStrategy implements TokenSource {
   readonly #environment: Environment
@@ -39,7 +40,7 @@ export class AnonymousAuthStrategy implements TokenSource {
     warn?: StoreWarning,
   ) {
     this.#environment = environment
-    // Without a cache one token stays in the memory of the strategy. One request per call would have no benefit.
+    // Without a cache, the strategy keeps one token in memory. One request per call would have no benefit.
     this.#adapter = cache?.enabled === false ? new MemoryCacheAdapter() : resolveCacheAdapter(cache, environment, warn)
     this.#prefix = cache?.keyPrefix ? cache.keyPrefix + TOKENS : DEFAULT_PREFIX
     this.#ttlMs = cache?.ttl ?? METADATA_TTL_MS
@@ -56,13 +57,13 @@ export class AnonymousAuthStrategy implements TokenSource {
     this.#postAuthentication = postAuthentication
   }
 
-  /** Obtains a token, without a user. */
+  /** Obtains a token without user interaction. */
   async authenticate(): Promise<void> {
     const accessToken = await this.getToken()
     await this.#postAuthentication?.({ accessToken })
   }
 
-  /** The stored token for the present scopes while it has five minutes to live, else a new one. */
+  /** The stored token for the current scopes if it is valid for five more minutes, otherwise a new one. */
   async getToken(): Promise<string> {
     const stored = await this.#tokens().get(this.#scopes)
     if (!stored) return this.#obtain()
@@ -76,7 +77,7 @@ export class AnonymousAuthStrategy implements TokenSource {
     return this.#obtain()
   }
 
-  /** A list with other members causes a token request with the next `getToken()`. The order does not matter. */
+  /** A different set of scopes causes a token request with the next `getToken()`. The order does not matter. */
   updateScopes(scopes: readonly string[]): void {
     this.#scopes = [...new Set(scopes.map(scope => scope.trim()).filter(Boolean))]
   }
@@ -91,7 +92,7 @@ export class AnonymousAuthStrategy implements TokenSource {
     await this.#metadata.remove(`${this.#prefix}metadata:`)
   }
 
-  /** Removes tokens and metadata from a page's own store. In a store that several users share they stay. */
+  /** Removes tokens and metadata from a page's own store. A store that several users share keeps them. */
   async logout(): Promise<void> {
     const deployment = this.#deployment
     if (!deployment || isSharedStore(this.#adapter, this.#environment)) return
@@ -101,7 +102,7 @@ export class AnonymousAuthStrategy implements TokenSource {
   /** Has no effect: the token outlives the strategy, so that the next agent of the page can use it. */
   cleanup(): void {}
 
-  /** One request at a time for each set of scopes, also among the agents that share the store. */
+  /** One request at a time per set of scopes, also across agents that share the store. */
   async #obtain(): Promise<string> {
     const scopes = this.#scopes
     const tokens = this.#tokens()
@@ -114,7 +115,7 @@ export class AnonymousAuthStrategy implements TokenSource {
   async #request(scopes: readonly string[], tokens: TokenCache, signal: AbortSignal): Promise<StoredToken> {
     const deployment = this.#required()
     const metadataKey = this.#metadataKey(deployment)
-    // A stored token needs none of it.
+    // A stored token needs no metadata.
     const { requestAnonymousToken } = await import('./anonymous-token.ts')
     const call = { deployment, scopes, metadata: this.#metadata, metadataKey }
     const { accessToken, expiresIn } = await requestAnonymousToken(this.#environment, call, signal)
@@ -127,7 +128,7 @@ export class AnonymousAuthStrategy implements TokenSource {
 
   #tokens(): TokenCache {
     const { apiDomain, tenantId } = this.#required()
-    // The host too: two deployments may have the same tenant id, or none.
+    // Includes the host: two deployments may have the same tenant id, or none.
     const owner = `${this.#prefix}${tenantId || 'tenantId'}:${restBase(apiDomain)}`
     return new TokenCache(this.#adapter, this.#environment.clock, owner)
   }

@@ -14,7 +14,7 @@ export interface AnonymousTokenCall {
 }
 
 /**
- * Requests an anonymous token at the address that the deployment's metadata name.
+ * Requests an anonymous token from the address in the deployment's metadata.
  *
  * @throws {AuthError} `metadata_failed` or `token_request_failed`
  */
@@ -28,7 +28,7 @@ export async function requestAnonymousToken(
     metadataKey,
     async flight => {
       const fetched = await fetchOAuthMetadata(environment, apiDomain, flight)
-      // Metadata without a token address is not stored, so that a repaired deployment works at once.
+      // Metadata without a token address is not stored, so that a corrected deployment works at once.
       planAnonymousToken(fetched, tenantId)
       return fetched
     },
@@ -46,7 +46,7 @@ export async function requestAnonymousToken(
   return requestToken(environment, request, signal)
 }
 
-/** Whether stored metadata names a token address. Other code of the page may have written it. */
+/** Whether stored metadata contains a token address. Other code of the page may have written it. */
 function canPlan(stored: OAuthMetadata, tenantId: string | null | undefined): boolean {
   try {
     return planAnonymousToken(stored, tenantId).tokenUrl !== ''

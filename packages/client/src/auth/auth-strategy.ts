@@ -2,7 +2,7 @@ import type { DeploymentInfo } from '@aiagent/protocol'
 import type { Awaitable, CacheConfig } from '../storage/cache-adapter.ts'
 import type { IdentityClientFactory } from './sign-in/identity-client.ts'
 
-/** How long before its expiry an access token is renewed, in minutes: slightly more than a session call demands. */
+/** How long before its expiry an access token is renewed, in minutes: slightly more than session creation requires. */
 export const ACCESS_TOKEN_REFRESH_BUFFER_MINUTES = 5
 /** The same in milliseconds. */
 export const ACCESS_TOKEN_REFRESH_BUFFER_MS = 300_000
@@ -26,8 +26,8 @@ export interface AuthStrategyInitializeOptions {
   /** Scopes that the tokens must cover. @default the library's two default scopes */
   scopes?: readonly string[] | undefined
   /**
-   * To be called at the end of every successful `authenticate()`. Its argument is not used: the library reads the token
-   * with `getToken()` afterwards.
+   * Call it at the end of every successful `authenticate()`. Its argument is not used: the library then reads the token
+   * with `getToken()`.
    */
   postAuthentication?: ((result?: unknown) => Awaitable<void>) | undefined
 }
@@ -46,41 +46,44 @@ export interface AuthStrategy {
   authenticate(): Awaitable<void>
   /** A token that is valid now, or null when there is none. */
   getToken(): Awaitable<string | null>
-  /** Releases timers and listeners. Stored tokens may stay. */
+  /** Releases timers and listeners. Stored tokens may remain. */
   cleanup?(): Awaitable<void>
-  /** Host that authenticates, for display. */
+  /** Host name of the authentication server, for display. */
   getDomain?(): string | undefined
   /** Sets the scopes of the tokens from now on. */
   updateScopes?(scopes: readonly string[]): Awaitable<void>
-  /** Obtains a new token although the present one may still be valid. Without it, `getToken` is called again. */
+  /** Obtains a new token even if the current one is still valid. Without this method, `getToken` is called again. */
   refresh?(): Awaitable<string | null>
   /**
-   * Signs out where the tokens came from. Everything local has to be gone, and a window opened, before it awaits anything.
-   * Without it the token is dropped here only.
+   * Signs out at the token issuer. Before its first await it must remove all local data and open its window, if any.
+   * Without this method, the library only drops its token.
    *
-   * @param options `after`: settles when the chat has been left. A login goes to its provider no earlier.
+   * @param options `after`: settles after the chat has closed. A login contacts its provider no earlier.
    */
   logout?(options?: LogoutOptions): Awaitable<void>
-  /** Takes a token that the host obtained itself. Without it, such a token is used until it is about to expire. */
+  /**
+   * Uses a token that the host obtained itself. Without this method, the library uses such a token until it is about to
+   * expire.
+   */
   updateToken?(token: string): Awaitable<void>
-  /** For a strategy that knows an expiry which the token itself does not contain. */
+  /** Expiry of the current token, for a strategy that knows it although the token does not contain it. */
   setTokenExpiringCallback?(callback: TokenExpiringCallback): void
 }
 
 /** Options of `logout()` of a strategy. */
 export interface LogoutOptions {
-  /** Settles when the chat has been left; never rejects. */
+  /** Settles after the chat has closed; never rejects. */
   after?: Promise<unknown> | undefined
 }
 
-/** A strategy that obtains tokens without the user: by a request, or from the host. */
+/** A strategy that obtains tokens without user interaction: by a request, or from the host. */
 export interface TokenSource extends AuthStrategy {
-  /** Whether `getToken` renews a token that is about to expire. The host is then told only when that fails. */
+  /** Whether `getToken` renews a token that is about to expire. The host is then notified only if that fails. */
   readonly autoRenews?: boolean
   /** How long before its expiry a token counts as about to expire, in milliseconds. @default 300_000 */
   readonly expiryBufferMs?: number | undefined
   /**
-   * Expiry of the strategy's present token, in milliseconds since the epoch by the clock of this device, where it differs
+   * Expiry of the strategy's current token, in milliseconds since the epoch by the clock of this device, if it differs
    * from the token's `exp`.
    */
   readonly expiresAt?: number | undefined
@@ -90,47 +93,47 @@ export interface TokenSource extends AuthStrategy {
 export interface InteractiveLogin extends TokenSource {
   /** Whether a user is signed in. Without a session there is no token before `authenticate()`. */
   readonly hasSession: boolean
-  /** Issuer and subject of the signed-in user's ID token, where there is one. */
+  /** Issuer and subject of the signed-in user's ID token, if there is one. */
   readonly identity?: string | undefined
-  /** Sets what is called when the user signed out, or another one signed in, in another tab. */
+  /** Sets the callback for a sign-out, or a sign-in of another user, in another tab. */
   setSignedOutCallback?(callback: () => void): void
 }
 
-/** The least a host can bring: something that gives a token whenever one is needed. */
+/** The minimum that a host can supply: an object that returns a token on request. */
 export interface AuthProvider {
-  /** A token that can be used now, or null. Asked whenever one is needed, so it should keep the token itself. */
+  /** A valid token, or null. Called whenever a token is needed, so it should cache the token itself. */
   getToken(): Awaitable<string | null>
 }
 
-/** Where the anonymous token is kept. Independent of `AiAgentConfig.cache`. */
+/** Where the anonymous token is stored. Independent of `AiAgentConfig.cache`. */
 export type AnonymousAuthCacheConfig = CacheConfig
 
 /** Settings of the anonymous token. */
 export interface AnonymousAuthConfig {
-  /** Where the token is kept. @default the tab's store */
+  /** Where the token is stored. @default 'sessionStorage' */
   cache?: AnonymousAuthCacheConfig | undefined
 }
 
-/** A token for anyone, asked of the deployment. What an agent uses when no `auth` is given. */
+/** An anonymous token, issued by the deployment. Used when no `auth` is configured. */
 export interface AnonymousAuthServiceConfig {
   type: 'anonymous'
   config?: AnonymousAuthConfig | undefined
 }
 
-/** A token that the host got by itself, and where the next one comes from. */
+/** An access token supplied by the host, and how to renew it. */
 export interface PreAuthConfig {
   /**
-   * A token that the host got by itself. From a login of its own it needs the scopes `core.aiservices.read`,
+   * Access token supplied by the host. If a separate login issued it, it needs the scopes `core.aiservices.read`,
    * `knowledge.portalmgr.manage` and `core.customermgr.read`.
    */
   accessToken: string
-  /** Brings a new token when the present one is about to expire or was refused. */
+  /** Returns a new token when the current one is about to expire or was rejected. */
   refreshTokenFn?: (() => Awaitable<string>) | undefined
   /** How long before its expiry the token is replaced, in milliseconds. @default 300_000 */
   expiryBufferMs?: number | undefined
 }
 
-/** A token that the host already has. */
+/** Authentication with an access token that the host already has. */
 export interface PreAuthServiceConfig extends PreAuthConfig {
   type: 'pre-auth'
 }
@@ -142,37 +145,37 @@ export interface PreAuthServiceConfig extends PreAuthConfig {
  */
 export type TokenAuthServiceConfig = { type: 'token' } & ({ accessToken: string } | { token: string })
 
-/** How a person gets to the login page: in a window of its own, or by leaving this page and coming back. */
+/** How the login page opens: in a popup, or by redirecting this page. */
 export type AuthScheme = 'popup' | 'redirect'
 
-/** A login of the host's own, by authorization code with PKCE. What stands here is never changed. */
+/** A login configured by the host: authorization code with PKCE. The library never changes this object. */
 export interface PKCEAuthConfig {
-  /** The client's id at the provider. */
+  /** Client id registered with the provider. */
   clientId: string
   /**
-   * Where the provider sends its answers: the page that this package ships, served by the host's own origin. With
-   * `authScheme: 'redirect'` it may also be a page of the application, which then has to initialize the agent.
+   * Where the provider sends its answers: the callback page of this package, served on the host's own origin. With
+   * `authScheme: 'redirect'` it may also be a page of the application, which must then initialize the agent.
    */
   redirectUri: string
-  /** Hosts that may sign people in. The first one is the authority where `authorizationUrl` is not given. */
+  /** Host names of the allowed providers. The first one is the authority if `authorizationUrl` is missing. */
   knownAuthorities: readonly string[]
-  /** The authority: the address under which the provider's OpenID configuration stands. */
+  /** The authority: base address of the provider's OpenID configuration. */
   authorizationUrl?: string | undefined
-  /** @deprecated Not used: the provider's own configuration says where tokens are had. */
+  /** @deprecated Ignored: the provider's OpenID configuration names the token endpoint. */
   tokenUrl?: string | undefined
-  /** Sent exactly as given. Without them `initParams.scopes` are, and without those `openid profile offline_access`. */
+  /** Sent exactly as given. @default `initParams.scopes`, otherwise `openid profile offline_access` */
   scopes?: readonly string[] | undefined
   /** @default 'redirect' */
   authScheme?: AuthScheme | undefined
-  /** How long a login is remembered: as the tab, or as the browser. @default 'sessionStorage' */
+  /** Storage for the login: per tab, or for the whole browser. @default 'sessionStorage' */
   cacheLocation?: 'sessionStorage' | 'localStorage' | undefined
-  /** The provider's OpenID configuration as JSON text, where it is not to be fetched. */
+  /** The provider's OpenID configuration as JSON text, to use instead of fetching it. */
   authorityMetadata?: string | undefined
-  /** Where a login or logout by redirect comes back to. @default the address of the page */
+  /** Return address after a login or logout by redirect. @default the page's address */
   nextRoute?: string | undefined
   /** Asks the provider for its local accounts instead of a federated login. @default false */
   localLogin?: boolean | undefined
-  /** Further parameters of the login address, such as `domain_hint`. */
+  /** Additional parameters of the login address, such as `domain_hint`. */
   extraQueryParameters?: Readonly<Record<string, string>> | undefined
 }
 
@@ -180,29 +183,32 @@ export interface PKCEAuthConfig {
 export interface PKCEAuthServiceConfig {
   type: 'pkce'
   config: PKCEAuthConfig
-  /** The identity library to use. @default the one of `@aiagent/client/pkce`, loaded on demand */
+  /** Identity library to use. @default the one of `@aiagent/client/pkce`, loaded on demand */
   identityClient?: IdentityClientFactory | undefined
 }
 
-/** The credentials of a program, and where they count. */
+/** The credentials of a program, and the token endpoint for them. */
 export interface ClientCredentialsAuthConfig {
-  /** Address of the token endpoint. Plain http is refused unless it is on this machine or the deployment has it too. */
+  /**
+   * Address of the token endpoint. Plain http is refused unless the endpoint is on this machine or the deployment also
+   * uses http.
+   */
   tokenUrl: string
   clientId: string
   clientSecret: string
   /** Sent as given. @default none */
   scopes?: readonly string[] | undefined
-  /** Whether the secret may be used in a page, where everyone can read it. @default false */
+  /** Whether the secret may be used in a browser, where everyone can read it. @default false */
   allowInBrowser?: boolean | undefined
 }
 
-/** A token for a program that talks to the agent on its own behalf. */
+/** A token for a program that talks to the agent under its own identity. */
 export interface ClientCredentialsAuthServiceConfig {
   type: 'client-credentials'
   config: ClientCredentialsAuthConfig
 }
 
-/** The ways to get tokens that the library has, by their `type`. */
+/** Built-in authentication methods, by their `type`. */
 export type AuthenticationServiceConfig =
   | AnonymousAuthServiceConfig
   | ClientCredentialsAuthServiceConfig
@@ -210,8 +216,8 @@ export type AuthenticationServiceConfig =
   | PreAuthServiceConfig
   | TokenAuthServiceConfig
 
-/** Everything that `auth` of the configuration can be; nothing means anonymous. */
+/** All accepted values of the `auth` option; undefined means anonymous. */
 export type AuthenticationInput = AuthenticationServiceConfig | AuthStrategy | AuthProvider
 
-/** Which way to get tokens is in use. Providers and strategies of the host's count as `pre-auth`. */
+/** The authentication method in use. Providers and strategies of the host are reported as `pre-auth`. */
 export type AuthenticationType = 'anonymous' | 'pkce' | 'pre-auth' | 'client-credentials'

@@ -28,133 +28,133 @@ import {
 const deploymentInfo = { apiDomain: 'api.example.test' }
 const credentials = { tokenUrl: 'https://login.example.test/token', clientId: 'shop', clientSecret: 'secret' }
 
-describe('what a host brings', () => {
-  it('AuthProvider: something that gives a token', () => {
+describe('types that a host supplies', () => {
+  it('AuthProvider requires getToken()', () => {
     assertType<AuthProvider>({ getToken: () => null })
     assertType<AuthProvider>({ getToken: async () => 'secret' })
-    // @ts-expect-error a token is text or null
+    // @ts-expect-error a token is a string or null
     assertType<AuthProvider>({ getToken: () => 7 })
   })
 
-  it('AuthStrategy: three functions, and further ones where they mean something', () => {
+  it('AuthStrategy requires three functions; the others are optional', () => {
     const least = { initialize() {}, authenticate() {}, getToken: () => 'secret' }
     assertType<AuthStrategy>(least)
     assertType<AuthStrategy>({ ...least, async logout() {} })
-    // @ts-expect-error a provider alone is no strategy
+    // @ts-expect-error an AuthProvider is not a strategy
     assertType<AuthStrategy>({ getToken: () => 'secret' })
-    // @ts-expect-error a sign-out is a function
+    // @ts-expect-error logout must be a function
     assertType<AuthStrategy>({ ...least, logout: true })
   })
 
-  it('AuthStrategyInitializeOptions: the deployment, and the scopes that are asked for', () => {
+  it('AuthStrategyInitializeOptions requires the deployment; scopes are optional', () => {
     assertType<AuthStrategyInitializeOptions>({ deploymentInfo, scopes: ['core.aiservices.read'] })
     // @ts-expect-error the deployment is missing
     assertType<AuthStrategyInitializeOptions>({ scopes: [] })
   })
 
-  it('Awaitable: a value now, or a promise of it', () => {
+  it('Awaitable accepts a value or a promise of it', () => {
     assertType<Awaitable<string>>('secret')
     assertType<Awaitable<string>>(Promise.resolve('secret'))
-    // @ts-expect-error the promise is one of something else
+    // @ts-expect-error the promise has another type
     assertType<Awaitable<string>>(Promise.resolve(7))
   })
 
-  it('AuthenticationResult, PostAuthenticationCallback: hears of the token', () => {
+  it('PostAuthenticationCallback receives an AuthenticationResult', () => {
     assertType<PostAuthenticationCallback>(async ({ accessToken }) => void expectTypeOf(accessToken).toBeString())
     assertType<AuthenticationResult>({ accessToken: 'secret' })
     // @ts-expect-error a successful sign-in has a token
     assertType<AuthenticationResult>({ accessToken: null })
-    // @ts-expect-error nothing tells when the token expires
+    // @ts-expect-error the result has no expiry
     assertType<PostAuthenticationCallback>(({ expiresAt }) => expiresAt)
   })
 
-  it('TokenExpiringCallback: hears when', () => {
+  it('TokenExpiringCallback receives the expiry', () => {
     assertType<TokenExpiringCallback>(({ expiresAt }) => void expectTypeOf(expiresAt).toBeNumber())
-    // @ts-expect-error nothing tells which token it is
+    // @ts-expect-error the callback does not receive the token
     assertType<TokenExpiringCallback>(({ accessToken }) => accessToken)
   })
 })
 
-describe('how tokens are had', () => {
-  it('AnonymousAuthServiceConfig: for anyone, with a cache that can be set', () => {
+describe('types of authentication methods', () => {
+  it('AnonymousAuthServiceConfig accepts a cache', () => {
     assertType<AnonymousAuthServiceConfig>({ type: 'anonymous' })
-    // @ts-expect-error nobody is named
+    // @ts-expect-error an anonymous token has no credentials
     assertType<AnonymousAuthServiceConfig>({ type: 'anonymous', clientId: 'shop' })
     assertType<AnonymousAuthConfig>({ cache: { enabled: false } })
-    // @ts-expect-error the token has no scopes of the host's here
+    // @ts-expect-error an anonymous token has no host scopes
     assertType<AnonymousAuthConfig>({ scopes: [] })
     assertType<AnonymousAuthCacheConfig>({ storageType: 'local' })
-    // @ts-expect-error there is no such store
+    // @ts-expect-error unknown store
     assertType<AnonymousAuthCacheConfig>({ storageType: 'cookie' })
   })
 
-  it('PreAuthConfig: a token that is there, and where the next one comes from', () => {
+  it('PreAuthConfig requires a token; refreshTokenFn is optional', () => {
     assertType<PreAuthConfig>({ accessToken: 'secret', refreshTokenFn: async () => 'next', expiryBufferMs: 60_000 })
     // @ts-expect-error the token is missing
     assertType<PreAuthConfig>({ refreshTokenFn: () => 'next' })
     assertType<PreAuthServiceConfig>({ type: 'pre-auth', accessToken: 'secret' })
-    // @ts-expect-error a token is brought, not a function that brings it
+    // @ts-expect-error refreshTokenFn returns a token, not a function
     assertType<PreAuthServiceConfig>({ type: 'pre-auth', accessToken: () => 'secret' })
   })
 
-  it('TokenAuthServiceConfig: the older name, with the token under either name', () => {
+  it('TokenAuthServiceConfig accepts the token under either name', () => {
     assertType<TokenAuthServiceConfig>({ type: 'token', accessToken: 'secret' })
     assertType<TokenAuthServiceConfig>({ type: 'token', token: 'secret' })
     // @ts-expect-error the token is missing
     assertType<TokenAuthServiceConfig>({ type: 'token' })
   })
 
-  it('ClientCredentialsAuthConfig: where to ask, and as whom', () => {
+  it('ClientCredentialsAuthConfig requires the endpoint and the credentials', () => {
     assertType<ClientCredentialsAuthConfig>({ ...credentials, scopes: ['a.b'], allowInBrowser: true })
-    // @ts-expect-error without its secret a client is nobody
+    // @ts-expect-error the secret is missing
     assertType<ClientCredentialsAuthConfig>({ tokenUrl: credentials.tokenUrl, clientId: 'shop' })
     assertType<ClientCredentialsAuthServiceConfig>({ type: 'client-credentials', config: credentials })
-    // @ts-expect-error the credentials stand in `config`
+    // @ts-expect-error the credentials belong in `config`
     assertType<ClientCredentialsAuthServiceConfig>({ type: 'client-credentials', ...credentials })
   })
 
-  it('AuthenticationServiceConfig: each of them by its type', () => {
+  it('AuthenticationServiceConfig is discriminated by its type', () => {
     assertType<AuthenticationServiceConfig>({ type: 'client-credentials', config: credentials })
-    // @ts-expect-error there is no such type
+    // @ts-expect-error unknown type
     assertType<AuthenticationServiceConfig>({ type: 'basic', config: credentials })
   })
 
-  it('AuthenticationInput: a config, a provider or a strategy', () => {
+  it('AuthenticationInput accepts a config, a provider or a strategy', () => {
     assertType<AuthenticationInput>({ type: 'anonymous' })
     assertType<AuthenticationInput>({ getToken: () => 'secret' })
     assertType<AuthenticationInput>(new PreAuthStrategy({ accessToken: 'secret' }))
-    // @ts-expect-error a token alone says too little
+    // @ts-expect-error a token string is not a config
     assertType<AuthenticationInput>('secret')
   })
 
-  it('AuthenticationType: what a service tells of itself', () => {
+  it('AuthenticationType names the method in use', () => {
     expectTypeOf<AuthenticationType>().toEqualTypeOf<'anonymous' | 'pkce' | 'pre-auth' | 'client-credentials'>()
-    // @ts-expect-error the older name counts as pre-auth
+    // @ts-expect-error the deprecated `token` is reported as `pre-auth`
     assertType<AuthenticationType>('token')
   })
 })
 
-describe('what gets them', () => {
-  it('AuthenticationService: any input, or none', () => {
+describe('types of strategies and services', () => {
+  it('AuthenticationService accepts any input, or none', () => {
     assertType<AuthenticationService>(new AuthenticationService())
     assertType<AuthenticationServiceOptions>({ cache: { enabled: false }, environment: { random: () => 0.5 } })
-    // @ts-expect-error a logger is one of this library
+    // @ts-expect-error only the logger of this library is accepted
     assertType<AuthenticationServiceOptions>({ logger: console })
-    // @ts-expect-error a strategy alone has neither a timer nor one request for all
+    // @ts-expect-error a strategy is not an AuthenticationService
     assertType<AuthenticationService>(new AnonymousAuthStrategy())
   })
 
-  it('strategies are strategies, each of its own', () => {
+  it('each built-in strategy implements AuthStrategy', () => {
     assertType<AuthStrategy>(new AnonymousAuthStrategy())
     assertType<AuthStrategy>(new ClientCredentialsAuthStrategy(credentials))
     assertType<AnonymousAuthStrategy>(new AnonymousAuthStrategy({ cache: { enabled: false } }))
-    // @ts-expect-error a token that was brought is not for anyone
+    // @ts-expect-error a pre-auth strategy is not an anonymous one
     assertType<AnonymousAuthStrategy>(new PreAuthStrategy({ accessToken: 'secret' }))
     assertType<ClientCredentialsAuthStrategy>(new ClientCredentialsAuthStrategy(credentials))
-    // @ts-expect-error an anonymous token has no credentials
+    // @ts-expect-error an anonymous strategy is not one of client credentials
     assertType<ClientCredentialsAuthStrategy>(new AnonymousAuthStrategy())
     assertType<PreAuthStrategy>(new PreAuthStrategy({ accessToken: 'secret' }))
-    // @ts-expect-error credentials are no token that was brought
+    // @ts-expect-error a client-credentials strategy is not a pre-auth one
     assertType<PreAuthStrategy>(new ClientCredentialsAuthStrategy(credentials))
   })
 })

@@ -56,7 +56,7 @@ const byLogin = (identity: FakeIdentityClient): AuthenticationInput => ({
 })
 
 describe('a login', () => {
-  it('[CFG-02] is chosen by its type, and brings the token of who signs in', async () => {
+  it('[CFG-02] is selected by its type, and provides the token of the signed-in user', async () => {
     const { auth, identity, token, subject } = setUp(byLogin)
     expect([auth.getAuthenticationType(), auth.isPKCEStrategy(), auth.hasSession()]).toEqual(['pkce', true, false])
     const told: string[] = []
@@ -70,7 +70,7 @@ describe('a login', () => {
     expect(await subject()).toBe('ann')
   })
 
-  it('lets an anonymous token stand in until somebody signs in', async () => {
+  it('uses an anonymous token until the user signs in', async () => {
     const { auth, identity, token, subject } = setUp(byLogin)
     await auth.initialize({ deploymentInfo })
     await auth.standInForLogin({ deploymentInfo })
@@ -86,7 +86,7 @@ describe('a login', () => {
     expect(await subject()).toBe('ann')
   })
 
-  it('that was restored needs nobody to stand in', async () => {
+  it('uses no anonymous token with a restored session', async () => {
     const { auth, identity, token, subject, service } = setUp(byLogin)
     identity.restored = async () => ({ accessToken: token('ann') })
     await auth.initialize({ deploymentInfo })
@@ -95,7 +95,7 @@ describe('a login', () => {
     expect(service.seen).toEqual([])
   })
 
-  it('[AUTH-23] [OPS-04] leaves no token behind on logout, and can be initialized again', async () => {
+  it('[AUTH-23] [OPS-04] keeps no token after logout, and can be initialized again', async () => {
     const { auth, identity, token } = setUp(byLogin)
     identity.restored = async () => ({ accessToken: token('ann') })
     await auth.initialize({ deploymentInfo })
@@ -108,7 +108,7 @@ describe('a login', () => {
     expect(auth.hasSession()).toBe(false)
   })
 
-  it('needs a page, a config, and to be initialized', async () => {
+  it('requires a page, a config, and initialize()', async () => {
     const environment = new FakeService().environment()
     const make = (input: unknown) => () => new AuthenticationService(input as AuthenticationInput, { environment })
     expect(make({ type: 'pkce', config: CONFIG })).toThrow(expect.objectContaining({ reason: 'browser_unsupported' }))
@@ -117,13 +117,13 @@ describe('a login', () => {
     await expect(auth.authenticate()).rejects.toMatchObject({ reason: 'token_missing' })
   })
 
-  it('can be loaded ahead', async () => {
+  it('can be preloaded', async () => {
     await expect(preloadPkce()).resolves.toBeUndefined()
   })
 })
 
 describe('switchStrategyTo()', () => {
-  it('[AUTH-14] exchanges the anonymous strategy, whose token stays in its store', async () => {
+  it('[AUTH-14] replaces the anonymous strategy, whose token stays in its store', async () => {
     const { auth, sessionStorage } = setUp(() => undefined)
     await auth.initialize({ deploymentInfo })
     await auth.getToken()
@@ -139,7 +139,7 @@ describe('switchStrategyTo()', () => {
   })
 
   it.each<[string, (identity: FakeIdentityClient) => AuthenticationInput]>([
-    ['a token of the host’s', () => ({ type: 'pre-auth', accessToken: 'given' })],
+    ['a host-supplied token', () => ({ type: 'pre-auth', accessToken: 'given' })],
     ['a provider', () => ({ getToken: () => 'given' })],
     ['a login', byLogin],
   ])('leaves %s alone', async (_case, choose) => {
@@ -153,7 +153,7 @@ describe('switchStrategyTo()', () => {
 describe('the expiry of a token', () => {
   const pre = (accessToken: string) => () => ({ type: 'pre-auth', accessToken }) as const
 
-  it('[AUTH-07] is noticed when the page comes back, by the wall clock, once', async () => {
+  it('[AUTH-07] is reported once when the page returns, by the wall clock', async () => {
     const clock = new FakeService().clock
     const { auth, expiring, page, clock: own } = setUp(pre(fakeToken({ exp: clock.now() / 1000 + 3600 })))
     await auth.initialize({ deploymentInfo })
@@ -171,7 +171,7 @@ describe('the expiry of a token', () => {
     expect([page.listeners, own.pendingTimers]).toEqual([0, 0])
   })
 
-  it('[AUTH-07] is noticed before a connection attempt', async () => {
+  it('[AUTH-07] is checked before a connection attempt', async () => {
     const clock = new FakeService().clock
     const { auth, expiring, clock: own } = setUp(pre(fakeToken({ exp: clock.now() / 1000 + 3600 })))
     await auth.initialize({ deploymentInfo })
@@ -184,7 +184,7 @@ describe('the expiry of a token', () => {
     expect(expiring).toHaveLength(1)
   })
 
-  it('[AUTH-07] is told for a login and an anonymous token too', async () => {
+  it('[AUTH-07] is reported for a login token and an anonymous token too', async () => {
     for (const choose of [byLogin, () => undefined]) {
       const { auth, identity, token, expiring, clock } = setUp(choose)
       identity.restored = async () => ({ accessToken: token('ann') })
@@ -202,7 +202,7 @@ describe('the expiry of a token', () => {
   })
 })
 
-it('keeps every secret of a whole life out of logs and errors', async () => {
+it('keeps every secret of a whole session out of logs and errors', async () => {
   const secret = (name: string) => `sentinel-${name}`
   const { auth, identity, token, logged, clock } = setUp(byLogin)
   const tokens: string[] = []

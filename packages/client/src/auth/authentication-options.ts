@@ -6,21 +6,21 @@ import type {
   PostAuthenticationCallback,
 } from './auth-strategy.ts'
 
-/** What an `AuthenticationService` takes from its surroundings. */
+/** Dependencies of an `AuthenticationService`. */
 export interface AuthenticationServiceOptions {
   /** Parts of the platform to replace. */
   environment?: Partial<Environment> | undefined
   /** Receives warnings and debug entries. @default none */
   logger?: Logger | undefined
-  /** Endpoint of the agent. With it, `logout()` before `initialize()` ends the login that a previous page began. */
+  /** Endpoint of the agent. With it, `logout()` before `initialize()` ends the login of a previous page. */
   endpoint?: string | undefined
-  /** Where the anonymous token is stored unless the input says so itself. @default sessionStorage */
+  /** Where the anonymous token is stored if the input does not specify it. @default sessionStorage */
   cache?: AnonymousAuthCacheConfig | undefined
 }
 
-/** What `AuthenticationService.initialize()` takes. */
+/** Options of `AuthenticationService.initialize()`. */
 export interface AuthenticationServiceInitializeOptions
   extends Omit<AuthStrategyInitializeOptions, 'postAuthentication'> {
-  /** Called at the end of every successful `authenticate()`, with the token that is in use then. */
+  /** Called with the current token at the end of every successful `authenticate()`. */
   postAuthentication?: PostAuthenticationCallback | undefined
 }

@@ -18,7 +18,7 @@ const deploymentInfo = { apiDomain: 'api.example.test' }
 function setUp(input?: AuthenticationInput | ((token: (life: number) => string) => AuthenticationInput)) {
   const service = new FakeService()
   let count = 0
-  /** A token that lives for some seconds from now, unlike every other. */
+  /** A unique token with the given lifetime in seconds. */
   const token = (life: number) => fakeToken({ exp: service.clock.now() / 1000 + life, jti: ++count })
   service.on('GET /core/authmgr/v3/metadata/deployment', {
     authenticationDetails: { oAuthAnonymousCustomer: [{ accessTokenURL: 'https://login.example.test/token' }] },
@@ -35,7 +35,7 @@ function setUp(input?: AuthenticationInput | ((token: (life: number) => string) 
   return { service, clock: service.clock, auth, token, expiring, warnings, ready: auth.initialize({ deploymentInfo }) }
 }
 
-describe('what auth may be', () => {
+describe('the `auth` option', () => {
   it('[AUTH-02] [CFG-02] is anonymous by default', () => {
     for (const input of [undefined, null, { type: 'anonymous' } as const]) {
       const auth = new AuthenticationService(input, { environment: new FakeService().environment() })
@@ -45,7 +45,7 @@ describe('what auth may be', () => {
     }
   })
 
-  it('[AUTH-01] [CFG-02] takes a token that the host has', async () => {
+  it('[AUTH-01] [CFG-02] accepts a token that the host has', async () => {
     const { auth, token, ready } = setUp({ type: 'pre-auth', accessToken: 'given' })
     await ready
     expect(auth.getStrategy()).toBeInstanceOf(PreAuthStrategy)
@@ -56,7 +56,7 @@ describe('what auth may be', () => {
   })
 
   it.each([{ type: 'token', accessToken: 'given' } as const, { type: 'token', token: 'given' } as const])(
-    '[AUTH-01] takes the deprecated form %j, with one warning',
+    '[AUTH-01] accepts the deprecated form %j, with one warning',
     async input => {
       const { auth, warnings, ready } = setUp(input)
       await ready
@@ -66,7 +66,7 @@ describe('what auth may be', () => {
     },
   )
 
-  it('[CFG-02] asks a provider every time', async () => {
+  it('[CFG-02] calls a provider for every token', async () => {
     let count = 0
     const { auth, ready } = setUp({ getToken: async () => `token ${++count}` })
     await ready
@@ -76,7 +76,7 @@ describe('what auth may be', () => {
     expect(auth.getCachedToken()).toBe('token 3')
   })
 
-  it('[CFG-02] leads a host’s strategy through its whole life', async () => {
+  it('[CFG-02] calls the methods of a host’s strategy in order', async () => {
     const calls: string[] = []
     const strategy: AuthStrategy = {
       initialize: options => void calls.push(`initialize ${options.deploymentInfo.apiDomain}`),
@@ -129,7 +129,7 @@ describe('what auth may be', () => {
 })
 
 describe('the token', () => {
-  it('is asked for once by callers at the same time', async () => {
+  it('is requested once for concurrent callers', async () => {
     const { service, auth, ready } = setUp()
     await ready
     const tokens = await Promise.all([auth.getToken(), auth.getToken(), auth.getToken()])
@@ -138,7 +138,7 @@ describe('the token', () => {
     expect(auth.getCachedToken()).toBe(tokens[0])
   })
 
-  it('is missing before initialize(), where there is none, and after logout', async () => {
+  it('is missing before initialize(), if there is none, and after logout', async () => {
     const missing = expect.objectContaining({ name: 'AuthError', reason: 'token_missing' })
     const { auth, ready } = setUp({ getToken: () => null })
     await expect(auth.getToken()).rejects.toEqual(missing)
@@ -155,7 +155,7 @@ describe('the token', () => {
     expect(auth.getIsInitialized()).toBe(false)
   })
 
-  it('that was asked for before a refresh does not replace the one that the refresh brought', async () => {
+  it('requested before a refresh does not replace the refreshed one', async () => {
     let answerFirst: (token: string) => void = () => {}
     const { auth, ready } = setUp({
       initialize() {},
@@ -172,7 +172,7 @@ describe('the token', () => {
     expect(auth.getCachedToken()).toBe('renewed')
   })
 
-  it('is waited for by everyone while a refresh is under way', async () => {
+  it('is awaited by all callers while a refresh is in flight', async () => {
     let answer: (token: string) => void = () => {}
     let refreshes = 0
     const { auth, ready } = setUp({
@@ -193,7 +193,7 @@ describe('the token', () => {
     expect(refreshes).toBe(1)
   })
 
-  it('that arrives after logout is dropped, and watched by no timer', async () => {
+  it('that arrives after logout is dropped, without a timer', async () => {
     let answer: (token: string) => void = () => {}
     const { auth, clock, token, ready } = setUp({ getToken: () => new Promise<string>(resolve => (answer = resolve)) })
     await ready
@@ -206,7 +206,7 @@ describe('the token', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  it('given to an anonymous agent is used until it is about to expire, then the agent’s own', async () => {
+  it('supplied to an anonymous agent is used until it is about to expire, then the agent’s own', async () => {
     const { auth, clock, token, ready } = setUp()
     await ready
     const given = token(1000)
@@ -217,13 +217,13 @@ describe('the token', () => {
     expect(await auth.getToken()).not.toBe(given)
   })
 
-  it('given by the host must not be blank', async () => {
+  it('supplied by the host must not be blank', async () => {
     const { auth, ready } = setUp()
     await ready
     await expect(auth.updateToken('  ')).rejects.toMatchObject({ reason: 'invalid_input' })
   })
 
-  it('is told to the host after authenticate(), by the callback of the last initialize()', async () => {
+  it('is passed to the host after authenticate(), by the callback of the last initialize()', async () => {
     const { auth, ready } = setUp({ type: 'pre-auth', accessToken: 'given' })
     await ready
     const told: string[] = []
@@ -235,7 +235,7 @@ describe('the token', () => {
 })
 
 describe('a token that is about to expire', () => {
-  it('is told once, five minutes before', async () => {
+  it('is reported once, five minutes before', async () => {
     const { auth, clock, expiring, ready } = setUp(token => ({ type: 'pre-auth', accessToken: token(3600) }))
     await ready
     await auth.getToken()
@@ -250,7 +250,7 @@ describe('a token that is about to expire', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  it('is told at once when less is left', async () => {
+  it('is reported at once when less is left', async () => {
     const { auth, clock, expiring, ready } = setUp(token => ({ type: 'pre-auth', accessToken: token(100) }))
     await ready
     await auth.getToken()
@@ -258,7 +258,7 @@ describe('a token that is about to expire', () => {
     expect(expiring).toHaveLength(1)
   })
 
-  it('is noticed within a minute by a laptop that slept', async () => {
+  it('is detected within a minute after a laptop slept', async () => {
     const { auth, clock, expiring, ready } = setUp(token => ({ type: 'pre-auth', accessToken: token(3600) }))
     await ready
     await auth.getToken()
@@ -267,7 +267,7 @@ describe('a token that is about to expire', () => {
     expect(expiring).toHaveLength(1)
   })
 
-  it('does not fire early for a life of sixty days', async () => {
+  it('is not reported early for a lifetime of sixty days', async () => {
     const { auth, clock, expiring, ready } = setUp(token => ({ type: 'pre-auth', accessToken: token(60 * 86_400) }))
     await ready
     await auth.getToken()
@@ -276,7 +276,7 @@ describe('a token that is about to expire', () => {
     expect(expiring).toEqual([])
   })
 
-  it('is replaced by updateToken(), which is watched in turn', async () => {
+  it('is replaced by updateToken(), which starts a new watch', async () => {
     const { auth, clock, token, expiring, ready } = setUp(make => ({ type: 'pre-auth', accessToken: make(1000) }))
     await ready
     await auth.getToken()
@@ -288,7 +288,7 @@ describe('a token that is about to expire', () => {
     expect(expiring).toEqual([expiresAt])
   })
 
-  it('is renewed by refreshTokenFn, without a word to the host', async () => {
+  it('is renewed by refreshTokenFn, without notifying the host', async () => {
     let asked = 0
     const { auth, clock, expiring, ready } = setUp(token => ({
       type: 'pre-auth',
@@ -308,7 +308,7 @@ describe('a token that is about to expire', () => {
     expect(expiring).toEqual([])
   })
 
-  it('is told when refreshTokenFn fails', async () => {
+  it('is reported when refreshTokenFn fails', async () => {
     const { auth, clock, expiring, warnings, ready } = setUp(token => ({
       type: 'pre-auth',
       accessToken: token(1000),
@@ -325,7 +325,7 @@ describe('a token that is about to expire', () => {
   it.each([
     ['short', 60, 11],
     ['expired', -10, 1],
-  ])('does not keep asking a refreshTokenFn that brings %s tokens', async (_case, life, calls) => {
+  ])('does not call a refreshTokenFn in a loop that returns %s tokens', async (_case, life, calls) => {
     let asked = 0
     const { auth, clock, ready } = setUp(token => ({
       type: 'pre-auth',
@@ -342,7 +342,7 @@ describe('a token that is about to expire', () => {
     expect(asked).toBe(calls)
   })
 
-  it('lets a timer go with cleanup()', async () => {
+  it('releases its timer in cleanup()', async () => {
     const { auth, clock, ready } = setUp(token => ({ type: 'pre-auth', accessToken: token(3600) }))
     await ready
     await auth.getToken()
@@ -352,7 +352,7 @@ describe('a token that is about to expire', () => {
   })
 })
 
-it('[OPS-05] gives the refresh buffer in milliseconds and minutes', () => {
+it('[OPS-05] exports the refresh buffer in milliseconds and minutes', () => {
   expect(ACCESS_TOKEN_REFRESH_BUFFER_MS).toBe(300_000)
   expect(ACCESS_TOKEN_REFRESH_BUFFER_MINUTES).toBe(5)
 })

@@ -33,9 +33,9 @@ export type { UserChangeHandler } from './current-token.ts'
 /** One period from `initialize()` to `logout()` or `cleanup()`, with the strategy in use. */
 interface Source extends ChosenStrategy {
   readonly strategy: AuthStrategy & Partial<InteractiveLogin>
-  /** An anonymous strategy that provides tokens in place of a login until the user signs in. */
+  /** An anonymous strategy that provides tokens until the user signs in. */
   readonly standIn?: AuthStrategy | undefined
-  /** An anonymous strategy that was in use before the login. Its stored tokens go with a logout. */
+  /** The anonymous strategy that was in use before the login. Logout removes its stored tokens. */
   readonly former?: AuthStrategy | undefined
   readonly isInitialized: boolean
 }
@@ -54,7 +54,7 @@ export class AuthenticationService {
   readonly #current: CurrentToken
   readonly #remembered: RememberedLogin
   #source: Source
-  /** Aborted by `logout()`, `cleanup()` and an exchange of the strategy: results from before must be discarded. */
+  /** Aborted by `logout()`, `cleanup()` and a strategy switch: earlier results must be discarded. */
   #life = new AbortController()
   /** The sign-in in progress. */
   #signIn: { isComplete: boolean } | undefined
@@ -78,7 +78,7 @@ export class AuthenticationService {
   async initialize(options: AuthenticationServiceInitializeOptions): Promise<void> {
     this.#postAuthentication = options.postAuthentication ?? this.#postAuthentication
     const { strategy, type, isInitialized } = this.#source
-    // A host's own strategy may not support a second call.
+    // A host's strategy may not support a second call.
     if (isInitialized && type !== 'anonymous') return
     const { signal } = this.#life
     const postAuthentication = async () => {
@@ -92,10 +92,10 @@ export class AuthenticationService {
   }
 
   /**
-   * Runs the strategy's sign-in, which may involve the user: a popup opens before anything is awaited. It has no time limit
+   * Runs the strategy's sign-in, which may involve the user: a popup opens before the first await. It has no time limit
    * and ends with `logout()`, `cleanup()` or the signal.
    *
-   * @throws {AuthError} `token_missing` when it was ended by one of these
+   * @throws {AuthError} `token_missing` when one of these ended it
    */
   async authenticate({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<void> {
     this.#requireInitialized()
@@ -114,10 +114,10 @@ export class AuthenticationService {
   }
 
   /**
-   * Replaces the anonymous strategy by a login, which has to be initialized and authenticated afterwards. The anonymous
-   * token stays in its store; this service has none until the login provides one.
+   * Replaces the anonymous strategy by a login, which must be initialized and authenticated afterwards. The anonymous
+   * token stays in its store; this service has no token until the login provides one.
    *
-   * @returns false, without an effect, for any other strategy than the anonymous one
+   * @returns false, without an effect, for any strategy except the anonymous one
    * @throws {AuthError} `browser_unsupported` outside a browser
    */
   async switchStrategyTo(
@@ -136,8 +136,8 @@ export class AuthenticationService {
   }
 
   /**
-   * Uses an anonymous token in place of that of a login until `authenticate()`: it suffices to load the agent's details and
-   * to chat with an agent that does not require a signed-in user. Has no effect with a session, or without a login.
+   * Uses an anonymous token instead of a login token until `authenticate()`. It suffices to load the agent's details
+   * and to chat with an agent that does not require a signed-in user. Has no effect with a session, or without a login.
    */
   async standInForLogin(options: AuthStrategyInitializeOptions): Promise<void> {
     if (this.hasSession() || this.#source.standIn) return
@@ -152,10 +152,10 @@ export class AuthenticationService {
   }
 
   /**
-   * A token that is valid now.
+   * A valid token.
    *
-   * @throws {AuthError} `token_missing` before `initialize()`, when there is no token, and when it has expired and cannot be
-   *   renewed
+   * @throws {AuthError} `token_missing` before `initialize()`, when there is no token, and when it has expired and
+   *   cannot be renewed
    */
   async getToken(): Promise<string> {
     this.#requireInitialized()
@@ -171,8 +171,8 @@ export class AuthenticationService {
   }
 
   /**
-   * Obtains a new token although the present one may still be valid. A strategy that cannot renew returns the same one.
-   * More than two calls within five seconds are spaced.
+   * Obtains a new token even if the current one is still valid. A strategy that cannot renew returns the same one. More
+   * than two calls within five seconds are delayed.
    *
    * @throws {AuthError} when there is none
    */
@@ -194,10 +194,10 @@ export class AuthenticationService {
   }
 
   /**
-   * Takes a token that the host obtained itself. Strategies that obtain tokens themselves use it until it is about to
-   * expire. Callers that wait for a token receive this one.
+   * Uses a token that the host obtained itself. Strategies that obtain tokens themselves use it until it is about to
+   * expire. Pending `getToken()` calls receive it.
    *
-   * @param options `userChanged`: the token belongs to another user, for tokens that the library cannot read
+   * @param options `userChanged`: the token belongs to another user; for tokens that the library cannot read
    * @throws {AuthError} `invalid_input` when it is blank
    */
   async updateToken(token: string, options: { userChanged?: boolean | undefined } = {}): Promise<void> {
@@ -213,46 +213,49 @@ export class AuthenticationService {
     await this.#call('updateToken()', this.#life.signal, () => strategy.updateToken?.(token))
   }
 
-  /** Sets the scopes of the tokens. Has no effect on strategies whose tokens come from the host. */
+  /** Sets the scopes of the tokens. Has no effect on strategies with tokens from the host. */
   async updateScopes(scopes: readonly string[]): Promise<void> {
     const active = this.#active
     await this.#call('updateScopes()', this.#life.signal, () => active.updateScopes?.(scopes))
   }
 
-  /** Sets what is called once per token that is about to expire: five minutes before, or at once when less is left. */
+  /**
+   * Sets the callback for a token that is about to expire. Called once per token: five minutes before the expiry, or at
+   * once when less is left.
+   */
   setTokenExpiringCallback(callback: TokenExpiringCallback): void {
     this.#current.setExpiringCallback(callback)
   }
 
   /**
-   * Sets what is called when a token belongs to another user (issuer and subject) than the tokens before it, however it
-   * came: by a renewal, from another tab, from the host. There is no token while it runs, and callers of `getToken()` wait
-   * for it, so it must not wait for a token itself. If it fails or takes more than 30 seconds, the token is not used.
+   * Sets the callback for a token of another user (other issuer or subject), from any source: a renewal, another tab,
+   * or the host. While it runs there is no token, and callers of `getToken()` wait for it; so it must not request a
+   * token itself. If it fails or takes more than 30 seconds, the token is not used.
    */
   setUserChangeHandler(handler: UserChangeHandler): void {
     this.#current.setUserChangeHandler(handler)
   }
 
   /**
-   * Reads the clock, since timers stop while a laptop sleeps or a page is frozen. Happens whenever the page or the network
-   * returns; to be called before a connection attempt too.
+   * Compares the token's expiry with the clock, since timers stop while a laptop sleeps or a page is frozen. Runs
+   * whenever the page or the network returns; also call it before a connection attempt.
    */
   checkExpiry(): void {
     this.#current.checkExpiry()
   }
 
-  /** Whether the expiry of the token is watched, which renews it or reports it. @default true */
+  /** Whether the expiry of the token is watched, to renew or report it. @default true */
   watchExpiry(isWatched: boolean): void {
     this.#current.watchExpiry(isWatched)
   }
 
   /**
-   * Drops the token and ends the strategy's session where it has one. Synchronously: every request in flight is
-   * invalidated, its callers are rejected, and the strategy clears what it stored and opens its window. `initialize()` may
+   * Drops the token and ends the strategy's session if it has one. Synchronous: all requests in flight are invalidated,
+   * their callers are rejected, and the strategy removes its stored data and opens its window. `initialize()` may
    * follow.
    *
-   * @param options `after`: settles when the chat has been left, which comes before the sign-out at the provider (AUTH-20)
-   * @throws {AuthError} when the sign-out at the provider fails; there is no token nevertheless
+   * @param options `after`: settles after the chat has closed, which precedes the sign-out at the provider (AUTH-20)
+   * @throws {AuthError} when the sign-out at the provider fails; the token is dropped anyway
    */
   logout(options: LogoutOptions = {}): Promise<void> {
     const { strategy, standIn, former, type } = this.#source
@@ -270,14 +273,14 @@ export class AuthenticationService {
     )
   }
 
-  /** Releases the timer and what the strategy holds. */
+  /** Releases the timer and the strategy's resources. */
   async cleanup(): Promise<void> {
     const { strategy } = this.#source
     this.#drop('cleanup()')
     await this.#call('cleanup()', undefined, () => strategy.cleanup?.())
   }
 
-  /** The way of obtaining tokens that is in use. */
+  /** The authentication method in use. */
   getAuthenticationType(): AuthenticationType {
     return this.#source.type
   }
@@ -302,7 +305,7 @@ export class AuthenticationService {
     return this.#source.type === 'pkce'
   }
 
-  /** The strategy that provides tokens at present. */
+  /** The strategy that currently provides tokens. */
   get #active(): AuthStrategy {
     return this.#source.standIn ?? this.#source.strategy
   }
@@ -318,7 +321,7 @@ export class AuthenticationService {
     return { ...chosen, strategy, isInitialized: false }
   }
 
-  /** Calls a function of the strategy. It costs its caller an error if it does not answer, and nobody else anything. */
+  /** Calls a function of the strategy. If it does not settle, only its caller receives an error. */
   #call<T>(name: string, signal: AbortSignal | undefined, work: () => Awaitable<T>): Promise<T> {
     return answerInTime(this.#environment.clock, `${name} of the authentication strategy`, signal, work)
   }
@@ -342,7 +345,7 @@ export class AuthenticationService {
     return token
   }
 
-  /** Takes the token of a completed sign-in. What the strategy passes with it is not used (AUTH-24). */
+  /** Uses the token of a completed sign-in. The argument that the strategy passes is ignored (AUTH-24). */
   async #onAuthenticated(): Promise<void> {
     const { strategy } = this.#source
     if (this.#source.standIn) {
@@ -362,7 +365,7 @@ export class AuthenticationService {
     })
   }
 
-  /** A strategy that renews tokens tries first; the host is told of a token that is not renewed. */
+  /** A strategy that renews tokens tries that first; the host is notified only if the token is not renewed. */
   async #onExpiring(expiresAt: number): Promise<void> {
     const current = this.#current
     if (!this.#source.strategy.autoRenews) return current.announce(expiresAt)

@@ -22,15 +22,15 @@ export interface ChosenStrategy {
 export interface StrategyParts {
   environment: Environment
   logger: Logger | undefined
-  /** Where the anonymous token is kept when the input does not say. */
+  /** Where the anonymous token is stored if the input does not specify it. */
   cache: AnonymousAuthCacheConfig | undefined
 }
 
 /**
- * The strategy that an `auth` of the configuration means. Nothing means anonymous; a provider or a strategy of the host's
- * counts as pre-auth, so that it is never exchanged for a login.
+ * The strategy for the `auth` option. Undefined means anonymous. A provider or strategy of the host counts as pre-auth,
+ * so it is never replaced by a login.
  *
- * @throws {AuthError} `invalid_input` for anything that is none of the known forms
+ * @throws {AuthError} `invalid_input` for any unsupported shape
  */
 export function chooseStrategy(input: AuthenticationInput | null | undefined, parts: StrategyParts): ChosenStrategy {
   const { environment, logger } = parts
@@ -57,7 +57,7 @@ export function chooseStrategy(input: AuthenticationInput | null | undefined, pa
   if (isStrategy(input)) return { type: 'pre-auth', strategy: input }
   if (isProvider(input)) return { type: 'pre-auth', strategy: new ProviderStrategy(input) }
   const { type } = input as { type?: unknown }
-  throw invalid(typeof type === 'string' ? `has the unknown type '${type}'` : 'is of no known form')
+  throw invalid(typeof type === 'string' ? `has the unknown type '${type}'` : 'has an unsupported shape')
 }
 
 function anonymous(

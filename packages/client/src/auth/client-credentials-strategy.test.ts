@@ -25,7 +25,7 @@ function setUp(more: Partial<ClientCredentialsAuthConfig> = {}, lifeSeconds = 36
 }
 
 describe('client credentials', () => {
-  it('[AUTH-04] obtain a token with the id, the secret and the scopes as given', async () => {
+  it('[AUTH-04] obtain a token with the given id, secret and scopes', async () => {
     const { service, strategy } = setUp({ scopes: ['one', 'api://x/two'] })
     expect(await strategy.getToken()).toMatch(/^ey/)
     expect(Object.fromEntries(new URLSearchParams(service.seen[0]?.body))).toEqual({
@@ -36,7 +36,7 @@ describe('client credentials', () => {
     })
   })
 
-  it('[AUTH-04] ask for no scopes where none are given', async () => {
+  it('[AUTH-04] send no scopes if none are given', async () => {
     const { service, strategy } = setUp()
     await strategy.getToken()
     expect(new URLSearchParams(service.seen[0]?.body).has('scope')).toBe(false)
@@ -53,7 +53,7 @@ describe('client credentials', () => {
     expect(service.seen).toHaveLength(2)
   })
 
-  it('[AUTH-05] use a token with a short life until it expires', async () => {
+  it('[AUTH-05] use a token with a short lifetime until it expires', async () => {
     const { service, strategy, clock } = setUp({}, 60)
     const first = await strategy.getToken()
     await clock.advance(59_999)
@@ -63,7 +63,7 @@ describe('client credentials', () => {
     expect(service.seen).toHaveLength(2)
   })
 
-  it('read the life of an opaque token from the answer, and use one without any until it is refused', async () => {
+  it('read the lifetime of an opaque token from the answer, and use a token without one until it is rejected', async () => {
     const { service, strategy, clock } = setUp()
     service.on('POST /token', { access_token: 'opaque', expires_in: 600 })
     await strategy.getToken()
@@ -82,7 +82,7 @@ describe('client credentials', () => {
     expect(service.seen).toHaveLength(4)
   })
 
-  it('[AUTH-04] refuse to run in a page, unless allowed', async () => {
+  it('[AUTH-04] are rejected in a browser, unless allowed', async () => {
     const environment = new FakeService().environment({ page })
     const make = (allowInBrowser?: boolean) =>
       new AuthenticationService({ type: 'client-credentials', config: { ...config, allowInBrowser } }, { environment })
@@ -90,13 +90,13 @@ describe('client credentials', () => {
     expect(make(true).getAuthenticationType()).toBe('client-credentials')
   })
 
-  it.each(['tokenUrl', 'clientId', 'clientSecret'] as const)('say so when %s is missing', field => {
+  it.each(['tokenUrl', 'clientId', 'clientSecret'] as const)('are rejected when %s is missing', field => {
     expect(() => setUp({ [field]: ' ' })).toThrow(
       expect.objectContaining({ reason: 'invalid_input', message: expect.stringContaining(field) }),
     )
   })
 
-  it('do not send the secret over plain http, unless the deployment itself is reached so', async () => {
+  it('do not send the secret over plain http, unless the deployment itself uses it', async () => {
     const tokenUrl = 'http://login.example.test/token'
     const refused = setUp({ tokenUrl })
     await expect(refused.strategy.getToken()).rejects.toMatchObject({ reason: 'token_request_failed' })
@@ -104,7 +104,7 @@ describe('client credentials', () => {
     expect(await setUp({ tokenUrl }, 3600, 'http://api.example.test').strategy.getToken()).toMatch(/^ey/)
   })
 
-  it('name the status of a refusal and keep the secret to themselves', async () => {
+  it('report the status of a rejection without the secret', async () => {
     const { service, strategy } = setUp()
     service.on('POST /token', Response.json({ error: 'invalid_client', error_description: SECRET }, { status: 401 }))
     const error = await strategy.authenticate().catch((caught: unknown) => caught)

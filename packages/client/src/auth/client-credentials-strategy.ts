@@ -10,13 +10,13 @@ interface HeldToken {
   readonly accessToken: string
   /** By the clock of this device, in milliseconds since the epoch. */
   readonly expiresAt: number | undefined
-  /** When it is to be renewed, in milliseconds since the epoch. */
+  /** When to renew it, in milliseconds since the epoch. */
   readonly replaceAt: number
 }
 
 /**
- * A token for a program that talks to the agent on its own behalf: a client-credentials grant with the host's id and
- * secret. The token stays in memory and is replaced five minutes before it expires.
+ * A token for a program that talks to the agent under its own identity: a client-credentials grant with the host's id
+ * and secret. The token stays in memory and is replaced five minutes before it expires.
  */
 export class ClientCredentialsAuthStrategy implements TokenSource {
   readonly #environment: Environment
@@ -27,8 +27,8 @@ export class ClientCredentialsAuthStrategy implements TokenSource {
   #postAuthentication: AuthStrategyInitializeOptions['postAuthentication']
 
   /**
-   * @throws {AuthError} `invalid_input` when address, id or secret is missing; `not_supported` in a page, unless
-   *   `allowInBrowser` says that the secret may be read by everyone
+   * @throws {AuthError} `invalid_input` when address, id or secret is missing; `not_supported` in a browser, unless
+   *   `allowInBrowser` permits that everyone can read the secret
    */
   constructor(config: ClientCredentialsAuthConfig, environment: Environment = defaultEnvironment()) {
     for (const field of ['tokenUrl', 'clientId', 'clientSecret'] as const) {
@@ -37,7 +37,7 @@ export class ClientCredentialsAuthStrategy implements TokenSource {
     }
     if (environment.page && !config.allowInBrowser)
       throw new AuthError(
-        'Client credentials are not for pages: everyone could read the secret. Use another auth, or set allowInBrowser.',
+        'Client credentials are not for browsers: everyone could read the secret. Use another auth, or set allowInBrowser.',
         'not_supported',
       )
     this.#config = { ...config, scopes: [...(config.scopes ?? [])] }
@@ -49,18 +49,18 @@ export class ClientCredentialsAuthStrategy implements TokenSource {
   }
 
   initialize({ deploymentInfo, postAuthentication }: AuthStrategyInitializeOptions): void {
-    // A deployment that the host itself reaches by plain http may have its token endpoint there too.
+    // A deployment that the host itself addresses over plain http may have its token endpoint there too.
     this.#allowHttp = restBase(deploymentInfo.apiDomain).startsWith('http:')
     this.#postAuthentication = postAuthentication
   }
 
-  /** Obtains a token, without a user. */
+  /** Obtains a token without user interaction. */
   async authenticate(): Promise<void> {
     const accessToken = await this.getToken()
     await this.#postAuthentication?.({ accessToken })
   }
 
-  /** The token while it has five minutes to live, else a new one. */
+  /** The token if it is valid for five more minutes, otherwise a new one. */
   async getToken(): Promise<string> {
     const held = this.#held
     return held && this.#environment.clock.now() < held.replaceAt ? held.accessToken : this.refresh()
@@ -84,7 +84,7 @@ export class ClientCredentialsAuthStrategy implements TokenSource {
 
   async #request(signal: AbortSignal): Promise<string> {
     const { tokenUrl, clientId, clientSecret, scopes = [] } = this.#config
-    // In one file with the anonymous token, which most hosts load anyway.
+    // Shares a chunk with the anonymous token, which most hosts load anyway.
     const { requestToken } = await import('./token-request.ts')
     const { accessToken, expiresIn } = await requestToken(
       this.#environment,
@@ -99,7 +99,7 @@ export class ClientCredentialsAuthStrategy implements TokenSource {
     )
     const now = this.#environment.clock.now()
     const expiresAt = expiryOfFresh(accessToken, now, expiresIn)
-    // A token without any known expiry is used until the service refuses it.
+    // A token without a known expiry is used until the service rejects it.
     const replaceAt = expiresAt === undefined ? Number.POSITIVE_INFINITY : renewalTime(expiresAt, now)
     signal.throwIfAborted()
     this.#held = { accessToken, expiresAt, replaceAt }

@@ -5,7 +5,7 @@ import { AuthenticationService } from './authentication-service.ts'
 const deploymentInfo = { apiDomain: 'api.example.test', tenantId: 'T1' }
 const HOUR_MS = 3_600_000
 
-/** A service whose clock is some hours behind that of the client. Its tokens live for an hour. */
+/** A service with a clock some hours behind that of the client. Its tokens are valid for an hour. */
 async function setUp(input: 'anonymous' | 'client-credentials', hoursAhead: number) {
   const service = new FakeService()
   const { clock } = service

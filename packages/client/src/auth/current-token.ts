@@ -7,23 +7,23 @@ import { ExpiryWatch } from './expiry-watch.ts'
 import { answerInTime } from './host-call.ts'
 import { isOtherUser, mergeUser, NO_TOKEN, type TokenState, type TokenUser, tokenOf, userOf } from './token-state.ts'
 
-/** Called when a token belongs to another user, before that token is used for anything. */
+/** Called when a token belongs to another user, before the token is used. */
 export type UserChangeHandler = () => Awaitable<void>
 
-/** What is known of a token when it arrives. */
+/** What is known about a token when it arrives. */
 export interface ArrivedToken {
   readonly token: string
-  /** Whether it belongs to nobody. */
+  /** Whether the token is anonymous. */
   readonly isAnonymous: boolean
-  /** Issuer and subject of the ID token that came with it. */
+  /** Issuer and subject of the ID token issued with it. */
   readonly identity?: string | undefined
   /** Expiry by the clock of this device, where it differs from the token's `exp`. */
   readonly expiresAt?: number | undefined
   /** How long before its expiry it counts as about to expire, in milliseconds. */
   readonly bufferMs?: number | undefined
-  /** For a token of the host: until when it overrides those of the strategy. */
+  /** For a host-supplied token: until when it overrides those of the strategy. */
   readonly until?: number | undefined
-  /** The host says that it belongs to another user. */
+  /** The host states that it belongs to another user. */
   readonly userChanged?: boolean | undefined
 }
 
@@ -60,7 +60,7 @@ export class CurrentToken {
     return expiresAt !== undefined && expiresAt <= this.#environment.clock.now()
   }
 
-  /** A token of the host that overrides those of the strategy now. */
+  /** Whether a host-supplied token currently overrides those of the strategy. */
   get supplied(): string | undefined {
     const state = this.#state
     return state.kind === 'supplied' && this.#environment.clock.now() < state.until ? state.token : undefined
@@ -75,7 +75,7 @@ export class CurrentToken {
   }
 
   /**
-   * Makes a token the current one. Where it belongs to another user, there is none until the handler has finished.
+   * Makes a token the current one. If it belongs to another user, there is no token until the handler has finished.
    *
    * @throws what the handler throws; the signal's reason when it is aborted meanwhile
    */
@@ -97,12 +97,12 @@ export class CurrentToken {
     if (isSame) return
     this.#expiry.stop()
     if (expiresAt === undefined) return
-    // A host's function that returns expired tokens is not called again and again.
+    // Do not call a host function that returns expired tokens in a loop.
     if (expiresAt <= this.#environment.clock.now()) return this.announce(expiresAt)
     this.#expiry.start(expiresAt - (bufferMs ?? ACCESS_TOKEN_REFRESH_BUFFER_MS), expiresAt)
   }
 
-  /** Reports the expiry of the token once more at the given moment. */
+  /** Reports the expiry of the token once more at the given time. */
   watch(expiresAt: number): void {
     this.#expiry.start(expiresAt, expiresAt)
   }
@@ -117,14 +117,14 @@ export class CurrentToken {
     this.#expiry.check()
   }
 
-  /** Tells the host, once per token, that it is about to expire. */
+  /** Notifies the host, once per token, that it is about to expire. */
   announce(expiresAt: number): void {
     if (this.#state.kind === 'none' || this.#state.isAnnounced) return
     this.#state = { ...this.#state, isAnnounced: true }
     this.#announce?.({ expiresAt })
   }
 
-  /** The service refused the token: one of the host no longer overrides those of the strategy. */
+  /** The service rejected the token: a host-supplied one no longer overrides those of the strategy. */
   refuse(): void {
     if (this.#state.kind === 'supplied') this.#state = { ...this.#state, kind: 'held' }
   }
@@ -141,7 +141,7 @@ export class CurrentToken {
     this.#user = {}
   }
 
-  /** Drops the token of a user who is not signed in any more, and everything else of that user. */
+  /** Drops the token of a user who is no longer signed in, and all other data of that user. */
   async signOut(signal: AbortSignal): Promise<void> {
     const isKnown = this.#user.isAnonymous === false
     this.forget()

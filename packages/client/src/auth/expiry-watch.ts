@@ -24,7 +24,7 @@ export class ExpiryWatch {
     this.#onDue = onDue
   }
 
-  /** Watches a token instead of the one before. */
+  /** Watches a token instead of the previous one. */
   start(moment: number, expiresAt: number): void {
     this.stop()
     this.#watched = { moment, expiresAt }
@@ -37,21 +37,21 @@ export class ExpiryWatch {
     this.#watched = undefined
   }
 
-  /** Holds no timer and no listener until {@link resume}: a disconnected agent renews nothing (REL-02). */
+  /** Holds no timer and no listener until {@link resume}: a disconnected agent does not renew tokens (REL-02). */
   suspend(): void {
     this.#isSuspended = true
     this.#disarm?.()
     this.#disarm = undefined
   }
 
-  /** Ends {@link suspend}. */
+  /** Reverts {@link suspend}. */
   resume(): void {
     if (!this.#isSuspended) return
     this.#isSuspended = false
     this.#arm()
   }
 
-  /** Calls back if the moment has come. */
+  /** Calls back if the token is due. */
   check(): void {
     const watched = this.#watched
     if (!watched || this.#environment.clock.now() < watched.moment) return

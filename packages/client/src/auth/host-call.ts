@@ -5,7 +5,7 @@ import { TimeLimitError, withTimeLimit } from '../util/abort.ts'
 
 /** How long a function of the host or of an identity library may take, in milliseconds. */
 const LIMIT_MS = 30_000
-/** A JWT, wherever it stands in a text. */
+/** A JWT anywhere in a text. */
 const JWT = /\beyJ[\w-]*\.[\w-]+\.[\w-]*/g
 
 /**
@@ -33,13 +33,13 @@ export async function answerInTime<T>(
   }
 }
 
-/** Wraps an error that the host's code threw. The message and `cause` keep its words. */
+/** Wraps an error that the host's code threw. The message and `cause` keep its wording. */
 export function asAuthFailure(cause: unknown): SDKError {
   if (cause instanceof SDKError) return cause
   return new AuthError(`The authentication failed: ${describeFailure(cause)}.`, 'token_request_failed', { cause })
 }
 
-/** The words of an error, without what looks like a token and without a full stop. */
+/** The message of an error, without anything that looks like a token and without a full stop. */
 function describeFailure(cause: unknown): string {
   const words = cause instanceof Error ? cause.message : typeof cause === 'string' ? cause : ''
   return (

@@ -11,7 +11,7 @@ import type { Environment } from '../platform/environment.ts'
 import { fetchText } from '../platform/fetch-text.ts'
 
 /**
- * Asks a deployment for its token and login addresses.
+ * Fetches the deployment's token and login addresses.
  *
  * @throws {AuthError} `metadata_failed`
  */
@@ -23,33 +23,37 @@ export async function fetchOAuthMetadata(
 ): Promise<OAuthMetadata> {
   const address = restBase(apiDomain) + path
   const answer = await fetchText(environment, address, { method: 'GET' }, signal).catch(cause => {
-    throw metadataError(`cannot be had: ${cause instanceof Error ? cause.message : 'it failed'}`, undefined, cause)
+    throw metadataError(
+      `could not be loaded: ${cause instanceof Error ? cause.message : 'the request failed'}`,
+      undefined,
+      cause,
+    )
   })
-  if (!answer.ok) throw metadataError(`cannot be had: status ${answer.status}`, answer.status)
+  if (!answer.ok) throw metadataError(`could not be loaded: status ${answer.status}`, answer.status)
   let body: unknown
   try {
     body = JSON.parse(answer.text)
   } catch (cause) {
-    throw metadataError('cannot be read: it is no JSON', answer.status, cause)
+    throw metadataError('is not valid JSON', answer.status, cause)
   }
   try {
     return parseOAuthMetadata(body)
   } catch (cause) {
-    throw metadataError(`cannot be read: ${(cause as ProtocolError).message}`, answer.status)
+    throw metadataError(`is not valid: ${(cause as ProtocolError).message}`, answer.status)
   }
 }
 
-/** What the anonymous token request needs of the metadata. */
+/** The part of the metadata that the anonymous token request uses. */
 export interface AnonymousTokenPlan {
   tokenUrl: string
-  /** Goes before each scope. */
+  /** Prefix of each scope. */
   scopePrefix: string
 }
 
 /**
- * Where the anonymous token is had.
+ * The token endpoint for anonymous tokens.
  *
- * @throws {AuthError} `metadata_failed`, naming the member that is missing
+ * @throws {AuthError} `metadata_failed`, naming the missing member
  */
 export function planAnonymousToken(metadata: OAuthMetadata, tenantId: string | null | undefined): AnonymousTokenPlan {
   const details = metadata.authenticationDetails
@@ -57,11 +61,11 @@ export function planAnonymousToken(metadata: OAuthMetadata, tenantId: string | n
   const url = details.oAuthAnonymousCustomer?.[0]?.accessTokenURL
   if (!url) {
     throw metadataError(
-      'has no authenticationDetails.oAuthAnonymousCustomer[0].accessTokenURL: anonymous access is off',
+      'has no authenticationDetails.oAuthAnonymousCustomer[0].accessTokenURL: anonymous access is disabled',
     )
   }
   if (url.includes(TENANT_PLACEHOLDER) && !tenantId) {
-    throw metadataError('names a token address per tenant, but the deployment info has no tenantId')
+    throw metadataError('has a token address per tenant, but the deployment info has no tenantId')
   }
   return {
     tokenUrl: url.replaceAll(TENANT_PLACEHOLDER, () => tenantId ?? ''),

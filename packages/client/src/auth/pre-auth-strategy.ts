@@ -4,16 +4,16 @@ import { defaultEnvironment } from '../platform/default-environment.ts'
 import { expiryOf, renewalTime } from './access-token.ts'
 import type { AuthStrategyInitializeOptions, PreAuthConfig, TokenSource } from './auth-strategy.ts'
 
-/** A token that the host got by itself; renewed by the host's function where there is one. */
+/** An access token supplied by the host; renewed by the host's function, if there is one. */
 export class PreAuthStrategy implements TokenSource {
   /** True with `refreshTokenFn`. */
   readonly autoRenews: boolean
-  /** As it was configured. */
+  /** The configured token. */
   readonly expiryBufferMs: number | undefined
   readonly #clock: Clock
   readonly #config: PreAuthConfig
   #token: string
-  /** When `refreshTokenFn` brought it. How old a token from elsewhere is nobody knows, so it may be near its end. */
+  /** When `refreshTokenFn` returned it. The age of any other token is unknown, so it may expire soon. */
   #obtainedAt = Number.NEGATIVE_INFINITY
   #postAuthentication: AuthStrategyInitializeOptions['postAuthentication']
 
@@ -38,7 +38,7 @@ export class PreAuthStrategy implements TokenSource {
     await this.#postAuthentication?.({ accessToken })
   }
 
-  /** The token; a renewed one where it is about to expire and can be renewed. */
+  /** The token; a renewed one if it is about to expire and can be renewed. */
   async getToken(): Promise<string> {
     const expiresAt = expiryOf(this.#token)
     if (expiresAt === undefined || !this.autoRenews) return this.#token
@@ -47,9 +47,9 @@ export class PreAuthStrategy implements TokenSource {
   }
 
   /**
-   * Asks the host for a new token; without a function to ask, the present one is all there is.
+   * Calls the host's function for a new token; without one, returns the current token.
    *
-   * @throws {AuthError} `token_request_failed` when the host's function fails or brings nothing
+   * @throws {AuthError} `token_request_failed` when the host's function fails or returns no token
    */
   async refresh(): Promise<string> {
     if (!this.#config.refreshTokenFn) return this.#token
@@ -59,7 +59,7 @@ export class PreAuthStrategy implements TokenSource {
     } catch (cause) {
       throw new AuthError('refreshTokenFn failed.', 'token_request_failed', { cause })
     }
-    if (!isToken(token)) throw new AuthError('refreshTokenFn brought no token.', 'token_request_failed')
+    if (!isToken(token)) throw new AuthError('refreshTokenFn returned no token.', 'token_request_failed')
     this.#token = token
     this.#obtainedAt = this.#clock.now()
     return token

@@ -1,7 +1,7 @@
 import { AuthError } from '../errors.ts'
 import type { AuthProvider, AuthStrategy, AuthStrategyInitializeOptions } from './auth-strategy.ts'
 
-/** Asks the host's provider every time a token is needed. */
+/** Calls the host's provider whenever a token is needed. */
 export class ProviderStrategy implements AuthStrategy {
   readonly #provider: AuthProvider
   #postAuthentication: AuthStrategyInitializeOptions['postAuthentication']
@@ -16,7 +16,7 @@ export class ProviderStrategy implements AuthStrategy {
 
   async authenticate(): Promise<void> {
     const accessToken = await this.getToken()
-    if (!accessToken) throw new AuthError('The AuthProvider brought no token.', 'token_missing')
+    if (!accessToken) throw new AuthError('The AuthProvider returned no token.', 'token_missing')
     await this.#postAuthentication?.({ accessToken })
   }
 

@@ -2,14 +2,14 @@ import type { StorageLike } from '../platform/environment.ts'
 import type { PKCEAuthConfig } from './auth-strategy.ts'
 
 /**
- * The deployment's login that a tab uses for an endpoint, in sessionStorage. The host does not configure it, so a logout
- * before `initialize()` would not know whose tokens to remove.
+ * The login that a tab uses for an endpoint, in sessionStorage. The deployment defines this login, not the host's
+ * configuration; without the entry, a logout before `initialize()` would not know which tokens to remove.
  */
 export class RememberedLogin {
   readonly #store: StorageLike | undefined
   readonly #key: string
 
-  /** @param endpoint nothing is remembered without one */
+  /** @param endpoint without it, nothing is stored */
   constructor(store: StorageLike | undefined, endpoint: string | undefined) {
     this.#store = endpoint === undefined ? undefined : store
     this.#key = `aiagent_auth_login:${endpoint}`
@@ -19,11 +19,11 @@ export class RememberedLogin {
     try {
       this.#store?.setItem(this.#key, JSON.stringify(config))
     } catch {
-      // A full store. Only a logout before initialize() needs the entry.
+      // The store is full. Only a logout before initialize() needs the entry.
     }
   }
 
-  /** Removes and returns it. Other code of the page may have written the entry: its shape is checked by its use. */
+  /** Removes and returns the entry. Other code of the page may have written it: its user checks the shape. */
   take(): PKCEAuthConfig | undefined {
     const text = this.#store?.getItem(this.#key)
     if (!text) return undefined

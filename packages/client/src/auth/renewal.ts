@@ -1,6 +1,6 @@
 import { untilAborted } from '../util/abort.ts'
 
-/** Why a token is being obtained: because it is needed, because the present one was refused, or by the host. */
+/** Why a token is obtained: it is needed, the current one was rejected, or the host supplied it. */
 export type RenewalKind = 'ordinary' | 'forced' | 'supplied'
 
 interface Flight {
@@ -9,7 +9,7 @@ interface Flight {
   readonly controller: AbortController
 }
 
-/** Aborts a flight whose callers receive the outcome of a later one. */
+/** Abort reason of a request whose callers receive the outcome of a later one. */
 class Replaced {
   readonly next: Promise<string>
   constructor(next: Promise<string>) {
@@ -63,21 +63,21 @@ export class Renewal {
   }
 }
 
-/** Average time between forced refreshes, in milliseconds. */
+/** Minimum average time between forced refreshes, in milliseconds. */
 const REFRESH_SPACING_MS = 5_000
 
-/** How many forced refreshes may follow each other at once. */
+/** How many forced refreshes may run without a delay. */
 const REFRESH_BURST = 3
 
 /**
- * Spaces the refreshes that a service forces by refusing tokens. The first {@link REFRESH_BURST} follow each other at once;
- * each further one waits until there was one in five seconds on average.
+ * Rate limit for refreshes that the service forces by rejecting tokens. The first {@link REFRESH_BURST} run without a
+ * delay; after that, at most one in five seconds on average.
  */
 export class RefreshSpacing {
-  /** When the allowance is whole again, in milliseconds since the epoch. */
+  /** When the full burst is available again, in milliseconds since the epoch. */
   #fullAt = 0
 
-  /** Takes the turn of one refresh. Returns how long it has to wait, in milliseconds. */
+  /** Reserves one refresh. Returns its delay, in milliseconds. */
   take(now: number): number {
     // The wall clock may have been set back since.
     const ahead = Math.min(Math.max(0, this.#fullAt - now), REFRESH_BURST * REFRESH_SPACING_MS)

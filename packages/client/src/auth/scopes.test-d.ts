@@ -2,10 +2,10 @@ import { assertType, describe, expectTypeOf, it } from 'vitest'
 import { resolveScopes, type ScopeFacts } from '../pkce.ts'
 
 describe('the types of scopes', () => {
-  it('ScopeFacts: the agent, and optionally the scopes of the host and the platform', () => {
+  it('ScopeFacts requires the agent; scopes of host and platform are optional', () => {
     assertType<ScopeFacts>({ agent: {} })
     assertType<ScopeFacts>({ agent: { extraScopes: 'a b' }, hostScopes: ['a'], initParamsScopes: null })
-    // @ts-expect-error The scopes of the host are a list.
+    // @ts-expect-error the host's scopes are a list
     assertType<ScopeFacts>({ agent: {}, hostScopes: 'a' })
     expectTypeOf(resolveScopes).parameters.toEqualTypeOf<[ScopeFacts]>()
   })

@@ -17,14 +17,14 @@ describe('resolveScopes', () => {
     ],
     ['extras as text', { agent: { extraScopes: ' x, y z,, x' } }, [...DEFAULTS, 'x', 'y', 'z']],
     ['the platform’s list instead of the defaults', { platformScopes: ['p', 'q'], agent: {} }, ['p', 'q']],
-    ['the defaults where the platform has no say', { platformScopes: [], agent: {} }, DEFAULTS],
+    ['the defaults where the platform adds none', { platformScopes: [], agent: {} }, DEFAULTS],
     [
       'the platform’s, the customer’s, the agent’s',
       { platformScopes: ['p'], agent: { userType: 'customer', extraScopes: ['x'] } },
       ['p', CUSTOMER, 'x'],
     ],
     [
-      'the platform’s own place for the customer’s',
+      'the platform’s position of the customer scope',
       { platformScopes: [CUSTOMER, 'p'], agent: { userType: 'customer' } },
       [CUSTOMER, 'p'],
     ],
@@ -36,7 +36,7 @@ describe('resolveScopes', () => {
   it.each<[string, Omit<Parameters<typeof resolveScopes>[0], 'agent'>, readonly string[]]>([
     ['those of initParams, in order', { initParamsScopes: ' b, a ,,' }, ['b', 'a']],
     ['a duplicate too', { initParamsScopes: 'a,a' }, ['a', 'a']],
-    ['nothing of the platform', { initParamsScopes: 'a', platformScopes: ['p'] }, ['a']],
+    ['without those of the platform', { initParamsScopes: 'a', platformScopes: ['p'] }, ['a']],
     [
       'those of the login rather than those of initParams',
       { hostScopes: ['h'], initParamsScopes: 'a', platformScopes: ['p'] },
@@ -47,7 +47,7 @@ describe('resolveScopes', () => {
     expect(resolveScopes({ ...facts, agent })).toEqual(expected)
   })
 
-  it.each([[''], [' , '], [null], [undefined]])('[INIT-06] reads %j as no scopes of the host', initParamsScopes => {
+  it.each([[''], [' , '], [null], [undefined]])('[INIT-06] treats %j as no host scopes', initParamsScopes => {
     expect(hostScopes([' '], initParamsScopes)).toBeUndefined()
     expect(resolveScopes({ initParamsScopes, agent: {} })).toEqual(DEFAULTS)
   })
@@ -57,7 +57,7 @@ describe('resolveScopes', () => {
     expect(resolveScopes({ platformScopes, agent: { userType: 'customer' } })).toEqual([...DEFAULTS, CUSTOMER, 'p'])
   })
 
-  it('changes nothing that it is given', () => {
+  it('does not change its arguments', () => {
     const given = Object.freeze(['p'])
     resolveScopes({ platformScopes: given, agent })
     resolveScopes({ hostScopes: given, agent })
@@ -77,17 +77,17 @@ describe('prefixScopes', () => {
     expect(prefixScopes([scope], 'api://x/')).toEqual([expected])
   })
 
-  it('leaves alone what begins with the prefix already, not what ends with it', () => {
+  it('keeps scopes that begin with the prefix, but not those that end with it', () => {
     expect(prefixScopes(['acme/read', 'read.acme/'], 'acme/')).toEqual(['acme/read', 'acme/read.acme/'])
   })
 
-  it('changes nothing without a prefix', () => {
+  it('returns the scopes unchanged without a prefix', () => {
     expect(prefixScopes(['a', 'b'], '')).toEqual(['a', 'b'])
   })
 })
 
 describe('scopeFingerprint', () => {
-  it('is the same for the same set, whatever its order, repetitions and blanks', () => {
+  it('is the same for the same set, regardless of order, repetitions and blanks', () => {
     const scope = fc.stringMatching(/^[a-z.]{1,8}$/)
     fc.assert(
       fc.property(fc.array(scope), scopes => {

@@ -1,17 +1,17 @@
 import { type AgentAuthDetails, DEFAULT_SCOPES, SCOPE } from '@aiagent/protocol'
 import { fnv1a } from '../util/fnv1a.ts'
 
-/** Scopes of the identity protocol itself, which have no API behind them. */
+/** Scopes of OpenID itself, which belong to no API. */
 export const PROTOCOL_SCOPES: readonly string[] = ['openid', 'profile', 'offline_access']
 
-/** The scopes of `initParams.scopes`: split on commas, trimmed, without blanks. Nothing where none is left. */
+/** The scopes of `initParams.scopes`: split on commas, trimmed, without blanks. Undefined if none is left. */
 export function parseScopes(text: string | null | undefined): readonly string[] | undefined {
   return nonEmpty(text?.split(','))
 }
 
 /**
- * What the host itself asks for, if anything: the scopes of its PKCE config, else those of `initParams`. They are used
- * exactly as given, so neither the agent nor a connector has a say then.
+ * The scopes that the host requests, if any: those of its PKCE config, otherwise those of `initParams`. They are used
+ * exactly as given; neither the agent nor a connector may change them.
  */
 export function hostScopes(
   pkceScopes: readonly string[] | undefined,
@@ -20,7 +20,7 @@ export function hostScopes(
   return nonEmpty(pkceScopes) ?? parseScopes(initParamsScopes)
 }
 
-/** What an agent needs where the host names no scopes; a connector's additions start from this list. */
+/** Default scopes of an agent, used where the host specifies none. A connector's additions start from this list. */
 export function defaultScopes(agent: Pick<AgentAuthDetails, 'userType'>): readonly string[] {
   return agent.userType === 'customer' ? [...DEFAULT_SCOPES, SCOPE.CUSTOMER_MANAGER] : DEFAULT_SCOPES
 }
@@ -31,19 +31,19 @@ export interface ScopeFacts {
   hostScopes?: readonly string[] | undefined
   /** `initParams.scopes`, separated by commas. */
   initParamsScopes?: string | null | undefined
-  /** What holds where nobody says more. @default `defaultScopes(agent)` */
+  /** Used where no other source names scopes. @default `defaultScopes(agent)` */
   defaults?: readonly string[] | undefined
-  /** What a connector made of the defaults; an empty list counts as no answer. */
+  /** The defaults as changed by a connector; an empty list counts as missing. */
   platformScopes?: readonly string[] | undefined
   /** The agent that the token is for. */
   agent: Pick<AgentAuthDetails, 'userType' | 'extraScopes'>
 }
 
 /**
- * The scopes that a token is asked for, without any permission prefix and without duplicates.
+ * The scopes of a token request, without any permission prefix and without duplicates.
  *
- * The host's are used exactly as given. Else: the platform's list or the defaults, what a customer's agent cannot do
- * without, and the agent's own extras, in this order.
+ * The host's scopes are used exactly as given. Otherwise, in this order: the platform's list or the defaults, the scope
+ * that a customer's agent requires, and the agent's own extras.
  */
 export function resolveScopes(facts: ScopeFacts): readonly string[] {
   const { agent } = facts
@@ -54,14 +54,16 @@ export function resolveScopes(facts: ScopeFacts): readonly string[] {
   return unique([...base, ...customer, ...extras(agent.extraScopes)])
 }
 
-/** Scopes as a token endpoint knows them: with the API's permission prefix, except those that are complete already. */
+/**
+ * Scopes in the form of the token endpoint: with the API's permission prefix, except those that are already complete.
+ */
 export function prefixScopes(scopes: readonly string[], prefix: string): string[] {
   return scopes.map(scope =>
     PROTOCOL_SCOPES.includes(scope) || scope.includes('://') || scope.startsWith(prefix) ? scope : prefix + scope,
   )
 }
 
-/** Tells sets of scopes apart: eight hex digits, whatever the order, repetitions and blanks of the list. */
+/** Fingerprint of a set of scopes: eight hex digits, independent of order, repetitions and blanks. */
 export function scopeFingerprint(scopes: readonly string[]): string {
   return fnv1a(unique(scopes).sort().join(' '))
 }

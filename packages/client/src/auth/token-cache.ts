@@ -11,16 +11,16 @@ export interface StoredToken {
 }
 
 /**
- * Anonymous tokens in a store, one per set of scopes: a token for fewer scopes is never found where more are needed.
+ * Anonymous tokens in a store, one per set of scopes: a token for fewer scopes is never used where more are needed.
  *
- * A store that fails, and an entry that does not look like ours, count as empty.
+ * A store that fails, or an entry with another shape, counts as empty.
  */
 export class TokenCache {
   readonly #adapter: CacheAdapter
   readonly #clock: Clock
   readonly #prefix: string
 
-  /** @param owner what tells deployments apart in the keys */
+  /** @param owner distinguishes deployments in the keys */
   constructor(adapter: CacheAdapter, clock: Clock, owner: string) {
     this.#adapter = adapter
     this.#clock = clock
@@ -44,9 +44,9 @@ export class TokenCache {
   }
 
   /**
-   * Stores a token that was issued just now.
+   * Stores a newly issued token.
    *
-   * @param lifeMs life time to assume where the token does not contain an expiry
+   * @param lifeMs lifetime to assume if the token does not contain an expiry
    */
   async set(scopes: readonly string[], accessToken: string, lifeMs: number): Promise<StoredToken> {
     const timestamp = this.#clock.now()
@@ -63,7 +63,7 @@ export class TokenCache {
     await this.#adapter.delete(this.keyOf(scopes))
   }
 
-  /** Forgets the tokens of every set of scopes. */
+  /** Removes the tokens of every set of scopes. */
   async clear(): Promise<void> {
     await this.#adapter.clear(this.#prefix)
   }

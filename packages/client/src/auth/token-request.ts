@@ -9,34 +9,35 @@ export interface TokenRequest {
   tokenUrl: string
   clientId: string
   clientSecret: string
-  /** As the endpoint names them. An empty list sends none. */
+  /** In the form of the endpoint. An empty list sends none. */
   scopes: readonly string[]
-  /** Whether an endpoint over plain http may be used although it is not on this machine. */
+  /** Whether the endpoint may use plain http although it is not on this machine. */
   allowHttp: boolean
 }
 
 export interface GrantedToken {
   accessToken: string
-  /** Life time in seconds, as the endpoint states it. */
+  /** Lifetime in seconds, from the endpoint. */
   expiresIn: number | undefined
 }
 
 /**
  * Requests a token by client id and secret: one form, one answer, no library.
  *
- * @throws {AuthError} `token_request_failed`, with the status where there was an answer. It contains nothing of the answer
- *   but its OAuth error code, since an answer may contain a token.
+ * @throws {AuthError} `token_request_failed`, with the status if there was an answer. The only other detail is the
+ *   OAuth error code, since the rest of an answer may contain a token.
  */
 export async function requestToken(
   environment: Pick<Environment, 'fetch' | 'clock'>,
   { tokenUrl, clientId, clientSecret, scopes, allowHttp }: TokenRequest,
   signal?: AbortSignal,
 ): Promise<GrantedToken> {
-  // Plain http is for endpoints on this machine, and for those of a deployment that the host itself addresses by http.
+  // Plain http is allowed for endpoints on this machine, and for those of a deployment that the host itself addresses
+  // by http.
   const address = URL.canParse(tokenUrl) ? new URL(tokenUrl) : undefined
-  if (!address || !/^https?:$/.test(address.protocol)) throw failed('its address is not usable')
+  if (!address || !/^https?:$/.test(address.protocol)) throw failed('the address of the token endpoint is invalid')
   if (address.protocol === 'http:' && !allowHttp && !isLoopbackHost(address.hostname))
-    throw failed('the token endpoint is not reached by https')
+    throw failed('the token endpoint does not use https')
   // The gateway in front of the anonymous token endpoint inserts the real credentials; it relies on this order.
   const form = new URLSearchParams({
     client_id: clientId,
@@ -48,7 +49,7 @@ export async function requestToken(
   const init = { method: 'POST', headers, body: form.toString() }
   const answer = await fetchText(environment, tokenUrl, init, signal).catch((cause: unknown) => {
     const failure = cause instanceof FetchFailure ? cause : undefined
-    throw failed(failure?.message ?? 'its address is not usable', failure?.status, failure)
+    throw failed(failure?.message ?? 'the address of the token endpoint is invalid', failure?.status, failure)
   })
   const body = parsed(answer.text)
   if (!answer.ok) {
@@ -59,7 +60,7 @@ export async function requestToken(
   const { access_token: accessToken, expires_in, token_type } = body ?? {}
   const isBearer = token_type === undefined || token_type === null || /^bearer$/i.test(String(token_type))
   if (typeof accessToken !== 'string' || accessToken.trim() === '' || !isBearer)
-    throw failed('the answer holds no token', answer.status)
+    throw failed('the answer contains no token', answer.status)
   const expiresIn = Number(expires_in ?? Number.NaN)
   return { accessToken, expiresIn: Number.isFinite(expiresIn) ? expiresIn : undefined }
 }

@@ -21,7 +21,7 @@ export interface TokenInUse {
   readonly token: string
   /** Expiry in milliseconds since the epoch, by the clock of this device. Undefined where it is unknown. */
   readonly expiresAt: number | undefined
-  /** Whether the host was told that this token is about to expire. */
+  /** Whether the host was notified that this token is about to expire. */
   readonly isAnnounced: boolean
 }
 
@@ -34,9 +34,9 @@ export function tokenOf(state: TokenState): string | null {
 }
 
 /**
- * The user behind the tokens so far. An anonymous token belongs to nobody; a token that cannot be read counts as one of the
- * same user. ID tokens and access tokens are compared each with their own kind, since providers may give them different
- * issuers and subjects.
+ * The user of the tokens so far. An anonymous token has no user; an unreadable token counts as one of the same user. ID
+ * tokens are compared with ID tokens, and access tokens with access tokens, since providers may use different issuers
+ * and subjects in them.
  */
 export interface TokenUser {
   /** Absent before the first token. */
@@ -47,14 +47,14 @@ export interface TokenUser {
   readonly identity?: string | undefined
 }
 
-/** The user of a new token. `identity` is the subject of the ID token that came with it. */
+/** The user of a new token. `identity` is the subject of the ID token issued with it. */
 export function userOf(token: string, isAnonymous: boolean, identity?: string): TokenUser {
   return isAnonymous ? { isAnonymous } : { isAnonymous, access: subjectOf(token), identity }
 }
 
 /**
  * Whether a token belongs to another user than the tokens before it. From anonymous to a user is not a change: the
- * conversation goes on. From a user to anonymous is one.
+ * conversation continues. From a user to anonymous is one.
  */
 export function isOtherUser(previous: TokenUser, next: TokenUser): boolean {
   if (previous.isAnonymous !== false) return false
@@ -63,7 +63,7 @@ export function isOtherUser(previous: TokenUser, next: TokenUser): boolean {
   return previous.access !== undefined && next.access !== undefined && previous.access !== next.access
 }
 
-/** What is known of the user after a further token of the same one. */
+/** The known user, extended by a further token of the same user. */
 export function mergeUser(previous: TokenUser, next: TokenUser): TokenUser {
   if (next.isAnonymous || previous.isAnonymous !== false) return next
   return {

@@ -6,7 +6,7 @@ import { AuthenticationService } from './authentication-service.ts'
 
 const deploymentInfo = { apiDomain: 'api.example.test' }
 
-/** A service whose handler of user changes notes the token that is in use while it runs. */
+/** A service with a handler of user changes that records the token in use while it runs. */
 async function setUp(input: (issue: (claims: object) => string) => AuthenticationInput | undefined) {
   const service = new FakeService()
   let count = 0
@@ -97,7 +97,7 @@ describe('a token of another user', () => {
     expect(calls).toBe(2)
   })
 
-  it('[SEC-02] may be one that cannot be read, if the host says so', async () => {
+  it('[SEC-02] may be an unreadable one, if the host says so', async () => {
     const { auth, changes } = await setUp(() => ({ type: 'pre-auth', accessToken: 'opaque 1' }))
     await auth.getToken()
     await auth.updateToken('opaque 2')
@@ -106,7 +106,7 @@ describe('a token of another user', () => {
     expect(changes).toEqual([null])
   })
 
-  it('[SEC-02] is recognized although a token between the two could not be read', async () => {
+  it('[SEC-02] is detected although a token between the two was unreadable', async () => {
     const { auth, changes, issue } = await setUp(preAuth({ sub: 'ada' }))
     await auth.getToken()
     await auth.updateToken('opaque')
@@ -114,7 +114,7 @@ describe('a token of another user', () => {
     expect(changes).toEqual([null])
   })
 
-  it('[SEC-02] is not one after an anonymous token, but an anonymous one after it is', async () => {
+  it('[SEC-02] is not reported after an anonymous token; an anonymous one after it is reported', async () => {
     const { auth, changes, issue, clock } = await setUp(() => undefined)
     await auth.getToken()
     await auth.refresh()
@@ -125,7 +125,7 @@ describe('a token of another user', () => {
     expect(changes).toEqual([null])
   })
 
-  it('[SEC-02] is not one after a logout, which has removed everything already', async () => {
+  it('[SEC-02] is not reported after a logout, which has removed everything already', async () => {
     const { auth, changes, issue } = await setUp(preAuth({ sub: 'ada' }))
     await auth.getToken()
     await auth.logout()
@@ -134,7 +134,7 @@ describe('a token of another user', () => {
   })
 })
 
-describe('a function of the host that does not answer', () => {
+describe('a host function that does not settle', () => {
   it('[REL-50] costs its callers an AuthError after 30 seconds, and later callers nothing', async () => {
     let answer: (() => Promise<string>) | undefined
     const { auth, clock } = await setUp(() => ({
@@ -148,7 +148,7 @@ describe('a function of the host that does not answer', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  it('[REL-50] keeps nobody waiting after updateToken()', async () => {
+  it('[REL-50] blocks no caller after updateToken()', async () => {
     const { auth, issue } = await setUp(make => ({
       type: 'pre-auth',
       accessToken: make({ sub: 'ada' }),
@@ -162,7 +162,7 @@ describe('a function of the host that does not answer', () => {
     expect(await auth.getToken()).toBe(given)
   })
 
-  it('[REL-50] keeps nobody waiting after logout(), also not the next user', async () => {
+  it('[REL-50] blocks no caller after logout(), including the next user', async () => {
     let isStuck = true
     const { auth, clock } = await setUp(() => ({
       getToken: () => (isStuck ? new Promise<string>(() => {}) : 'of the next user'),
@@ -200,7 +200,7 @@ describe('a function of the host that does not answer', () => {
     expect(await signingIn).toBe('token_missing')
   })
 
-  it('[REL-50] keeps the words of its own error, without what looks like a token', async () => {
+  it('[REL-50] keeps the message of its own error, without anything that looks like a token', async () => {
     const token = fakeToken({ sub: 'ada' })
     const cause = new Error(`Backend said 503 for ${token}.`)
     const { auth } = await setUp(() => ({ getToken: () => Promise.reject(cause) }))
@@ -211,7 +211,7 @@ describe('a function of the host that does not answer', () => {
   })
 })
 
-it('[REL-51] spaces the refreshes that refused tokens force: three at once, then one in five seconds', async () => {
+it('[REL-51] limits refreshes forced by rejected tokens: three at once, then one in five seconds', async () => {
   const refreshedAt: number[] = []
   const { auth, clock } = await setUp(() => ({
     initialize() {},
@@ -238,7 +238,7 @@ it('[REL-51] spaces the refreshes that refused tokens force: three at once, then
   expect(refreshedAt.at(-1)).toBe(before)
 })
 
-it('[AUTH-07] a token that has expired and cannot be renewed is refused, one inside the buffer is not', async () => {
+it('[AUTH-07] rejects a token that has expired and cannot be renewed, but not one inside the buffer', async () => {
   const { auth, clock } = await setUp(preAuth({ sub: 'ada' }))
   const token = await auth.getToken()
   await clock.advance(3_599_000)
@@ -247,7 +247,7 @@ it('[AUTH-07] a token that has expired and cannot be renewed is refused, one ins
   await expect(auth.getToken()).rejects.toMatchObject({ reason: 'token_missing' })
 })
 
-it('[AUTH-24] what a strategy passes to postAuthentication is not used', async () => {
+it('[AUTH-24] ignores the argument of postAuthentication', async () => {
   for (const passed of [undefined, null, 'text', { accessToken: 'other' }, 7]) {
     let complete: ((result?: unknown) => unknown) | undefined
     const { auth } = await setUp(() => ({

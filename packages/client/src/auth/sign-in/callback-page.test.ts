@@ -63,14 +63,14 @@ function load(address: string, more: Surroundings = {}) {
 const AT = 'https://app.test/callback.html'
 
 describe('the callback page', () => {
-  it('tells a page around it', () => {
+  it('notifies its parent page', () => {
     const address = `${AT}?code=c&state=s1`
     expect(load(address, { framed: true, opener: true }).done).toEqual([
       `parent oidc-client ${address} to https://app.test`,
     ])
   })
 
-  it('tells the page that opened it, and closes itself', () => {
+  it('notifies its opener, and closes itself', () => {
     const address = `${AT}?code=c&state=s1`
     expect(load(address, { opener: true }).done).toEqual([
       `opener oidc-client ${address} to https://app.test`,
@@ -79,12 +79,12 @@ describe('the callback page', () => {
     ])
   })
 
-  it('reaches a page that an opener policy has cut off over a channel', () => {
+  it('reaches an opener that an opener policy separated, over a channel', () => {
     const address = `${AT}?error=access_denied&state=s1`
     expect(load(address).done).toEqual([`channel oidc-client-popup-s1 ${address}`, 'close'])
   })
 
-  it('reads a state out of the fragment', () => {
+  it('reads a state from the fragment', () => {
     const address = `${AT}#code=c&state=s1`
     expect(load(address).done).toEqual([`channel oidc-client-popup-s1 ${address}`, 'close'])
   })
@@ -117,7 +117,7 @@ describe('the callback page', () => {
     },
   )
 
-  it('[SEC-09] runs under a policy of its own, which allows its script and nothing else', () => {
+  it('[SEC-09] has its own content policy, which allows its script and nothing else', () => {
     const [, script = ''] = /<script>([\s\S]*)<\/script>/.exec(CALLBACK_PAGE) ?? []
     const hash = createHash('sha256').update(script).digest('base64')
     expect(script).toBe(CALLBACK_SCRIPT)
@@ -126,7 +126,7 @@ describe('the callback page', () => {
     )
   })
 
-  it('answers by message where the browser has no channels', () => {
+  it('answers by message if the browser has no channels', () => {
     const address = `${AT}?code=c&state=s1`
     expect(load(address, { opener: true, noChannel: true }).done).toEqual([
       `opener oidc-client ${address} to https://app.test`,
@@ -134,7 +134,7 @@ describe('the callback page', () => {
     ])
   })
 
-  it('tells of a logout without a state', () => {
+  it('reports a logout without a state', () => {
     expect(load(`${AT}?logout=true`, { opener: true }).done).toEqual([
       `opener oidc-client ${AT}?logout=true to https://app.test`,
       `channel oidc-client-popup-logout ${AT}?logout=true`,
@@ -142,14 +142,14 @@ describe('the callback page', () => {
     ])
   })
 
-  it.each(['https://evil.test/', 'javascript:alert(1)', '//evil.test', '%'])('never goes to %s', target => {
+  it.each(['https://evil.test/', 'javascript:alert(1)', '//evil.test', '%'])('never navigates to %s', target => {
     for (const state of [target, `s1;${target}`, `s1;${encodeURIComponent(target)}`]) {
       const { done } = load(`${AT}?${new URLSearchParams({ code: 'c', state })}`)
       expect(done.filter(each => each.startsWith('replace'))).toEqual([])
     }
   })
 
-  it('is one page with the script inside and nothing else to load', () => {
+  it('is one page with an inline script and no external resources', () => {
     expect(CALLBACK_PAGE).toContain(CALLBACK_SCRIPT)
     expect(CALLBACK_PAGE).not.toMatch(/\b(?:src|href)=/)
     expect(CALLBACK_PAGE).toContain('name="referrer" content="no-referrer"')

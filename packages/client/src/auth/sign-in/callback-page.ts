@@ -1,24 +1,26 @@
 /*
- * The page that the identity provider sends its answers to. It needs neither this library nor any other: it passes its own
- * address on to the page that waits for it.
+ * The page that receives the identity provider's answers. It needs no library: it passes its own address on to the page
+ * that waits for it.
  *
- * - in a hidden frame, to the page around it
- * - after a redirect that this tab began, to the next page of this tab, through sessionStorage: the application's address
- *   never contains a code. A return address that this tab does not expect is not followed.
- * - in a popup, to the page that opened it; where the provider's opener policy has separated the two, through the channel
- *   that is named after the state
+ * - in a hidden frame, to the parent page
+ * - after a redirect that this tab began, to the next page of this tab, through sessionStorage: the application's
+ *   address never contains a code. A return address that this tab does not expect is not followed.
+ * - in a popup, to its opener; if the provider's opener policy separated the two, through a channel named after the
+ *   state
  */
 
-/** Key in sessionStorage under which the answer of a redirect waits for the application. */
+/** Key in sessionStorage for the answer of a redirect, until the application reads it. */
 export const REDIRECT_ANSWER_KEY = 'aiagent_login_answer'
 /** Key in sessionStorage of the `state` with which a tab that left for the provider expects to return. */
 export const RETURN_KEY = 'aiagent_login_return'
 /** The `source` of the page's messages. */
 export const MESSAGE_SOURCE = 'oidc-client'
-/** Start of the channel's name; the state follows, or `logout` for a logout without one. */
+/** Start of the channel's name; followed by the state, or by `logout` for a logout without one. */
 export const CHANNEL_PREFIX = 'oidc-client-popup-'
 
-/** The page's script, for hosts whose content policy forbids inline scripts. It belongs at the end of the body. */
+/**
+ * The page's script, for hosts with a content policy that forbids inline scripts. Include it at the end of the body.
+ */
 export const CALLBACK_SCRIPT = `(function (page) {
   'use strict'
   var address = page.location.href
@@ -75,10 +77,13 @@ export const CALLBACK_SCRIPT = `(function (page) {
 })(window)
 `
 
-/** Hash of the script in the page, as its content policy names it. A test compares it with the script. */
+/** Hash of the script in the page, as in its content policy. A test compares it with the script. */
 const SCRIPT_HASH = 'sha256-5QlqVsViNYfZkHuPHfZBNNabDQNhIuLX1BZFnC+u6w4='
 
-/** The whole page, to be served at the redirect address: static, without any resource, under a policy of its own. */
+/**
+ * The whole page, to be served at the redirect address: static, without external resources, with its own content
+ * policy.
+ */
 export const CALLBACK_PAGE = `<!doctype html>
 <html lang="en">
 <head>

@@ -26,8 +26,8 @@ import type { KnownConfiguration } from './openid-configuration.ts'
 import type { IssuedTokens } from './signed-in-user.ts'
 
 /*
- * Authorization code with PKCE: the requests of a login and the checks of its answers, over oauth4webapi. It neither opens
- * windows nor stores anything.
+ * Authorization code with PKCE: the requests of a login and the checks of its answers, over oauth4webapi. It does not
+ * open windows and does not store anything.
  */
 
 /** The provider of a login. */
@@ -49,13 +49,16 @@ export interface AuthorizationRequest {
   readonly verifier: string
 }
 
-/** What an authorization request adds to the usual parameters. */
+/** Additional parameters of an authorization request. */
 export interface AuthorizationOptions {
   readonly nextRoute?: string | undefined
   readonly parameters?: Readonly<Record<string, string>>
 }
 
-/** Signature algorithms that ID tokens may name. They come from the token endpoint over TLS, so signatures are not checked. */
+/**
+ * Accepted signature algorithms of ID tokens. The tokens come from the token endpoint over TLS, so signatures are not
+ * checked.
+ */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA']
 
 /**
@@ -111,7 +114,7 @@ export async function exchangeCode(
 ): Promise<IssuedTokens> {
   const exchange = new Exchange(provider)
   const parameters = new URL(answer).searchParams
-  // An issuer that was constructed, or that stands for all tenants, is not compared with that of the answer.
+  // A constructed issuer, or one for all tenants, is not compared with that of the answer.
   if (!provider.configuration.isPublished || exchange.server.issuer.includes('{tenantid}')) parameters.delete('iss')
   const validated = validateAuthResponse(exchange.server, exchange.client, parameters, state)
   const { redirectUri } = provider.settings.config
@@ -140,7 +143,7 @@ export async function exchangeRefreshToken(provider: Provider, refreshToken: str
   return exchange.issued(await processRefreshTokenResponse(exchange.server, exchange.client, response))
 }
 
-/** One call of the token endpoint. */
+/** One request to the token endpoint. */
 class Exchange {
   readonly server: { -readonly [Name in keyof AuthorizationServer]: AuthorizationServer[Name] }
   readonly client: Client
@@ -193,10 +196,10 @@ class Exchange {
     })
   }
 
-  /** Brings an answer into the form that the library insists on, and learns from its fresh ID token. */
+  /** Normalizes an answer for the library, and computes the clock skew from its new ID token. */
   #prepare(text: string): string {
     const body = parsed(text)
-    // Not an object, or an error: for the library to refuse.
+    // Not an object, or an error: the library rejects it.
     if (!body || body['access_token'] === undefined) return text
     const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
     const claims = typeof given['id_token'] === 'string' ? jwtPayload(given['id_token']) : undefined
@@ -205,13 +208,13 @@ class Exchange {
   }
 
   #learn({ iat, iss, tid }: Readonly<Record<string, unknown>>): void {
-    // How far the clock of this device is off.
+    // The clock skew of this device.
     // biome-ignore lint/plugin: the OAuth library reads the system's clock
     if (typeof iat === 'number') this.client[clockSkew] = Math.round(iat - Date.now() / 1000)
     if (typeof iss !== 'string') return
-    // One issuer for all tenants names the tenant of the user in its ID tokens.
+    // A provider with one issuer for all tenants names the user's tenant in its ID tokens.
     const published = this.server.issuer.replace('{tenantid}', () => String(tid))
-    // The issuer of a given configuration may be constructed: the first one seen counts, until the user signs out.
+    // The issuer of a given configuration may be constructed: the first one received counts, until the user signs out.
     this.server.issuer = this.#isEnforced ? published : (this.#pinnedIssuer ?? iss)
   }
 }

@@ -5,7 +5,7 @@ import { metadataError } from '../oauth-metadata.ts'
 import { PROTOCOL_SCOPES, prefixScopes, resolveScopes } from '../scopes.ts'
 import { constructedEndpoint } from './logout-plan.ts'
 
-/** What a deployment and its agent say about a login. */
+/** Deployment and agent details that define a login. */
 export interface DeploymentLoginFacts {
   readonly deployment: DeploymentInfo
   readonly agent: AgentAuthDetails
@@ -13,32 +13,33 @@ export interface DeploymentLoginFacts {
   readonly metadata: OAuthMetadata
   /** Client id that overrides those of the agent and the deployment. */
   readonly clientId?: string | undefined
-  /** Scopes as resolved, without prefix. @default the agent's own, see `resolveScopes` */
+  /** Resolved scopes, without prefix. @default the agent's own, see `resolveScopes` */
   readonly scopes?: readonly string[] | undefined
 }
 
-/** The login of a deployment: who signs in where, as which client, for which scopes. */
+/** The login of a deployment: provider, client and scopes. */
 export interface DeploymentLogin {
   readonly clientId: string
   /** Address below which the provider publishes its OpenID configuration. */
   readonly authority: string
   /** Host of the provider. */
   readonly host: string
-  /** Constructed: a provider may call itself otherwise. */
+  /** Constructed; the provider may use another issuer. */
   readonly issuer: string
   readonly authorizationEndpoint: string
   readonly tokenEndpoint: string
-  /** The usual address; the provider's own configuration has the last word. */
+  /** The usual address; the provider's own configuration overrides it. */
   readonly endSessionEndpoint: string
   readonly jwksUri: string
-  /** As they are sent: with those of OpenID, and with the deployment's prefix. */
+  /** As sent: with the scopes of OpenID, and with the deployment's prefix. */
   readonly scopes: readonly string[]
 }
 
 /**
- * Path of the OAuth metadata for an agent's login: the tenant's where the deployment has a client of its own for such users.
+ * Path of the OAuth metadata for an agent's login. It is the tenant's path if the deployment has a separate client for
+ * such users.
  *
- * @throws {AuthError} `not_supported` when the agent does not say which kind of user signs in
+ * @throws {AuthError} `not_supported` when the agent has no known kind of user
  */
 export function deploymentLoginPath(agent: Pick<AgentAuthDetails, 'userType'>, deployment: DeploymentInfo): string {
   const ownClient = loginUser(agent) === 'agent' ? deployment.intClientId : deployment.extClientId
@@ -46,9 +47,9 @@ export function deploymentLoginPath(agent: Pick<AgentAuthDetails, 'userType'>, d
 }
 
 /**
- * The login of an agent, from its deployment. The library's own login and the command use it.
+ * The login of an agent, from its deployment. Used by the library's own login and by the command.
  *
- * Every address is reached by https, whatever the metadata say, except on this machine.
+ * Every address uses https, regardless of the metadata, except on this machine.
  *
  * @throws {AuthError} `metadata_failed`, naming what is missing; `not_supported` for an unknown kind of user
  */
@@ -75,7 +76,7 @@ export function deploymentLogin(facts: DeploymentLoginFacts): DeploymentLogin {
     .find(Boolean)
   if (!clientId) {
     throw new AuthError(
-      'No client id is known for the login: the deployment names none. Set initParams.vendorclientid.',
+      'The deployment defines no client id for the login. Set initParams.vendorclientid.',
       'metadata_failed',
     )
   }
@@ -95,11 +96,11 @@ export function deploymentLogin(facts: DeploymentLoginFacts): DeploymentLogin {
   }
 }
 
-/** Which kind of user signs in for an agent. */
+/** The kind of user that an agent requires. */
 export function loginUser({ userType }: Pick<AgentAuthDetails, 'userType'>): 'agent' | 'customer' {
   if (userType === 'agent' || userType === 'customer') return userType
   throw new AuthError(
-    "The agent requires a signed-in user but does not say which kind: its userType is neither 'agent' nor 'customer'.",
+    "The agent requires a signed-in user, but its userType is neither 'agent' nor 'customer'.",
     'not_supported',
   )
 }

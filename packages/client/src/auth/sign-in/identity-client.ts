@@ -4,8 +4,9 @@ import type { PKCEAuthConfig } from '../auth-strategy.ts'
 import type { LogoutPlan } from './logout-plan.ts'
 
 /*
- * The port between the library and an OpenID client. The library decides when the user signs in or out and what happens when
- * it fails; an identity client speaks with the provider. A host that uses an identity library already can supply its own.
+ * The port between the library and an OpenID client. The library decides when the user signs in or out and how failures
+ * are handled; an identity client communicates with the provider. A host that already uses an identity library can
+ * supply its own.
  */
 
 /** A signed-in account. It must not appear in logs and errors. */
@@ -14,13 +15,13 @@ export interface IdentitySession {
   readonly accessToken: string
   /** Expiry of the access token in milliseconds since the epoch. @default the token's own `exp` */
   readonly expiresAt?: number | undefined
-  /** Proves to the provider, on logout, whose session ends. */
+  /** ID token hint: tells the provider on logout which session ends. */
   readonly idToken?: string | undefined
 }
 
-/** What an identity client is created with. */
+/** Settings for the creation of an identity client. */
 export interface IdentityClientSettings {
-  /** The login, with its scopes as they are sent and with its scheme. */
+  /** The login, with its final scopes and scheme. */
   readonly config: PKCEAuthConfig & { readonly scopes: readonly string[] }
   /** Address below which the provider publishes its OpenID configuration. */
   readonly authority: string
@@ -33,31 +34,31 @@ export type IdentityClientFactory = (settings: IdentityClientSettings) => Awaita
 
 /** One login. */
 export interface LoginRequest {
-  /** In a popup, or by leaving the page. */
+  /** In a popup, or by redirecting the page. */
   scheme: 'popup' | 'redirect'
   /** Parameters to add to the login address. */
   extraQueryParameters: Readonly<Record<string, string>>
   /** Return address, without its hash; with scheme `redirect` only. It goes to the provider in `state`. */
   nextRoute?: string | undefined
-  /** Aborted by `logout()` and `destroy()`: the login has to end then, with its window. */
+  /** Aborted by `logout()` and `destroy()`: the login and its window must then close. */
   signal?: AbortSignal | undefined
 }
 
 /**
- * Speaks with an identity provider.
+ * Communicates with an identity provider.
  *
  * Failures are `AuthError`s with a `reason`: `interaction_required`, `popup_blocked`, `popup_closed`, `popup_timeout`,
- * `browser_unsupported`, else `token_request_failed`. They contain no request and no answer of the provider.
+ * `browser_unsupported`, otherwise `token_request_failed`. They contain no request and no answer of the provider.
  */
 export interface IdentityClient {
   /**
-   * The session that a redirect to this page provides, else the one that a previous page stored; null where there is none.
-   * Its token may have expired.
+   * The session from a redirect to this page, otherwise the one that a previous page stored; null if there is none. Its
+   * token may have expired.
    */
   restore(): Promise<IdentitySession | null>
   /**
-   * Lets the user sign in. A popup opens before anything is awaited, since browsers allow it only within a click. A redirect
-   * leaves the page, so its promise never settles.
+   * Lets the user sign in. A popup opens before the first await, since browsers allow it only within a click. A
+   * redirect leaves the page, so its promise never settles.
    */
   login(request: LoginRequest): Promise<IdentitySession>
   /**
@@ -67,12 +68,12 @@ export interface IdentityClient {
    */
   renew(current: IdentitySession): Promise<IdentitySession>
   /**
-   * Ends the session here and at the provider. What is stored is removed before anything is awaited, whatever happens
+   * Ends the session here and at the provider. Removes the stored user before the first await, whatever happens
    * afterwards. As with `login`, a popup opens first, and a redirect never settles.
    */
   logout(plan: LogoutPlan): Promise<void>
   /**
-   * Removes what is stored of the user, synchronously. Called when there is no session to end at the provider.
+   * Removes the stored user, synchronously. Called when there is no session to end at the provider.
    *
    * @returns the stored session, for a sign-out before `restore()`
    */
@@ -80,7 +81,7 @@ export interface IdentityClient {
   /**
    * Calls back when the user of this page's session signed out, or another one signed in, in another tab.
    *
-   * @returns the undo
+   * @returns a function that unsubscribes
    */
   onSignedOut?(listener: () => void): () => void
 }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { AuthError } from '../../errors.ts'
-import { asAuthError, isDead, isTimeout } from './identity-errors.ts'
+import { asAuthError, isRefreshTokenRejected, isTimeout } from './identity-errors.ts'
 
 const SECRET = 'sentinel-refresh-token'
 const named = (name: string, message = SECRET, more = {}) => Object.assign(new Error(message), { name, ...more })
 
-describe('what identity libraries reject with', () => {
+describe('errors of identity libraries', () => {
   it.each<[unknown, string]>([
     [named('ErrorResponse', SECRET, { error: 'login_required' }), 'interaction_required'],
     [named('ErrorResponse', SECRET, { error: 'interaction_required' }), 'interaction_required'],
@@ -46,7 +46,7 @@ describe('what identity libraries reject with', () => {
 
   it.each<[string, string, RegExp, readonly string[]]>([
     [
-      'that the user has to sign in again',
+      'a required sign-in',
       'interaction_required',
       /sign in again/,
       [
@@ -63,16 +63,11 @@ describe('what identity libraries reject with', () => {
         'no_account_error',
       ],
     ],
-    ['to allow the window', 'popup_blocked', /allow popups/, ['popup_window_error', 'empty_window_error']],
-    ['that it was given up', 'popup_closed', /given up/, ['user_cancelled', 'access_denied']],
+    ['a blocked window', 'popup_blocked', /allow popups/, ['popup_window_error', 'empty_window_error']],
+    ['a cancelled sign-in', 'popup_closed', /cancelled/, ['user_cancelled', 'access_denied']],
+    ['a timeout', 'popup_timeout', /timed out/, ['monitor_popup_timeout', 'monitor_window_timeout', 'timed_out']],
     [
-      'to start again',
-      'popup_timeout',
-      /no answer in time/,
-      ['monitor_popup_timeout', 'monitor_window_timeout', 'timed_out'],
-    ],
-    [
-      'to refresh the page',
+      'an unsupported browser',
       'browser_unsupported',
       /lacks encryption.*Refresh the page.*over https/,
       [
@@ -86,7 +81,7 @@ describe('what identity libraries reject with', () => {
       ],
     ],
     ['the code', 'token_request_failed', /failed: (invalid_grant|server_error)\.$/, ['invalid_grant', 'server_error']],
-  ])('the message says %s for all of its codes, of a provider or a library', (_case, reason, words, codes) => {
+  ])('reports %s for all of its codes, of a provider or a library', (_case, reason, words, codes) => {
     for (const code of codes)
       for (const error of [named('ErrorResponse', SECRET, { error: code }), { errorCode: code, error: 'ignored' }]) {
         const failure = asAuthError(error, 'The sign-in')
@@ -96,16 +91,15 @@ describe('what identity libraries reject with', () => {
   })
 
   it.each([`${SECRET}!`, '!secret', 'secret9', 'a'.repeat(41), 'Secret', '', null, 5, undefined])(
-    'a code that is no word, as %j, is not passed on',
+    'omits a code that is not a single word: %j',
     code => {
-      const { message } = asAuthError({ error: code }, 'The sign-in')
-      expect(message).toBe(
-        'The sign-in failed: the identity provider could not be reached or answered with nothing usable.',
-      )
+      const { message, reason } = asAuthError({ error: code }, 'The sign-in')
+      expect(reason).toBe('token_request_failed')
+      expect(message).toBe(asAuthError({}, 'The sign-in').message)
     },
   )
 
-  it('passes on no error of theirs, nor a word of its text', () => {
+  it('omit the original error and its message', () => {
     const error = named('ErrorResponse', SECRET, {
       error: 'invalid_grant',
       error_description: SECRET,
@@ -117,7 +111,7 @@ describe('what identity libraries reject with', () => {
     expect(failure.message).toContain('invalid_grant')
   })
 
-  it('leaves errors of this library as they are, and takes those of another copy of it', () => {
+  it('keeps errors of this library as they are, and accepts those of another copy of it', () => {
     const error = new AuthError('No.', 'popup_blocked')
     expect(asAuthError(error, 'The sign-in')).toBe(error)
     const other = Object.assign(new Error('No.'), { name: 'AuthError', code: 'AUTH_ERROR', reason: 'popup_closed' })
@@ -128,27 +122,27 @@ describe('what identity libraries reject with', () => {
     ['has another name', { name: 'Error', message: SECRET, reason: 'popup_closed' }],
     ['says nothing', { name: 'AuthError', message: '', reason: 'popup_closed' }],
     ['gives no reason', { name: 'AuthError', message: SECRET }],
-  ])('does not take for one of its own what %s', (_case, error) => {
+  ])('does not accept as its own an error that %s', (_case, error) => {
     const failure = asAuthError(error, 'The sign-in')
     expect(failure.reason).toBe('token_request_failed')
-    expect(failure.message).toContain('could not be reached')
+    expect(failure.message).toBe(asAuthError({}, 'The sign-in').message)
   })
 })
 
-describe('a renewal that failed', () => {
+describe('a failed renewal', () => {
   it.each([
     ['invalid_grant', true],
     ['interaction_required', true],
     ['temporarily_unavailable', false],
     ['server_error', false],
     ['no word!', false],
-  ])('with %s means that its refresh token is dead: %s', (code, dead) => {
-    expect(isDead(named('ErrorResponse', SECRET, { error: code }))).toBe(dead)
+  ])('with %s has a rejected refresh token: %s', (code, dead) => {
+    expect(isRefreshTokenRejected(named('ErrorResponse', SECRET, { error: code }))).toBe(dead)
   })
 
-  it('on the way means nothing of the kind', () => {
-    expect(isDead(new TypeError('Failed to fetch'))).toBe(false)
-    expect(isDead(undefined)).toBe(false)
+  it('by a network error has no rejected refresh token', () => {
+    expect(isRefreshTokenRejected(new TypeError('Failed to fetch'))).toBe(false)
+    expect(isRefreshTokenRejected(undefined)).toBe(false)
   })
 
   it.each([
@@ -156,7 +150,7 @@ describe('a renewal that failed', () => {
     [new TypeError('Failed to fetch'), false],
     [{ name: 'ErrorTimeout' }, false],
     [undefined, false],
-  ])('with %s came to nothing in time: %s', (error, late) => {
+  ])('with %s timed out: %s', (error, late) => {
     expect(isTimeout(error)).toBe(late)
   })
 })

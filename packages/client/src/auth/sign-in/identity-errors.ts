@@ -1,11 +1,11 @@
 import { AuthError, type AuthErrorReason } from '../../errors.ts'
 
 /*
- * What identity libraries reject with, in the words of this library. Their errors carry requests and answers, with codes
- * and tokens in them, so none of them is ever passed on: only what is recognized here goes out.
+ * Translates errors of identity libraries. Their errors contain requests and answers, with codes and tokens, so they
+ * are never passed on: only what is recognized here is reported.
  */
 
-/** Codes by which a provider, or an identity library, says that a person has to sign in. */
+/** Codes of providers and identity libraries for "the user must sign in". */
 const INTERACTION = new Set([
   'interaction_required',
   'login_required',
@@ -37,36 +37,36 @@ const REASONS: Readonly<Record<string, AuthErrorReason>> = {
 const WORDS: Partial<Record<AuthErrorReason, string>> = {
   interaction_required: 'needs the user: sign in again.',
   popup_blocked: 'needs a window that the browser blocked. Start it within a click, or allow popups for this page.',
-  popup_closed: 'was given up: its window was closed, or the user cancelled.',
-  popup_timeout: 'brought no answer in time. Start it again.',
+  popup_closed: 'was cancelled: the user closed its window or cancelled the login.',
+  popup_timeout: 'timed out. Start it again.',
   browser_unsupported:
-    'cannot be done by this browser or tab: it lacks encryption, forbids its store, or an earlier sign-in was left ' +
+    'is not possible in this browser or tab: it lacks encryption, forbids its store, or an earlier sign-in was left ' +
     'unfinished. Refresh the page and try again, over https and with site data allowed.',
 }
 
-/** The error that goes out. The code is the provider's or the library's, and a word, never a value. */
+/** The reported error. It contains the code of the provider or library, which is a single word, and no other value. */
 export function asAuthError(error: unknown, what: string): AuthError {
   if (error instanceof AuthError) return error
   const { name, message, reason: told } = (error ?? {}) as Partial<AuthError>
-  // Of another copy of this library: an identity client may come from a file of its own.
+  // An `AuthError` of another copy of this library: an identity client may be in a separate bundle.
   if (name === 'AuthError' && message && told) return new AuthError(message, told)
   const code = codeOf(error)
   const reason = reasonOf(error, code)
   const words =
     WORDS[reason] ??
     (code === undefined
-      ? 'failed: the identity provider could not be reached or answered with nothing usable.'
+      ? 'failed: could not reach the identity provider, or its answer was invalid.'
       : `failed: ${code}.`)
   return new AuthError(`${what} ${words}`, reason)
 }
 
-/** Whether a refresh token is used up or taken back. */
-export function isDead(error: unknown): boolean {
+/** Whether a refresh token was rejected: used already, expired or revoked. */
+export function isRefreshTokenRejected(error: unknown): boolean {
   const code = codeOf(error)
   return code !== undefined && code !== 'temporarily_unavailable' && code !== 'server_error'
 }
 
-/** Whether nothing came in time. */
+/** Whether the request timed out. */
 export function isTimeout(error: unknown): boolean {
   return error instanceof Error && error.name === 'ErrorTimeout'
 }
@@ -75,21 +75,21 @@ function reasonOf(error: unknown, code: string | undefined): AuthErrorReason {
   if (error instanceof Error && error.name === 'InteractionRequiredAuthError') return 'interaction_required'
   if (code !== undefined) {
     if (INTERACTION.has(code)) return 'interaction_required'
-    // Said by the person in front of the login page.
+    // Reported for a decision of the user on the login page.
     if (code === 'access_denied') return 'popup_closed'
     return REASONS[code] ?? 'token_request_failed'
   }
   return isBrowserTrouble(error) ? 'browser_unsupported' : 'token_request_failed'
 }
 
-/** OAuth's `error`, or an identity library's `errorCode`: a word. Anything else is not passed on. */
+/** OAuth's `error`, or an identity library's `errorCode`: a single word. Anything else is ignored. */
 function codeOf(error: unknown): string | undefined {
   const { error: oauth, errorCode } = (error ?? {}) as { error?: unknown; errorCode?: unknown }
   const code = typeof errorCode === 'string' ? errorCode : oauth
   return typeof code === 'string' && /^[a-z_]{1,40}$/.test(code) ? code : undefined
 }
 
-/** No encryption outside of a secure context; a store that is forbidden or full; a login whose beginning is lost. */
+/** No encryption outside a secure context; a store that is forbidden or full; a login with a lost state. */
 function isBrowserTrouble(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   return (

@@ -10,8 +10,8 @@ import { buildPkceConfig, type PkceConfigFacts } from './pkce-config.ts'
 const METADATA_TTL_MS = 300_000
 
 /**
- * Makes the login of an agent for which the host configured none: asks the deployment for its metadata, which stay in the
- * tab's store for five minutes, and builds the config of them.
+ * Builds the login of an agent for which the host configured none. Fetches the deployment's metadata, which is cached
+ * in sessionStorage for five minutes.
  *
  * @throws {AuthError} `metadata_failed` or `not_supported`
  */
@@ -26,7 +26,7 @@ export async function loadPkceConfig(
   const store = new ExpiringStore(createCacheAdapter('session', environment), environment.clock, METADATA_TTL_MS)
   const fetchFresh = async (flight: AbortSignal): Promise<OAuthMetadata> => {
     const metadata = await fetchOAuthMetadata(environment, deployment.apiDomain, flight, path)
-    // Metadata that no login can be made of is not kept: a deployment that is mended works at once.
+    // Metadata that does not suffice for a login is not cached, so that a corrected deployment works at once.
     buildPkceConfig({ ...facts, metadata })
     return metadata
   }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { PageWindow } from '../../platform/page.ts'
 import { loginPage } from './login-page.ts'
 
-/** A window that messages and storage events can be sent to. */
+/** A window that can receive messages and storage events. */
 class FakeWindow extends EventTarget {
   readonly location = { origin: 'https://app.test', href: 'https://app.test/' }
   readonly channels: string[] = []
@@ -14,7 +14,7 @@ function message(origin: string, data: unknown): Event {
 }
 
 describe('the page of a login', () => {
-  it('[SEC-10] hears messages of its own origin only', () => {
+  it('[SEC-10] receives messages of its own origin only', () => {
     const window = new FakeWindow()
     const heard: unknown[] = []
     const stop = loginPage(window as unknown as PageWindow).listen('channel', each => heard.push(each))
@@ -34,7 +34,7 @@ describe('the page of a login', () => {
     expect(stop).not.toThrow()
   })
 
-  it('[SEC-06] hears that another tab changed or cleared a key', () => {
+  it('[SEC-06] is notified when another tab changes or clears a key', () => {
     const window = new FakeWindow()
     const heard: (string | null)[] = []
     loginPage(window as unknown as PageWindow).onStored('user', value => heard.push(value))

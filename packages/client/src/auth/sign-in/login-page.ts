@@ -7,37 +7,43 @@ export interface LoginWindow {
   close(): void
   /**
    * `blank`: open, and nothing has been loaded yet. `away`: open, on another origin. `returned`: open, on this origin.
-   * `gone`: closed, or separated from this page by an opener policy, which cannot be told apart.
+   * `gone`: closed, or separated from this page by an opener policy; the two are indistinguishable.
    */
   state(): 'blank' | 'away' | 'returned' | 'gone'
   /** Its address without query and hash, while it is on this origin. */
   location(): string | undefined
 }
 
-/** What a login needs of the page it runs in. */
+/** What a login needs from the page it runs in. */
 export interface LoginPage {
   /** The page's address. */
   readonly address: string
   readonly origin: string
   /** Whether the network is available, as far as the browser knows. */
   isOnline(): boolean
-  /** Whether the user's input goes to this page. */
+  /** Whether this page has the focus. */
   hasFocus(): boolean
-  /** Opens a blank window, or returns null where the browser forbids it. A window of an earlier call is used again. */
+  /** Opens a blank window, or returns null if the browser blocks it. Reuses the window of an earlier call. */
   open(): LoginWindow | null
-  /** Loads an address in a hidden frame. Returns the undo. */
+  /** Loads an address in a hidden frame. Returns a function that removes it. */
   openFrame(address: string): () => void
-  /** Leaves for another address. */
+  /** Navigates to another address. */
   leave(address: string): void
-  /** Replaces this page by another address, in the history too. */
+  /** Replaces this page by another address, also in the history. */
   replace(address: string): void
-  /** Changes the address that is shown, without loading anything. */
+  /** Changes the displayed address without loading anything. */
   showAddress(address: string): void
-  /** Listens to messages of this origin: those sent to the page, and those on a channel. Returns the undo. */
+  /**
+   * Listens to messages of this origin: those sent to the page, and those on a channel. Returns a function that
+   * unsubscribes.
+   */
   listen(channel: string, listener: (message: unknown) => void): () => void
-  /** Calls back when another tab changes a key of localStorage, with the new value. Returns the undo. */
+  /**
+   * Calls back when another tab changes a key of localStorage, with the new value. Returns a function that
+   * unsubscribes.
+   */
   onStored(key: string, listener: (value: string | null) => void): () => void
-  /** Runs work under a lock that all tabs of the origin share; at once where the browser has no locks. */
+  /** Runs work under a lock that all tabs of the origin share; immediately if the browser has no locks. */
   exclusively<T>(name: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>
 }
 
@@ -45,7 +51,7 @@ const WINDOW_NAME = 'aiagent-login'
 const WIDTH = 520
 const HEIGHT = 680
 
-/** The page of a browser, as far as a login needs it. */
+/** The page of a browser, as a login uses it. */
 export function loginPage(window: PageWindow): LoginPage {
   return {
     get address() {
@@ -95,7 +101,7 @@ export function loginPage(window: PageWindow): LoginPage {
       return () => window.removeEventListener('storage', onStorage)
     },
     async exclusively(name, signal, work) {
-      // Absent where the page is no secure context.
+      // Absent if the page is not a secure context.
       const locks: LockManager | undefined = window.navigator.locks
       return locks ? locks.request(name, { signal }, work) : work()
     },
@@ -103,7 +109,7 @@ export function loginPage(window: PageWindow): LoginPage {
 }
 
 function loginWindow(opened: Window): LoginWindow {
-  /** The address, or nothing for one of another origin, which must not be read. */
+  /** The address, or undefined for one of another origin, which cannot be read. */
   const href = () => {
     try {
       return opened.location.href

@@ -2,7 +2,7 @@ import { isJsonObject } from '@aiagent/protocol'
 import type { StorageLike } from '../../platform/environment.ts'
 import { RETURN_KEY } from './callback-page.ts'
 
-/** Start of the keys under which logins by redirect are stored. Users are stored under another one. */
+/** Start of the keys for logins by redirect. Users are stored under a different prefix. */
 const STATE_PREFIX = 'aiagent_oidc_state.'
 const ID = /^[0-9a-f]{32}$/
 
@@ -12,14 +12,14 @@ export interface LoginState {
   readonly id: string
   /** PKCE code verifier. */
   readonly verifier: string
-  /** Where the application goes on after the login. */
+  /** Where the application continues after the login. */
   readonly nextRoute: string
 }
 
 /**
- * Logins by redirect that this tab began and that have not been answered, in sessionStorage.
+ * Logins by redirect that this tab began and that have no answer yet, in sessionStorage.
  *
- * Popups and frames keep theirs in memory. So an answer whose state is not stored here was not requested by this tab.
+ * Popups and frames keep theirs in memory. So an answer with an unknown state was not requested by this tab.
  */
 export class LoginStates {
   readonly #store: StorageLike
@@ -28,16 +28,16 @@ export class LoginStates {
     this.#store = store
   }
 
-  /** Stores a login. An earlier one that was never answered is removed: a tab leaves for one at a time. */
+  /** Stores a login. Removes an earlier one that was never answered: a tab can redirect only once at a time. */
   add(state: LoginState): void {
     this.clear()
     this.#store.setItem(STATE_PREFIX + state.id, JSON.stringify(state))
   }
 
-  /** The login that a `state` parameter belongs to, once; undefined for one that this tab did not begin. */
+  /** Returns and removes the login of a `state` parameter; undefined if this tab did not begin it. */
   take(parameter: string | null): LoginState | undefined {
     const id = parameter?.split(';', 1)[0] ?? ''
-    // Only ever a key of our own: the parameter comes from the address, which anyone can write.
+    // Read only keys with our prefix: the parameter comes from the address, which anyone can write.
     if (!ID.test(id)) return undefined
     const text = this.#store.getItem(STATE_PREFIX + id)
     this.#store.removeItem(STATE_PREFIX + id)
@@ -50,7 +50,7 @@ export class LoginStates {
     return ID.test(id) && this.#store.getItem(STATE_PREFIX + id) !== null
   }
 
-  /** Removes the logins that were not answered. */
+  /** Removes the logins without an answer. */
   clear(): void {
     for (let i = this.#store.length - 1; i >= 0; i--) {
       const key = this.#store.key(i)
@@ -58,12 +58,15 @@ export class LoginStates {
     }
   }
 
-  /** Notes that this tab leaves for the provider and expects to return with this `state`. The callback page reads it. */
+  /**
+   * Records that this tab redirects to the provider and expects to return with this `state`. The callback page reads
+   * it.
+   */
   expectReturn(state: string): void {
     this.#store.setItem(RETURN_KEY, state)
   }
 
-  /** Whether the tab expected to return with this `state`; asked once. */
+  /** Whether the tab expected to return with this `state`; clears the expectation. */
   takeReturn(state: string): boolean {
     const isExpected = this.#store.getItem(RETURN_KEY) === state
     if (isExpected) this.#store.removeItem(RETURN_KEY)

@@ -30,7 +30,7 @@ describe('planLogout', () => {
     expect(planLogout({ ...facts, ...more }).postLogoutRedirectUri).toBe(expected)
   })
 
-  it('[AUTH-21] gives the active account’s id token as the hint', () => {
+  it('[AUTH-21] sends the active account’s id token as the hint', () => {
     const address = new URL(endSessionRequest('https://login.test/end?x=1', planLogout(facts), 'client'))
     expect(Object.fromEntries(address.searchParams)).toEqual({
       x: '1',
@@ -40,7 +40,7 @@ describe('planLogout', () => {
     })
   })
 
-  it('names the client where there is no id token', () => {
+  it('sends the client id if there is no id token', () => {
     const address = new URL(
       endSessionRequest('https://login.test/end', planLogout({ ...facts, idToken: undefined }), 'client'),
     )
@@ -50,7 +50,7 @@ describe('planLogout', () => {
 })
 
 describe('the constructed endpoint', () => {
-  it.each(['', '/', '//'])('ends in one slash and its path, where the authority ends in "%s"', slashes => {
+  it.each(['', '/', '//'])('has one slash before its path for an authority that ends in "%s"', slashes => {
     const plan = planLogout({ ...facts, authority: `https://login.test/acme/policy${slashes}` })
     expect(plan.constructedEndpoint).toBe('https://login.test/acme/policy/oauth2/v2.0/logout')
   })
@@ -61,9 +61,9 @@ describe('fallbackAddress', () => {
 
   it.each<[string, string | undefined, string | undefined, string]>([
     ['the claim', 'https://login.test/bye', 'https://login.test/end', 'https://login.test/bye'],
-    ['the endpoint that is named', undefined, 'https://login.test/end', 'https://login.test/end'],
+    ['the named endpoint', undefined, 'https://login.test/end', 'https://login.test/end'],
     ['the constructed endpoint', undefined, undefined, 'https://login.test/acme/policy/oauth2/v2.0/logout'],
-    ['the claim rather than a guess', 'https://login.test/bye', undefined, 'https://login.test/bye'],
+    ['the claim rather than the constructed endpoint', 'https://login.test/bye', undefined, 'https://login.test/bye'],
     ['a claim without encryption', 'http://127.0.0.1/bye', undefined, 'http://127.0.0.1/bye'],
     ['the endpoint, not a script', 'javascript:alert(1)', 'https://login.test/end', 'https://login.test/end'],
     ['the endpoint, not another protocol', 'shttp://login.test', 'https://login.test/end', 'https://login.test/end'],

@@ -8,36 +8,36 @@ export interface LogoutFacts {
   scheme: AuthScheme
   redirectUri: string
   nextRoute?: string | undefined
-  /** Address of the present page. */
+  /** Address of the current page. */
   currentAddress: string
   /** The active account's id token. */
   idToken?: string | undefined
-  /** Its access token's `logout` claim. */
+  /** The `logout` claim of the account's access token. */
   logoutClaim?: string | undefined
   authority: string
 }
 
-/** What a logout does, decided before anything happens. */
+/** The decisions for a logout, made before any side effect. */
 export interface LogoutPlan {
   /** The scheme of the login. */
   readonly scheme: AuthScheme
   /** The active account's id token. */
   readonly idTokenHint: string | undefined
-  /** Where the provider sends the person back to. */
+  /** Where the provider redirects the user to. */
   readonly postLogoutRedirectUri: string
-  /** Where to come back to; with scheme `redirect` only. */
+  /** Return address in the application; with scheme `redirect` only. */
   readonly state: string | undefined
-  /** An address for the logout that the access token names. */
+  /** Logout address from the access token's claim. */
   readonly logoutClaim: string | undefined
-  /** Where the session would end by convention, if nobody names a place. */
+  /** The usual end-session endpoint, if no source names one. */
   readonly constructedEndpoint: string
-  /** Settles when the chat has been left: the provider is asked no earlier. A window opens at once. */
+  /** Settles after the chat has closed: the provider is contacted no earlier. A window opens at once. */
   readonly after?: Promise<unknown> | undefined
 }
 
 /**
- * How to sign out. A popup hands over no state and comes back with `?logout=true`; a redirect carries the next route in
- * its state and comes back to it.
+ * How to sign out. A popup sends no state and returns with `?logout=true`. A redirect sends the next route as its state
+ * and returns to it.
  */
 export function planLogout(facts: LogoutFacts): LogoutPlan {
   const { scheme, redirectUri, nextRoute, currentAddress, idToken, logoutClaim, authority } = facts
@@ -47,35 +47,35 @@ export function planLogout(facts: LogoutFacts): LogoutPlan {
     idTokenHint: idToken,
     postLogoutRedirectUri: popup ? withParameter(redirectUri, 'logout=true') : redirectUri,
     state: popup ? undefined : withoutHash(nextRoute || currentAddress),
-    // The claim comes from outside: nothing but a web address is ever gone to.
+    // The claim is external input: only an http(s) address is used.
     logoutClaim: logoutClaim !== undefined && isWebAddress(logoutClaim) ? logoutClaim : undefined,
     constructedEndpoint: constructedEndpoint(authority),
   }
 }
 
-/** Where a session ends by convention. */
+/** The usual address of the end-session endpoint. */
 export function constructedEndpoint(authority: string): string {
   return `${authority.replace(/\/+$/, '')}/oauth2/v2.0/logout`
 }
 
-/** A plan that was made without a session, completed by the stored one. */
+/** A plan made without a session, completed with the stored one. */
 export function logoutPlanFor(plan: LogoutPlan, stored: IdentitySession | undefined): LogoutPlan {
   if (plan.idTokenHint !== undefined || !stored) return plan
   return { ...plan, idTokenHint: stored.idToken, logoutClaim: logoutClaimOf(stored.accessToken) }
 }
 
-/** The address for a logout that an access token names. It comes from outside: only a web address counts. */
+/** The logout address in an access token's claim. It is external input: only an http(s) address counts. */
 export function logoutClaimOf(accessToken: string | undefined): string | undefined {
   const { logout } = accessToken === undefined ? {} : readClaims(accessToken)
   return logout !== undefined && isWebAddress(logout) ? logout : undefined
 }
 
-/** The address of an end-session endpoint with what it needs to know. */
+/** The address of an end-session endpoint with its parameters. */
 export function endSessionRequest(endpoint: string, plan: LogoutPlan, clientId: string): string {
   const address = new URL(endpoint)
   const parameters = {
     id_token_hint: plan.idTokenHint,
-    // Without a hint the provider has to be told whose return address it is.
+    // Without a hint, the client id tells the provider whose return address it is.
     client_id: plan.idTokenHint ? undefined : clientId,
     post_logout_redirect_uri: plan.postLogoutRedirectUri,
     state: plan.state,
@@ -85,8 +85,8 @@ export function endSessionRequest(endpoint: string, plan: LogoutPlan, clientId: 
 }
 
 /**
- * Where to go when the provider names no endpoint, or the identity library fails: the access token's claim, which is the
- * provider's word, else the endpoint that is named, else the constructed one.
+ * Where to go if the provider names no endpoint, or the identity library fails: the access token's claim, which the
+ * provider wrote; otherwise the configured endpoint; otherwise the constructed one.
  */
 export function fallbackAddress(plan: LogoutPlan, named: string | undefined, clientId: string): string {
   return plan.logoutClaim ?? endSessionRequest(named ?? plan.constructedEndpoint, plan, clientId)

@@ -11,7 +11,7 @@ const result = { account, accessToken: 'the-token', idToken: 'the-id-token', exp
 
 type Calls = [name: string, ...parameters: unknown[]][]
 
-/** An application that notes its calls and answers what the test says. */
+/** An application that records its calls and returns what the test sets. */
 async function setUp(answers: Record<string, () => unknown> = {}) {
   const calls: Calls = []
   let active: unknown = null
@@ -63,8 +63,8 @@ const failure =
     Promise.reject(Object.assign(new Error('x'), { errorCode, name }))
 const session = { accessToken: 'the-token', idToken: 'the-id-token', expiresAt: 5_000 }
 
-describe('an application of the host’s', () => {
-  it('restores what a redirect brings, else its first account, else nothing', async () => {
+describe('the host’s own identity library', () => {
+  it('restores the session of a redirect, else its first account, else null', async () => {
     expect(await (await setUp({ handleRedirectPromise: () => result })).client.restore()).toEqual(session)
     const known = await setUp({ getAllAccounts: () => [account], acquireTokenSilent: () => result })
     expect(await known.client.restore()).toEqual(session)
@@ -75,14 +75,14 @@ describe('an application of the host’s', () => {
     expect(await (await setUp()).client.restore()).toBeNull()
   })
 
-  it('counts an account that has to sign in again as no session, and tells of other failures', async () => {
+  it('treats an account that must sign in again as no session, and reports other failures', async () => {
     const restore = async (code: string, name?: string) =>
       (await setUp({ getAllAccounts: () => [account], acquireTokenSilent: failure(code, name) })).client.restore()
     expect(await restore('whatever', 'InteractionRequiredAuthError')).toBeNull()
     await expect(restore('no_network_connectivity')).rejects.toMatchObject({ reason: 'token_request_failed' })
   })
 
-  it('signs in over a window, without a state', async () => {
+  it('signs in with a popup, without a state', async () => {
     const { client, calls } = await setUp({ loginPopup: () => result })
     expect(await client.login({ scheme: 'popup', extraQueryParameters: { domain_hint: 'acme' } })).toEqual(session)
     expect(calls).toEqual([
@@ -97,7 +97,7 @@ describe('an application of the host’s', () => {
     ])
   })
 
-  it('signs in by redirect, with the way back', async () => {
+  it('signs in by redirect, with the return address', async () => {
     const { client, calls } = await setUp()
     void client.login({ scheme: 'redirect', extraQueryParameters: {}, nextRoute: 'https://app.test/next' })
     await eventually(() => calls.length > 0)
@@ -117,7 +117,7 @@ describe('an application of the host’s', () => {
     })
   })
 
-  it('[AUTH-17] renews by force, and says when the person or a window is needed', async () => {
+  it('[AUTH-17] forces a renewal, and reports when the user or a window is needed', async () => {
     const { client, calls } = await setUp({ getAllAccounts: () => [account], acquireTokenSilent: () => result })
     expect(await client.renew(session)).toEqual(session)
     expect(calls[0]?.[1]).toMatchObject({ forceRefresh: true })
@@ -153,7 +153,7 @@ describe('an application of the host’s', () => {
     ])
   })
 
-  it('[AUTH-22] asks the provider for its end-session endpoint when the library fails and there is no claim', async () => {
+  it('[AUTH-22] loads the provider’s end-session endpoint if the library fails and there is no claim', async () => {
     const failing = await setUp({ logoutPopup: failure('end_session_endpoint_not_supported') })
     failing.service.on('GET /acme/v2.0/.well-known/openid-configuration', {
       end_session_endpoint: 'https://login.test/the-real-end',
@@ -162,7 +162,7 @@ describe('an application of the host’s', () => {
     expect(failing.went.map(each => each.split('?')[0])).toEqual(['popup https://login.test/the-real-end'])
   })
 
-  it('[AUTH-22] goes to the access token’s claim when the library fails, and nowhere when its window was closed', async () => {
+  it('[AUTH-22] uses the access token’s claim if the library fails, and does nothing if its window was closed', async () => {
     const failing = await setUp({
       logoutPopup: failure('end_session_endpoint_not_supported'),
       logoutRedirect: failure('x'),

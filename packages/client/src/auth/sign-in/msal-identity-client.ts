@@ -33,14 +33,14 @@ export type MsalApplication = Pick<
 >
 
 /**
- * Lets logins go through the `PublicClientApplication` that the host runs already:
+ * Runs logins through the host's own `PublicClientApplication`:
  *
  * ```ts
  * const auth = { type: 'pkce', config, identityClient: msalIdentityClient(application) } as const
  * ```
  *
- * The application keeps its own settings of authority and stores; client id, scopes and redirect page of `config` should
- * be the same. Its redirect page has to be the one that its library asks for.
+ * The application keeps its own settings of authority and stores. Client id, scopes and redirect page of `config`
+ * should be the same. Its redirect page must be the one that its library requires.
  */
 export function msalIdentityClient(application: MsalApplication): IdentityClientFactory {
   return settings => new MsalIdentityClient(application, settings)
@@ -66,7 +66,7 @@ class MsalIdentityClient implements IdentityClient {
       return await this.#acquire(false)
     } catch (error) {
       const failure = asAuthError(error, 'The sign-in')
-      // An account that is remembered but has to sign in again is no session.
+      // A remembered account that must sign in again does not count as a session.
       if (failure.reason === 'interaction_required' || failure.reason === 'popup_timeout') return null
       throw failure
     }
@@ -97,13 +97,13 @@ class MsalIdentityClient implements IdentityClient {
     const account = this.#account()
     const request = { ...(account && { account }), ...(idTokenHint && { idTokenHint }), postLogoutRedirectUri }
     try {
-      // A logout may come before anything else. Later its window has to open at once.
+      // A logout may be the first call. Otherwise its window must open at once.
       if (!this.#isReady) await this.#initialize()
       if (plan.scheme === 'popup') return await this.#application.logoutPopup(request)
       await this.#application.logoutRedirect({ ...request, ...(state !== undefined && { state }) })
     } catch (error) {
       const failure = asAuthError(error, 'The sign-out')
-      // A window that was closed has been at the provider all the same; one that never opened has not.
+      // A window that the user closed has reached the provider; a blocked one has not.
       if (failure.reason === 'popup_closed' || failure.reason === 'popup_timeout') return
       if (failure.reason === 'popup_blocked') throw failure
       await this.#fallBack(plan)
@@ -112,8 +112,8 @@ class MsalIdentityClient implements IdentityClient {
   }
 
   /**
-   * Goes to the provider without the host's library, which failed: to the address that the access token names, else to the
-   * end-session endpoint that the provider publishes, else to the usual one (AUTH-22).
+   * Signs out without the host's library, which failed. Uses the address in the access token, otherwise the published
+   * end-session endpoint, otherwise the usual one (AUTH-22).
    */
   async #fallBack(plan: LogoutPlan): Promise<void> {
     const { authority, config, environment } = this.#settings
@@ -148,7 +148,7 @@ class MsalIdentityClient implements IdentityClient {
   #signedIn(result: AuthenticationResult): IdentitySession {
     this.#application.setActiveAccount(result.account)
     const { accessToken, idToken, expiresOn } = result
-    if (!accessToken) throw new AuthError('The identity provider gave no access token.', 'token_request_failed')
+    if (!accessToken) throw new AuthError('The identity provider returned no access token.', 'token_request_failed')
     return { accessToken, expiresAt: expiresOn?.getTime(), idToken: idToken || undefined }
   }
 

@@ -21,7 +21,7 @@ const endpoints = {
   end_session_endpoint: `${AUTHORITY}/end`,
 }
 
-/** An ID token as the token endpoint issues it. Nobody checks its signature. */
+/** An ID token as the token endpoint issues it. Its signature is not checked. */
 function idToken(claims: object): string {
   const iat = Math.floor(Date.now() / 1000)
   const [, payload] = fakeToken({ iss: AUTHORITY, aud: 'client', sub: 'ann', iat, exp: iat + 3600, ...claims }).split(
@@ -71,13 +71,13 @@ function setUp(more: Partial<PKCEAuthConfig> = {}, page = new FakeLoginPage(), s
 
 const request = { scheme: 'popup', extraQueryParameters: { domain_hint: 'acme' } } as const
 
-/** The window's address, once the login page is asked for. */
+/** The window's address, once it has been requested. */
 async function loginAddress(page: FakeLoginPage, index = 0): Promise<URL> {
   await eventually(() => (page.windows[index]?.addresses.length ?? 0) > 0, 'a login page')
   return new URL((page.windows[index] as FakeLoginWindow).address)
 }
 
-/** Signs in over a popup, with the provider's part played. */
+/** Signs in with a popup, in which the test acts as the provider. */
 async function signIn({ client, page }: Pick<ReturnType<typeof setUp>, 'client' | 'page'>): Promise<IdentitySession> {
   const index = page.windows.length
   const login = client.login(request)
@@ -90,14 +90,14 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
-describe('a login in a window', () => {
-  it('opens before anything is awaited', () => {
+describe('a login in a popup', () => {
+  it('opens before the first await', () => {
     const { client, page } = setUp()
     void client.login(request).catch(() => {})
     expect(page.windows).toHaveLength(1)
   })
 
-  it('[AUTH-15] goes by authorization code with PKCE, and hands over no way back', async () => {
+  it('[AUTH-15] uses authorization code with PKCE, and sends no return address', async () => {
     const { client, page, forms } = setUp()
     const login = client.login(request)
     const address = await loginAddress(page)
@@ -117,7 +117,7 @@ describe('a login in a window', () => {
     expect(forms).toEqual([expect.objectContaining({ grant_type: 'authorization_code', code: 'the-code' })])
   })
 
-  it('is remembered by the tab, and by nothing else', async () => {
+  it('is stored per tab only', async () => {
     const parts = setUp()
     const session = await signIn(parts)
     expect(await parts.make().restore()).toEqual(session)
@@ -125,20 +125,20 @@ describe('a login in a window', () => {
     expect([...parts.sessionStorage.items.keys()].every(key => key.startsWith('aiagent_oidc_user.'))).toBe(true)
   })
 
-  it('is remembered by the browser where the host says so', async () => {
+  it('is stored in the browser if the host configures it', async () => {
     const parts = setUp({ cacheLocation: 'localStorage' })
     await signIn(parts)
     expect(parts.localStorage.length).toBe(1)
     expect(parts.sessionStorage.length).toBe(0)
   })
 
-  it('needs no discovery where the host gives the metadata', async () => {
+  it('needs no discovery if the host supplies the metadata', async () => {
     const parts = setUp({ authorityMetadata: JSON.stringify(endpoints) })
     await signIn(parts)
     expect(parts.service.seen.map(seen => seen.method)).toEqual(['POST'])
   })
 
-  it('finds a configuration under the authority itself, and says so when there is none', async () => {
+  it('loads the configuration of the authority itself, and reports a missing one', async () => {
     const parts = setUp()
     parts.service.on(`GET ${parts.discovery}`, new Response('<html>', { status: 404 }))
     await expect(parts.client.login(request)).rejects.toMatchObject({ reason: 'metadata_failed' })
@@ -147,7 +147,7 @@ describe('a login in a window', () => {
     expect(await signIn(parts)).toBeTruthy()
   })
 
-  it('is told apart when blocked, cancelled, or taken over', async () => {
+  it('distinguishes blocked, cancelled and replaced windows', async () => {
     const { client, page } = setUp()
     const first = client.login(request)
     const second = client.login(request)
@@ -162,7 +162,7 @@ describe('a login in a window', () => {
     await expect(client.login(request)).rejects.toMatchObject({ reason: 'popup_blocked' })
   })
 
-  it('does not begin when its answer could never come back', async () => {
+  it('does not begin if its answer cannot return', async () => {
     const { client, page } = setUp({ redirectUri: 'https://elsewhere.test/callback.html' })
     await expect(client.login(request)).rejects.toMatchObject({ reason: 'invalid_input' })
     expect(page.windows).toEqual([])
@@ -195,7 +195,7 @@ describe('a login by redirect', () => {
     expect(page.windows).toEqual([])
   })
 
-  it('[AUTH-15] is taken up from what the callback page left', async () => {
+  it('[AUTH-15] is completed with the answer that the callback page stored', async () => {
     const { state, make, page, sessionStorage, forms } = await leave()
     const answer = `https://app.test/callback.html?${new URLSearchParams({ code: 'c', state })}`
     sessionStorage.setItem(REDIRECT_ANSWER_KEY, answer)
@@ -208,7 +208,7 @@ describe('a login by redirect', () => {
     expect(await make().restore()).toEqual(session)
   })
 
-  it('[AUTH-15] returns to a page of the application, takes the answer out of its address, and goes on', async () => {
+  it('[AUTH-15] returns to a page of the application, removes the answer from its address, and continues', async () => {
     const { state, make, page } = await leave({ redirectUri: 'https://app.test/home' })
     page.address = `https://app.test/home?${new URLSearchParams({ tab: '1', code: 'c', state })}`
     expect((await make().restore())?.accessToken).toBeTruthy()
@@ -216,14 +216,14 @@ describe('a login by redirect', () => {
     expect(page.left).toEqual(['replace https://app.test/chat?x=100%'])
   })
 
-  it('that was refused says so once', async () => {
+  it('reports a refusal once', async () => {
     const { state, make, page } = await leave({ redirectUri: 'https://app.test/home' })
     page.address = `https://app.test/home?${new URLSearchParams({ error: 'login_required', state })}`
     await expect(make().restore()).rejects.toMatchObject({ reason: 'interaction_required' })
     expect(await make().restore()).toBeNull()
   })
 
-  it('leaves the answer to another login of the host alone', async () => {
+  it('ignores the answer to another login of the host', async () => {
     const { client, page } = setUp()
     page.address = 'https://app.test/home?code=theirs&state=theirs'
     expect(await client.restore()).toBeNull()
@@ -232,7 +232,7 @@ describe('a login by redirect', () => {
 })
 
 describe('a renewal', () => {
-  it('goes by refresh token, under a lock', async () => {
+  it('uses the refresh token, under a lock', async () => {
     const parts = setUp()
     const session = await signIn(parts)
     const renewed = await parts.client.renew(session)
@@ -241,7 +241,7 @@ describe('a renewal', () => {
     expect(parts.page.locks).toEqual([expect.stringMatching(/^aiagent-renewal-[0-9a-f]{8}$/)])
   })
 
-  it('takes what another tab has renewed meanwhile', async () => {
+  it('uses tokens that another tab renewed meanwhile', async () => {
     const parts = setUp({ cacheLocation: 'localStorage' })
     const session = await signIn(parts)
     const renewed = await parts.make().renew(session)
@@ -249,7 +249,7 @@ describe('a renewal', () => {
     expect(parts.forms).toHaveLength(2)
   })
 
-  it('does not wait for a frozen tab for ever', async () => {
+  it('does not wait indefinitely for a frozen tab', async () => {
     const parts = setUp()
     const session = await signIn(parts)
     parts.page.isLocked = true
@@ -263,7 +263,7 @@ describe('a renewal', () => {
     ['is offline', () => Promise.reject(new TypeError('Failed to fetch'))],
     ['has trouble', () => Response.json({ error: 'server_error' }, { status: 500 })],
     ['answers nonsense', () => new Response('<html>', { status: 502, headers: { 'content-type': 'text/html' } })],
-  ])('asks nobody when the provider %s', async (_case, answer) => {
+  ])('does not ask the user when the provider %s', async (_case, answer) => {
     const parts = setUp()
     const session = await signIn(parts)
     parts.service.on('POST /acme/policy/token', answer)
@@ -293,7 +293,7 @@ describe('a logout', () => {
       authority: AUTHORITY,
     })
 
-  it('[AUTH-22] opens its window at once and ends at the endpoint that the provider names', async () => {
+  it('[AUTH-22] opens its window at once and uses the end-session endpoint of the provider', async () => {
     const parts = setUp()
     await signIn(parts)
     const leaving = parts.client.logout(plan('popup'))
@@ -310,7 +310,7 @@ describe('a logout', () => {
     expect(parts.sessionStorage.length).toBe(0)
   })
 
-  it('is done when its window is closed', async () => {
+  it('completes when its window is closed', async () => {
     const parts = setUp()
     await signIn(parts)
     const leaving = parts.client.logout(plan('popup'))
@@ -324,7 +324,7 @@ describe('a logout', () => {
     expect(await parts.client.restore()).toBeNull()
   })
 
-  it('[SEC-05] leaves nothing stored when its window is blocked', async () => {
+  it('[SEC-05] removes the stored user although its window is blocked', async () => {
     const parts = setUp()
     await signIn(parts)
     parts.page.blocksPopups = true
@@ -333,7 +333,7 @@ describe('a logout', () => {
     expect(parts.sessionStorage.length).toBe(0)
   })
 
-  it('[SEC-05] has removed everything before it awaits anything, whatever the provider answers', async () => {
+  it('[SEC-05] removes everything before its first await, whatever the provider answers', async () => {
     const parts = setUp()
     parts.service.on(`GET ${parts.discovery}`, { ...endpoints, end_session_endpoint: undefined })
     await signIn(parts)
@@ -422,7 +422,7 @@ describe('a logout', () => {
     expect([...parts.sessionStorage.items]).toEqual([[RETURN_KEY, 'https://app.test/chat']])
   })
 
-  it('by redirect to a page of the application goes on to where it began', async () => {
+  it('by redirect to a page of the application continues where it began', async () => {
     const parts = setUp({ redirectUri: 'https://app.test/home' })
     parts.page.address = `https://app.test/home?state=${encodeURIComponent('https://app.test/chat')}`
     parts.sessionStorage.setItem(RETURN_KEY, 'https://app.test/chat')
@@ -451,7 +451,7 @@ describe('a logout', () => {
   it.each<[string, string | undefined, string]>([
     ['the access token’s claim', 'https://login.test/bye', 'https://login.test/bye'],
     ['the constructed endpoint', undefined, `${AUTHORITY}/oauth2/v2.0/logout`],
-  ])('[AUTH-22] goes to %s where the provider names no endpoint', async (_case, claim, expected) => {
+  ])('[AUTH-22] uses %s if the provider names no endpoint', async (_case, claim, expected) => {
     for (const scheme of ['popup', 'redirect'] as const) {
       const parts = setUp()
       parts.service.on(`GET ${parts.discovery}`, { ...endpoints, end_session_endpoint: undefined })
@@ -464,7 +464,7 @@ describe('a logout', () => {
     }
   })
 
-  it('[AUTH-22] goes to the provider although the store fails', async () => {
+  it('[AUTH-22] contacts the provider although the store fails', async () => {
     const parts = setUp()
     await signIn(parts)
     parts.sessionStorage.removeItem = () => {
@@ -497,7 +497,7 @@ describe('the user of a login', () => {
     expect([...parts.sessionStorage.items]).toEqual(before)
   })
 
-  it('[SEC-08] is not removed by a `state` in the address, nor does a stale answer keep initialize() from working', async () => {
+  it('[SEC-08] is not removed by a `state` in the address; a stale answer does not break initialize()', async () => {
     const parts = setUp()
     const session = await signIn(parts)
     const [key = ''] = [...parts.sessionStorage.items.keys()]

@@ -18,7 +18,7 @@ import type {
   IdentitySession,
   LoginRequest,
 } from './identity-client.ts'
-import { asAuthError, isDead } from './identity-errors.ts'
+import { asAuthError, isRefreshTokenRejected } from './identity-errors.ts'
 import { type LoginPage, type LoginWindow, loginPage } from './login-page.ts'
 import { LoginStates } from './login-state.ts'
 import {
@@ -33,17 +33,17 @@ import { PopupNavigator } from './popup-navigator.ts'
 import { isWebAddress, userKey } from './provider-address.ts'
 import { type IssuedTokens, parseUser, type SignedInUser, SignedInUserStore } from './signed-in-user.ts'
 
-/** How long another tab may take for its renewal before this one goes on without the lock, in milliseconds. */
+/** How long another tab may take for its renewal before this one continues without the lock, in milliseconds. */
 const LOCK_LIMIT_MS = 20_000
-/** How long a logout waits for the provider's configuration before it goes to the usual address, in milliseconds. */
+/** How long a logout waits for the provider's configuration before it uses the usual address, in milliseconds. */
 const LOGOUT_LIMIT_MS = 10_000
-/** Parameters of an answer, which do not stay in the address of a page. */
+/** Parameters of an answer, to be removed from the page's address. */
 const ANSWER_PARAMETERS = ['code', 'state', 'error', 'error_description', 'error_uri', 'session_state', 'iss']
 
 /**
  * The default identity client: authorization code with PKCE in popups, redirects and hidden frames.
  *
- * It owns the stored user and the logins in progress, and decides what may be stored: nothing after a logout, and never
+ * It owns the stored user and the logins in progress, and decides what may be stored: nothing after a logout, and no
  * renewed tokens of another user.
  */
 export class OidcIdentityClient implements IdentityClient {
@@ -78,7 +78,7 @@ export class OidcIdentityClient implements IdentityClient {
   async restore(): Promise<IdentitySession | null> {
     const answer = this.#takeAnswer()
     const begun = answer && this.#states.take(new URL(answer).searchParams.get('state'))
-    // An answer that this tab did not ask for, or that was used already, changes nothing.
+    // Ignore an answer that this tab did not request, or that was used already.
     if (!answer || !begun) {
       const user = this.#users.read()
       return user ? this.#keep(user) : null
@@ -117,14 +117,14 @@ export class OidcIdentityClient implements IdentityClient {
     if (endpoint === undefined) {
       const address = fallbackAddress(plan, undefined, clientId)
       if (!opened) return this.#leave(address, plan.state)
-      // It may not return from there, so nothing waits for it.
+      // The user may not return from there, so nothing waits for it.
       opened.navigate(address)
       return
     }
     const address = endSessionRequest(endpoint, plan, clientId)
     if (!opened) return this.#leave(address, plan.state)
     await this.#popups.answer(opened, address, undefined, this.#life.signal).catch(() => {
-      // A window that was closed, or that passed on no answer, has been at the provider all the same.
+      // A window that the user closed, or that passed on no answer, has still reached the provider.
     })
   }
 
@@ -136,13 +136,13 @@ export class OidcIdentityClient implements IdentityClient {
     attempt(() => this.#users.remove())
     attempt(() => this.#states.clear())
     attempt(() => this.#tabStore.removeItem(REDIRECT_ANSWER_KEY))
-    // A renewal of another tab may store its tokens at this moment. It holds the lock until it has.
+    // A renewal in another tab may be storing its tokens now. It holds the lock until it has.
     if (user) void this.#exclusively(async () => this.#users.remove(user.loginId)).catch(() => {})
     return user ? sessionOf(user) : null
   }
 
   onSignedOut(listener: () => void): () => void {
-    // sessionStorage is this tab's alone.
+    // sessionStorage belongs to this tab only.
     if (this.#settings.config.cacheLocation !== 'localStorage') return () => {}
     return this.#page.onStored(this.#users.key, value => {
       const login = this.#login
@@ -177,7 +177,7 @@ export class OidcIdentityClient implements IdentityClient {
     }
   }
 
-  /** One renewal at a time, in all tabs: many providers end the whole login when a refresh token is used twice. */
+  /** One renewal at a time across tabs: many providers end the whole login when a refresh token is used twice. */
   async #renew(current: IdentitySession, signal: AbortSignal): Promise<IdentitySession> {
     signal.throwIfAborted()
     const user = this.#users.read()
@@ -200,7 +200,7 @@ export class OidcIdentityClient implements IdentityClient {
       try {
         return await exchangeRefreshToken(provider, user.refreshToken)
       } catch (error) {
-        if (!isDead(error)) throw error
+        if (!isRefreshTokenRejected(error)) throw error
       }
     }
     const parameters = { prompt: 'none', ...(user.idToken && { id_token_hint: user.idToken }) }
@@ -223,7 +223,7 @@ export class OidcIdentityClient implements IdentityClient {
     return sessionOf(user)
   }
 
-  /** Leaves the page for good, so that nothing after it runs. */
+  /** Navigates away and never returns, so that no later code runs. */
   #leave(address: string, state: string | undefined): Promise<never> {
     if (state !== undefined) attempt(() => this.#states.expectReturn(state))
     this.#page.leave(address)
@@ -244,7 +244,7 @@ export class OidcIdentityClient implements IdentityClient {
     try {
       return await this.#page.exclusively(name, limit.signal, begin)
     } catch (error) {
-      // A frozen tab may hold the lock for ever.
+      // A frozen tab may hold the lock indefinitely.
       if (begun || !limit.signal.aborted) throw error
       return begin()
     }
@@ -267,22 +267,22 @@ export class OidcIdentityClient implements IdentityClient {
         this.#returnTo(state)
       return undefined
     }
-    // Another login of the host may return to the same page. Its state is not one of ours.
+    // Another login of the host may return to the same page. Its state is unknown to us.
     if (!this.#states.has(state)) return undefined
     const answer = this.#page.address
-    // Before anything is awaited: a code does not stay in an address that other code can read.
+    // Before the first await: a code must not stay in an address that other code can read.
     for (const name of ANSWER_PARAMETERS) address.searchParams.delete(name)
     this.#page.showAddress(address.href)
     return answer
   }
 
-  /** Goes on to where the login or logout began, when the provider's answer came to another page. */
+  /** Navigates to where the login or logout began, if the provider's answer came to another page. */
   #returnTo(target: string): void {
     if (!URL.canParse(target) || new URL(target).origin !== this.#page.origin) return
     if (target !== this.#page.address.split('#', 1)[0]) this.#page.replace(target)
   }
 
-  /** @throws {AuthError} `invalid_input` for a redirect page that no answer could come back from */
+  /** @throws {AuthError} `invalid_input` for a redirect page that cannot receive the answer */
   #requireReturn(): void {
     const { redirectUri } = this.#settings.config
     const { origin } = this.#page
@@ -294,11 +294,11 @@ export class OidcIdentityClient implements IdentityClient {
     )
   }
 
-  /** The provider's end-session endpoint, where it can be learned in time. */
+  /** The provider's end-session endpoint, if it can be loaded in time. */
   async #endSessionEndpoint(): Promise<string | undefined> {
     const { environment, authority, config } = this.#settings
     const known = (this.#known ?? this.#given())?.end_session_endpoint
-    // One that was only constructed yields to the provider's own.
+    // A constructed endpoint yields to the provider's own.
     if (known !== undefined && known !== constructedEndpoint(authority)) return known
     const load = (signal: AbortSignal) => fetchOpenIdConfiguration(environment, authority, config, signal)
     const found = await withTimeLimit(environment.clock, LOGOUT_LIMIT_MS, undefined, load).catch(() => undefined)
@@ -309,7 +309,7 @@ export class OidcIdentityClient implements IdentityClient {
     return givenConfiguration(this.#settings.config)
   }
 
-  /** The provider, from the configuration that was given, else from the one that it publishes. */
+  /** The provider: from the given configuration, otherwise from its published one. */
   async #provider(pinnedIssuer = this.#users.read()?.issuer): Promise<Provider> {
     const { environment, authority, config } = this.#settings
     const given = this.#given()
@@ -335,12 +335,12 @@ async function guarded<T>(work: () => Promise<T>, what = 'The sign-in'): Promise
   }
 }
 
-/** A store that fails does not keep a sign-out from going on. */
+/** A failing store does not stop a sign-out. */
 function attempt(work: () => void): void {
   try {
     work()
   } catch {
-    // Whatever can be removed is removed.
+    // Remove everything that can be removed.
   }
 }
 
@@ -348,7 +348,7 @@ function sessionOf({ accessToken, expiresAt, idToken }: IssuedTokens): IdentityS
   return { accessToken, expiresAt, idToken }
 }
 
-/** A signal that is aborted with the first of two. */
+/** A signal that is aborted together with the first of two. */
 function either(first: AbortSignal, second: AbortSignal | undefined): AbortSignal {
   if (!second) return first
   const controller = new AbortController()

@@ -5,7 +5,7 @@ import { type FetchedText, fetchText } from '../../platform/fetch-text.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
 import { isWebAddress, requireProviderAddress } from './provider-address.ts'
 
-/** A provider's OpenID configuration, as far as it is used. */
+/** The part of a provider's OpenID configuration that the library uses. */
 export interface OpenIdConfiguration {
   readonly authorization_endpoint?: string
   readonly token_endpoint?: string
@@ -16,7 +16,7 @@ export interface OpenIdConfiguration {
 
 /** A configuration with its origin. */
 export interface KnownConfiguration extends OpenIdConfiguration {
-  /** Whether the provider itself published it. The issuer of a configuration that was given is not enforced. */
+  /** Whether the provider itself published it. The issuer of a supplied configuration is not enforced. */
   readonly isPublished: boolean
 }
 
@@ -24,11 +24,11 @@ const WELL_KNOWN = '/.well-known/openid-configuration'
 const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'end_session_endpoint'] as const
 
 /**
- * Fetches the provider's configuration: from the second version of the authority, where deployments publish theirs, else
- * from the authority itself, where most others do.
+ * Fetches the provider's configuration: from the `v2.0` path of the authority, where deployments publish theirs,
+ * otherwise from the authority itself, where most others do.
  *
- * @throws {AuthError} `metadata_failed` when there is none, or when it names an endpoint that `knownAuthorities` does not
- *   allow, or one over plain http
+ * @throws {AuthError} `metadata_failed` when there is none, or when it names an endpoint that `knownAuthorities` does
+ *   not allow, or one over plain http
  */
 export async function fetchOpenIdConfiguration(
   environment: Pick<Environment, 'fetch' | 'clock'>,
@@ -57,7 +57,7 @@ export async function fetchOpenIdConfiguration(
 }
 
 /**
- * The configuration that the host or the deployment gives, if it suffices for a login.
+ * The configuration that the host or the deployment supplies, if it suffices for a login.
  *
  * @throws {AuthError} `invalid_input` for an endpoint over plain http to another machine
  */
@@ -66,7 +66,7 @@ export function givenConfiguration({ authorityMetadata }: PKCEAuthConfig): Known
   if (!given) return undefined
   for (const name of ENDPOINTS) {
     const endpoint = given[name]
-    // Their hosts are the word of whoever configured the login.
+    // `knownAuthorities` does not apply: the host or the deployment chose these endpoints.
     if (endpoint !== undefined)
       requireProviderAddress(
         endpoint,
@@ -78,7 +78,9 @@ export function givenConfiguration({ authorityMetadata }: PKCEAuthConfig): Known
   return { ...given, isPublished: false }
 }
 
-/** The configuration in a text; undefined for anything else. Endpoints that are not http(s) addresses count as absent. */
+/**
+ * The configuration in a text; undefined for anything else. Endpoints that are not http(s) addresses count as absent.
+ */
 function parseOpenIdConfiguration(text: string): OpenIdConfiguration | undefined {
   try {
     const value: unknown = JSON.parse(text)

@@ -41,7 +41,13 @@ const facts: PkceConfigFacts = {
 describe('the client id', () => {
   it.each<[string, Record<string, string>, AgentAuthDetails, Partial<DeploymentInfo>, string]>([
     ['the host’s', { vendorclientid: 'host' }, { userType: 'agent', clientAppId: 'app' }, {}, 'host'],
-    ['the host’s, spelt otherwise', { vendorclientId: 'host' }, { userType: 'agent', clientAppId: 'app' }, {}, 'host'],
+    [
+      'the host’s, in a second spelling',
+      { vendorclientId: 'host' },
+      { userType: 'agent', clientAppId: 'app' },
+      {},
+      'host',
+    ],
     [
       'the host’s, in a third spelling',
       { vendorClientId: 'host' },
@@ -50,7 +56,7 @@ describe('the client id', () => {
       'host',
     ],
     ['the agent’s', { vendorclientid: ' ' }, { userType: 'agent', clientAppId: 'app' }, {}, 'app'],
-    ['the one for desk agents', {}, { userType: 'agent' }, {}, 'int'],
+    ['the one for contact-center agents', {}, { userType: 'agent' }, {}, 'int'],
     ['the one for customers', {}, { userType: 'customer' }, {}, 'ext'],
     ['the one for all', {}, { userType: 'customer' }, { extClientId: null }, 'any'],
   ])('[AUTH-12] [INIT-09] takes %s', (_case, initParams, agent, more, expected) => {
@@ -74,7 +80,7 @@ describe('deploymentLoginPath()', () => {
 })
 
 describe('buildPkceConfig', () => {
-  it('builds the login of desk agents', () => {
+  it('builds the login of contact-center agents', () => {
     const config = buildPkceConfig(facts)
     expect(config).toEqual({
       clientId: 'int',
@@ -106,12 +112,12 @@ describe('buildPkceConfig', () => {
     })
   })
 
-  it('[CFG-14] takes the scheme that the host configured', () => {
+  it('[CFG-14] uses the scheme that the host configured', () => {
     expect(buildPkceConfig({ ...facts, authScheme: 'redirect' }).authScheme).toBe('redirect')
     expect(buildPkceConfig(facts).authScheme).toBe('popup')
   })
 
-  it('[AUTH-16] asks for local accounts where initParams do', () => {
+  it('[AUTH-16] requests local accounts if initParams do', () => {
     expect(buildPkceConfig({ ...facts, initParams: { localLogin: 'true' } }).localLogin).toBe(true)
     expect(buildPkceConfig({ ...facts, initParams: { localLogin: 'no' } }).localLogin).toBe(false)
   })
@@ -127,7 +133,7 @@ describe('buildPkceConfig', () => {
     ['http://notlocalhost', 'https://notlocalhost'],
     ['http://localhost.login.test', 'https://localhost.login.test'],
     ['http://127.0.0.1.login.test', 'https://127.0.0.1.login.test'],
-  ])('[SEC-11] goes over https unless the service is on this machine: for %s to %s', (given, origin) => {
+  ])('[SEC-11] uses https unless the service is on this machine: for %s to %s', (given, origin) => {
     const local = structuredClone(metadata)
     local.authenticationDetails = {
       oAuthUser: [{ authURL: `${given}/acme/authorize`, accessTokenURL: `${given}/acme/token` }],
@@ -161,7 +167,7 @@ describe('buildPkceConfig', () => {
     expect(config.redirectUri).toBe(`${base}/system/templates/selfservice/auth-redirect.html`)
   })
 
-  it.each(['agent', 'customer'])('takes the general prefix where there is none for an %s, else none', userType => {
+  it.each(['agent', 'customer'])('uses the general prefix if there is none for an %s, else none', userType => {
     const scopesWith = (apiMetadata: OAuthMetadata['apiMetadata'] = null) =>
       buildPkceConfig({ ...facts, agent: { userType }, metadata: { ...metadata, apiMetadata } }).scopes[3]
     expect(scopesWith({ CORE: { apiPermissionPrefix: 'api://any/' } })).toBe('api://any/core.read')
@@ -210,7 +216,7 @@ describe('buildPkceConfig', () => {
     ['the policy', without(copy => (copy.idpPolicies = null)), 'metadata_failed', 'userSigninPolicy'],
     ['a client', { ...facts, deployment: { apiDomain: 'a', domainHint: 'd' } }, 'metadata_failed', 'vendorclientid'],
     ['the way back', { ...facts, deployment: { ...deployment, domainHint: null } }, 'metadata_failed', 'domainHint'],
-  ])('says so when %s is missing', (_case, given, reason, word) => {
+  ])('reports that %s is missing', (_case, given, reason, word) => {
     expect(() => buildPkceConfig(given)).toThrow(
       expect.objectContaining({ name: 'AuthError', reason, message: expect.stringContaining(word) }),
     )

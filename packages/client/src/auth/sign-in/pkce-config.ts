@@ -3,13 +3,13 @@ import { AuthError } from '../../errors.ts'
 import type { AuthScheme, PKCEAuthConfig } from '../auth-strategy.ts'
 import { deploymentLogin } from './deployment-login.ts'
 
-/** Everything that the login of an agent without a configured `auth` is made of. */
+/** Inputs for the login of an agent without a configured `auth`. */
 export interface PkceConfigFacts {
   deployment: DeploymentInfo
   agent: AgentAuthDetails
   metadata: OAuthMetadata
   initParams: Readonly<Record<string, string>>
-  /** As resolved, without prefix. */
+  /** Resolved scopes, without prefix. */
   scopes: readonly string[]
   authScheme: AuthScheme
   /** Address of the page; outside a browser the endpoint. */
@@ -20,7 +20,7 @@ export interface PkceConfigFacts {
 const REDIRECT_PATH = '/system/templates/selfservice/auth-redirect.html'
 
 /**
- * The login of an agent, as its deployment describes it.
+ * The login of an agent, from its deployment.
  *
  * @throws {AuthError} `metadata_failed`, naming what is missing; `not_supported` for an unknown kind of user
  */
@@ -31,7 +31,7 @@ export function buildPkceConfig(facts: PkceConfigFacts): PKCEAuthConfig & { scop
   const login = deploymentLogin({ deployment, agent, metadata, scopes, clientId })
   if (!deployment.domainHint) {
     throw new AuthError(
-      'The deployment info has no domainHint, so the login has no page to return to. Pass auth with a redirectUri.',
+      'The deployment info has no domainHint, so the redirect page of the login is unknown. Pass auth with a redirectUri.',
       'metadata_failed',
     )
   }

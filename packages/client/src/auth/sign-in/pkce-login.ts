@@ -15,8 +15,8 @@ import { authorityOf, userKey } from './provider-address.ts'
 const METADATA_PREFIX = 'aiagent_auth_metadata:'
 
 /*
- * The login's part of the core: the code that signs users in is a chunk of its own, which an agent without a login never
- * loads.
+ * The part of a login in the core bundle. The code that signs users in is a separate chunk, which an agent without a
+ * login never loads.
  */
 
 /**
@@ -83,7 +83,7 @@ export class LazyPkceStrategy implements InteractiveLogin {
   async logout(options?: LogoutOptions): Promise<void> {
     this.#removeMetadata()
     if (this.#strategy) return this.#strategy.logout(options)
-    // Before the code of the login is there, or where it cannot be loaded, nothing may stay in the stores.
+    // Before the code of the login is loaded, or if it cannot be loaded, the stored user must still be removed.
     const stored = this.#input.identityClient ? undefined : this.#takeStored()
     if (!stored && !this.#input.identityClient) return
     await (await this.#load()).logout(options, stored)
@@ -97,7 +97,7 @@ export class LazyPkceStrategy implements InteractiveLogin {
     return this.#strategy?.getDomain()
   }
 
-  /** Removes the metadata that the deployment's login was made of. */
+  /** Removes the metadata that the deployment's login was built from. */
   #removeMetadata(): void {
     const { sessionStorage } = this.#options.environment ?? {}
     for (let i = (sessionStorage?.length ?? 0) - 1; i >= 0; i--) {

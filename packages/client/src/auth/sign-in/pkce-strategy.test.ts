@@ -45,7 +45,7 @@ function setUp(more: Partial<PKCEAuthConfig> = {}) {
 const refusal = (reason: AuthError['reason']) => () => Promise.reject(new AuthError('No.', reason))
 
 describe('initialize()', () => {
-  it('takes up the session of an earlier page', async () => {
+  it('restores the session of a previous page', async () => {
     const { identity, strategy, session, start } = setUp()
     const known = session()
     identity.restored = async () => known
@@ -58,9 +58,9 @@ describe('initialize()', () => {
 
   it.each<[string, readonly string[] | undefined, readonly string[] | undefined, readonly string[]]>([
     ['its own', ['own'], ['given'], ['own']],
-    ['those it is given', undefined, ['given'], ['given']],
-    ['those it is given where its own are none', [], ['given'], ['given']],
-    ['those of the protocol', undefined, undefined, ['openid', 'profile', 'offline_access']],
+    ['the given scopes', undefined, ['given'], ['given']],
+    ['the given scopes if its own are empty', [], ['given'], ['given']],
+    ['the scopes of the protocol', undefined, undefined, ['openid', 'profile', 'offline_access']],
   ])('[AUTH-09] sends %s', async (_case, scopes, given, expected) => {
     const { identity, start, config } = setUp({ scopes })
     await start(given)
@@ -69,7 +69,7 @@ describe('initialize()', () => {
     expect(config.scopes).toEqual(scopes)
   })
 
-  it('names the authority without a slash, and the first known one where there is none', async () => {
+  it('removes the authority’s trailing slash, and uses the first known authority if none is set', async () => {
     const first = setUp()
     await first.start()
     expect(first.identity.settings?.authority).toBe('https://login.test/acme')
@@ -79,7 +79,7 @@ describe('initialize()', () => {
     expect(second.identity.settings?.authority).toBe('https://login.test')
   })
 
-  it('fails where a redirect brought a refusal', async () => {
+  it('fails if a redirect returned a refusal', async () => {
     const { identity, start } = setUp()
     identity.restored = refusal('interaction_required')
     await expect(start()).rejects.toMatchObject({ reason: 'interaction_required' })
@@ -96,7 +96,7 @@ describe('initialize()', () => {
     )
   })
 
-  it('says so when the identity client cannot be made, and tries again the next time', async () => {
+  it('reports that the identity client could not be created, and retries the next time', async () => {
     const { identity, environment } = setUp()
     let broken = true
     const identityClient = async () => {
@@ -113,7 +113,7 @@ describe('initialize()', () => {
     expect(identity.calls).toEqual(['restore'])
   })
 
-  it('needs a page, or an identity client of the host’s', () => {
+  it('requires a page, or an identity client of the host', () => {
     const environment = new FakeService().environment()
     expect(() => new PKCEAuthStrategy(CONFIG, { environment })).toThrow(
       expect.objectContaining({ reason: 'browser_unsupported' }),
@@ -122,7 +122,7 @@ describe('initialize()', () => {
 })
 
 describe('authenticate()', () => {
-  it('[AUTH-18] always asks, also where a session was restored', async () => {
+  it('[AUTH-18] always asks the user, even with a restored session', async () => {
     const { identity, strategy, session, start, told } = setUp()
     identity.restored = async () => session()
     await start()
@@ -134,7 +134,7 @@ describe('authenticate()', () => {
     expect(await strategy.getToken()).toBe(fresh.accessToken)
   })
 
-  it('reaches the identity client before anything is awaited', async () => {
+  it('calls the identity client before the first await', async () => {
     const { identity, strategy, start } = setUp()
     await start()
     const login = strategy.authenticate()
@@ -164,7 +164,7 @@ describe('authenticate()', () => {
         nextRoute: 'https://app.test/next?y=2',
       },
     ],
-  ])('[AUTH-15] [AUTH-16] with %j hands over what belongs to the scheme', async (more, request) => {
+  ])('[AUTH-15] [AUTH-16] with %j passes on the parameters of the scheme', async (more, request) => {
     const { identity, strategy, start } = setUp(more)
     await start()
     await strategy.authenticate()
@@ -172,7 +172,7 @@ describe('authenticate()', () => {
   })
 
   it.each(['popup_blocked', 'popup_closed', 'popup_timeout', 'browser_unsupported'] as const)(
-    'says %s, and nobody is signed in',
+    'reports %s, and no user is signed in',
     async reason => {
       const { identity, strategy, start, told } = setUp()
       await start()
@@ -183,7 +183,7 @@ describe('authenticate()', () => {
     },
   )
 
-  it('is waited for by those who need a token', async () => {
+  it('is awaited by callers that need a token', async () => {
     const { identity, strategy, session, start } = setUp()
     await start()
     const fresh = session()
@@ -209,7 +209,7 @@ describe('getToken()', () => {
     return { ...parts, first }
   }
 
-  it('[AUTH-08] [AUTH-05] returns the token until five minutes before it expires, then one that is had silently', async () => {
+  it('[AUTH-08] [AUTH-05] returns the token until five minutes before it expires, then renews silently', async () => {
     const { identity, strategy, clock, first } = await signedIn()
     await clock.advance(3_299_999)
     expect(await strategy.getToken()).toBe(first.accessToken)
@@ -220,7 +220,7 @@ describe('getToken()', () => {
     expect(identity.calls).toEqual(['renew'])
   })
 
-  it('[AUTH-05] uses a fresh token with a short life until it expires, without a loop', async () => {
+  it('[AUTH-05] uses a new token with a short lifetime until it expires, without a loop', async () => {
     const { identity, strategy, clock, session } = await signedIn({}, 10)
     identity.renewed = async () => session(60)
     const short = await strategy.getToken()
@@ -232,7 +232,7 @@ describe('getToken()', () => {
     expect(identity.calls).toEqual(['renew', 'renew'])
   })
 
-  it('reads the expiry of an opaque token from the identity client, and never expires one without', async () => {
+  it('reads the expiry of an opaque token from the identity client; one without an expiry stays valid', async () => {
     const { identity, strategy, clock, start } = setUp()
     identity.restored = async () => ({ accessToken: 'opaque', expiresAt: clock.now() + 600_000 })
     await start()
@@ -244,7 +244,7 @@ describe('getToken()', () => {
     expect(await strategy.getToken()).toBe('endless')
   })
 
-  it.each(['popup', 'redirect'] as const)('[AUTH-17] asks by %s when the renewal needs the person', async scheme => {
+  it.each(['popup', 'redirect'] as const)('[AUTH-17] asks by %s when the renewal needs the user', async scheme => {
     const { identity, strategy, session, clock } = await signedIn({ authScheme: scheme })
     await clock.advance(3_500_000)
     const fresh = session()
@@ -254,7 +254,7 @@ describe('getToken()', () => {
     expect(identity.calls).toEqual(['renew', `login ${scheme}`])
   })
 
-  it('[AUTH-17] opens a popup when the renewal was not answered in time', async () => {
+  it('[AUTH-17] opens a popup when the renewal timed out', async () => {
     const { identity, strategy, clock } = await signedIn({ authScheme: 'redirect' })
     await clock.advance(3_500_000)
     identity.renewed = refusal('popup_timeout')
@@ -262,7 +262,7 @@ describe('getToken()', () => {
     expect(identity.calls).toEqual(['renew', 'login popup'])
   })
 
-  it('rejects when the renewal fails otherwise, and tries again the next time', async () => {
+  it('rejects when the renewal fails otherwise, and retries the next time', async () => {
     const { identity, strategy, clock, session } = await signedIn()
     await clock.advance(3_500_000)
     identity.renewed = refusal('token_request_failed')
@@ -273,14 +273,14 @@ describe('getToken()', () => {
     expect(identity.calls).toEqual(['renew', 'renew'])
   })
 
-  it('asks at once where nobody is signed in', async () => {
+  it('asks at once if no user is signed in', async () => {
     const { identity, strategy, start } = setUp()
     await start()
     await strategy.getToken()
     expect(identity.calls).toEqual(['restore', 'login popup'])
   })
 
-  it('refresh() asks nobody', async () => {
+  it('refresh() does not ask the user', async () => {
     const { identity, strategy } = await signedIn()
     identity.renewed = refusal('interaction_required')
     await expect(strategy.refresh()).rejects.toMatchObject({ reason: 'interaction_required' })
@@ -290,7 +290,7 @@ describe('getToken()', () => {
     await expect(fresh.strategy.refresh()).rejects.toMatchObject({ reason: 'interaction_required' })
   })
 
-  it('does not take the renewal of somebody who has signed out meanwhile', async () => {
+  it('discards the renewal of a user who has signed out meanwhile', async () => {
     const { identity, strategy, session } = await signedIn()
     let finish: () => void = () => {}
     const late = session()
@@ -302,7 +302,7 @@ describe('getToken()', () => {
     expect(strategy.hasSession).toBe(false)
   })
 
-  it('renews anew after a login that overtook a renewal', async () => {
+  it('renews again after a login that overtook a renewal', async () => {
     const { identity, strategy, session } = await signedIn()
     identity.renewed = () => new Promise(() => {})
     void strategy.refresh().catch(() => {})
@@ -318,7 +318,7 @@ describe('logout()', () => {
     const { identity, strategy, session, start } = setUp({ authScheme: 'redirect', nextRoute: '/next#end' })
     identity.restored = async () => session(3600, { logout: 'https://login.test/bye' })
     await start()
-    // A renewal need not bring an id token; the login's still counts.
+    // A renewal may return no id token; the login's still counts.
     const renewed = session(3600, { logout: 'https://login.test/bye' })
     identity.renewed = async () => ({ accessToken: renewed.accessToken })
     await strategy.refresh()
@@ -336,7 +336,7 @@ describe('logout()', () => {
     expect(strategy.hasSession).toBe(false)
   })
 
-  it('reaches the identity client before anything is awaited', async () => {
+  it('calls the identity client before the first await', async () => {
     const { identity, strategy, session, start } = setUp()
     identity.restored = async () => session()
     await start()
@@ -345,7 +345,7 @@ describe('logout()', () => {
     await leaving
   })
 
-  it('[SEC-05] ends the session although its window is blocked, and tries the provider again with the ID token', async () => {
+  it('[SEC-05] ends the session although its window is blocked, and retries the provider with the ID token', async () => {
     const { identity, strategy, session, start } = setUp()
     identity.restored = async () => ({ ...session(), idToken: 'the-id-token' })
     await start()
@@ -378,7 +378,7 @@ describe('logout()', () => {
     expect([await renewal, strategy.hasSession]).toEqual(['token_missing', false])
   })
 
-  it('[SEC-05] ends the signal of a login whose window is open', async () => {
+  it('[SEC-05] aborts the signal of a login with an open window', async () => {
     const { identity, strategy, start } = setUp()
     await start()
     identity.signIn = () => new Promise(() => {})
@@ -402,7 +402,7 @@ describe('logout()', () => {
     expect(strategy.hasSession).toBe(true)
   })
 
-  it('does nothing where nobody is signed in', async () => {
+  it('does nothing if no user is signed in', async () => {
     const { identity, strategy, start } = setUp()
     await start()
     await strategy.logout()

@@ -22,9 +22,9 @@ import { type LogoutPlan, logoutClaimOf, planLogout, withoutHash } from './logou
 import { joinPage, type PageLogin, reportSignIn, reportSignOut } from './page-logins.ts'
 import { authorityOf, userKey } from './provider-address.ts'
 
-/** What a login takes from its surroundings. */
+/** Dependencies of a login. */
 export interface PKCEAuthStrategyOptions {
-  /** The platform. @default the present one */
+  /** The platform. @default the current one */
   environment?: Environment | undefined
   /** Receives warnings and debug entries. @default none */
   logger?: Logger | undefined
@@ -32,13 +32,13 @@ export interface PKCEAuthStrategyOptions {
   identityClient?: IdentityClientFactory | undefined
 }
 
-/** The state of a login. Everything that belongs to a session ends with it. */
+/** The state of a login. All fields end with the session. */
 type LoginState =
   | { readonly kind: 'signed-out'; readonly interaction?: Promise<IdentitySession> | undefined }
   | {
       readonly kind: 'signed-in'
       readonly session: IdentitySession
-      /** When the token was obtained; the past for a restored one, whose age is unknown. */
+      /** When the token was obtained; the past for a restored one with an unknown age. */
       readonly obtainedAt: number
       readonly interaction?: Promise<IdentitySession> | undefined
       readonly renewal?: Promise<IdentitySession> | undefined
@@ -66,9 +66,9 @@ export class PKCEAuthStrategy implements InteractiveLogin, PageLogin {
   } = {}
   #client: IdentityClient | undefined
   #state: LoginState = { kind: 'signed-out' }
-  /** Aborted by every login, logout and cleanup: results of calls that began before are discarded. */
+  /** Aborted by every login, logout and cleanup: results of earlier calls are discarded. */
   #generation = new AbortController()
-  /** The session of a logout whose window was blocked: its end at the provider can be tried again. */
+  /** The session of a logout whose window was blocked: the sign-out at the provider can be retried. */
   #unfinished: IdentitySession | undefined
 
   /**
@@ -117,10 +117,9 @@ export class PKCEAuthStrategy implements InteractiveLogin, PageLogin {
   }
 
   /**
-   * Restores the session of a previous page, or takes the one that a redirect provides. `scopes` count where the config has
-   * none.
+   * Restores the session of a previous page, or uses the one from a redirect. `scopes` apply if the config has none.
    *
-   * @throws {AuthError} when a redirect provides a refusal
+   * @throws {AuthError} when the redirect returned an error
    */
   async initialize({ deploymentInfo, scopes, postAuthentication }: AuthStrategyInitializeOptions): Promise<void> {
     this.#surroundings.deployment = deploymentInfo
@@ -138,14 +137,16 @@ export class PKCEAuthStrategy implements InteractiveLogin, PageLogin {
     this.#logger?.debug(session ? 'A session was restored.' : 'No user is signed in.')
   }
 
-  /** Lets the user sign in, always. With a redirect the page leaves and the promise never settles. */
+  /**
+   * Lets the user sign in, even if there is a session. With a redirect the page leaves and the promise never settles.
+   */
   async authenticate(): Promise<void> {
     const { accessToken } = await this.#interact(this.#scheme)
     await this.#surroundings.postAuthentication?.({ accessToken })
   }
 
   /**
-   * The token while it has five minutes to live, else one that is obtained silently, else one for which the user is asked.
+   * The token if it is valid for five more minutes; otherwise renews it silently; otherwise asks the user to sign in.
    *
    * @throws {AuthError} with the reason why there is none
    */
@@ -168,7 +169,7 @@ export class PKCEAuthStrategy implements InteractiveLogin, PageLogin {
   }
 
   /**
-   * A new token, without asking the user.
+   * Renews the token without user interaction.
    *
    * @throws {AuthError} `interaction_required` when the user has to sign in again
    */
@@ -179,18 +180,18 @@ export class PKCEAuthStrategy implements InteractiveLogin, PageLogin {
   }
 
   /**
-   * Signs out here and at the provider. Synchronously: what is stored is removed, logins and renewals in flight end, and a
-   * popup opens. Works before `initialize()`. With a redirect the page leaves and the promise never settles.
+   * Signs out here and at the provider. Synchronously removes the stored user, ends logins and renewals in flight, and
+   * opens a popup. Works before `initialize()`. With a redirect the page leaves and the promise never settles.
    *
-   * @param options `after`: settles when the chat has been left; the provider is asked no earlier
-   * @param stored a session that was removed from the store already
-   * @throws {AuthError} `popup_blocked`: nothing is left here, and a second call tries the provider again
+   * @param options `after`: settles after the chat has closed; the provider is contacted no earlier
+   * @param stored a session that was already removed from the store
+   * @throws {AuthError} `popup_blocked`: all local data is removed, and a second call retries the provider
    */
   async logout({ after }: LogoutOptions = {}, stored?: IdentitySession): Promise<void> {
     const session = this.#session ?? this.#unfinished ?? stored
     this.#end('The sign-in was ended by logout().')
     this.#unfinished = undefined
-    // Without a client nothing has been restored: then the stores of a client made for this call are all there is.
+    // Without a client nothing was restored: then only the stores of a new client contain data.
     const isInitialized = this.#client !== undefined
     const client = this.#client ?? (await this.#createFor(undefined))
     const ending = session ?? client.forget?.()
@@ -200,7 +201,7 @@ export class PKCEAuthStrategy implements InteractiveLogin, PageLogin {
     try {
       if (this.#createClient === createOidcClient) await client.logout({ ...plan, after })
       else {
-        // One of the host may not know `after`. What it stores is removed at once.
+        // A host's client may ignore `after`. Its stored data is removed at once.
         client.forget?.()
         if (after) await after
         await client.logout(plan)
@@ -212,7 +213,7 @@ export class PKCEAuthStrategy implements InteractiveLogin, PageLogin {
     }
   }
 
-  /** Ends a login in progress, with its window, and stops following other tabs. The session stays stored. */
+  /** Ends a login in progress, with its window, and stops listening to other tabs. The session stays stored. */
   cleanup(): void {
     this.#end('The sign-in was ended by destroy().')
     this.#surroundings.stopListening?.()
@@ -243,7 +244,7 @@ export class PKCEAuthStrategy implements InteractiveLogin, PageLogin {
     }
   }
 
-  /** One login at a time for callers that need a token; a call of `authenticate()` starts a new one. */
+  /** Callers that need a token share one login; a call of `authenticate()` starts a new one. */
   #interact(scheme: AuthScheme): Promise<IdentitySession> {
     const client = this.#client
     if (!client) throw new AuthError('The login is not initialized. Call initialize() first.', 'token_missing')
@@ -281,7 +282,7 @@ export class PKCEAuthStrategy implements InteractiveLogin, PageLogin {
     const client = this.#client as IdentityClient
     const { signal } = this.#generation
     const renewal = this.#ask('The renewal of the access token', signal, () => client.renew(session)).then(
-      // A renewal may have no ID token. That of the login still says whose session it is.
+      // A renewal may have no ID token. That of the login still identifies the session.
       renewed => this.#keep(renewed, session.idToken),
       (error: unknown) => {
         if (!signal.aborted && this.#state.kind === 'signed-in') this.#state = { ...this.#state, renewal: undefined }
@@ -293,7 +294,7 @@ export class PKCEAuthStrategy implements InteractiveLogin, PageLogin {
     return renewal
   }
 
-  /** A call of the identity client that needs no user: it has a limit, and ends with the generation. */
+  /** A call of the identity client that needs no user: it has a time limit, and ends with the generation. */
   async #ask<T>(what: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const guarded = () =>
       work().catch((error: unknown) => {
@@ -359,14 +360,14 @@ function identityOf(session: IdentitySession | null | undefined): string | undef
   return session?.idToken === undefined ? undefined : subjectOf(session.idToken)
 }
 
-/** How the user is asked when no token can be obtained silently; undefined where asking would not help. */
+/** How to ask the user when no token can be obtained silently; undefined if asking would not help. */
 function interactiveScheme(error: unknown, scheme: AuthScheme): AuthScheme | undefined {
   if (!(error instanceof AuthError)) return undefined
   if (error.reason === 'popup_timeout') return 'popup'
   return error.reason === 'interaction_required' ? scheme : undefined
 }
 
-/** The default identity client, which comes with an OAuth library: a chunk of its own. */
+/** The default identity client with its OAuth library: a separate chunk. */
 const createOidcClient: IdentityClientFactory = async settings => {
   const { createOidcIdentityClient } = await import('./oidc-identity-client.ts')
   return createOidcIdentityClient(settings)

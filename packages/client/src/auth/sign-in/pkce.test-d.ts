@@ -40,26 +40,26 @@ const plan = {
 } as const
 
 describe('a login', () => {
-  it('AuthScheme: in a window, or by leaving the page', () => {
+  it('AuthScheme is `popup` or `redirect`', () => {
     expectTypeOf<AuthScheme>().toEqualTypeOf<'popup' | 'redirect'>()
-    // @ts-expect-error a frame is used for renewals only, unasked
+    // @ts-expect-error frames are used for renewals only
     assertType<AuthScheme>('iframe')
   })
 
-  it('PKCEAuthConfig: a client, its way back, and who may sign people in', () => {
+  it('PKCEAuthConfig requires client, redirect page and authorities', () => {
     assertType<PKCEAuthConfig>({ ...config, scopes: ['openid'], extraQueryParameters: { domain_hint: 'shop' } })
     // @ts-expect-error a public client has no secret
     assertType<PKCEAuthConfig>({ ...config, clientSecret: 'secret' })
     // @ts-expect-error the authorities are missing
     assertType<PKCEAuthConfig>({ clientId: 'shop', redirectUri: config.redirectUri })
     assertType<PKCEAuthServiceConfig>({ type: 'pkce', config, identityClient: msalIdentityClient(application) })
-    // @ts-expect-error an identity client is made by a function, for a login that is known by then
+    // @ts-expect-error an identity client is created by a factory
     assertType<PKCEAuthServiceConfig>({ type: 'pkce', config, identityClient: client })
   })
 
-  it('PKCEAuthStrategy: an account of its own', () => {
+  it('PKCEAuthStrategy accepts a config and an environment', () => {
     assertType<PKCEAuthStrategy>(new PKCEAuthStrategy(config))
-    // @ts-expect-error a configuration signs nobody in
+    // @ts-expect-error a configuration is not a strategy
     assertType<PKCEAuthStrategy>(config)
     assertType<PKCEAuthStrategyOptions>({ environment, identityClient: () => client })
     // @ts-expect-error a strategy needs the whole environment
@@ -67,8 +67,8 @@ describe('a login', () => {
   })
 })
 
-describe('an identity library of the host’s', () => {
-  it('IdentityClient: four functions', () => {
+describe('types of a host’s identity library', () => {
+  it('IdentityClient requires four functions', () => {
     const session = { accessToken: 'secret' }
     assertType<IdentityClient>({
       restore: async () => null,
@@ -76,55 +76,55 @@ describe('an identity library of the host’s', () => {
       renew: async current => current,
       logout: async () => {},
     })
-    // @ts-expect-error nobody can sign out
+    // @ts-expect-error logout is missing
     assertType<IdentityClient>({ restore: async () => null, login: async () => session, renew: async () => session })
   })
 
-  it('IdentityClientFactory: makes one, now or later', () => {
+  it('IdentityClientFactory returns a client or a promise of one', () => {
     assertType<IdentityClientFactory>(({ authority }) => (expectTypeOf(authority).toBeString(), client))
     assertType<IdentityClientFactory>(async () => client)
-    // @ts-expect-error a client is no factory
+    // @ts-expect-error a client is not a factory
     assertType<IdentityClientFactory>(client)
   })
 
-  it('IdentityClientSettings: the login, with its scopes', () => {
+  it('IdentityClientSettings contains the login with its scopes', () => {
     const authority = 'https://login.example.test'
     assertType<IdentityClientSettings>({ config: { ...config, scopes: ['openid'] }, authority, environment })
-    // @ts-expect-error the scopes stand by then
+    // @ts-expect-error the scopes are missing
     assertType<IdentityClientSettings>({ config, authority, environment })
   })
 
-  it('IdentitySession: a token, and what goes with it', () => {
+  it('IdentitySession requires a token; the other fields are optional', () => {
     assertType<IdentitySession>({ accessToken: 'secret', expiresAt: 1_800_000_000_000, idToken: 'proof' })
-    // @ts-expect-error a moment is a number of milliseconds
+    // @ts-expect-error the expiry is a number of milliseconds
     assertType<IdentitySession>({ accessToken: 'secret', expiresAt: new Date(0) })
   })
 
-  it('LoginRequest: the scheme, and what goes into the address', () => {
+  it('LoginRequest contains the scheme and the address parameters', () => {
     assertType<LoginRequest>({ scheme: 'redirect', extraQueryParameters: {}, nextRoute: 'https://shop.example.test/' })
-    // @ts-expect-error parameters are text
+    // @ts-expect-error parameters are strings
     assertType<LoginRequest>({ scheme: 'redirect', extraQueryParameters: { attempt: 2 } })
   })
 
-  it('LogoutPlan: everything is decided', () => {
+  it('LogoutPlan contains every decision', () => {
     assertType<LogoutPlan>(plan)
-    // @ts-expect-error a logout has a scheme
+    // @ts-expect-error the scheme is missing
     assertType<LogoutPlan>({ ...plan, scheme: undefined })
   })
 
-  it('MsalApplication: the part of a PublicClientApplication that is used', () => {
+  it('MsalApplication is the part of a PublicClientApplication that is used', () => {
     assertType<MsalApplication>({ ...application, getActiveAccount: () => null })
-    // @ts-expect-error the application has to renew tokens
+    // @ts-expect-error the application must be able to renew tokens
     assertType<MsalApplication>({ ...application, acquireTokenSilent: undefined })
   })
 
-  it('DeploymentLoginFacts: deployment, agent and metadata', () => {
+  it('DeploymentLoginFacts contains deployment, agent and metadata', () => {
     assertType<DeploymentLoginFacts>(loginFacts)
-    // @ts-expect-error the metadata are missing
+    // @ts-expect-error the metadata is missing
     assertType<DeploymentLoginFacts>({ deployment: loginFacts.deployment, agent: loginFacts.agent })
   })
 
-  it('DeploymentLogin: who signs in where', () => {
+  it('DeploymentLogin contains provider, client and scopes', () => {
     assertType<DeploymentLogin>(deploymentLogin(loginFacts))
     // @ts-expect-error scopes are a list
     assertType<DeploymentLogin>({ ...deploymentLogin(loginFacts), scopes: 'openid' })

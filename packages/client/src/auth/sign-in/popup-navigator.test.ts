@@ -26,7 +26,7 @@ async function setUp(state: string | undefined = 's1') {
 }
 
 describe('a sign-in window', () => {
-  it('shows the login page and brings the answer back', async () => {
+  it('shows the login page and returns the answer', async () => {
     const { page, clock, window, settled, outcome } = await setUp()
     expect(window.addresses).toEqual([LOGIN])
     expect(page.channels).toEqual(['oidc-client-popup-s1'])
@@ -75,7 +75,7 @@ describe('a sign-in window', () => {
     expect(open).toThrow(expect.objectContaining({ name: 'AuthError', reason: 'popup_blocked' }))
   })
 
-  it('that its user closes fails soon, with time for an answer in flight', async () => {
+  it('that the user closes fails soon, with time for an answer in flight', async () => {
     const { page, clock, window, settled, outcome } = await setUp()
     window.seen = 'away'
     await clock.advance(SETTLED_MS)
@@ -101,9 +101,9 @@ describe('a sign-in window', () => {
   })
 
   it.each<[string, (set: Awaited<ReturnType<typeof setUp>>) => Promise<void>]>([
-    ['before it was seen', async ({ window }) => void (window.seen = 'gone')],
+    ['before it was observed', async ({ window }) => void (window.seen = 'gone')],
     [
-      'at the first looks at it, on a slow machine',
+      'at the first checks, on a slow machine',
       async ({ window, clock }) => {
         window.seen = 'away'
         await clock.advance(LOOK_MS * 3)
@@ -150,7 +150,7 @@ describe('a sign-in window', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  it('[REL-54] that ends on a page of this origin without the callback script is named, with its address', async () => {
+  it('[REL-54] that ends on a page of this origin without the callback script is reported, with its address', async () => {
     const { clock, window, settled, outcome } = await setUp()
     window.addresses.push('https://app.test/not-found?code=secret')
     window.seen = 'returned'
@@ -163,7 +163,7 @@ describe('a sign-in window', () => {
     expect((outcome() as Error).message).not.toContain('secret')
   })
 
-  it('yields to the next one, which it does not close', async () => {
+  it('is replaced by the next one, and does not close it', async () => {
     const { page, navigator, opened, settled, outcome } = await setUp()
     const next = navigator.open()
     await settled
@@ -175,7 +175,7 @@ describe('a sign-in window', () => {
     expect(await answered).toBe(ANSWER)
   })
 
-  it('that is gone before the login page is known counts as closed', async () => {
+  it('that is gone before the address of the login page is known counts as closed', async () => {
     const page = new FakeLoginPage()
     const navigator = new PopupNavigator(page, new ManualClock())
     const opened = navigator.open()
@@ -185,7 +185,7 @@ describe('a sign-in window', () => {
 })
 
 describe('a hidden frame', () => {
-  it('is removed with its answer', async () => {
+  it('is removed after its answer', async () => {
     const page = new FakeLoginPage()
     const clock = new ManualClock()
     const answered = new PopupNavigator(page, clock).answerInFrame(LOGIN, 's1', new AbortController().signal)

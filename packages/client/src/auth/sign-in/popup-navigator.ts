@@ -10,8 +10,8 @@ const FRAME_LIMIT_MS = 10_000
 /**
  * The popups and hidden frames of a login.
  *
- * One popup at a time: the next one takes over its window, and the wait for the earlier answer ends. So a user who closed a
- * window which the provider had separated from this page can simply start again.
+ * One popup at a time: the next one reuses its window, and the wait for the earlier answer ends. So a user who closed a
+ * window that the provider had separated from this page can simply start again.
  */
 export class PopupNavigator {
   readonly #page: LoginPage
@@ -26,7 +26,7 @@ export class PopupNavigator {
   }
 
   /**
-   * Opens a window. To be called before anything is awaited.
+   * Opens a window. Call it before the first await.
    *
    * @throws {AuthError} `popup_blocked`
    */
@@ -44,7 +44,7 @@ export class PopupNavigator {
     return opened
   }
 
-  /** Closes a window, unless it is a newer one's by now: the browser uses the same window again. */
+  /** Closes a window, unless a newer login uses it: the browser reuses the same window. */
   close(opened: LoginWindow): void {
     if (this.#current === opened) opened.close()
   }
@@ -54,8 +54,8 @@ export class PopupNavigator {
    *
    * @param state the request's `state`; undefined for a logout, which has none
    * @returns the address of the callback page
-   * @throws {AuthError} `popup_closed` when the user closed the window or another one replaced it, `invalid_input` when it
-   *   ended on a page of this origin that is not the callback page; the signal's reason when it is aborted
+   * @throws {AuthError} `popup_closed` when the user closed the window or another one replaced it, `invalid_input` when
+   *   it ended on a page of this origin that is not the callback page; the signal's reason when it is aborted
    */
   async answer(opened: LoginWindow, address: string, state: string | undefined, signal?: AbortSignal): Promise<string> {
     signal?.throwIfAborted()
@@ -81,8 +81,8 @@ export class PopupNavigator {
   /**
    * Loads an address in a hidden frame and waits for the answer of the callback page.
    *
-   * @throws {AuthError} `interaction_required` when none comes: the provider does not see its cookies there, or forbids to
-   *   be framed
+   * @throws {AuthError} `interaction_required` when it does not answer: the provider does not receive its cookies
+   *   there, or forbids framing
    */
   async answerInFrame(address: string, state: string, signal: AbortSignal): Promise<string> {
     signal.throwIfAborted()

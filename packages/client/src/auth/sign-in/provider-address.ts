@@ -2,7 +2,7 @@ import { AuthError } from '../../errors.ts'
 import { isLoopbackHost } from '../../util/loopback.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
 
-/** Start of the key under which the signed-in user is stored. The provider's authority and the client id follow. */
+/** Start of the key for the signed-in user, followed by the provider's authority and the client id. */
 const USER_PREFIX = 'aiagent_oidc_user.'
 
 /** Whether a text is an http(s) address. */
@@ -11,10 +11,10 @@ export function isWebAddress(address: string): boolean {
 }
 
 /**
- * The authority of a login, without a slash at its end.
+ * The authority of a login, without a trailing slash.
  *
- * @throws {AuthError} `invalid_input` when the config names none, when it is not in `knownAuthorities`, or when it is reached
- *   over plain http although it is not on this machine
+ * @throws {AuthError} `invalid_input` when the config names none, when it is not in `knownAuthorities`, or when it uses
+ *   plain http although it is not on this machine
  */
 export function authorityOf(config: PKCEAuthConfig): string {
   const { authorizationUrl, knownAuthorities } = config
@@ -27,8 +27,8 @@ export function authorityOf(config: PKCEAuthConfig): string {
 }
 
 /**
- * Refuses an address that a login must not go to: outside the hosts of `knownAuthorities` (where there are any), or over
- * plain http to another machine.
+ * Rejects an address that a login must not use: one outside the hosts of `knownAuthorities` (if there are any), or one
+ * with plain http to another machine.
  *
  * @throws {AuthError} with the given reason
  */
@@ -40,10 +40,10 @@ export function requireProviderAddress(
 ): void {
   const url = new URL(address)
   if (url.protocol !== 'https:' && !isLoopbackHost(url.hostname))
-    throw new AuthError(`${what} is not reached by https: ${url.origin}.`, reason)
+    throw new AuthError(`${what} does not use https: ${url.origin}.`, reason)
   const known = (config.knownAuthorities ?? []).map(each => (isWebAddress(each) ? new URL(each).host : each))
   if (known.length > 0 && !known.includes(url.host) && !known.includes(url.hostname))
-    throw new AuthError(`${what} is on ${url.host}, which auth.config.knownAuthorities does not name.`, reason)
+    throw new AuthError(`${what} is on ${url.host}, which is not in auth.config.knownAuthorities.`, reason)
 }
 
 /** Key of the signed-in user of a login. */

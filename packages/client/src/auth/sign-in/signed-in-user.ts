@@ -14,9 +14,9 @@ export interface IssuedTokens {
   readonly issuer?: string | undefined
 }
 
-/** The signed-in user of a login, as stored. */
+/** The signed-in user of a login, in its stored form. */
 export interface SignedInUser extends IssuedTokens {
-  /** Random, new with every login: a renewal that began under another one must not be stored. */
+  /** Random, new with every login: the result of a renewal for an earlier login must not be stored. */
   readonly loginId: string
 }
 
@@ -42,13 +42,13 @@ export class SignedInUserStore {
     return parseUser(this.#store.getItem(this.key))
   }
 
-  /** Stores a user who signed in just now. */
+  /** Stores a user who has just signed in. */
   add(user: SignedInUser): void {
     this.#store.setItem(this.key, JSON.stringify({ version: VERSION, ...user }))
   }
 
   /**
-   * Stores renewed tokens, unless the user they were renewed for has signed out, or another one signed in, meanwhile.
+   * Stores renewed tokens, unless their user has signed out, or another one signed in, meanwhile.
    *
    * @returns whether they were stored
    */
@@ -58,7 +58,7 @@ export class SignedInUserStore {
     return true
   }
 
-  /** Removes the stored user. With a login id: only if it is that of this login. */
+  /** Removes the stored user. With a login id: only if it matches. */
   remove(loginId?: string): void {
     if (loginId === undefined || this.read()?.loginId === loginId) this.#store.removeItem(this.key)
   }

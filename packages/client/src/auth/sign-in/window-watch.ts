@@ -1,28 +1,29 @@
 import type { Clock } from '../../platform/clock.ts'
 import type { LoginPage, LoginWindow } from './login-page.ts'
 
-/** How often an open window is looked at, in milliseconds. */
+/** Interval at which an open window is checked, in milliseconds. */
 export const LOOK_MS = 150
-/** How often a window must have been seen on another origin before its end counts as closing. */
+/** How often a window must be observed on another origin before its end counts as closing. */
 export const SETTLED_LOOKS = 10
-/** Longest time between two looks of a page that was not frozen or throttled meanwhile, in milliseconds. */
+/** Longest time between two checks of a page that was not frozen or throttled meanwhile, in milliseconds. */
 const LONGEST_GAP_MS = 5_000
 /** How long after the end of a window its answer may arrive, and this page gains focus, in milliseconds. */
 const GRACE_MS = 500
-/** How often a window must have been seen on this origin before the page in it counts as not the callback page. */
+/** How often a window must be observed on this origin before its page counts as not the callback page. */
 const STRAY_LOOKS = 14
 
 /** How a window ended: `closed` by the user, or `stray`: on a page of this origin that passes on no answer. */
 export type WindowEnd = 'closed' | 'stray'
 
 /**
- * Resolves when a window has been closed by its user, or has ended on a page of this origin that is not the callback page.
+ * Resolves when a window has been closed by its user, or has ended on a page of this origin that is not the callback
+ * page.
  *
- * A provider's opener policy separates the window from this page as soon as its page loads, which looks as if it had been
- * closed. So `gone` counts as closed only where that is certain enough: the window was seen on the provider's origin for a
- * while (a policy separates it within moments), this page was not frozen meanwhile, and the focus returned to this page, as
- * it does when a window closes in front of it. In every other case nothing is reported: the login ends with its answer, with
- * the next login, or with its signal.
+ * A provider's opener policy separates the window from this page as soon as its page loads, which looks as if it had
+ * been closed. So `gone` counts as closed only under three conditions. The window was observed on the provider's origin
+ * for a while (a policy separates it immediately). This page was not frozen meanwhile. And the focus returned to this
+ * page, as it does when a window closes in front of it. In every other case nothing is reported: the login ends with
+ * its answer, with the next login, or with its signal.
  */
 export function windowEnd(
   opened: LoginWindow,
