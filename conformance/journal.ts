@@ -18,6 +18,7 @@ const TYPES = Object.keys({
   heartbeat: 0,
   contextValidation: 0,
   chatHistory: 0,
+  rateLimited: 0,
   tokenExpiring: 0,
   userChanged: 0,
   queueFlushed: 0,

@@ -314,6 +314,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'AiAgent.clearStoredData() removes what is stored on the device for a deployment, without an agent and without a request',
   'SEC-27':
     'a logout removes the cached answers of its user, and in a store that several users share only those; a failure to do so is reported',
+  'REL-19':
+    '`rateLimited` reports each wait of a REST call for a rate limit, with the call and the wait, and each message that the service refuses with 429-001',
   'REL-20':
     'the memory that replaces a store has bounds on its entries and its size, and drops what was not used for the longest time',
   'REL-21': 'expired answers are swept from memory and from the browser’s stores',

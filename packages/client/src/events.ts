@@ -70,6 +70,11 @@ export interface AgentEventPayloadMap {
    * used yet. Call `initialize()` again.
    */
   userChanged: Record<string, never>
+  /**
+   * The service limits the rate. `rest`: the call `operation`, such as `getAgentDetails`, is repeated in `retryInMs`
+   * milliseconds. `chat`: the service refused a message with the code `429-001`; send it again later. `errorMessage` follows.
+   */
+  rateLimited: { source: 'rest'; operation: string; retryInMs: number } | { source: 'chat'; message: Message }
   /** Masking patterns of the service that cannot be used. The text they match is not masked. */
   maskingPatternsRefused: { patterns: readonly RefusedPattern[] }
   /**

@@ -180,7 +180,13 @@ export {
   type SDKErrorCode,
   type SDKErrorOptions,
 } from './errors.ts'
-export type { AgentEvent, AgentEventPayloadMap, AgentEvents, AgentEventType, UnreadableFrame } from './events.ts'
+export type {
+  AgentEvent,
+  AgentEventPayloadMap,
+  AgentEvents,
+  AgentEventType,
+  UnreadableFrame,
+} from './events.ts'
 export type { EnvironmentName } from './init-params.ts'
 export {
   getLevelName,

@@ -21,6 +21,7 @@ const EVENTS: AgentEventType[] = [
   'chatHistory',
   'tokenExpiring',
   'queueFlushed',
+  'rateLimited',
   'transcriptUpdate',
   'transcriptRestored',
   'transcriptTrimmed',

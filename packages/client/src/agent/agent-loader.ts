@@ -4,6 +4,7 @@ import { loadDeploymentInfo } from '../api/deployment-info.ts'
 import { abortedError } from '../errors.ts'
 import { untilAborted } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
+import { rateLimitReporter } from './agent-scope.ts'
 import type { AgentLoaderParts } from './load-agent.ts'
 
 /** Loads the facts about deployment and agent, each once, also before `initialize()` (OPS-08). */
@@ -21,9 +22,10 @@ export class AgentLoader {
     const { facts } = this.#parts.scope
     facts.deployment ??= await this.#deployment.join(async inner => {
       const { config, environment } = this.#parts.scope
+      const onRateLimited = rateLimitReporter(this.#parts.scope)
       // Together: the chunk loads while the first call is in flight.
       const [info, { openDeployment }] = await Promise.all([
-        loadDeploymentInfo(config.endpoint, config.cache, { environment, signal: inner }),
+        loadDeploymentInfo(config.endpoint, config.cache, { environment, signal: inner, onRateLimited }),
         loadSteps(),
       ])
       return openDeployment(info, this.#parts)

@@ -1,4 +1,5 @@
 import { AgentFacts } from '../api/agent-facts.ts'
+import type { ApiHelperConfig } from '../api/api-options.ts'
 import { type AiAgentConfig, type ResolvedConfig, resolveConfig } from '../config.ts'
 import type { AnySDKError, SDKError } from '../errors.ts'
 import type { AgentEvents, AgentEventType, Emit } from '../events.ts'
@@ -64,6 +65,14 @@ export function createAgentScope(given: AiAgentConfig, replacements: Partial<Env
   const params = readInitParams(config.initParams)
   const status = { isReady: false, isLeaving: false }
   return { config, params, environment, logger, facts, status, events, emit, reportError, warnOnce, userState }
+}
+
+/** Reports that the service limits the rate of a REST call. */
+export function rateLimitReporter({ emit, logger }: AgentScope): NonNullable<ApiHelperConfig['onRateLimited']> {
+  return limit => {
+    logger.warn(`The service limits the rate of calls. ${limit.operation} is repeated in ${limit.retryInMs} ms.`)
+    emit('rateLimited', () => ({ source: 'rest', ...limit }))
+  }
 }
 
 function createLogger(config: ResolvedConfig, environment: Environment, facts: AgentFacts): Logger {

@@ -10,7 +10,7 @@ import { needsPortal, usesPortalProfile } from '../contact-center/portal/portal-
 import type { ContextStore } from '../conversation/context-store.ts'
 import { ApiError, AuthError, type AuthErrorReason, InitializationPipelineError, SDKError } from '../errors.ts'
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
-import type { AgentScope } from './agent-scope.ts'
+import { type AgentScope, rateLimitReporter } from './agent-scope.ts'
 
 export { loadMasker } from './load-masking.ts'
 
@@ -98,6 +98,7 @@ export function openDeployment(deployment: DeploymentInfo, parts: AgentLoaderPar
       getToken: () => authenticated(authentication.getToken()),
       refreshToken: () => authenticated(authentication.refresh()),
       shortUrlTemplate: params.shortUrlTemplate,
+      onRateLimited: rateLimitReporter(scope),
       logger,
     },
     environment,

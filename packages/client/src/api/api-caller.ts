@@ -162,8 +162,11 @@ export class ApiCaller {
     call: NamedCall & { base?: string | undefined; auth?: CallAuth },
     options: ApiCallOptions,
   ): Promise<Pick<HttpCall, 'base' | 'token' | 'bareToken' | 'signal' | 'onRateLimited'>> {
-    const onRateLimited = (waitMs: number) =>
-      this.config.logger?.warn(`${call.name} is repeated in ${waitMs} ms: the service limits the rate of calls.`)
+    const { config } = this
+    const onRateLimited = (retryInMs: number) => {
+      if (config.onRateLimited) config.onRateLimited({ operation: call.name, retryInMs })
+      else config.logger?.warn(`${call.name} is repeated in ${retryInMs} ms: the service limits the rate of calls.`)
+    }
     const rest = { base: call.base || this.config.apiDomain, signal: options.signal, onRateLimited }
     if (call.auth === 'none') return rest
     return { ...rest, token: await this.token(call, options), bareToken: call.auth === 'bare' }

@@ -17,6 +17,11 @@ export interface ApiHelperConfig {
   getToken?: (() => Promise<string | null> | string | null) | undefined
   /** Gets a new token by force. With it, a session refused with 401 is asked for once more. */
   refreshToken?: (() => Promise<string>) | undefined
+  /**
+   * Called before a call is repeated that the service refused for its rate (429, or code `429-001`), with the name of the
+   * call and the wait in milliseconds. @default a warning is logged
+   */
+  onRateLimited?: ((limit: { operation: string; retryInMs: number }) => void) | undefined
   /** Hears of what is worth telling. @default nobody */
   logger?: Logger | undefined
 }
@@ -33,6 +38,8 @@ export interface ApiCallOptions {
 export interface GetDeploymentInfoOptions {
   environment?: Partial<Environment> | undefined
   signal?: AbortSignal | undefined
+  /** As {@link ApiHelperConfig.onRateLimited}. */
+  onRateLimited?: ApiHelperConfig['onRateLimited']
 }
 
 /** What `getAgentDetails()` takes. */

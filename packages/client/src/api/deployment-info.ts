@@ -39,11 +39,12 @@ export async function loadDeploymentInfo(
     },
   } as const
   const { signal } = options
-  if (cache?.enabled === false) return request(environment, { ...call, signal })
+  const onRateLimited = (retryInMs: number) => options.onRateLimited?.({ operation: call.name, retryInMs })
+  if (cache?.enabled === false) return request(environment, { ...call, signal, onRateLimited })
   const adapter = resolveCacheAdapter({ adapter: sharedAdapter }, environment)
   stores.add(adapter)
   const store = new ExpiringStore(adapter, environment.clock, TTL_MS)
-  const fetch = (flight: AbortSignal) => request(environment, { ...call, signal: flight })
+  const fetch = (flight: AbortSignal) => request(environment, { ...call, signal: flight, onRateLimited })
   return withCallName(call, signal, store.load(KEY_PREFIX + restBase(endpoint), fetch, signal, call.parse))
 }
 

@@ -1,3 +1,4 @@
+import { SERVICE_ERROR_CODE } from '@aiagent/protocol'
 import type { Emit } from '../events.ts'
 import type { Message } from '../outbox/message.ts'
 import { escalationOf } from './escalation.ts'
@@ -11,6 +12,7 @@ export type InboundEventType =
   | 'heartbeat'
   | 'chatHistory'
   | 'errorMessage'
+  | 'rateLimited'
   | 'contextValidation'
 
 /**
@@ -34,6 +36,8 @@ export function emitInbound(emit: Emit<InboundEventType>, message: Message, resu
     case 'chat_history_processed':
       return emit('chatHistory', () => ({ ...told(known), hasHistory: known.hasHistory }))
     case 'error_message':
+      if (known.errorCode === SERVICE_ERROR_CODE.TOO_MANY_MESSAGES)
+        emit('rateLimited', () => ({ source: 'chat', message }))
       return emit('errorMessage', () => ({
         message,
         error: new Error(message.content || 'The service reports an error.'),
