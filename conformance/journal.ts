@@ -30,7 +30,8 @@ const TYPES = Object.keys({
   transcriptUpdate: 0,
   transcriptRestored: 0,
   transcriptTrimmed: 0,
-} satisfies Record<AgentEventType, 0>) as AgentEventType[]
+  transcriptCleared: 0,
+} satisfies Record<Exclude<AgentEventType, 'phaseChanged'>, 0>) as AgentEventType[]
 
 /** Records every event of an agent, in order. */
 export class Journal {

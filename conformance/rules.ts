@@ -1,6 +1,6 @@
 /**
  * What proves a rule: a scenario of this folder on every wire, or any test with the rule's id in its title. Rules of
- * sign-in need a real browser; those of trust (SEC) and reliability (REL) have their tests next to the code.
+ * sign-in need a real browser; those of trust (SEC), reliability (REL) and the conversation view (VIEW) have their tests next to the code.
  */
 export type Proof = 'scenario' | 'test'
 
@@ -14,7 +14,7 @@ export interface Rule {
 /** The ways between client and service that a scenario runs on; its title ends with one of them in parentheses. */
 export const WIRE_NAMES = ['in process', 'over a port'] as const
 
-/** Every rule's text, by area: the rows of the requirements, then OWN (decisions), SEC (trust) and REL (reliability). */
+/** Every rule's text, by area: the rows of the requirements, then OWN (decisions), SEC (trust), REL (reliability) and VIEW. */
 const TEXTS: Readonly<Record<string, string>> = {
   'CFG-01':
     '`id` and `endpoint` are required; a missing or malformed one is a clear error from the constructor, naming the field; the endpoint may be http(s)://, ws(s):// or a bare host (ws maps to http and wss to https for REST)',
@@ -371,6 +371,11 @@ const TEXTS: Readonly<Record<string, string>> = {
     'every frame, record, token response, claims and metadata has a parser without a library that reads any JSON exactly as its schema does',
   'REL-70':
     'frames of receipts, resume and ping are read leniently and exactly as their schemas read them; odd capabilities count as none',
+  'REL-126':
+    '`getPhase()` and `phaseChanged` tell each step of the life of an agent: preparing, choosing with the choice, ready, idle with the error of a failed initialize(), leaving, destroyed',
+  'REL-127': '`transcriptCleared` reports each time the transcript is emptied',
+  'REL-128':
+    'with `resume`, setSessionData() stores data of the host with the session: it comes back after a reload, and ends with the session, the user and the stored data',
   'REL-57': 'an element that does not fit costs nothing but itself, in every list of the service',
 }
 
@@ -402,7 +407,7 @@ const LOGIN_RULES: ReadonlySet<string> = new Set([
 export const RULES: readonly Rule[] = Object.entries(TEXTS).map(([id, text]) => ({
   id,
   text,
-  proof: LOGIN_RULES.has(id) || /^(?:SEC|REL)-/.test(id) ? 'test' : 'scenario',
+  proof: LOGIN_RULES.has(id) || /^(?:SEC|REL|VIEW)-/.test(id) ? 'test' : 'scenario',
 }))
 
 /** The rule of an id, if there is one. */

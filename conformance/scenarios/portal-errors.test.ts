@@ -26,7 +26,11 @@ verifies(
     expect(error).toBeInstanceOf(InitializationPipelineError)
     expect(error).toBeInstanceOf(SDKError)
     expect(error).toMatchObject({ code: 'AUTH_TOKEN_REQUIRED', pipelineCode: 'AUTH_TOKEN_REQUIRED', stage: 'start' })
-    expect([error['portal'], error['agent'], journal.types]).toEqual([undefined, undefined, ['portalsAvailable']])
+    expect([error['portal'], error['agent'], journal.types]).toEqual([
+      undefined,
+      undefined,
+      ['portalsAvailable', 'transcriptCleared'],
+    ])
   },
 )
 

@@ -3,6 +3,7 @@ import {
   type AgentAuthDetails,
   type AgentDetails,
   type AgentListItem,
+  type AgentPhase,
   AiAgent,
   type AiAgentInitializeOptions,
   type AskOptions,
@@ -14,6 +15,7 @@ import {
   type MaskingPatterns,
   type Message,
   type OperationOptions,
+  type PendingChoice,
   type Portal,
   type PortalDetails,
   type UpdateAccessTokenOptions,
@@ -34,6 +36,16 @@ describe('AiAgent', () => {
     assertType<AiAgentInitializeOptions>({ context: { plan: 'gold' } })
     // @ts-expect-error attributes stand in `context`
     assertType<AiAgentInitializeOptions>({ plan: 'gold' })
+  })
+
+  it('AgentPhase, PendingChoice: where the agent is, with the choice that waits for the user', () => {
+    assertType<PendingChoice>({ status: 'choose', gate: 'portal', choices: [{ id: 1 }] })
+    // @ts-expect-error a ready agent has no choice
+    assertType<PendingChoice>({ status: 'ready' })
+    assertType<AgentPhase>({ at: 'choosing', choice: { status: 'choose', gate: 'portal', choices: [{ id: 1 }] } })
+    // @ts-expect-error only an idle agent has an error
+    assertType<AgentPhase>({ at: 'ready', error: new Error() })
+    expectTypeOf<AiAgent['getPhase']>().returns.toEqualTypeOf<AgentPhase>()
   })
 
   it('OperationOptions: a signal that gives up', () => {

@@ -1,5 +1,6 @@
 import type { AgentDetails, AgentListItem, DeploymentInfo, Portal, UserDetails, UserProfile } from '@aiagent/protocol'
 import { type AgentParts, buildAgent } from './agent/build-agent.ts'
+import type { AgentPhase } from './agent/lifecycle-state.ts'
 import type { ConnectionState } from './chat/connection-state.ts'
 import { type AiAgentConfig, requireSessionId } from './config.ts'
 import type { CallerInfo, CallTranscriptEntry } from './contact-center/connector/call-details.ts'
@@ -109,6 +110,11 @@ export class AiAgent extends Subscribable<AgentEvents> {
    */
   initialize(options: AiAgentInitializeOptions = {}): Promise<InitializationResult> {
     return this.#parts.lifecycle.initialize(options.context ?? {}, options.signal)
+  }
+
+  /** Where the agent is between its creation and {@link destroy}; `phaseChanged` reports each change. */
+  getPhase(): AgentPhase {
+    return this.#parts.lifecycle.phase
   }
 
   /** Whether initialization is complete. */
@@ -242,7 +248,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
     return this.#parts.transcript.size
   }
 
-  /** Empties the transcript. Emits nothing. */
+  /** Empties the transcript, and emits `transcriptCleared`. */
   clearTranscript(): void {
     this.#parts.transcript.clear()
   }
@@ -431,6 +437,25 @@ export class AiAgent extends Subscribable<AgentEvents> {
    */
   async logout(): Promise<void> {
     await this.#parts.lifecycle.signOut()
+  }
+
+  /**
+   * The host's data of the session, as {@link setSessionData} stored it on this page or before a reload. Undefined without
+   * `resume`, without data, and before `initialize()` has completed.
+   */
+  async getSessionData(): Promise<unknown> {
+    return this.#parts.resume?.(part => part.getData())
+  }
+
+  /**
+   * Stores data of the host beside the session, so that it comes back with the conversation after a reload: with `resume`, in the
+   * same store. It is removed with the session: by a restart, `logout()`, a change of the user and `clearStoredData()`. Does
+   * nothing without `resume`, and before `initialize()` has completed. A store that fails is a warning in the log.
+   *
+   * @param data a value that JSON can hold; `undefined` removes it
+   */
+  async setSessionData(data: unknown): Promise<void> {
+    await this.#parts.resume?.(part => part.setData(data))
   }
 
   /**

@@ -1,4 +1,5 @@
 import type { AgentListItem, ContextValidationIssue, Portal, UserProfile } from '@aiagent/protocol'
+import type { AgentPhase } from './agent/lifecycle-state.ts'
 import type { InitializedAgent } from './api/agent-facts.ts'
 import type { ConnectionState } from './chat/connection-state.ts'
 import type {
@@ -27,6 +28,11 @@ export interface AgentEventPayloadMap {
    * Initialization is complete; `connect()` may follow. With portals it is emitted again after each portal switch.
    */
   initialized: InitializedAgent
+  /**
+   * Initialization has started, failed, stopped at a choice or completed, or the user is being signed out, or the agent was
+   * destroyed. `getPhase()` returns the same. Comes before the event of the choice and before `initialized`.
+   */
+  phaseChanged: AgentPhase
   /** A portal must be chosen: call `selectPortal()`. */
   portalsAvailable: { portals: readonly Portal[] }
   /** An agent of the portal must be chosen: call `selectAgent()`. */
@@ -109,6 +115,8 @@ export interface AgentEventPayloadMap {
    * the oldest entries were removed. Emitted after the `transcriptUpdate` or `transcriptRestored` that caused it.
    */
   transcriptTrimmed: { removed: number }
+  /** The transcript was emptied: by `clearTranscript()`, a restart, another portal, `logout()` or a change of the user. */
+  transcriptCleared: Record<string, never>
 }
 
 /** Name of an event. */

@@ -22,6 +22,7 @@ export {
   type UserDetails,
   type UserProfile,
 } from '@aiagent/protocol'
+export type { AgentPhase, PendingChoice } from './agent/lifecycle-state.ts'
 export { type PreloadOptions, preload } from './agent/preload.ts'
 export {
   AiAgent,

@@ -51,6 +51,8 @@ export interface AgentParts {
   readonly context: ContextStore
   readonly calls: CallState
   readonly masking: Masking
+  /** Only with `resume`. */
+  readonly resume: LazyPart<SessionResume> | undefined
 }
 
 /** Constructs the parts of an agent, each after the parts that it uses. */
@@ -77,6 +79,7 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
       newId,
       recorded: entry => emit('transcriptUpdate', () => ({ ...entry, entry })),
       trimmed: removed => emit('transcriptTrimmed', () => ({ removed })),
+      cleared: () => emit('transcriptCleared', () => ({})),
     }),
   )
   const context = userState.own(
@@ -232,6 +235,7 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
     context,
     calls,
     masking,
+    resume,
   }
 }
 

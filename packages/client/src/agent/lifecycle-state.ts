@@ -36,7 +36,9 @@ import type { UserLoader } from './user-loader.ts'
  */
 /** State of an agent. */
 export type State =
-  | { readonly at: 'idle' | 'preparing' | 'ready' | 'destroyed' }
+  /** `error` is why the last run of `initialize()` failed. */
+  | { readonly at: 'idle'; readonly error?: unknown }
+  | { readonly at: 'preparing' | 'ready' | 'destroyed' }
   | Choosing
   /** The user's data is being removed. `done` settles with the sign-out. */
   | { readonly at: 'leaving'; done: Promise<void> }
@@ -48,6 +50,33 @@ export interface Choosing {
   reconnect: boolean
   /** Settles when a restart has reached the pipeline again; never rejects. */
   settled: Promise<unknown>
+}
+
+/**
+ * Where an agent is between its creation and `destroy()`.
+ *
+ * - `idle`: `initialize()` may be called. `error` is why the last run failed, if one did.
+ * - `preparing`: `initialize()` is running.
+ * - `choosing`: portal, agent and profile are being selected. `choice` is the choice that waits for the user, with the gate and
+ *   the choices; absent while the next step is loading.
+ * - `ready`: `connect()` may be called.
+ * - `leaving`: the data of the user is being removed, by `logout()` or because the user changed.
+ * - `destroyed`: for good.
+ */
+export type AgentPhase =
+  | { readonly at: 'idle'; readonly error?: unknown }
+  | { readonly at: 'choosing'; readonly choice?: PendingChoice }
+  | { readonly at: 'preparing' | 'ready' | 'leaving' | 'destroyed' }
+
+/** A choice that waits for the user: the gate, and what can be chosen. */
+export type PendingChoice = Extract<InitializationResult, { status: 'choose' }>
+
+/** The phase of a state, with the choice of its stage. */
+export function phaseOf(state: State, stage: PipelineStage | undefined): AgentPhase {
+  if (state.at === 'idle') return 'error' in state ? { at: 'idle', error: state.error } : { at: 'idle' }
+  if (state.at !== 'choosing') return { at: state.at }
+  const result = stage && resultAt(stage)
+  return result?.status === 'choose' ? { at: 'choosing', choice: result } : { at: 'choosing' }
 }
 
 /** The result of an agent that needs no selection. */

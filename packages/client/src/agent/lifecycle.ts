@@ -10,10 +10,12 @@ import { untilAborted } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import { loadSteps } from './agent-loader.ts'
 import {
+  type AgentPhase,
   type Choosing,
   destroyedError,
   type LifecycleParts,
   missingStep,
+  phaseOf,
   READY,
   type State,
   supersededError,
@@ -40,6 +42,11 @@ export class AgentLifecycle {
   /** Whether `initialize()` runs or has completed. */
   get isStarted(): boolean {
     return this.#state.at !== 'idle'
+  }
+
+  /** The state as the host sees it. */
+  get phase(): AgentPhase {
+    return phaseOf(this.#state, this.#contactCenter?.pipeline.stage)
   }
 
   // ── Guards ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -117,8 +124,9 @@ export class AgentLifecycle {
         this.#become(preparing)
         return this.#load(signal)
       }, signal)
-    } finally {
-      if (this.#state === preparing) this.#become({ at: 'idle' })
+    } catch (error) {
+      if (this.#state === preparing) this.#become({ at: 'idle', error })
+      throw error
     }
   }
 
@@ -152,6 +160,8 @@ export class AgentLifecycle {
     const { scope, outbox, chat } = this.#parts
     this.#become({ at: 'ready' })
     outbox.release()
+    // Only now: a message that a listener sends must not overtake those that waited.
+    this.#emitPhase()
     this.#emitInitialized()
     // A listener may have ended or restarted the agent. A failed attempt is reported by an `error` event.
     if ((scope.config.autoConnect || reconnect) && this.isReady)
@@ -200,7 +210,7 @@ export class AgentLifecycle {
     } catch (error) {
       const at = this.#contactCenter?.pipeline.stage.at
       // A newer restart may own the state.
-      if (this.#state === choosing && (at === 'failed' || at === 'idle')) this.#become({ at: 'idle' })
+      if (this.#state === choosing && (at === 'failed' || at === 'idle')) this.#become({ at: 'idle', error })
       throw error
     }
   }
@@ -384,7 +394,7 @@ export class AgentLifecycle {
     this.#parts.scope.emit('userChanged', () => ({}))
   }
 
-  /** Ends the agent without a goodbye and without events. */
+  /** Ends the agent without a goodbye. `phaseChanged` is its last event. */
   async destroy(): Promise<void> {
     const { loader, scope, authentication, resume, outbox, inbox, streams, chat } = this.#parts
     this.#become({ at: 'destroyed' })
@@ -415,9 +425,15 @@ export class AgentLifecycle {
   }
 
   #become(state: State): void {
+    const isChange = this.#state.at !== state.at
     this.#state = state
     const { status } = this.#parts.scope
     status.isReady = state.at === 'ready'
     status.isLeaving = state.at === 'leaving'
+    if (isChange && state.at !== 'ready') this.#emitPhase()
+  }
+
+  #emitPhase(): void {
+    this.#parts.scope.emit('phaseChanged', () => this.phase)
   }
 }

@@ -103,6 +103,8 @@ export interface TranscriptListener {
   recorded?(entry: TranscriptEntry): void
   /** A bound was reached: so many of the oldest entries were removed. Follows `recorded`. */
   trimmed?(removed: number): void
+  /** Every entry was removed. */
+  cleared?(): void
 }
 
 /** An entry with the length of its frame's text, in characters. */
@@ -257,6 +259,7 @@ export class Transcript {
     this.#first = 0
     this.#length = 0
     this.#snapshot = undefined
+    this.#listener.cleared?.()
   }
 
   /** Removes the oldest entries beyond the bounds, and returns how many. */

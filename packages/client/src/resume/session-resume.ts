@@ -141,6 +141,16 @@ export class SessionResume implements SessionKeeper {
       await this.#stored?.forget(this.#isTabs ? this.#prefix() : `${this.#prefix()}${user}:`)
   }
 
+  /** The host's data of the session. */
+  async getData(): Promise<unknown> {
+    return this.#stored?.getData()
+  }
+
+  /** Stores the host's data with the session. */
+  async setData(data: unknown): Promise<void> {
+    await this.#stored?.setData(data)
+  }
+
   /** The agent is destroyed: the next one may resume the session. */
   async release(): Promise<void> {
     await this.#stored?.release()

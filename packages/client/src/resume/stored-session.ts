@@ -33,6 +33,7 @@ export interface StoredSessionOptions {
 interface Kept {
   readonly sessionId: string
   readonly holder: string | undefined
+  readonly data: unknown
 }
 
 /** Keys that agents of this page or process use, per store: two agents of one page are two conversations. */
@@ -43,6 +44,8 @@ export class StoredSession {
   readonly #holder: string
   #key: string | undefined
   #sessionId: string | undefined
+  /** The host's data of the session. */
+  #data: unknown
   /** Gives back the locks of this page: its own, and that of a page it came after. */
   #locks: (() => void)[] | undefined
   #isGone = false
@@ -62,9 +65,10 @@ export class StoredSession {
     return this.#after(async () => {
       const found = await this.#occupy(key)
       if (found === undefined) return undefined
-      this.#sessionId = found
+      this.#sessionId = found.sessionId
+      this.#data = found.data
       await this.#write()
-      return found
+      return found.sessionId
     })
   }
 
@@ -77,6 +81,22 @@ export class StoredSession {
         await this.#occupy(key)
       }
       this.#sessionId = sessionId
+      this.#data = undefined
+      await this.#write()
+    })
+  }
+
+  /** The host's data of the present session. */
+  getData(): Promise<unknown> {
+    return this.#after(async () => (this.#sessionId === undefined ? undefined : this.#data))
+  }
+
+  /** Stores data with the present session. Without one it does nothing. */
+  async setData(data: unknown): Promise<void> {
+    await this.#after(async () => {
+      if (this.#sessionId === undefined) return
+      // A copy: what the host changes afterwards is not stored.
+      this.#data = data === undefined ? undefined : JSON.parse(JSON.stringify(data))
       await this.#write()
     })
   }
@@ -127,7 +147,7 @@ export class StoredSession {
   }
 
   /** Makes the key this agent's, and reads what an earlier page has left there for it. */
-  async #occupy(key: string): Promise<string | undefined> {
+  async #occupy(key: string): Promise<Kept | undefined> {
     const { adapter, isTabs, onWarning } = this.#options
     if (key !== this.#key) {
       this.#leaveKey()
@@ -143,7 +163,7 @@ export class StoredSession {
     }
     const kept = read(await adapter.get(key))
     if (!kept) return undefined
-    if (await this.#isFree(kept)) return kept.sessionId
+    if (await this.#isFree(kept)) return kept
     // Another page's, which shares the store: it must stay.
     if (!isTabs) this.#leaveKey()
     return undefined
@@ -182,7 +202,8 @@ export class StoredSession {
   }
 
   async #set(key: string, sessionId: string, holder: string | undefined): Promise<void> {
-    const value = holder === undefined ? { sessionId } : { sessionId, holder }
+    const data = this.#data
+    const value = { sessionId, ...(holder !== undefined && { holder }), ...(data !== undefined && { data }) }
     await this.#options.adapter.set(key, { value, timestamp: this.#options.now() })
   }
 
@@ -210,9 +231,9 @@ export class StoredSession {
 function read(entry: CacheEntry | null | undefined): Kept | undefined {
   const value: unknown = entry?.value
   if (!isJsonObject(value)) return undefined
-  const { sessionId, holder } = value
+  const { sessionId, holder, data } = value
   if (typeof sessionId !== 'string' || !isUsableSessionId(sessionId)) return undefined
-  return { sessionId, holder: typeof holder === 'string' ? holder : undefined }
+  return { sessionId, holder: typeof holder === 'string' ? holder : undefined, data }
 }
 
 /** Takes a lock that is free; nothing where somebody has it, or the browser knows no locks. */
