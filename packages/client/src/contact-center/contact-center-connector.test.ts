@@ -11,7 +11,7 @@ const CALL_EVENTS = [
   'filterTagsUpdate',
 ] as const
 
-/** A desk agent whose platform's script runs in an own world. */
+/** A contact-center agent whose platform script runs in a separate context. */
 function setUpConnector(
   initParams: Record<string, string>,
   script = CONNECTOR_SCRIPT,
@@ -37,8 +37,8 @@ function setUpConnector(
   return { ...parts, agent, told, asked }
 }
 
-describe('an agent at a desk', () => {
-  it('[FLOW-16] [WS-03] [EVT-03] [INIT-10] takes the portal of the connector and tells the chat which call it is', async () => {
+describe('an agent with a connector', () => {
+  it('[FLOW-16] [WS-03] [EVT-03] [INIT-10] selects the portal of the connector and sends the call id with the chat', async () => {
     const { emulator, agent, told, asked } = setUpConnector({ defaultPortal: '1002', callId: 'call-7' })
     await agent.initialize()
     expect(asked).toEqual([`${emulator.origin}/ai-agent-connector-standalone/web/static/connector-ai-agent.js`])
@@ -55,7 +55,7 @@ describe('an agent at a desk', () => {
     expect(payloadsOf(told, 'callTranscriptUpdate').at(-1)).toEqual({ entries: [] })
   })
 
-  it('[SEC-15] forgets the call with logout(), and tells it by its events', async () => {
+  it('[SEC-15] discards the call in logout(), and emits its events', async () => {
     const { clock, agent, told } = setUpConnector({ defaultPortal: '1002', callId: 'call-7' })
     await agent.initialize()
     expect(agent.getCallerInfo()).not.toBeNull()
@@ -67,7 +67,7 @@ describe('an agent at a desk', () => {
     await passing(clock, leaving)
   })
 
-  it('[OPS-03] connects to the platform before it asks for portals to choose from, and once for all runs', async () => {
+  it('[OPS-03] connects to the platform before it loads the portals, once for all runs', async () => {
     const script = `
       const calls = []
       globalThis.PlatformComponentService = {
@@ -92,7 +92,7 @@ describe('an agent at a desk', () => {
     expect(requestsTo(emulator).filter(line => line.endsWith('session'))).toEqual([])
   })
 
-  it('says which script failed when the platform cannot be reached', async () => {
+  it('reports which script failed when the platform cannot be reached', async () => {
     const script = `globalThis.PlatformComponentService = { initPlatform() { throw new Error('the desk is closed') } }`
     const { agent, emulator } = setUpConnector({}, script)
     expect(await rejection(agent.initialize())).toMatchObject({

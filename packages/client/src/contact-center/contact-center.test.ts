@@ -13,7 +13,7 @@ import { FakeStorage } from '../../test/fake-service.ts'
 import type { AiAgentConfig } from '../config.ts'
 import { InitializationPipelineError } from '../errors.ts'
 
-/** A desk agent with the token of somebody who works there. */
+/** A contact-center agent with the token of an employee. */
 function setUpDesk(config: Partial<AiAgentConfig> = {}, subject = 'desk-agent') {
   const sessionStorage = new FakeStorage()
   const parts = setUp({}, { sessionStorage })
@@ -28,7 +28,7 @@ function setUpDesk(config: Partial<AiAgentConfig> = {}, subject = 'desk-agent') 
 }
 
 describe('an agent with portals', () => {
-  it('[FLOW-01] [FLOW-26] stops at the first gate, and opens no session before the choice is complete and connect() asks for one', async () => {
+  it('[FLOW-01] [FLOW-26] stops at the first gate, and opens no session before completion and connect()', async () => {
     const { emulator, agent, told } = setUpDesk()
     await agent.initialize()
     expect(agent.getIsInitialized()).toBe(false)
@@ -53,7 +53,7 @@ describe('an agent with portals', () => {
     ])
   })
 
-  it('[FLOW-25] [EVT-01] switches to another portal: the chat is left, and connected again when the choice is complete', async () => {
+  it('[FLOW-25] [EVT-01] switches to another portal: the chat closes, and connects again after completion', async () => {
     const { clock, emulator, agent, told } = setUpDesk({ initParams: { portalIds: '1001,1002' } })
     await agent.initialize()
     await agent.selectPortal({ id: 1002 })
@@ -68,13 +68,13 @@ describe('an agent with portals', () => {
     expect([other['pipelineCode'], agent.isConnected()]).toEqual(['INVALID_SELECTION', true])
   })
 
-  it('[FLOW-12] [CFG-12] takes the portal that the context names, the one of initialize() before the configured one', async () => {
+  it('[FLOW-12] [CFG-12] selects the portal of the context; that of initialize() precedes the configured one', async () => {
     const { agent, told } = setUpDesk({ context: { vendor_portal_id: '1001' } })
     await agent.initialize({ context: { vendor_portal_id: { value: '1002' } } })
     expect(payloadsOf(told, 'initialized').map(({ portal }) => portal?.id)).toEqual([1002])
   })
 
-  it('[INIT-08] lets an agent be picked, and the chat runs under its id, with the context under its key', async () => {
+  it('[INIT-08] lets the user select an agent; the chat and the context use its id', async () => {
     const { clock, emulator, sessionStorage, agent, told } = setUpDesk({
       initParams: { isDefaultAgent: 'true', departmentId: '999' },
       context: { plan: 'gold' },
@@ -83,7 +83,7 @@ describe('an agent with portals', () => {
     if (namesOf(told).includes('portalsAvailable')) await agent.selectPortal({ id: 1001 })
     const [offer] = payloadsOf(told, 'agentsAvailable')
     const picked = offer?.agents[1]
-    if (!picked) throw new Error('Two agents should be offered.')
+    if (!picked) throw new Error('Expected two agents.')
     await agent.selectAgent(picked)
     if (!agent.getIsInitialized())
       await agent.selectUserProfile(payloadsOf(told, 'profilesAvailable')[0]?.profiles[0] ?? { id: 0 })
@@ -102,13 +102,13 @@ describe('an agent with portals', () => {
     expect(sessionStorage.getItem('aiagent_context_desk')).toBeNull()
   })
 
-  it('[FLOW-13] remembers the profile in the tab’s store, under the deployment’s prefix', async () => {
+  it('[FLOW-13] stores the profile in session storage, under the deployment’s prefix', async () => {
     const { sessionStorage, agent } = setUpDesk({ context: { vendor_portal_id: '1002' } })
     await agent.initialize()
     expect(JSON.parse(sessionStorage.getItem('v2_acmeselectedProfile-1002') ?? '{}')).toMatchObject({ portalId: 1002 })
   })
 
-  it('[FLOW-22] [FLOW-23] rejects initialize() when the portals of customers cannot be had, and starts clean afterwards', async () => {
+  it('[FLOW-22] [FLOW-23] rejects initialize() when the portals of customers cannot be loaded, and can be retried', async () => {
     const { emulator, make } = setUp()
     const { agent } = make({ id: 'selfservice' })
     emulator.faults.add({ kind: 'answer', route: 'GET */portals', status: 500, times: 1 })
@@ -124,7 +124,7 @@ describe('an agent with portals', () => {
     expect(agent.getIsInitialized()).toBe(true)
   })
 
-  it('[FLOW-21] runs the choice anew in a new session; the old name warns once', async () => {
+  it('[FLOW-21] repeats the portal selection in a new session; the old name warns once', async () => {
     const { clock, emulator, printed, agent, told } = setUpDesk({ context: { vendor_portal_id: '1002' } })
     await agent.initialize()
     await agent.connect()
@@ -138,7 +138,7 @@ describe('an agent with portals', () => {
     expect(printed.filter(([line]) => String(line).includes('restartCcHostInitializer'))).toHaveLength(1)
   })
 
-  it('[FLOW-15] takes another profile: told to the service, a new session, initialized again', async () => {
+  it('[FLOW-15] applies another profile: stores it at the service, opens a new session, emits initialized', async () => {
     const { clock, emulator, agent, told } = setUpDesk({ context: { vendor_portal_id: '1001' } }, 'desk-supervisor')
     await agent.initialize()
     if (!agent.getIsInitialized())
@@ -146,14 +146,14 @@ describe('an agent with portals', () => {
     await agent.connect()
     const { profile, availableProfiles = [] } = payloadsOf(told, 'initialized')[0] ?? {}
     const other = availableProfiles.find(({ id }) => id !== profile?.id)
-    if (!other) throw new Error('The portal should have two profiles.')
+    if (!other) throw new Error('Expected two profiles.')
     await passing(clock, agent.updateUserProfile(other))
     expect(requestsTo(emulator).filter(line => line === 'PUT select')).toHaveLength(2)
     expect(payloadsOf(told, 'initialized').at(-1)).toMatchObject({ profile: { id: other.id } })
     expect([emulator.world.sessions.size, agent.isConnected()]).toEqual([2, true])
   })
 
-  it('[FLOW-06] fetches who is signed in only for an agent that wants to know', async () => {
+  it('[FLOW-06] fetches the signed-in user only for an agent that requires one', async () => {
     const { emulator, agent } = setUpDesk({ context: { vendor_portal_id: '1002' } })
     await agent.initialize()
     expect(agent.getUserDetails()).toMatchObject({ id: expect.anything() })
@@ -165,7 +165,7 @@ describe('an agent with portals', () => {
     expect(requestsTo(emulator).filter(line => /user$/.test(line))).toHaveLength(1)
   })
 
-  it('has nothing to choose from where there are no portals, or before initialize()', async () => {
+  it('rejects a selection without portals, or before initialize()', async () => {
     const { make } = setUp()
     const { agent } = make()
     expect(await rejection(agent.selectPortal({ id: 1 }))).toMatchObject({ code: 'NOT_INITIALIZED' })

@@ -23,7 +23,7 @@ import { PortalPipeline, type PortalPipelineListener } from './portal/portal-pip
 import { ProfileCache } from './portal/profile-cache.ts'
 import { SelectedProfileStore, storagePrefix } from './portal/selected-profile-store.ts'
 
-/** What the contact center needs of the agent. */
+/** What the contact center needs from the agent. */
 export interface ContactCenterScope {
   readonly config: ResolvedConfig
   readonly params: KnownInitParams
@@ -46,7 +46,7 @@ export interface ContactCenterOptions extends Pick<PortalPipelineListener, 'onCo
 }
 
 /**
- * The platform's connector, and the selection of portal, agent and profile. A chunk of its own, for hosts that need it.
+ * The platform's connector, and the selection of portal, agent and profile. A separate chunk, for hosts that need it.
  */
 export class ContactCenter {
   readonly pipeline: PortalPipeline
@@ -94,7 +94,7 @@ export class ContactCenter {
           try {
             calls.setUserFilterTags(tags)
           } catch (error) {
-            logger.warn('The filter tags of the connector cannot be used.', { error })
+            logger.warn('The filter tags of the connector are invalid.', { error })
           }
         },
         onWarning: (message, details) => logger.warn(message, details),

@@ -29,14 +29,14 @@ describe('CallState', () => {
     })
   })
 
-  it('knows nothing at first', () => {
+  it('is empty at first', () => {
     expect(calls.getTranscript()).toEqual([])
     expect([calls.getCallerInfo(), calls.getConversationId(), calls.getUserContext()]).toEqual([null, null, null])
     expect(calls.getPlatform()).toEqual({ authenticated: false, token: null })
     expect(told).toEqual([])
   })
 
-  it('[EVT-03] tells of each line of the call, with the whole transcript', () => {
+  it('[EVT-03] reports each utterance of the call, with the whole transcript', () => {
     const timestamp = new Date('2026-01-01T00:00:00Z')
     calls.addToTranscript({ sender: 'customer', content: 'Hello', timestamp })
     calls.addToTranscript({ sender: 'agent', content: 'Good day' })
@@ -50,7 +50,7 @@ describe('CallState', () => {
     expect(Object.isFrozen(calls.getTranscript())).toBe(true)
   })
 
-  it('[EVT-03] tells that the transcript was cleared, without an entry', () => {
+  it('[EVT-03] reports that the transcript was cleared, without an entry', () => {
     calls.addToTranscript({ sender: 'customer', content: 'Hello' })
     calls.clearTranscript()
     expect(told.at(-1)).toEqual(['callTranscriptUpdate', { entries: [] }])
@@ -59,20 +59,20 @@ describe('CallState', () => {
   })
 
   it.each([[1_700_000_000_000], ['2023-11-14T22:13:20.000Z'], [new Date(1_700_000_000_000)]])(
-    'takes %o for the moment of a line',
+    'converts %o to the time of an utterance',
     timestamp => {
       calls.addToTranscript({ sender: 'a', content: 'b', timestamp })
       expect(calls.getTranscript()[0]?.timestamp).toEqual(new Date(1_700_000_000_000))
     },
   )
 
-  it('makes the best of what an untyped script adds to the transcript', () => {
+  it('converts the values of an untyped script to text', () => {
     for (const input of [{ sender: 1, timestamp: 'yesterday' }, null, 'text', [1]])
       Reflect.apply(calls.addToTranscript, calls, [input])
     expect(calls.getTranscript()).toEqual([{ sender: '1', content: '', timestamp: new Date(clock.now()) }])
   })
 
-  it('[EVT-03] keeps a copy of who calls, and forgets it with null', () => {
+  it('[EVT-03] stores a copy of the caller, and removes it on null', () => {
     const info = { name: 'Customer', phone: '1', language: 'en' }
     calls.setCallerInfo(info)
     info.name = 'Another'
@@ -90,13 +90,13 @@ describe('CallState', () => {
     [42, '42'],
     ['  ', null],
     [null, null],
-  ])('[EVT-03] [WS-03] tells of the conversation id %j as %j', (id, expected) => {
+  ])('[EVT-03] [WS-03] reports the conversation id %j as %j', (id, expected) => {
     calls.setConversationId(id)
     expect(calls.getConversationId()).toBe(expected)
     expect(told).toEqual([['conversationIdUpdate', { conversationId: expected }]])
   })
 
-  it('[EVT-03] merges facts about the call by name, and tells all of them', () => {
+  it('[EVT-03] merges facts about the call by name, and reports all of them', () => {
     calls.setUserContext({ a: 1, b: { c: 1 } })
     calls.setUserContext({ b: { d: 2 } })
     expect(calls.getUserContext()).toEqual({ a: 1, b: { d: 2 } })
@@ -105,7 +105,7 @@ describe('CallState', () => {
     expect(told).toHaveLength(2)
   })
 
-  it('[OPS-02] [EVT-03] merges filter tags into both contexts, of which each keeps its own', () => {
+  it('[OPS-02] [EVT-03] merges filter tags into both contexts, each of which keeps its own', () => {
     context.merge({ plan: 'gold', user_filter_tags: { product: ['old'], stored: ['s'] } })
     calls.setUserContext({ desk: 'first', user_filter_tags: { called: ['c'] } })
     told.length = 0
@@ -122,7 +122,7 @@ describe('CallState', () => {
     ])
   })
 
-  it('replaces what stands in the place of the tags and is none', () => {
+  it('replaces an invalid value of the tags attribute', () => {
     context.merge({ user_filter_tags: 'nonsense' })
     calls.setUserContext({ user_filter_tags: ['nonsense'] })
     calls.setUserFilterTags({ a: ['b'] })
@@ -138,7 +138,7 @@ describe('CallState', () => {
     expect([calls.getUserContext(), context.get(), told]).toEqual([null, null, []])
   })
 
-  it('keeps what the platform says of its own sign-in', () => {
+  it('stores the sign-in of the platform', () => {
     calls.setPlatformAuthenticated(true)
     calls.setPlatformToken('platform-token')
     expect(calls.getPlatform()).toEqual({ authenticated: true, token: 'platform-token' })

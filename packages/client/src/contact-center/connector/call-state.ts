@@ -62,7 +62,7 @@ export class CallState {
   getUserContext(): Readonly<UserContext> | null {
     return this.#userContext
   }
-  /** The connector's own sign-in at the platform, as it reported it. The library does not use it. */
+  /** The connector's own sign-in at the platform, as reported by the connector. The library does not use it. */
   getPlatform(): { readonly authenticated: boolean; readonly token: string | null } {
     return this.#platform
   }
@@ -124,7 +124,7 @@ export class CallState {
     this.#platform = { ...this.#platform, token: textOf(token) || null }
   }
 
-  /** Discards the call of the user who leaves, and emits the events of everything that was set (SEC-15). */
+  /** Discards the call of a user who signs out, and emits the events of everything that was set (SEC-15). */
   forgetUser(): void {
     const { emit } = this.#options
     const { [FILTER_TAGS_ATTRIBUTE]: tags } = this.#userContext ?? {}

@@ -29,20 +29,20 @@ class Platform implements ConnectorPlatform {
     return this.module(url)
   }
 
-  /** The tags, once what waited for them has been done. */
+  /** The script tags, after pending tasks have run. */
   async scripts() {
     await turnEventLoop()
     return this.page?.scripts ?? []
   }
 }
 
-/** The error that a load ends with. */
+/** The error that a load rejects with. */
 async function failureOf(load: Promise<unknown>): Promise<ConnectorError> {
   const error = await load.then(
     () => undefined,
     (error: unknown) => error,
   )
-  if (!(error instanceof ConnectorError)) throw new Error('It was to fail with a ConnectorError.', { cause: error })
+  if (!(error instanceof ConnectorError)) throw new Error('Expected a ConnectorError.', { cause: error })
   expect(error).toMatchObject({ code: 'CONNECTOR_FAILED', url: 'https://prod.example/desk.js' })
   expect(error.message).toContain('https://prod.example/desk.js')
   return error
@@ -54,7 +54,7 @@ describe('loadConnector() in a page', () => {
     platform = new Platform()
   })
 
-  it('adds a script with its address, integrity and nonce, and answers with what it registers', async () => {
+  it('adds a script with its address, integrity and nonce, and returns its component', async () => {
     const loading = loadConnector(platform, script(undefined, { integrity: 'sha256-abc', nonce: 'n' }))
     const [tag] = await platform.scripts()
     expect(tag?.attributes).toEqual({ src: 'https://prod.example/desk.js', integrity: 'sha256-abc', nonce: 'n' })
@@ -66,20 +66,20 @@ describe('loadConnector() in a page', () => {
     expect(platform.clock.pendingTimers).toBe(0)
   })
 
-  it('loads a script once for several agents, at the same time and later', async () => {
+  it('loads a script once for several agents, concurrent or later', async () => {
     const loading = [loadConnector(platform, script()), loadConnector(platform, script())]
     const [tag] = await platform.scripts()
     const desk = component()
     platform.globals.PlatformComponentService = desk
     tag?.run()
     expect(await Promise.all(loading)).toEqual([desk, desk])
-    // What stands there later is none of its business.
+    // A later change of the global has no effect.
     platform.globals.PlatformComponentService = component()
     expect(await loadConnector(platform, script())).toBe(desk)
     expect(await platform.scripts()).toHaveLength(1)
   })
 
-  it('loads it again for an agent that demands a hash', async () => {
+  it('loads it again for an agent that requires a hash', async () => {
     const first = loadConnector(platform, script())
     const [tag] = await platform.scripts()
     platform.globals.PlatformComponentService = component()
@@ -92,7 +92,7 @@ describe('loadConnector() in a page', () => {
     await failureOf(second)
   })
 
-  it('loads different scripts one after the other, and takes none for another', async () => {
+  it('loads different scripts one after the other, and does not confuse their components', async () => {
     const first = loadConnector(platform, script('https://a.example/1.js'))
     const second = loadConnector(platform, script('https://a.example/2.js'))
     const [tag, none] = await platform.scripts()
@@ -109,7 +109,7 @@ describe('loadConnector() in a page', () => {
     expect(await second).toBe(two)
   })
 
-  it('deletes what an older script has left, also where it cannot be deleted', async () => {
+  it('deletes the component of an earlier script, even if it cannot be deleted', async () => {
     Object.defineProperty(platform.globals, 'PlatformComponentService', { value: component(), writable: true })
     const loading = failureOf(loadConnector(platform, script()))
     const [tag] = await platform.scripts()
@@ -131,7 +131,7 @@ describe('loadConnector() in a page', () => {
   })
 
   it.each([[undefined], [null], ['text'], [{}], [{ initPlatform: true }]])(
-    'refuses a script that has left %j after 2 seconds',
+    'rejects a script whose component is %j after 2 seconds',
     async registered => {
       const loading = failureOf(loadConnector(platform, script()))
       const [tag] = await platform.scripts()
@@ -144,7 +144,7 @@ describe('loadConnector() in a page', () => {
     },
   )
 
-  it('refuses a script that throws, with what it threw, also when it has registered before', async () => {
+  it('rejects a script that throws, with its error, even if it registered before', async () => {
     const loading = failureOf(loadConnector(platform, script()))
     const [tag] = await platform.scripts()
     platform.globals.PlatformComponentService = component()
@@ -154,7 +154,7 @@ describe('loadConnector() in a page', () => {
     expect(tag?.removed).toBe(true)
   })
 
-  it('says what may be wrong with a script that was not loaded', async () => {
+  it('reports possible causes when a script was not loaded', async () => {
     const loading = failureOf(loadConnector(platform, script()))
     const [tag] = await platform.scripts()
     const cause = new Error('error event')
@@ -165,7 +165,7 @@ describe('loadConnector() in a page', () => {
     expect(tag?.removed).toBe(true)
   })
 
-  it('gives up after 15 seconds in all', async () => {
+  it('times out after 15 seconds in total', async () => {
     const loading = failureOf(loadConnector(platform, script()))
     const [tag] = await platform.scripts()
     await platform.clock.advance(14_000)
@@ -178,13 +178,13 @@ describe('loadConnector() in a page', () => {
     expect(platform.clock.pendingTimers).toBe(0)
   })
 
-  it('gives up on a script that is never loaded', async () => {
+  it('times out for a script that never loads', async () => {
     const loading = failureOf(loadConnector(platform, script()))
     await platform.clock.advance(15_000)
     expect((await loading).message).toContain('15 seconds')
   })
 
-  it('tries again after a failure', async () => {
+  it('retries after a failure', async () => {
     const loading = failureOf(loadConnector(platform, script()))
     const [tag] = await platform.scripts()
     tag?.refuse(new Error('offline'))
@@ -197,7 +197,7 @@ describe('loadConnector() in a page', () => {
     expect(await again).toBe(desk)
   })
 
-  it('makes an error of a page that does not take the script', async () => {
+  it('reports an error of a page that rejects the script', async () => {
     const cause = new TypeError('This document requires a TrustedScriptURL.')
     if (platform.page)
       platform.page.addScript = () => {
@@ -206,7 +206,7 @@ describe('loadConnector() in a page', () => {
     expect((await failureOf(loadConnector(platform, script()))).cause).toBe(cause)
   })
 
-  it('stops waiting for a caller that gave up, and goes on for the others', async () => {
+  it('rejects for a caller that aborted, and continues for the others', async () => {
     const controller = new AbortController()
     const impatient = loadConnector(platform, script(), controller.signal).catch((reason: unknown) => reason)
     const patient = loadConnector(platform, script())
@@ -229,8 +229,11 @@ describe('loadConnector() outside a browser', () => {
   it.each([
     ['its default export', (desk: unknown) => ({ default: desk })],
     ['its named export', (desk: unknown) => ({ PlatformComponentService: desk })],
-    ['what a CommonJS file exports by name', (desk: unknown) => ({ default: { PlatformComponentService: desk } })],
-  ])('imports the script once, takes %s and puts it where scripts look', async (_name, exported) => {
+    [
+      'an object that a CommonJS file exports by name',
+      (desk: unknown) => ({ default: { PlatformComponentService: desk } }),
+    ],
+  ])('imports the script once, uses %s and stores it at the global name', async (_name, exported) => {
     const platform = new Process()
     const desk = component()
     platform.module = async () => exported(desk)
@@ -242,7 +245,7 @@ describe('loadConnector() outside a browser', () => {
     expect(platform.globals.PlatformComponentService).toBe(desk)
   })
 
-  it('[SEC-31] a module that could not be imported does not stand in the way of the next one', async () => {
+  it('[SEC-31] a failed import of a module does not affect the next one', async () => {
     const platform = new Process()
     platform.module = () => Promise.reject(new Error('no such module'))
     await failureOf(loadConnector(platform, script()))
@@ -254,7 +257,7 @@ describe('loadConnector() outside a browser', () => {
     expect(await loadConnector(platform, script('https://prod.example/other.js'))).toBe(desk)
   })
 
-  it('takes what a script without exports registers, also late', async () => {
+  it('uses the component that a script without exports registers, even late', async () => {
     const platform = new Process()
     const desk = component()
     const loading = loadConnector(platform, script())
@@ -264,7 +267,7 @@ describe('loadConnector() outside a browser', () => {
     expect(await loading).toBe(desk)
   })
 
-  it('refuses a script that registers nothing, or gives no module', async () => {
+  it('rejects a script that registers nothing, or that is not a module', async () => {
     for (const module of [{ default: {} }, undefined]) {
       const platform = new Process()
       platform.module = async () => module
@@ -274,7 +277,7 @@ describe('loadConnector() outside a browser', () => {
     }
   })
 
-  it('says that a file address is needed, where the import fails', async () => {
+  it('reports that a file address is needed if the import fails', async () => {
     const platform = new Process()
     const cause = new Error('unsupported scheme')
     platform.module = () => Promise.reject(cause)
@@ -282,7 +285,7 @@ describe('loadConnector() outside a browser', () => {
     expect([error.cause, error.message]).toEqual([cause, expect.stringContaining('file: address')])
   })
 
-  it('gives up on an import that hangs', async () => {
+  it('times out for an import that hangs', async () => {
     const platform = new Process()
     platform.module = () => new Promise(() => {})
     const loading = failureOf(loadConnector(platform, script()))
@@ -290,7 +293,7 @@ describe('loadConnector() outside a browser', () => {
     expect((await loading).message).toContain('15 seconds')
   })
 
-  it('imports nothing that it is to check and cannot', async () => {
+  it('does not import a script with an integrity that it cannot check', async () => {
     const platform = new Process()
     const error = await failureOf(loadConnector(platform, script(undefined, { integrity: 'sha256-abc' })))
     expect(error.message).toContain('connector.integrity')
@@ -324,7 +327,7 @@ describe('loadConnector() outside a browser', () => {
       expect(globalThis).toHaveProperty('PlatformComponentService', desk)
     })
 
-    it('tells what a file threw, and that one is missing', async () => {
+    it('reports what a file threw, and a missing file', async () => {
       const throws = await file('throws.mjs', 'throw new RangeError("why")')
       await expect(loadConnector(defaultEnvironment(), throws)).rejects.toMatchObject({
         code: 'CONNECTOR_FAILED',

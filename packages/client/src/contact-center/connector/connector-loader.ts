@@ -7,16 +7,16 @@ import { TimeLimitError, untilAborted, withTimeLimit } from '../../util/abort.ts
 import type { ConnectorScript } from './connector-url.ts'
 import { COMPONENT_NAME, isPlatformComponent, type PlatformComponentService } from './platform-component.ts'
 
-/** What loading needs of the platform. */
+/** Dependencies of loading. */
 export type ConnectorPlatform = Pick<Environment, 'clock' | 'globals' | 'importModule' | 'page'>
 
-/** How long a script may take in all, with its download. */
+/** Time limit for a script, including its download. */
 const LOAD_LIMIT_MS = 15_000
 /** How long a script that has run may take to register its component. */
 const REGISTRATION_LIMIT_MS = 2000
 const LOOK_EVERY_MS = 50
 
-/** The components of one page or process, and the end of the queue of those that are being loaded. */
+/** The components of one page or process, and the queue of those being loaded. */
 interface Loads {
   readonly components: Map<string, Promise<PlatformComponentService>>
   last: Promise<unknown>
@@ -24,20 +24,22 @@ interface Loads {
   readonly strays: Map<string, string>
 }
 
-/** Kept beside the global object, since that is what agents on a page share. */
+/** Keyed by the global object, which all agents of a page share. */
 const loadsByGlobals = new WeakMap<object, Loads>()
 
 /**
- * The component of a script, which is loaded once for all agents of a page or process.
+ * Loads the component of a script, once for all agents of a page or process.
  *
- * All scripts register under the same name, so two different ones are loaded one after the other, and what an earlier
- * one has left there is deleted first. A script that was not in time must not pass for the next one: one that has not run
- * never runs, and after one that has run without registering, only a component counts that the next script assigns
- * while it runs (in a page) or exports (elsewhere). A load that failed is forgotten: the next call tries again. A caller whose signal
- * is aborted stops waiting; the load goes on for the others.
+ * All scripts register under the same name. So two different ones are loaded one after the other, and the component of
+ * the earlier one is deleted first. A script that timed out must not be mistaken for the next one. If it has not run,
+ * it never runs. If it has run without registering, only a component counts that the next script assigns while it runs
+ * (in a page) or exports (elsewhere).
+ *
+ * A failed load is not cached: the next call retries. A caller whose signal is aborted stops waiting; the load
+ * continues for the others.
  *
  * @throws {ConnectorError} when the script cannot be loaded, throws, registers nothing, or takes more than 15 seconds;
- * the signal's reason when that is aborted
+ *   the signal's reason when that is aborted
  */
 export function loadConnector(
   platform: ConnectorPlatform,
@@ -47,7 +49,7 @@ export function loadConnector(
   const { globals } = platform
   const loads = loadsByGlobals.get(globals) ?? { components: new Map(), last: Promise.resolve(), strays: new Map() }
   loadsByGlobals.set(globals, loads)
-  // What was loaded without a check is no answer for a host that demands one.
+  // A script loaded without `integrity` must not satisfy a request that requires it.
   const key = `${script.integrity ?? ''} ${script.url}`
   let component = loads.components.get(key)
   if (!component) {
@@ -105,7 +107,7 @@ async function runInPage(
         ? cause
         : failure(
             script,
-            "was not loaded: it is not there, the page's content security policy forbids it, or it does not match `connector.integrity`",
+            "was not loaded: it does not exist, the page's content security policy forbids it, or it does not match `connector.integrity`",
             cause,
           )
     })
@@ -127,7 +129,7 @@ async function runModule(
   stray: string | undefined,
   signal: AbortSignal,
 ): Promise<PlatformComponentService> {
-  // Better no connector than one that was not checked although it should have been.
+  // Fail rather than run a script without the required check.
   if (script.integrity !== undefined)
     throw failure(script, 'was not loaded, since `connector.integrity` cannot be checked outside a browser')
   const neverRan = started()
@@ -136,7 +138,7 @@ async function runModule(
   const module = await untilAborted(importing, signal).catch(cause => {
     throw signal.aborted
       ? cause
-      : failure(script, 'could not be imported, or threw. Outside a browser it needs to be a file: address', cause)
+      : failure(script, 'could not be imported, or threw an error. Outside a browser it must be a file: address', cause)
   })
   const exported = exportedComponent(module)
   if (exported) Reflect.set(platform.globals, COMPONENT_NAME, exported)
@@ -167,7 +169,7 @@ async function untilRegistered(
   }
 }
 
-/** A module's default export, its export of the component's name, or that of the object that CommonJS exports. */
+/** A module's default export, its export with the component's name, or that of an object exported by CommonJS. */
 function exportedComponent(module: unknown): PlatformComponentService | undefined {
   if (!isJsonObject(module)) return undefined
   const { default: standard, [COMPONENT_NAME]: named } = module
@@ -175,7 +177,7 @@ function exportedComponent(module: unknown): PlatformComponentService | undefine
   return [standard, named, inner].find(isPlatformComponent)
 }
 
-/** Has the global ignore what is assigned while the script does not run. */
+/** Makes the global ignore assignments while the script does not run. */
 function acceptOnlyFrom(tag: PageScript, globals: object): void {
   let registered: unknown
   Reflect.defineProperty(globals, COMPONENT_NAME, {
@@ -187,7 +189,7 @@ function acceptOnlyFrom(tag: PageScript, globals: object): void {
   })
 }
 
-/** Leaves the component at the global, where a script may look it up. */
+/** Stores the component at the global, where a script may look it up. */
 function keep(globals: object, component: PlatformComponentService): PlatformComponentService {
   const descriptor = { value: component, configurable: true, enumerable: true, writable: true }
   Reflect.defineProperty(globals, COMPONENT_NAME, descriptor)
@@ -198,7 +200,7 @@ function strayNote(stray: string): string {
   return `has not registered its component while it ran, and the earlier script ${stray} may still register its own. Reload the page`
 }
 
-/** Deletes an older component. A script that declared it with `var` has made it undeletable, but not unchangeable. */
+/** Deletes an earlier component. A script that declared it with `var` made it undeletable, but still writable. */
 function forget(globals: object): void {
   if (!Reflect.deleteProperty(globals, COMPONENT_NAME)) Reflect.set(globals, COMPONENT_NAME, undefined)
 }

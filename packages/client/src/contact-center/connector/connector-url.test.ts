@@ -17,7 +17,7 @@ function resolve(
   return resolveConnectorScript({ config, platform, environment, pageUrl })
 }
 
-/** The field that is refused. */
+/** The rejected field. */
 function refusal(call: () => unknown): string | undefined {
   try {
     call()
@@ -40,13 +40,13 @@ describe('the address of a connector', () => {
     expect(resolve({ baseUrls: bases }, platform, environment).url).toBe(start + PATH)
   })
 
-  it('[CFG-13] is connectorUrl where that is given, whatever the platform and the environment', () => {
+  it('[CFG-13] is connectorUrl if that is set, regardless of platform and environment', () => {
     const connectorUrl = ' https://cdn.example/v2/desk.js?x=1 '
     expect(resolve({ connectorUrl, baseUrls }, '../no name', 'dev').url).toBe('https://cdn.example/v2/desk.js?x=1')
     expect(resolve({ connectorUrl: ' ', baseUrls }).url).toContain('https://prod.example/')
   })
 
-  it('[INIT-10] says what to configure where there is neither a base for the environment nor a connectorUrl', () => {
+  it('[INIT-10] reports what to configure if there is neither a base for the environment nor a connectorUrl', () => {
     expect(() => resolve({ baseUrls }, 'standalone', 'non-prod')).toThrow(
       expect.objectContaining({
         code: 'CONFIG_INVALID',
@@ -59,13 +59,13 @@ describe('the address of a connector', () => {
   })
 
   it.each(['../evil', 'a/b', 'a\\b', '%2e%2e', '1desk', '-desk', 'desk.js', 'désk', 'a?b', 'a#b', '', ' '])(
-    'is refused for the platform %j',
+    'is rejected for the platform %j',
     platform => {
       expect(refusal(() => resolve({ baseUrls }, platform))).toBe('initParams.platform')
     },
   )
 
-  it('never leaves the folder of the base, whatever the platform is', () => {
+  it('never leaves the folder of the base, for any platform', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -93,7 +93,7 @@ describe('the address of a connector', () => {
     ['https://user@prod.example'],
     ['https://prod.example/?next='],
     ['https://prod.example/#'],
-  ])('is refused for the base %s in a page', base => {
+  ])('is rejected for the base %s in a page', base => {
     expect(refusal(() => resolve({ baseUrls: { prod: base } }))).toBe('connector.baseUrls.prod')
   })
 
@@ -108,11 +108,11 @@ describe('the address of a connector', () => {
     ['//evil.example/desk.js'],
     ['/\\evil.example/desk.js'],
     ['\\\\evil.example/desk.js'],
-  ])('is refused for the connectorUrl %s in a page', connectorUrl => {
+  ])('is rejected for the connectorUrl %s in a page', connectorUrl => {
     expect(refusal(() => resolve({ connectorUrl }))).toBe('connector.connectorUrl')
   })
 
-  it('may leave out its scheme where it stays on an origin that is allowed', () => {
+  it('may omit its scheme if it stays on an allowed origin', () => {
     expect(resolve({ connectorUrl: '/desk.js' }).url).toBe('https://host.example/desk.js')
     expect(resolve({ connectorUrl: 'desk.js' }).url).toBe('https://host.example/desk/desk.js')
     const connectorUrl = '//cdn.example/desk.js'
@@ -125,22 +125,22 @@ describe('the address of a connector', () => {
     )
   })
 
-  it('is compared with the bases that are there, also where a script left one undefined', () => {
+  it('is compared with the configured bases, even if one is undefined', () => {
     const config = { connectorUrl: '/desk.js', baseUrls: { dev: undefined as never } }
     expect(resolve(config).url).toBe('https://host.example/desk.js')
   })
 
   it.each<[AiAgentConnectorConfig, string | undefined, RegExp]>([
-    [{ connectorUrl: '/desk.js' }, undefined, /connectorUrl` is no address.*with its scheme/],
-    [{ connectorUrl: '//evil.example/x.js' }, undefined, /leads to https:\/\/evil\.example.*connector\.allowedOrigins/],
+    [{ connectorUrl: '/desk.js' }, undefined, /connectorUrl`.*with its scheme/],
+    [{ connectorUrl: '//evil.example/x.js' }, undefined, /https:\/\/evil\.example.*connector\.allowedOrigins/],
     [{ connectorUrl: 'ftp://evil.example/x.js' }, undefined, /scheme 'ftp:'.*Give an https: address/],
-    [{ connectorUrl: 'https://a@evil.example/x.js' }, undefined, /names a user.*Leave the user out/],
-    [{ connectorUrl: 'https://:b@evil.example/x.js' }, undefined, /names a user.*Leave the user out/],
-    [{ baseUrls: { prod: 'nonsense' } }, undefined, /baseUrls\.prod` is no address.*with its scheme/],
-    [{ baseUrls: { prod: 'https://a.example/?x' } }, undefined, /baseUrls\.prod`.*leave out its query/],
-    [{ baseUrls, integrity: 'abc' }, undefined, /integrity` is no list of hashes/],
-    [{ baseUrls }, '../desk', /platform` is no name.*letters, digits and hyphens/],
-  ])('says with %j and the platform %s what is wrong and what to do', (config, platform, words) => {
+    [{ connectorUrl: 'https://a@evil.example/x.js' }, undefined, /connectorUrl`.*user name/],
+    [{ connectorUrl: 'https://:b@evil.example/x.js' }, undefined, /connectorUrl`.*user name/],
+    [{ baseUrls: { prod: 'nonsense' } }, undefined, /baseUrls\.prod`.*with its scheme/],
+    [{ baseUrls: { prod: 'https://a.example/?x' } }, undefined, /baseUrls\.prod`.*query/],
+    [{ baseUrls, integrity: 'abc' }, undefined, /integrity`.*sha384/],
+    [{ baseUrls }, '../desk', /platform`.*letters, digits and hyphens/],
+  ])('reports the problem and the remedy for %j and the platform %s', (config, platform, words) => {
     const pageUrl = config.connectorUrl === '/desk.js' ? undefined : PAGE
     const input = { config, platform: platform ?? 'test', environment: 'prod', pageUrl } as const
     expect(() => resolveConnectorScript(input)).toThrow(words)
@@ -157,7 +157,7 @@ describe('the address of a connector', () => {
       expect(refusal(() => outside({ connectorUrl }))).toBe('connector.connectorUrl')
   })
 
-  it('goes with the integrity and the nonce of the config', () => {
+  it('is returned with the integrity and the nonce of the config', () => {
     const integrity = ' sha384-AbC+/09==  sha512-x_y-z '
     expect(resolve({ baseUrls, integrity, nonce: 'n' })).toEqual({
       url: `https://prod.example/ai-agent-connector-standalone/${PATH}`,
@@ -167,7 +167,7 @@ describe('the address of a connector', () => {
   })
 
   it.each(['', 'abc', 'md5-abc', 'sha384-', 'sha256-abc nonsense', 'sha256 abc', 'xsha256-abc', 'sha256-abc==='])(
-    'is refused with the integrity %j, which a browser would skip',
+    'is rejected with the integrity %j, which a browser would ignore',
     integrity => {
       expect(refusal(() => resolve({ baseUrls, integrity }))).toBe('connector.integrity')
     },

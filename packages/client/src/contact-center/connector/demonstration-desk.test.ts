@@ -8,7 +8,7 @@ import { PlatformConnector } from './platform-connector.ts'
 
 let url = ''
 
-/** An agent at the demonstration desk, as far as a connector sees it. */
+/** The agent as the connector of the demonstration contact center sees it. */
 async function agentAtDesk(initParams: Record<string, string> = {}) {
   const component = await loadConnector(defaultEnvironment(), { url, integrity: undefined, nonce: undefined })
   const heard: string[] = []
@@ -38,7 +38,7 @@ async function agentAtDesk(initParams: Record<string, string> = {}) {
   return { connector, calls, hook, heard, component }
 }
 
-describe('a connector as a desk publishes it', () => {
+describe('a published connector', () => {
   beforeEach(() => {
     Reflect.deleteProperty(globalThis, 'PlatformComponentService')
     // A runtime evaluates a module once for each address, and test files share the runtime.

@@ -69,25 +69,25 @@ describe('[OPS-02] HookContract', () => {
     )
   })
 
-  it('takes functions that a script attaches', () => {
+  it('accepts functions that a script attaches', () => {
     Object.assign(hook, { takeCall: () => 'taken' })
     expect(hook).toHaveProperty('takeCall')
   })
 
-  it('getInitParams() and getQueryParams() give copies', () => {
+  it('getInitParams() and getQueryParams() return copies', () => {
     Object.assign(hook.getInitParams(), { vendor: 'changed' })
     expect(hook.getInitParams()).toEqual({ platform: 'Test', vendor: 'x' })
     expect(hook.getQueryParams()).toEqual({ platform: 'Test', vendor: 'x' })
   })
 
-  it('getAgentDetails() and getDeploymentInfo() give the objects, null before they are known', () => {
+  it('getAgentDetails() and getDeploymentInfo() return the objects, null before they are loaded', () => {
     expect(hook.getAgentDetails()).toBe(AGENT)
     expect(hook.getDeploymentInfo()).toBe(DEPLOYMENT)
     const early = hookWith({ getAgentDetails: () => undefined, getDeploymentInfo: () => undefined })
     expect([early.getAgentDetails(), early.getDeploymentInfo(), early.getTenantId()]).toEqual([null, null, null])
   })
 
-  it('getAccessToken() promises a fresh token, and rejects where none can be had, never throws', async () => {
+  it('getAccessToken() resolves with a valid token, and rejects without one, but never throws', async () => {
     await expect(hook.getAccessToken()).resolves.toBe('fresh')
     const without = hookWith({
       getToken: () => {
@@ -97,7 +97,7 @@ describe('[OPS-02] HookContract', () => {
     await expect(without.getAccessToken()).rejects.toThrow('none')
   })
 
-  it('getMsalAccessToken() gives the token at hand at once, or null', () => {
+  it('getMsalAccessToken() returns the current token synchronously, or null', () => {
     expect(hook.getMsalAccessToken()).toBe('cached')
     expect(hookWith({ getCachedToken: () => null }).getMsalAccessToken()).toBeNull()
   })
@@ -124,18 +124,18 @@ describe('[OPS-02] HookContract', () => {
     expect(hookWith({ getUserDetails: () => details }).getUserId()).toBe(expected)
   })
 
-  it('getAuthScopes() gives a copy of the resolved list', () => {
+  it('getAuthScopes() returns a copy of the resolved list', () => {
     hook.getAuthScopes().push('c')
     expect(hook.getAuthScopes()).toEqual(['a', 'b'])
   })
 
-  it('getTenantId() and getSelectedPortal() give what is known, else null', () => {
+  it('getTenantId() and getSelectedPortal() return the known value, else null', () => {
     expect([hook.getTenantId(), hook.getSelectedPortal()]).toEqual(['ACME', PORTAL])
     const early = hookWith({ getDeploymentInfo: () => ({ apiDomain: 'x' }), getSelectedPortal: () => undefined })
     expect([early.getTenantId(), early.getSelectedPortal()]).toEqual([null, null])
   })
 
-  it('addToTranscript() adds to the call, of which getTranscript() gives a copy', () => {
+  it('addToTranscript() adds to the call, of which getTranscript() returns a copy', () => {
     hook.addToTranscript({ sender: 'customer', content: 'Hello' })
     const entry = { sender: 'customer', content: 'Hello', timestamp: new Date(1_700_000_000_000) }
     const copy = hook.getTranscript()
@@ -145,7 +145,7 @@ describe('[OPS-02] HookContract', () => {
     expect(heard).toEqual([['callTranscriptUpdate', { entry, entries: [entry] }]])
   })
 
-  it('setCallerInfo(), setConversationId() and setUserContext() store and tell; their getters give copies', () => {
+  it('setCallerInfo(), setConversationId() and setUserContext() store and emit; their getters return copies', () => {
     expect([hook.getCallerInfo(), hook.getConversationId(), hook.getUserContext()]).toEqual([null, null, null])
     hook.setCallerInfo({ name: 'Customer' })
     hook.setConversationId('call-1')
@@ -173,7 +173,7 @@ describe('[OPS-02] HookContract', () => {
     expect(heard.at(-1)).toEqual(['filterTagsUpdate', { filterTags: { product: ['router'] } }])
   })
 
-  it('setPlatformAuthenticated() and setPlatformToken() are kept', () => {
+  it('setPlatformAuthenticated() and setPlatformToken() store their argument', () => {
     hook.setPlatformAuthenticated(true)
     hook.setPlatformToken('platform-token')
     expect(calls.getPlatform()).toEqual({ authenticated: true, token: 'platform-token' })
@@ -187,7 +187,7 @@ describe('[OPS-02] HookContract', () => {
     expect(messageListeners.size).toBe(1)
     undoSecond()
     undoSecond()
-    for (const tell of messageListeners) tell({ data: 'm' })
+    for (const notify of messageListeners) notify({ data: 'm' })
     hook.onSourceClick({ id: 's', title: 'Manual', url: 'https://docs.example' })
     hook.onIntentConfirm({ id: 'i', intent: 'order', confidence: 0.9 })
     expect(actions).toEqual([
@@ -210,7 +210,7 @@ describe('[OPS-02] HookContract', () => {
     expect([actions, heard]).toEqual([[], []])
   })
 
-  it('a subscriber that fails disturbs no other', async () => {
+  it('a failing subscriber does not affect the others', async () => {
     const actions: unknown[] = []
     hook.subscribeToAgentWidgetActions(() => {
       throw 'thrown'

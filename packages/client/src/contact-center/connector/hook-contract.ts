@@ -4,16 +4,16 @@ import { EventEmitter } from '../../util/event-emitter.ts'
 import type { CallerInfo, CallTranscriptEntry, CallTranscriptInput, FilterTags, UserContext } from './call-details.ts'
 import type { CallState } from './call-state.ts'
 
-/** A passage that somebody clicked in an answer. */
+/** A passage that the user clicked in an answer. */
 export interface SourceClick {
   id: string
   title: string
-  /** Where the passage stands, where it has an address. */
+  /** Address of the passage, if it has one. */
   url?: string
   [field: string]: unknown
 }
 
-/** An intent that somebody confirmed. */
+/** An intent that the user confirmed. */
 export interface IntentConfirm {
   id: string
   intent: string
@@ -23,29 +23,29 @@ export interface IntentConfirm {
 }
 
 /**
- * Hears of what happens in the agent's widget: `message` with the payload of that event, `sourceClick` and
- * `intentConfirm` with what was clicked or confirmed.
+ * Receives actions in the agent's widget: `message` with the payload of that event, `sourceClick` and `intentConfirm`
+ * with the clicked or confirmed item.
  */
 export type WidgetActionListener = (action: 'message' | 'sourceClick' | 'intentConfirm', data: unknown) => unknown
 
 /**
- * What a connector's script sees of the agent. Getters tell how things stand at the moment; what they return is the
- * script's own copy. A script may attach functions of its own.
+ * The agent as a connector's script sees it. Getters return the current values, as copies. A script may attach its own
+ * functions.
  */
 export interface HookContract {
-  /** What was said in the call at the desk; not what was said in the chat. */
+  /** The transcript of the call at the contact center; not that of the chat. */
   getTranscript(): CallTranscriptEntry[]
-  /** All parameters of the host. */
+  /** All init parameters of the host. */
   getInitParams(): Record<string, string>
-  /** The same as {@link getInitParams}, by its older name. */
+  /** Older name of {@link getInitParams}. */
   getQueryParams(): Record<string, string>
-  /** What the service says of the agent; null before it was asked. */
+  /** The agent details; null before they are loaded. */
   getAgentDetails(): AgentDetails | null
-  /** Where the deployment's services are; null before it was asked. */
+  /** The deployment info; null before it is loaded. */
   getDeploymentInfo(): DeploymentInfo | null
-  /** A token that is valid now, renewed where needed. Rejects where none can be had. */
+  /** A valid token, renewed if necessary. Rejects if none can be obtained. */
   getAccessToken(): Promise<string>
-  /** The token at hand, or null; renews nothing. */
+  /** The current token, or null; never renews. */
   getMsalAccessToken(): string | null
   /** `initParams.platform` as the host gave it, or null. */
   getPlatformType(): string | null
@@ -55,41 +55,41 @@ export interface HookContract {
   getUserId(): string | null
   /** Facts about the call, or null. */
   getUserContext(): UserContext | null
-  /** The call's id, or null. */
+  /** The id of the call, or null. */
   getConversationId(): string | null
-  /** The scopes that tokens are asked for. */
+  /** The scopes of token requests. */
   getAuthScopes(): string[]
   /** The deployment's tenant, or null. */
   getTenantId(): string | null
-  /** The portal, from its choice on. */
+  /** The selected portal, or null before the selection. */
   getSelectedPortal(): Portal | null
-  /** Who calls, or null. */
+  /** The caller, or null. */
   getCallerInfo(): CallerInfo | null
-  /** Adds what was said in the call. */
+  /** Adds an utterance to the call's transcript. */
   addToTranscript(entry: CallTranscriptInput): void
-  /** Says who calls; null forgets it. */
+  /** Sets the caller; null removes it. */
   setCallerInfo(info: CallerInfo | null): void
-  /** Names the call; a chat that connects from now on carries the id as `externalCallId`. */
+  /** Sets the id of the call; later chat connections carry it as `externalCallId`. */
   setConversationId(id: Id | null): void
-  /** Merged over what is known, by name. */
+  /** Merges facts over the known ones, by name. */
   setUserContext(context: UserContext): void
-  /** Merged over the tags that are known, by name, here and in the conversation's context. */
+  /** Merges tags over the known ones, by name, here and in the conversation's context. */
   setUserFilterTags(tags: FilterTags): void
-  /** Says whether the script has signed in at its platform. Nothing here depends on it. */
+  /** Reports whether the script has signed in at its platform. The library does not use it. */
   setPlatformAuthenticated(authenticated: boolean): void
-  /** Keeps the platform's own token. Nothing here depends on it. */
+  /** Stores the platform's own token. The library does not use it. */
   setPlatformToken(token: string | null): void
-  /** @returns the undo */
+  /** @returns a function that unsubscribes */
   subscribeToAgentWidgetActions(listener: WidgetActionListener): () => void
-  /** Sends what the user said. A failure is an `error` event of the agent. */
+  /** Sends a message of the user. A failure is emitted as an `error` event of the agent. */
   onUserMessage(text: string): void
-  /** Tells the subscribers that the user clicked a source. */
+  /** Notifies the subscribers that the user clicked a source. */
   onSourceClick(source: SourceClick): void
-  /** Tells the subscribers that the user confirmed an intent. */
+  /** Notifies the subscribers that the user confirmed an intent. */
   onIntentConfirm(intent: IntentConfirm): void
 }
 
-/** What the contract is made of: the agent's facts as they stand, and what it can be told. */
+/** Sources of the contract: the agent's current values and actions. */
 export interface HookContractSources {
   readonly calls: CallState
   readonly environment: EnvironmentName
@@ -98,20 +98,20 @@ export interface HookContractSources {
   getDeploymentInfo(): DeploymentInfo | null | undefined
   getToken(): Promise<string>
   getCachedToken(): string | null
-  /** Whoever is signed in, as a user or as a customer. */
+  /** Details of the signed-in user or customer. */
   getUserDetails(): { readonly id?: Id | null | undefined } | null | undefined
   getAuthScopes(): readonly string[]
   getSelectedPortal(): Portal | null | undefined
-  /** Subscribes to the agent's `message` events, by their payload; returns the undo. */
+  /** Subscribes to the payloads of the agent's `message` events; returns a function that unsubscribes. */
   onMessage(listener: (payload: unknown) => void): () => void
   send(text: string): Promise<unknown>
-  /** A message of the script's did not go out. */
+  /** A message of the script was not sent. */
   sendFailed(error: unknown): void
-  /** A function of the script's failed that nobody waits for. */
+  /** A function of the script failed, and no caller awaits it. */
   listenerFailed(error: unknown): void
 }
 
-/** One agent's contract. */
+/** Builds the contract of one agent. */
 export function buildHookContract(sources: HookContractSources): HookContract {
   const { calls } = sources
   const actions = new EventEmitter<{ action: Parameters<WidgetActionListener> }>(error => sources.listenerFailed(error))
@@ -144,7 +144,7 @@ export function buildHookContract(sources: HookContractSources): HookContract {
     setPlatformToken: token => calls.setPlatformToken(token),
 
     subscribeToAgentWidgetActions(listener) {
-      // A function of our own, so that a listener that subscribes twice is called twice and leaves twice.
+      // A separate function, so that a listener that subscribes twice is called twice and unsubscribes twice.
       const leave = actions.subscribe('action', ([action, data]) => listener(action, data))
       unsubscribe ??= sources.onMessage(payload => actions.emit('action', ['message', payload]))
       return () => {
@@ -156,7 +156,7 @@ export function buildHookContract(sources: HookContractSources): HookContract {
     },
 
     onUserMessage(text) {
-      // Called in a promise, since what is no text may be refused at once.
+      // Called in a promise, since a value that is not a string may throw at once.
       void Promise.resolve(text)
         .then(said => sources.send(said))
         .catch(error => sources.sendFailed(error))

@@ -21,7 +21,7 @@ function setUp(component: Partial<PlatformComponentService> | Record<string, unk
 }
 
 describe('[OPS-03] PlatformConnector', () => {
-  it('introduces the agent: first the contract, then the functions that the script attaches', async () => {
+  it('passes the contract first, then lets the script attach its functions', async () => {
     const calls: unknown[] = []
     const { connector } = setUp({
       async setHookContract(given: HookContract) {
@@ -37,7 +37,7 @@ describe('[OPS-03] PlatformConnector', () => {
     ])
   })
 
-  it('asks a script that offers nothing but initPlatform() for nothing else', async () => {
+  it('calls only initPlatform() on a script that provides nothing else', async () => {
     const { connector, warnings } = setUp({})
     await connector.introduce()
     expect(await connector.addScopes(['a'])).toBeUndefined()
@@ -51,12 +51,12 @@ describe('[OPS-03] PlatformConnector', () => {
     [async () => ['b'], ['b']],
     [() => ['b', 1, null, ' '], ['b']],
     [() => [], []],
-  ])('takes the scopes of the platform: %s', async (addCustomAuthScopes, expected) => {
+  ])('uses the scopes of the platform: %s', async (addCustomAuthScopes, expected) => {
     expect(await setUp({ addCustomAuthScopes }).connector.addScopes(['a'])).toEqual(expected)
   })
 
   it.each([[undefined], [null], ['a b'], [{ length: 1 }]])(
-    'ignores %j in place of a list of scopes, with a warning',
+    'ignores %j as a list of scopes, with a warning',
     async answer => {
       const { connector, warnings } = setUp({ addCustomAuthScopes: () => answer })
       expect(await connector.addScopes(['a'])).toBeUndefined()
@@ -64,7 +64,7 @@ describe('[OPS-03] PlatformConnector', () => {
     },
   )
 
-  it('keeps the default scopes from being changed by the script', async () => {
+  it('protects the default scopes from changes by the script', async () => {
     const defaults = Object.freeze(['a'])
     const { connector } = setUp({
       addCustomAuthScopes(scopes: string[]) {
@@ -76,7 +76,7 @@ describe('[OPS-03] PlatformConnector', () => {
     expect(defaults).toEqual(['a'])
   })
 
-  it('connects to the platform once, also when two ask and when the agent starts over', async () => {
+  it('connects to the platform once, also for concurrent calls and when the agent restarts', async () => {
     let count = 0
     const { connector } = setUp({ initPlatform: async (given: HookContract) => void (given === hook && count++) })
     await Promise.all([connector.initPlatform(), connector.initPlatform()])
@@ -93,7 +93,7 @@ describe('[OPS-03] PlatformConnector', () => {
   })
 
   it.each(['setHookContract', 'loadCustomHook', 'addCustomAuthScopes', 'initPlatform'] as const)(
-    'makes an error with the address of what %s() throws or rejects with',
+    'reports the address of the script when %s() throws or rejects',
     async name => {
       const cause = new Error('why')
       const failing = [
@@ -133,7 +133,7 @@ describe('[OPS-03] PlatformConnector', () => {
     ])
   })
 
-  it('passes on its say about portals, as methods of the component', async () => {
+  it('calls its portal hooks as methods of the component', async () => {
     class Desk {
       readonly hidden = 2
       initPlatform() {}
@@ -153,7 +153,7 @@ describe('[OPS-03] PlatformConnector', () => {
       hook,
       onWarning() {},
     })
-    // As the way through portals asks for them.
+    // As the portal pipeline calls them.
     const portalHooks: PortalHooks = connector.portalHooks
     expect(portalHooks.getPortalList?.([{ id: 1 }, { id: 2 }])).toEqual([{ id: 1 }])
     expect(portalHooks.getDefaultPortal?.([{ id: 1 }])).toEqual({ id: 1 })

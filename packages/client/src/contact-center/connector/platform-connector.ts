@@ -6,14 +6,14 @@ import type { PlatformComponentService } from './platform-component.ts'
 
 export interface PlatformConnectorOptions {
   component: PlatformComponentService
-  /** Address of the script, for people who read errors. */
+  /** Address of the script, for error messages. */
   url: string
   /** This agent's own hook. */
   hook: HookContract
   onWarning(message: string): void
 }
 
-/** What a connector has to say about portals; what it does not offer is absent. Any of it may throw, or answer anything. */
+/** A connector's portal hooks; absent if the component does not provide them. Each may throw, or return anything. */
 export interface ConnectorPortalHooks {
   readonly address: string
   readonly getPortalList?: (portals: Portal[]) => unknown
@@ -22,10 +22,10 @@ export interface ConnectorPortalHooks {
 }
 
 /**
- * A loaded component and the agent that uses it: calls its functions as `PlatformComponentService` says.
+ * A loaded component and the agent that uses it. Calls its functions as `PlatformComponentService` describes.
  *
- * It owns whether the platform is connected, which happens once however often the agent starts over. A function that
- * throws or rejects becomes an error that names it and the script.
+ * Owns whether the platform is connected, which happens once even if the agent restarts. A function that throws or
+ * rejects becomes an error that names the function and the script.
  */
 export class PlatformConnector {
   readonly #options: PlatformConnectorOptions
@@ -36,7 +36,7 @@ export class PlatformConnector {
   }
 
   /**
-   * Gives the agent's hook to the script, which may attach functions of its own to it.
+   * Passes the agent's hook to the script, which may attach its own functions.
    *
    * @throws {ConnectorError} when the script fails; the signal's reason when that is aborted
    */
@@ -47,8 +47,8 @@ export class PlatformConnector {
   }
 
   /**
-   * What the platform makes of the default scopes; undefined where it has no say, or answers with no list. Not to be
-   * asked where the host supplied scopes.
+   * The default scopes as changed by the platform; undefined if it has no such function or returns no list. Not to be
+   * called if the host supplied scopes.
    *
    * @throws {ConnectorError} when the script fails; the signal's reason when that is aborted
    */
@@ -58,13 +58,15 @@ export class PlatformConnector {
     const answer: unknown = await this.#call('addCustomAuthScopes', ask, signal)
     if (Array.isArray(answer))
       return answer.filter((scope: unknown): scope is string => typeof scope === 'string' && scope.trim() !== '')
-    this.#options.onWarning('The connector answered addCustomAuthScopes() with no list; the default scopes hold.')
+    this.#options.onWarning(
+      'addCustomAuthScopes() of the connector did not return a list; the default scopes are used.',
+    )
     return undefined
   }
 
   /**
-   * Connects to the desk's platform, unless that has been done. A failed attempt may be repeated. There is no time limit,
-   * since somebody may have to sign in there.
+   * Connects to the contact center's platform, once. A failed attempt may be repeated. There is no time limit, since
+   * the user may have to sign in there.
    *
    * @throws {ConnectorError} when the script fails; the signal's reason when that is aborted
    */
@@ -78,7 +80,7 @@ export class PlatformConnector {
     return untilAborted(connected, signal)
   }
 
-  /** Its say in the choice of a portal. */
+  /** Its hooks for the portal selection. */
   get portalHooks(): ConnectorPortalHooks {
     const { component, url: address } = this.#options
     return {

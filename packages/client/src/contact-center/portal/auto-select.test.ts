@@ -30,27 +30,27 @@ describe('an id in the context', () => {
     expect(idInContext({ x: given }, 'x')).toBe(id)
   })
 
-  it('is not taken from what the context inherits', () => {
+  it('ignores inherited properties of the context', () => {
     expect(idInContext(Object.create({ x: '5' }), 'x')).toBeUndefined()
     expect(idInContext({}, 'constructor')).toBeUndefined()
   })
 })
 
-describe('the portal to take without asking', () => {
+describe('the portal to select automatically', () => {
   it.each([
     ['the only one', [{ id: 7 }], {}, 7],
     ['the only one, whatever the context names', [{ id: 7 }], { vendor_portal_id: '8' }, 7],
     ['[FLOW-12] the one that the context names', portals, { vendor_portal_id: '3' }, 3],
     ['[FLOW-12] the one that an attribute names', portals, { vendor_portal_id: { value: 2 } }, '2'],
     ['none that is not in the list', portals, { vendor_portal_id: '4' }, undefined],
-    ['none where nothing is named', portals, {}, undefined],
-    ['none of none', [], { vendor_portal_id: '4' }, undefined],
+    ['none if nothing is named', portals, {}, undefined],
+    ['none for an empty list', [], { vendor_portal_id: '4' }, undefined],
   ])('%s', (_case, list, context, id) => {
     expect(choosePortal(list, context)?.id).toBe(id)
   })
 })
 
-describe('the profile to take without asking', () => {
+describe('the profile to select automatically', () => {
   const facts: ProfileFacts = { profiles, context: {}, rememberedId: undefined, details: null }
   const named = (id: string) => ({ vendor_personalization_profile_id: id })
 
@@ -63,22 +63,22 @@ describe('the profile to take without asking', () => {
       member,
     ],
     ['[FLOW-11] the one used last next', { context: named('99'), details: byDefault(10) }, lastUsed],
-    ['[FLOW-11] the default of the portal at last', { profiles: unused, details: byDefault('13') }, guest],
+    ['[FLOW-11] the default of the portal last', { profiles: unused, details: byDefault('13') }, guest],
   ])('%s', (_case, given, profile) => {
     expect(chooseProfile({ ...facts, ...given })).toEqual({ kind: 'take', profile, synthetic: false })
   })
 
   it.each<[string, Partial<ProfileFacts>]>([
     ['nothing names one', {}],
-    ['all that names one is not in the list', { rememberedId: 99, context: named('98'), details: byDefault(97) }],
+    ['all named ones are missing from the list', { rememberedId: 99, context: named('98'), details: byDefault(97) }],
     ['the portal has no settings', { details: {} }],
     ['the portal has no default', { details: { portalSettings: {} } }],
     ['the default has no id', { details: { portalSettings: { defaultUserProfile: { name: 'x' } } } }],
-  ])('[FLOW-11] is none, and the person is asked, where %s', (_case, given) => {
+  ])('[FLOW-11] is undefined, so the user is asked, where %s', (_case, given) => {
     expect(chooseProfile({ ...facts, profiles: unused, ...given })).toEqual({ kind: 'ask' })
   })
 
-  it('is made up of the context where there is no list', () => {
+  it('is built from the context if there is no list', () => {
     const choice = { kind: 'take', profile: { id: '77', name: '77' }, synthetic: true }
     expect(chooseProfile({ ...facts, profiles: [], context: named('77') })).toEqual(choice)
     expect(chooseProfile({ ...facts, profiles: [], rememberedId: 10, details: byDefault(10) })).toEqual({
@@ -86,7 +86,7 @@ describe('the profile to take without asking', () => {
     })
   })
 
-  it('is always one of the list where there is a list', () => {
+  it('is always in the list if there is a list', () => {
     const id = fc.oneof(fc.nat(4), fc.nat(4).map(String))
     const profile = fc.record({ id, isLastUsedInPortal: fc.boolean() }, { requiredKeys: ['id'] })
     fc.assert(
@@ -133,11 +133,11 @@ describe('the profiles of a customer', () => {
       { vendor_personalization_profile_id: { value: '11' } },
       [{ id: '11', name: '11' }],
     ],
-    ['none where nothing names one', {}, {}, []],
-    ['none where nothing is known', null, {}, []],
-    ['none where the default has no id', { portalSettings: { defaultUserProfile: { name: 'x' } } }, {}, []],
-    ['none where the id of the default is blank', { portalSettings: { defaultUserProfile: { id: '' } } }, {}, []],
-    ['none where the id of the default is null', { portalSettings: { defaultUserProfile: { id: null } } }, {}, []],
+    ['none if nothing names one', {}, {}, []],
+    ['none if nothing is known', null, {}, []],
+    ['none if the default has no id', { portalSettings: { defaultUserProfile: { name: 'x' } } }, {}, []],
+    ['none if the id of the default is blank', { portalSettings: { defaultUserProfile: { id: '' } } }, {}, []],
+    ['none if the id of the default is null', { portalSettings: { defaultUserProfile: { id: null } } }, {}, []],
   ])('[INIT-05] are %s', (_case, given, context, expected) => {
     expect(portalProfiles(given, context)).toEqual(expected)
   })

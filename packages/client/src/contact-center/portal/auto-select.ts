@@ -10,7 +10,7 @@ export function choosePortal(portals: readonly Portal[], context: InitialContext
   return findById(portals, idInContext(context, PORTAL_ATTRIBUTE))
 }
 
-/** How the profile is chosen: one is taken, there is none, or the user is asked. */
+/** The profile decision: one is selected, there is none, or the user must choose. */
 export type ProfileChoice =
   | {
       kind: 'take'

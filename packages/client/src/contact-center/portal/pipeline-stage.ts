@@ -105,7 +105,7 @@ export type InitializationResult =
   | { readonly status: 'choose'; readonly gate: 'agent'; readonly choices: readonly AgentListItem[] }
   | { readonly status: 'choose'; readonly gate: 'profile'; readonly choices: readonly UserProfile[] }
 
-/** The result that a stage stands for; undefined while a step is in flight or nothing has started. */
+/** The result that a stage represents; undefined while a step is in flight or before the start. */
 export function resultAt(stage: PipelineStage): InitializationResult | undefined {
   switch (stage.at) {
     case 'portal':

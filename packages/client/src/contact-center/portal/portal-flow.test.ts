@@ -4,12 +4,12 @@ import { departmentOf, listsForCustomers, needsPortal, persistsProfile, usesPort
 describe('a portal is needed', () => {
   const none = { portalIds: [], isDefaultAgent: false }
   it.each([
-    ['nothing asks for one', {}, none, false],
-    ['the agent serves none', { portals: [] }, none, false],
-    ['the agent says nothing', { portals: null }, none, false],
-    ['the agent serves some', { portals: ['1'] }, none, true],
+    ['nothing requires one', {}, none, false],
+    ['the agent has none', { portals: [] }, none, false],
+    ['the agent lists none', { portals: null }, none, false],
+    ['the agent has some', { portals: ['1'] }, none, true],
     ['the host names some', {}, { ...none, portalIds: ['1'] }, true],
-    ['the person chooses the agent', {}, { ...none, isDefaultAgent: true }, true],
+    ['the user selects the agent', {}, { ...none, isDefaultAgent: true }, true],
   ])('[FLOW-01] when %s: %o', (_case, agent, params, needed) => {
     expect(needsPortal(agent, params)).toBe(needed)
   })
@@ -27,7 +27,7 @@ describe('the portals are those for customers', () => {
   })
 })
 
-describe('where the profile comes from, and whether the service is told of it', () => {
+describe('where the profile comes from, and whether the service stores it', () => {
   it.each([
     // userType, authType, the portal's own profile, PUT
     ['customer', undefined, true, false],
@@ -43,10 +43,13 @@ describe('where the profile comes from, and whether the service is told of it', 
     [' ', undefined, false, true],
     [undefined, 'anonymous', false, false],
     ['other', undefined, false, false],
-  ])('[INIT-05] userType %s, authType %s: own %s, told %s', (userType, authType, own, told) => {
-    expect(usesPortalProfile(userType === undefined ? {} : { userType }, { authType })).toBe(own)
-    expect(persistsProfile(userType === undefined ? {} : { userType }, { authType })).toBe(told)
-  })
+  ])(
+    '[INIT-05] userType %s, authType %s: portal profile %s, stored at the service %s',
+    (userType, authType, own, told) => {
+      expect(usesPortalProfile(userType === undefined ? {} : { userType }, { authType })).toBe(own)
+      expect(persistsProfile(userType === undefined ? {} : { userType }, { authType })).toBe(told)
+    },
+  )
 })
 
 describe('the department', () => {

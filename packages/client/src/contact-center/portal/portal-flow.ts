@@ -1,10 +1,10 @@
 import type { AgentDetails } from '@aiagent/protocol'
 import type { KnownInitParams } from '../../init-params.ts'
 
-/** What the agent says of itself, as far as the way through portals depends on it. */
+/** The agent details that the portal selection depends on. */
 export type PortalAgent = Pick<AgentDetails, 'userType' | 'portals' | 'departmentId'>
 
-/** What the host says, likewise. */
+/** The init parameters that the portal selection depends on. */
 export type PortalParams = Pick<
   KnownInitParams,
   'portalIds' | 'departmentId' | 'userId' | 'authType' | 'isDefaultAgent'
@@ -23,7 +23,7 @@ export function listsForCustomers(agent: Pick<PortalAgent, 'userType' | 'portals
   return agent.userType === 'customer' && Boolean(agent.portals?.length)
 }
 
-/** Whether the portal itself says which profile holds, rather than the user's list of profiles (INIT-05). */
+/** Whether the portal itself determines the profile, rather than the user's list of profiles (INIT-05). */
 export function usesPortalProfile(
   agent: Pick<PortalAgent, 'userType'>,
   params: Pick<PortalParams, 'authType'>,
@@ -31,7 +31,7 @@ export function usesPortalProfile(
   return agent.userType === 'customer' || params.authType === 'customer'
 }
 
-/** Whether the service is told of the chosen profile. */
+/** Whether the selected profile is stored at the service. */
 export function persistsProfile(agent: Pick<PortalAgent, 'userType'>, params: Pick<PortalParams, 'authType'>): boolean {
   if (usesPortalProfile(agent, params)) return false
   const isUser = agent.userType === 'agent' || params.authType === 'user'

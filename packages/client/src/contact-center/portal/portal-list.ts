@@ -53,7 +53,7 @@ async function orFetchError(list: Promise<Portal[]>): Promise<Portal[]> {
   }
 }
 
-/** The portals of the agent; an agent that lists none serves all of them. */
+/** The agent's portals; all portals if the agent lists none. */
 function servedByAgent(portals: Portal[], { portals: served }: Pick<PortalAgent, 'portals'>): Portal[] {
   if (!served?.length) return portals
   const ids = served.map((entry): Id => (typeof entry === 'object' ? entry.id : entry))
@@ -72,7 +72,7 @@ async function askConnector(
 ): Promise<{ list: Portal[]; connectorDefault?: Portal | undefined }> {
   const ask = <T>(hook: (portals: Portal[]) => T, list: Portal[]) =>
     untilAborted(
-      // A hook may throw, and may change the list that it gets.
+      // A hook may throw, and may change the list that it receives.
       new Promise<T>(resolve => resolve(hook(list.map(portal => ({ ...portal }))))),
       signal,
     )

@@ -25,8 +25,14 @@ describe('[ERR-02] a run that fails before the first gate', () => {
   it.each<[string, string, Partial<PortalInput>, Partial<PortalAnswers>, object]>([
     ['AUTH_TOKEN_REQUIRED', 'there is no token', { getToken: () => null }, {}, { stage: 'start' }],
     ['AUTH_TOKEN_REQUIRED', 'the token is blank', { getToken: async () => ' ' }, {}, { stage: 'start' }],
-    ['AUTH_TOKEN_REQUIRED', 'no token can be had', { getToken: thrower }, {}, { stage: 'start', cause: down }],
-    ['PORTAL_FETCH_FAILED', 'the own portals fail', {}, { getMyPortals: down }, { stage: 'portal', cause: down }],
+    ['AUTH_TOKEN_REQUIRED', 'no token can be obtained', { getToken: thrower }, {}, { stage: 'start', cause: down }],
+    [
+      'PORTAL_FETCH_FAILED',
+      'the user’s own portals fail',
+      {},
+      { getMyPortals: down },
+      { stage: 'portal', cause: down },
+    ],
     [
       'PORTAL_FETCH_FAILED',
       '[FLOW-22] the portals for customers fail',
@@ -35,9 +41,9 @@ describe('[ERR-02] a run that fails before the first gate', () => {
       { stage: 'portal', cause: down },
     ],
     ['NO_PORTALS', 'there are none', {}, { getMyPortals: [] }, { stage: 'portal' }],
-    ['NO_PORTALS', 'the agent serves others', { agent: { portals: ['x'] } }, {}, { stage: 'portal' }],
+    ['NO_PORTALS', 'the agent has others', { agent: { portals: ['x'] } }, {}, { stage: 'portal' }],
     ['NO_PORTALS', 'the department has none', { ...FLOW_B, agent: { departmentId: 1 } }, {}, { stage: 'portal' }],
-    ['NO_PORTALS', 'the connector leaves none', { hooks: { getPortalList: () => 'none' } }, {}, { stage: 'portal' }],
+    ['NO_PORTALS', 'the connector removes all', { hooks: { getPortalList: () => 'none' } }, {}, { stage: 'portal' }],
     [
       'NO_PORTALS',
       'the connector fails',
@@ -61,14 +67,14 @@ describe('[ERR-02] a run that fails before the first gate', () => {
     ],
     [
       'DEPARTMENT_ID_REQUIRED',
-      'the portal names none',
+      'the portal has none',
       { ...FLOW_B, context: { vendor_portal_id: 1 } },
       { getPortalDetails: { departmentId: ' ' } },
       { stage: 'agent', portal: SUPPORT },
     ],
     [
       'DEPARTMENT_ID_REQUIRED',
-      'nothing is known of the portal',
+      'the portal details are null',
       { ...FLOW_B, context: { vendor_portal_id: 1 } },
       { getPortalDetails: null },
       { stage: 'agent', portal: SUPPORT },
@@ -92,7 +98,7 @@ describe('[ERR-02] a run that fails before the first gate', () => {
     ],
     [
       'PORTAL_DETAILS_FAILED',
-      'the details fail, which a customer’s profile needs too',
+      'the details fail, which a customer’s profile also needs',
       customer,
       { getPortalDetails: down },
       { stage: 'portal', portal: SUPPORT, cause: down },
@@ -136,7 +142,7 @@ describe('[ERR-02] a run that fails before the first gate', () => {
     expect(await failure(pipeline.selectPortal(SUPPORT))).toMatchObject({ pipelineCode: 'INVALID_SELECTION' })
   })
 
-  it('[FLOW-22] leaves nothing behind: the next one starts clean', async () => {
+  it('[FLOW-22] has no side effects: the next one starts clean', async () => {
     const { pipeline, input, answers, names } = setUpPortals({ getMyPortals: down })
     await failure(pipeline.start(input()))
     answers.getMyPortals = [SUPPORT, SALES]
@@ -146,7 +152,7 @@ describe('[ERR-02] a run that fails before the first gate', () => {
 })
 
 describe('[FLOW-10] a step behind a gate that fails', () => {
-  it('rejects the choice of a portal and leaves the gate open', async () => {
+  it('rejects the selection of a portal and keeps the gate open', async () => {
     const { pipeline, input, answers, names } = setUpPortals({ getPortalDetails: down })
     await pipeline.start(input())
     expect(await failure(pipeline.selectPortal(SUPPORT))).toMatchObject({
@@ -160,7 +166,7 @@ describe('[FLOW-10] a step behind a gate that fails', () => {
     expect(names()).toEqual(['portals', 'profiles'])
   })
 
-  it('rejects the choice of an agent and leaves the gate open', async () => {
+  it('rejects the selection of an agent and keeps the gate open', async () => {
     const { pipeline, input, answers, told } = setUpPortals({ getUserProfiles: [MEMBER], selectUserProfile: down })
     await pipeline.start(input({ ...FLOW_B, context: { vendor_portal_id: 1 } }))
     expect(await failure(pipeline.selectAgent(ORDERS))).toMatchObject({
@@ -175,7 +181,7 @@ describe('[FLOW-10] a step behind a gate that fails', () => {
     expect(told.at(-1)).toEqual(['complete', expect.objectContaining({ agent: REPAIRS, profile: MEMBER })])
   })
 
-  it('[FLOW-13] rejects the choice of a profile, remembers nothing, and leaves the gate open', async () => {
+  it('[FLOW-13] rejects the selection of a profile, stores nothing, and keeps the gate open', async () => {
     const { pipeline, input, answers, storage, told } = setUpPortals({ selectUserProfile: down })
     await pipeline.start(input({ agent: { portals: [1] } }))
     expect(await failure(pipeline.selectUserProfile(MEMBER))).toMatchObject({
@@ -188,7 +194,7 @@ describe('[FLOW-10] a step behind a gate that fails', () => {
     expect(told.at(-1)).toEqual(['complete', expect.objectContaining({ profile: GUEST })])
   })
 
-  it('[FLOW-26] [ERR-02] is told nowhere else', async () => {
+  it('[FLOW-26] [ERR-02] is reported nowhere else', async () => {
     const { pipeline, input, names } = setUpPortals({ getPortalDetails: down })
     await pipeline.start(input({ params: params({ portalIds: ['1', '2'] }) }))
     await failure(pipeline.selectPortal({ id: 1 }))
@@ -200,9 +206,9 @@ describe('[ERR-02] INVALID_SELECTION', () => {
   it.each<[string, 'selectPortal' | 'selectAgent' | 'selectUserProfile', object, object]>([
     ['a portal that is not in the list', 'selectPortal', { id: 99 }, { stage: 'portal' }],
     ['a portal without an id', 'selectPortal', {}, { stage: 'portal' }],
-    ['an agent at the gate for portals', 'selectAgent', ORDERS, { stage: 'agent' }],
-    ['a profile at the gate for portals', 'selectUserProfile', MEMBER, { stage: 'profile' }],
-  ])('is the answer to %s, and changes nothing', async (_case, method, choice, facts) => {
+    ['an agent at the portal gate', 'selectAgent', ORDERS, { stage: 'agent' }],
+    ['a profile at the portal gate', 'selectUserProfile', MEMBER, { stage: 'profile' }],
+  ])('rejects %s, and changes nothing', async (_case, method, choice, facts) => {
     const { pipeline, input, calls } = setUpPortals()
     await pipeline.start(input(FLOW_B))
     const error = await failure(pipeline[method](choice as never))
@@ -213,7 +219,7 @@ describe('[ERR-02] INVALID_SELECTION', () => {
     expect(pipeline.stage.at).toBe('agent')
   })
 
-  it('tells what was chosen before', async () => {
+  it('contains the earlier selections', async () => {
     const { pipeline, input } = setUpPortals()
     await pipeline.start(input(FLOW_B))
     await pipeline.selectPortal(SUPPORT)
@@ -235,7 +241,7 @@ describe('[ERR-02] INVALID_SELECTION', () => {
     })
   })
 
-  it('is the answer to the second of two choices at once; the first goes on', async () => {
+  it('rejects the second of two concurrent selections; the first continues', async () => {
     const { pipeline, input, names } = setUpPortals({ getUserProfiles: [] })
     await pipeline.start(input())
     const first = pipeline.selectPortal(SUPPORT)
@@ -247,7 +253,7 @@ describe('[ERR-02] INVALID_SELECTION', () => {
     expect(names()).toEqual(['portals', 'complete'])
   })
 
-  it('is no answer where nothing was started: that is NOT_INITIALIZED', async () => {
+  it('is not used before start(): that is NOT_INITIALIZED', async () => {
     const { pipeline } = setUpPortals()
     for (const refused of [
       pipeline.selectPortal(SUPPORT),

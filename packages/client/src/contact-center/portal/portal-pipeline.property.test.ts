@@ -9,7 +9,7 @@ import type { PortalPipelineListener } from './portal-pipeline.ts'
 import { PortalPipeline } from './portal-pipeline.ts'
 
 const step = fc.oneof(
-  // The service answers all it owes, over and over, until a gate is reached.
+  // The service answers all pending requests, repeatedly, until a gate is reached.
   { weight: 10, arbitrary: fc.constant({ kind: 'reach' as const }) },
   {
     weight: 10,
@@ -44,11 +44,11 @@ describe('PortalPipeline', () => {
   beforeEach(() => void process.on('unhandledRejection', note))
   afterEach(() => void process.off('unhandledRejection', note))
 
-  it('[FLOW-10] [FLOW-25] completes a run at most once, settles every promise and leaves none unhandled, whatever happens', async () => {
+  it('[FLOW-10] [FLOW-25] completes a run at most once, settles every promise and leaves none unhandled', async () => {
     let completed = 0
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 60, size: 'max' }), async steps => {
-        /** Answers that the service owes, oldest first. */
+        /** Pending requests of the service, oldest first. */
         const owed: Array<ReturnType<typeof deferred<unknown>> & { value: unknown }> = []
         const owe = (value: unknown) => () => {
           const answer = { ...deferred<unknown>(), value }
@@ -89,7 +89,7 @@ describe('PortalPipeline', () => {
           onSwitch: async () => {
             expect(allowed).toBe(0)
             allowed = 1
-            // Leaving a chat fails by an error of the library, if at all.
+            // Leaving a chat rejects with an error of the library, if at all.
             await owe(undefined)().catch(cause => {
               throw new SDKError('The chat could not be left.', 'ABORTED', { cause })
             })
@@ -200,7 +200,7 @@ describe('PortalPipeline', () => {
               action satisfies never
           }
         }
-        // Whatever the service still owes comes in the end; then nobody waits any more.
+        // Answer every pending request at the end; then no caller waits.
         reaction = undefined
         await serve()
         expect(waiting.filter(({ settled }) => !settled)).toEqual([])
@@ -212,7 +212,7 @@ describe('PortalPipeline', () => {
       }),
       { numRuns: 300 },
     )
-    // Else the sequences would have shown nothing.
+    // Otherwise the sequences would have covered too little.
     expect(completed).toBeGreaterThan(30)
   }, 60_000)
 })

@@ -6,7 +6,7 @@ import type { PortalApi } from './portal-run.ts'
 
 const MANAGER = '/knowledge/portalmgr/v3'
 
-/** The pipeline over the real helper of the REST calls, which a service answers. */
+/** The pipeline with the real ApiHelper and a fake service. */
 function setUp() {
   const { service, api } = setUpApi({ shortUrlTemplate: 'shop', language: 'de-DE' })
   const portalApi: PortalApi = api
@@ -36,7 +36,7 @@ describe('the pipeline over REST', () => {
     expect(names()).toEqual(['complete'])
   })
 
-  it('[FLOW-14] [FLOW-15] forgets the answers about profiles once one is taken', async () => {
+  it('[FLOW-14] [FLOW-15] invalidates the cached profile responses after a profile is selected', async () => {
     const { pipeline, input, service } = setUp()
     const asked = () => service.seen.filter(({ path }) => path.endsWith('/userprofiles')).length
     await pipeline.start(input())
@@ -49,7 +49,7 @@ describe('the pipeline over REST', () => {
     expect(asked()).toBe(3)
   })
 
-  it('[FLOW-22] [REST-09] says which call failed, and how', async () => {
+  it('[FLOW-22] [REST-09] reports which call failed, and why', async () => {
     const { pipeline, input, service } = setUp()
     service.on(`GET ${MANAGER}/myportals`, () => Response.json({ message: 'try later' }, { status: 503 }))
     expect(await failure(pipeline.start(input()))).toMatchObject({

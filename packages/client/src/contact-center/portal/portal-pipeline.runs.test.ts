@@ -18,7 +18,7 @@ import {
 const entered = { agent: { portals: [1] } }
 
 describe('[FLOW-25] switching to another portal after completion', () => {
-  it('leaves the chat, and goes through the gates that follow to one more completion', async () => {
+  it('leaves the chat, and passes the following gates to a second completion', async () => {
     const { pipeline, input, calls, told, names } = setUpPortals()
     const context = { vendor_portal_id: 1, vendor_personalization_profile_id: 10 }
     const hooks = { getDefaultPortal: () => SUPPORT }
@@ -40,7 +40,7 @@ describe('[FLOW-25] switching to another portal after completion', () => {
     expect(calls).toEqual(['getPortalDetails 2', 'getUserProfiles 2', 'getAgentsByPortal 2', 'selectUserProfile 2 10'])
   })
 
-  it.each([[{ id: 99 }], [{}]])('leaves the running chat untouched for a portal outside the list: %j', async choice => {
+  it.each([[{ id: 99 }], [{}]])('keeps the running chat for a portal outside the list: %j', async choice => {
     const { pipeline, input, names } = setUpPortals({ getUserProfiles: [] })
     await pipeline.start(input({ context: { vendor_portal_id: 1 } }))
     const { outcome } = pipeline
@@ -53,7 +53,7 @@ describe('[FLOW-25] switching to another portal after completion', () => {
     expect(pipeline.outcome).toBe(outcome)
   })
 
-  it('leaves it untouched without a token as well', async () => {
+  it('keeps the running chat without a token too', async () => {
     const { pipeline, input, names } = setUpPortals({ getUserProfiles: [] })
     let token = 'token'
     await pipeline.start(input({ context: { vendor_portal_id: 1 }, getToken: () => token }))
@@ -66,7 +66,7 @@ describe('[FLOW-25] switching to another portal after completion', () => {
     expect(pipeline.outcome?.portal).toEqual(SALES)
   })
 
-  it('leads to the choice of portals when it fails after the chat was left', async () => {
+  it('returns to the portal gate when it fails after the chat was left', async () => {
     const { pipeline, input, answers, names } = setUpPortals({ getUserProfiles: [] })
     await pipeline.start(input({ context: { vendor_portal_id: 1 } }))
     answers.getPortalDetails = new Error('down')
@@ -78,7 +78,7 @@ describe('[FLOW-25] switching to another portal after completion', () => {
     expect(pipeline.outcome?.portal).toEqual(STAFF)
   })
 
-  it('may be asked for in the very event that tells of completion', async () => {
+  it('may be requested in the completion event itself', async () => {
     const { pipeline, input, told, names } = setUpPortals({ getUserProfiles: [] })
     let switched: Promise<unknown> | undefined
     const push = told.push.bind(told)
@@ -93,7 +93,7 @@ describe('[FLOW-25] switching to another portal after completion', () => {
 })
 
 describe('[FLOW-21] a new run', () => {
-  it('takes the place of one under way, whose late results change nothing', async () => {
+  it('replaces a run in flight, whose late results have no effect', async () => {
     const late = deferred<never[]>()
     const { pipeline, input, answers, names, requests } = setUpPortals({ getMyPortals: late.promise })
     const first = failure(pipeline.start(input()))
@@ -108,7 +108,7 @@ describe('[FLOW-21] a new run', () => {
     expect(pipeline.stage.at).toBe('portal')
   })
 
-  it('is the one that counts, also when the token of the one before comes later', async () => {
+  it('wins, even if the token of the previous one arrives later', async () => {
     const token = deferred<string>()
     const { pipeline, input, names, adapter } = setUpPortals({ getUserProfiles: [MEMBER] })
     const first = failure(pipeline.start(input({ getToken: () => token.promise })))
@@ -121,7 +121,7 @@ describe('[FLOW-21] a new run', () => {
     expect(names()).toEqual(['portals', 'complete', 'complete'])
   })
 
-  it('tells nothing after it was left, at whatever moment that happens', async () => {
+  it('reports nothing after it was left, at any time', async () => {
     const outcomes = new Set<string>()
     for (let moment = 0; moment < 60; moment++) {
       const { pipeline, input, told } = setUpPortals()
@@ -140,7 +140,7 @@ describe('[FLOW-21] a new run', () => {
     expect([...outcomes]).toEqual(['ABORTED', 'gate'])
   })
 
-  it('rejects the choice that waits, and starts from any stage, also a failed one', async () => {
+  it('rejects the pending selection, and starts from any stage, also a failed one', async () => {
     const { pipeline, input, answers, names } = setUpPortals({ getUserProfiles: () => new Promise(() => {}) })
     await pipeline.start(input())
     const waiting = failure(pipeline.selectPortal(SUPPORT))
@@ -154,7 +154,7 @@ describe('[FLOW-21] a new run', () => {
     expect(names()).toEqual(['portals', 'complete'])
   })
 
-  it('asks for the profiles of the portal anew, and keeps those of other portals', async () => {
+  it('fetches the profiles of the portal again, and keeps those of other portals', async () => {
     const { pipeline, input, calls, adapter } = setUpPortals({ getUserProfiles: [MEMBER] })
     await pipeline.start(input({ agent: { portals: [2] } }))
     await pipeline.start(input(entered))
@@ -168,7 +168,7 @@ describe('[FLOW-21] a new run', () => {
 })
 
 describe('a signal', () => {
-  it('ends the start of a run, and the request under way with it', async () => {
+  it('aborts the start of a run, and the request in flight with it', async () => {
     const { pipeline, input, requests, names } = setUpPortals({ getMyPortals: () => new Promise(() => {}) })
     const controller = new AbortController()
     const started = failure(pipeline.start(input(), { signal: controller.signal }))
@@ -179,7 +179,7 @@ describe('a signal', () => {
     expect(names()).toEqual([])
   })
 
-  it('ends a choice and leaves its gate open', async () => {
+  it('aborts a selection and keeps its gate open', async () => {
     const { pipeline, input, answers, names } = setUpPortals({ getUserProfiles: () => new Promise(() => {}) })
     await pipeline.start(input())
     const controller = new AbortController()
@@ -194,7 +194,7 @@ describe('a signal', () => {
     expect(names()).toEqual(['portals', 'complete'])
   })
 
-  it('changes nothing once the gate is reached', async () => {
+  it('has no effect once the gate is reached', async () => {
     const { pipeline, input } = setUpPortals({ getUserProfiles: [] })
     const controller = new AbortController()
     await pipeline.start(input(), { signal: controller.signal })
@@ -205,7 +205,7 @@ describe('a signal', () => {
 })
 
 describe('destroy()', () => {
-  it('ends the run for good, whatever is in flight', async () => {
+  it('ends the run permanently, with all its requests', async () => {
     const details = deferred<null>()
     const { pipeline, input, names } = setUpPortals({ getPortalDetails: details.promise })
     await pipeline.start(input())
@@ -231,10 +231,10 @@ describe('[FLOW-15] another profile after completion', () => {
     return parts
   }
 
-  it('is told to the service and remembered; kept lists are forgotten, and nothing is told but the result', async () => {
+  it('is stored at the service and in the tab; cached lists are removed, and only the result is reported', async () => {
     const { pipeline, calls, storage, adapter, names } = await set()
     await adapter.set('vendor_profiles_7_2_https://a.test_x', { value: [], timestamp: 1 })
-    const outcome = await pipeline.updateProfile({ id: '11', name: 'as the host calls it' })
+    const outcome = await pipeline.updateProfile({ id: '11', name: 'from the host’s own object' })
     expect(outcome).toMatchObject({ profile: GUEST, portal: SUPPORT, availableProfiles: [last, GUEST] })
     expect(pipeline.outcome).toBe(outcome)
     expect(calls).toEqual(['selectUserProfile 1 11', 'invalidateCache getUserProfiles'])
@@ -244,17 +244,17 @@ describe('[FLOW-15] another profile after completion', () => {
   })
 
   it.each([
-    ['that the service knows already', last],
-    ['of the id none', { id: 'none' }],
+    ['that is stored at the service already', last],
+    ['with the id none', { id: 'none' }],
     ['that was used last, as the host says of one outside the list', { id: 12, isLastUsedInPortal: true }],
-  ])('%s is not told, but kept lists are forgotten', async (_case, profile) => {
+  ])('%s is not stored at the service, but cached lists are removed', async (_case, profile) => {
     const { pipeline, calls, adapter } = await set()
     expect((await pipeline.updateProfile(profile)).profile).toEqual(profile)
     expect(calls).toEqual(['invalidateCache getUserProfiles'])
     expect(adapter.keys()).toEqual([])
   })
 
-  it('goes by what the service was told last, and not by a list from before', async () => {
+  it('is compared with the last one stored at the service, not with an older list', async () => {
     const { pipeline, calls } = await set()
     await pipeline.updateProfile(GUEST)
     await pipeline.updateProfile(last)
@@ -265,13 +265,13 @@ describe('[FLOW-15] another profile after completion', () => {
     ])
   })
 
-  it('of a customer is not told', async () => {
+  it('of a customer is not stored at the service', async () => {
     const { pipeline, calls } = await set('customer')
     await pipeline.updateProfile(GUEST)
     expect(calls).toEqual(['invalidateCache getUserProfiles'])
   })
 
-  it('is refused with PROFILE_PERSIST_FAILED, and kept lists are forgotten all the same', async () => {
+  it('is rejected with PROFILE_PERSIST_FAILED, and cached lists are still removed', async () => {
     const { pipeline, calls, answers, adapter, storage } = await set()
     const before = new Map(storage.items)
     const { outcome } = pipeline
@@ -284,7 +284,7 @@ describe('[FLOW-15] another profile after completion', () => {
     expect(pipeline.outcome).toBe(outcome)
   })
 
-  it('is refused before completion', async () => {
+  it('is rejected before completion', async () => {
     const { pipeline, input } = setUpPortals()
     await pipeline.start(input(entered))
     expect(await failure(pipeline.updateProfile(MEMBER))).toMatchObject({ code: 'NOT_INITIALIZED' })

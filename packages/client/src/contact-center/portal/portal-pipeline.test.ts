@@ -18,27 +18,22 @@ import type { PortalInput } from './portal-run.ts'
 describe('the portals to choose from', () => {
   it.each<[string, Partial<PortalInput>, unknown[], string]>([
     ['the user’s own', {}, [SUPPORT, SALES, STAFF], 'getMyPortals'],
+    ['[INIT-01] those of the agent', { agent: { portals: ['3', { id: 1 }, 4] } }, [SUPPORT, STAFF], 'getMyPortals'],
     [
-      '[INIT-01] those that the agent serves',
-      { agent: { portals: ['3', { id: 1 }, 4] } },
-      [SUPPORT, STAFF],
-      'getMyPortals',
-    ],
-    [
-      '[INIT-01] those for customers that the agent serves',
+      '[INIT-01] those for customers of the agent',
       { agent: { userType: 'customer', portals: [2, 3] } },
       [SALES, STAFF],
       'getPortals',
     ],
     ['[INIT-08] those of the agent’s department', FLOW_B, [SUPPORT, SALES], 'getMyPortals'],
     [
-      '[INIT-02] those of the host’s department',
+      '[INIT-02] those of the configured department',
       { ...FLOW_B, agent: {}, params: { ...FLOW_B.params, departmentId: '9' } },
       [SUPPORT, SALES],
       'getMyPortals',
     ],
     [
-      '[INIT-08] all for customers, where the customer chooses the agent',
+      '[INIT-08] all for customers, where the customer selects the agent',
       { ...FLOW_B, agent: { userType: 'customer', portals: [2] } },
       [SUPPORT, SALES, STAFF],
       'getPortals',
@@ -57,7 +52,7 @@ describe('the portals to choose from', () => {
     expect(pipeline.stage.at).toBe('portal')
   })
 
-  it('are asked for with the department of a customer’s agent, and with the user of the host', async () => {
+  it('are loaded with the department of a customer’s agent, and with the user of the host', async () => {
     const { pipeline, input, requests } = setUpPortals()
     await pipeline.start(
       input({ agent: { userType: 'customer', portals: [1, 2], departmentId: 9 }, params: params({ userId: 'ada' }) }),
@@ -71,13 +66,13 @@ describe('the portals to choose from', () => {
     ])
   })
 
-  it('[INIT-08] of a department leave out those that belong to none', async () => {
+  it('[INIT-08] of a department exclude those without a department', async () => {
     const { pipeline, input, told } = setUpPortals({ getMyPortals: [{ id: 8 }, SUPPORT, SALES, STAFF] })
     await pipeline.start(input(FLOW_B))
     expect(told).toEqual([['portals', [SUPPORT, SALES]]])
   })
 
-  it('are fetched while something else gets ready, and offered once it is', async () => {
+  it('are loaded in parallel with other work, and offered after it', async () => {
     const { pipeline, input, calls, told } = setUpPortals()
     const ready = deferred<void>()
     const started = pipeline.start(input({ ready: ready.promise }))
@@ -89,7 +84,7 @@ describe('the portals to choose from', () => {
     expect(told).toHaveLength(1)
   })
 
-  it('are not offered when that fails, and the run fails with it', async () => {
+  it('are not offered when that work fails, and the run fails with it', async () => {
     const { pipeline, input, told } = setUpPortals()
     const failure = new Error('masking is required')
     await expect(pipeline.start(input({ ready: Promise.reject(failure) }))).rejects.toBe(failure)
@@ -104,14 +99,14 @@ describe('a portal', () => {
     ['[FLOW-12] when the context names it', { context: { vendor_portal_id: ' 2 ' } }],
     ['[FLOW-12] when an attribute of the context names it', { context: { vendor_portal_id: { value: 2 } } }],
     ['when the host names only it', { params: params({ portalIds: ['2'] }) }],
-  ])('is entered without asking %s', async (_case, more) => {
+  ])('is selected automatically %s', async (_case, more) => {
     const { pipeline, input, calls, names } = setUpPortals({ getUserProfiles: [] })
     await pipeline.start(input(more))
     expect(calls).toContain('getPortalDetails 2')
     expect(names()).toEqual(['complete'])
   })
 
-  it('[FLOW-26] [INIT-03] is entered when it is chosen, and gets the name that its details give', async () => {
+  it('[FLOW-26] [INIT-03] is applied when the user selects it, and gets the name of its details', async () => {
     const { pipeline, input, calls, told } = setUpPortals({
       getPortalDetails: { name: 'Sales and more' },
       getUserProfiles: [MEMBER],
@@ -134,7 +129,7 @@ describe('a portal', () => {
     expect(pipeline.selectedPortal).toEqual(portal)
   })
 
-  it('is asked for its details and the profiles in it at the same time', async () => {
+  it('loads its details and profiles in parallel', async () => {
     const details = deferred<null>()
     const { pipeline, input, calls } = setUpPortals({ getPortalDetails: details.promise })
     const started = pipeline.start(input({ agent: { portals: [1] } }))
@@ -148,7 +143,7 @@ describe('a portal', () => {
 })
 
 describe('the connector', () => {
-  it('[FLOW-16] may narrow the list down and name the portal to take; the whole list stays to switch to', async () => {
+  it('[FLOW-16] may filter the list and name the portal to select; all portals remain available for a switch', async () => {
     const { pipeline, input, told } = setUpPortals({ getUserProfiles: [] })
     await pipeline.start(
       input({
@@ -165,10 +160,10 @@ describe('the connector', () => {
   it.each<[string, Partial<PortalInput>]>([
     ['[INIT-03] portals that the host names', { params: params({ portalIds: ['1', '2'] }) }],
     ['portals for customers', { agent: { userType: 'customer', portals: [1, 2] } }],
-  ])('is not asked about %s, and hears of the one that is chosen', async (_case, more) => {
+  ])('[INIT-03] is not called for %s, only for the selected one', async (_case, more) => {
     const { pipeline, input, names } = setUpPortals()
     const heard: unknown[] = []
-    const unasked = () => expect.unreachable('it should not be asked')
+    const unasked = () => expect.unreachable('it should not be called')
     const hooks = {
       getPortalList: unasked,
       getDefaultPortal: unasked,
@@ -181,14 +176,14 @@ describe('the connector', () => {
     expect(names()).not.toContain('tags')
   })
 
-  it('cannot put into the list what is no portal', async () => {
+  it('cannot add invalid portals to the list', async () => {
     const { pipeline, input, told } = setUpPortals()
     const list = [null, 5, 'x', {}, { id: '' }, { id: null }, { id: {} }, { id: 0 }, { id: 'x', name: 'Extra' }]
     await pipeline.start(input({ hooks: { getPortalList: () => list } }))
     expect(told).toEqual([['portals', [{ id: 0 }, { id: 'x', name: 'Extra' }]]])
   })
 
-  it('is not asked for a default where it leaves no portal', async () => {
+  it('is not called for a default if it returns an empty list', async () => {
     const { pipeline, input } = setUpPortals()
     let asked = 0
     const hooks = { getPortalList: () => [], getDefaultPortal: () => void asked++ }
@@ -196,7 +191,7 @@ describe('the connector', () => {
     expect(asked).toBe(0)
   })
 
-  it('cannot take a portal outside the list, which is told', async () => {
+  it('cannot select a portal outside the list, which is logged', async () => {
     const { pipeline, input, told } = setUpPortals()
     await pipeline.start(input({ ...FLOW_B, hooks: { getDefaultPortal: () => STAFF } }))
     expect(told).toEqual([
@@ -205,13 +200,13 @@ describe('the connector', () => {
     ])
   })
 
-  it.each([[null], [undefined], ['2'], [{ id: '' }], [{}]])('names no default with %j', async answer => {
+  it.each([[null], [undefined], ['2'], [{ id: '' }], [{}]])('selects no default with %j', async answer => {
     const { pipeline, input, names } = setUpPortals()
     await pipeline.start(input({ hooks: { getDefaultPortal: async () => answer } }))
     expect(names()).toEqual(['portals'])
   })
 
-  it('gives filter tags for each portal that is entered', async () => {
+  it('supplies filter tags for each selected portal', async () => {
     const { pipeline, input, told } = setUpPortals({ getUserProfiles: [] })
     await pipeline.start(input({ hooks: { onPortalSelected: async ({ id }) => ({ portal: [String(id)] }) } }))
     await pipeline.selectPortal(SALES)
@@ -221,7 +216,7 @@ describe('the connector', () => {
     ])
   })
 
-  it('gives no tags when it fails, and the run goes on', async () => {
+  it('supplies no tags when it fails, and the run continues', async () => {
     const { pipeline, input, told } = setUpPortals({ getUserProfiles: [] })
     const error = new Error('desk is down')
     const hooks = {
@@ -239,7 +234,7 @@ describe('the connector', () => {
 })
 
 describe('the agents of a portal', () => {
-  it('[EVT-02] [INIT-08] are to choose from, then the profile', async () => {
+  it('[EVT-02] [INIT-08] are offered, then the profiles', async () => {
     const { pipeline, input, calls, told } = setUpPortals()
     await pipeline.start(input(FLOW_B))
     await pipeline.selectPortal(SUPPORT)
@@ -260,7 +255,7 @@ describe('the agents of a portal', () => {
     ])
   })
 
-  it('are not asked about when there is only one', async () => {
+  it('are not offered if there is only one', async () => {
     const { pipeline, input, told } = setUpPortals({ getAgentsByPortal: [ORDERS], getUserProfiles: [] })
     await pipeline.start(input({ ...FLOW_B, context: { vendor_portal_id: 1 } }))
     expect(told).toEqual([['complete', expect.objectContaining({ agent: ORDERS, profile: undefined })]])
@@ -271,7 +266,7 @@ describe('the profile', () => {
   const entered = { agent: { portals: [1] } }
   const key = 'v2_acmeselectedProfile-1'
 
-  it('[FLOW-11] [FLOW-13] is taken as it was chosen last, then as the context says, then as the service says', async () => {
+  it('[FLOW-11] [FLOW-13] is the last selected one, then that of the context, then that of the service', async () => {
     const { pipeline, input, storage, calls, answers } = setUpPortals()
     const put = () => calls.filter(call => call.startsWith('select')).at(-1)
     const context = { vendor_personalization_profile_id: { value: 10 } }
@@ -291,7 +286,7 @@ describe('the profile', () => {
     expect(put()).toBe('selectUserProfile 1 10')
   })
 
-  it('[FLOW-11] is the default of the portal where nothing else names one', async () => {
+  it('[FLOW-11] is the default of the portal if nothing else names one', async () => {
     const getPortalDetails = { portalSettings: { defaultUserProfile: { id: '11' } } }
     const { pipeline, input, told } = setUpPortals({ getPortalDetails })
     await pipeline.start(input(entered))
@@ -301,7 +296,7 @@ describe('the profile', () => {
   it.each<[string, Partial<PortalInput>, unknown]>([
     ['a customer has that of the portal', { agent: { userType: 'customer', portals: [1] } }, { id: 11, name: 'Guest' }],
     [
-      '[INIT-05] and so has a person whom the host calls one',
+      '[INIT-05] so does a user whom the host calls a customer',
       { ...entered, params: params({ authType: 'customer' }) },
       {
         id: 11,
@@ -313,7 +308,7 @@ describe('the profile', () => {
       { agent: { userType: 'customer', portals: [1] }, context: { vendor_personalization_profile_id: '12' } },
       { id: '12', name: '12' },
     ],
-  ])('of the portal is not asked for and not told: %s', async (_case, more, profile) => {
+  ])('of the portal is not loaded and not stored at the service: %s', async (_case, more, profile) => {
     const getPortalDetails = { portalSettings: { defaultUserProfile: { id: 11, name: 'Guest' } } }
     const { pipeline, input, calls, told, adapter } = setUpPortals({ getPortalDetails })
     await pipeline.start(input(more))
@@ -323,10 +318,14 @@ describe('the profile', () => {
   })
 
   it.each<[string, Partial<PortalInput>, boolean]>([
-    ['a user of the desk', { agent: { portals: [1], userType: 'agent' } }, true],
-    ['[INIT-05] whom the host calls a user', { agent: { portals: [1] }, params: params({ authType: 'user' }) }, true],
+    ['an employee', { agent: { portals: [1], userType: 'agent' } }, true],
+    [
+      '[INIT-05] a user whom the host calls an employee',
+      { agent: { portals: [1] }, params: params({ authType: 'user' }) },
+      true,
+    ],
     ['anonymous', { agent: { portals: [1] }, params: params({ authType: 'anonymous' }) }, false],
-  ])('is told to the service for a person who is %s: %o', async (_case, more, tells) => {
+  ])('is stored at the service for %s: %o', async (_case, more, tells) => {
     const { pipeline, input, calls, storage } = setUpPortals({ getUserProfiles: [MEMBER] })
     await pipeline.start(input(more))
     expect(calls.includes('selectUserProfile 1 10')).toBe(tells)
@@ -334,16 +333,16 @@ describe('the profile', () => {
   })
 
   it.each([
-    ['of the id none', [{ id: 'none', name: 'No profile' }], {}],
-    ['that only the context knows', [], { vendor_personalization_profile_id: '12' }],
-  ])('%s is not told to the service, but remembered', async (_case, getUserProfiles, context) => {
+    ['with the id none', [{ id: 'none', name: 'No profile' }], {}],
+    ['that only the context names', [], { vendor_personalization_profile_id: '12' }],
+  ])('%s is not stored at the service, but in the tab', async (_case, getUserProfiles, context) => {
     const { pipeline, input, calls, storage } = setUpPortals({ getUserProfiles })
     await pipeline.start(input({ ...entered, context }))
     expect(calls).toHaveLength(3)
     expect(storage.items.has(key)).toBe(true)
   })
 
-  it('is found without asking the service again for five minutes, by the same person', async () => {
+  it('is cached for five minutes, for the same user', async () => {
     const { pipeline, input, calls, clock } = setUpPortals({ getUserProfiles: [MEMBER] })
     const asked = () => calls.filter(call => call.startsWith('getUserProfiles')).length
     const run = (token = 'token') => pipeline.start(input({ ...entered, getToken: () => token }))
@@ -357,7 +356,7 @@ describe('the profile', () => {
     expect(asked()).toBe(3)
   })
 
-  it('list is not kept before completion', async () => {
+  it('list is not cached before completion', async () => {
     const { pipeline, input, adapter } = setUpPortals()
     await pipeline.start(input(entered))
     expect(adapter.keys()).toEqual([])

@@ -183,7 +183,7 @@ export class PortalPipeline {
     if (portal) await this.#options.profileCache.forget(portal.id)
   }
 
-  /** Ends the pipeline: pending steps reject with `ABORTED`, and nothing is reported any more. */
+  /** Ends the pipeline: pending steps reject with `ABORTED`, and nothing more is reported. */
   destroy(): void {
     this.#leave({ at: 'destroyed' }, 'The agent was destroyed.')
   }
@@ -227,7 +227,7 @@ export class PortalPipeline {
       return stop
     } catch (error) {
       if (this.#stage.at === 'working' && this.#stage.step === step) this.#stage = step.back ?? { at: 'failed' }
-      // Requests of the step that are still in flight are not needed any more.
+      // Requests of the step that are still in flight are no longer needed.
       controller.abort(error)
       throw error
     } finally {
@@ -256,7 +256,7 @@ export class PortalPipeline {
   async #open(input: PortalInput, { controller }: Step): Promise<PortalRun> {
     const { listener, profileCache, selectedProfiles } = this.#options
     const person = subjectFingerprint(await requireToken(input))
-    // Another user's choices go before anything of this user is looked up.
+    // Another user's selections are removed before anything of this user is read.
     await Promise.all([profileCache.claim(person), selectedProfiles.claim(input.storagePrefix, person)])
     // A newer run may have started.
     controller.signal.throwIfAborted()

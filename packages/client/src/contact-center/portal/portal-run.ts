@@ -21,7 +21,7 @@ export interface PortalApi {
   getAgentsByPortal(options: { departmentId: Id; portalId: Id } & Abortable): Promise<AgentListItem[]>
   getUserProfiles(options: { portalId: Id } & Abortable): Promise<UserProfile[]>
   selectUserProfile(options: { portalId: Id; profileId: Id } & Abortable): Promise<unknown>
-  /** Forgets the kept answers of one call. */
+  /** Removes the cached responses of one call. */
   invalidateCache(name: 'getUserProfiles'): Promise<void>
 }
 

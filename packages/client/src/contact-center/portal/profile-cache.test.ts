@@ -15,7 +15,7 @@ function setUp(adapter: CacheAdapter = new MemoryCacheAdapter()) {
 }
 
 describe('ProfileCache', () => {
-  it('keeps a list per agent, portal and person, under a key that says so', async () => {
+  it('stores a list per agent, portal and user, under a key of these', async () => {
     const { adapter, cache, make } = setUp()
     await cache.keep(5, 'ada', profiles)
     expect(await adapter.keys()).toEqual(['vendor_profiles_7_5_https://a.test_ada'])
@@ -25,7 +25,7 @@ describe('ProfileCache', () => {
     expect(await make('8').get(5, 'ada')).toBeUndefined()
   })
 
-  it('keeps a list per language that the host chose, and forgets those of all languages', async () => {
+  it('stores a list per language of the host, and removes those of all languages', async () => {
     const { adapter, clock, cache } = setUp()
     let language: string | undefined = 'fr-CA'
     const options = { adapter, agentId: '7', endpoint: 'https://a.test', ttlMs: 1_000, now: clock.now }
@@ -48,7 +48,7 @@ describe('ProfileCache', () => {
     ['agent a_b, portal c', ['a_b', 'c', 'ada'], ['a', 'b_c', 'ada']],
     ['an escaped separator', ['a%5Fb', 'c', 'ada'], ['a_b', 'c', 'ada']],
     ['portal and user', ['a', 'b', 'c_d'], ['a', 'b_c', 'd']],
-  ])('[SEC-25] keeps lists apart whose ids join to the same text: %s', async (_case, one, other) => {
+  ])('[SEC-25] separates lists whose ids join to the same text: %s', async (_case, one, other) => {
     const { make } = setUp()
     const [agent = '', portal = '', user = ''] = one
     const [otherAgent, otherPortal = '', otherUser = ''] = other
@@ -56,7 +56,7 @@ describe('ProfileCache', () => {
     expect(await make(otherAgent).get(otherPortal, otherUser)).toBeUndefined()
   })
 
-  it('[SEC-25] keeps deployments apart, and forgets neither another one’s lists nor those of a longer agent id', async () => {
+  it('[SEC-25] separates deployments, and removes neither another one’s lists nor those of a longer agent id', async () => {
     const { make } = setUp()
     const [other, longer] = [make('7', false, 'https://b.test'), make('7_2')]
     for (const each of [make(), other, longer]) await each.keep(5, 'ada', profiles)
@@ -77,7 +77,7 @@ describe('ProfileCache', () => {
     expect(await adapter.keys()).toEqual([])
   })
 
-  it('[SEC-27] forgets only the lists of its own users in a shared store', async () => {
+  it('[SEC-27] removes only the lists of its own users from a shared store', async () => {
     const { make } = setUp()
     const [first, second] = [make('7', true), make('7', true)]
     await first.keep(5, 'ada', profiles)
@@ -86,7 +86,7 @@ describe('ProfileCache', () => {
     expect([await first.get(5, 'ada'), await first.get(5, 'bob')]).toEqual([undefined, profiles])
   })
 
-  it('counts a list as fresh for its time only, and does not prolong it by using it', async () => {
+  it('treats a list as fresh for its time only, and does not prolong it by use', async () => {
     const { cache, clock } = setUp()
     await cache.keep(5, 'ada', profiles)
     await clock.advance(999)
@@ -98,7 +98,7 @@ describe('ProfileCache', () => {
     expect(await cache.get(5, 'ada')).toEqual([{ id: 11 }])
   })
 
-  it('keeps that there are none', async () => {
+  it('stores an empty list', async () => {
     const { cache } = setUp()
     await cache.keep(5, 'ada', [])
     expect(await cache.get(5, 'ada')).toEqual([])
@@ -114,7 +114,7 @@ describe('ProfileCache', () => {
     expect(await cache.get(5, 'ada')).toEqual(profiles)
   })
 
-  it('[FLOW-15] forgets one portal for everybody, or every portal of this agent and no other', async () => {
+  it('[FLOW-15] removes one portal for all users, or every portal of this agent and no other', async () => {
     const { cache, make } = setUp()
     const other = make('8')
     for (const person of ['ada', 'bob']) for (const portal of [5, 6]) await cache.keep(portal, person, profiles)
@@ -127,13 +127,13 @@ describe('ProfileCache', () => {
     expect(await other.get(5, 'ada')).toEqual(profiles)
   })
 
-  it.each([['text'], [{}], [[null]], [[{ name: 'no id' }]]])('ignores an entry that holds %j', async value => {
+  it.each([['text'], [{}], [[null]], [[{ name: 'no id' }]]])('ignores an entry that contains %j', async value => {
     const { adapter, cache, clock } = setUp()
     await adapter.set('vendor_profiles_7_5_https://a.test_ada', { value, timestamp: clock.now() })
     expect(await cache.get(5, 'ada')).toBeUndefined()
   })
 
-  it('[FLOW-18] is empty over a store that holds nothing, and over one that fails', async () => {
+  it('[FLOW-18] is empty over a store that stores nothing, and over one that fails', async () => {
     const broken = () => Promise.reject(new Error('down'))
     const failing = { get: broken, set: broken, delete: broken, clear: broken, keys: broken }
     for (const adapter of [new EmptyCacheAdapter(), failing]) {

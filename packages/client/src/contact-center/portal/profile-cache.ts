@@ -8,7 +8,7 @@ import { removeEntries } from '../../storage/remove-entries.ts'
 const PREFIX = 'vendor_profiles_'
 
 export interface ProfileCacheOptions {
-  /** The store; one that holds nothing where caching is off. */
+  /** The store; one that stores nothing if caching is off. */
   adapter: CacheAdapter
   /** True: several users share the store, so only entries of this agent's own users are removed. @default false */
   isShared?: boolean
@@ -16,7 +16,7 @@ export interface ProfileCacheOptions {
   agentId: string
   /** Address of the deployment, since several deployments may share a store. */
   endpoint: string
-  /** The language that the host chose for the names; without one they come in the agent's language. */
+  /** The language that the host set; without one, names are in the agent's language. */
   language?(): string | undefined
   /** How long a list counts as fresh, in milliseconds. */
   ttlMs: number
@@ -39,7 +39,7 @@ export class ProfileCache {
     this.#options = options
   }
 
-  /** Starts to serve a user. In a store that is not shared, the lists of other users are removed. */
+  /** Registers a user. In a store that is not shared, the lists of other users are removed. */
   async claim(user: string): Promise<void> {
     this.#users.add(encoded(user))
     if (this.#options.isShared) return
@@ -102,7 +102,7 @@ export class ProfileCache {
   }
 }
 
-/** One part as it stands in a key. */
+/** One part as it appears in a key. */
 const encoded = (part: string) => joinKeyParts(part)
 
 function isProfileList(value: unknown): value is UserProfile[] {

@@ -24,7 +24,7 @@ export async function resolveProfile(
 }
 
 /**
- * Applies a profile: stores it at the service where that is required, then remembers it.
+ * Applies a profile: stores it at the service if required, then in the tab.
  *
  * @throws {InitializationPipelineError} `PROFILE_PERSIST_FAILED`
  */
@@ -44,8 +44,8 @@ export async function applyProfile(
 }
 
 /**
- * Applies another profile after completion (FLOW-15). Cached profile lists are stale from then on, also when the service
- * refuses the change.
+ * Applies another profile after completion (FLOW-15). Cached profile lists are then stale, even if the service rejects
+ * the change.
  *
  * @throws {InitializationPipelineError} `PROFILE_PERSIST_FAILED`
  */

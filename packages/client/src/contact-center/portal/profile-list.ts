@@ -8,7 +8,7 @@ import { causeMessage, type PortalRun, pipelineError } from './portal-run.ts'
 /**
  * Loads a portal's details, its profiles and the connector's filter tags, in parallel.
  *
- * @throws {InitializationPipelineError} `PORTAL_DETAILS_FAILED`, which goes first, or `PROFILE_FETCH_FAILED`
+ * @throws {InitializationPipelineError} `PORTAL_DETAILS_FAILED`, which has priority, or `PROFILE_FETCH_FAILED`
  */
 export async function enterPortal(
   run: PortalRun,
@@ -59,7 +59,7 @@ async function filterTags(
   }
 }
 
-/** The portals with the name of the details: those that the host lists by id have no name. */
+/** Replaces the portal's name by that of the details: portals that the host lists by id have no name. */
 function withPortalName(
   portals: readonly Portal[],
   portal: Portal,

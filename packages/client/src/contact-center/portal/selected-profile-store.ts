@@ -6,7 +6,7 @@ import { joinKeyParts } from '../../storage/key-parts.ts'
 export interface SelectedProfileStoreOptions {
   /** The tab's session storage, if there is one. */
   storage: StorageLike | undefined
-  /** Used where there is no session storage, and for what it refuses. */
+  /** Used if there is no session storage, or if it rejects a write. */
   memory: CacheAdapter
   /** Address of the deployment, since the keys of two deployments may be equal. */
   endpoint: string
@@ -16,11 +16,11 @@ export interface SelectedProfileStoreOptions {
 }
 
 /**
- * The profile chosen last in each portal, under the keys and in the form that the host's pages share (FLOW-13).
+ * The profile selected last in each portal, under the keys and in the form that the host's pages share (FLOW-13).
  *
- * An entry under a key of its own names the deployment and the user that a choice belongs to; a choice of another one is
- * ignored. A choice without such an entry was written by the host's pages and counts. This store never fails: a
- * remembered choice is a convenience.
+ * A second entry names the deployment and the user of a selection; one of another user is ignored. A selection without
+ * such an entry was written by the host's pages and counts. This store never fails: remembering a selection is
+ * optional.
  */
 export class SelectedProfileStore {
   readonly #options: SelectedProfileStoreOptions
@@ -30,7 +30,7 @@ export class SelectedProfileStore {
     this.#options = options
   }
 
-  /** Id of the profile that the user chose in a portal. */
+  /** Id of the profile that the user selected in a portal. */
   async recall(prefix: string, portalId: Id, user: string): Promise<Id | undefined> {
     const key = keyOf(prefix, portalId)
     try {
@@ -45,7 +45,7 @@ export class SelectedProfileStore {
     }
   }
 
-  /** Stores a choice of the user. */
+  /** Stores a selection of the user. */
   async remember(prefix: string, portalId: Id, profile: UserProfile, user: string): Promise<void> {
     const key = keyOf(prefix, portalId)
     const { name, id, isLastUsedInPortal } = profile
@@ -54,17 +54,17 @@ export class SelectedProfileStore {
       await this.#write(ownerKeyOf(key), this.#owner(user))
       await this.#write(key, value)
     } catch {
-      // A custom memory that fails: the next run chooses without it.
+      // A custom memory that fails: the next run selects without it.
     }
   }
 
-  /** Removes the choices of other users of this deployment. */
+  /** Removes the selections of other users of this deployment. */
   async claim(prefix: string, user: string): Promise<void> {
     const own = this.#owner(user)
     await this.#remove(prefix, owner => owner?.startsWith(this.#owner('')) === true && owner !== own)
   }
 
-  /** Removes what was chosen in any portal, except by users of another deployment. */
+  /** Removes the selections in every portal, except by users of another deployment. */
   async forget(prefix: string): Promise<void> {
     await this.#remove(prefix, owner => owner === undefined || owner.startsWith(this.#owner('')))
   }
@@ -86,11 +86,11 @@ export class SelectedProfileStore {
         }
       }
     } catch {
-      // Forbidden altogether: then there is nothing in it.
+      // Access is forbidden, so the store is empty.
     }
   }
 
-  /** Names the deployment and the user. */
+  /** Identifies the deployment and the user. */
   #owner(user: string): string {
     return joinKeyParts(restBase(this.#options.endpoint), user)
   }
@@ -106,7 +106,7 @@ export class SelectedProfileStore {
     if (storage && write(storage, key, value)) return memory.delete(key)
     if (storage && !this.#warned) {
       this.#warned = true
-      warn('The browser refuses to store the chosen profile. It is kept in memory until the page is left.')
+      warn('The browser rejects the selected profile. It is kept in memory until the page is left.')
     }
     await memory.set(key, { value, timestamp: now() })
   }
@@ -124,7 +124,7 @@ function keyOf(prefix: string, portalId: Id): string {
   return `v2_${prefix}selectedProfile-${portalId}`
 }
 
-/** Key of the entry that names whose choice the entry of the given key is. */
+/** Key of the entry that identifies the owner of the entry with the given key. */
 function ownerKeyOf(key: string): string {
   return `aiagent_owner_${key}`
 }
@@ -139,12 +139,12 @@ function write(storage: StorageLike, key: string, value: string): boolean {
   }
 }
 
-/** Otherwise the earlier choice would count as the latest one after a reload. */
+/** Otherwise the earlier selection would count as the latest one after a reload. */
 function forgetKey(storage: StorageLike, key: string): void {
   try {
     storage.removeItem(key)
   } catch {
-    // Forbidden altogether: then there is nothing in it.
+    // Access is forbidden, so the store is empty.
   }
 }
 
