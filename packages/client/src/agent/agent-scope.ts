@@ -41,8 +41,13 @@ export function createAgentScope(given: AiAgentConfig, replacements: Partial<Env
   const emit: Emit<AgentEventType> = (type, payload) => {
     if (events.listenerCount(type) === 0) return
     const { sessionId, agentId } = facts
-    const envelope = { type, timestamp: environment.clock.now(), agentId, payload: payload() }
-    events.emit(type, (sessionId === undefined ? envelope : { ...envelope, sessionId }) as AgentEvents[typeof type])
+    const timestamp = environment.clock.now()
+    // Two literals: this runs for every frame, and spreading one of them into the other is slow.
+    const event =
+      sessionId === undefined
+        ? { type, timestamp, agentId, payload: payload() }
+        : { type, timestamp, sessionId, agentId, payload: payload() }
+    events.emit(type, event as AgentEvents[typeof type])
   }
 
   // Several callers may wait for the operation that failed, and each reports it.

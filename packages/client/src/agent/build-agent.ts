@@ -151,7 +151,7 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
       listener: {
         accepted: (message, size) => {
           if (isContextMessage(message)) context.merge(message.messageData.context)
-          transcript.record(message, 'sent', clock.now(), undefined, size)
+          transcript.record(message, 'sent', message.timestamp ?? clock.now(), undefined, size)
         },
         flushed: count => emit('queueFlushed', () => ({ count })),
         failed: reportError,
@@ -168,7 +168,7 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
     new Inbox(processor, () => origin, {
       arrived: (message, type, size) => {
         if (message.persona === PERSONA.AGENT) chat.confirm()
-        transcript.record(message, 'received', clock.now(), type, size)
+        transcript.record(message, 'received', message.timestamp ?? clock.now(), type, size)
       },
       handled: (message, result) => {
         const history =

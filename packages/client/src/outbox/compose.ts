@@ -120,14 +120,15 @@ const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(
  */
 export function createMessageIds(randomUUID: () => string): () => string {
   let head = ''
+  /** The head with two of the four digits: an id is joined of two parts only. */
+  let block = ''
   let next = IDS_PER_UUID
   return () => {
     if (next === IDS_PER_UUID) {
       head = randomUUID().slice(0, -4)
       next = 0
     }
-    const id = `${head}${HEX[next >> 8]}${HEX[next & 0xff]}`
-    next++
-    return id
+    if ((next & 0xff) === 0) block = `${head}${HEX[next >> 8]}`
+    return `${block}${HEX[next++ & 0xff]}`
   }
 }
