@@ -306,6 +306,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'on a page of another origin than that of its redirect page the login of the deployment opens nothing; the error contains both addresses',
   'SEC-13':
     'when a user signs out by one agent of a page, every other agent of this user on the page empties everything of the user, has no token and emits `userChanged`; the same when another user signs in with the same login',
+  'SEC-14':
+    'a masking rule of the service that is not a record is reported like every other refused rule; with required masking it blocks messages',
   'SEC-15':
     'a logout is final: before it returns it empties everything of the user in memory, the call with its events included, and starts to remove what is stored; it works in every state, and what is sent or set while it runs is rejected with ABORTED',
   'SEC-16':
@@ -356,6 +358,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-18':
     'each entry of the transcript has an id that is unique, also where the service repeats its message ids; restored messages have the same ids after each reload',
   'SEC-50': 'a wall clock that is set back lengthens no wait and makes no flush use more processor time',
+  'REL-29':
+    'an odd entry in any list that the client reads from the service (null, an empty record, a record without its id, a number, a text) costs that entry only, and the host sees the same as without it',
   'REL-30': 'a test run that a file, folder, title, project or change narrows does not overwrite `test-report.json`',
   'REL-36':
     'each size budget has a goal and a ceiling: above the ceiling `npm run size` fails, between the two it prints the excess',

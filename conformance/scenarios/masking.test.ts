@@ -237,6 +237,26 @@ verifies('SEC-30', 'an event reports that required masking is off because of a r
   expect(journal.of('maskingUnavailable')).toEqual([{ reason: 'patterns_refused' }])
 })
 
+for (const rule of [null, 7, 'text', true, []])
+  verifies(
+    'SEC-14',
+    `a rule ${JSON.stringify(rule)} is reported, and blocks messages with required masking`,
+    async service => {
+      const body = { patterns: [rule, { name: 'Secret', javascriptRegularExpression: 'secret' }] }
+      service.faults.add({ kind: 'answer', route: `GET ${RULES}`, status: 200, body })
+      const lenient = billing(service)
+      await lenient.agent.initialize()
+      expect(lenient.journal.of('maskingPatternsRefused')).toEqual([
+        { patterns: [{ name: 'pattern 1', reason: expect.any(String) }] },
+      ])
+      expect(lenient.agent.previewMasking('a secret').content).toBe('a ******')
+      const strict = billing(service, { masking: { required: true } })
+      await strict.agent.initialize()
+      expect(strict.journal.of('maskingUnavailable')).toEqual([{ reason: 'patterns_refused' }])
+      await expect(strict.agent.send('a secret')).rejects.toMatchObject({ name: 'MessageError' })
+    },
+  )
+
 verifies('SEC-30', 'no event reports missing rules where none are wanted or all are active', async service => {
   const { journal, agent } = billing(service)
   await agent.initialize()

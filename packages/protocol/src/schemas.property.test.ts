@@ -142,7 +142,6 @@ describe('[REL-57] an element that does not fit costs nothing but itself', () =>
     [protocol.parseAgentList, [{ agentId: 'a' }], []],
     [protocol.parseAccessTokenClaims, { scope: ['a', 'b'] }, ['scope']],
     [protocol.parseDeploymentInfo, { apiDomain: 'h', capabilities: ['a'] }, ['capabilities']],
-    [protocol.parseMaskingPatterns, { patterns: [{ order: 1 }] }, ['patterns']],
     [protocol.parsePortalList, { portal: [{ id: 1 }, { id: 2 }] }, ['portal']],
     [protocol.parsePortalDetailsList, { portal: [{ name: 'Support' }] }, ['portal']],
     [protocol.parseUserProfileList, { profile: [{ id: 1 }] }, ['profile']],

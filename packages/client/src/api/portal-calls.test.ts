@@ -96,6 +96,16 @@ describe.each([
     expect(service.seen).toHaveLength(1)
   })
 
+  it('[REL-29] goes on after a page of odd entries only', async () => {
+    const { service, api } = setUpApi()
+    service.on(`GET ${path}`, ({ url }: SeenRequest) => ({
+      portal: url.includes('pagenum=2') ? [null, { id: null }] : [{ id: url.slice(-1) }],
+      paginationInfo: { count: 3, pagesize: 1 },
+    }))
+    expect(await api[name]()).toHaveLength(2)
+    expect(service.seen).toHaveLength(3)
+  })
+
   it('ends with an empty page, however many are announced', async () => {
     const { service, api } = setUpApi()
     service.on(`GET ${path}`, ({ url }: SeenRequest) => ({

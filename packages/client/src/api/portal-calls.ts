@@ -26,6 +26,14 @@ import type {
 /** Name of the call whose kept answers turn stale when a profile is chosen. */
 const USER_PROFILES = 'getUserProfiles'
 
+/** A page of portals, and whether the service sent an empty one: of a page with odd entries only, no portal is left. */
+type PortalPage = PortalList & { readonly isEmpty: boolean }
+
+const readPage: Reader<PortalPage> = (value, path) => {
+  const { portal } = (value ?? {}) as { portal?: unknown }
+  return { ...parsePortalList(value, path), isEmpty: !Array.isArray(portal) || portal.length === 0 }
+}
+
 /** Lists as they are cached: all pages together. */
 const readPortals: Reader<unknown> = portal => parsePortalList({ portal }).portal
 const readProfiles: Reader<unknown> = profile => parseUserProfileList({ profile }).profile
@@ -43,8 +51,8 @@ export async function getPortals(
     method: 'GET',
     path: name === 'getPortals' ? paths.portals() : paths.myPortals(),
     headers: caller.languageHeaders,
-    parse: parsePortalList,
-    noContent: {},
+    parse: readPage,
+    noContent: { isEmpty: true },
   } as const
   const answer = {
     ...call,
@@ -73,15 +81,15 @@ export async function getPortals(
 }
 
 /** Fetches one page after the other. A page that fails fails the list; an empty one ends it, whatever was announced. */
-async function allPages(fetchPage: (size: number, page: number) => Promise<PortalList>): Promise<Portal[]> {
+async function allPages(fetchPage: (size: number, page: number) => Promise<PortalPage>): Promise<Portal[]> {
   const first = await fetchPage(PORTAL_PAGE_SIZE, 1)
   const portals = [...(first.portal ?? [])]
   const { count = 0, pagesize = 0 } = first.paginationInfo ?? {}
   const pages = pagesize > 0 ? Math.ceil(count / pagesize) : 1
   for (let page = 2; page <= pages; page++) {
-    const { portal } = await fetchPage(pagesize, page)
-    if (!portal?.length) break
-    portals.push(...portal)
+    const { portal, isEmpty } = await fetchPage(pagesize, page)
+    if (isEmpty) break
+    portals.push(...(portal ?? []))
   }
   return portals
 }
@@ -108,7 +116,7 @@ export async function getPortalDetails(
   }
   const kept = call.parse
   const answer = await caller.load({ ...call, kept, parameters, perUser: true }, options, send => send(call))
-  return answer.portal?.[0] ?? null
+  return answer.portal?.find(({ departmentId }) => departmentId != null) ?? answer.portal?.[0] ?? null
 }
 
 /** The agents that a portal offers. An answer that is no list counts as an empty one. */

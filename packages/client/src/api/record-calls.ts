@@ -31,7 +31,7 @@ export async function getUserDetails(caller: ApiCaller, options: ApiCallOptions)
     parse: parseUserList,
   } as const
   const authToken = await caller.token(call, options)
-  return orNull(caller.send(call, { ...options, authToken }).then(({ user }) => user?.[0]))
+  return orNull(caller.send(call, { ...options, authToken }).then(({ user }) => firstWithId(user)))
 }
 
 /** The customer, or null when nothing can be learned. */
@@ -46,7 +46,12 @@ export async function getCustomerDetails(caller: ApiCaller, options: ApiCallOpti
     parse: parseCustomerList,
   } as const
   const authToken = await caller.token(call, options)
-  return orNull(caller.send(call, { ...options, authToken }).then(({ customer }) => customer?.[0]))
+  return orNull(caller.send(call, { ...options, authToken }).then(({ customer }) => firstWithId(customer)))
+}
+
+/** The first record with an id, else the first one. */
+function firstWithId(users: readonly UserDetails[] | null | undefined): UserDetails | undefined {
+  return users?.find(({ id }) => id !== null && id !== undefined) ?? users?.[0]
 }
 
 /** Who a person is, is good to know and never worth a failure. A caller who gave up is told so all the same. */

@@ -58,7 +58,7 @@ export interface AnonymousTokenPlan {
 export function planAnonymousToken(metadata: OAuthMetadata, tenantId: string | null | undefined): AnonymousTokenPlan {
   const details = metadata.authenticationDetails
   if (!details) throw metadataError('has no authenticationDetails')
-  const url = details.oAuthAnonymousCustomer?.[0]?.accessTokenURL
+  const url = details.oAuthAnonymousCustomer?.find(each => each.accessTokenURL)?.accessTokenURL
   if (!url) {
     throw metadataError(
       'has no authenticationDetails.oAuthAnonymousCustomer[0].accessTokenURL: anonymous access is disabled',

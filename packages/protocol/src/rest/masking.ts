@@ -1,3 +1,4 @@
+import { isJsonObject } from '../json-object.ts'
 import { listOf, optional, orAbsent, type Reader, readFlag, readNumber, readRecord, readText } from '../reading.ts'
 
 /** One masking rule. A field of the wrong type reads as absent, which hides more rather than less. */
@@ -38,8 +39,9 @@ export interface MaskingPatterns {
 export const parseMaskingPatterns: Reader<MaskingPatterns> = (value, path) => {
   const count = orAbsent(optional(readNumber))
   const text = orAbsent(optional(readText))
+  // An element that is not an object is a rule without fields, so that the client refuses and reports it.
   const pattern: Reader<MaskingPattern> = (rule, at) =>
-    readRecord<MaskingPattern>(rule, at, {
+    readRecord<MaskingPattern>(isJsonObject(rule) ? rule : {}, at, {
       name: text,
       description: text,
       order: count,

@@ -131,7 +131,6 @@ describe('lists of records', () => {
     ['a portal without an id', parsePortalList, { portal: [{ name: 'Nowhere' }, { id: 7 }] }, { portal: [{ id: 7 }] }],
     ['a profile without an id', parseUserProfileList, { profile: [{ id: 'a' }, null] }, { profile: [{ id: 'a' }] }],
     ['an agent without an id', parseAgentList, [{ name: 'Nobody' }, { agentId: 'a' }], [{ agentId: 'a' }]],
-    ['a rule that is none', parseMaskingPatterns, { patterns: ['x', { order: 1 }] }, { patterns: [{ order: 1 }] }],
   ])('leave %s out and keep the others', (_, parse, given, read) => {
     expect(parse(given)).toEqual(read)
   })
@@ -142,6 +141,11 @@ describe('lists of records', () => {
 })
 
 describe('parseMaskingPatterns', () => {
+  it('reads an element that is not an object as a rule without fields, so that it can be reported', () => {
+    const patterns = [null, 'x', { order: 1 }, 7, []]
+    expect(parseMaskingPatterns({ patterns }).patterns).toEqual([{}, {}, { order: 1 }, {}, {}])
+  })
+
   it('reads what is odd in a rule as absent, so that the other rules hold', () => {
     const odd = { name: 1, order: '1', javascriptRegularExpression: 5, applyLuhnAlgorithm: 'yes', maskingCharacter: 0 }
     const fields = { numOfCharsToUnmaskFromLeft: '4', numOfCharsToUnmaskFromRight: Number.NaN }

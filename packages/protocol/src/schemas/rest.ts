@@ -48,16 +48,20 @@ const odd = <const S extends v.GenericSchema>(schema: S) => v.fallback(schema, u
 export const MaskingPatternsSchema = jsonObject({
   patterns: v.nullish(
     listOf(
-      jsonObject({
-        name: odd(text),
-        description: odd(text),
-        order: odd(v.nullish(v.number())),
-        javascriptRegularExpression: odd(text),
-        numOfCharsToUnmaskFromLeft: odd(v.nullish(v.number())),
-        numOfCharsToUnmaskFromRight: odd(v.nullish(v.number())),
-        applyLuhnAlgorithm: odd(flag),
-        maskingCharacter: odd(text),
-      }),
+      // An element that is not an object is a rule without fields, so that the client refuses and reports it.
+      v.fallback(
+        jsonObject({
+          name: odd(text),
+          description: odd(text),
+          order: odd(v.nullish(v.number())),
+          javascriptRegularExpression: odd(text),
+          numOfCharsToUnmaskFromLeft: odd(v.nullish(v.number())),
+          numOfCharsToUnmaskFromRight: odd(v.nullish(v.number())),
+          applyLuhnAlgorithm: odd(flag),
+          maskingCharacter: odd(text),
+        }),
+        {} as never,
+      ),
     ),
   ),
   configuration: v.nullish(jsonObject({ htmlTagMatcherRegEx: text })),
