@@ -380,6 +380,15 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-127': '`transcriptCleared` reports each time the transcript is emptied',
   'REL-128':
     'with `resume`, setSessionData() stores data of the host with the session: it comes back after a reload, and ends with the session, the user and the stored data',
+  'REL-71': 'without capabilities the emulator sends exactly the frames of the plain wire, whatever the client adds',
+  'REL-72':
+    'the emulator acknowledges each accepted frame with an id in order, processes an id once in a session, and names the id of a refused frame',
+  'REL-73':
+    'the emulator numbers the frames of a conversation, replays what a reopening missed once and in order, and says when it no longer has all',
+  'REL-74':
+    'the emulator answers a ping with its id where a capability is announced; a ping leaves no trace in the conversation',
+  'REL-75':
+    'each source from which a client recovers messages can be switched in the emulator, and its record of accepted frames is readable',
   'REL-57': 'an element that does not fit costs nothing but itself, in every list of the service',
 }
 

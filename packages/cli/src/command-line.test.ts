@@ -133,7 +133,7 @@ describe('parseCommandLine', () => {
 
   it('reads every option of the emulator', () => {
     const args =
-      'emulate --port 0 --host ::1 --tls --chat-host chat.a.test --knowledge docs --seed 7 --token-life 60 --reply-delay 250 --faults f.json --log-level warn'
+      'emulate --port 0 --host ::1 --tls --chat-host chat.a.test --knowledge docs --seed 7 --token-life 60 --reply-delay 250 --capabilities receipts,resume --faults f.json --log-level warn'
     expect(parseCommandLine(args.split(' '))).toEqual({
       command: 'emulate',
       options: {
@@ -145,6 +145,7 @@ describe('parseCommandLine', () => {
         seed: 7,
         tokenLifeSeconds: 60,
         replyDelayMs: 250,
+        capabilities: ['receipts', 'resume'],
         faults: 'f.json',
         logLevel: { name: 'warn', showsStacks: false },
       },
@@ -232,6 +233,10 @@ describe('parseCommandLine', () => {
     [
       ['token', '--client-id', 'c', '--token-url', 'https://a.test'],
       'The client secret is missing. Use --client-secret-file or set AIAGENT_CLIENT_SECRET. See aiagent token --help.',
+    ],
+    [
+      ['emulate', '--capabilities', 'receipts,resumes'],
+      '--capabilities takes receipts and resume, not "resumes". See aiagent emulate --help.',
     ],
     [['emulate', '--seed', 'x'], '--seed must be a whole number, not "x". See aiagent emulate --help.'],
   ])('says what is wrong with %j', (args, message) => {

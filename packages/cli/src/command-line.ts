@@ -1,3 +1,4 @@
+import { CAPABILITY, type Capability } from '@aiagent/protocol'
 import type { LogThreshold } from './log-threshold.ts'
 import { COMMANDS, type CommandName, commandHelp, programHelp } from './option-specs.ts'
 import { shown, UsageError, Values } from './option-values.ts'
@@ -60,6 +61,8 @@ export interface EmulateOptions {
   seed?: number
   tokenLifeSeconds?: number
   replyDelayMs?: number
+  /** Extensions of the wire that the emulator announces. */
+  capabilities?: readonly Capability[]
   /** File with a schedule of faults. */
   faults?: string
   logLevel: LogThreshold
@@ -207,6 +210,8 @@ function tokenSource(values: Values, env: Variables): TokenSource {
   throw values.error('The client secret is missing. Use --client-secret-file or set AIAGENT_CLIENT_SECRET')
 }
 
+const CAPABILITIES = Object.values(CAPABILITY)
+
 function emulateOptions(values: Values): EmulateOptions {
   const knowledge = values.text('knowledge')
   const seed = values.number('seed', { whole: true })
@@ -215,6 +220,11 @@ function emulateOptions(values: Values): EmulateOptions {
   const chatHost = values.text('chat-host')
   if (chatHost !== undefined && !/^chat\.[a-z\d.-]+$/i.test(chatHost))
     throw values.error(`--chat-host must begin with "chat." and have no port, not "${shown(chatHost)}"`)
+  const capabilities = values.list('capabilities')?.map(name => {
+    const known = CAPABILITIES.find(capability => capability === name)
+    if (known) return known
+    throw values.error(`--capabilities takes ${CAPABILITIES.join(' and ')}, not "${shown(name)}"`)
+  })
   const replyDelayMs = values.number('reply-delay', { min: 0, max: LONGEST_TIMEOUT_SECONDS * 1000 })
   return {
     port: values.number('port', { whole: true, min: 0, max: 65_535 }) ?? 8600,
@@ -225,6 +235,7 @@ function emulateOptions(values: Values): EmulateOptions {
     ...(seed !== undefined && { seed }),
     ...(tokenLifeSeconds !== undefined && { tokenLifeSeconds }),
     ...(replyDelayMs !== undefined && { replyDelayMs }),
+    ...(capabilities && { capabilities }),
     ...(faults !== undefined && { faults }),
     logLevel: values.logLevel(),
   }

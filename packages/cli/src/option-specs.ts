@@ -168,6 +168,11 @@ const EMULATE_SPEC = {
     },
     'token-life': { type: 'string', value: '<seconds>', help: 'life of issued tokens (default: 3600)' },
     'reply-delay': { type: 'string', value: '<ms>', help: 'delay of the answers of the agent (default: 0)' },
+    capabilities: {
+      type: 'string',
+      value: '<a,b>',
+      help: 'extensions of the wire to announce: receipts, resume (default: none)',
+    },
     faults: {
       type: 'string',
       value: '<file>',

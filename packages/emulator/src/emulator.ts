@@ -3,6 +3,7 @@ import { ChatService } from './chat/chat-service.ts'
 import { defaultReply } from './chat/default-reply.ts'
 import { createSocketClass, type EmulatedSocketClass } from './chat/emulated-socket.ts'
 import type { Reply } from './chat/reply.ts'
+import type { SessionFaultKind } from './chat/service-session.ts'
 import type { Upgrade } from './chat/socket-end.ts'
 import { createUpgradeHandler, NO_RESPONSE } from './chat/upgrade-handler.ts'
 import { type Clock, systemClock } from './clock.ts'
@@ -111,9 +112,9 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const keys = new TokenKeys(clock, random, world.tenant.id)
   const faults = new Faults(clock, seed)
   const availability = new Availability(origin)
-  const isRateLimited = (sessionId: string) =>
-    faults.rules.strike('rate-limit', ({ fault }) => limitsMessages(fault, sessionId)) !== undefined
-  const chat = new ChatService({ world, clock, settings, keys, random, reply, isRateLimited })
+  const isStruckBy = (kind: SessionFaultKind, sessionId: string) =>
+    faults.rules.strike(kind, ({ fault }) => concernsFrames(fault, sessionId)) !== undefined
+  const chat = new ChatService({ world, clock, settings, keys, random, reply, isStruckBy })
   const control = createControl({ chat, keys, settings, world })
   let listener: PortListener | undefined
   const restarter = createRestarter({ chat, clock, availability, waits: faults.waits, listener: () => listener })
@@ -179,8 +180,8 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   }
 }
 
-const limitsMessages = (fault: FaultOf<'rate-limit'>, sessionId: string) =>
-  fault.only !== 'requests' && (fault.sessionId === undefined || fault.sessionId === sessionId)
+const concernsFrames = (fault: FaultOf<SessionFaultKind>, sessionId: string) =>
+  !('only' in fault && fault.only === 'requests') && (fault.sessionId === undefined || fault.sessionId === sessionId)
 
 const isControl = ({ pathname }: URL) => pathname === CONTROL_PATH || pathname.startsWith(`${CONTROL_PATH}/`)
 

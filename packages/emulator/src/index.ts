@@ -12,7 +12,7 @@ export type { Clock } from './clock.ts'
 export { CONNECTOR_PATH, CONNECTOR_SCRIPT } from './connector/connector-script.ts'
 export type { ConnectedApp, DepartmentSeed, PortalSeed, ProfileSeed } from './contact-center/contact-center-seed.ts'
 export type { LastUsedProfiles } from './contact-center/last-used-profiles.ts'
-export type { EmulatorControl } from './control/control.ts'
+export type { ConversationRecord, EmulatorControl } from './control/control.ts'
 export { createEmulator, type Emulator, type EmulatorOptions, type PortRequest } from './emulator.ts'
 export { type Fault, FaultError, parseFault, type StandingFault, type StandingKind } from './faults/fault.ts'
 export type { FaultInForce } from './faults/fault-rules.ts'
@@ -25,7 +25,9 @@ export { tokenPaths } from './oauth/metadata.ts'
 export type { PkceConfig, PkceConfigOptions } from './oauth/pkce-config.ts'
 export { DEFAULT_SETTINGS, type EmulatorSettings } from './settings.ts'
 export { DEFAULT_WORLD } from './world/default-world.ts'
+export type { RecentIds } from './world/recent-ids.ts'
 export type { RecordedRequest } from './world/recording.ts'
+export type { ResumeBuffer } from './world/resume-buffer.ts'
 export type {
   AgentSeed,
   ClientSeed,
@@ -34,4 +36,6 @@ export type {
   UserSeed,
   WorldSeed,
 } from './world/seed.ts'
-export type { HistoryEntry, RecordedFrame, SessionRecord, World } from './world/world.ts'
+export type { SessionChange } from './world/session-change.ts'
+export type { AcceptedFrame, HistoryEntry, RecordedFrame, SessionRecord, SessionStart } from './world/session-record.ts'
+export type { World } from './world/world.ts'

@@ -1,7 +1,15 @@
-import { PORTAL_PAGE_SIZE } from '@aiagent/protocol'
+import { type Capability, PORTAL_PAGE_SIZE } from '@aiagent/protocol'
 
 /** How the emulated service behaves where deployments differ. All of it can be changed while it runs. */
 export interface EmulatorSettings {
+  /** Extensions of the wire that the deployment information announces, and that the chat then supports. @default [] */
+  capabilities: readonly Capability[]
+  /** How many frames of a session are kept for a client that resumes. @default 1000 */
+  resumeBufferLimit: number
+  /** How many ids of accepted frames of a session are kept, for the receipts. @default 10_000 */
+  seenIdLimit: number
+  /** Whether the chat history is sent to a client that opens a session with messages. @default true */
+  sendHistory: boolean
   /** Whether a session can be opened with POST. False answers 405, so that a client's fallback to GET shows. @default true */
   postSession: boolean
   /** Takes a token only in the header form that the call was observed with, rather than with and without `Bearer`. @default false */
@@ -73,6 +81,10 @@ export interface EmulatorSettings {
 }
 
 export const DEFAULT_SETTINGS: Readonly<EmulatorSettings> = {
+  capabilities: [],
+  resumeBufferLimit: 1000,
+  seenIdLimit: 10_000,
+  sendHistory: true,
   postSession: true,
   strictAuthHeader: false,
   checkScopes: false,

@@ -10,7 +10,7 @@ import { writeEntry } from '../terminal-text.ts'
  * @throws {Error} when the port is taken, or the folder of articles or the schedule of faults cannot be used
  */
 export async function emulate(options: EmulateOptions, io: Io): Promise<number> {
-  const { port, host, tls, chatHost, faults, knowledge, seed, tokenLifeSeconds, replyDelayMs } = options
+  const { port, host, tls, chatHost, faults, knowledge, seed, tokenLifeSeconds, replyDelayMs, capabilities } = options
   const server = await serveEmulator({
     port,
     host,
@@ -22,6 +22,7 @@ export async function emulate(options: EmulateOptions, io: Io): Promise<number> 
     settings: {
       ...(tokenLifeSeconds !== undefined && { tokenLifeSeconds }),
       ...(replyDelayMs !== undefined && { replyDelayMs }),
+      ...(capabilities && { capabilities }),
     },
   })
   try {

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts'
 import type { EmulatorSettings } from '../settings.ts'
-import type { HistoryEntry } from '../world/world.ts'
+import type { HistoryEntry } from '../world/session-record.ts'
 import type { Answer, Reply, ReplyRequest } from './reply.ts'
 
 export interface AnswerQueueParts {
@@ -9,7 +9,9 @@ export interface AnswerQueueParts {
   settings: EmulatorSettings
   requestFor(message: HistoryEntry): ReplyRequest
   onHeartbeat(): void
-  onAnswer(answer: Answer): void
+  /** The agent has answered the oldest message; with nothing, if it has nothing to say. */
+  onAnswers(answers: readonly Answer[]): void
+  /** The agent failed to answer the oldest message. */
   onFailure(error: unknown): void
 }
 
@@ -77,11 +79,11 @@ export class AnswerQueue {
     }
     if (!isPromise(result)) {
       const answers = result
-      return this.#finish(() => this.#passOn(answers))
+      return this.#finish(() => this.#parts.onAnswers(asList(answers)))
     }
     this.#beatOn()
     result.then(
-      answers => this.#finishLater(() => this.#passOn(answers)),
+      answers => this.#finishLater(() => this.#parts.onAnswers(asList(answers))),
       error => this.#finishLater(() => this.#parts.onFailure(error)),
     )
   }
@@ -96,14 +98,6 @@ export class AnswerQueue {
     this.#busy = false
     // The session may have ended while the agent was thinking.
     if (!this.#stopped) tell()
-  }
-
-  #passOn(answers: Answer | readonly Answer[]): void {
-    try {
-      for (const answer of isList(answers) ? answers : [answers]) this.#parts.onAnswer(answer)
-    } catch (error) {
-      this.#parts.onFailure(error)
-    }
   }
 
   #beatOn(): void {
@@ -126,7 +120,4 @@ function isPromise<T>(value: T | Promise<T>): value is Promise<T> {
   return typeof value === 'object' && value !== null && 'then' in value
 }
 
-/** Array.isArray does not narrow readonly arrays. */
-function isList<T>(value: T | readonly T[]): value is readonly T[] {
-  return Array.isArray(value)
-}
+const asList = (answers: Answer | readonly Answer[]): readonly Answer[] => [answers].flat()

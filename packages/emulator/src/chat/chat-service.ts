@@ -1,12 +1,20 @@
-import { CHAT_QUERY, CLOSE_CODE, encodeMessage, isUsableSessionId, SERVICE_ERROR_CODE } from '@aiagent/protocol'
+import {
+  CHAT_QUERY,
+  CLOSE_CODE,
+  encodeMessage,
+  isUsableSessionId,
+  readLastSeq,
+  SERVICE_ERROR_CODE,
+} from '@aiagent/protocol'
 import type { Clock } from '../clock.ts'
 import type { TokenKeys } from '../oauth/keys.ts'
 import type { Random } from '../random.ts'
 import type { EmulatorSettings } from '../settings.ts'
-import type { SessionRecord, World } from '../world/world.ts'
-import type { Reply } from './reply.ts'
+import type { SessionRecord } from '../world/session-record.ts'
+import type { World } from '../world/world.ts'
+import type { Answer, Reply } from './reply.ts'
 import { errorFrame } from './service-frames.ts'
-import { ServiceSession } from './service-session.ts'
+import { ServiceSession, type SessionFaultKind } from './service-session.ts'
 import type { Admission, ChatConnection, Refusal, SocketEnd } from './socket-end.ts'
 
 export interface ChatServiceParts {
@@ -16,8 +24,8 @@ export interface ChatServiceParts {
   keys: TokenKeys
   random: Random
   reply: Reply
-  /** Whether the next message of a session is one too many. Counts it. */
-  isRateLimited(sessionId: string): boolean
+  /** Whether a fault of this kind strikes a session now. Counts it. */
+  isStruckBy(kind: SessionFaultKind, sessionId: string): boolean
 }
 
 const SILENT: ChatConnection = { receive: () => {}, closed: () => {} }
@@ -44,7 +52,7 @@ export class ChatService {
   end(id: string): boolean {
     const record = this.#parts.world.sessions.get(id)
     if (!record) return false
-    record.ended = true
+    if (!record.ended) this.#parts.world.commit(record, { type: 'ended' })
     this.#sessions.get(id)?.end(CLOSE_CODE.NORMAL, 'The session has ended')
     this.#sessions.delete(id)
     return true
@@ -54,18 +62,33 @@ export class ChatService {
   forget(id: string): boolean {
     this.#sessions.get(id)?.end(CLOSE_CODE.SESSION_UNKNOWN, 'Session unknown')
     this.#sessions.delete(id)
-    return this.#parts.world.sessions.delete(id)
+    return this.#parts.world.forgetSession(id)
   }
 
   /** Makes all sessions vanish, and their connections with them. */
   forgetAll(): void {
     this.stop()
-    this.#parts.world.sessions.clear()
+    this.#parts.world.forgetSessions()
   }
 
   /** Sends text to the client of a session. Returns false when none is connected. */
   push(id: string, text: string): boolean {
     return this.#sessions.get(id)?.push(text) ?? false
+  }
+
+  /**
+   * Has the agent of a session say something by itself, whether or not a client is connected. Returns the id of its
+   * message; undefined when there is no such session, or it has ended.
+   */
+  say(id: string, answer: Answer): string | undefined {
+    const record = this.#parts.world.sessions.get(id)
+    return record && !record.ended ? this.#sessionOf(record).say(answer) : undefined
+  }
+
+  /** Goes on with the answers that a restored world still owes. */
+  goOn(): void {
+    for (const record of this.#parts.world.sessions.values())
+      if (record.unanswered.length > 0 && !record.ended) this.#sessionOf(record)
   }
 
   /** Sends the last answer, or the last text that was pushed, again. Returns false without such a text or a connected client. */
@@ -123,17 +146,18 @@ export class ChatService {
       if (!late.accepted) return refuseOpenly(end, late)
     }
     const callId = url.searchParams.get(CHAT_QUERY.EXTERNAL_CALL_ID)
-    if (callId) record.externalCallId = callId
-    let session = this.#sessions.get(record.id)
-    if (!session) {
-      session = this.#createSession(record)
-      this.#sessions.set(record.id, session)
-    }
-    return session.open(end)
+    const lastSeq = readLastSeq(url.searchParams.get(CHAT_QUERY.LAST_SEQ))
+    return this.#sessionOf(record).open(end, { ...(callId && { callId }), ...(lastSeq !== undefined && { lastSeq }) })
+  }
+
+  #sessionOf(record: SessionRecord): ServiceSession {
+    const session = this.#sessions.get(record.id) ?? this.#createSession(record)
+    this.#sessions.set(record.id, session)
+    return session
   }
 
   #createSession(record: SessionRecord): ServiceSession {
-    const { clock, isRateLimited, keys, random, reply, settings, world } = this.#parts
+    const { clock, isStruckBy, keys, random, reply, settings, world } = this.#parts
     const liveDomain = `live.${world.tenant.aiAgentDomain}`
     return new ServiceSession({
       record,
@@ -142,7 +166,8 @@ export class ChatService {
       keys,
       reply,
       random: random.next,
-      isRateLimited: () => isRateLimited(record.id),
+      isStruckBy: kind => isStruckBy(kind, record.id),
+      commit: (...changes) => world.commit(record, ...changes),
       escalation: {
         liveDomain,
         entrypointUrl: `https://${liveDomain}/entry/${encodeURIComponent(record.agent.details.agentId)}`,

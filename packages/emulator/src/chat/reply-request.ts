@@ -1,5 +1,5 @@
 import { PERSONA } from '@aiagent/protocol'
-import type { HistoryEntry, SessionRecord } from '../world/world.ts'
+import type { HistoryEntry, SessionRecord } from '../world/session-record.ts'
 import type { ReplyRequest } from './reply.ts'
 
 export interface Conversation {

@@ -1,14 +1,15 @@
 import {
-  type ClientMessage,
   type ContextValidationIssue,
   ERROR_CODES,
   encodeMessage,
+  type OpenRecord,
   PERSONA,
   ROLE,
   SERVICE_ERROR_CODE,
   type ServerMessage,
+  type ServerMessageData,
 } from '@aiagent/protocol'
-import type { HistoryEntry } from '../world/world.ts'
+import type { HistoryEntry } from '../world/session-record.ts'
 import type { Answer } from './reply.ts'
 
 /** The frame that says "working on it", as text: it is always the same. */
@@ -20,18 +21,14 @@ export const answerFrame = (
   timestamp: number,
 ): HistoryEntry => ({ messageId, persona: PERSONA.AGENT, role, content, messageData, timestamp })
 
-/** What a person said, as the history keeps it. */
-export const customerEntry = (
-  { persona, role, content = '', messageData }: ClientMessage,
-  timestamp: number,
-): HistoryEntry => ({ persona, role, content, ...(messageData && { messageData }), timestamp })
-
-export const errorFrame = (code: string, content: string): ServerMessage => ({
-  persona: PERSONA.METADATA,
-  role: ROLE.ERROR,
-  content,
-  messageData: { error_code: code },
-})
+/** @param messageId id of the client's frame that it refuses */
+export const errorFrame = (code: string, content: string, messageId?: string): ServerMessage => {
+  const messageData: OpenRecord<ServerMessageData> = {
+    error_code: code,
+    ...(messageId !== undefined && { messageId }),
+  }
+  return { persona: PERSONA.METADATA, role: ROLE.ERROR, content, messageData }
+}
 
 export const failureFrame = (error: unknown): ServerMessage => {
   const why = error instanceof Error ? error.message : String(error)

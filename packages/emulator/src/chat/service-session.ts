@@ -1,13 +1,15 @@
 import {
+  CAPABILITY,
   CLOSE_CODE,
+  type ClientIntent,
   type ClientMessage,
-  type ContextValidationIssue,
   encodeMessage,
+  encodePong,
+  encodeResumed,
   MAX_FRAME_BYTES,
   PERSONA,
   ProtocolError,
   parseClientMessage,
-  ROLE,
   readClientIntent,
   SERVICE_ERROR_CODE,
   type ServerMessage,
@@ -16,17 +18,18 @@ import type { Clock } from '../clock.ts'
 import type { TokenKeys } from '../oauth/keys.ts'
 import type { EmulatorSettings } from '../settings.ts'
 import { requiresSignIn } from '../world/requires-sign-in.ts'
-import type { SessionRecord } from '../world/world.ts'
+import type { SessionChange } from '../world/session-change.ts'
+import type { HistoryEntry, SessionRecord } from '../world/session-record.ts'
 import { AnswerQueue } from './answer-queue.ts'
 import { validateContext } from './context-validation.ts'
 import { sizeRefusal } from './frame-size.ts'
 import { IdleTimer } from './idle-timer.ts'
+import { isAccountable, Receipts } from './receipts.ts'
 import type { Answer, Reply } from './reply.ts'
 import { type Conversation, describeRequest } from './reply-request.ts'
 import {
   answerFrame,
   contextReportFrame,
-  customerEntry,
   errorFrame,
   expiredTokenFrame,
   failureFrame,
@@ -46,15 +49,24 @@ export interface ServiceSessionParts extends Conversation {
   settings: EmulatorSettings
   keys: TokenKeys
   reply: Reply
-  /** Whether the next message is one too many. Counts it. */
-  isRateLimited(): boolean
+  /** Whether a fault of this kind strikes the session now. Counts it. */
+  isStruckBy: SessionStrike
+  /** Applies changes to the session's record. */
+  commit(...changes: readonly SessionChange[]): void
 }
+
+/** The faults that a session asks for when it is about to do something. */
+export type SessionFaultKind = 'rate-limit' | 'lose-receipts' | 'ignore-pings'
+export type SessionStrike = (kind: SessionFaultKind) => boolean
 
 interface OpenConnection {
   readonly end: SocketEnd
   readonly gate: TokenGate
   readonly unreadable: SlidingWindow
-  historyTold: boolean
+  /** The last number that the client has processed; undefined when it asked for no replay. */
+  readonly lastSeq: number | undefined
+  /** Whether the client has got what it missed. */
+  isCaughtUp: boolean
 }
 
 /**
@@ -72,7 +84,7 @@ export class ServiceSession {
   #held: ClientMessage[] = []
   #connection: OpenConnection | undefined
   readonly #idleWatch: IdleTimer
-  #messageCount = 0
+  readonly #receipts: Receipts
   /** The last answer, or text that was pushed, as it was sent. */
   #lastText: string | undefined
 
@@ -90,9 +102,11 @@ export class ServiceSession {
       settings: parts.settings,
       requestFor: message => describeRequest(message, parts, this.#lane),
       onHeartbeat: () => this.#connection?.end.send(HEARTBEAT),
-      onAnswer: answer => this.#answer(answer),
-      onFailure: error => this.#send(failureFrame(error)),
+      onAnswers: answers => this.#answer(answers),
+      onFailure: error => this.#converse([failureFrame(error)], { type: 'answered' }),
     })
+    this.#receipts = new Receipts(parts, text => this.#connection?.end.send(text))
+    for (const message of [...this.record.unanswered]) this.#lane.add(message)
   }
 
   get isConnected(): boolean {
@@ -100,24 +114,25 @@ export class ServiceSession {
   }
 
   /** Takes over a connection. An older one is closed for good, so that two tabs do not evict each other for ever. */
-  open(end: SocketEnd): ChatConnection {
+  open(end: SocketEnd, { callId, lastSeq }: { callId?: string; lastSeq?: number } = {}): ChatConnection {
     this.#leave()?.close(CLOSE_CODE.NORMAL, 'The session was opened elsewhere')
-    const { clock, keys, settings } = this.#parts
+    const { clock, commit, keys, settings } = this.#parts
     const connection: OpenConnection = {
       end,
       gate: new TokenGate(keys, clock, requiresSignIn(this.record.agent, settings), () =>
         this.#send(staleTokenFrame()),
       ),
       unreadable: new SlidingWindow(SPAN_MS),
-      historyTold: false,
+      lastSeq: settings.capabilities.includes(CAPABILITY.RESUME) ? lastSeq : undefined,
+      isCaughtUp: false,
     }
     this.#connection = connection
-    this.record.connections++
+    commit({ type: 'opened', ...(callId !== undefined && { callId }) })
     this.#idleWatch.heard(clock.now())
     this.#idleWatch.start()
-    this.#reportContext(this.record.contextIssues)
-    this.record.contextIssues = []
-    if (connection.gate.isOpen) this.#tellHistory(connection)
+    const { contextIssues } = this.record
+    if (contextIssues.length > 0) this.#converse([contextReportFrame(contextIssues, clock.now())], { type: 'told' })
+    if (connection.gate.isOpen) this.#catchUp(connection)
     return {
       receive: data => {
         if (this.#connection === connection) this.#receive(connection, data)
@@ -135,7 +150,7 @@ export class ServiceSession {
 
   /** Ends the session: it cannot be opened again. */
   end(code: number, reason: string): void {
-    this.record.ended = true
+    if (!this.record.ended) this.#parts.commit({ type: 'ended' })
     this.disconnect(code, reason)
     this.stop()
   }
@@ -155,6 +170,12 @@ export class ServiceSession {
   /** Breaks the present connection without a close frame. */
   breakConnection(): void {
     this.#leave()?.terminate()
+  }
+
+  /** Has the agent say something by itself, whether or not a client is connected. Returns the id of its message. */
+  say(answer: Answer): string {
+    const [id = ''] = this.#converse([this.#agentFrame(answer)])
+    return id
   }
 
   /** Sends text as it is. Returns false without a connected client. */
@@ -187,46 +208,48 @@ export class ServiceSession {
 
   #receive(connection: OpenConnection, data: unknown): void {
     const at = this.#parts.clock.now()
-    this.#idleWatch.heard(at)
     const refusal = sizeRefusal(data)
     if (refusal === 'close') return this.disconnect(CLOSE_CODE.TOO_LARGE, 'Frame too large')
-    if (refusal === 'answer') {
-      this.record.received.add({ at, data })
-      return this.#sendError(SERVICE_ERROR_CODE.FRAME_TOO_LARGE, `A frame may have ${MAX_FRAME_BYTES} bytes at most.`)
-    }
     let message: ClientMessage
     try {
       message = parseClientMessage(data)
     } catch (error) {
+      this.#idleWatch.heard(at)
       this.record.received.add({ at, data })
-      return this.#refuseUnreadable(connection, error, at)
+      return refusal ? this.#refuseSize() : this.#refuseUnreadable(connection, error, at)
     }
-    this.record.received.add({ at, data, message })
-    this.#handle(connection, message)
+    this.record.received.add(refusal ? { at, data } : { at, data, message })
+    const intent = readClientIntent(message)
+    // A probe of the connection says nothing about the person: the session may still run out.
+    if (intent.kind === 'ping' && this.#parts.settings.capabilities.length > 0) {
+      if (!this.#parts.isStruckBy('ignore-pings')) connection.end.send(encodePong(intent.id))
+      return
+    }
+    this.#idleWatch.heard(at)
+    if (refusal) this.#refuseSize(message)
+    else this.#handle(connection, message, intent)
   }
 
-  #handle(connection: OpenConnection, message: ClientMessage): void {
-    // The most frequent frame by far; the codec has checked all that its schema would.
-    if (message.persona === PERSONA.CUSTOMER && message.role === ROLE.HUMAN)
-      return this.#handleUser(connection, message)
-    const intent = readClientIntent(message)
+  #handle(connection: OpenConnection, message: ClientMessage, intent: ClientIntent): void {
+    if (intent.kind === 'user') return this.#handleUser(connection, message)
+    if (intent.kind === 'token') return this.#handleToken(connection, intent.token)
+    // A client may make up personas and roles; they are not the service's business, but it has read them.
+    if (!isAccountable(message) || !this.#receipts.accept(message)) return
     switch (intent.kind) {
-      case 'token':
-        return this.#handleToken(connection, intent.token)
       case 'context':
         return this.#handleContext(intent.context)
       case 'feedback':
-        this.record.feedback.push({ rating: intent.rating, answerMessageId: intent.answerMessageId })
-        return
+        return this.#parts.commit({
+          type: 'feedback',
+          rating: intent.rating,
+          answerMessageId: intent.answerMessageId,
+        })
       case 'escalation':
-        this.record.escalationEvents.push(intent.event)
-        return
+        return this.#parts.commit({ type: 'escalation', event: intent.event })
       case 'graceful disconnect':
         return this.#handleGoodbye()
       case 'ping':
-      case 'user':
       case 'other':
-        // A client may make up personas and roles; they are not the service's business.
         return
       default:
         intent satisfies never
@@ -234,35 +257,38 @@ export class ServiceSession {
   }
 
   #handleUser(connection: OpenConnection, message: ClientMessage): void {
-    const { clock, isRateLimited, settings } = this.#parts
+    const { clock, isStruckBy, settings } = this.#parts
+    if (this.#receipts.isRepeated(message)) return this.#accept(message)
     const isTooMany = settings.rateLimit && !this.#rate.take(clock.now(), MESSAGES_PER_SPAN)
-    if (isRateLimited() || isTooMany)
-      return this.#sendError(SERVICE_ERROR_CODE.TOO_MANY_MESSAGES, 'Too many messages. Wait a few seconds.')
+    if (isStruckBy('rate-limit') || isTooMany)
+      return this.#refuse(SERVICE_ERROR_CODE.TOO_MANY_MESSAGES, 'Too many messages. Wait a few seconds.', message)
     if (connection.gate.isOpen) return this.#accept(message)
     this.#held.push(message)
     this.#send(expiredTokenFrame())
   }
 
   #accept(message: ClientMessage): void {
-    const entry = customerEntry(message, this.#parts.clock.now())
-    this.record.history.add(entry)
-    this.#lane.add(entry)
+    if (!this.#receipts.accept(message)) return
+    const entry = this.record.unanswered.at(-1)
+    if (entry) this.#lane.add(entry)
   }
 
   #handleToken(connection: OpenConnection, token: string): void {
     connection.gate.present(token)
     if (!connection.gate.isOpen) return
-    this.#tellHistory(connection)
+    this.#catchUp(connection)
     for (const message of this.#held.splice(0)) this.#accept(message)
   }
 
-  #handleContext(context: Record<string, unknown>): void {
-    const { accepted, issues } = validateContext(context, {
+  #handleContext(given: Record<string, unknown>): void {
+    const { clock, commit, settings } = this.#parts
+    const { accepted, issues } = validateContext(given, {
       attributes: this.record.agent.contextAttributes,
-      valueLimit: this.#parts.settings.contextValueLimit,
+      valueLimit: settings.contextValueLimit,
     })
-    this.record.context = { ...this.record.context, ...accepted }
-    this.#reportContext(issues)
+    const change: SessionChange = { type: 'context', context: { ...this.record.context, ...accepted } }
+    if (issues.length > 0) this.#converse([contextReportFrame(issues, clock.now())], change)
+    else commit(change)
   }
 
   #handleGoodbye(): void {
@@ -270,37 +296,86 @@ export class ServiceSession {
     else this.disconnect(CLOSE_CODE.NORMAL, 'Goodbye')
   }
 
+  #refuseSize(message?: ClientMessage): void {
+    this.#refuse(SERVICE_ERROR_CODE.FRAME_TOO_LARGE, `A frame may have ${MAX_FRAME_BYTES} bytes at most.`, message)
+  }
+
   #refuseUnreadable(connection: OpenConnection, error: unknown, at: number): void {
     if (!connection.unreadable.take(at, this.#parts.settings.unreadableFrameLimit))
       return this.disconnect(CLOSE_CODE.POLICY_VIOLATION, 'Too many unreadable frames')
     const why = error instanceof ProtocolError ? error.message : 'The frame cannot be read.'
-    this.#sendError(SERVICE_ERROR_CODE.UNREADABLE_FRAME, why)
+    this.#refuse(SERVICE_ERROR_CODE.UNREADABLE_FRAME, why)
   }
 
-  #answer(answer: Answer): void {
-    const frame = answerFrame(answer, `m-${++this.#messageCount}`, this.#parts.clock.now())
-    const text = encodeMessage(frame)
-    this.record.history.add(frame)
-    this.#lastText = text
-    this.#connection?.end.send(text)
+  /** Reports an error about a frame of the client, which is named if it has an id that counts. */
+  #refuse(code: string, content: string, message?: ClientMessage): void {
+    this.#send(errorFrame(code, content, message && this.#receipts.idOf(message)))
   }
 
-  #tellHistory(connection: OpenConnection): void {
-    if (connection.historyTold) return
-    connection.historyTold = true
-    if (this.record.history.total === 0) return
-    this.#send(historyFrame(this.record.history.entries(), this.#parts.clock.now()))
+  #answer(answers: readonly Answer[]): void {
+    const frames: ServerMessage[] = []
+    try {
+      for (const answer of answers) {
+        const frame = this.#agentFrame(answer, frames.length)
+        encodeMessage(frame)
+        frames.push(frame)
+      }
+    } catch (error) {
+      frames.push(failureFrame(error))
+    }
+    this.#converse(frames, { type: 'answered' })
   }
 
-  #reportContext(issues: readonly ContextValidationIssue[]): void {
-    if (issues.length > 0) this.#send(contextReportFrame(issues, this.#parts.clock.now()))
+  #agentFrame(answer: Answer, before = 0): HistoryEntry {
+    return answerFrame(answer, `m-${this.record.agentMessages + before + 1}`, this.#parts.clock.now())
   }
 
-  #sendError(code: string, content: string): void {
-    this.#send(errorFrame(code, content))
+  /**
+   * Keeps frames of the conversation, with further changes, before it sends them. A client that still waits for its
+   * replay gets them with the replay.
+   *
+   * @returns the ids of the frames
+   */
+  #converse(given: readonly ServerMessage[], ...further: readonly SessionChange[]): string[] {
+    const isNumbered = this.#parts.settings.capabilities.includes(CAPABILITY.RESUME)
+    const firstSeq = this.record.sent.lastSeq + 1
+    const frames = given.map((frame, index) => (isNumbered ? { ...frame, seq: firstSeq + index } : frame))
+    this.#parts.commit(...frames.flatMap(changeOf), ...further)
+    for (const frame of frames) {
+      const text = encodeMessage(frame)
+      if (frame.persona === PERSONA.AGENT) this.#lastText = text
+      const connection = this.#connection
+      if (connection && (connection.isCaughtUp || connection.lastSeq === undefined)) connection.end.send(text)
+    }
+    return frames.flatMap(({ messageId }) => messageId ?? [])
+  }
+
+  /** Sends what the client missed: a replay if it asked for one and all of it is kept, else the history. */
+  #catchUp(connection: OpenConnection): void {
+    if (connection.isCaughtUp) return
+    connection.isCaughtUp = true
+    const { end, lastSeq } = connection
+    if (lastSeq !== undefined) {
+      const missed = this.record.sent.after(lastSeq)
+      for (const text of missed ?? []) end.send(text)
+      end.send(encodeResumed(missed !== undefined))
+      if (missed) return
+    }
+    const { clock, settings } = this.#parts
+    const entries = this.record.history.entries()
+    if (settings.sendHistory && (entries.length > 0 || lastSeq !== undefined))
+      this.#send(historyFrame(entries, clock.now()))
   }
 
   #send(message: ServerMessage): void {
     this.#connection?.end.send(encodeMessage(message))
   }
+}
+
+/** How the record of a session changes with a frame of the conversation. A frame without a number is not kept for a replay. */
+function changeOf(frame: ServerMessage): SessionChange[] {
+  const { timestamp } = frame
+  if (frame.persona === PERSONA.AGENT && typeof timestamp === 'number')
+    return [{ type: 'said', frame: { ...frame, timestamp } }]
+  return frame.seq === undefined ? [] : [{ type: 'numbered', frame }]
 }

@@ -1,3 +1,4 @@
+import { CAPABILITY } from '@aiagent/protocol'
 import * as v from 'valibot'
 import type { EmulatorSettings } from '../settings.ts'
 
@@ -5,6 +6,10 @@ const flag = v.boolean()
 const amount = v.pipe(v.number(), v.finite(), v.minValue(0))
 
 const entries = {
+  capabilities: v.array(v.picklist(Object.values(CAPABILITY))),
+  resumeBufferLimit: amount,
+  seenIdLimit: amount,
+  sendHistory: flag,
   postSession: flag,
   strictAuthHeader: flag,
   checkScopes: flag,

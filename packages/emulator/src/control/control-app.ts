@@ -27,6 +27,7 @@ const SESSION_ACTIONS = {
   forget: 'forget-session',
   push: 'push',
   replay: 'replay',
+  say: 'say',
   silence: 'silence',
 } as const satisfies Record<string, Fault['kind']>
 
@@ -72,7 +73,11 @@ export function createControlApp({ control, faults, isConnected, settings, world
   })
   app.get('/sessions/:id/frames', c => {
     const id = c.req.param('id')
-    return world.frames.has(id) ? c.json({ frames: control.frames(id) }) : refuse(c, 404, NO_SESSION)
+    return world.records.has(id) ? c.json({ frames: control.frames(id) }) : refuse(c, 404, NO_SESSION)
+  })
+  app.get('/sessions/:id/record', c => {
+    const record = control.record(c.req.param('id'))
+    return record ? c.json(record) : refuse(c, 404, NO_SESSION)
   })
 
   for (const [name, kind] of Object.entries(SESSION_ACTIONS))

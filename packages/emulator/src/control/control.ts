@@ -1,9 +1,11 @@
 import { type ClientMessage, encodeMessage, SCOPE, type ServerMessage } from '@aiagent/protocol'
 import type { ChatService } from '../chat/chat-service.ts'
+import type { Answer } from '../chat/reply.ts'
 import type { TokenKeys, TokenRequest } from '../oauth/keys.ts'
 import type { EmulatorSettings } from '../settings.ts'
 import type { RecordedRequest } from '../world/recording.ts'
-import type { RecordedFrame, World } from '../world/world.ts'
+import type { AcceptedFrame, HistoryEntry, RecordedFrame } from '../world/session-record.ts'
+import type { World } from '../world/world.ts'
 
 /** What a test does to the service, and reads from it. */
 export interface EmulatorControl {
@@ -15,6 +17,13 @@ export interface EmulatorControl {
    * @throws {Error} when nobody is connected to it
    */
   pushFrame(sessionId: string, frame: ServerMessage | ClientMessage | string): void
+  /**
+   * Has the agent of a session say something by itself, as part of the conversation, whether or not a client is connected.
+   *
+   * @returns the id of its message
+   * @throws {Error} when there is no such session, or it has ended
+   */
+  say(sessionId: string, answer: Answer): string
   /** Leaves all tokens issued so far the given life at most, in seconds. @default 0 */
   expireTokens(secondsLeft?: number): void
   /** A signed token: by default for a customer, with the default scopes and life. */
@@ -27,6 +36,18 @@ export interface EmulatorControl {
   requests(): RecordedRequest[]
   /** The frames that clients of a session sent, oldest first; of a forgotten one, too. Empty when it never was. */
   frames(sessionId: string): RecordedFrame[]
+  /** What the service has accepted and said in a session, also of a forgotten one; undefined when it never was. */
+  record(sessionId: string): ConversationRecord | undefined
+}
+
+/** The service's record of a conversation, by which a test can judge what a client claims. */
+export interface ConversationRecord {
+  /** Frames of clients that were accepted, in that order; repetitions among them are marked as `duplicate`. */
+  accepted: AcceptedFrame[]
+  /** The messages of the customer and the agent, oldest first, as the chat history has them. */
+  history: HistoryEntry[]
+  /** The highest sequence number so far; 0 without the capability `resume`. */
+  lastSeq: number
 }
 
 export interface ControlParts {
@@ -45,6 +66,11 @@ export function createControl({ chat, keys, settings, world }: ControlParts): Em
       if (!chat.push(sessionId, typeof frame === 'string' ? frame : encodeMessage(frame)))
         throw new Error(`Nobody is connected to the session ${sessionId}.`)
     },
+    say: (sessionId, answer) => {
+      const id = chat.say(sessionId, answer)
+      if (id === undefined) throw new Error(`There is no open session ${sessionId}.`)
+      return id
+    },
     expireTokens: (secondsLeft = 0) => {
       keys.expireAll(secondsLeft)
       chat.reviewTokens()
@@ -57,7 +83,13 @@ export function createControl({ chat, keys, settings, world }: ControlParts): Em
     endSession: sessionId => chat.end(sessionId),
     forgetSession: sessionId => chat.forget(sessionId),
     requests: () => world.requests.entries(),
-    frames: sessionId => world.frames.get(sessionId)?.entries() ?? [],
+    frames: sessionId => world.records.get(sessionId)?.received.entries() ?? [],
+    record: sessionId => {
+      const record = world.records.get(sessionId)
+      if (!record) return undefined
+      const { accepted, history, sent } = record
+      return { accepted: accepted.entries(), history: history.entries(), lastSeq: sent.lastSeq }
+    },
   }
 }
 

@@ -64,6 +64,10 @@ const StandingFaultSchema = v.variant('kind', [
     chance: v.exactOptional(v.pipe(v.number(), v.minValue(0, 'must be 0 to 1'), v.maxValue(1, 'must be 0 to 1'))),
     ...counted,
   }),
+  /** Receipts are not sent, although the frames were accepted. Only with the capability `receipts`. */
+  v.strictObject({ kind: v.literal('lose-receipts'), sessionId, ...counted }),
+  /** Pings get no pong. Only with a capability. */
+  v.strictObject({ kind: v.literal('ignore-pings'), sessionId, ...counted }),
   /** A link that carries so many bytes per second, each way: bodies of answers and frames, or only one of the two. */
   v.strictObject({
     kind: v.literal('slow-link'),
@@ -119,6 +123,14 @@ const SuddenFaultSchema = v.variant('kind', [
   v.strictObject({ kind: v.literal('end-session'), sessionId }),
   /** Makes the service forget a session: closed with 4404, and refused with 404 from then on. */
   v.strictObject({ kind: v.literal('forget-session'), sessionId }),
+  /** The agent says something by itself, also while no client is connected. */
+  v.strictObject({
+    kind: v.literal('say'),
+    sessionId,
+    content: v.string(),
+    role: v.exactOptional(text),
+    messageData: v.exactOptional(v.record(v.string(), v.unknown())),
+  }),
   /** Sends a frame of one's own; text goes as it is, readable or not. */
   v.strictObject({
     kind: v.literal('push'),

@@ -1,5 +1,6 @@
 import { CLOSE_CODE, encodeMessage, type OpenRecord, type ServerMessage } from '@aiagent/protocol'
 import type { ChatService } from '../chat/chat-service.ts'
+import type { Answer } from '../chat/reply.ts'
 import type { Clock } from '../clock.ts'
 import type { EmulatorControl } from '../control/control.ts'
 import type { Restart } from '../lifecycle/restart.ts'
@@ -141,6 +142,11 @@ export class Faults implements EmulatorFaults {
         return each(fault.sessionId, id => chat.end(id))
       case 'forget-session':
         return each(fault.sessionId, id => chat.forget(id))
+      case 'say': {
+        const { content, role, messageData } = fault
+        const answer: Answer = { content, ...(role !== undefined && { role }), ...(messageData && { messageData }) }
+        return each(fault.sessionId, id => chat.say(id, answer) !== undefined)
+      }
       case 'push': {
         const text =
           typeof fault.frame === 'string' ? fault.frame : encodeMessage(fault.frame as OpenRecord<ServerMessage>)

@@ -45,7 +45,7 @@ export interface RestApp {
 
 /** The REST half of the service, as a function from Request to Response. Routes only: what they answer is made elsewhere. */
 export function createRestApp(parts: RestParts): RestApp {
-  const { world, clock, settings, keys, origin, chatDomain, offersLogin, callbackPage, faults } = parts
+  const { world, clock, settings, keys, origin, offersLogin, callbackPage, faults } = parts
   const authorization = new Authorization(keys, settings, world)
   const app = new Hono<{ Bindings: RequestConnection }>()
 
@@ -66,14 +66,14 @@ export function createRestApp(parts: RestParts): RestApp {
   const tokenOf = (c: Context, scope: string = SCOPE.AI_SERVICES, form?: TokenForm): VerifiedToken =>
     authorization.require(c.req.header('authorization'), scope, form)
 
-  at(paths.deploymentInfo(), { GET: c => c.json(describeDeployment(world.tenant, origin, chatDomain)) })
+  at(paths.deploymentInfo(), { GET: c => c.json(describeDeployment(world.tenant, parts)) })
   // Every tenant has a path below the origin, which serves as its endpoint: the others have no other.
   at(`/:tenantIdentifier${paths.deploymentInfo()}`, {
     GET: c => {
       const identifier = param(c, 'tenantIdentifier')
       const tenant = world.tenants.find(one => one.identifier === identifier)
       if (!tenant) throw new RestError(404, '003', `There is no tenant "${identifier}" here.`)
-      return c.json(describeDeployment(tenant, origin, chatDomain))
+      return c.json(describeDeployment(tenant, parts))
     },
   })
 

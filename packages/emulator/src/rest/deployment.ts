@@ -1,12 +1,19 @@
 import type { DeploymentInfo } from '@aiagent/protocol'
+import type { EmulatorSettings } from '../settings.ts'
 import type { TenantSeed } from '../world/seed.ts'
 
-/**
- * The addresses of a tenant. Ids that it does not have are absent.
- *
- * @param chatDomain replaces the tenant's own chat domain
- */
-export function describeDeployment(tenant: TenantSeed, origin: string, chatDomain?: string): DeploymentInfo {
+export interface DeploymentParts {
+  origin: string
+  /** Replaces the tenant's own chat domain. */
+  chatDomain?: string | undefined
+  settings: EmulatorSettings
+}
+
+/** The addresses and capabilities of a tenant's deployment. Ids that it does not have are absent. */
+export function describeDeployment(
+  tenant: TenantSeed,
+  { origin, chatDomain, settings: { capabilities } }: DeploymentParts,
+): DeploymentInfo {
   const { clientId, intClientId, extClientId, version } = tenant
   return {
     apiDomain: addressOf(origin),
@@ -18,6 +25,7 @@ export function describeDeployment(tenant: TenantSeed, origin: string, chatDomai
     ...(extClientId !== undefined && { extClientId }),
     domainHint: addressOf(origin),
     ...(version !== undefined && { version }),
+    ...(capabilities.length > 0 && { capabilities: [...capabilities] }),
   }
 }
 

@@ -5,7 +5,8 @@ import { ANONYMOUS_SUBJECT, type TokenKeys, type VerifiedToken } from '../oauth/
 import type { Random } from '../random.ts'
 import type { EmulatorSettings } from '../settings.ts'
 import { requiresSignIn } from '../world/requires-sign-in.ts'
-import type { HistoryEntry, World } from '../world/world.ts'
+import type { HistoryEntry } from '../world/session-record.ts'
+import type { World } from '../world/world.ts'
 import { findAgent } from './agents.ts'
 import { RestError } from './error.ts'
 

@@ -1,44 +1,11 @@
-import type { ClientMessage, ContextValidationIssue, Id, ServerMessage } from '@aiagent/protocol'
+import type { Id } from '@aiagent/protocol'
 import type { DepartmentSeed, PortalSeed } from '../contact-center/contact-center-seed.ts'
 import { LastUsedProfiles } from '../contact-center/last-used-profiles.ts'
 import type { EmulatorSettings } from '../settings.ts'
 import { type RecordedRequest, Recording } from './recording.ts'
 import type { AgentSeed, ClientSeed, TenantSeed, UserSeed, WorldSeed } from './seed.ts'
-
-/** A frame of a client as it arrived. `message` is absent when it could not be read. */
-export interface RecordedFrame {
-  /** Milliseconds since the epoch. */
-  at: number
-  data: unknown
-  message?: ClientMessage
-}
-
-/** A message of the conversation, in the shape of a frame with its time. */
-export type HistoryEntry = ServerMessage & { timestamp: number }
-
-/** What the service remembers of one conversation. */
-export interface SessionRecord {
-  readonly id: string
-  readonly agent: AgentSeed
-  readonly createdAt: number
-  /** The subject of the token that opened the session. */
-  readonly subject: string
-  /** Attributes that passed validation, as they were given. */
-  context: Record<string, unknown>
-  /** Attributes of the context it was opened with that did not pass; told right after the first opening. */
-  contextIssues: ContextValidationIssue[]
-  /** What a person and the agent said, oldest first. */
-  readonly history: Recording<HistoryEntry>
-  /** Every frame that a client sent. */
-  readonly received: Recording<RecordedFrame>
-  readonly feedback: { rating: string; answerMessageId: string }[]
-  readonly escalationEvents: unknown[]
-  /** The call that a desk named when it connected. */
-  externalCallId?: string
-  ended: boolean
-  /** How many chat connections it has had. */
-  connections: number
-}
+import { applyChange, type SessionChange } from './session-change.ts'
+import { createSessionRecord, type SessionRecord, type SessionStart } from './session-record.ts'
 
 /**
  * Everything the service knows: its tenants, agents and clients, the sessions, and the requests it was asked.
@@ -61,8 +28,8 @@ export class World {
   /** By session id, in the order of their creation. */
   readonly sessions = new Map<string, SessionRecord>()
   readonly requests: Recording<RecordedRequest>
-  /** The frames of each session by its id; they stay readable when the session is forgotten. */
-  readonly frames = new Map<string, Recording<RecordedFrame>>()
+  /** Every session that ever was, by its id: they stay readable when the session is forgotten. */
+  readonly records = new Map<string, SessionRecord>()
   readonly #settings: EmulatorSettings
 
   constructor(seed: WorldSeed, settings: EmulatorSettings) {
@@ -95,21 +62,25 @@ export class World {
     return this.departments.get(String(departmentId))?.tenantId ?? this.tenant.id
   }
 
-  addSession(
-    session: Pick<SessionRecord, 'id' | 'agent' | 'createdAt' | 'subject' | 'context' | 'contextIssues'>,
-  ): SessionRecord {
-    const settings = this.#settings
-    const record: SessionRecord = {
-      ...session,
-      history: new Recording(() => settings.historyLimit),
-      received: new Recording(() => settings.recordingLimit),
-      feedback: [],
-      escalationEvents: [],
-      ended: false,
-      connections: 0,
-    }
+  addSession(start: SessionStart): SessionRecord {
+    const record = createSessionRecord(start, this.#settings)
     this.sessions.set(record.id, record)
-    this.frames.set(record.id, record.received)
+    this.records.set(record.id, record)
     return record
+  }
+
+  /** Removes a session. Its record stays readable. Returns false when there is none. */
+  forgetSession(id: string): boolean {
+    return this.sessions.delete(id)
+  }
+
+  /** Removes all sessions. */
+  forgetSessions(): void {
+    for (const id of [...this.sessions.keys()]) this.forgetSession(id)
+  }
+
+  /** Applies changes to a session. */
+  commit(record: SessionRecord, ...changes: readonly SessionChange[]): void {
+    for (const change of changes) applyChange(record, change)
   }
 }

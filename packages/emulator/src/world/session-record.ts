@@ -1,0 +1,84 @@
+import type { ClientMessage, ContextValidationIssue, ServerMessage } from '@aiagent/protocol'
+import type { EmulatorSettings } from '../settings.ts'
+import { RecentIds } from './recent-ids.ts'
+import { Recording } from './recording.ts'
+import { ResumeBuffer } from './resume-buffer.ts'
+import type { AgentSeed } from './seed.ts'
+
+/** A frame of a client as it arrived. `message` is absent when it could not be read. */
+export interface RecordedFrame {
+  /** Milliseconds since the epoch. */
+  at: number
+  data: unknown
+  message?: ClientMessage
+}
+
+/** A `customer` or `system` frame that the service accepted, or the repetition of one. */
+export interface AcceptedFrame {
+  /** Milliseconds since the epoch. */
+  at: number
+  /** The frame, with its `messageId` where it had one. */
+  message: ClientMessage
+  /** Whether a frame with this id was accepted before, so that this one was not processed. */
+  duplicate: boolean
+}
+
+/** A message of the conversation, in the shape of a frame with its time. */
+export type HistoryEntry = ServerMessage & { timestamp: number }
+
+/** What a new session begins with. */
+export interface SessionStart {
+  readonly id: string
+  readonly agent: AgentSeed
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number
+  /** The subject of the token that opened the session. */
+  readonly subject: string
+  /** Attributes that passed validation, as they were given. */
+  context: Record<string, unknown>
+  /** Attributes of the context it was opened with that did not pass; told right after the first opening. */
+  contextIssues: ContextValidationIssue[]
+}
+
+/** What the service remembers of one conversation. */
+export interface SessionRecord extends SessionStart {
+  /** What a person and the agent said, oldest first. */
+  readonly history: Recording<HistoryEntry>
+  /** Every frame that a client sent. */
+  readonly received: Recording<RecordedFrame>
+  /** The frames of clients that were accepted, in that order, with the repetitions. */
+  readonly accepted: Recording<AcceptedFrame>
+  /** Ids of accepted frames, for the receipts. */
+  readonly acceptedIds: RecentIds
+  /** The frames of the conversation that have a sequence number. */
+  readonly sent: ResumeBuffer
+  /** Messages of the customer that the agent has not answered yet, oldest first. */
+  readonly unanswered: HistoryEntry[]
+  readonly feedback: { rating: string; answerMessageId: string }[]
+  readonly escalationEvents: unknown[]
+  /** The call that a desk named when it connected. */
+  externalCallId?: string
+  ended: boolean
+  /** How many chat connections it has had. */
+  connections: number
+  /** How many messages of the agent it has had. */
+  agentMessages: number
+}
+
+/** A session without a conversation. */
+export function createSessionRecord(start: SessionStart, settings: EmulatorSettings): SessionRecord {
+  return {
+    ...start,
+    history: new Recording(() => settings.historyLimit),
+    received: new Recording(() => settings.recordingLimit),
+    accepted: new Recording(() => settings.recordingLimit),
+    acceptedIds: new RecentIds(() => settings.seenIdLimit),
+    sent: new ResumeBuffer(() => settings.resumeBufferLimit),
+    unanswered: [],
+    feedback: [],
+    escalationEvents: [],
+    ended: false,
+    connections: 0,
+    agentMessages: 0,
+  }
+}
