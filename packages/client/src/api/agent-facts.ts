@@ -10,7 +10,7 @@ import {
 } from '@aiagent/protocol'
 import type { RestApi } from './rest-api.ts'
 
-/** Where the deployment's services are, and the helper for its calls. */
+/** The deployment's addresses, and the helper for its calls. */
 export interface Deployment {
   readonly deployment: DeploymentInfo
   readonly api: RestApi
@@ -102,7 +102,7 @@ export class AgentFacts {
     }
   }
 
-  /** Discards everything but the deployment. */
+  /** Discards everything except the deployment. */
   forgetUser(): void {
     this.agent = undefined
     this.user = null

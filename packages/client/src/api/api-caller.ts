@@ -16,7 +16,7 @@ import {
 import { DEFAULT_LANGUAGE, toAcceptLanguage, toLangParameter } from './language.ts'
 import { ResponseCache } from './response-cache.ts'
 
-/** How a call shows who makes it: with a Bearer token, with the token alone, or not at all. */
+/** How a call authenticates: with a Bearer token, with the token alone, or not at all. */
 export type CallAuth = 'bearer' | 'bare' | 'none'
 
 type Stated<Call extends HttpCall> = Omit<Call, 'base' | 'token' | 'bareToken' | 'signal' | 'onRateLimited'> & {
@@ -26,30 +26,30 @@ type Stated<Call extends HttpCall> = Omit<Call, 'base' | 'token' | 'bareToken' |
   auth?: CallAuth
 }
 
-/** A call as its author states it: the caller adds host, token and signal. */
+/** A call without its common parts: the caller adds host, token and signal. */
 export type ApiCall<T> = Stated<ReadingCall<T>>
 
-/** Makes calls that belong together: with one token, until one signal is aborted. */
+/** Sends calls that belong together: with one token, and one signal. */
 export type Send = <T>(call: ApiCall<T>) => Promise<T>
 
-/** A kept answer: which call it is of, what it depends on, and whether on the person too. */
+/** A cached response: its call, its parameters, and whether it depends on the user. */
 export interface KeptAnswer extends NamedCall {
   auth?: CallAuth
   parameters: Readonly<Record<string, string | number | undefined>>
-  /** True: another person's answer may be another. */
+  /** True: another user may receive another response. */
   perUser?: boolean
-  /** What a kept answer must look like to be used, and is read as: anybody may have written it. */
+  /** Validates and reads a cached response, since other code may have written it. */
   kept: Reader<unknown>
 }
 
-/** What all REST calls of one helper have in common: host, language, token, time limit, kept answers. */
+/** The shared parts of all REST calls of one helper: host, language, token, time limit, response cache. */
 export class ApiCaller {
   readonly environment: Environment
   readonly config: ApiHelperConfig
   readonly #cache: ResponseCache
-  /** Whether users other than this helper's may have answers in the same store. */
+  /** Whether other users may have responses in the same store. */
   readonly #isShared: boolean
-  /** Users whose answers this helper has asked for, by fingerprint. */
+  /** Users for whom this helper has cached responses, by fingerprint. */
   readonly #users = new Set<string>()
   #language: string
 
@@ -71,12 +71,12 @@ export class ApiCaller {
     this.#language = code?.trim() || DEFAULT_LANGUAGE
   }
 
-  /** What every call to the portal manager carries; empty where the host has none. */
+  /** The URL template of every call to the portal manager; empty if the host has none. */
   get shortUrlTemplate(): string {
     return this.config.shortUrlTemplate?.trim() ?? ''
   }
 
-  /** Headers of the calls whose answer depends on the language. */
+  /** Headers of calls with a response that depends on the language. */
   get languageHeaders(): Record<string, string> {
     return { Accept: 'application/json', 'Accept-Language': toAcceptLanguage(this.#language) }
   }
@@ -86,25 +86,25 @@ export class ApiCaller {
     return toLangParameter(this.#language)
   }
 
-  /** Both values of the language that a call sends: equal for different spellings of one language. */
+  /** Both values of the language that a call sends; equal for different spellings of one language. */
   get languageOnWire(): string {
     return `${this.langParameter},${toAcceptLanguage(this.#language)}`
   }
 
-  /** Makes a call. */
+  /** Sends a call. */
   async send<T>(call: ApiCall<T>, options: ApiCallOptions): Promise<T> {
     return request(this.environment, { ...call, ...(await this.#rest(call, options)) })
   }
 
-  /** Makes a call that asks for nothing but a success. */
+  /** Sends a call whose response body is ignored. */
   async sendBlind(call: Stated<HttpCall>, options: ApiCallOptions): Promise<void> {
     await requestSuccess(this.environment, { ...call, ...(await this.#rest(call, options)) })
   }
 
-  /** The kept answer while it is fresh, else what `work` makes of one call or several. */
+  /** The cached response while it is fresh, otherwise the result of `work`, which may make several calls. */
   async load<T>(answer: KeptAnswer, options: ApiCallOptions, work: (send: Send) => Promise<T>): Promise<T> {
     const { signal } = options
-    // Asked for first, so that a kept answer is only for those who might ask for it anew.
+    // Get the token first: cached responses are only for callers who could make the request.
     const token = answer.auth === 'none' ? undefined : await this.token(answer, options)
     const parameters: Record<string, string> = {}
     for (const [name, value] of Object.entries(answer.parameters))
@@ -118,18 +118,18 @@ export class ApiCaller {
     return withCallName(answer, signal, this.#cache.load(answer.name, parameters, fetch, signal, answer.kept))
   }
 
-  /** Removes the cached answers of one call; without a name, all of them. */
+  /** Removes the cached responses of one call; without a name, all of them. */
   forget(name?: string): Promise<void> {
     return this.#cache.invalidate(name).catch(error => {
       const { logger } = this.config
-      const message = 'Could not remove cached answers from the cache adapter. They stay until they expire.'
+      const message = 'Could not remove cached responses from the cache adapter. They stay until they expire.'
       if (logger) logger.warn(message, { error })
       else this.environment.console.warn(message, error)
     })
   }
 
   /**
-   * Removes the cached answers of the users of this helper; in a page's own store all answers of this API host.
+   * Removes the cached responses of the users of this helper; in a page's own store, all responses of this API host.
    *
    * @throws when the store failed: entries may remain
    */
@@ -143,7 +143,7 @@ export class ApiCaller {
   /**
    * The access token of a call.
    *
-   * @throws {AuthError} reason `token_missing` where there is none
+   * @throws {AuthError} reason `token_missing` when there is none
    */
   async token(call: NamedCall, { authToken, signal }: ApiCallOptions): Promise<string> {
     const given = authToken?.trim()
@@ -152,12 +152,12 @@ export class ApiCaller {
     const token = (await withCallName(call, signal, untilAborted(asked, signal)))?.trim()
     if (token) return token
     throw new AuthError(
-      `${call.name} needs an access token and there is none. Pass authToken, or getToken to the constructor.`,
+      `${call.name} needs an access token, and there is none. Pass authToken, or getToken to the constructor.`,
       'token_missing',
     )
   }
 
-  /** What the author of a call leaves to the caller. */
+  /** The parts of a request that the caller adds. */
   async #rest(
     call: NamedCall & { base?: string | undefined; auth?: CallAuth },
     options: ApiCallOptions,

@@ -10,7 +10,7 @@ import { ApiHelper } from './api-helper.ts'
 afterEach(() => ApiHelper.setStaticCacheAdapter(undefined))
 
 describe('getAgentDetails', () => {
-  it('[REST-01] returns what the service says of an agent, unknown members too', async () => {
+  it('[REST-01] returns the details of an agent, including unknown members', async () => {
     const { service, api } = setUpApi()
     const details = {
       agentId: '7',
@@ -33,13 +33,13 @@ describe('getAgentDetails', () => {
     expect(service.seen[0]?.headers.get('accept-language')).toBeNull()
   })
 
-  it('fills in the id where the answer has none', async () => {
+  it('adds the id if the response has none', async () => {
     const { service, api } = setUpApi()
     service.on(`GET ${DETAILS}`, { name: 'Seven', agentId: '' })
     expect(await api.getAgentDetails({ agentId: '7' })).toMatchObject({ agentId: '7', name: 'Seven' })
   })
 
-  it('asks once within five minutes, and again after them', async () => {
+  it('requests once within five minutes, and again afterwards', async () => {
     const { service, api } = setUpApi()
     service.on(`GET ${DETAILS}`, { name: 'Seven' })
     await api.getAgentDetails({ agentId: '7' })
@@ -51,7 +51,7 @@ describe('getAgentDetails', () => {
     expect(service.seen).toHaveLength(2)
   })
 
-  it('gives each caller a copy: changing one changes no other', async () => {
+  it('returns a copy to each caller', async () => {
     const { service, api } = setUpApi()
     service.on(`GET ${DETAILS}`, { portals: ['1'] })
     const [first, second] = await Promise.all([
@@ -64,7 +64,7 @@ describe('getAgentDetails', () => {
     expect(service.seen).toHaveLength(1)
   })
 
-  it('does not serve the answer of one API host to another', async () => {
+  it('does not return the response of one API host to another', async () => {
     const service = new FakeService().on(`GET ${DETAILS}`, ({ url }: { url: string }) => ({ name: new URL(url).host }))
     const environment = service.environment()
     const ask = (apiDomain: string) =>
@@ -73,7 +73,7 @@ describe('getAgentDetails', () => {
     expect((await ask('two.test')).name).toBe('two.test')
   })
 
-  it('shares answers and requests among helpers over the same store', async () => {
+  it('shares responses and requests among helpers over the same store', async () => {
     const service = new FakeService().on(`GET ${DETAILS}`, { name: 'Seven' })
     const environment = service.environment()
     const make = () => new ApiHelper({ apiDomain: 'api.example.test', getToken: () => TOKEN }, environment)
@@ -85,7 +85,7 @@ describe('getAgentDetails', () => {
   it.each([
     ['session', 'sessionStorage'],
     ['local', 'localStorage'],
-  ] as const)('keeps answers in the %s store, under its own prefix and name', async (storageType, name) => {
+  ] as const)('stores responses in the %s store, under its own prefix and name', async (storageType, name) => {
     const service = new FakeService().on(`GET ${DETAILS}`, { name: 'Seven' })
     const storage = new FakeStorage()
     const environment = service.environment({ [name]: storage })
@@ -96,7 +96,7 @@ describe('getAgentDetails', () => {
     ])
   })
 
-  it('keeps nothing when the cache is off', async () => {
+  it('stores nothing when the cache is off', async () => {
     const { service, api } = setUpApi({ cache: { enabled: false } })
     service.on(`GET ${DETAILS}`, { name: 'Seven' })
     await api.getAgentDetails({ agentId: '7' })
@@ -104,7 +104,7 @@ describe('getAgentDetails', () => {
     expect(service.seen).toHaveLength(2)
   })
 
-  it('forgets by name or altogether, and leaves what is not its own', async () => {
+  it('removes by name or altogether, and keeps entries of others', async () => {
     const adapter = new MemoryCacheAdapter()
     adapter.set('shop_token', { value: 1, timestamp: 1 })
     const { service, api } = setUpApi({ cache: { adapter, keyPrefix: 'shop_' } })
@@ -123,7 +123,7 @@ describe('getAgentDetails', () => {
     expect(adapter.keys('shop_token')).toEqual(['shop_token'])
   })
 
-  it('does not keep an answer that was asked for before the cache was cleared', async () => {
+  it('does not store a response that was requested before the cache was cleared', async () => {
     const { service, api } = setUpApi()
     let answer: (body: unknown) => void = () => {}
     service.on(`GET ${DETAILS}`, () => new Promise(resolve => (answer = resolve)))
@@ -136,7 +136,7 @@ describe('getAgentDetails', () => {
     expect((await api.getAgentDetails({ agentId: '7' })).name).toBe('new')
   })
 
-  it('works with a host’s store that fails', async () => {
+  it('works with a failing store of the host', async () => {
     const broken = () => Promise.reject(new Error('store down'))
     const adapter = { get: broken, set: broken, delete: broken, clear: broken, keys: broken }
     const told: string[] = []
@@ -150,13 +150,13 @@ describe('getAgentDetails', () => {
     expect(service.seen).toHaveLength(2)
     expect(told).toEqual([
       expect.stringContaining('cache adapter failed'),
-      expect.stringContaining('Could not remove cached answers'),
+      expect.stringContaining('Could not remove cached responses'),
     ])
   })
 })
 
 describe('the access token of a call', () => {
-  it('[REST-08] is the one given with the call, else the one of getToken', async () => {
+  it('[REST-08] is the one passed with the call, otherwise the one of getToken', async () => {
     const { service, api } = setUpApi({ cache: { enabled: false } })
     service.on(`GET ${DETAILS}`, {})
     await api.getAgentDetails({ agentId: '7', authToken: 'per-call' })
@@ -197,7 +197,7 @@ describe('getDeploymentInfo', () => {
     clientId: 'any',
   }
 
-  it('[REST-11] needs no token and is asked for once in five minutes, by whomever', async () => {
+  it('[REST-11] needs no token and is requested once in five minutes for all callers', async () => {
     const service = new FakeService().on('GET /system/deploymentInfo', info)
     const options = { environment: service.environment() }
     const ask = () => ApiHelper.getDeploymentInfo('wss://example.test/', undefined, options)
@@ -233,14 +233,14 @@ describe('getDeploymentInfo', () => {
     expect(service.seen).toHaveLength(2)
   })
 
-  it('is kept in the tab’s store in a browser', async () => {
+  it('is stored in sessionStorage in a browser', async () => {
     const service = new FakeService().on('GET /system/deploymentInfo', info)
     const sessionStorage = new FakeStorage()
     await ApiHelper.getDeploymentInfo('example.test', {}, { environment: service.environment({ sessionStorage }) })
     expect([...sessionStorage.items.keys()]).toEqual(['aiagent_static_deployment-info-https://example.test'])
   })
 
-  it('is asked for every time when the cache is off', async () => {
+  it('is requested every time when the cache is off', async () => {
     const service = new FakeService().on('GET /system/deploymentInfo', info)
     const options = { environment: service.environment() }
     await ApiHelper.getDeploymentInfo('example.test', { enabled: false }, options)
@@ -248,7 +248,7 @@ describe('getDeploymentInfo', () => {
     expect(service.seen).toHaveLength(2)
   })
 
-  it('ends with its signal, while another caller of the same still gets the answer', async () => {
+  it('rejects when its signal is aborted, while another caller still receives the response', async () => {
     let answer: (body: unknown) => void = () => {}
     const service = new FakeService().on('GET /system/deploymentInfo', () => new Promise(resolve => (answer = resolve)))
     const environment = service.environment()
@@ -264,7 +264,7 @@ describe('getDeploymentInfo', () => {
     expect(service.seen).toHaveLength(1)
   })
 
-  it.each([7, 'text', {}, { apiDomain: 7 }, [info]])('is asked for anew when the store holds %j', async poison => {
+  it.each([7, 'text', {}, { apiDomain: 7 }, [info]])('is requested again when the store contains %j', async poison => {
     const service = new FakeService().on('GET /system/deploymentInfo', info)
     const adapter = new MemoryCacheAdapter()
     const environment = service.environment()
@@ -275,7 +275,7 @@ describe('getDeploymentInfo', () => {
     expect(adapter.get(key)?.value).toEqual(info)
   })
 
-  it('works with a shared store that fails, which can be emptied all the same', async () => {
+  it('works with a shared store that fails, and can still be emptied', async () => {
     const service = new FakeService().on('GET /system/deploymentInfo', info)
     const environment = service.environment({ console: { debug() {}, info() {}, warn() {}, error() {} } })
     const broken = () => Promise.reject(new Error('store down'))
@@ -285,7 +285,7 @@ describe('getDeploymentInfo', () => {
     await ApiHelper.clearDeploymentInfoCache()
   })
 
-  it('rejects an answer without an API host, and asks again the next time', async () => {
+  it('rejects a response without an API host, and requests again the next time', async () => {
     const service = new FakeService().on('GET /system/deploymentInfo', {})
     const options = { environment: service.environment() }
     const ask = () => ApiHelper.getDeploymentInfo('example.test', {}, options)
@@ -296,7 +296,7 @@ describe('getDeploymentInfo', () => {
 })
 
 describe('the language', () => {
-  it('is en-us until it is set, and again when it is taken back', () => {
+  it('is en-us until it is set, and again when it is reset', () => {
     const { api } = setUpApi()
     expect(api.getLanguage()).toBe('en-us')
     api.setLanguage('fr-CA')

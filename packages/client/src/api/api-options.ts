@@ -3,54 +3,54 @@ import type { Logger } from '../logger.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { CacheConfig } from '../storage/cache-adapter.ts'
 
-/** What an `ApiHelper` needs to know. Only `apiDomain` is required. */
+/** Options of an `ApiHelper`. Only `apiDomain` is required. */
 export interface ApiHelperConfig {
-  /** Host or address of the REST services, as the deployment info names it. */
+  /** Host or address of the REST services, as in the deployment info. */
   apiDomain: string
   /** @default 'en-us' */
   language?: string | undefined
-  /** Sent with every call to the portal manager, where it is not blank. */
+  /** Sent with every call to the portal manager, unless blank. */
   shortUrlTemplate?: string | undefined
-  /** How answers are kept. @default in the tab's store for five minutes */
+  /** How responses are cached. @default in sessionStorage for five minutes */
   cache?: CacheConfig | undefined
-  /** Where the access token comes from when a call brings none. */
+  /** Returns the access token for calls without an `authToken`. */
   getToken?: (() => Promise<string | null> | string | null) | undefined
-  /** Gets a new token by force. With it, a session refused with 401 is asked for once more. */
+  /** Forces a new token. With it, a session call that was answered with 401 is repeated once. */
   refreshToken?: (() => Promise<string>) | undefined
   /**
-   * Called before a call is repeated that the service refused for its rate (429, or code `429-001`), with the name of the
-   * call and the wait in milliseconds. @default a warning is logged
+   * Called before a rate-limited call is repeated (status 429, or code `429-001`), with the name of the call and the
+   * wait in milliseconds. @default logs a warning
    */
   onRateLimited?: ((limit: { operation: string; retryInMs: number }) => void) | undefined
-  /** Hears of what is worth telling. @default nobody */
+  /** Receives log entries. @default none */
   logger?: Logger | undefined
 }
 
-/** What every call takes. */
+/** Options of every call. */
 export interface ApiCallOptions {
-  /** Access token of this call, instead of the one that `getToken` gives. Blank counts as not given. */
+  /** Access token of this call, instead of the one from `getToken`. A blank one counts as missing. */
   authToken?: string | undefined
-  /** Gives the call up: it rejects with reason `aborted`. */
+  /** Aborts the call: it rejects with reason `aborted`. */
   signal?: AbortSignal | undefined
 }
 
-/** What `getDeploymentInfo()` takes. The call carries no token. */
+/** Options of `getDeploymentInfo()`. The call sends no token. */
 export interface GetDeploymentInfoOptions {
   environment?: Partial<Environment> | undefined
   signal?: AbortSignal | undefined
-  /** As {@link ApiHelperConfig.onRateLimited}. */
+  /** See {@link ApiHelperConfig.onRateLimited}. */
   onRateLimited?: ApiHelperConfig['onRateLimited']
 }
 
-/** What `getAgentDetails()` takes. */
+/** Options of `getAgentDetails()`. */
 export interface GetAgentDetailsOptions extends ApiCallOptions {
   agentId: string
 }
 
-/** What `getAiAgentSession()` takes. */
+/** Options of `getAiAgentSession()`. */
 export interface GetAiAgentSessionOptions extends ApiCallOptions {
   agentId: string
-  /** What the agent is to know of the person and the page. */
+  /** Initial context of the conversation: attributes of the user and the page. */
   context?: Record<string, unknown> | undefined
 }
 
@@ -58,21 +58,21 @@ export interface GetAiAgentSessionOptions extends ApiCallOptions {
 export interface GetPortalsOptions extends ApiCallOptions {
   /** Only the portals of this department. */
   departmentId?: Id | undefined
-  /** Instead of the helper's own. */
+  /** Overrides the helper's own. */
   shortUrlTemplate?: string | undefined
-  /** Whose list it is, as far as the cache is concerned; it is not sent. @default 'default' */
+  /** The owner of the list in the cache; it is not sent. @default 'default' */
   userId?: string | undefined
 }
 
-/** What `getMyPortals()` takes. */
+/** Options of `getMyPortals()`. */
 export type GetMyPortalsOptions = GetPortalsOptions
 
-/** What `getPortalDetails()` takes. */
+/** Options of `getPortalDetails()`. */
 export interface GetPortalDetailsOptions extends ApiCallOptions {
   portalId: Id
 }
 
-/** What `getAgentsByPortal()` takes. */
+/** Options of `getAgentsByPortal()`. */
 export interface GetAgentsByPortalOptions extends ApiCallOptions {
   departmentId: Id
   portalId: Id
@@ -80,42 +80,42 @@ export interface GetAgentsByPortalOptions extends ApiCallOptions {
   agentType?: string | undefined
 }
 
-/** What `getUserProfiles()` takes. */
+/** Options of `getUserProfiles()`. */
 export interface GetUserProfilesOptions extends ApiCallOptions {
   portalId: Id
 }
 
-/** What `selectUserProfile()` takes. */
+/** Options of `selectUserProfile()`. */
 export interface SelectUserProfileOptions extends ApiCallOptions {
   portalId: Id
   profileId: Id
 }
 
-/** What `getUserDetails()` takes. */
+/** Options of `getUserDetails()`. */
 export type GetUserDetailsOptions = ApiCallOptions
-/** What `getCustomerDetails()` takes. */
+/** Options of `getCustomerDetails()`. */
 export type GetCustomerDetailsOptions = ApiCallOptions
 
-/** What `getMaskingPatterns()` takes. */
+/** Options of `getMaskingPatterns()`. */
 export interface GetMaskingPatternsOptions extends ApiCallOptions {
   departmentId: Id
   /** @default 'chat' */
   channel?: string | undefined
 }
 
-/** What `getConnectedApps()` takes. The call carries no token. */
+/** Options of `getConnectedApps()`. The call sends no token. */
 export interface GetConnectedAppsOptions {
   tenantId: Id
   agentId: string
-  /** Another host than the helper's. */
+  /** Overrides the helper's host. */
   apiDomain?: string | undefined
   signal?: AbortSignal | undefined
 }
 
-/** What `getPreviousTranscript()` takes. */
+/** Options of `getPreviousTranscript()`. */
 export interface GetPreviousTranscriptOptions extends ApiCallOptions {
   agentId: string
   sessionId: string
-  /** Another host than the helper's. */
+  /** Overrides the helper's host. */
   apiDomain?: string | undefined
 }

@@ -21,34 +21,34 @@ import {
 } from '../index.ts'
 
 describe('ApiHelper', () => {
-  it('needs to know the domain, and nothing more', () => {
+  it('ApiHelperConfig requires the domain only', () => {
     assertType<ApiHelperConfig>({ apiDomain: 'api.example.test', getToken: async () => null, cache: { ttl: 1 } })
     // @ts-expect-error the domain is missing
     assertType<ApiHelperConfig>({ language: 'en-us' })
     assertType<ApiHelper>(new ApiHelper({ apiDomain: 'api.example.test' }))
-    // @ts-expect-error a helper keeps its own state: an object that looks like one is none
+    // @ts-expect-error an object with the same members is not a helper
     assertType<ApiHelper>({ ...new ApiHelper({ apiDomain: 'api.example.test' }) })
   })
 
-  it('takes a token and a signal with every call', () => {
+  it('accepts a token and a signal with every call', () => {
     assertType<ApiCallOptions>({ authToken: 'secret', signal: new AbortController().signal })
-    // @ts-expect-error a controller is no signal
+    // @ts-expect-error a controller is not a signal
     assertType<ApiCallOptions>({ signal: new AbortController() })
     assertType<GetUserDetailsOptions>({ authToken: 'secret' })
-    // @ts-expect-error a token is text
+    // @ts-expect-error a token is a string
     assertType<GetUserDetailsOptions>({ authToken: 7 })
     assertType<GetCustomerDetailsOptions>({ authToken: 'secret' })
-    // @ts-expect-error a token is text
+    // @ts-expect-error a token is a string
     assertType<GetCustomerDetailsOptions>({ authToken: 7 })
   })
 
-  it('asks for the deployment without a token', () => {
+  it('loads the deployment info without a token', () => {
     assertType<GetDeploymentInfoOptions>({ signal: new AbortController().signal })
-    // @ts-expect-error the call carries no token
+    // @ts-expect-error the call sends no token
     assertType<GetDeploymentInfoOptions>({ authToken: 'secret' })
   })
 
-  it('asks about an agent by its id', () => {
+  it('loads an agent by its id', () => {
     assertType<GetAgentDetailsOptions>({ agentId: 'help' })
     // @ts-expect-error the id is missing
     assertType<GetAgentDetailsOptions>({ authToken: 'secret' })
@@ -63,12 +63,12 @@ describe('ApiHelper', () => {
     assertType<GetPreviousTranscriptOptions>({ agentId: 'help' })
   })
 
-  it('asks about portals and their profiles by ids that are text or numbers', () => {
+  it('loads portals and profiles by ids that are strings or numbers', () => {
     assertType<GetPortalsOptions>({ departmentId: 999, userId: 'u-1' })
-    // @ts-expect-error a department is named by one id
+    // @ts-expect-error a department has one id
     assertType<GetPortalsOptions>({ departmentId: [999] })
     assertType<GetMyPortalsOptions>({ shortUrlTemplate: 'web' })
-    // @ts-expect-error the name of a template is text
+    // @ts-expect-error the name of a template is a string
     assertType<GetMyPortalsOptions>({ shortUrlTemplate: true })
     assertType<GetPortalDetailsOptions>({ portalId: '1001' })
     // @ts-expect-error the portal is missing
@@ -77,20 +77,20 @@ describe('ApiHelper', () => {
     // @ts-expect-error the department is missing
     assertType<GetAgentsByPortalOptions>({ portalId: 1001 })
     assertType<GetUserProfilesOptions>({ portalId: 1001 })
-    // @ts-expect-error a portal is named by its id
+    // @ts-expect-error a portal is identified by its id
     assertType<GetUserProfilesOptions>({ portalId: { id: 1001 } })
     assertType<SelectUserProfileOptions>({ portalId: 1001, profileId: '10' })
     // @ts-expect-error the profile is missing
     assertType<SelectUserProfileOptions>({ portalId: 1001 })
   })
 
-  it('asks for the masking rules of a department', () => {
+  it('loads the masking rules of a department', () => {
     assertType<GetMaskingPatternsOptions>({ departmentId: 999, channel: 'chat' })
     // @ts-expect-error the department is missing
     assertType<GetMaskingPatternsOptions>({ channel: 'chat' })
   })
 
-  it('RestApi: the calls that ApiHelper has', () => {
+  it('RestApi has the calls of ApiHelper', () => {
     assertType<RestApi>(new ApiHelper({ apiDomain: 'api.example.test' }))
     // @ts-expect-error the calls are missing
     assertType<RestApi>({})

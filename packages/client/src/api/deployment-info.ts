@@ -8,8 +8,8 @@ import { requireEncryption } from './downgrade.ts'
 import { request, withCallName } from './http-client.ts'
 
 /*
- * The first call of each run. Apart from the other calls, so that it is part of the core: while it is in flight, the chunk
- * with the others loads.
+ * The first call of each run. Separate from the other calls, so that it is part of the core: the chunk with the others
+ * loads while it is in flight.
  */
 
 const KEY_PREFIX = 'aiagent_static_deployment-info-'

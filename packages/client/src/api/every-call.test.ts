@@ -14,10 +14,10 @@ interface Call {
   readonly name: string
   readonly route: string
   readonly make: (api: ApiHelper, options: Options) => Promise<unknown>
-  /** What the service answers, and what the caller gets. */
+  /** The response of the service, and the result of the call. */
   readonly answer: unknown
   readonly value: unknown
-  /** How the token goes out. */
+  /** How the token is sent. */
   readonly authorization?: 'bare' | 'none'
   readonly kept?: boolean
 }
@@ -29,7 +29,7 @@ const profile = { id: 10, name: 'Member' }
 const person = { id: 'u', name: 'Somebody' }
 const pattern = { javascriptRegularExpression: 'x+' }
 
-/** Every call of a helper, by the paragraph of the protocol's facts. */
+/** Every call of a helper, by the section of the protocol's facts. */
 const CALLS: readonly Call[] = [
   {
     name: 'getAgentDetails',
@@ -150,29 +150,32 @@ function setUp({ route, answer }: Call, config: Partial<ApiHelperConfig> = {}) {
 const authorizations = (seen: readonly SeenRequest[]) => seen.map(({ headers }) => headers.get('authorization'))
 
 describe.each(CALLS)('$name', call => {
-  it('returns what the service says, at the path of the protocol', async () => {
+  it('returns the response, from the path of the protocol', async () => {
     const { service, api } = setUp(call)
     expect(await call.make(api, {})).toEqual(call.value)
     expect(service.seen.map(({ method, path }) => `${method} ${path}`)).toEqual([call.route])
   })
 
-  it(call.kept ? 'is asked once for all who share a store, until it is forgotten' : 'is asked each time', async () => {
-    const { service, api, make } = setUp(call)
-    await call.make(api, {})
-    expect(await call.make(make(), {})).toEqual(call.value)
-    expect(service.seen).toHaveLength(call.kept ? 1 : 2)
-    await api.invalidateCache('getNothing')
-    await call.make(api, {})
-    expect(service.seen).toHaveLength(call.kept ? 1 : 3)
-    await api.invalidateCache(call.name)
-    await call.make(api, {})
-    expect(service.seen).toHaveLength(call.kept ? 2 : 4)
-    await api.clearCache()
-    await call.make(api, {})
-    expect(service.seen).toHaveLength(call.kept ? 3 : 5)
-  })
+  it(
+    call.kept ? 'is requested once for all who share a store, until it is removed' : 'is requested each time',
+    async () => {
+      const { service, api, make } = setUp(call)
+      await call.make(api, {})
+      expect(await call.make(make(), {})).toEqual(call.value)
+      expect(service.seen).toHaveLength(call.kept ? 1 : 2)
+      await api.invalidateCache('getNothing')
+      await call.make(api, {})
+      expect(service.seen).toHaveLength(call.kept ? 1 : 3)
+      await api.invalidateCache(call.name)
+      await call.make(api, {})
+      expect(service.seen).toHaveLength(call.kept ? 2 : 4)
+      await api.clearCache()
+      await call.make(api, {})
+      expect(service.seen).toHaveLength(call.kept ? 3 : 5)
+    },
+  )
 
-  it('ends with its signal, and was never made where that was aborted before', async () => {
+  it('rejects when its signal is aborted, and is not sent if that was before', async () => {
     const { service, api } = setUp({ ...call, answer: new Promise(() => {}) })
     const controller = new AbortController()
     const reason = new Error('enough')
@@ -191,7 +194,7 @@ describe.each(CALLS)('$name', call => {
 describe.each(WITH_TOKEN)('$name', call => {
   const shown = (token: string) => (call.authorization === 'bare' ? token : `Bearer ${token}`)
 
-  it('[REST-08] shows the token it was given, else the one of getToken', async () => {
+  it('[REST-08] sends the given token, otherwise the one of getToken', async () => {
     const { service, api } = setUp(call, { cache: { enabled: false } })
     await call.make(api, { authToken: ' of-the-call ' })
     await call.make(api, { authToken: ' ' })
@@ -199,7 +202,7 @@ describe.each(WITH_TOKEN)('$name', call => {
     expect(authorizations(service.seen)).toEqual([shown('of-the-call'), shown('own'), shown('own')])
   })
 
-  it('[REST-08] is not made without a token, and says which call it was', async () => {
+  it('[REST-08] is not sent without a token; the error names the call', async () => {
     const { service, make } = setUp(call)
     for (const getToken of [undefined, () => null, async () => '']) {
       const error = await failure(call.make(make({ getToken }), {}))
@@ -210,15 +213,15 @@ describe.each(WITH_TOKEN)('$name', call => {
   })
 })
 
-it('getConnectedApps shows no token at all', async () => {
+it('getConnectedApps sends no token', async () => {
   const call = CALLS.find(({ name }) => name === 'getConnectedApps') as Call
   const { service, api } = setUp(call)
   await call.make(api, {})
   expect([...(service.seen[0]?.headers.keys() ?? [])]).toEqual([])
 })
 
-describe.each(CALLS.filter(({ kept }) => kept))('a stored answer of $name', call => {
-  /** The value that comes back when the store holds the given one. */
+describe.each(CALLS.filter(({ kept }) => kept))('a cached response of $name', call => {
+  /** The result when the store contains the given value. */
   async function answerOver(poison: (stored: unknown) => unknown) {
     const { service, adapter, api } = setUp(call)
     await call.make(api, {})
@@ -232,18 +235,18 @@ describe.each(CALLS.filter(({ kept }) => kept))('a stored answer of $name', call
 
   if (call.name !== 'getConnectedApps') {
     it.each([[7], ['text'], [true], [{ portal: 7, patterns: 7, agentId: {} }], [() => 'code']])(
-      'is asked for anew when the store holds %j',
+      'is requested again when the store contains %j',
       async poison => {
         expect(await answerOver(() => poison)).toEqual({ answer: call.value, requests: 2 })
       },
     )
   }
 
-  it('is asked for anew when the store holds what no store can', async () => {
+  it('is requested again when the store contains a value that JSON cannot represent', async () => {
     expect(await answerOver(() => ({ further: () => 'code' }))).toEqual({ answer: call.value, requests: 2 })
   })
 
-  it('has the shape of an answer, whatever the store holds', async () => {
+  it('has the shape of a response, whatever the store contains', async () => {
     const { service, adapter, api } = setUp(call)
     await call.make(api, {})
     const [key = ''] = adapter.keys()

@@ -15,7 +15,7 @@ describe('a failing call', () => {
     ['text', 502, '<h1>Bad gateway</h1>', '<h1>Bad gateway</h1>'],
     ['long text', 502, 'x'.repeat(2_000), 'x'.repeat(1_000)],
     ['nothing', 404, '', ''],
-  ])('[REST-09] tells the call, the status and what the body said: %s', async (_case, status, body, kept) => {
+  ])('[REST-09] reports the call, the status and the body: %s', async (_case, status, body, kept) => {
     const { service, api } = setUpApi()
     service.on(`GET ${DETAILS}`, text(body, status))
     const error = await failure(api.getAgentDetails({ agentId: '7' }))
@@ -36,10 +36,10 @@ describe('a failing call', () => {
   it.each([
     ['HTML', '<!doctype html><p>Sign in'],
     ['nothing', ''],
-    ['half of it', '{"agentId":"7","na'],
+    ['truncated JSON', '{"agentId":"7","na'],
     ['a list', '[]'],
     ['wrong members', '{"isAuthenticated":"yes"}'],
-  ])('[REST-09] is one whose 2xx body cannot be read: %s', async (_case, body) => {
+  ])('[REST-09] is reported for an unreadable 2xx body: %s', async (_case, body) => {
     const { service, api } = setUpApi()
     service.on(`GET ${DETAILS}`, text(body))
     const error = await failure(api.getAgentDetails({ agentId: '7' }))
@@ -48,7 +48,7 @@ describe('a failing call', () => {
     expect(String(error)).toContain('getAgentDetails')
   })
 
-  it('[REST-09] is one whose body breaks off on the way', async () => {
+  it('[REST-09] is reported for a body that breaks off', async () => {
     const { service, api } = setUpApi()
     const stream = () =>
       new ReadableStream({
@@ -62,9 +62,9 @@ describe('a failing call', () => {
   })
 
   it.each([
-    ['no answer at all', () => new Promise(() => {})],
+    ['no response at all', () => new Promise(() => {})],
     ['a body that never ends', () => new Response(new ReadableStream({ start() {} }))],
-  ])('[REST-09] is one with %s within thirty seconds', async (_case, answer) => {
+  ])('[REST-09] is reported for %s within thirty seconds', async (_case, answer) => {
     const { service, api } = setUpApi()
     service.on(`GET ${DETAILS}`, answer)
     const outcome = failure(api.getAgentDetails({ agentId: '7' }))
@@ -75,7 +75,7 @@ describe('a failing call', () => {
     expect(service.clock.pendingTimers).toBe(0)
   })
 
-  it('[REST-09] is one that reaches nobody', async () => {
+  it('[REST-09] is reported for a network error', async () => {
     const { service, api } = setUpApi()
     const cause = new TypeError('fetch failed')
     service.on(`GET ${DETAILS}`, () => Promise.reject(cause))
@@ -86,7 +86,7 @@ describe('a failing call', () => {
     })
   })
 
-  it('is not kept: the next call asks again', async () => {
+  it('is not cached: the next call sends a new request', async () => {
     const { service, api } = setUpApi()
     service.on(`GET ${DETAILS}`, text('', 500))
     await failure(api.getAgentDetails({ agentId: '7' }))
@@ -94,7 +94,7 @@ describe('a failing call', () => {
     expect((await api.getAgentDetails({ agentId: '7' })).name).toBe('Seven')
   })
 
-  it('ends with its caller’s signal, while another caller of the same still gets the answer', async () => {
+  it('rejects when its caller’s signal is aborted, while another caller still receives the response', async () => {
     const { service, api } = setUpApi()
     let answer: (body: unknown) => void = () => {}
     service.on(`GET ${DETAILS}`, () => new Promise(resolve => (answer = resolve)))
@@ -108,7 +108,7 @@ describe('a failing call', () => {
     expect((await second).name).toBe('Seven')
   })
 
-  it('ends with its caller’s signal also while it waits for a token', async () => {
+  it('rejects when its caller’s signal is aborted while it waits for a token', async () => {
     const waiting = () => new Promise<string>(() => {})
     const { service, api } = setUpApi({ getToken: waiting })
     const controller = new AbortController()
@@ -129,7 +129,7 @@ describe('a failing call', () => {
     }
   })
 
-  it('does not repeat the token, even where the service does', async () => {
+  it('does not contain the token, even if the service repeats it', async () => {
     const { service, api } = setUpApi()
     service.on(`GET ${DETAILS}`, text(JSON.stringify({ message: `bad token ${TOKEN}` }), 403))
     const error = (await failure(api.getAgentDetails({ agentId: '7' }))) as ApiError

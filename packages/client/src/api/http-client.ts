@@ -5,24 +5,24 @@ import { type FetchedText, FetchFailure, fetchText } from '../platform/fetch-tex
 import type { NetworkPlatform } from '../platform/network-failure.ts'
 import { refusedTokenAdvice, withoutTokens } from './refused-token.ts'
 
-/** One REST call: what it is called, where it goes, what it sends. */
+/** One REST call: its name, its address and its content. */
 export interface HttpCall {
-  /** Name of the call, for people: it opens the message of every error. */
+  /** Name of the call; it begins the message of every error. */
   name: string
   method: 'GET' | 'POST' | 'PUT'
   /** Host or address of the service. */
   base: string
   /** Path below it. */
   path: string
-  /** The path as errors may tell it, where the path itself carries a session id. */
+  /** The path for error messages, if the path itself contains a session id. */
   publicPath?: string
-  /** What the call is about, for the message of its errors: `agent "help"`. */
+  /** The subject of the call, for its error messages: `agent "help"`. */
   about?: string
-  /** What to check when the answer is not what the call expects: a sentence for the message. */
+  /** What to check after an unexpected response: a sentence for the message. */
   hint?: string
-  /** What follows the path's question mark, encoded. */
+  /** The encoded query, without the question mark. */
   query?: string
-  /** Access token; it goes out as `Bearer` unless `bareToken` is set. */
+  /** Access token; sent as `Bearer` unless `bareToken` is set. */
   token?: string
   bareToken?: boolean
   headers?: Record<string, string>
@@ -34,31 +34,31 @@ export interface HttpCall {
   onRateLimited?: (waitMs: number) => void
 }
 
-/** What an error tells of a call. */
+/** The part of a call that its errors contain. */
 export type NamedCall = Pick<HttpCall, 'name' | 'method' | 'path' | 'publicPath' | 'about' | 'hint'>
 
-/** A call whose answer is read. */
+/** A call with a response that is read. */
 export interface ReadingCall<T> extends HttpCall {
-  /** Reads the parsed answer; throws where it has another shape. */
+  /** Reads the parsed response; throws if it has another shape. */
   parse: Reader<T>
-  /** What status 204 means, for a call that may be answered so. */
+  /** The result of status 204, for calls that allow it. */
   noContent?: T
 }
 
-/** Longest error body that is kept, and longest part of it that stands in a message. */
+/** Maximum length of a stored error body, and of its excerpt in a message. */
 const KEPT_BODY_CHARS = 1_000
 const QUOTED_BODY_CHARS = 200
 
-/** How often a call is repeated because of a rate limit, the first wait, and the longest wait, in milliseconds. */
+/** How often a rate-limited call is repeated, the first wait, and the longest wait, in milliseconds. */
 const MAX_REPEATS = 3
 const FIRST_WAIT_MS = 1_000
 const LONGEST_WAIT_MS = 30_000
 
-/** Codes with which Node reports that a connection was closed before an answer began. */
+/** Node's error codes for a connection that closed before a response began. */
 const CLOSED_WHILE_IDLE = new Set<unknown>(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
 
 /**
- * Makes a call and reads its answer: any 2xx whose body is JSON of the expected shape.
+ * Sends a call and reads its response: any 2xx with a JSON body of the expected shape.
  *
  * @throws {ApiError} in every other case. Neither its message nor its body contains the access token.
  */
@@ -74,7 +74,7 @@ export async function request<T>(environment: NetworkPlatform, call: ReadingCall
       problem = (error as ProtocolError).message
     }
   }
-  throw apiError(call, `the answer cannot be read: ${problem}`, {
+  throw apiError(call, `the response cannot be read: ${problem}`, {
     reason: 'body',
     status,
     body: readable(withoutToken(text, call)),
@@ -82,7 +82,7 @@ export async function request<T>(environment: NetworkPlatform, call: ReadingCall
 }
 
 /**
- * Makes a call that asks for nothing but a success: any 2xx, whose body is not read.
+ * Sends a call and ignores the body of the response: any 2xx succeeds.
  *
  * @throws {ApiError} in every other case
  */
@@ -90,7 +90,7 @@ export async function requestSuccess(environment: NetworkPlatform, call: HttpCal
   await exchange(environment, call, true)
 }
 
-/** Sends a call and takes the answer, if it is a success. */
+/** Sends a call and returns the response if it is a success. */
 async function exchange(environment: NetworkPlatform, call: HttpCall, skipBody = false): Promise<FetchedText> {
   const headers = { ...call.headers }
   if (call.token) headers.Authorization = call.bareToken ? call.token : `Bearer ${call.token}`
@@ -112,7 +112,7 @@ async function exchange(environment: NetworkPlatform, call: HttpCall, skipBody =
   throw apiError({ ...call, ...(hint && { hint }) }, problem, { reason: 'status', status, body })
 }
 
-/** Repeats a call that a rate limit refused, and one that may be repeated and met a connection that had been closed. */
+/** Repeats a rate-limited call. Also repeats, once, an idempotent call whose connection was already closed. */
 async function fetchPatiently(
   environment: NetworkPlatform,
   address: string,
@@ -142,24 +142,24 @@ function isRateLimited({ ok, status, text }: FetchedText): boolean {
   return !ok && (status === 429 || text.includes('"429-001"'))
 }
 
-/** A wait in milliseconds, given in seconds or as a date; undefined for anything else. */
+/** A wait in milliseconds, from seconds or a date; undefined for anything else. */
 function readRetryAfter(value: string | null | undefined, now: number): number | undefined {
   if (!value) return undefined
   const waitMs = /^\d+$/.test(value.trim()) ? Number(value) * 1_000 : Date.parse(value) - now
   return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs)
 }
 
-/** A service that repeats a token in its error must not bring it into a log. */
+/** A service may repeat the token in its error: keep it out of logs. */
 function withoutToken(text: string, { token }: HttpCall): string {
   return withoutTokens(token ? text.replaceAll(token, '…') : text)
 }
 
-/** The error of a call that got no complete answer. */
+/** The error of a call without a complete response. */
 function failed(call: NamedCall, cause: unknown): ApiError {
   if (cause instanceof FetchFailure) {
     return apiError(call, cause.message, { reason: cause.reason, status: cause.status, cause: cause.cause })
   }
-  return apiError(call, 'it was aborted', { reason: 'aborted', cause })
+  return apiError(call, 'the call was aborted', { reason: 'aborted', cause })
 }
 
 function apiError(call: NamedCall, problem: string, options: Omit<ApiErrorOptions, 'method' | 'path'>): ApiError {
@@ -173,7 +173,7 @@ function apiError(call: NamedCall, problem: string, options: Omit<ApiErrorOption
   })
 }
 
-/** A body as errors carry it: parsed, or the start of its text. */
+/** A body for an error: parsed, or the start of its text. */
 function readable(text: string): unknown {
   return parseJson(text) ?? text.slice(0, KEPT_BODY_CHARS)
 }
@@ -186,14 +186,14 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** What an error body says, short enough for a message: its `message` where it has one. */
+/** The text of an error body, short enough for a message: its `message` if it has one. */
 function quote(body: unknown): string {
   const said = typeof body === 'object' && body !== null && 'message' in body ? body.message : body
   const text = typeof said === 'string' ? said.replace(/\s+/g, ' ').trim() : ''
   return text && ` (${text.slice(0, QUOTED_BODY_CHARS)})`
 }
 
-/** Turns the reason of the caller's signal into an error that names the call. */
+/** Converts the reason of the caller's signal into an error that names the call. */
 export async function withCallName<T>(
   call: NamedCall,
   signal: AbortSignal | undefined,

@@ -10,13 +10,13 @@ const DEPLOYMENT = 'GET /system/deploymentInfo'
 const fetchFailed = (code: string) =>
   Object.assign(new TypeError('fetch failed'), { cause: Object.assign(new Error(code), { code }) })
 
-/** A call that fails without an answer. */
+/** A call that fails without a response. */
 async function failedCall(endpoint: string, error: unknown) {
   const environment = new FakeService().environment({ fetch: () => Promise.reject(error) })
   return failure(ApiHelper.getDeploymentInfo(endpoint, { enabled: false }, { environment }))
 }
 
-describe('a call without an answer', () => {
+describe('a call without a response', () => {
   it.each([
     ['http://127.0.0.1:9', 'ECONNREFUSED', 'http://127.0.0.1:9 could not be reached: nothing listens on 127.0.0.1:9'],
     ['nobody.test', 'ENOTFOUND', 'https://nobody.test could not be reached: the host name nobody.test is unknown'],
@@ -29,12 +29,12 @@ describe('a call without an answer', () => {
     expect(error).toMatchObject({ name: 'ApiError', reason: 'network', message: expect.stringContaining(text) })
   })
 
-  it('[REL-24] names the address where the platform reveals no cause', async () => {
+  it('[REL-24] names the address if the platform reveals no cause', async () => {
     const error = await failedCall('https://a.test/shop', new TypeError('Failed to fetch'))
     expect(error).toMatchObject({ message: 'getDeploymentInfo failed: https://a.test could not be reached.' })
   })
 
-  it('[REL-27] is repeated once over a new connection where that is safe, and not for a POST', async () => {
+  it('[REL-27] is repeated once over a new connection if that is safe, and not for a POST', async () => {
     const { service } = setUpApi()
     let failures = 1
     const fetch: typeof service.fetch = async (...call) => {
@@ -56,8 +56,8 @@ describe('a call without an answer', () => {
   })
 })
 
-describe('an answer that is not the expected one', () => {
-  it('[REL-24] asks whether the endpoint is the deployment where a web site answers', async () => {
+describe('an unexpected response', () => {
+  it('[REL-24] suggests to check the endpoint if a web site answers', async () => {
     const service = new FakeService().on(DEPLOYMENT, () => new Response('<html>'))
     const error = await failure(
       ApiHelper.getDeploymentInfo('a.test', { enabled: false }, { environment: service.environment() }),
@@ -65,7 +65,7 @@ describe('an answer that is not the expected one', () => {
     expect(error).toMatchObject({ reason: 'body', message: expect.stringMatching(/not JSON.*Check that `endpoint`/) })
   })
 
-  it('[REL-24] names the agent that is not there', async () => {
+  it('[REL-24] names the agent that does not exist', async () => {
     const { api } = setUpApi()
     const error = await failure(api.getAgentDetails({ agentId: 'halp' }))
     expect(error).toMatchObject({
@@ -76,13 +76,13 @@ describe('an answer that is not the expected one', () => {
 
   it.each([
     ['expired', fakeToken({ exp: -60 }), 'has expired'],
-    ['about to expire', fakeToken({ exp: 240 }), 'at least five minutes longer'],
-    ['refused for another reason', fakeToken({ exp: 3_600 }), 'pass another access token'],
+    ['about to expire', fakeToken({ exp: 240 }), 'five more minutes'],
+    ['rejected for another reason', fakeToken({ exp: 3_600 }), 'pass another access token'],
     ['no JWT', 'nonsense', 'not a JWT'],
-  ])('[REL-25] has a remedy that fits a token that is %s', async (_case, token, text) => {
+  ])('[REL-25] has a matching remedy for a token that is %s', async (_case, token, text) => {
     const { service, api } = setUpApi({ getToken: () => token })
     const { exp } = { exp: 0, ...(JSON.parse(atob(token.split('.')[1] || 'e30=')) as { exp?: number }) }
-    // Times of the tokens count from the present moment.
+    // Times of the tokens are relative to now.
     const at = service.clock.now() / 1_000
     const authToken = exp ? fakeToken({ exp: at + exp }) : token
     service.on(`GET ${DETAILS}`, () => new Response('{"message":"no"}', { status: 401 }))
@@ -93,7 +93,7 @@ describe('an answer that is not the expected one', () => {
     })
   })
 
-  it('[SEC-32] cuts out whatever looks like a token of the user', async () => {
+  it('[SEC-32] removes everything that looks like a token of the user', async () => {
     const other = `eyJ${'a'.repeat(20)}.eyJ${'b'.repeat(20)}.${'c'.repeat(20)}`
     const { service, api } = setUpApi()
     const body = { message: `Not valid: ${other}`, refresh_token: 'opaque-secret', detail: ['secret-token'] }
@@ -105,7 +105,7 @@ describe('an answer that is not the expected one', () => {
 })
 
 describe('a rate limit', () => {
-  /** A helper whose calls are refused so many times, and what it logs. */
+  /** A helper whose calls are rejected a number of times, and its log. */
   function setUpLimit(times: number, headers: Record<string, string> = {}, status = 429) {
     const told: string[] = []
     const logger = new Logger({ level: LogLevel.WARN, enableConsole: false })
@@ -123,11 +123,11 @@ describe('a rate limit', () => {
   }
 
   it.each([
-    ['as many seconds as it says', { 'retry-after': '7' }, 429, 7_000],
-    ['until the date that it says', { 'retry-after': 'a date' }, 429, undefined],
-    ['a second where it says nothing', {}, 429, 1_000],
-    ['also where only the code says so', {}, 503, 1_000],
-  ] as const)('[REL-26] is waited out: %s', async (_case, headers, status, waitMs) => {
+    ['the given seconds', { 'retry-after': '7' }, 429, 7_000],
+    ['until the given date', { 'retry-after': 'a date' }, 429, undefined],
+    ['a second without a header', {}, 429, 1_000],
+    ['if only the code says so', {}, 503, 1_000],
+  ] as const)('[REL-26] is repeated after a wait: %s', async (_case, headers, status, waitMs) => {
     const { service, api, told } = setUpLimit(1, headers, status)
     const asked = api.getAgentDetails({ agentId: '7' })
     if (waitMs !== undefined) {
@@ -143,7 +143,7 @@ describe('a rate limit', () => {
     expect(told).toEqual([expect.stringContaining('limits the rate')])
   })
 
-  it('[REL-26] is not waited out for ever, nor for long', async () => {
+  it('[REL-26] is repeated a limited number of times, after limited waits', async () => {
     const many = setUpLimit(10)
     const failed = failure(many.api.getAgentDetails({ agentId: '7' }))
     await many.service.clock.advance(7_000)
@@ -153,7 +153,7 @@ describe('a rate limit', () => {
     expect(await failure(long.api.getAgentDetails({ agentId: '7' }))).toMatchObject({ status: 429 })
   })
 
-  it('[REL-26] is not waited out once the caller gives up', async () => {
+  it('[REL-26] is not repeated once the caller aborts', async () => {
     const { service, api } = setUpLimit(1)
     const controller = new AbortController()
     const failed = failure(api.getAgentDetails({ agentId: '7', signal: controller.signal }))
@@ -164,7 +164,7 @@ describe('a rate limit', () => {
   })
 })
 
-describe('an address without encryption that a service with encryption names', () => {
+describe('an unencrypted address from a service with encryption', () => {
   it.each([
     ['https://a.test', 'http://api.test', true],
     ['a.test', 'http://api.test', true],
@@ -173,7 +173,7 @@ describe('an address without encryption that a service with encryption names', (
     ['a.test', 'http://localhost:8080', false],
     ['http://a.test', 'http://api.test', false],
     ['a.test', 'api.test', false],
-  ])('[SEC-33] at %s, apiDomain %s: refused is %s', async (endpoint, apiDomain, isRefused) => {
+  ])('[SEC-33] at %s, apiDomain %s: rejected is %s', async (endpoint, apiDomain, isRefused) => {
     const service = new FakeService().on(DEPLOYMENT, { apiDomain })
     const call = ApiHelper.getDeploymentInfo(endpoint, { enabled: false }, { environment: service.environment() })
     const outcome: unknown = await call.catch((error: unknown) => error)
@@ -182,7 +182,7 @@ describe('an address without encryption that a service with encryption names', (
     )
   })
 
-  it('[SEC-33] is refused as webSocketDomain of an agent', async () => {
+  it('[SEC-33] is rejected as webSocketDomain of an agent', async () => {
     const { service, api } = setUpApi({ cache: { enabled: false } })
     service.on(`GET ${DETAILS}`, { webSocketDomain: 'ws://chat.test' })
     expect(await failure(api.getAgentDetails({ agentId: '7' }))).toMatchObject({
@@ -192,8 +192,8 @@ describe('an address without encryption that a service with encryption names', (
   })
 })
 
-describe('the language of cached answers', () => {
-  it('[REST-06] counts as the service sees it, not as it is spelled', async () => {
+describe('the language of cached responses', () => {
+  it('[REST-06] is compared as sent to the service, not as spelled', async () => {
     const { service, api } = setUpApi()
     service.on('GET /knowledge/portalmgr/v3/portals', { portal: [{ id: 1 }] })
     for (const [code, requests] of [

@@ -9,7 +9,7 @@ function setUp() {
 }
 
 describe('LanguageChoice', () => {
-  it("gives the agent's own where the host chose none", () => {
+  it("returns the agent's own if the host chose none", () => {
     const { choice, attach, now } = setUp()
     attach()
     expect(now()).toBeUndefined()
@@ -17,7 +17,7 @@ describe('LanguageChoice', () => {
     expect([now(), choice.chosen]).toEqual(['de-de', undefined])
   })
 
-  it("puts the host's choice first, whenever it was made", () => {
+  it("prefers the host's choice, whenever it was made", () => {
     const { choice, attach, now } = setUp()
     choice.choose(' fr-CA ')
     attach()
@@ -28,7 +28,7 @@ describe('LanguageChoice', () => {
     expect([now(), choice.chosen]).toEqual(['it-IT', 'it-IT'])
   })
 
-  it.each(['', '  ', null, undefined])("gives the agent's own back for %j", code => {
+  it.each(['', '  ', null, undefined])("returns the agent's own again for %j", code => {
     const { choice, attach, now } = setUp()
     attach()
     choice.learn('de-de')
@@ -37,7 +37,7 @@ describe('LanguageChoice', () => {
     expect([now(), choice.chosen]).toEqual(['de-de', undefined])
   })
 
-  it('says nothing while there is nobody to tell', () => {
+  it('works before there is a helper', () => {
     const { choice, set } = setUp()
     choice.choose('fr-CA')
     choice.learn('de-de')

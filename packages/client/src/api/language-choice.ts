@@ -6,24 +6,24 @@ export class LanguageChoice {
   #own: string | null | undefined
   #api: Pick<RestApi, 'setLanguage'> | undefined
 
-  /** What the host chose. */
+  /** The host's choice. */
   get chosen(): string | undefined {
     return this.#chosen
   }
 
-  /** The host's choice; blank, null and undefined take it back. */
+  /** The host's choice; blank, null and undefined reset it. */
   choose(code: string | null | undefined): void {
     this.#chosen = code?.trim() || undefined
     this.#apply()
   }
 
-  /** The agent's own language is known (FLOW-17). */
+  /** Sets the agent's own language (FLOW-17). */
   learn(code: string | null | undefined): void {
     this.#own = code
     this.#apply()
   }
 
-  /** The helper whose calls carry it from now on. */
+  /** Sets the helper whose calls send the language from now on. */
   attach(api: Pick<RestApi, 'setLanguage'>): void {
     this.#api = api
     this.#apply()

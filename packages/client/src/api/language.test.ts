@@ -36,7 +36,7 @@ const TABLE = [
 ] as const
 
 describe('the language of a call', () => {
-  it.each(TABLE)('%s goes out as $lang=%s and Accept-Language: %s', (code, lang, header) => {
+  it.each(TABLE)('%s is sent as $lang=%s and Accept-Language: %s', (code, lang, header) => {
     expect(toLangParameter(code)).toBe(lang)
     expect(toAcceptLanguage(code)).toBe(header)
   })

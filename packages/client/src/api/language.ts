@@ -1,19 +1,19 @@
-/** The language while none is set. */
+/** Used until a language is set. */
 export const DEFAULT_LANGUAGE = 'en-us'
 
-/** Codes that people write for a language whose region has another one. A map: any word may be asked for. */
+/** Common codes of languages with another region. A Map, since any string may be looked up. */
 const SPECIAL: ReadonlyMap<string, string> = new Map([
   ['da-da', 'da-dk'],
   ['ja-ja', 'ja-jp'],
   ['ko-ko', 'ko-kr'],
 ])
 
-/** What the service takes in `Accept-Language`. */
+/** Values that the service accepts in `Accept-Language`. */
 const ACCEPTED = new Set(
   'da-dk de-de en-us es-es fr-ca fr-fr it-it ja-jp ko-kr nl-nl pt-br pt-pt ru-ru sv-se zh-cn'.split(' '),
 )
 
-/** The value of the query parameter `$lang`: language and region in lower case, or a code without region as it is. */
+/** The value of the query parameter `$lang`: language and region in lower case; a code without region is unchanged. */
 export function toLangParameter(code: string | null | undefined): string {
   const given = hyphenated(code)
   const special = SPECIAL.get(given.toLowerCase())
@@ -21,7 +21,7 @@ export function toLangParameter(code: string | null | undefined): string {
   return given.includes('-') ? given.split('-', 2).join('-').toLowerCase() : given
 }
 
-/** The value of the `Accept-Language` header: one that the service takes, `en-us` for any other. */
+/** The value of the `Accept-Language` header: one that the service accepts, `en-us` for any other. */
 export function toAcceptLanguage(code: string | null | undefined): string {
   const given = hyphenated(code).toLowerCase()
   const mapped = SPECIAL.get(given) ?? given

@@ -18,7 +18,7 @@ describe.each([
   ['getPortals', PORTALS],
   ['getMyPortals', MY_PORTALS],
 ] as const)('%s', (name, path) => {
-  it('[REST-03] [REST-05] asks for the first page in the language that is set', async () => {
+  it('[REST-03] [REST-05] requests the first page in the language that is set', async () => {
     const { service, api } = setUpApi()
     const portal = [{ id: 1, name: 'Support', department: { id: 9, name: 'Service' }, further: true }]
     service.on(`GET ${path}`, { portal, paginationInfo: { count: 1, pagesize: 75, pagenum: 1 } })
@@ -40,7 +40,7 @@ describe.each([
     })
   })
 
-  it('sends neither a department nor a template where there is none', async () => {
+  it('sends neither a department nor a template if there is none', async () => {
     const { service, api } = setUpApi({ shortUrlTemplate: '  ' })
     service.on(`GET ${path}`, {})
     expect(await api[name]({ departmentId: ' ', shortUrlTemplate: '' })).toEqual([])
@@ -49,7 +49,7 @@ describe.each([
     ])
   })
 
-  it('[REST-03] puts pages together, each as long as the service makes them', async () => {
+  it('[REST-03] combines pages, regardless of the page size of the service', async () => {
     const { service, api } = setUpApi()
     service.on(`GET ${path}`, ({ url }: SeenRequest) => {
       const page = Number(new URL(url).searchParams.get('$pagenum'))
@@ -73,7 +73,7 @@ describe.each([
     ])
   })
 
-  it('fails when a later page does, and keeps nothing then', async () => {
+  it('fails when a later page does, and caches nothing then', async () => {
     const { service, api } = setUpApi()
     const page = { portal: [{ id: 1 }], paginationInfo: { count: 3, pagesize: 1 } }
     let broken = true
@@ -89,7 +89,7 @@ describe.each([
     ['no content', noContent, []],
     ['no list', {}, []],
     ['a page size of nothing', { portal: [{ id: 1 }], paginationInfo: { count: 9, pagesize: 0 } }, [{ id: 1 }]],
-  ])('takes %s for what there is', async (_case, answer, portals) => {
+  ])('uses %s as the only page', async (_case, answer, portals) => {
     const { service, api } = setUpApi()
     service.on(`GET ${path}`, answer)
     expect(await api[name]()).toEqual(portals)
@@ -106,7 +106,7 @@ describe.each([
     expect(service.seen).toHaveLength(3)
   })
 
-  it('ends with an empty page, however many are announced', async () => {
+  it('ends with an empty page, regardless of the announced total', async () => {
     const { service, api } = setUpApi()
     service.on(`GET ${path}`, ({ url }: SeenRequest) => ({
       portal: url.includes('pagenum=1') ? [{ id: 1 }] : [],
@@ -116,7 +116,7 @@ describe.each([
     expect(service.seen).toHaveLength(2)
   })
 
-  it('[REST-06] [INIT-07] keeps an answer per language, department, template and user', async () => {
+  it('[REST-06] [INIT-07] caches a response per language, department, template and user', async () => {
     const { service, api } = setUpApi()
     service.on(`GET ${path}`, { portal: [{ id: 1 }] })
     const asks = [
@@ -137,7 +137,7 @@ describe.each([
 })
 
 describe('kept answers', () => {
-  it('[REST-06] are not kept when the cache is off', async () => {
+  it('[REST-06] are not cached when the cache is off', async () => {
     const { service, api } = setUpApi({ cache: { enabled: false } })
     service.on(`GET ${MY_PORTALS}`, {})
     await api.getMyPortals()
@@ -145,7 +145,7 @@ describe('kept answers', () => {
     expect(service.seen).toHaveLength(2)
   })
 
-  it('of one person are not served to the next, and survive a new token of the same', async () => {
+  it('of one user are not returned to the next, and stay cached for a new token of the same user', async () => {
     const service = new FakeService()
     const sessionStorage = new FakeStorage()
     const environment = service.environment({ sessionStorage })
@@ -185,7 +185,7 @@ describe('getPortalDetails', () => {
     expect(request?.headers.get('accept-language')).toBe('fr-ca')
   })
 
-  it.each([[{}], [{ portal: [] }]])('is null for an answer without a portal: %j', async answer => {
+  it.each([[{}], [{ portal: [] }]])('is null for a response without a portal: %j', async answer => {
     const { service, api } = setUpApi()
     service.on(`GET ${DETAILS}`, answer)
     expect(await api.getPortalDetails({ portalId: 5 })).toBeNull()
@@ -231,20 +231,20 @@ describe('getAgentsByPortal', () => {
   })
 })
 
-describe('an element that nobody can choose', () => {
-  it('is left out of the agents, and the others stay', async () => {
+describe('an element without a usable id', () => {
+  it('is omitted from the agents, and the others stay', async () => {
     const { service, api } = setUpApi()
     service.on(`GET ${AGENTS}`, [{ name: 'nobody' }, { agentId: 'a' }])
     expect(await api.getAgentsByPortal({ departmentId: 9, portalId: 5 })).toEqual([{ agentId: 'a' }])
   })
 
-  it('is left out of the portals', async () => {
+  it('is omitted from the portals', async () => {
     const { service, api } = setUpApi()
     service.on('GET /knowledge/portalmgr/v3/portals', { portal: [{ name: 'Nowhere' }, { id: 5 }] })
     expect(await api.getPortals()).toEqual([{ id: 5 }])
   })
 
-  it('is left out of the profiles', async () => {
+  it('is omitted from the profiles', async () => {
     const { service, api } = setUpApi()
     service.on(`GET ${PROFILES}`, { profile: [{ name: 'Nobody' }, { id: 10 }] })
     expect(await api.getUserProfiles({ portalId: 5 })).toEqual([{ id: 10 }])
@@ -252,7 +252,7 @@ describe('an element that nobody can choose', () => {
 })
 
 describe('profiles', () => {
-  it('[REST-05] [REST-07] [INIT-04] are asked for in the language that is set', async () => {
+  it('[REST-05] [REST-07] [INIT-04] are requested in the language that is set', async () => {
     const { service, api } = setUpApi({ language: 'pt_BR', shortUrlTemplate: 'shop' })
     const profile = [{ id: 10, name: 'Member', isLastUsedInPortal: false }]
     service.on(`GET ${PROFILES}`, { profile })
@@ -268,7 +268,7 @@ describe('profiles', () => {
   it.each([
     ['no content', noContent],
     ['no list', {}],
-  ])('are none where the answer has %s, and that is kept too', async (_case, answer) => {
+  ])('are empty if the response has %s, which is cached too', async (_case, answer) => {
     const { service, api } = setUpApi()
     service.on(`GET ${PROFILES}`, answer)
     expect(await api.getUserProfiles({ portalId: 5 })).toEqual([])
@@ -302,7 +302,7 @@ describe('profiles', () => {
     expect(service.clock.pendingTimers).toBe(0)
   })
 
-  it('[REST-04] are not selected by a refusal, which tells what the service said', async () => {
+  it('[REST-04] are not selected if the service rejects it, and the error contains its message', async () => {
     const { service, api } = setUpApi()
     service.on(`PUT ${SELECT}`, () => Response.json({ message: 'not yours' }, { status: 403 }))
     expect(await failure(api.selectUserProfile({ portalId: 5, profileId: 10 }))).toMatchObject({
@@ -312,7 +312,7 @@ describe('profiles', () => {
     })
   })
 
-  it('[FLOW-14] are forgotten for every portal once one is selected, and nothing else is', async () => {
+  it('[FLOW-14] are removed from the cache for every portal once one is selected, and nothing else is', async () => {
     const { service, api } = setUpApi()
     service
       .on(`GET ${PROFILES}`, {})
@@ -332,7 +332,7 @@ describe('profiles', () => {
     expect(await askAll()).toBe(7)
   })
 
-  it('are selected even when the store of kept answers fails, which is told', async () => {
+  it('are selected even if the response cache fails, which is logged', async () => {
     const broken = () => Promise.reject(new Error('store down'))
     const logger = new Logger({ enableConsole: false })
     const told: string[] = []
@@ -341,6 +341,6 @@ describe('profiles', () => {
     const { service, api } = setUpApi({ cache: { adapter }, logger })
     service.on(`PUT ${SELECT}`, noContent)
     await api.selectUserProfile({ portalId: 5, profileId: 10 })
-    expect(told).toEqual([expect.stringContaining('Could not remove cached answers')])
+    expect(told).toEqual([expect.stringContaining('Could not remove cached responses')])
   })
 })

@@ -23,7 +23,7 @@ import type {
   SelectUserProfileOptions,
 } from './api-options.ts'
 
-/** Name of the call whose kept answers turn stale when a profile is chosen. */
+/** Name of the call whose cached responses become stale when a profile is selected. */
 const USER_PROFILES = 'getUserProfiles'
 
 /** A page of portals, and whether the service sent an empty one: of a page with odd entries only, no portal is left. */
@@ -34,11 +34,11 @@ const readPage: Reader<PortalPage> = (value, path) => {
   return { ...parsePortalList(value, path), isEmpty: !Array.isArray(portal) || portal.length === 0 }
 }
 
-/** Lists as they are cached: all pages together. */
+/** Lists are cached complete: all pages together. */
 const readPortals: Reader<unknown> = portal => parsePortalList({ portal }).portal
 const readProfiles: Reader<unknown> = profile => parseUserProfileList({ profile }).profile
 
-/** A list of portals: every one, or those of the user. */
+/** A list of portals: all of them, or those of the user. */
 export async function getPortals(
   caller: ApiCaller,
   name: 'getPortals' | 'getMyPortals',
@@ -80,7 +80,10 @@ export async function getPortals(
   )
 }
 
-/** Fetches one page after the other. A page that fails fails the list; an empty one ends it, whatever was announced. */
+/**
+ * Fetches one page after the other. A page that fails fails the list; an empty one ends it, regardless of the announced
+ * total.
+ */
 async function allPages(fetchPage: (size: number, page: number) => Promise<PortalPage>): Promise<Portal[]> {
   const first = await fetchPage(PORTAL_PAGE_SIZE, 1)
   const portals = [...(first.portal ?? [])]
@@ -94,7 +97,7 @@ async function allPages(fetchPage: (size: number, page: number) => Promise<Porta
   return portals
 }
 
-/** What a portal says of itself. The one call whose token stands alone, without the word Bearer. */
+/** Loads the details of a portal. The only call that sends the token alone, without the word Bearer. */
 export async function getPortalDetails(
   caller: ApiCaller,
   options: GetPortalDetailsOptions,
@@ -119,7 +122,7 @@ export async function getPortalDetails(
   return answer.portal?.find(({ departmentId }) => departmentId != null) ?? answer.portal?.[0] ?? null
 }
 
-/** The agents that a portal offers. An answer that is no list counts as an empty one. */
+/** Loads the agents of a portal. A response that is not a list counts as empty. */
 export async function getAgentsByPortal(
   caller: ApiCaller,
   options: GetAgentsByPortalOptions,
@@ -141,7 +144,7 @@ export async function getAgentsByPortal(
   )
 }
 
-/** The profiles that the user has in a portal. */
+/** Loads the profiles of the user in a portal. */
 export async function getUserProfiles(caller: ApiCaller, options: GetUserProfilesOptions): Promise<UserProfile[]> {
   const { portalId } = options
   const call = {
@@ -164,7 +167,7 @@ export async function getUserProfiles(caller: ApiCaller, options: GetUserProfile
   })
 }
 
-/** Tells the service which profile the user works with. */
+/** Stores the user's selected profile at the service. */
 export async function selectUserProfile(caller: ApiCaller, options: SelectUserProfileOptions): Promise<void> {
   const { portalId, profileId } = options
   const call = {
@@ -186,12 +189,12 @@ function portalQuery(caller: ApiCaller): string {
   })
 }
 
-/** Parameters that have a value, encoded, names too. */
+/** Parameters with a value; names and values are encoded. */
 export function encodedQuery(parameters: Readonly<Record<string, string>>): string {
   return new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== '')).toString()
 }
 
-/** The same with names as they are: some calls have always sent a plain dollar sign. */
+/** The same with unencoded names: some calls of the service's own client send a plain dollar sign. */
 export function plainQuery(parameters: Readonly<Record<string, string>>): string {
   const given = Object.entries(parameters).filter(([, value]) => value !== '')
   return given.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')

@@ -12,7 +12,7 @@ describe.each([
   ['getUserDetails', USER, 'user'],
   ['getCustomerDetails', CUSTOMER, 'customer'],
 ] as const)('%s', (name, path, member) => {
-  it('[REST-07] returns the first person of the answer, asked for with the page’s cookies', async () => {
+  it('[REST-07] returns the first user of the response, requested with the page’s cookies', async () => {
     const { service, api } = setUpApi({ language: 'sv-SE' })
     service.on(`GET ${path}`, { [member]: [{ id: 1, name: 'Customer', email: 'a@example.test', more: 1 }, { id: 2 }] })
     expect(await api[name]()).toEqual({ id: 1, name: 'Customer', email: 'a@example.test', more: 1 })
@@ -35,7 +35,7 @@ describe.each([
     expect(await api[name]()).toBeNull()
   })
 
-  it('is null when nothing is heard within the time limit', async () => {
+  it('is null after the time limit', async () => {
     const { service, api } = setUpApi()
     service.on(`GET ${path}`, () => new Promise(() => {}))
     const asked = api[name]()
@@ -43,7 +43,7 @@ describe.each([
     expect(await asked).toBeNull()
   })
 
-  it('rejects without an access token, and only then', async () => {
+  it('rejects only without an access token', async () => {
     const { service, api } = setUpApi({ getToken: () => null })
     const error = await failure(api[name]())
     expect(error).toBeInstanceOf(AuthError)
@@ -51,7 +51,7 @@ describe.each([
     expect(service.seen).toEqual([])
   })
 
-  it('is asked for each time', async () => {
+  it('is requested each time', async () => {
     const { service, api } = setUpApi()
     service.on(`GET ${path}`, { [member]: [{ id: 1 }] })
     await api[name]()
@@ -60,14 +60,14 @@ describe.each([
   })
 })
 
-it('getCustomerDetails asks for every attribute', async () => {
+it('getCustomerDetails requests every attribute', async () => {
   const { service, api } = setUpApi()
   service.on(`GET ${CUSTOMER}`, {})
   await api.getCustomerDetails()
   expect(service.seen[0]?.url).toMatch(/[?][$]attribute=all$/)
 })
 
-it('[INIT-04] getUserDetails carries the short URL template, since the portal manager answers it', async () => {
+it('[INIT-04] getUserDetails sends the short URL template, since the portal manager answers it', async () => {
   const { service, api } = setUpApi({ shortUrlTemplate: 'shop' })
   service.on(`GET ${USER}`, {})
   await api.getUserDetails()
@@ -77,7 +77,7 @@ it('[INIT-04] getUserDetails carries the short URL template, since the portal ma
 describe('getMaskingPatterns', () => {
   const rules = { patterns: [{ name: 'Card', javascriptRegularExpression: '\\d{16}' }], configuration: {} }
 
-  it('[REST-12] [REST-05] asks for the rules of the chat in the language that is set, and keeps them', async () => {
+  it('[REST-12] [REST-05] loads the rules of the chat in the language that is set, and caches them', async () => {
     const { service, api } = setUpApi({ language: 'nl-NL' })
     service.on(`GET ${MASKING}`, rules)
     expect(await api.getMaskingPatterns({ departmentId: 9 })).toEqual(rules)
@@ -88,7 +88,7 @@ describe('getMaskingPatterns', () => {
     expect(service.seen[0]?.credentials).toBeUndefined()
   })
 
-  it('[REST-12] rejects when they cannot be had, and asks for another channel by its name', async () => {
+  it('[REST-12] rejects when they cannot be loaded, and requests another channel by its name', async () => {
     const { service, api } = setUpApi()
     expect(await failure(api.getMaskingPatterns({ departmentId: 9, channel: 'mail' }))).toMatchObject({ status: 404 })
     expect(service.seen[0]?.path).toBe(MASKING.replace('chat', 'mail'))
@@ -97,7 +97,7 @@ describe('getMaskingPatterns', () => {
 
 describe('getConnectedApps', () => {
   it.each([[[{ app: 1 }]], [{ apps: [] }], ['text'], [0], [null]])(
-    '[REST-12] returns whatever JSON there is, without any header: %j',
+    '[REST-12] returns any JSON, without any header: %j',
     async answer => {
       const { service, api } = setUpApi({ getToken: undefined })
       service.on(`GET ${APPS}`, () => Response.json(answer))
@@ -106,7 +106,7 @@ describe('getConnectedApps', () => {
     },
   )
 
-  it('[REST-12] asks another host where one is named, and keeps each answer apart', async () => {
+  it('[REST-12] uses another host if one is given, and caches its responses separately', async () => {
     const { service, api } = setUpApi()
     service.on(`GET ${APPS}`, ({ url }: { url: string }) => [new URL(url).host])
     const ask = (apiDomain?: string) => api.getConnectedApps({ tenantId: 'T1', agentId: '7', apiDomain })
@@ -117,7 +117,7 @@ describe('getConnectedApps', () => {
     expect(service.seen).toHaveLength(2)
   })
 
-  it('rejects what is no JSON', async () => {
+  it('rejects invalid JSON', async () => {
     const { service, api } = setUpApi()
     service.on(`GET ${APPS}`, () => new Response('<p>'))
     expect(await failure(api.getConnectedApps({ tenantId: 'T1', agentId: '7' }))).toMatchObject({ reason: 'body' })
@@ -125,7 +125,7 @@ describe('getConnectedApps', () => {
 })
 
 describe('getPreviousTranscript', () => {
-  it('[REST-12] returns the messages as the service lists them, and asks anew each time', async () => {
+  it('[REST-12] returns the messages as the service lists them, and requests them each time', async () => {
     const { service, api } = setUpApi()
     service.on(`GET ${TRANSCRIPT}`, { messages: [{ content: 'hello' }, 'odd'] })
     expect(await api.getPreviousTranscript({ agentId: '7', sessionId: 'S1' })).toEqual([{ content: 'hello' }, 'odd'])
@@ -134,13 +134,13 @@ describe('getPreviousTranscript', () => {
     expect(service.seen[0]?.headers.get('authorization')).toBe(`Bearer ${TOKEN}`)
   })
 
-  it('is empty where the answer has no list', async () => {
+  it('is empty if the response has no list', async () => {
     const { service, api } = setUpApi()
     service.on(`GET ${TRANSCRIPT}`, {})
     expect(await api.getPreviousTranscript({ agentId: '7', sessionId: 'S1' })).toEqual([])
   })
 
-  it('[REST-09] fails without telling the session id', async () => {
+  it('[REST-09] fails without revealing the session id', async () => {
     const { api } = setUpApi()
     const error = (await failure(api.getPreviousTranscript({ agentId: '7', sessionId: 'S1' }))) as Error
     expect(error).toMatchObject({ status: 404, path: TRANSCRIPT.replace('S1', ':sessionId') })

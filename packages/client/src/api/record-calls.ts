@@ -19,7 +19,7 @@ import type {
 } from './api-options.ts'
 import { encodedQuery, plainQuery } from './portal-calls.ts'
 
-/** The user of the desk, or null when nothing can be learned. */
+/** The signed-in user, or null if the lookup fails. */
 export async function getUserDetails(caller: ApiCaller, options: ApiCallOptions): Promise<UserDetails | null> {
   const call = {
     name: 'getUserDetails',
@@ -34,7 +34,7 @@ export async function getUserDetails(caller: ApiCaller, options: ApiCallOptions)
   return orNull(caller.send(call, { ...options, authToken }).then(({ user }) => firstWithId(user)))
 }
 
-/** The customer, or null when nothing can be learned. */
+/** The signed-in customer, or null if the lookup fails. */
 export async function getCustomerDetails(caller: ApiCaller, options: ApiCallOptions): Promise<UserDetails | null> {
   const call = {
     name: 'getCustomerDetails',
@@ -54,7 +54,7 @@ function firstWithId(users: readonly UserDetails[] | null | undefined): UserDeta
   return users?.find(({ id }) => id !== null && id !== undefined) ?? users?.[0]
 }
 
-/** Who a person is, is good to know and never worth a failure. A caller who gave up is told so all the same. */
+/** Optional lookup: API errors become null; aborts are rethrown. */
 async function orNull(details: Promise<UserDetails | undefined>): Promise<UserDetails | null> {
   try {
     return (await details) ?? null
@@ -64,7 +64,7 @@ async function orNull(details: Promise<UserDetails | undefined>): Promise<UserDe
   }
 }
 
-/** The rules of what a department wants hidden. */
+/** Loads the masking rules of a department. */
 export function getMaskingPatterns(caller: ApiCaller, options: GetMaskingPatternsOptions): Promise<MaskingPatterns> {
   const { departmentId } = options
   const channel = options.channel?.trim() || 'chat'
@@ -81,7 +81,7 @@ export function getMaskingPatterns(caller: ApiCaller, options: GetMaskingPattern
   return caller.load({ ...call, kept, parameters, perUser: true }, options, send => send(call))
 }
 
-/** The apps that are connected to an agent, as the service lists them. Needs no token. */
+/** Loads the connected apps of an agent, as the service lists them. Needs no token. */
 export function getConnectedApps(caller: ApiCaller, options: GetConnectedAppsOptions): Promise<unknown> {
   const { tenantId, agentId, signal } = options
   const base = options.apiDomain?.trim() || undefined
@@ -97,7 +97,7 @@ export function getConnectedApps(caller: ApiCaller, options: GetConnectedAppsOpt
   return caller.load({ ...call, kept: anyJson, parameters }, { signal }, send => send(call))
 }
 
-/** The messages of an earlier session. */
+/** Loads the messages of an earlier session. */
 export async function getPreviousTranscript(
   caller: ApiCaller,
   options: GetPreviousTranscriptOptions,

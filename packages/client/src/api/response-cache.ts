@@ -3,14 +3,14 @@ import type { Clock } from '../platform/clock.ts'
 import type { CacheAdapter, CacheConfig } from '../storage/cache-adapter.ts'
 import { ExpiringStore } from '../storage/expiring-store.ts'
 
-/** How long an answer counts as fresh unless the host says otherwise, in milliseconds. */
+/** Default time for which a response counts as fresh, in milliseconds. */
 const RESPONSE_TTL_MS = 300_000
 
 const DEFAULT_PREFIX = 'aiagent_cache_'
-/** What stands behind a prefix of the host's, so that emptying the responses takes nothing else away. */
+/** Appended to a custom `keyPrefix`, so that clearing responses keeps other entries. */
 const RESPONSES = 'cache_'
 
-/** Answers of the REST calls of one API host, kept under keys that name the call and its parameters. */
+/** Responses of the REST calls of one API host, under keys of the call and its parameters. */
 export class ResponseCache {
   readonly #store: ExpiringStore
   readonly #prefix: string
@@ -22,7 +22,7 @@ export class ResponseCache {
     this.#api = restBase(apiDomain)
   }
 
-  /** The answer of a call with these parameters: the kept one while fresh, else what `fetch` brings. */
+  /** The response of a call with these parameters: the cached one while fresh, otherwise the result of `fetch`. */
   load<T>(
     name: string,
     parameters: Readonly<Record<string, string>>,
@@ -36,7 +36,7 @@ export class ResponseCache {
   }
 
   /**
-   * Removes the answers whose key contains the text, such as the name of a call; without one, all of them.
+   * Removes the responses with a key that contains the text, such as the name of a call; without one, all of them.
    *
    * @throws when the store failed: entries may remain
    */
@@ -46,7 +46,7 @@ export class ResponseCache {
   }
 
   /**
-   * Removes the answers of this API host, all of them or those for some users.
+   * Removes the responses of this API host: all of them, or those of some users.
    *
    * @throws when the store failed: entries may remain
    */

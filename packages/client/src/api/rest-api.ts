@@ -38,8 +38,8 @@ import { openSession } from './session-request.ts'
 /**
  * The REST calls of the service, each with a time limit of 30 seconds; the base of {@link ApiHelper}.
  *
- * A failing call rejects with an {@link ApiError} that names it, or with an {@link AuthError} (`token_missing`) before any
- * request where it needs a token and there is none.
+ * A failing call rejects with an {@link ApiError} that names it. A call that needs a token and has none rejects with an
+ * {@link AuthError} (`token_missing`) before any request.
  */
 export class RestApi {
   readonly #caller: ApiCaller
@@ -50,10 +50,11 @@ export class RestApi {
   }
 
   /**
-   * Where a deployment's services are. Needs no token. Kept for five minutes for all agents of the page or process.
+   * Loads the addresses of a deployment's services. Needs no token. Cached for five minutes for all agents of the page
+   * or process.
    *
    * @param endpoint host or address of the deployment
-   * @param cache `{ enabled: false }` asks the service every time
+   * @param cache `{ enabled: false }` disables the cache for this call
    */
   static async getDeploymentInfo(
     endpoint: string,
@@ -63,17 +64,19 @@ export class RestApi {
     return loadDeploymentInfo(endpoint, cache, options)
   }
 
-  /** Replaces the store of the deployment info for all agents of the page or process; undefined takes that back. */
+  /**
+   * Replaces the store of the deployment info for all agents of the page or process; undefined restores the default.
+   */
   static setStaticCacheAdapter(adapter: CacheAdapter | undefined): void {
     setDeploymentInfoAdapter(adapter)
   }
 
-  /** Forgets what is known of every deployment. */
+  /** Removes the cached info of every deployment. */
   static clearDeploymentInfoCache(): Promise<void> {
     return clearDeploymentInfo()
   }
 
-  /** Sets the language of the calls that carry one; null, undefined and blank set `en-us`. */
+  /** Sets the language of calls that send one; null, undefined and blank set `en-us`. */
   setLanguage(code: string | null | undefined): void {
     this.#caller.setLanguage(code)
   }
@@ -83,7 +86,7 @@ export class RestApi {
     return this.#caller.language
   }
 
-  /** What the service says of an agent. The answer always carries the agent's id. */
+  /** Loads the details of an agent. The result always contains the agent's id. */
   async getAgentDetails(options: GetAgentDetailsOptions): Promise<AgentDetails> {
     const { agentId } = options
     const call = {
@@ -104,91 +107,92 @@ export class RestApi {
   }
 
   /**
-   * Opens a session and returns its id. Never cached.
+   * Creates a session and returns its id. Never cached.
    *
-   * @throws {SDKError} `SESSION_ID_INVALID` when the service answers with an id that cannot be used
-   * @throws {ApiError} `SESSION_UNAUTHORIZED` when the token is refused, also after a refresh where there is one
+   * @throws {SDKError} `SESSION_ID_INVALID` when the service returns an invalid id
+   * @throws {ApiError} `SESSION_UNAUTHORIZED` when the service rejects the token, also after a refresh if one is
+   *   possible
    */
   getAiAgentSession(options: GetAiAgentSessionOptions): Promise<string> {
     return openSession(this.#caller, options)
   }
 
-  /** All portals, of a department where one is given. Pages are put together; one that fails fails the call. */
+  /** Loads all portals, optionally of one department. All pages are loaded; a page that fails fails the call. */
   getPortals(options: GetPortalsOptions = {}): Promise<Portal[]> {
     return furtherCalls().then(calls => calls.getPortals(this.#caller, 'getPortals', options))
   }
 
-  /** The portals that the signed-in user may enter, of all pages. */
+  /** Loads the portals of the signed-in user, all pages. */
   getMyPortals(options: GetMyPortalsOptions = {}): Promise<Portal[]> {
     return furtherCalls().then(calls => calls.getPortals(this.#caller, 'getMyPortals', options))
   }
 
-  /** What a portal says of itself; null where the answer is empty. */
+  /** Loads the details of a portal; null for an empty response. */
   getPortalDetails(options: GetPortalDetailsOptions): Promise<PortalDetails | null> {
     return furtherCalls().then(calls => calls.getPortalDetails(this.#caller, options))
   }
 
-  /** The agents to choose from in a portal. An answer that is not a list counts as empty. */
+  /** Loads the agents of a portal. A response that is not a list counts as empty. */
   getAgentsByPortal(options: GetAgentsByPortalOptions): Promise<AgentListItem[]> {
     return furtherCalls().then(calls => calls.getAgentsByPortal(this.#caller, options))
   }
 
-  /** The profiles that the user has in a portal. */
+  /** Loads the profiles of the user in a portal. */
   getUserProfiles(options: GetUserProfilesOptions): Promise<UserProfile[]> {
     return furtherCalls().then(calls => calls.getUserProfiles(this.#caller, options))
   }
 
-  /** Tells the service which profile the user works with, and forgets every kept list of profiles. */
+  /** Stores the user's selected profile at the service, and removes every cached list of profiles. */
   selectUserProfile(options: SelectUserProfileOptions): Promise<void> {
     return furtherCalls().then(calls => calls.selectUserProfile(this.#caller, options))
   }
 
   /**
-   * The user of the desk. Null when nothing can be learned: it rejects only where there is no access token, or its signal
-   * is aborted.
+   * Loads the signed-in user. Returns null if the lookup fails: it rejects only without an access token, or when its
+   * signal is aborted.
    */
   getUserDetails(options: GetUserDetailsOptions = {}): Promise<UserDetails | null> {
     return furtherCalls().then(calls => calls.getUserDetails(this.#caller, options))
   }
 
-  /** The signed-in customer, or null as for getUserDetails(). Needs the scope `core.customermgr.read`. */
+  /** Loads the signed-in customer; null as for getUserDetails(). Needs the scope `core.customermgr.read`. */
   getCustomerDetails(options: GetCustomerDetailsOptions = {}): Promise<UserDetails | null> {
     return furtherCalls().then(calls => calls.getCustomerDetails(this.#caller, options))
   }
 
-  /** The rules of what a department wants hidden in messages. */
+  /** Loads the masking rules of a department. */
   getMaskingPatterns(options: GetMaskingPatternsOptions): Promise<MaskingPatterns> {
     return furtherCalls().then(calls => calls.getMaskingPatterns(this.#caller, options))
   }
 
-  /** The apps connected to an agent, as the service lists them. Needs no token. */
+  /** Loads the connected apps of an agent, as the service lists them. Needs no token. */
   getConnectedApps(options: GetConnectedAppsOptions): Promise<unknown> {
     return furtherCalls().then(calls => calls.getConnectedApps(this.#caller, options))
   }
 
-  /** The messages of an earlier session, as the service lists them. Never cached. */
+  /** Loads the messages of an earlier session, as the service lists them. Never cached. */
   getPreviousTranscript(options: GetPreviousTranscriptOptions): Promise<unknown[]> {
     return furtherCalls().then(calls => calls.getPreviousTranscript(this.#caller, options))
   }
 
   /**
-   * Removes the cached answers that depend on the user of this helper, as a logout does. In a store that several users
-   * share (a cache adapter, or the memory of a process) the answers of other users stay; in a page's own store every
-   * answer of this API host goes.
+   * Removes the cached responses that depend on the user of this helper, as a logout does. In a shared store (a cache
+   * adapter, or the memory of a process), the responses of other users stay. In a page's own store, every response of
+   * this API host is removed.
    *
-   * @param token access token of the user, where no call with it was made through this helper
+   * @param token access token of the user, if no call with it was made through this helper
    * @throws when the store failed or did not answer within 10 seconds: entries may remain
    */
   clearUserCache(token?: string): Promise<void> {
     return this.#caller.forgetUsers(token)
   }
 
-  /** Removes every cached answer. */
+  /** Removes every cached response. */
   clearCache(): Promise<void> {
     return this.#caller.forget()
   }
 
-  /** Forgets the answers of one call, as `'getAgentDetails'`; without a name, all of them. */
+  /** Removes the cached responses of one call, such as `'getAgentDetails'`; without a name, all of them. */
   invalidateCache(name?: string): Promise<void> {
     return this.#caller.forget(name)
   }

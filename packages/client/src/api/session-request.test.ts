@@ -34,7 +34,7 @@ describe('getAiAgentSession', () => {
     },
   )
 
-  it('[REST-02] lets the answer of the GET alone decide', async () => {
+  it('[REST-02] uses the response of the GET alone', async () => {
     const { service, api } = setUpApi()
     service.on(`POST ${SESSION}`, () => new Response('', { status: 405 }))
     service.on(`GET ${SESSION}`, () => new Response('', { status: 403 }))
@@ -50,7 +50,7 @@ describe('getAiAgentSession', () => {
   })
 
   it.each(['', '  ', 'undefined', 'null', 'NULL', 'NaN', ' Undefined ', null, undefined, true, {}])(
-    '[REST-10] refuses the session id %j of an answer',
+    '[REST-10] rejects the session id %j of a response',
     async sessionId => {
       const { service, api } = setUpApi()
       service.on(`POST ${SESSION}`, { sessionId })
@@ -60,13 +60,13 @@ describe('getAiAgentSession', () => {
     },
   )
 
-  it('takes a finite number as its text', async () => {
+  it('converts a finite number to a string', async () => {
     const { service, api } = setUpApi()
     service.on(`POST ${SESSION}`, { sessionId: 42 })
     expect(await api.getAiAgentSession({ agentId: '7' })).toBe('42')
   })
 
-  it('renews the token once after a 401 and asks again', async () => {
+  it('renews the token once after a 401 and repeats the call', async () => {
     const { service, api } = setUpApi({ refreshToken: async () => 'renewed' })
     service.on(`POST ${SESSION}`, ({ headers }: { headers: Headers }) =>
       headers.get('authorization') === 'Bearer renewed' ? opened : new Response('{}', { status: 401 }),
@@ -77,10 +77,10 @@ describe('getAiAgentSession', () => {
 
   it.each<[string, ApiHelperConfig['refreshToken'], number]>([
     ['no way to renew', undefined, 1],
-    ['a renewal that brings the same token', async () => TOKEN, 1],
+    ['a renewal that returns the same token', async () => TOKEN, 1],
     ['a renewal that fails', () => Promise.reject(new AuthError('no', 'token_request_failed')), 1],
-    ['a renewed token that is refused as well', async () => 'renewed', 2],
-  ])('[ERR-04] tells a refused token by its code: %s', async (_case, refreshToken, requests) => {
+    ['a renewed token that is rejected too', async () => 'renewed', 2],
+  ])('[ERR-04] reports a rejected token by its code: %s', async (_case, refreshToken, requests) => {
     const { service, api } = setUpApi({ refreshToken })
     service.on(`POST ${SESSION}`, () => Response.json({ message: 'Token will expire soon' }, { status: 401 }))
     const error = await failure(api.getAiAgentSession({ agentId: '7' }))

@@ -5,15 +5,15 @@ import type { ApiCall, ApiCaller } from './api-caller.ts'
 import type { ApiCallOptions, GetAiAgentSessionOptions } from './api-options.ts'
 import { type NamedCall, withCallName } from './http-client.ts'
 
-/** Statuses of a service, or of a gateway before it, that does not take the POST. */
+/** Status codes of a service, or a gateway in front of it, that does not support the POST. */
 const FALLBACK_STATUSES: ReadonlySet<number | undefined> = new Set([403, 404, 405])
 
 /**
- * Opens a session: a POST with the context and, where that is answered by 403, 404 or 405, a GET whose answer alone counts.
- * A token that is refused is renewed once, where there is a way to.
+ * Creates a session: a POST with the context; after status 403, 404 or 405, a GET whose response alone counts. A
+ * rejected token is renewed once, if possible.
  *
- * @throws {SDKError} `SESSION_ID_INVALID` when the answer carries no usable id
- * @throws {ApiError} `SESSION_UNAUTHORIZED` when the token is refused for good; `API_ERROR` when the call fails otherwise
+ * @throws {SDKError} `SESSION_ID_INVALID` when the response contains no valid id
+ * @throws {ApiError} `SESSION_UNAUTHORIZED` when the token is rejected, `API_ERROR` when the call fails otherwise
  */
 export async function openSession(caller: ApiCaller, options: GetAiAgentSessionOptions): Promise<string> {
   const { signal } = options
@@ -44,7 +44,7 @@ async function ask(
     if (!(error instanceof ApiError && FALLBACK_STATUSES.has(error.status))) throw error
     if (context && Object.keys(context).length > 0)
       caller.config.logger?.warn(
-        `The service refused to open a session by POST (status ${error.status}). It is opened by GET, without the context.`,
+        `The service rejected the POST for a session (status ${error.status}). The session is created by GET, without the context.`,
       )
     return readId(caller, { ...call, method: 'GET' }, options)
   }
@@ -58,15 +58,15 @@ async function readId(
   try {
     return (await caller.send(call, options)).sessionId
   } catch (error) {
-    // JSON that does not fit can only be an answer without a usable id; text is no answer at all.
+    // JSON of another shape means a response without a valid id; other text is an invalid response.
     if (!(error instanceof ApiError && error.reason === 'body' && error.body instanceof Object)) throw error
-    throw new SDKError('The service answered with a session id that cannot be used.', 'SESSION_ID_INVALID', {
+    throw new SDKError('The service returned an invalid session id.', 'SESSION_ID_INVALID', {
       cause: error,
     })
   }
 }
 
-/** A new token in place of one that was refused; nothing where there is no way to get one. */
+/** A new token to replace a rejected one; undefined if none can be obtained. */
 async function renew(
   caller: ApiCaller,
   call: NamedCall,

@@ -24,14 +24,14 @@ function setUpUsers(adapter?: CacheAdapter, sessionStorage?: FakeStorage) {
 
 const keysOf = (adapter: CacheAdapter) => adapter.keys() as string[]
 
-/** Loads an answer that depends on the user, and one that does not. */
+/** Loads a response that depends on the user, and one that does not. */
 async function load(api: ApiHelper) {
   await api.getMyPortals()
   await api.getAgentDetails({ agentId: 'help' })
 }
 
 describe('a store that several users share', () => {
-  it('[SEC-27] loses the answers of the user who logs out, and only those', async () => {
+  it('[SEC-27] loses only the responses of the user who logs out', async () => {
     const adapter = new MemoryCacheAdapter()
     const { service, as } = setUpUsers(adapter)
     const users = ['ada', 'bob', 'eve'].map(sub => as(sub))
@@ -46,7 +46,7 @@ describe('a store that several users share', () => {
     expect(service.seen.map(({ path }) => path).slice(before)).toEqual([expect.stringContaining('myportals')])
   })
 
-  it('[SEC-27] loses the answers of a user for whom another helper made the calls', async () => {
+  it('[SEC-27] loses the responses of a user for whom another helper made the calls', async () => {
     const adapter = new MemoryCacheAdapter()
     const { as } = setUpUsers(adapter)
     await load(as('ada'))
@@ -63,7 +63,7 @@ describe('a store that several users share', () => {
     expect(keysOf(environment.memory)).toHaveLength(2)
   })
 
-  it('[SEC-27] says that entries may remain when the store fails or does not answer', async () => {
+  it('[SEC-27] reports that entries may remain when the store fails or does not answer', async () => {
     const memory = new MemoryCacheAdapter()
     let keys: () => string[] | Promise<string[]> = () => new Promise(() => {})
     const adapter: CacheAdapter = {
@@ -82,12 +82,12 @@ describe('a store that several users share', () => {
     keys = () => Promise.reject(new Error('down'))
     await expect(api.clearUserCache()).rejects.toThrow('down')
     await api.clearCache()
-    expect(told).toEqual([expect.stringContaining('Could not remove cached answers')])
+    expect(told).toEqual([expect.stringContaining('Could not remove cached responses')])
   })
 })
 
 describe('a page’s own store', () => {
-  it('[SEC-27] loses every answer of the API host, and keeps those of another', async () => {
+  it('[SEC-27] loses every response of the API host, and keeps those of another', async () => {
     const sessionStorage = new FakeStorage()
     const { as } = setUpUsers(undefined, sessionStorage)
     await load(as('ada'))
@@ -97,7 +97,7 @@ describe('a page’s own store', () => {
     expect([keys.length, keys.every(key => key.includes('other.test'))]).toEqual([2, true])
   })
 
-  it('[REL-21] sweeps expired answers, at most once a minute', async () => {
+  it('[REL-21] sweeps expired responses, at most once a minute', async () => {
     const sessionStorage = new FakeStorage()
     const { service, environment, as } = setUpUsers(undefined, sessionStorage)
     for (const store of [sessionStorage, undefined]) {
@@ -136,8 +136,8 @@ describe('stored data of another version', () => {
   })
 })
 
-describe('an answer that is too large', () => {
-  it('[REL-23] is given up at 8 MiB, with an error that says so', async () => {
+describe('a response that is too large', () => {
+  it('[REL-23] is aborted at 8 MiB, and the error states the limit', async () => {
     let pieces = 0
     let isCancelled = false
     const { service, as } = setUpUsers()
@@ -163,7 +163,7 @@ describe('an answer that is too large', () => {
     expect([pieces < 12, isCancelled]).toEqual([true, true])
   })
 
-  it('[REL-23] is read whole below the limit, whatever its characters are split into', async () => {
+  it('[REL-23] is read completely below the limit, regardless of how characters are split', async () => {
     const name = 'ü€😀'.repeat(300_000)
     const { service, as } = setUpUsers()
     service.on('GET /knowledge/portalmgr/v3/myportals', { portal: [{ id: 1, name }] })

@@ -5,15 +5,15 @@ import { type Characters, charactersOf } from './pattern/prefilter.ts'
 
 /** A part of a text that masking replaces. */
 export interface MaskedSpan {
-  /** Name of the rule that had the last word on this part. */
+  /** Name of the last rule that changed this part. */
   readonly rule: string
-  /** Names of the rules before it whose replacements lie in this part, in the order in which they were applied. */
+  /** Names of the earlier rules with replacements in this part, in order of application. */
   readonly earlierRules: readonly string[]
-  /** First UTF-16 code unit of the part in the text as it was given. */
+  /** Offset of the first UTF-16 code unit in the original text. */
   readonly start: number
-  /** The code unit behind its last one. */
+  /** Offset after the last code unit. */
   readonly end: number
-  /** What stands there once all rules are applied. */
+  /** The replacement, after all rules. */
   readonly replacement: string
 }
 
@@ -21,29 +21,29 @@ export interface MaskedSpan {
 export interface RefusedPattern {
   /** Name of the rule, or `htmlTagMatcherRegEx`. */
   readonly name: string
-  /** What is wrong, as the rest of a sentence about the pattern: "refers back to a group". */
+  /** The problem, as the rest of a sentence about the pattern: "refers back to a group". */
   readonly reason: string
 }
 
-/** The rules of a department, ready to be applied. */
+/** The compiled rules of a department. */
 export interface DataMasker {
-  /** How many rules are in use; without any, every text stays as it is. */
+  /** Number of active rules; without any, every text stays unchanged. */
   readonly ruleCount: number
-  /** The patterns that are not used, in the order of the payload; the default takes the place of a refused tag matcher. */
+  /** The rejected patterns, in the order of the payload; a rejected tag matcher is replaced by the default. */
   readonly refused: readonly RefusedPattern[]
-  /** The text with everything replaced that the rules find. */
+  /** The text after all replacements. */
   mask(text: string): string
   /** What {@link mask} would replace, from left to right; replacing these parts gives the same text. */
   preview(text: string): MaskedSpan[]
 }
 
-/** Removed from a match where the service names nothing else: line breaks and tags. */
+/** Removed from a match if the service specifies no other matcher: line breaks and tags. */
 const DEFAULT_TAG_MATCHER = '(?:[\\r\\n]|<[^>]*>)+'
 
-/** Tags can be nested so that each removal brings the next. Beyond this many, all of a match is hidden. */
+/** Nested tags can require repeated removal. Beyond this many rounds, the whole match is hidden. */
 const MAX_TAG_REMOVALS = 100
 
-/** Most rules in use. Real departments have some twenty. */
+/** Maximum number of rules. Real departments have about twenty. */
 const MAX_RULES = 200
 
 interface Rule {
@@ -57,11 +57,11 @@ interface Rule {
 }
 
 /**
- * Compiles the rules of a department, once; applying them takes time linear to the text, whatever their patterns.
+ * Compiles the rules of a department, once. Applying them takes time linear in the text, whatever their patterns.
  *
- * Numbers that make no sense count as 0, so that more is hidden rather than less. All rules together have one budget of
- * steps for a text, some tenths of a second, which only a long text with bad patterns uses up. After that each rule hides
- * everything from the first place at which it could match.
+ * Invalid numbers count as 0, so that more is hidden rather than less. All rules together have one budget of steps per
+ * text, some tenths of a second, which only a long text with bad patterns exhausts. After that, each rule hides
+ * everything from the first offset at which it could match.
  */
 export function createDataMasker({ patterns, configuration }: MaskingPatterns): DataMasker {
   const refused: RefusedPattern[] = []
@@ -89,7 +89,10 @@ export function createDataMasker({ patterns, configuration }: MaskingPatterns): 
   rules.sort((a, b) => a.order - b.order)
   const given = configuration?.htmlTagMatcherRegEx
   const findTags = (given && compile('htmlTagMatcherRegEx', given)) || createMatcher(parsePattern(DEFAULT_TAG_MATCHER))
-  /** Applies the rules one after the other; `onReplaced` hears of each one's work on the outcome of those before. */
+  /**
+   * Applies the rules one after the other. `onReplaced` receives the replacements of each rule, relative to the result
+   * of the earlier rules.
+   */
   const apply = (text: string, onReplaced?: (found: readonly Replacement[], rule: string, masked: string) => void) => {
     const budget: StepBudget = { steps: MAX_STEPS }
     let masked = text
@@ -137,7 +140,7 @@ interface Replacement {
   readonly replacement: string
 }
 
-/** What a rule replaces in a text, from left to right. */
+/** The replacements of a rule in a text, from left to right. */
 function replacements(
   rule: Rule,
   text: string,
@@ -158,7 +161,7 @@ function replacements(
   return found
 }
 
-/** What stands for a match; nothing where it stays as it is. */
+/** The replacement of a match; undefined if it stays unchanged. */
 function replacementOf(match: string, rule: Rule, findTags: FindAll, budget: StepBudget): string | undefined {
   const { left, right, character } = rule
   const clean = withoutTags(match, findTags, budget)
@@ -169,7 +172,7 @@ function replacementOf(match: string, rule: Rule, findTags: FindAll, budget: Ste
   return clean.slice(0, left) + character.repeat(hidden) + clean.slice(clean.length - right)
 }
 
-/** A match without what the tag matcher finds, again and again; nothing where that takes too many times. */
+/** A match after repeated removal of what the tag matcher finds; undefined if that takes too many rounds. */
 function withoutTags(match: string, findTags: FindAll, budget: StepBudget): string | undefined {
   let clean = match
   for (let count = 0; count <= MAX_TAG_REMOVALS; count++) {
@@ -183,7 +186,7 @@ function withoutTags(match: string, findTags: FindAll, budget: StepBudget): stri
   return undefined
 }
 
-/** Whether a text is digits, blanks, hyphens and dots only, and its last digit checks the others. */
+/** Whether a text has only digits, blanks, hyphens and dots, and a valid check digit. */
 function isLuhnNumber(text: string): boolean {
   if (!/^[\d .-]*$/.test(text)) return false
   let sum = 0
@@ -196,7 +199,7 @@ function isLuhnNumber(text: string): boolean {
   return sum % 10 === 0
 }
 
-/** Replaces parts of a text; their places count from `offset` on. */
+/** Replaces parts of a text; their offsets are relative to `offset`. */
 function replaceAll(text: string, found: readonly Replacement[], offset = 0): string {
   let result = ''
   let done = 0
@@ -208,10 +211,10 @@ function replaceAll(text: string, found: readonly Replacement[], offset = 0): st
 }
 
 /**
- * Brings together what was replaced so far and what a rule replaces in the outcome.
+ * Merges the spans so far with the replacements of the next rule.
  *
- * Places of `found` are those of `masked`; those of the spans are of the text as it was given. Where both touch the same
- * characters they become one span, whose replacement keeps what is left of the earlier one.
+ * Offsets of `found` refer to `masked`; those of the spans refer to the original text. Where both overlap they become
+ * one span, whose replacement keeps the rest of the earlier one.
  */
 function mergeSpans(
   spans: readonly MaskedSpan[],
@@ -221,7 +224,7 @@ function mergeSpans(
 ): MaskedSpan[] {
   const merged: MaskedSpan[] = []
   let [nextSpan, nextFound] = [0, 0]
-  // How much further on a place is in the masked text than in the text as it was given.
+  // The difference between an offset in the masked text and in the original text.
   let shift = 0
   while (nextSpan < spans.length || nextFound < found.length) {
     const placeOfSpan = () => (spans[nextSpan]?.start ?? Infinity) + shift

@@ -1,16 +1,16 @@
 import type { AgentDetails } from '@aiagent/protocol'
 
-/** The first release of the service that hands out masking patterns. */
+/** The first release of the service with masking patterns. */
 const FIRST_RELEASE = [21, 22, 2] as const
 
-/** A number as releases have it: two of its three parts may be missing. */
+/** A version number of a release: two of its three parts may be missing. */
 const RELEASE = /(\d+)(?:\.(\d+))?(?:\.(\d+))?/
 
 /**
- * Whether the content of this agent's chats is to be masked: its details say so, and the deployment can.
+ * Whether the content of this agent's chats must be masked: its details request it, and the deployment supports it.
  *
- * @param version of the deployment, read leniently: the first number in it that looks like one, without what follows a
- *   third part. Where there is none, the answer is no.
+ * @param version of the deployment, read leniently: the first number that looks like a version, without anything after
+ *   a third part. False if there is none.
  */
 export function isMaskingSupported(
   version: string | null | undefined,

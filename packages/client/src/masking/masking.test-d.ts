@@ -4,25 +4,25 @@ import type { MaskedSpan, MaskingConfig, MaskingPreview, RefusedPattern } from '
 const span = { rule: 'Card', earlierRules: [], start: 0, end: 19, replacement: '***************1111' }
 
 describe('masking', () => {
-  it('MaskingConfig: whether content may leave without rules', () => {
+  it('MaskingConfig states whether rules are required', () => {
     assertType<MaskingConfig>({ required: true })
     // @ts-expect-error rules come from the service, not from the host
     assertType<MaskingConfig>({ patterns: [] })
   })
 
-  it('MaskedSpan: which part, by which rule', () => {
+  it('MaskedSpan contains the part and its rule', () => {
     assertType<MaskedSpan>(span)
-    // @ts-expect-error a rule is named
+    // @ts-expect-error the rule is missing
     assertType<MaskedSpan>({ ...span, rule: /\d{16}/ })
   })
 
-  it('MaskingPreview: the text as it would be, and every part that would change', () => {
+  it('MaskingPreview contains the masked text and every changed part', () => {
     assertType<MaskingPreview>({ isActive: true, content: span.replacement, spans: [span] })
-    // @ts-expect-error whether there are rules is missing
+    // @ts-expect-error `active` is missing
     assertType<MaskingPreview>({ content: span.replacement, spans: [span] })
   })
 
-  it('RefusedPattern: a name and a reason', () => {
+  it('RefusedPattern contains a name and a reason', () => {
     assertType<RefusedPattern>({ name: 'Card', reason: 'refers back to a group' })
     // @ts-expect-error the reason is missing
     assertType<RefusedPattern>({ name: 'Card' })

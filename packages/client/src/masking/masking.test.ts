@@ -11,24 +11,24 @@ function thrownBy(work: () => unknown): unknown {
   } catch (error) {
     return error
   }
-  throw new Error('It should have thrown.')
+  throw new Error('Expected an error.')
 }
 
-describe('the rules in use', () => {
+describe('the active rules', () => {
   it.each([
-    ['before anything is known', [], 'a1'],
+    ['before anything is loaded', [], 'a1'],
     ['with rules', [DIGITS], 'a*'],
     ['when other rules come', [DIGITS, LETTERS], '*1'],
-    ['when the service does not answer: the rules from before', [DIGITS, 'unknown'], 'a*'],
+    ['when the service does not answer: the earlier rules', [DIGITS, 'unknown'], 'a*'],
     ['when the service does not answer the first time', ['unknown'], 'a1'],
-    ['when there are none any more', [DIGITS, 'none'], 'a1'],
+    ['when all rules are removed', [DIGITS, 'none'], 'a1'],
   ] as const)('%s', (_, found, masked) => {
     const masking = new Masking({})
     for (const each of found) masking.settle(each)
     expect([masking.mask('a1'), masking.maskOutgoing('a1', 'm-1')]).toEqual([masked, masked])
   })
 
-  it('show what they would replace', () => {
+  it('preview their replacements', () => {
     const masking = new Masking({ required: false })
     expect(masking.preview('a1')).toEqual({ isActive: false, content: 'a1', spans: [] })
     masking.settle(DIGITS)
@@ -38,9 +38,9 @@ describe('the rules in use', () => {
   })
 })
 
-describe('where masking is required', () => {
+describe('when masking is required', () => {
   it.each([[[]], [['none']], [['unknown']], [[DIGITS, 'none']]] as const)(
-    'nothing is sent after %j, and other text stays as it is',
+    'nothing is sent after %j, and text of other senders stays unchanged',
     found => {
       const masking = new Masking({ required: true })
       for (const each of found) masking.settle(each)
@@ -50,7 +50,7 @@ describe('where masking is required', () => {
     },
   )
 
-  it('what the rules leave is sent', () => {
+  it('text without matches is sent', () => {
     const masking = new Masking({ required: true })
     masking.settle(DIGITS)
     expect(masking.maskOutgoing('a1', 'm-1')).toBe('a*')

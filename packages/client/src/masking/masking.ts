@@ -1,20 +1,21 @@
 import { MessageError } from '../errors.ts'
 import type { DataMasker, MaskedSpan } from './data-masker.ts'
 
-/** How content that a service wants hidden is dealt with. */
+/** Settings for masking of message content. */
 export interface MaskingConfig {
   /**
-   * True: what a person writes is sent only while rules are active. Without them, whatever the reason, `send()` rejects
-   * with a `MessageError`, reason `masking_unavailable`. A pattern that cannot be used counts as no rules at all.
+   * True: user messages are sent only while rules are active. Without rules, for any reason, `send()` rejects with a
+   * `MessageError`, reason `masking_unavailable`. One unusable pattern counts as no rules at all.
    *
-   * @default false: where rules cannot be had, a warning is logged and messages go out as they were written
+   * @default false: if rules cannot be loaded, a warning is logged and messages are sent unmasked
    */
   required?: boolean
 }
 
 /**
- * Why an agent that masks content has no usable rules: the deployment is too old or names no version, the agent belongs to
- * no department, the request failed, the answer has another shape, or `masking.required` is set and a pattern was refused.
+ * Why an agent with masking has no usable rules. The deployment is too old or names no version; the agent has no
+ * department; the request failed; the response has another shape; or `masking.required` is set and a pattern was
+ * rejected.
  */
 export type MaskingUnavailableReason =
   | 'unsupported_deployment'
@@ -23,22 +24,22 @@ export type MaskingUnavailableReason =
   | 'invalid_answer'
   | 'patterns_refused'
 
-/** What masking makes of a text. */
+/** Preview of the masking of a text. */
 export interface MaskingPreview {
-  /** Whether rules are active. Without them a text stays as it is. */
+  /** Whether rules are active. Without them the text stays unchanged. */
   readonly isActive: boolean
   /** The text as it would be sent. */
   readonly content: string
-  /** What would be replaced, by which rule, and where; from left to right. */
+  /** The replacements: part, rule and offset, from left to right. */
   readonly spans: readonly MaskedSpan[]
 }
 
-/** What was found out about an agent's rules; `unknown` where the service did not answer. */
+/** The loaded state of an agent's rules; `unknown` if the service did not answer. */
 export type FoundRules = DataMasker | 'none' | 'unknown'
 
 /**
- * The rules that an agent's content is masked by. It owns which are active; `startup/load-masking.ts` brings them, since
- * they come with the other facts of the start and their code loads only where a service masks.
+ * The active masking rules of an agent. `agent/load-masking.ts` loads them, together with the other facts of the start;
+ * their code is a separate chunk.
  */
 export class Masking {
   readonly #isRequired: boolean
@@ -48,27 +49,27 @@ export class Masking {
     this.#isRequired = required
   }
 
-  /** Takes what was found out. Where that is nothing, the rules from before go on: they hide more rather than less. */
+  /** Applies a loaded state. For `unknown`, the earlier rules stay active: more is hidden rather than less. */
   settle(found: FoundRules): void {
     if (found !== 'unknown') this.#masker = found === 'none' ? undefined : found
   }
 
   /**
-   * What may be sent of a message's content.
+   * The content of a message as it may be sent.
    *
-   * @throws {MessageError} reason `masking_unavailable` where rules are required and none are active
+   * @throws {MessageError} reason `masking_unavailable` when rules are required and none are active
    */
   maskOutgoing(content: string, messageId: string): string {
     if (this.#masker) return this.#masker.mask(content)
     if (!this.#isRequired) return content
     throw new MessageError(
-      'The message was not sent: masking is required, and the service gave no rules that can be used. The log says why.',
+      'The message was not sent: masking is required, and the service returned no usable rules. The log has the reason.',
       'masking_unavailable',
       { messageId },
     )
   }
 
-  /** The text with everything replaced that the rules find; without rules, the text. */
+  /** The masked text; without rules, the text unchanged. */
   mask(content: string): string {
     return this.#masker?.mask(content) ?? content
   }

@@ -1,12 +1,12 @@
-/** Time and timers. Tests pass a clock that they move by hand. */
+/** Time and timers. Tests pass a clock that they advance manually. */
 export interface Clock {
-  /** Wall clock, in milliseconds since the epoch. For timestamps and the expiry of tokens only: it may be set back. */
+  /** Wall clock, in milliseconds since the epoch. Only for timestamps and token expiry: it may be set back. */
   now(): number
-  /** Milliseconds since some fixed moment. Never goes back, so waits and time limits are measured by it. */
+  /** Milliseconds since a fixed time. Never goes back, so waits and time limits use it. */
   monotonic(): number
   /**
-   * Runs a callback once, after a delay in milliseconds. A delay above 2^31-1 counts as that, the longest that timers
-   * of the platform keep.
+   * Runs a callback once, after a delay in milliseconds. A delay above 2^31-1 is reduced to that, the maximum of the
+   * platform's timers.
    *
    * A `background` timer does not keep a Node process alive.
    */
@@ -33,10 +33,10 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
 const LONGEST_STEP_MS = 60_000
 
 /**
- * Runs a callback when the wall clock reaches a moment, and returns its undo.
+ * Runs a callback when the wall clock reaches a time, and returns a function that cancels it.
  *
- * Looks at the clock at least once a minute instead of trusting one long timer, so that a laptop that slept notices soon
- * after waking, and a moment weeks away does not overflow.
+ * Checks the clock at least once a minute instead of using one long timer. So a laptop that slept detects it soon after
+ * waking, and a time weeks ahead does not overflow.
  */
 export function atTime(clock: Clock, moment: number, callback: () => void): () => void {
   let timer: unknown

@@ -13,7 +13,7 @@ describe('defaultEnvironment', () => {
     void defaultEnvironment().memory.delete('aiagent_shared')
   })
 
-  it('makes UUIDs of version 4, also where the page is no secure context', () => {
+  it('creates UUIDs of version 4, even if the page is not a secure context', () => {
     const pattern = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
     expect(defaultEnvironment().randomUUID()).toMatch(pattern)
     const { crypto } = globalThis
@@ -23,14 +23,14 @@ describe('defaultEnvironment', () => {
     expect(new Set(made).size).toBe(50)
   })
 
-  it('has no store outside a page, whatever the runtime offers by that name', () => {
+  it('has no store outside a page, even if the runtime has one by that name', () => {
     vi.stubGlobal('sessionStorage', new FakeStorage())
     expect(defaultEnvironment().sessionStorage).toBeUndefined()
     vi.stubGlobal('document', {})
     expect(defaultEnvironment().sessionStorage).toBeDefined()
   })
 
-  it('has no store where its mere mention is forbidden', () => {
+  it('has no store if access to it throws', () => {
     vi.stubGlobal('document', {})
     const before = Object.getOwnPropertyDescriptor(globalThis, 'localStorage')
     Object.defineProperty(globalThis, 'localStorage', {
@@ -44,13 +44,13 @@ describe('defaultEnvironment', () => {
     else Reflect.deleteProperty(globalThis, 'localStorage')
   })
 
-  it('uses the fetch of the moment, not that of the import', async () => {
+  it('uses the current fetch, not that of the import', async () => {
     const environment = defaultEnvironment()
     vi.stubGlobal('fetch', async () => new Response('replaced'))
     expect(await (await environment.fetch('https://example.test')).text()).toBe('replaced')
   })
 
-  it('shows the global object, and imports modules by their address', async () => {
+  it('returns the global object, and imports modules by their address', async () => {
     const environment = defaultEnvironment()
     expect(environment.globals).toBe(globalThis)
     const address = 'data:text/javascript,export default 42'
@@ -67,7 +67,7 @@ describe('defaultEnvironment', () => {
 })
 
 describe('resolveEnvironment', () => {
-  it('calls a given fetch as a plain function, since the platform’s refuses anything else', async () => {
+  it('calls a given fetch as a plain function, since the platform’s rejects other receivers', async () => {
     let receiver: unknown = 'none'
     const environment = resolveEnvironment({
       fetch: async function (this: unknown) {
@@ -79,7 +79,7 @@ describe('resolveEnvironment', () => {
     expect(receiver).toBeUndefined()
   })
 
-  it('gives a fetch of the host’s own a memory of its own, the same each time', () => {
+  it('gives a custom fetch a separate memory, the same each time', () => {
     const fetch = async () => new Response('')
     const { memory } = resolveEnvironment({ fetch })
     expect(memory).not.toBe(defaultEnvironment().memory)
@@ -87,7 +87,7 @@ describe('resolveEnvironment', () => {
     expect(resolveEnvironment({ fetch: async () => new Response('') }).memory).not.toBe(memory)
   })
 
-  it('lets a store be forbidden, and keeps everything else that is given as undefined', () => {
+  it('lets a store be disabled, and ignores any other part given as undefined', () => {
     vi.stubGlobal('document', {})
     vi.stubGlobal('sessionStorage', new FakeStorage())
     const partial: object = { sessionStorage: undefined, clock: undefined }

@@ -3,20 +3,20 @@ import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 import type { Environment, StorageLike, WebSocketLike, WebSocketOptions } from './environment.ts'
 import { browserPage } from './page.ts'
 
-/** Longest delay that timers of JavaScript engines keep. */
+/** Maximum delay of the timers of JavaScript engines. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
-/** One for all agents of the process, as a tab's storage would be. Made with the first environment. */
+/** Shared by all agents of the process, like a tab's storage. Created with the first environment. */
 let processMemory: MemoryCacheAdapter | undefined
 
-/** The same for all agents, and so for nothing on the heap of each. Made when it is first needed. */
+/** Shared by all agents, to save memory. Created on first use. */
 let platform: Environment | undefined
 
 /**
- * The platform as it is: the one place where the library reads globals.
+ * The default platform: the only place where the library reads globals.
  *
- * Each is read when it is used, not when this file is imported, so that the library can be imported where there is no
- * such thing, and a global that a host replaces later is honoured.
+ * Each global is read when it is used, not when this file is imported. So the library can be imported on a platform
+ * without it, and a global that a host replaces later is used.
  */
 export function defaultEnvironment(): Environment {
   return (platform ??= Object.freeze(readPlatform()))
@@ -32,7 +32,8 @@ function readPlatform(): Environment {
       setTimeout(callback, delayMs, options) {
         // A longer delay would overflow, and the timer would fire at once.
         const handle: unknown = globalThis.setTimeout(callback, Math.min(delayMs, LONGEST_TIMER_MS))
-        // Only Node and its relatives return an object; browsers return a number and have no process to keep alive.
+        // Only Node and compatible runtimes return an object; browsers return a number and have no process to keep
+        // alive.
         if (options?.background) (handle as { unref?: () => void }).unref?.()
         return handle
       },
@@ -57,7 +58,7 @@ function readPlatform(): Environment {
     get globals() {
       return globalThis
     },
-    // Bundlers are to leave it alone: the address is known at run time only.
+    // Bundlers must not resolve it: the address is known at run time only.
     importModule: url => import(/* @vite-ignore */ /* webpackIgnore: true */ url),
     get memory() {
       return (processMemory ??= new MemoryCacheAdapter())
@@ -66,17 +67,18 @@ function readPlatform(): Environment {
 }
 
 /**
- * The platform with parts replaced. A store given as undefined is forbidden; any other part given so is not replaced.
+ * The platform with parts replaced. A store given as undefined is disabled; any other part given as undefined keeps its
+ * default.
  *
- * Agents that reach the service through the same `fetch` share one memory, as those of a tab do. A `fetch` of the host's
- * own (a test's, or one that leads elsewhere) brings a memory of its own, so that answers never mix.
+ * Agents with the same `fetch` share one memory, like those of a tab. A custom `fetch` (of a test, or for another
+ * network) has a separate memory, so that responses never mix.
  */
 export function resolveEnvironment(partial?: Partial<Environment>): Environment {
   if (partial === undefined) return defaultEnvironment()
   if (isComplete(partial)) return partial
   const environment = readPlatform()
   complete.add(environment)
-  // Getters are copied as getters, so that what is read lazily stays so.
+  // Getters are copied as getters, so that they stay lazy.
   for (const [name, descriptor] of Object.entries(Object.getOwnPropertyDescriptors(partial))) {
     if (descriptor.get || descriptor.value !== undefined || name.endsWith('Storage')) {
       Object.defineProperty(environment, name, descriptor)
@@ -92,14 +94,14 @@ export function resolveEnvironment(partial?: Partial<Environment>): Environment 
     Object.defineProperty(environment, 'WebSocket', { value, enumerable: true })
   }
   if (fetch) {
-    // The platform's own function refuses to be called as a method of another object.
+    // The platform's own function throws when it is called as a method of another object.
     environment.fetch = (input, init) => fetch(input, init)
     if (!partial.memory) Object.defineProperty(environment, 'memory', { value: memoryOf(fetch), enumerable: true })
   }
   return environment
 }
 
-/** Environments that were resolved before: the parts of an agent pass theirs on. */
+/** Environments that were resolved before: parts of an agent pass theirs on. */
 const complete = new WeakSet<Partial<Environment>>()
 
 function isComplete(partial: Partial<Environment>): partial is Environment {
@@ -115,10 +117,10 @@ function memoryOf(fetch: Environment['fetch']): MemoryCacheAdapter {
 }
 
 /**
- * A browser's store. Its mere mention throws where the browser forbids it.
+ * A browser's store. Access to it throws if the browser forbids it.
  *
- * Runtimes without a page may have a store of the same name that outlives the process or belongs to all of it; there
- * the library keeps to memory.
+ * Runtimes without a page may have a store of the same name that outlives the process or is shared by it; there the
+ * library uses memory.
  */
 function storage(name: 'sessionStorage' | 'localStorage'): StorageLike | undefined {
   try {
@@ -128,7 +130,7 @@ function storage(name: 'sessionStorage' | 'localStorage'): StorageLike | undefin
   }
 }
 
-/** A page that is no secure context has `getRandomValues` but no `randomUUID`. */
+/** A page that is not a secure context has `getRandomValues` but no `randomUUID`. */
 function randomUUID(): string {
   const { crypto } = globalThis
   if (typeof crypto.randomUUID === 'function') return crypto.randomUUID()

@@ -5,11 +5,11 @@ import type { Page } from './page.ts'
 /** The part of the browser's Storage that the library uses. */
 export type StorageLike = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>
 
-/** The part of a WebSocket that the library uses. Handlers are properties, since that is the fastest way in every runtime. */
+/** The part of a WebSocket that the library uses. Handlers are properties, since that is fastest in every runtime. */
 export interface WebSocketLike {
-  /** 1 while the socket is open, as everywhere. */
+  /** 1 while the socket is open. */
   readonly readyState: number
-  /** Bytes that were written and have not left yet. */
+  /** Bytes that are queued and not sent yet. */
   readonly bufferedAmount: number
   onopen: ((event: never) => unknown) | null
   onmessage: ((event: never) => unknown) | null
@@ -17,41 +17,44 @@ export interface WebSocketLike {
   onerror: ((event: never) => unknown) | null
   /** Writes a text frame. */
   send(data: string): void
-  /** Begins the closing; the library sends 1000 as a rule. */
+  /** Starts the closing handshake; the library usually sends 1000. */
   close(code?: number, reason?: string): void
 }
 
-/** What a close event tells. `httpStatus` is known where the runtime tells how an upgrade was refused (not in browsers). */
+/**
+ * The part of a close event that the library uses. `httpStatus` is the status of a rejected upgrade, if the runtime
+ * reveals it (not in browsers).
+ */
 export interface SocketCloseEvent {
-  /** Close code, as the protocol lists them. */
+  /** Close code, as listed in the protocol. */
   code: number
   reason: string
   httpStatus?: number | undefined
 }
 
-/** The class whose sockets chats run over: the platform's, or one that does the same. */
+/** The WebSocket class for chats: the platform's, or a compatible one. */
 export type WebSocketConstructor = new (url: string) => WebSocketLike
 
 /**
- * Options of the package `ws` for the chat's sockets on Node, such as `agent` (a proxy), `ca` (a certificate authority) or
- * `headers`. Browsers have none.
+ * Options of the package `ws` for the chat's sockets on Node, such as `agent` (a proxy), `ca` (a certificate authority)
+ * or `headers`. Not used in browsers.
  */
 export type WebSocketOptions = Readonly<Record<string, unknown>>
 
-/** Where log entries are printed. */
+/** Output for log entries. */
 export type ConsoleSink = Pick<Console, 'debug' | 'info' | 'warn' | 'error'>
 
 /**
- * Everything the library takes from the platform. The second argument of `AiAgent` replaces any part of it.
+ * All dependencies of the library on the platform. The second argument of `AiAgent` replaces any part of it.
  *
- * A test passes the emulator's `fetch` and `WebSocket` and a clock of its own; a host may pass a `fetch` with a proxy.
+ * A test passes the emulator's `fetch` and `WebSocket` and its own clock; a host may pass a `fetch` with a proxy.
  */
 export interface Environment {
-  /** As the platform has it; always called with an address as text. */
+  /** The `fetch` function; always called with the address as a string. */
   fetch(input: string, init?: RequestInit): Promise<Response>
-  /** The class of the chat's sockets. */
+  /** The WebSocket class of the chat. */
   readonly WebSocket: WebSocketConstructor
-  /** Options for the sockets of the platform's own class; a class of the host's needs none. @default none */
+  /** Options for sockets of the platform's own class; not used with a custom class. @default none */
   readonly webSocketOptions?: WebSocketOptions | undefined
   /** Time and timers. */
   readonly clock: Clock
@@ -59,18 +62,18 @@ export interface Environment {
   random(): number
   /** A UUID of version 4, as `crypto.randomUUID`. */
   randomUUID(): string
-  /** Where log entries are printed. */
+  /** Output for log entries. */
   readonly console: ConsoleSink
-  /** The tab's store; absent outside a browser and where the browser forbids it. */
+  /** The session storage of the tab; absent outside a browser and if the browser forbids it. */
   readonly sessionStorage?: StorageLike | undefined
-  /** The origin's store; absent likewise. */
+  /** The local storage of the origin; absent outside a browser and if the browser forbids it. */
   readonly localStorage?: StorageLike | undefined
   /** The page; absent outside a browser. */
   readonly page?: Page | undefined
-  /** The global object, in which scripts leave what they offer. */
+  /** The global object, in which scripts store what they provide. */
   readonly globals: object
-  /** Loads a module by its address at run time, for scripts of others where there is no page. */
+  /** Imports a module by its address at run time, for connector scripts where there is no page. */
   importModule(url: string): Promise<unknown>
-  /** What stands in for an absent store. By default one for all agents of the process, as a tab would have. */
+  /** Used instead of an absent store. By default, one for all agents of the process, like a tab's. */
   readonly memory: CacheAdapter
 }

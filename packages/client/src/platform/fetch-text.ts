@@ -1,29 +1,29 @@
 import { TimeLimitError, withTimeLimit } from '../util/abort.ts'
 import type { NetworkPlatform } from './network-failure.ts'
 
-/** How long a request may take from its start to the last byte of its answer. */
+/** Time limit of a request, from its start to the last byte of its response. */
 const REQUEST_LIMIT_MS = 30_000
 
-/** Largest body that is read, in bytes. */
+/** Maximum size of a response body, in bytes. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024
 
-/** An answer that arrived completely. */
+/** A complete response. */
 export interface FetchedText {
   ok: boolean
   status: number
   text: string
-  /** The header `Retry-After`, if the answer has one. */
+  /** The header `Retry-After`, if present. */
   retryAfter?: string | null
 }
 
-/** Why there was no complete answer. `body`: it began and broke off. */
+/** Why there was no complete response. `body`: it began and broke off. */
 export type FetchFailureReason = 'network' | 'timeout' | 'aborted' | 'body'
 
-/** A request without a complete answer. The callers turn it into an error of the public family. */
+/** A request without a complete response. Callers convert it to a public error. */
 export class FetchFailure extends Error {
   override readonly name = 'FetchFailure'
   readonly reason: FetchFailureReason
-  /** Status of an answer that began. */
+  /** Status of a response that began. */
   readonly status: number | undefined
 
   constructor(reason: FetchFailureReason, status: number | undefined, cause: unknown, message = WORDS[reason]) {
@@ -35,16 +35,16 @@ export class FetchFailure extends Error {
 
 const WORDS: Record<FetchFailureReason, string> = {
   network: 'the service could not be reached',
-  timeout: `there was no complete answer within ${REQUEST_LIMIT_MS / 1000} seconds`,
-  aborted: 'it was aborted',
-  body: 'the answer broke off',
+  timeout: `there was no complete response within ${REQUEST_LIMIT_MS / 1000} seconds`,
+  aborted: 'the request was aborted',
+  body: 'the response broke off',
 }
 
 /**
- * Fetches an address and reads the answer to its end, within a time limit that covers both.
+ * Fetches an address and reads the whole response, within a time limit that covers both.
  *
- * @param skipBody leaves the body of a success unread: its text is empty then
- * @throws {FetchFailure} when there is no complete answer; a complete one is returned, whatever its status
+ * @param skipBody does not read the body of a success: its text is empty then
+ * @throws {FetchFailure} when there is no complete response; a complete one is returned, whatever its status
  */
 export async function fetchText(
   environment: NetworkPlatform,
@@ -76,11 +76,11 @@ export async function fetchText(
   }
 }
 
-/** Names the address and, where the platform reveals it, the cause. */
+/** Names the address and, if the platform reveals it, the cause. */
 async function unreachable(environment: NetworkPlatform, address: string, cause: unknown): Promise<string> {
   const message = `${URL.canParse(address) ? new URL(address).origin : 'the service'} could not be reached`
   try {
-    // Only a failure needs the explanations.
+    // Loaded only after a failure.
     const { explainNetworkFailure } = await import('./network-failure.ts')
     const why = await explainNetworkFailure(environment, address, cause)
     return why ? `${message}: ${why}` : message
@@ -91,10 +91,10 @@ async function unreachable(environment: NetworkPlatform, address: string, cause:
 
 /** The body exceeds {@link MAX_BODY_BYTES}. */
 class BodyTooLarge extends Error {
-  override readonly message = `the answer is larger than ${MAX_BODY_BYTES / 1024 / 1024} MiB`
+  override readonly message = `the response is larger than ${MAX_BODY_BYTES / 1024 / 1024} MiB`
 }
 
-/** Reads a body piece by piece, so that an endless one is given up at the limit. */
+/** Reads a body in chunks, so that an endless one is aborted at the limit. */
 async function readText(response: Response): Promise<string> {
   const reader = response.body?.getReader()
   // Some platforms have no streams.

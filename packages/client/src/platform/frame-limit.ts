@@ -1,4 +1,4 @@
-/** Largest received frame that is read, in bytes on Node and in characters in a browser. */
+/** Maximum size of a received frame, in bytes on Node and in characters in a browser. */
 export const MAX_FRAME_LENGTH = 8 * 1024 * 1024
 
 /** Close code for a frame that is too large. */

@@ -7,14 +7,15 @@ const TEST_LIMIT_MS = 3_000
 /** How long the event of a policy violation may take after the rejection, in milliseconds. */
 const VIOLATION_WAIT_MS = 50
 
-/** What explaining needs of the platform. */
+/** What the explanation needs from the platform. */
 export type NetworkPlatform = Pick<Environment, 'fetch' | 'clock'> & Partial<Pick<Environment, 'page'>>
 
 /**
- * Says why a request got no answer, as far as the platform reveals it, as the rest of a sentence about the service.
+ * Explains why a request got no response, as far as the platform reveals it, as the rest of a sentence about the
+ * service.
  *
- * Node names the cause in an error code. A page does not, so it makes one more request without credentials, whose answer
- * it cannot read, and listens for violations of its content security policy.
+ * Node reports an error code. A page does not: so this sends one more request without credentials, whose response it
+ * cannot read, and listens for violations of the content security policy.
  */
 export async function explainNetworkFailure(
   platform: NetworkPlatform,
@@ -68,7 +69,7 @@ async function explainInPage(
     : 'nothing answers there, the host name is unknown, or the scheme (http or https) is the wrong one'
 }
 
-/** The error code that Node's `fetch` hides in the causes. */
+/** The error code in the nested causes of an error of Node's `fetch`. */
 function codeOf(error: unknown): string {
   if (typeof error !== 'object' || error === null) return ''
   const { code, cause, errors } = error as { code?: unknown; cause?: unknown; errors?: unknown }

@@ -19,7 +19,7 @@ describe('browserPage()', () => {
     ['window', 'pageshow'],
     ['document', 'visibilitychange'],
     ['document', 'resume'],
-  ] as const)('calls back at %s %s, until it is taken back', (target, name) => {
+  ] as const)('calls back at %s %s, until it is cancelled', (target, name) => {
     const parts = setUp()
     let returns = 0
     const undo = parts.page.onReturn(() => returns++)
@@ -29,7 +29,7 @@ describe('browserPage()', () => {
     expect(returns).toBe(1)
   })
 
-  it('takes a page that was just hidden for no return', () => {
+  it('ignores a page that was just hidden', () => {
     const { document, page } = setUp()
     let returns = 0
     page.onReturn(() => returns++)
@@ -38,7 +38,7 @@ describe('browserPage()', () => {
     expect([returns, page.isHidden()]).toEqual([0, true])
   })
 
-  it('runs a callback in a task of its own', async () => {
+  it('runs a callback in a separate task', async () => {
     const { page } = setUp()
     const order: string[] = []
     page.nextTask(() => order.push('task'))

@@ -1,25 +1,23 @@
-/** What the library needs of the page it runs in. Absent outside a browser, where nothing of it is needed. */
+/** What the library needs from the page it runs in. Absent outside a browser. */
 export interface Page {
   /** Whether the page is in the background, where its timers are throttled to one a second or a minute. */
   isHidden(): boolean
-  /**
-   * Runs a callback in a task of its own, as soon as the page gets to it. Not throttled in the background.
-   */
+  /** Runs a callback in a separate task, as soon as possible. Not throttled in the background. */
   nextTask(callback: () => void): void
   /**
-   * Calls back when the page may have come back to life: the network is there again, the page is seen again, was shown
-   * from the back/forward cache, or resumed after a freeze. A reason to look at once, no proof of anything.
+   * Calls back when the page may have become active again: the network returned, the page became visible, was restored
+   * from the back/forward cache, or resumed after a freeze. A reason to check at once, not a proof.
    *
-   * @returns the undo
+   * @returns a function that unsubscribes
    */
   onReturn(listener: () => void): () => void
-  /** Adds a script of others to the page, which starts to load it. */
+  /** Adds a script tag to the page, which starts to load it. */
   addScript(attributes: ScriptAttributes): PageScript
-  /** The window itself, for what only a part that loads on demand needs: a login opens others and leaves the page. */
+  /** The window itself, for parts that load on demand: a login opens windows and navigates. */
   readonly window?: PageWindow | undefined
 }
 
-/** What a script tag says. The script is asked for without cookies, as `integrity` needs it. */
+/** Attributes of a script tag. The script is requested without cookies, as `integrity` requires. */
 export interface ScriptAttributes {
   readonly src: string
   readonly integrity?: string | undefined
@@ -29,17 +27,17 @@ export interface ScriptAttributes {
 /** A script on the page. */
 export interface PageScript {
   /**
-   * Resolves when the script has run, to what it threw if it did; rejects when it could not be loaded or was refused,
-   * of which a page does not tell which.
+   * Resolves when the script has run, with the error that it threw, if any. Rejects when it could not be loaded or was
+   * refused; a page does not reveal which.
    */
   readonly ran: Promise<{ readonly thrown?: unknown }>
   /** Whether the script is running at this moment. */
   isCurrent(): boolean
-  /** Removes the tag. A script that has not run yet never runs then; what has run stays. */
+  /** Removes the tag. A script that has not run yet then never runs; one that has run stays. */
   remove(): void
 }
 
-/** A window with the globals that stand in it. */
+/** A window with its global variables. */
 export interface PageWindow extends Window {
   readonly BroadcastChannel: new (
     name: string,
@@ -68,13 +66,13 @@ interface PageGlobals {
 const WINDOW_EVENTS = ['online', 'pageshow'] as const
 const DOCUMENT_EVENTS = ['visibilitychange', 'resume'] as const
 
-/** The page of a browser. Listens to nothing until somebody wants to know. */
+/** The page of a browser. It adds listeners only for subscribers. */
 export function browserPage({ window, document, MessageChannel }: PageGlobals): Page {
   const isHidden = () => document.visibilityState === 'hidden'
   const run = (script: HTMLScriptElement) =>
     new Promise<{ thrown?: unknown }>((resolve, reject) => {
       const outcome: { thrown?: unknown } = {}
-      // A script that throws counts as loaded, and what it threw goes to the window while it is the current one.
+      // A script that throws counts as loaded; the window receives the error while it is the current script.
       const failed = (event: ErrorEvent) => {
         if (document.currentScript === script) outcome.thrown = event.error ?? event.message
       }
@@ -108,7 +106,7 @@ export function browserPage({ window, document, MessageChannel }: PageGlobals): 
       return {
         ran: run(script),
         isCurrent: () => document.currentScript === script,
-        // A removed script still runs once it is fetched, unless its tag has moved to another document by then.
+        // A removed script still runs once it is fetched, unless its tag was moved to another document before.
         remove: () => void document.implementation.createHTMLDocument('').adoptNode(script),
       }
     },

@@ -14,7 +14,7 @@ function setUp({ hidden = false, page = new FakePage() } = {}) {
 }
 
 describe('afterPause()', () => {
-  it('sets a timer where the page is seen', async () => {
+  it('sets a timer if the page is visible', async () => {
     const { clock, page, called } = setUp()
     await clock.advance(4)
     expect(called()).toBe(0)
@@ -22,7 +22,7 @@ describe('afterPause()', () => {
     expect([called(), page.tasks]).toEqual([1, 0])
   })
 
-  it('needs no timer where the page is hidden, since those are delayed', async () => {
+  it('needs no timer if the page is hidden, since those are delayed', async () => {
     const { clock, called } = setUp({ hidden: true })
     await turnEventLoop()
     expect([called(), clock.pendingTimers]).toEqual([0, 0])
@@ -33,7 +33,7 @@ describe('afterPause()', () => {
     expect(called()).toBe(1)
   })
 
-  it.each([true, false])('can be taken back (hidden: %s)', async hidden => {
+  it.each([true, false])('can be cancelled (hidden: %s)', async hidden => {
     const { clock, undo, called } = setUp({ hidden })
     undo()
     await clock.advance(10)

@@ -1,16 +1,16 @@
 import type { Clock } from './clock.ts'
 import type { Page } from './page.ts'
 
-/** A bound for a platform whose clock stands still: tasks of five milliseconds are some thousands. */
+/** Limit for a platform with a stopped clock: five milliseconds are some thousands of tasks. */
 const MAX_TASKS = 50_000
 
 /**
  * Runs a callback after a few milliseconds, also in a hidden tab.
  *
  * A browser delays the timers of a hidden page to one a second, and after minutes to one a minute. There the wait is
- * spent in tasks, one after the other; that costs processor time, so it is for short pauses only.
+ * spent in tasks, one after the other. That costs processor time, so it is for short pauses only.
  *
- * @returns cancels the call
+ * @returns a function that cancels the call
  */
 export function afterPause(clock: Clock, page: Page | undefined, pauseMs: number, callback: () => void): () => void {
   if (!page?.isHidden()) {

@@ -24,105 +24,105 @@ declare const storage: Storage
 declare const socket: WebSocketLike
 
 describe('stores', () => {
-  it('CacheEntry: a value, and when it was stored', () => {
+  it('CacheEntry contains a value and the time when it was stored', () => {
     assertType<CacheEntry<string>>({ value: 'en-us', timestamp: 0 })
-    // @ts-expect-error the moment is a number of milliseconds
+    // @ts-expect-error the time is a number of milliseconds
     assertType<CacheEntry<string>>({ value: 'en-us', timestamp: new Date(0) })
   })
 
-  it('CacheAdapter: answers now or later', () => {
+  it('CacheAdapter may be synchronous or asynchronous', () => {
     const later = { get: async () => null, set: async () => {}, delete: async () => {}, clear: async () => {} }
     assertType<CacheAdapter>(new MemoryCacheAdapter())
     assertType<CacheAdapter>({ ...later, keys: async () => [] })
-    // @ts-expect-error its keys cannot be listed
+    // @ts-expect-error keys() is missing
     assertType<CacheAdapter>(later)
   })
 
-  it('CacheStorageType: three stores of the library’s', () => {
+  it('CacheStorageType names the three built-in stores', () => {
     expectTypeOf<CacheStorageType>().toEqualTypeOf<'session' | 'local' | 'memory'>()
     expectTypeOf(createCacheAdapter).parameter(0).toEqualTypeOf<CacheStorageType | undefined>()
-    // @ts-expect-error another store is an adapter
+    // @ts-expect-error a custom store is passed as an adapter
     assertType<CacheStorageType>('cookie')
   })
 
-  it('CacheConfig: one of them, or the host’s own', () => {
+  it('CacheConfig selects a built-in store or a custom one', () => {
     assertType<CacheConfig>({ enabled: true, storageType: 'local', keyPrefix: 'shop_', ttl: 60_000 })
     assertType<CacheConfig>({ adapter: new MemoryCacheAdapter() })
-    // @ts-expect-error a Map is no adapter
+    // @ts-expect-error a Map is not an adapter
     assertType<CacheConfig>({ adapter: new Map() })
   })
 
-  it('MemoryCacheAdapter, StorageCacheAdapter: answer at once', () => {
+  it('MemoryCacheAdapter and StorageCacheAdapter are synchronous', () => {
     expectTypeOf<MemoryCacheAdapter['get']>().returns.toEqualTypeOf<CacheEntry | null>()
-    // @ts-expect-error a map has other answers
+    // @ts-expect-error a Map has other results
     assertType<MemoryCacheAdapter>(new Map<string, CacheEntry>())
     assertType<StorageCacheAdapter>(new StorageCacheAdapter(storage))
-    // @ts-expect-error a store by itself knows neither moments nor prefixes
+    // @ts-expect-error a Storage has neither times nor prefixes
     assertType<StorageCacheAdapter>(storage)
   })
 
-  it('StorageLike: as a browser has it', () => {
+  it('StorageLike is the shape of a browser store', () => {
     assertType<StorageLike>(storage)
-    // @ts-expect-error values are text
+    // @ts-expect-error values are strings
     assertType<StorageLike>({ ...storage, getItem: () => 7 })
   })
 })
 
-describe('a store that programs share', () => {
-  it('UnstorageLike: four functions of a storage', () => {
+describe('a shared store', () => {
+  it('UnstorageLike requires four functions of a storage', () => {
     const storage = { getItem: async () => null, setItem: async () => {}, removeItem: async () => {} }
     assertType<UnstorageLike>({ ...storage, getKeys: async () => [] })
     expectTypeOf(unstorageCacheAdapter).returns.toEqualTypeOf<CacheAdapter>()
-    // @ts-expect-error its keys cannot be listed
+    // @ts-expect-error getKeys() is missing
     assertType<UnstorageLike>(storage)
   })
 
-  it('UnstorageCacheOptions, StoreWarning: where keys lie, and who hears of failures', () => {
+  it('UnstorageCacheOptions and StoreWarning set keys and the warning callback', () => {
     assertType<UnstorageCacheOptions>({ base: 'shop:chat', ttl: 86_400_000, warn: text => void text.length })
     // @ts-expect-error a time is a number of milliseconds
     assertType<UnstorageCacheOptions>({ ttl: '1 day' })
     assertType<StoreWarning>((text, details) => console.warn(text, details?.error))
-    // @ts-expect-error the warning is text
+    // @ts-expect-error the warning is a string
     assertType<StoreWarning>((status: number) => status)
   })
 })
 
 describe('the platform', () => {
-  it('Environment: any part of it can be another', () => {
+  it('Environment replaces any part of the platform', () => {
     assertType<Environment>({ ...environment, random: () => 0.5, sessionStorage: undefined })
-    // @ts-expect-error a chance is a number
+    // @ts-expect-error random() returns a number
     assertType<Environment>({ ...environment, random: () => '0.5' })
   })
 
-  it('Clock: tells the time, and calls back', () => {
+  it('Clock has the time and timers', () => {
     const clock = { now: () => 0, monotonic: () => 0, setTimeout: () => 1, clearTimeout() {} }
     assertType<Clock>(clock)
     // @ts-expect-error the time is a number of milliseconds
     assertType<Clock>({ ...clock, now: () => new Date(0) })
   })
 
-  it('ConsoleSink: four ways to print', () => {
+  it('ConsoleSink has four methods', () => {
     assertType<ConsoleSink>(console)
-    // @ts-expect-error graver lines need a way of their own
+    // @ts-expect-error the other methods are missing
     assertType<ConsoleSink>({ debug() {}, info() {} })
   })
 
-  it('WebSocketConstructor, WebSocketLike: the platform’s, or one of the same shape', () => {
+  it('WebSocketConstructor and WebSocketLike accept a compatible class', () => {
     assertType<WebSocketConstructor>(WebSocket)
-    // @ts-expect-error a socket is made, not called for
+    // @ts-expect-error a constructor is not a function call
     assertType<WebSocketConstructor>((url: string) => new WebSocket(url))
     assertType<WebSocketLike>({ ...socket, send: text => expectTypeOf(text).toBeString() })
-    // @ts-expect-error the library sends text
+    // @ts-expect-error send() is missing
     assertType<WebSocketLike>({ ...socket, send: (data: Uint8Array) => void data })
   })
 
-  it('SocketCloseEvent: a code and a reason', () => {
+  it('SocketCloseEvent has a code and a reason', () => {
     assertType<SocketCloseEvent>({ code: 1006, reason: '', httpStatus: 404 })
     // @ts-expect-error the reason is missing
     assertType<SocketCloseEvent>({ code: 1006 })
   })
 
-  it('WebSocketOptions: what a host on Node passes to its sockets', () => {
+  it('WebSocketOptions are options of `ws`', () => {
     assertType<WebSocketOptions>({ ca: 'certificate' })
     // @ts-expect-error options are an object
     assertType<WebSocketOptions>('certificate')

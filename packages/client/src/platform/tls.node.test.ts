@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const step of undo.splice(0).reverse()) await step()
 })
 
-/** A service over TLS whose certificate this process does not trust, and the certificate. */
+/** A service over TLS with a certificate that this process does not trust, and the certificate. */
 async function serveTls() {
   const folder = await mkdtemp(join(tmpdir(), 'aiagent-tls-'))
   undo.push(() => rm(folder, { recursive: true }))
@@ -36,7 +36,7 @@ const fetchWith =
     })
 
 describe('a host on Node with its own certificate authority', () => {
-  it('[REL-28] brings a fetch and options for the sockets, and talks over TLS', async () => {
+  it('[REL-28] can pass a fetch and socket options to communicate over TLS', async () => {
     const { service, ca } = await serveTls()
     const agent = new AiAgent(
       { id: 'help', endpoint: service.url },
@@ -48,7 +48,7 @@ describe('a host on Node with its own certificate authority', () => {
     expect(agent.isConnected()).toBe(true)
   })
 
-  it('[REL-28] [REL-24] is told that the certificate is not trusted where it brings none', async () => {
+  it('[REL-28] [REL-24] receives an error about the untrusted certificate without them', async () => {
     const { service } = await serveTls()
     const agent = new AiAgent({ id: 'help', endpoint: service.url })
     undo.push(() => agent.destroy())

@@ -1,10 +1,10 @@
 import type { WebSocketConstructor } from './environment.ts'
 
 /**
- * The platform's own WebSocket, looked up when a connection is made.
+ * The platform's own WebSocket, looked up when a connection is created.
  *
- * A constructor may return another object than its own, so the caller gets the platform's socket itself, with nothing
- * in between. It throws where the platform has none: pass one as `WebSocket` of the environment there.
+ * A constructor may return another object, so the caller receives the platform's socket itself, without a wrapper.
+ * Throws if the platform has none: then pass one as `WebSocket` of the environment.
  */
 export const WebSocketImplementation = function openNative(url: string) {
   if (typeof globalThis.WebSocket !== 'function') throw new Error('This platform has no WebSocket.')

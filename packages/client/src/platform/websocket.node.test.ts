@@ -45,7 +45,7 @@ describe('WebSocketImplementation on Node', () => {
     service.close()
   })
 
-  it('sends and receives text, and tells how the other side closed', async () => {
+  it('sends and receives text, and reports how the service closed', async () => {
     const http = createServer()
     const service = new WebSocketServer({ server: http })
     service.on('connection', peer => {
@@ -66,7 +66,7 @@ describe('WebSocketImplementation on Node', () => {
     expect(socket.readyState).toBe(3)
   })
 
-  it('writes what is sent in one turn together and in order, and counts it as buffered until then', async () => {
+  it('sends the frames of one turn together and in order, and counts them as buffered until then', async () => {
     const http = createServer()
     const chunks: number[] = []
     const received: string[] = []
@@ -88,7 +88,7 @@ describe('WebSocketImplementation on Node', () => {
     socket.close(1000)
   })
 
-  it('tells a burst in slices, in order, with the close behind the last frame', async () => {
+  it('delivers a burst in slices, in order, and the close after the last frame', async () => {
     const http = createServer()
     new WebSocketServer({ server: http, perMessageDeflate: false }).on('connection', peer => {
       for (let index = 0; index < 5_000; index++) peer.send(String(index))
@@ -119,7 +119,7 @@ describe('WebSocketImplementation on Node', () => {
     expect(turns).toBeGreaterThan(20)
   })
 
-  it('reads on when a listener throws in the middle of a burst', async () => {
+  it('continues when a listener throws in the middle of a burst', async () => {
     const http = createServer()
     new WebSocketServer({ server: http, perMessageDeflate: false }).on('connection', peer => {
       for (let index = 0; index < 1_000; index++) peer.send(String(index))
@@ -157,7 +157,7 @@ describe('WebSocketImplementation on Node', () => {
     },
   )
 
-  it('closes once with 1006 when nobody listens there', async () => {
+  it('closes once with 1006 when no server listens', async () => {
     const http = createServer()
     const url = await listen(http)
     await new Promise(resolve => http.close(resolve))
@@ -176,10 +176,10 @@ describe('WebSocketImplementation on Node', () => {
     expect(closed).toMatchObject([{ code: 1006 }])
   })
 
-  it('is rid of a peer that never answers the close frame long before thirty seconds', async () => {
+  it('disconnects a peer that never answers the close frame well before thirty seconds', async () => {
     const http = createServer()
     const service = new WebSocketServer({ server: http, autoPong: false })
-    // Deaf from the moment it accepted: it never reads our close frame.
+    // The peer never reads our close frame.
     service.on('connection', (_peer, request) => request.socket.pause())
     const { socket, opened, closed } = watch(await listen(http))
     await eventually(() => opened.length)

@@ -6,30 +6,31 @@ import type { SocketCloseEvent, WebSocketConstructor, WebSocketLike, WebSocketOp
 import { FRAME_TOO_LARGE_CODE, FRAME_TOO_LARGE_REASON, MAX_FRAME_LENGTH } from './frame-limit.ts'
 
 /**
- * Settings of every socket. A peer that never answers our close frame is cut off after two seconds: the default of thirty
- * would hold the process for as long. Named apart from its use because the published types do not know `closeTimeout`.
+ * Settings of every socket. A peer that never answers our close frame is disconnected after two seconds: the default of
+ * thirty would keep the process alive as long. A separate constant because the published types do not know
+ * `closeTimeout`.
  */
 const OPTIONS = { perMessageDeflate: false, closeTimeout: 2_000 }
 
 /**
- * How many frames leave in one write, so that a long burst is not all held back until the turn ends. Between 16 and 256
- * no number was clearly the best; see docs/performance.md.
+ * How many frames are sent in one write, so that a long burst is not held back until the turn ends. No number between
+ * 16 and 256 was clearly the best; see docs/performance.md.
  */
 const FRAMES_PER_WRITE = 64
 
 /**
- * How many frames are told in one go. A burst arrives as whole chunks of the network, thousands of frames each, and `ws`
- * tells them all without a pause: timers and other sockets would wait for as long as the listeners need for all of them.
+ * How many frames are delivered in one slice. A burst arrives as whole network chunks, thousands of frames each, and
+ * `ws` delivers them without a pause. Timers and other sockets would wait until the listeners have handled all of them.
  */
 const FRAMES_PER_TURN = 128
 
 /**
  * A `ws` socket in the shape of the browser's, as far as the library uses it.
  *
- * Text arrives as a string, anything else as it is. Every socket ends with exactly one close event, also when the upgrade
- * was refused (with the status in `httpStatus`) or the host does not exist. Frames that are sent within one turn of the
- * event loop leave together, in few writes. Frames that arrive together are told in slices, between which the event loop
- * turns; while some wait, no more are read.
+ * Text arrives as a string, anything else unchanged. Every socket ends with exactly one close event, also when the
+ * upgrade was rejected (with the status in `httpStatus`) or the host does not exist. Frames sent within one turn of the
+ * event loop are written together. Frames that arrive together are delivered in slices, with a turn of the event loop
+ * between them; while some are pending, no more are read.
  */
 class NodeWebSocket implements WebSocketLike {
   onopen: WebSocketLike['onopen'] = null
@@ -40,9 +41,9 @@ class NodeWebSocket implements WebSocketLike {
   #net: Socket | undefined
   /** Frames held back in this turn of the event loop. */
   #held = 0
-  /** Frames told since the event loop was last given a turn. */
+  /** Frames delivered since the last turn of the event loop. */
   #told = 0
-  /** Frames that wait for their turn, in order, and the close behind them. */
+  /** Frames that are not delivered yet, in order, and the close after them. */
   #late: unknown[] | undefined
   #lateClose: SocketCloseEvent | undefined
 
@@ -111,7 +112,7 @@ class NodeWebSocket implements WebSocketLike {
       this.#late.push(data)
       return
     }
-    // Counted without a look at the clock: a pause that was not needed costs one turn of the loop.
+    // Counted without reading the clock: an unnecessary pause costs one turn of the loop.
     if (++this.#told >= FRAMES_PER_TURN) {
       this.#late = []
       this.#socket.pause()
@@ -120,7 +121,7 @@ class NodeWebSocket implements WebSocketLike {
     call(this.onmessage, { data })
   }
 
-  /** Tells the next slice of what waits, from a place in the list; when nothing is left, reads on. */
+  /** Delivers the next slice of pending frames, from an index; when none is left, resumes reading. */
   #goOn(from: number): void {
     const late = this.#late ?? []
     let next = from
@@ -129,7 +130,7 @@ class NodeWebSocket implements WebSocketLike {
         call(this.onmessage, { data: late[next++] })
       }
     } finally {
-      // Also when a listener threw: what is behind must not wait for ever.
+      // Also when a listener threw: the remaining frames must still be delivered.
       if (next < late.length) setImmediate(() => this.#goOn(next))
       else this.#readOn()
     }
@@ -145,7 +146,7 @@ class NodeWebSocket implements WebSocketLike {
   }
 }
 
-/** Handlers take any event, as those of a browser's socket do; each of them knows which one it gets. */
+/** Handlers accept any event, like those of a browser's socket; each knows which type it receives. */
 function call(handler: WebSocketLike['onopen'], event: object): void {
   ;(handler as ((event: object) => unknown) | null)?.(event)
 }

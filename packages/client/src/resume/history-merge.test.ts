@@ -22,7 +22,7 @@ const answer = (messageId: string | undefined, content: string, timestamp?: numb
   timestamp,
 })
 
-/** What this page has said or heard. */
+/** Messages that this page has sent or received. */
 const here = (
   direction: 'sent' | 'received',
   frame: ReturnType<typeof answer> | ReturnType<typeof customer>,
@@ -38,7 +38,7 @@ const here = (
 const contentsOf = (messages: ReturnType<HistoryMerge['take']>) => messages.map(({ message }) => message.content)
 
 describe('HistoryMerge', () => {
-  it('gives each message its direction, its parties, its time and its place', () => {
+  it('gives each message its direction, sender, recipient, time and origin', () => {
     const [sent, received] = setUp().take([customer('one', 10), answer('m1', 'You said: one', 20)], [])
     expect(sent).toMatchObject({ direction: 'sent', timestamp: 10 })
     expect(sent?.message).toMatchObject({
@@ -67,7 +67,7 @@ describe('HistoryMerge', () => {
     expect(setUp().take([{ persona, role }], [])).toMatchObject([{ direction }])
   })
 
-  it('gives a message without a time that of the one before it, else the first that is known, else now', () => {
+  it('gives a message without a time that of the previous one, else the first known time, else now', () => {
     const times = (list: unknown[]) =>
       setUp()
         .take(list, [])
@@ -79,13 +79,13 @@ describe('HistoryMerge', () => {
     expect(setUp().take([customer('a')], [])[0]?.message.timestamp).toBeUndefined()
   })
 
-  it('leaves out what is no message', () => {
+  it('omits invalid messages', () => {
     expect(
       contentsOf(setUp().take([null, 7, 'text', [], {}, { persona: 'agent' }, undefined, customer('a')], [])),
     ).toEqual(['a'])
   })
 
-  it('tells a message once, however often the service does', () => {
+  it('adds a message once, however often the service lists it', () => {
     const messages = setUp()
     const list = [customer('yes', 1), answer('m1', 'Sure?', 2), customer('yes', 3), answer('m2', 'Done', 4)]
     expect(messages.take(list, [])).toHaveLength(4)
@@ -99,14 +99,14 @@ describe('HistoryMerge', () => {
     expect(messages.take([customer('yes'), customer('yes'), customer('yes')], [])).toHaveLength(1)
   })
 
-  it('leaves out what this page has heard already', () => {
+  it('omits messages that this page has received already', () => {
     const heard = here('received', answer('m2', 'Welcome back', 30))
     expect(contentsOf(setUp().take([answer('m1', 'Welcome', 10), answer('m2', 'Welcome back', 30)], [heard]))).toEqual([
       'Welcome',
     ])
   })
 
-  it('leaves out what this page has said, and nothing older of the same words', () => {
+  it('omits messages that this page has sent, but no older one with the same text', () => {
     const mine = here('sent', customer('yes', NOW + 1))
     const list = [customer('yes', 10), customer('yes', NOW + 2)]
     expect(setUp().take(list, [mine])).toMatchObject([{ timestamp: 10 }])

@@ -2,37 +2,37 @@ import { PERSONA, ROLE } from '@aiagent/protocol'
 import type { TranscriptEntry } from '../conversation/transcript.ts'
 import type { Message, ReceivedIn } from '../outbox/message.ts'
 
-/** A message of an earlier page. */
+/** A message of a previous page. */
 export interface EarlierMessage {
-  /** Id of its entry: made of the session and the message, so that it is the same after each reload. */
+  /** Id of its entry: built from the session and the message, so that it is the same after each reload. */
   readonly id: string
   readonly message: Message
   readonly direction: 'sent' | 'received'
-  /** When it was, as well as that is known, in milliseconds since the epoch. */
+  /** Its time, as far as known, in milliseconds since the epoch. */
   readonly timestamp: number
-  /** Length of its text as a frame, in characters. */
+  /** Length of its frame, in characters. */
   readonly size: number
 }
 
-/** Roles in which only this side speaks as the system. */
+/** Roles in which the client itself sends system messages. */
 const OWN_ROLES: ReadonlySet<string> = new Set([ROLE.CONTEXT, ROLE.FEEDBACK, ROLE.ESCALATION, ROLE.GRACEFUL_DISCONNECT])
 
 export interface HistoryMergeOptions {
-  /** Where the messages belong; none of them came just now. */
+  /** The origin of the messages; none of them arrived just now. */
   readonly place: ReceivedIn & { readonly timestamp: undefined }
-  /** When this page took the session up, in milliseconds since the epoch: what is older cannot be its own. */
+  /** When this page resumed the session, in milliseconds since the epoch: older messages cannot be its own. */
   readonly since: number
-  /** Reads a frame; throws for what is none. */
+  /** Parses a frame; throws for an invalid one. */
   read(text: string, place: ReceivedIn): Message
 }
 
 /**
- * What was said in a session before this page opened it. The service tells it twice, on request and in the chat, and may
- * tell what this page has said since: it owns what has been told already, so that each message counts once.
+ * The messages of a session from before this page opened it. The service sends them twice, on request and in the chat,
+ * and may include messages of this page. This class records what was added already, so that each message is added once.
  */
 export class HistoryMerge {
   readonly #options: HistoryMergeOptions
-  /** How often each message has been told. */
+  /** How often each message has been added. */
   readonly #told = new Map<string, number>()
   readonly #ids = new Set<string>()
 
@@ -41,10 +41,10 @@ export class HistoryMerge {
   }
 
   /**
-   * The messages of a list that are news, in its order. What cannot be read is left out.
+   * The new messages of a list, in its order. Invalid ones are omitted.
    *
-   * @param list as the service tells it: the shape of a frame each
-   * @param here what this page has sent and received in the session
+   * @param list from the service: frames
+   * @param here messages that this page has sent and received in the session
    */
   take(list: readonly unknown[], here: readonly TranscriptEntry[]): EarlierMessage[] {
     const own = countsOf(
@@ -63,7 +63,7 @@ export class HistoryMerge {
     return news
   }
 
-  /** Adds the id, which a message of the user does not bring along: the service does not know it. */
+  /** Adds the id, which a user's message does not contain: the service does not know it. */
   #identify(earlier: Omit<EarlierMessage, 'id'>): EarlierMessage {
     const { message, timestamp } = earlier
     const base = `${this.#options.place.sessionId}:${message.messageId ?? timestamp}`
@@ -73,7 +73,7 @@ export class HistoryMerge {
     return { ...earlier, id, message: message.messageId === undefined ? message.clone({ messageId: id }) : message }
   }
 
-  /** Whether this page has it already; then it is taken from the counts. */
+  /** Whether this page already has it; then it is removed from the counts. */
   #isOwn({ message, direction }: Omit<EarlierMessage, 'id'>, key: string, own: Map<string, number>): boolean {
     const isOlder = message.timestamp !== undefined && message.timestamp < this.#options.since
     const name = direction === 'sent' ? textOf(message) : key
@@ -85,7 +85,7 @@ export class HistoryMerge {
 
   #read(list: readonly unknown[]): Omit<EarlierMessage, 'id'>[] {
     const messages = list.flatMap(element => this.#messageOf(element) ?? [])
-    // A message without a time was said after the one before it, for all that is known.
+    // A message without a time is assumed to follow the previous one.
     let time = messages.find(({ message }) => message.timestamp !== undefined)?.message.timestamp ?? this.#options.since
     return messages.map(({ message, size }) => {
       time = message.timestamp ?? time
@@ -110,7 +110,7 @@ function isSent({ persona, role }: Message): boolean {
   return persona === PERSONA.CUSTOMER || (persona === PERSONA.SYSTEM && OWN_ROLES.has(role))
 }
 
-/** What tells a message from others: its words with its id, since a service may begin its ids again, or with its time. */
+/** Identifies a message by its text and its id, since a service may reuse ids, or by its text and its time. */
 function keyOf(message: Message): string {
   return `${message.messageId ?? message.timestamp} ${textOf(message)}`
 }

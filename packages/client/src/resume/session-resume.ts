@@ -24,10 +24,10 @@ const TRANSCRIPT_LIMIT_MS = 5_000
 const KEY_START = 'aiagent_session_'
 const SESSION = 'session_'
 
-/** Stands for the user of an anonymous token. */
+/** Fingerprint for the user of an anonymous token. */
 const ANONYMOUS = 'anonymous'
 
-/** What the parts of one agent share, as far as resuming a session needs it. */
+/** The parts of one agent that session resume uses. */
 export interface SessionResumeScope {
   readonly config: Pick<ResolvedConfig, 'id' | 'endpoint' | 'cache'>
   readonly environment: Environment
@@ -63,7 +63,7 @@ interface ResumedSession {
 
 /**
  * Resumes the conversation of the previous page: stores the session, checks whether the service still knows it, and
- * restores its transcript. A chunk of its own, for hosts that use `resume`.
+ * restores its transcript. A separate chunk, for hosts that use `resume`.
  */
 export class SessionResume implements SessionKeeper {
   readonly #scope: SessionResumeScope
@@ -134,7 +134,7 @@ export class SessionResume implements SessionKeeper {
     this.#restore(resumed, list)
   }
 
-  /** Removes the stored sessions of a user; in a tab's own store those of every user. */
+  /** Removes the stored sessions of a user; in a tab's own store, those of every user. */
   async forgetUser(user: string | undefined): Promise<void> {
     this.#resumed = undefined
     if (this.#isTabs || user !== undefined)
@@ -151,7 +151,7 @@ export class SessionResume implements SessionKeeper {
     await this.#stored?.setData(data)
   }
 
-  /** The agent is destroyed: the next one may resume the session. */
+  /** The agent was destroyed: the next one may resume the session. */
   async release(): Promise<void> {
     await this.#stored?.release()
   }
@@ -201,7 +201,7 @@ export class SessionResume implements SessionKeeper {
     return `${this.#prefix()}${this.#parts.user()}:`
   }
 
-  /** Key of the session; undefined while the user is unknown, and where users cannot be told apart. */
+  /** Key of the session; undefined while the user is unknown, and if users cannot be distinguished. */
   #key(): string | undefined {
     const { facts, environment, config } = this.#scope
     const { cache } = config

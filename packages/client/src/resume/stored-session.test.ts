@@ -10,7 +10,7 @@ import { StoredSession, type StoredSessionOptions } from './stored-session.ts'
 
 const KEY = 'aiagent_session_agent:person:place'
 
-/** The pages of one browser: each keeps the session of one agent. */
+/** The pages of one browser: each stores the session of one agent. */
 function setUpBrowser({ withLocks = true } = {}) {
   const locks = new FakeLocks()
   const warnings: string[] = []
@@ -32,14 +32,14 @@ function setUpBrowser({ withLocks = true } = {}) {
   return { locks, warnings, pageIn }
 }
 
-/** A tab's store as a new tab gets it. */
+/** A tab's store in the state of a new tab. */
 function copyOf(storage: FakeStorage): FakeStorage {
   const copy = new FakeStorage()
   for (const [key, value] of storage.items) copy.setItem(key, value)
   return copy
 }
 
-/** What stands in a tab's store. */
+/** The entries of a tab's store. */
 const entriesOf = (storage: FakeStorage) =>
   Object.fromEntries([...storage.items].map(([key, text]) => [key, JSON.parse(text).value]))
 
@@ -54,7 +54,7 @@ describe.each([
     storage = new FakeStorage()
   })
 
-  /** A page that has kept a session. */
+  /** A page that has stored a session. */
   const keepOne = async (sessionId = 's1') => {
     const page = browser.pageIn(storage)
     const kept = page.keeper()
@@ -64,14 +64,14 @@ describe.each([
     return { ...page, kept }
   }
 
-  it('gives the session to the page after it', async () => {
+  it('passes the session to the next page', async () => {
     const { window } = await keepOne()
     window.leave()
     await turnEventLoop()
     expect(await browser.pageIn(storage).keeper().take(KEY)).toBe('s1')
   })
 
-  it('gives it to no page whose store was copied while it was in use', async () => {
+  it('passes it to no page whose store was copied while it was in use', async () => {
     await keepOne()
     const copy = copyOf(storage)
     const opened = browser.pageIn(copy).keeper()
@@ -82,7 +82,7 @@ describe.each([
     expect(entriesOf(storage)).toEqual({ [KEY]: { sessionId: 's1', holder: 'holder-1' } })
   })
 
-  it('holds it again when the page is shown from the back/forward cache', async () => {
+  it('claims it again when the page is restored from the back/forward cache', async () => {
     const { window } = await keepOne()
     window.leave()
     await turnEventLoop()
@@ -94,7 +94,7 @@ describe.each([
     expect(await browser.pageIn(copyOf(storage)).keeper().take(KEY)).toBeUndefined()
   })
 
-  it('keeps what the page shows that comes back, whatever another one has kept meanwhile', async () => {
+  it('stores the session of the restored page, even if another one has stored its own meanwhile', async () => {
     const { window } = await keepOne()
     window.leave()
     await turnEventLoop()
@@ -109,7 +109,7 @@ describe.each([
     expect(entriesOf(storage)).toEqual({ [KEY]: { sessionId: 's1', holder: 'holder-1' } })
   })
 
-  it('leaves it to another agent of the same page when its own is destroyed', async () => {
+  it('releases it to another agent of the same page in destroy()', async () => {
     const { kept, keeper } = await keepOne()
     const released = kept.release()
     const next = keeper()
@@ -121,7 +121,7 @@ describe.each([
     expect(entriesOf(storage)).toEqual({ [KEY]: { sessionId: 's1', holder: 'holder-2' } })
   })
 
-  it('lets the second of two agents of a page keep nothing, and says so once', async () => {
+  it('stores nothing for the second of two agents of a page, and warns once', async () => {
     const { keeper, kept } = await keepOne()
     const adapter = new StorageCacheAdapter(storage)
     const [first, second] = [keeper(adapter), keeper(adapter)]
@@ -136,7 +136,7 @@ describe.each([
     expect(browser.warnings).toEqual([expect.stringContaining('Another agent of this page')])
   })
 
-  it('drops it, and keeps the next one', async () => {
+  it('removes it, and stores the next one', async () => {
     const { kept } = await keepOne()
     kept.drop()
     await turnEventLoop()
@@ -146,14 +146,14 @@ describe.each([
     expect(entriesOf(storage)).toEqual({ [KEY]: { sessionId: 's2', holder: 'holder-1' } })
   })
 
-  it('moves with the conversation to another place', async () => {
+  it('moves with the conversation to another key', async () => {
     const { kept } = await keepOne()
     kept.keep('s2', `${KEY}-2`)
     await turnEventLoop()
     expect(entriesOf(storage)).toEqual({ [`${KEY}-2`]: { sessionId: 's2', holder: 'holder-1' } })
   })
 
-  it('forgets whatever begins in one way, but for what another agent of the page uses', async () => {
+  it('removes all with a prefix, except those in use by another agent of the page', async () => {
     const adapter = new StorageCacheAdapter(storage)
     const page = browser.pageIn(storage)
     const [mine, other] = [page.keeper(adapter), page.keeper(adapter)]
@@ -173,12 +173,12 @@ describe.each([
     ['a number', 7],
     ['an object of another kind', { id: 's1' }],
     ['a placeholder', { sessionId: 'undefined' }],
-  ])('takes %s for no session', async (_kind, value) => {
+  ])('does not accept %s as a session', async (_kind, value) => {
     storage.setItem(KEY, JSON.stringify({ value, timestamp: 1 }))
     expect(await browser.pageIn(storage).keeper().take(KEY)).toBeUndefined()
   })
 
-  it('costs nothing but the session where the store fails', async () => {
+  it('loses only the session if the store fails', async () => {
     const failing = new MemoryCacheAdapter()
     failing.get = () => {
       throw new Error('out of order')
@@ -195,8 +195,8 @@ describe.each([
   })
 })
 
-describe('StoredSession after a page that had no last word', () => {
-  it('goes on where the browser knows that the holder is dead', async () => {
+describe('StoredSession after a page that crashed', () => {
+  it('continues if the browser knows that the holder is gone', async () => {
     const { pageIn, locks } = setUpBrowser()
     const storage = new FakeStorage()
     const page = pageIn(storage)
@@ -207,11 +207,11 @@ describe('StoredSession after a page that had no last word', () => {
     locks.bury(page.window)
     const copy = copyOf(storage)
     expect(await pageIn(storage).keeper().take(KEY)).toBe('s1')
-    // The dead page's tab was copied as well: one of the two goes on.
+    // The tab of the crashed page was copied as well: one of the two continues.
     expect(await pageIn(copy).keeper().take(KEY)).toBeUndefined()
   })
 
-  it('does not where it cannot know', async () => {
+  it('does not continue if the browser cannot know', async () => {
     const { pageIn } = setUpBrowser({ withLocks: false })
     const storage = new FakeStorage()
     const kept = pageIn(storage).keeper()
@@ -222,7 +222,7 @@ describe('StoredSession after a page that had no last word', () => {
   })
 })
 
-/** A store that takes its time, and that several pages or processes share. */
+/** A slow store that several pages or processes share. */
 class SharedStore implements CacheAdapter {
   readonly entries = new MemoryCacheAdapter()
   get = async (key: string) => (await turnEventLoop(), this.entries.get(key))
@@ -232,8 +232,8 @@ class SharedStore implements CacheAdapter {
   keys = async (prefix?: string) => this.entries.keys(prefix)
 }
 
-describe('StoredSession in a store that others use too', () => {
-  it('leaves the entry of a page that lives alone', async () => {
+describe('StoredSession in a shared store', () => {
+  it('keeps the entry of a page that is alive', async () => {
     const { pageIn } = setUpBrowser()
     const store = new SharedStore()
     const first = pageIn(new FakeStorage(), { isTabs: false, adapter: store }).keeper()
@@ -248,14 +248,14 @@ describe('StoredSession in a store that others use too', () => {
     expect(store.entries.get(KEY)?.value).toMatchObject({ sessionId: 's1' })
   })
 
-  it('goes to whoever comes last outside a page, who alone may drop it', async () => {
+  it('belongs to the latest caller outside a page, who alone may remove it', async () => {
     const { pageIn } = setUpBrowser()
     const store = new SharedStore()
     const shared = { isTabs: false, adapter: store, window: undefined }
     const first = pageIn(new FakeStorage(), shared).keeper()
     await first.take(KEY)
     first.keep('s1', KEY)
-    // Another process: it shares nothing but the store.
+    // Another process: it shares only the store.
     const processStore = new SharedStore()
     processStore.get = store.get
     processStore.set = store.set

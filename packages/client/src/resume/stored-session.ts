@@ -3,28 +3,28 @@ import type { PageWindow } from '../platform/page.ts'
 import type { CacheAdapter, CacheEntry } from '../storage/cache-adapter.ts'
 
 /*
- * The session id that a later page may go on with. It owns the entry in the store, and the hold on it.
+ * The stored session id, with which the next page may continue. Owns the entry in the store, and its lock.
  *
- * A tab that a page opens, or that the person duplicates, gets a copy of the tab's store, and two pages in one session
- * would take it from each other. So the entry names its holder while a page uses it:
+ * A tab that a page opens, or that the user duplicates, gets a copy of the tab's store; two pages in one session would
+ * disconnect each other. So the entry names its holder while a page uses it:
  *
  *   free ── a page takes it ──► held ── the page goes, or the agent is destroyed ──► free
  *                                 │
  *                                 ├─ found by a reload: the holder has gone ───► free
  *                                 └─ found by the copy's page: the holder lives ─► not for this page
  *
- * The holder lives while it has the lock of its name, which dies with the page however it ends: after a crash, or when a
- * phone throws a page away, nobody has set the entry free. Browsers without locks believe the entry. Outside a page there
- * are no tabs: whoever comes last goes on with the session.
+ * A holder is alive while it has the lock with its name. The browser releases it with the page, also after a crash,
+ * when nothing has released the entry. Browsers without locks trust the entry. Outside a page there are no tabs: the
+ * latest caller continues the session.
  */
 
 export interface StoredSessionOptions {
   readonly adapter: CacheAdapter
-  /** Whether the store is the tab's own: then no entry in it is another page's that lives, but for its copy. */
+  /** True for sessionStorage: an entry belongs to this tab, or to the tab it was duplicated from. */
   readonly isTabs: boolean
   /** The page's window; absent outside a page. */
   readonly window: PageWindow | undefined
-  /** A name nobody else has. */
+  /** A unique name. */
   newHolder(): string
   now(): number
   onWarning(message: string, details?: Record<string, unknown>): void
@@ -36,7 +36,7 @@ interface Kept {
   readonly data: unknown
 }
 
-/** Keys that agents of this page or process use, per store: two agents of one page are two conversations. */
+/** Keys in use by agents of this page or process, per store: two agents of one page are two conversations. */
 const inUse = new WeakMap<CacheAdapter, Map<string, StoredSession>>()
 
 export class StoredSession {
@@ -46,11 +46,11 @@ export class StoredSession {
   #sessionId: string | undefined
   /** The host's data of the session. */
   #data: unknown
-  /** Gives back the locks of this page: its own, and that of a page it came after. */
+  /** Releases the locks of this page: its own, and that of the previous page. */
   #locks: (() => void)[] | undefined
   #isGone = false
   #isWarned = false
-  /** What is under way, one after the other: a store may take its time. */
+  /** Pending operations, one after the other: a store may be slow. */
   #work: Promise<unknown> = Promise.resolve()
 
   constructor(options: StoredSessionOptions) {
@@ -60,7 +60,7 @@ export class StoredSession {
     options.window?.addEventListener('pageshow', this.#shown)
   }
 
-  /** The session that was kept under a key, where it is for this page. What is kept from now on is kept there. */
+  /** The session stored under a key, if this page may use it. Later sessions are stored under that key. */
   take(key: string): Promise<string | undefined> {
     return this.#after(async () => {
       const found = await this.#occupy(key)
@@ -72,7 +72,7 @@ export class StoredSession {
     })
   }
 
-  /** Keeps a session under a key, or under the one it has. */
+  /** Stores a session under a key, or under the current one. */
   keep(sessionId: string, key: string): void {
     void this.#after(async () => {
       if (sessionId === this.#sessionId) return
@@ -86,27 +86,27 @@ export class StoredSession {
     })
   }
 
-  /** The host's data of the present session. */
+  /** The host's data of the current session. */
   getData(): Promise<unknown> {
     return this.#after(async () => (this.#sessionId === undefined ? undefined : this.#data))
   }
 
-  /** Stores data with the present session. Without one it does nothing. */
+  /** Stores data with the current session. Does nothing without one. */
   async setData(data: unknown): Promise<void> {
     await this.#after(async () => {
       if (this.#sessionId === undefined) return
-      // A copy: what the host changes afterwards is not stored.
+      // A copy: later changes by the host are not stored.
       this.#data = data === undefined ? undefined : JSON.parse(JSON.stringify(data))
       await this.#write()
     })
   }
 
-  /** Keeps none any more. */
+  /** Removes the stored session. */
   drop(): void {
     void this.#after(() => this.#erase())
   }
 
-  /** Removes the entries whose key starts so, but for those that another agent of the page uses. */
+  /** Removes the entries with a prefix, except those in use by another agent of the page. */
   async forget(prefix: string, except?: string): Promise<void> {
     await this.#after(async () => {
       const { adapter } = this.#options
@@ -121,7 +121,7 @@ export class StoredSession {
     })
   }
 
-  /** Leaves the entry to whoever comes next. Nothing is kept after it. */
+  /** Releases the entry for the next page. Nothing is stored after it. */
   async release(): Promise<void> {
     const { window } = this.#options
     window?.removeEventListener('pagehide', this.#left)
@@ -135,7 +135,9 @@ export class StoredSession {
 
   readonly #left = () => void this.#after(() => this.#letGo())
 
-  /** The page was only put aside, and is seen again: what another one has kept meanwhile is not what it shows. */
+  /**
+   * The page was restored from the back/forward cache: a session that another page stored meanwhile does not match it.
+   */
   readonly #shown = ({ persisted }: { persisted?: boolean }) => {
     if (persisted) void this.#after(() => this.#write())
   }
@@ -146,7 +148,7 @@ export class StoredSession {
     this.#locks = undefined
   }
 
-  /** Makes the key this agent's, and reads what an earlier page has left there for it. */
+  /** Claims the key for this agent, and reads the entry of a previous page. */
   async #occupy(key: string): Promise<Kept | undefined> {
     const { adapter, isTabs, onWarning } = this.#options
     if (key !== this.#key) {
@@ -154,7 +156,10 @@ export class StoredSession {
       const users = inUse.get(adapter) ?? new Map<string, StoredSession>()
       inUse.set(adapter, users)
       if (users.has(key)) {
-        if (!this.#isWarned) onWarning('Another agent of this page keeps its session: this one’s does not outlive it.')
+        if (!this.#isWarned)
+          onWarning(
+            'Another agent of this page stores its session under the same key: the session of this agent is lost on reload.',
+          )
         this.#isWarned = true
         return undefined
       }
@@ -164,7 +169,7 @@ export class StoredSession {
     const kept = read(await adapter.get(key))
     if (!kept) return undefined
     if (await this.#isFree(kept)) return kept
-    // Another page's, which shares the store: it must stay.
+    // It belongs to another page that shares the store: keep it.
     if (!isTabs) this.#leaveKey()
     return undefined
   }
@@ -174,7 +179,7 @@ export class StoredSession {
     if (!window || holder === undefined || holder === this.#holder) return true
     const release = await acquire(window, holder)
     if (!release) return false
-    // It is not given back: the holder's tab may have been copied, too.
+    // Not released: the holder's tab may have been copied, too.
     await this.#hold(window)
     this.#locks?.push(release)
     return true
@@ -188,7 +193,7 @@ export class StoredSession {
   async #write(): Promise<void> {
     const { window } = this.#options
     if (this.#key === undefined || this.#sessionId === undefined) return
-    // The lock first: a copy that is made in between must find it taken.
+    // The lock first: a copy made in between must find it taken.
     if (window) await this.#hold(window)
     await this.#set(this.#key, this.#sessionId, this.#holder)
   }
@@ -213,13 +218,13 @@ export class StoredSession {
     this.#key = undefined
   }
 
-  /** One piece of work after the other. A store that fails costs the next page the session, and this one nothing. */
+  /** One operation after the other. A store that fails costs the next page the session, and this page nothing. */
   #after<T>(work: () => Promise<T>): Promise<T | undefined> {
     const done = this.#work.then(async () => {
       try {
         return this.#isGone ? undefined : await work()
       } catch (error) {
-        this.#options.onWarning('The session could not be kept, or not be found again.', { error })
+        this.#options.onWarning('Could not store or restore the session.', { error })
         return undefined
       }
     })
@@ -236,7 +241,7 @@ function read(entry: CacheEntry | null | undefined): Kept | undefined {
   return { sessionId, holder: typeof holder === 'string' ? holder : undefined, data }
 }
 
-/** Takes a lock that is free; nothing where somebody has it, or the browser knows no locks. */
+/** Takes a lock if it is free; undefined if it is taken, or the browser has no locks. */
 function acquire(window: PageWindow, holder: string): Promise<(() => void) | undefined> {
   const locks: LockManager | undefined = window.navigator.locks
   if (!locks) return Promise.resolve(undefined)

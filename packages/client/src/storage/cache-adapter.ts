@@ -1,19 +1,19 @@
-/** Version of the stored data. It grows when a later release cannot read what an earlier one stored. */
+/** Version of the stored data. Incremented when a release cannot read the data of earlier ones. */
 const FORMAT = 2
 
-/** A stored value. An adapter stores and returns the whole entry, fields that it does not know included. */
+/** A stored value. An adapter must store and return the whole entry, including unknown fields. */
 export interface CacheEntry<T = unknown> {
   value: T
   /** When the value was stored, in milliseconds since the epoch. */
   timestamp: number
 }
 
-/** The entry as it goes into a store that outlives the page or process. */
+/** The entry in the form for a store that outlives the page or process. */
 export function toStored(entry: CacheEntry): CacheEntry {
   return { ...entry, format: FORMAT } as CacheEntry
 }
 
-/** The entry that a store returned; null for anything else, such as what another program or version stored. */
+/** The entry that a store returned; null for anything else, such as data of another program or version. */
 export function fromStored(value: unknown): CacheEntry | null {
   if (typeof value !== 'object' || value === null) return null
   const { format, ...entry } = value as { [Field in keyof CacheEntry]?: CacheEntry[Field] } & { format?: unknown }
@@ -24,47 +24,49 @@ export function fromStored(value: unknown): CacheEntry | null {
 export type Awaitable<T> = T | PromiseLike<T>
 
 /**
- * Where the library keeps what outlives a call: responses, tokens, context.
+ * A store for data that outlives a call: responses, tokens, context.
  *
- * Every method may answer at once or with a promise, so that an adapter over a shared store fits. An adapter should not
- * throw for a full or forbidden storage, and answer soon: one that throws, rejects, answers nonsense or takes more than two
- * seconds counts as empty, and one warning says so.
+ * Every method may be synchronous or return a promise, which suits an adapter over a shared store. An adapter should
+ * answer soon, and not throw for a full or forbidden storage. One that throws, rejects, returns invalid data or takes
+ * more than two seconds counts as empty, and the library logs one warning.
  */
 export interface CacheAdapter {
   /** The entry of a key, or null. */
   get(key: string): Awaitable<CacheEntry | null>
-  /** Stores an entry in place of the one before. */
+  /** Stores an entry, replacing an earlier one. */
   set(key: string, entry: CacheEntry): Awaitable<void>
-  /** Removes the entry of a key, where there is one. */
+  /** Removes the entry of a key, if it exists. */
   delete(key: string): Awaitable<void>
-  /** Removes every entry whose key starts with the prefix; without one, every entry of this library. */
+  /** Removes every entry with a key that starts with the prefix; without a prefix, every entry of this library. */
   clear(prefix?: string): Awaitable<void>
-  /** The keys that start with the prefix; without one, those of every entry of this library. */
+  /** The keys that start with the prefix; without a prefix, those of every entry of this library. */
   keys(prefix?: string): Awaitable<string[]>
 }
 
-/** Which store a cache uses: the tab's, the origin's, or the page's memory. */
+/** Store of a cache: session storage, local storage, or memory. */
 export type CacheStorageType = 'session' | 'local' | 'memory'
 
-/** How answers of the REST calls are kept. */
+/** How REST responses are cached. */
 export interface CacheConfig {
-  /** False: nothing is kept but the context, and that in memory only. @default true */
+  /** False: nothing is stored except the context, in memory only. @default true */
   enabled?: boolean
   /** @default 'session' */
   storageType?: CacheStorageType
   /**
-   * Start of every key; what is kept of one kind has a name of its own behind it, as `{keyPrefix}context_`.
+   * Start of every key. Each kind of data adds its own name, such as `{keyPrefix}context_`.
    *
-   * @default 'aiagent_cache_' for answers, 'aiagent_context_' for the context, 'aiagent_auth_' for anonymous tokens
+   * @default 'aiagent_cache_' for responses, 'aiagent_context_' for the context, 'aiagent_auth_' for anonymous tokens
    */
   keyPrefix?: string
   /**
-   * Start of the context's key, instead of `keyPrefix`. In a store that serves many people, each conversation needs one
-   * of its own; what else is kept belongs to no conversation and stays shared.
+   * Start of the context's key, instead of `keyPrefix`. In a store for many users, each conversation needs its own
+   * prefix; all other data belongs to no conversation and is shared.
    */
   contextPrefix?: string
-  /** How long an answer counts as fresh, in milliseconds. @default 300_000 */
+  /** How long a response counts as fresh, in milliseconds. @default 300_000 */
   ttl?: number
-  /** A store of the host's own, instead of `storageType`. `@aiagent/client/unstorage` has one for stores that programs share. */
+  /**
+   * A custom store, instead of `storageType`. `@aiagent/client/unstorage` provides one for stores that programs share.
+   */
   adapter?: CacheAdapter
 }

@@ -13,7 +13,7 @@ describe.each([
   ['MemoryCacheAdapter', () => new MemoryCacheAdapter()],
   ['StorageCacheAdapter', () => new StorageCacheAdapter(new FakeStorage())],
 ])('%s', (_name, make) => {
-  it('gives back what was set, and null for what was not', () => {
+  it('returns what was set, and null otherwise', () => {
     const adapter = make()
     adapter.set('aiagent_a', entry({ x: [1] }))
     expect(adapter.get('aiagent_a')).toEqual(entry({ x: [1] }))
@@ -32,7 +32,7 @@ describe.each([
 })
 
 describe('StorageCacheAdapter', () => {
-  it('keeps in memory what the store refuses, and warns once', () => {
+  it('keeps in memory what the store rejects, and warns once', () => {
     const storage = new FakeStorage()
     const warnings: string[] = []
     const adapter = new StorageCacheAdapter(storage, message => warnings.push(message))
@@ -45,7 +45,7 @@ describe('StorageCacheAdapter', () => {
     expect(warnings).toHaveLength(1)
   })
 
-  it('leaves no older value in the store when it refuses the newer one', () => {
+  it('removes an older value from the store when it rejects the newer one', () => {
     const storage = new FakeStorage()
     const adapter = new StorageCacheAdapter(storage)
     adapter.set('aiagent_a', entry('old'))
@@ -60,7 +60,7 @@ describe('StorageCacheAdapter', () => {
     expect(new StorageCacheAdapter(storage).get('aiagent_a')).toBeNull()
   })
 
-  it('clears without a prefix only what belongs to the library', () => {
+  it('without a prefix, clears only entries of the library', () => {
     const storage = new FakeStorage()
     const own = ['aiagent_cache_x', 'aiagent_auth_y', 'vendor_profiles_1', 'v2_acme_selectedProfile-2']
     for (const key of [...own, 'cart', 'v2_settings', 'my_aiagent_']) storage.setItem(key, '{}')
@@ -68,7 +68,7 @@ describe('StorageCacheAdapter', () => {
     expect([...storage.items.keys()]).toEqual(['cart', 'v2_settings', 'my_aiagent_'])
   })
 
-  it('behaves as an empty store where the browser forbids everything', () => {
+  it('behaves as an empty store if the browser forbids access', () => {
     const forbid = (): never => {
       throw new DOMException('denied', 'SecurityError')
     }
@@ -90,7 +90,7 @@ describe('StorageCacheAdapter', () => {
 })
 
 describe('createCacheAdapter', () => {
-  it('takes the store that is asked for, the tab’s by default', () => {
+  it('uses the configured store, by default the session storage', () => {
     const [sessionStorage, localStorage, memory] = [new FakeStorage(), new FakeStorage(), new MemoryCacheAdapter()]
     const stores = { sessionStorage, localStorage, memory, console: quiet }
     void createCacheAdapter(undefined, stores).set('aiagent_s', entry(1))
@@ -101,7 +101,7 @@ describe('createCacheAdapter', () => {
     expect(memory.keys()).toEqual(['aiagent_m'])
   })
 
-  it('takes memory where there is no store or none that can be written', () => {
+  it('uses memory if there is no store or it cannot be written', () => {
     const memory = new MemoryCacheAdapter()
     const sessionStorage = new FakeStorage()
     sessionStorage.full = true
@@ -109,7 +109,7 @@ describe('createCacheAdapter', () => {
     expect(createCacheAdapter('local', { memory, console: quiet })).toBe(memory)
   })
 
-  it('lets every agent of a page find what the store refused', () => {
+  it('shares with every agent of a page what the store rejected', () => {
     const sessionStorage = new FakeStorage()
     const stores = { sessionStorage, memory: new MemoryCacheAdapter(), console: quiet }
     const first = createCacheAdapter('session', stores)
@@ -128,7 +128,7 @@ describe('resolveCacheAdapter', () => {
     expect(adapter.keys()).toEqual(['aiagent_a'])
   })
 
-  it('guards the host’s adapter with one guard for all who share it, so that they share requests too', () => {
+  it('wraps the host’s adapter in one guard for all who share it, so that they share requests too', () => {
     const adapter = new MemoryCacheAdapter()
     const environment = stores()
     const first = resolveCacheAdapter({ adapter }, environment)
@@ -137,7 +137,7 @@ describe('resolveCacheAdapter', () => {
     expect(resolveCacheAdapter({ adapter: first }, environment)).toBe(first)
   })
 
-  it('gives a store that holds nothing where the cache is off', () => {
+  it('returns a store that stores nothing if the cache is off', () => {
     const adapter = resolveCacheAdapter({ enabled: false, adapter: new MemoryCacheAdapter() }, stores())
     void adapter.set('aiagent_a', entry(1))
     expect(adapter.get('aiagent_a')).toBeNull()

@@ -8,15 +8,15 @@ import { StorageCacheAdapter } from './storage-cache-adapter.ts'
 
 type Stores = Pick<Environment, 'sessionStorage' | 'localStorage' | 'memory' | 'console'>
 
-/** One adapter per store of the browser: what the store refused must be found again by every agent of the page. */
+/** One adapter per browser store: every agent of the page must find what the store rejected. */
 const adapters = new WeakMap<StorageLike, StorageCacheAdapter>()
 
 const PROBE_KEY = 'aiagent_write_test'
 
 /**
- * The store of a kind: the browser's where there is one that can be written, else the environment's memory.
+ * The store of a kind: the browser's if it can be written, otherwise the environment's memory.
  *
- * @param warn hears, once per store, that it refuses writes; by default the environment's console
+ * @param warn called once per store that rejects writes; by default logs to the environment's console
  */
 export function createCacheAdapter(
   type: CacheStorageType = 'session',
@@ -34,10 +34,10 @@ export function createCacheAdapter(
   return adapter
 }
 
-/** Guarded stores of hosts, per clock: whoever shares a store shares the patience with it. */
+/** One guard per adapter and clock, so that all users of an adapter share its back-off. */
 const guarded = new WeakMap<CacheAdapter, WeakMap<Clock, GuardedCacheAdapter>>()
 
-/** A host's store, held to the contract. The same store gives the same guard. */
+/** Guards a host's store. The same store gets the same guard. */
 export function guardCacheAdapter(adapter: CacheAdapter, clock: Clock, warn: StoreWarning): GuardedCacheAdapter {
   if (adapter instanceof GuardedCacheAdapter) return adapter
   const known = guarded.get(adapter) ?? new WeakMap<Clock, GuardedCacheAdapter>()
@@ -49,7 +49,7 @@ export function guardCacheAdapter(adapter: CacheAdapter, clock: Clock, warn: Sto
 
 type StoreChoice = { [Field in 'enabled' | 'storageType' | 'adapter']?: CacheConfig[Field] | undefined }
 
-/** The store that a configuration asks for: none that holds anything, the host's own, or one of the platform. */
+/** The configured store: an empty one if caching is off, the host's adapter, or one of the platform. */
 export function resolveCacheAdapter(
   config: StoreChoice | undefined,
   environment: Stores & Pick<Environment, 'clock'>,
@@ -61,8 +61,8 @@ export function resolveCacheAdapter(
 }
 
 /**
- * The same for what belongs to one agent alone, such as its context. Without a browser's store each gets a memory of its
- * own: agents of one process may share answers and tokens, but their conversations are different people's.
+ * The store for data of one agent, such as its context. Without a browser store, each agent has its own memory: agents
+ * of one process may share responses and tokens, but their conversations belong to different users.
  */
 export function resolveOwnAdapter(
   config: StoreChoice,
@@ -74,12 +74,12 @@ export function resolveOwnAdapter(
   return adapter === environment.memory ? new MemoryCacheAdapter() : adapter
 }
 
-/** Whether several users may use the store: a host's own, or the memory of a process without a page. */
+/** Whether several users may use the store: a custom one, or the memory of a process without a page. */
 export function isSharedStore(adapter: CacheAdapter, { memory, page }: Pick<Environment, 'memory' | 'page'>): boolean {
   return adapter instanceof GuardedCacheAdapter || (adapter === memory && !page)
 }
 
-/** A store that holds nothing. */
+/** A store that stores nothing. */
 export class EmptyCacheAdapter implements CacheAdapter {
   get(): null {
     return null

@@ -5,16 +5,16 @@ import type { CacheAdapter } from './cache-adapter.ts'
 import { GuardedCacheAdapter } from './guarded-cache-adapter.ts'
 import { removeEntries } from './remove-entries.ts'
 
-/** Shortest time between two searches for expired entries of a store, in milliseconds. */
+/** Minimum time between two sweeps for expired entries of a store, in milliseconds. */
 const SWEEP_EVERY_MS = 60_000
 
-/** When each store was last searched for expired entries. */
+/** When each store was last swept. */
 const lastSweeps = new WeakMap<CacheAdapter, number>()
 
-/** Requests under way, per store: agents that share a store share them too. */
+/** Requests in flight, per store: agents that share a store share them too. */
 const flights = new WeakMap<CacheAdapter, SingleFlight<unknown>>()
 
-/** The requests under way whose outcome goes into that store. */
+/** The requests in flight for that store. */
 export function flightsOf(adapter: CacheAdapter): SingleFlight<unknown> {
   const known = flights.get(adapter) ?? new SingleFlight<unknown>()
   flights.set(adapter, known)
@@ -22,15 +22,15 @@ export function flightsOf(adapter: CacheAdapter): SingleFlight<unknown> {
 }
 
 /**
- * Values that count as fresh for a while, in a store that may belong to the host.
+ * Values with a limited freshness, in a store that may belong to the host.
  *
- * A store that fails costs a request, never a failure. What is taken out is a copy: changing it changes nothing here.
+ * A store that fails costs a request, never a failure. Returned values are copies: changing one changes nothing here.
  */
 export class ExpiringStore {
   readonly #adapter: CacheAdapter
   readonly #clock: Clock
   readonly #ttlMs: number
-  /** Grows with every removal, so that an answer asked for before one is not kept after it. */
+  /** Incremented with every removal, so that earlier requests are not stored after it. */
   #removals = 0
 
   constructor(adapter: CacheAdapter, clock: Clock, ttlMs: number) {
@@ -40,10 +40,10 @@ export class ExpiringStore {
   }
 
   /**
-   * The stored value, else what `fetch` brings, which is then stored. Callers at the same time share one `fetch`.
+   * The stored value, otherwise the result of `fetch`, which is then stored. Concurrent callers share one `fetch`.
    *
-   * @param read returns a stored value as `fetch` would, and throws or returns undefined where it has another shape
-   * @param sweepPrefix start of the keys among which expired entries are searched and removed
+   * @param read returns a stored value as `fetch` would; throws or returns undefined if it has another shape
+   * @param sweepPrefix start of the keys among which expired entries are removed
    */
   async load<T>(
     key: string,
@@ -64,12 +64,12 @@ export class ExpiringStore {
       },
       signal,
     )
-    // A key stands for one kind of value, whoever started the flight.
+    // A key always has the same type of value, for all callers.
     return structuredClone(value) as T
   }
 
   /**
-   * Removes the entries whose key starts with the prefix and matches.
+   * Removes the matching entries with a key that starts with the prefix.
    *
    * @throws when the store failed or did not answer in time: entries may remain
    */
@@ -78,7 +78,7 @@ export class ExpiringStore {
     await removeEntries(this.#adapter, prefix, isMatch)
   }
 
-  /** Removes expired entries, at most once a minute. Not in a custom adapter, whose keys may be many and far away. */
+  /** Removes expired entries, at most once a minute. Not in a custom adapter, whose keys may be many and remote. */
   async #sweep(prefix: string): Promise<void> {
     const adapter = this.#adapter
     const now = this.#clock.now()
@@ -94,11 +94,11 @@ export class ExpiringStore {
     try {
       const entry = await this.#adapter.get(key)
       if (!entry) return undefined
-      // A copy at once: what a store of the host's answers may be no data at all.
+      // Copy at once: a custom store may return the live object.
       if (this.#clock.now() - entry.timestamp < this.#ttlMs) return read(structuredClone(entry.value))
       await this.#adapter.delete(key)
     } catch {
-      // A store that cannot be read has nothing for us.
+      // A store that cannot be read counts as empty.
     }
     return undefined
   }
@@ -108,7 +108,7 @@ export class ExpiringStore {
       await this.#sweep(sweepPrefix)
       await this.#adapter.set(key, { value: structuredClone(value), timestamp: this.#clock.now() })
     } catch {
-      // A store that cannot be written: the next call asks again.
+      // A store that cannot be written: the next call requests again.
     }
   }
 }

@@ -6,10 +6,10 @@ import { GuardedCacheAdapter } from './guarded-cache-adapter.ts'
 import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
 
 const ENTRY = { value: 'kept', timestamp: 1 }
-/** The entry as it lies in the store. */
+/** The stored entry. */
 const STORED = { ...ENTRY, format: 2 }
 
-/** A host's store whose methods all do the same, and how often each was called. */
+/** A host's store with the same implementation for all methods, and its call counts. */
 function storeThat(answer: () => unknown) {
   const asked: string[] = []
   const method = (name: string) => () => {
@@ -27,13 +27,13 @@ function guard(adapter: CacheAdapter) {
   return { clock, warnings, guarded: new GuardedCacheAdapter(adapter, clock, (...warning) => warnings.push(warning)) }
 }
 
-/** What each method answers. */
+/** The result of each method. */
 const askEverything = (adapter: CacheAdapter) =>
   Promise.all([adapter.get('a'), adapter.keys('a'), adapter.set('a', ENTRY), adapter.delete('a'), adapter.clear('a')])
 const EMPTY = [null, [], undefined, undefined, undefined]
 
 describe('a guarded store', () => {
-  it('answers at once where the store does, and what the store does', () => {
+  it('is synchronous if the store is, and returns its results', () => {
     const { guarded, warnings } = guard(new MemoryCacheAdapter())
     void guarded.set('a', ENTRY)
     expect(guarded.get('a')).toEqual(ENTRY)
@@ -59,7 +59,7 @@ describe('a guarded store', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  it('counts as empty two seconds after a question that is not answered, and warns once', async () => {
+  it('counts as empty two seconds after a request without an answer, and warns once', async () => {
     const { guarded, warnings, clock } = guard(storeThat(() => new Promise(() => {})).adapter)
     let answers: unknown
     void askEverything(guarded).then(all => (answers = all))
@@ -71,7 +71,7 @@ describe('a guarded store', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  it('leaves a store that did not answer alone for half a minute, but for what is to be deleted', async () => {
+  it('does not use a store for half a minute after a timeout, except for removals', async () => {
     let late = true
     const { adapter, asked } = storeThat(() => (late ? new Promise(() => {}) : Promise.resolve(STORED)))
     const { guarded, clock } = guard(adapter)
@@ -90,7 +90,7 @@ describe('a guarded store', () => {
     expect(await guarded.get('a')).toEqual(ENTRY)
   })
 
-  it('asks a store that rejects again at once', async () => {
+  it('uses a store that rejected again at once', async () => {
     let fails = true
     const { guarded } = guard(storeThat(async () => (fails ? Promise.reject(new Error('busy')) : STORED)).adapter)
     expect(await guarded.get('a')).toBeNull()
@@ -98,7 +98,7 @@ describe('a guarded store', () => {
     expect(await guarded.get('a')).toEqual(ENTRY)
   })
 
-  it('takes no notice of an answer that comes too late', async () => {
+  it('ignores an answer that arrives too late', async () => {
     let answer: (entry: unknown) => void = () => {}
     let refuse: (error: unknown) => void = () => {}
     const { guarded, clock } = guard(
@@ -121,7 +121,7 @@ describe('a guarded store', () => {
     expect(await other).toBeUndefined()
   })
 
-  it('takes nothing for an entry or a list of keys that is none', async () => {
+  it('ignores invalid entries and invalid lists of keys', async () => {
     const isEntry = (answer: unknown) =>
       typeof answer === 'object' && answer !== null && Object.hasOwn(answer, 'value') && 'timestamp' in answer
     await fc.assert(

@@ -3,22 +3,22 @@ import { TimeLimitError, withTimeLimit } from '../util/abort.ts'
 import { isPromiseLike } from '../util/is-promise-like.ts'
 import { type Awaitable, type CacheAdapter, type CacheEntry, fromStored, toStored } from './cache-adapter.ts'
 
-/** Longest wait for a store's answer, in milliseconds. */
+/** Time limit for a store's answer, in milliseconds. */
 const LIMIT_MS = 2_000
-/** Longest wait for a removal, which lists keys first, in milliseconds. */
+/** Time limit for a removal, which lists keys first, in milliseconds. */
 const REMOVAL_LIMIT_MS = 10_000
-/** How long a store that did not answer in time is not asked again, in milliseconds. */
+/** How long a store is not used after a timeout, in milliseconds. */
 const REST_MS = 30_000
 
-/** Hears that a store failed, with the reason. */
+/** Called when a store failed, with the reason. */
 export type StoreWarning = (message: string, details?: { error: unknown }) => void
 
 /**
- * A store of somebody else's, held to the contract: one that throws, rejects, takes too long or answers nonsense counts
- * as empty. Its entries are fetched again, and one warning gives the reason.
+ * Guards a custom store. One that throws, rejects, takes too long or returns invalid data counts as empty: its entries
+ * are fetched again, and one warning gives the reason.
  *
- * One that leaves a question unanswered is not read or written for half a minute, so that a conversation waits for it
- * once rather than with every call. What is to be deleted is always passed on.
+ * After a timeout, it is not read or written for half a minute, so that a conversation waits for it once rather than
+ * with every call. Removals are always passed on.
  */
 export class GuardedCacheAdapter implements CacheAdapter {
   readonly #adapter: CacheAdapter
@@ -54,14 +54,14 @@ export class GuardedCacheAdapter implements CacheAdapter {
   }
 
   /**
-   * Removes the entries whose key starts with a prefix and matches.
+   * Removes the matching entries with a key that starts with a prefix.
    *
-   * @throws what the store failed with, or a `TimeLimitError`: entries may remain
+   * @throws the error of the store, or a `TimeLimitError`: entries may remain
    */
   async remove(prefix: string, isMatch: (key: string) => boolean): Promise<void> {
     await withTimeLimit(this.#clock, REMOVAL_LIMIT_MS, undefined, async () => {
       const keys: unknown = await this.#adapter.keys(prefix)
-      if (!Array.isArray(keys)) throw new TypeError('`keys()` of the cache adapter returned no array.')
+      if (!Array.isArray(keys)) throw new TypeError('`keys()` of the cache adapter did not return an array.')
       const wanted = toKeys(keys).filter(key => key.startsWith(prefix) && isMatch(key))
       await Promise.all(wanted.map(key => this.#adapter.delete(key)))
     })
@@ -71,7 +71,7 @@ export class GuardedCacheAdapter implements CacheAdapter {
     return this.#clock.monotonic() < this.#restsUntil
   }
 
-  /** What the store answers, as `read` understands it; at once where the store answers at once. */
+  /** The store's answer, parsed by `read`; synchronous if the store is. */
   #ask<T>(work: () => unknown, read: (answer: unknown) => T): Awaitable<T> {
     try {
       const answer = work()
@@ -94,7 +94,7 @@ export class GuardedCacheAdapter implements CacheAdapter {
     if (!this.#warned) {
       this.#warned = true
       this.#warn(
-        'The cache adapter failed. Its entries count as absent: answers are fetched again, and the context stays in memory.',
+        'The cache adapter failed. Its entries count as absent: responses are fetched again, and the context stays in memory.',
         {
           error,
         },

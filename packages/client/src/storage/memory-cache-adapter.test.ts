@@ -4,7 +4,7 @@ import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
 const entry = (value: unknown) => ({ value, timestamp: 1 })
 
 describe('MemoryCacheAdapter', () => {
-  it('[REL-20] drops the entry that was not used for the longest time when there are too many', () => {
+  it('[REL-20] drops the least recently used entry when there are too many', () => {
     const adapter = new MemoryCacheAdapter({ maxEntries: 2 })
     adapter.set('a', entry(1))
     adapter.set('b', entry(2))
@@ -25,7 +25,7 @@ describe('MemoryCacheAdapter', () => {
     expect(adapter.keys()).toEqual(['d'])
   })
 
-  it('[REL-20] counts what was deleted or replaced no longer', () => {
+  it('[REL-20] no longer counts deleted or replaced entries', () => {
     const adapter = new MemoryCacheAdapter({ maxChars: 30 })
     for (let round = 0; round < 10; round++) {
       adapter.set('a', entry('x'.repeat(20)))
@@ -37,7 +37,7 @@ describe('MemoryCacheAdapter', () => {
     expect(adapter.keys()).toEqual(['b', 'c'])
   })
 
-  it('stores what JSON cannot hold', () => {
+  it('stores values that JSON cannot represent', () => {
     const adapter = new MemoryCacheAdapter()
     adapter.set('a', entry(1n))
     expect(adapter.get('a')?.value).toBe(1n)

@@ -1,20 +1,20 @@
 import type { CacheAdapter, CacheEntry } from './cache-adapter.ts'
 
-/** Bounds of a {@link MemoryCacheAdapter}. */
+/** Limits of a {@link MemoryCacheAdapter}. */
 export interface MemoryCacheOptions {
-  /** Most entries. @default 2_000 */
+  /** Maximum number of entries. @default 2_000 */
   maxEntries?: number
-  /** Most characters of all keys and values together, counted as JSON. @default 16_777_216 */
+  /** Maximum number of characters of all keys and values, counted as JSON. @default 16_777_216 */
   maxChars?: number
 }
 
 /**
- * Stores entries in memory, for as long as the adapter lives. Answers at once.
+ * Stores entries in memory, for the lifetime of the adapter. Synchronous.
  *
- * Beyond its bounds it drops the entries that were not used for the longest time; the newest one always stays.
+ * Beyond its limits it drops the least recently used entries; the newest one always stays.
  */
 export class MemoryCacheAdapter implements CacheAdapter {
-  /** In the order of their last use. */
+  /** In order of last use. */
   readonly #entries = new Map<string, { readonly entry: CacheEntry; readonly chars: number }>()
   readonly #bounds: MemoryCacheOptions | undefined
   #chars = 0
@@ -61,7 +61,7 @@ export class MemoryCacheAdapter implements CacheAdapter {
   }
 }
 
-/** Length of a value as JSON; 0 for one that JSON cannot hold. */
+/** Length of a value as JSON; 0 for one that JSON cannot represent. */
 function charsOf(value: unknown): number {
   try {
     return JSON.stringify(value)?.length ?? 0

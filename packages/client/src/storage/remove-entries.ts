@@ -2,7 +2,7 @@ import type { CacheAdapter } from './cache-adapter.ts'
 import { GuardedCacheAdapter } from './guarded-cache-adapter.ts'
 
 /**
- * Removes the entries whose key starts with a prefix and matches.
+ * Removes the matching entries with a key that starts with a prefix.
  *
  * @throws when the store failed or did not answer in time: entries may remain
  */

@@ -2,14 +2,14 @@ import type { StorageLike } from '../platform/environment.ts'
 import { type CacheAdapter, type CacheEntry, fromStored, toStored } from './cache-adapter.ts'
 import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
 
-/** Starts of the keys that belong to this library, whatever the host configures. */
+/** Key prefixes of this library, whatever the host configures. */
 const LIBRARY_KEYS = /^(?:aiagent_|vendor_profiles_|v2_.*selectedProfile-)/
 
 /**
- * Keeps entries as JSON in a browser's store.
+ * Stores entries as JSON in a browser's store.
  *
- * What the store refuses (it is full, or writing is forbidden) stays in memory for the page's life, and one warning says
- * so. Broken JSON reads as nothing.
+ * Entries that the store rejects (it is full, or writing is forbidden) stay in memory for the page's lifetime, and one
+ * warning is logged. Broken JSON reads as null.
  */
 export class StorageCacheAdapter implements CacheAdapter {
   readonly #storage: StorageLike
@@ -17,7 +17,7 @@ export class StorageCacheAdapter implements CacheAdapter {
   readonly #refused = new MemoryCacheAdapter()
   #warned = false
 
-  /** @param warn hears, once, that the store refuses writes */
+  /** @param warn called once when the store rejects writes */
   constructor(storage: StorageLike, warn: (message: string) => void = () => {}) {
     this.#storage = storage
     this.#warn = warn
@@ -38,11 +38,11 @@ export class StorageCacheAdapter implements CacheAdapter {
       this.#storage.setItem(key, JSON.stringify(toStored(entry)))
       this.#refused.delete(key)
     } catch {
-      // The value before this one may still be there; after a reload it would be taken for the newest.
+      // The previous value may still be stored; after a reload it would count as the newest.
       this.delete(key)
       this.#refused.set(key, entry)
       if (!this.#warned)
-        this.#warn('The browser refuses to store more. What is new stays in memory until the page is left.')
+        this.#warn('The browser rejects further data in its store. New entries stay in memory until the page is left.')
       this.#warned = true
     }
   }
@@ -52,7 +52,7 @@ export class StorageCacheAdapter implements CacheAdapter {
     try {
       this.#storage.removeItem(key)
     } catch {
-      // Forbidden altogether: then nothing is in there.
+      // Access is forbidden, so the store is empty.
     }
   }
 
@@ -68,7 +68,7 @@ export class StorageCacheAdapter implements CacheAdapter {
         if (key?.startsWith(prefix)) keys.add(key)
       }
     } catch {
-      // Forbidden altogether: only what is in memory is left.
+      // Access is forbidden: only the entries in memory are left.
     }
     return [...keys]
   }

@@ -2,14 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decodeStoreKey, encodeStoreKey } from './store-key.ts'
 
-/** Texts of what such stores treat specially, and of anything else, half surrogates included. */
+/** Characters that such stores treat specially, and any others, including half surrogates. */
 const keys = fc.oneof(
   fc.string({ unit: fc.constantFrom(...':/\\?.~_-$%&=*[]{} aZ9', 'é', '漢', '\ud800', '\u0000'), maxLength: 500 }),
   fc.string({ unit: 'binary', maxLength: 500 }),
   fc.string({ minLength: 150, maxLength: 450, unit: fc.constantFrom('a', ':') }),
 )
 
-describe('a key for stores that take few characters', () => {
+describe('a key for stores that accept few characters', () => {
   it.each([
     ['aiagent_context_help', 'aiagent_context_help'],
     ['getPortals:lang=de', 'getPortals~3a_lang~3d_de'],
@@ -22,11 +22,11 @@ describe('a key for stores that take few characters', () => {
     expect(decodeStoreKey(encoded)).toBe(key)
   })
 
-  it('can be read back, whatever it is of', () => {
+  it('can be decoded, for any original', () => {
     fc.assert(fc.property(keys, key => decodeStoreKey(encodeStoreKey(key)) === key))
   })
 
-  it('has short segments of harmless characters, and none that is a folder for one key and a name for another', () => {
+  it('has short segments of safe characters, and no segment that is both a folder and a name', () => {
     fc.assert(
       fc.property(keys, key => {
         const segments = encodeStoreKey(key).split(':')
@@ -38,10 +38,7 @@ describe('a key for stores that take few characters', () => {
     )
   })
 
-  it.each(['a b', 'a.b', '~zz_', 'a~', '~41_', '~3A_', 'a:b', 'x~:y'])(
-    'is not %j, which something else put there',
-    text => {
-      expect(decodeStoreKey(text)).toBeUndefined()
-    },
-  )
+  it.each(['a b', 'a.b', '~zz_', 'a~', '~41_', '~3A_', 'a:b', 'x~:y'])('is not %j, which other code stored', text => {
+    expect(decodeStoreKey(text)).toBeUndefined()
+  })
 })

@@ -1,24 +1,24 @@
 /*
- * Keys for stores that take few characters as they are: colons and slashes divide, a question mark ends, dots climb, and
- * file systems know no long names.
+ * Keys for stores that accept few characters: colons and slashes separate, a question mark ends, dots navigate upwards,
+ * and file systems limit names.
  *
- * Letters, digits, `_` and `-` stay. Any other UTF-16 unit is `~`, its code in hexadecimal, and `_`. What is long is cut by
- * `~:`, which stands nowhere else, since a `~` of the key's own is written by its code.
+ * Letters, digits, `_` and `-` stay. Any other UTF-16 unit becomes `~`, its code in hexadecimal, and `_`. Long keys are
+ * split by `~:`, which occurs nowhere else, since a `~` in the key itself is encoded.
  */
 
-/** Longest segment; most file systems take names of up to 255 bytes. */
+/** Maximum length of a segment; most file systems accept names of up to 255 bytes. */
 const SEGMENT_CHARS = 200
 const SEGMENTS = new RegExp(`.{${SEGMENT_CHARS - 1}}(?=..)`, 'g')
 
-/** A key as such a store takes it. Different keys stay different. */
+/** A key in the form of such a store. Different keys stay different. */
 export function encodeStoreKey(key: string): string {
-  // The empty key would be the folder around it.
+  // The empty key would be the parent folder.
   if (key === '') return '~_'
   const plain = key.replace(/[^A-Za-z0-9_-]/g, unit => `~${unit.charCodeAt(0).toString(16)}_`)
   return plain.replace(SEGMENTS, '$&~:')
 }
 
-/** The key that was encoded so; undefined where something else has put it there. */
+/** The decoded key; undefined for one that other code stored. */
 export function decodeStoreKey(encoded: string): string | undefined {
   const plain = encoded.replaceAll('~:', '').replace('~_', '')
   const key = plain.replace(/~([0-9a-f]{1,4})_/g, (_text, code) => String.fromCharCode(Number.parseInt(code, 16)))

@@ -22,7 +22,7 @@ const DRIVERS: readonly [string, () => Storage][] = [
 ]
 
 describe.each(DRIVERS)('an adapter over unstorage in %s', (_driver, open) => {
-  it('gives back what was set, and null for what was not', async () => {
+  it('returns what was set, and null otherwise', async () => {
     const adapter = unstorageCacheAdapter(open())
     const kept = { ...entry({ list: [1, null, 'x'], text: '7', none: null }), owner: 'somebody' }
     await adapter.set('aiagent_a', kept)
@@ -33,7 +33,7 @@ describe.each(DRIVERS)('an adapter over unstorage in %s', (_driver, open) => {
     await adapter.delete('aiagent_a')
   })
 
-  it('keeps apart the keys that the storage itself would take for one', async () => {
+  it('separates keys that the storage itself would treat as equal', async () => {
     const adapter = unstorageCacheAdapter(open())
     const keys = [
       'a',
@@ -58,7 +58,7 @@ describe.each(DRIVERS)('an adapter over unstorage in %s', (_driver, open) => {
     expect((await adapter.keys()).sort()).toEqual([...keys].sort())
   })
 
-  it('lists and removes by a prefix that ends anywhere, and nothing beside it', async () => {
+  it('lists and removes by a prefix that ends anywhere, and nothing else', async () => {
     const storage = open()
     const adapter = unstorageCacheAdapter(storage)
     const other = unstorageCacheAdapter(storage, { base: 'aiagent2' })
@@ -108,7 +108,7 @@ it('behaves as a map from keys to entries', async () => {
 })
 
 describe('the options of an adapter over unstorage', () => {
-  it('name the place of its keys, and how long the store may keep them, in whole seconds', async () => {
+  it('set the base of its keys, and how long the store may keep them, in whole seconds', async () => {
     const seen: unknown[] = []
     const storage = recording(seen)
     await unstorageCacheAdapter(storage, { base: 'shop:agents', ttl: 1_500 }).set('a:b', entry(1))
@@ -121,13 +121,13 @@ describe('the options of an adapter over unstorage', () => {
     ])
   })
 
-  it.each(['', ':', 'a:', ':a', 'a::b', 'a/b', 'a b', 'a?', '..'])('refuse %j as a base', base => {
+  it.each(['', ':', 'a:', ':a', 'a::b', 'a/b', 'a b', 'a?', '..'])('reject %j as a base', base => {
     expect(() => unstorageCacheAdapter(createStorage(), { base })).toThrow(
       expect.objectContaining({ code: 'CONFIG_INVALID', field: 'base', message: expect.stringContaining('letters') }),
     )
   })
 
-  it.each([0, -1, Number.NaN])('refuse %s as a time to live', ttl => {
+  it.each([0, -1, Number.NaN])('reject %s as a time to live', ttl => {
     expect(() => unstorageCacheAdapter(createStorage(), { ttl })).toThrow(
       expect.objectContaining({
         code: 'CONFIG_INVALID',
@@ -138,7 +138,7 @@ describe('the options of an adapter over unstorage', () => {
   })
 })
 
-it('takes no notice of keys beside its base, where a storage lists them all the same', async () => {
+it('ignores keys outside its base, even if a storage lists them', async () => {
   const removed: string[] = []
   const storage: UnstorageLike = {
     ...recording([]),
@@ -162,13 +162,13 @@ describe('a storage that fails', () => {
     await adapter.clear()
   }
 
-  it('counts as empty, and warns once where the host says', async () => {
+  it('counts as empty, and warns once by the callback of the host', async () => {
     const warnings: unknown[] = []
     await useAll(unstorageCacheAdapter(broken, { warn: (...warning) => warnings.push(warning) }))
     expect(warnings).toEqual([[expect.any(String), { error: new Error('connection lost') }]])
   })
 
-  it('warns on the console where the host says nothing', async () => {
+  it('warns on the console without a callback', async () => {
     const printed: unknown[] = []
     const print = (...parts: unknown[]) => void printed.push(parts)
     const console = { debug: print, info: print, warn: print, error: print }
@@ -176,7 +176,7 @@ describe('a storage that fails', () => {
     expect(printed).toEqual([[expect.stringContaining('cache adapter'), new Error('connection lost')]])
   })
 
-  it('is not waited for longer than two seconds', async () => {
+  it('is not awaited for longer than two seconds', async () => {
     const clock = new ManualClock()
     const silent = { ...broken, getItem: () => new Promise(() => {}) }
     const adapter = unstorageCacheAdapter(silent, { warn: () => {}, environment: { clock } })
@@ -186,7 +186,7 @@ describe('a storage that fails', () => {
   })
 })
 
-/** A storage that only notes what it is to keep. */
+/** A storage that only records what it should store. */
 function recording(seen: unknown[]): UnstorageLike {
   return {
     getItem: async () => null,

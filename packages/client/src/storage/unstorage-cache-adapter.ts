@@ -7,7 +7,7 @@ import type { StoreWarning } from './guarded-cache-adapter.ts'
 import { decodeStoreKey, encodeStoreKey } from './store-key.ts'
 
 const DEFAULT_BASE = 'aiagent'
-/** Segments that every driver takes as they are. */
+/** Segments that every driver accepts unchanged. */
 const BASE = /^[\w-]+(?::[\w-]+)*$/
 
 /** The part of an `unstorage` storage that is used. */
@@ -22,48 +22,49 @@ export interface UnstorageLike {
   getKeys(base?: string): Promise<string[]>
 }
 
-/** Where in the store the library's keys lie, how long entries stay, and who hears of failures. All may be left out. */
+/** Base of the library's keys, lifetime of entries, and the warning callback. All are optional. */
 export interface UnstorageCacheOptions {
   /**
-   * Under what all keys lie, so that they meet nothing else in the store: letters, digits, `_` and `-`, and colons between
+   * Base of all keys, to separate them from other data in the store: letters, digits, `_` and `-`, and colons between
    * segments.
    *
    * @default 'aiagent'
    */
   base?: string
   /**
-   * Milliseconds after which the store itself forgets an entry that was not written again, in drivers that can: Redis,
-   * Cloudflare KV, Upstash and others. Contexts are entries too, so choose more than the longest silence in a conversation.
+   * Milliseconds after which the store itself removes an entry that was not written again, in drivers that support it:
+   * Redis, Cloudflare KV, Upstash and others. Contexts are entries too, so choose more than the longest pause in a
+   * conversation.
    *
-   * Without it entries stay until they are removed, also those that nobody reads again.
+   * Without it, entries stay until they are removed, also those that are never read again.
    */
   ttl?: number
-  /** Hears, once, that the store failed. By default it is printed on the console as a warning. */
+  /** Called once when the store fails. @default logs a warning to the console */
   warn?: StoreWarning
-  /** Replaces parts of the platform, as the second argument of `AiAgent` does. */
+  /** Replaces parts of the platform, like the second argument of `AiAgent`. */
   environment?: Partial<Environment>
 }
 
 /**
- * A store that programs share, such as Redis, behind any driver of `unstorage`: an adapter for `cache.adapter`,
- * `auth.config.cache.adapter` and `ApiHelper.setStaticCacheAdapter()`.
+ * An adapter for stores that programs share, such as Redis, over any driver of `unstorage`. Use it as `cache.adapter`,
+ * `auth.config.cache.adapter` or in `ApiHelper.setStaticCacheAdapter()`.
  *
- * A store that fails, or answers later than after two seconds, costs requests, never a failure.
+ * A store that fails, or takes more than two seconds, costs requests, never a failure.
  *
- * @throws {ConfigError} when `base` or `ttl` cannot be used
+ * @throws {ConfigError} when `base` or `ttl` is invalid
  */
 export function unstorageCacheAdapter(storage: UnstorageLike, options: UnstorageCacheOptions = {}): CacheAdapter {
   const { base = DEFAULT_BASE, ttl } = options
   if (!BASE.test(base))
-    throw new ConfigError('base', '`base` is not usable. Take letters, digits, _ and -, with colons between segments.')
+    throw new ConfigError('base', '`base` is invalid. Use letters, digits, _ and -, with colons between segments.')
   if (ttl !== undefined && !(ttl > 0))
-    throw new ConfigError('ttl', '`ttl` is not usable. Take a number of milliseconds above 0.')
+    throw new ConfigError('ttl', '`ttl` is invalid. Use a number of milliseconds above 0.')
   const { clock, console } = resolveEnvironment(options.environment)
   const warn: StoreWarning = (message, details) => console.warn(message, details?.error)
   return guardCacheAdapter(new UnstorageCacheAdapter(storage, base, ttl), clock, options.warn ?? warn)
 }
 
-/** The same without its guard: it rejects as the store does. */
+/** The adapter without its guard: it rejects as the store does. */
 class UnstorageCacheAdapter implements CacheAdapter {
   readonly #storage: UnstorageLike
   readonly #base: string
@@ -77,7 +78,7 @@ class UnstorageCacheAdapter implements CacheAdapter {
   }
 
   async get(key: string): Promise<CacheEntry | null> {
-    // Checked by the guard, like everything that comes out of a store.
+    // Validated by the guard, like every result of a store.
     return (await this.#storage.getItem(this.#place(key))) as CacheEntry | null
   }
 
@@ -94,7 +95,7 @@ class UnstorageCacheAdapter implements CacheAdapter {
   }
 
   async keys(prefix = ''): Promise<string[]> {
-    // A base ends at a colon only, so all keys are asked for and the rest is done here.
+    // A base ends at a colon, so all keys are listed and filtered here.
     const places = await this.#storage.getKeys(this.#base)
     const keys = places.filter(place => place.startsWith(this.#base)).map(place => this.#keyAt(place))
     return keys.filter(key => key?.startsWith(prefix) === true) as string[]

@@ -6,12 +6,12 @@ import { SingleFlight } from './single-flight.ts'
 const never = <T>() => new Promise<T>(() => {})
 
 describe('untilAborted', () => {
-  it('passes the outcome on', async () => {
+  it('passes the result on', async () => {
     await expect(untilAborted(Promise.resolve(1), new AbortController().signal)).resolves.toBe(1)
     await expect(untilAborted(Promise.reject(new Error('no')), new AbortController().signal)).rejects.toThrow('no')
   })
 
-  it('rejects with the reason of a signal that is or gets aborted', async () => {
+  it('rejects with the reason of a signal that is or becomes aborted', async () => {
     const controller = new AbortController()
     const waiting = untilAborted(never(), controller.signal)
     controller.abort(new Error('enough'))
@@ -21,7 +21,7 @@ describe('untilAborted', () => {
 })
 
 describe('withTimeLimit', () => {
-  it('gives up on work that pays no attention to its signal, and leaves no timer', async () => {
+  it('rejects although the work ignores its signal, and leaves no timer', async () => {
     const clock = new ManualClock()
     let given: AbortSignal | undefined
     const result = withTimeLimit(clock, 500, undefined, signal => {
@@ -36,7 +36,7 @@ describe('withTimeLimit', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  it('ends with the caller and takes its timer back', async () => {
+  it('ends with the caller and cancels its timer', async () => {
     const clock = new ManualClock()
     const controller = new AbortController()
     const result = withTimeLimit(clock, 500, controller.signal, () => never())
@@ -47,7 +47,7 @@ describe('withTimeLimit', () => {
 })
 
 describe('SingleFlight', () => {
-  it('lets callers at the same time share a call, and later ones start anew', async () => {
+  it('lets concurrent callers share a call, and later ones start a new one', async () => {
     const flights = new SingleFlight<number>()
     let calls = 0
     const start = async () => ++calls
@@ -57,13 +57,13 @@ describe('SingleFlight', () => {
     expect(await flights.run('a', start)).toBe(3)
   })
 
-  it('starts anew after a failure', async () => {
+  it('starts a new call after a failure', async () => {
     const flights = new SingleFlight<number>()
     await expect(flights.run('a', () => Promise.reject(new Error('down')))).rejects.toThrow('down')
     await expect(flights.run('a', async () => 1)).resolves.toBe(1)
   })
 
-  it('aborts the call only when nobody waits any more', async () => {
+  it('aborts the call only when no caller waits any more', async () => {
     const flights = new SingleFlight<number>()
     const [first, second] = [new AbortController(), new AbortController()]
     let inner: AbortSignal | undefined

@@ -1,4 +1,4 @@
-/** Waits for a promise, but no longer than the signal lasts: then it rejects with the signal's reason. */
+/** Waits for a promise until the signal is aborted: then it rejects with the signal's reason. */
 export async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise
   let abort: (() => void) | undefined
@@ -20,16 +20,15 @@ interface Timers {
   clearTimeout(handle: unknown): void
 }
 
-/** What {@link withTimeLimit} rejects with when the limit is reached. */
+/** The rejection of {@link withTimeLimit} at the limit. */
 export class TimeLimitError extends Error {
   override readonly name = 'TimeLimitError'
 }
 
 /**
- * Runs work that ends when the caller's signal is aborted or the time is up, whichever comes first, even when the work
- * pays no attention to the signal it gets.
+ * Runs work until the caller's signal is aborted or the time is up, even if the work ignores the signal it receives.
  *
- * The time runs on a given clock; the platform's `AbortSignal.timeout` knows only its own and is slow.
+ * The time is that of the given clock; the platform's `AbortSignal.timeout` has its own clock and is slow.
  *
  * @throws {TimeLimitError} when the time is up; the signal's reason when it was aborted
  */

@@ -16,31 +16,31 @@ interface Events {
 const emitter = new EventEmitter<Events>(() => {})
 
 describe('events of any kind', () => {
-  it('EventEmitter: knows what each event carries', () => {
+  it('EventEmitter types the payload of each event', () => {
     assertType<EventEmitter<Events>>(emitter.on('opened', ({ at }) => expectTypeOf(at).toBeNumber()))
-    // @ts-expect-error there is no such event
+    // @ts-expect-error unknown event
     emitter.on('lost', () => {})
-    // @ts-expect-error other events are another emitter
+    // @ts-expect-error an emitter of other events
     assertType<EventEmitter<Events>>(new EventEmitter<{ opened: number }>(() => {}))
   })
 
-  it('Listener: takes the event, and may answer anything', () => {
+  it('Listener receives the payload and may return anything', () => {
     assertType<Listener<string>>(async reason => reason.length)
-    // @ts-expect-error the event is text
+    // @ts-expect-error the payload is a string
     assertType<Listener<string>>((reason: number) => reason)
   })
 
-  it('ListenerOptions: a signal that ends the listening', () => {
+  it('ListenerOptions has a signal that removes the listener', () => {
     assertType<ListenerOptions>({ signal: AbortSignal.timeout(1) })
-    // @ts-expect-error `once()` is a function of its own
+    // @ts-expect-error use `once()` instead
     assertType<ListenerOptions>({ once: true })
   })
 })
 
 describe('an object with events', () => {
-  it('Subscribable: can be listened to, not emitted through', () => {
+  it('Subscribable has listeners, but no emit()', () => {
     expectTypeOf<AiAgent>().toExtend<Subscribable<AgentEvents>>()
-    // @ts-expect-error the emitter itself is for the object alone
+    // @ts-expect-error the emitter is private to the object
     assertType<Subscribable<Events>>(emitter)
   })
 })

@@ -35,7 +35,7 @@ describe('EventEmitter', () => {
     expect(calls).toEqual(['x:a', 'x:b'])
   })
 
-  it('keeps listening with a function that asked for the next event before it asked for all', () => {
+  it('keeps a listener that was registered for the next event before it was registered for all', () => {
     const { emitter, calls, note } = setUp()
     const listener = note('x')
     emitter.once('said', listener).on('said', listener)
@@ -64,7 +64,7 @@ describe('EventEmitter', () => {
     ])
   })
 
-  it('lets a listener that was added during a delivery wait for the next event', () => {
+  it('does not call a listener that was added during a delivery until the next event', () => {
     const { emitter, calls, note } = setUp()
     emitter.once('said', () => emitter.once('said', note('late')).on('said', note('late too')))
     emitter.emit('said', 'a')
@@ -118,7 +118,7 @@ describe('EventEmitter', () => {
     expect(emitter.listenerCount('said')).toBe(0)
   })
 
-  it('gives back an undo from subscribe', () => {
+  it('returns a function that unsubscribes from subscribe', () => {
     const { emitter, calls, note } = setUp()
     const undo = emitter.subscribe('said', note('x'))
     emitter.emit('said', 'a')

@@ -1,18 +1,18 @@
-/** Takes an event. What it returns is ignored, but a promise that rejects is reported like a throw. */
+/** Receives an event. Its result is ignored, but a promise that rejects is reported like a throw. */
 export type Listener<Event> = (event: Event) => unknown
 
-/** How long a listener listens. */
+/** Options of a listener. */
 export interface ListenerOptions {
-  /** Removes the listener when aborted; one that is aborted already registers nothing. */
+  /** Removes the listener when aborted; an already aborted signal registers nothing. */
   signal?: AbortSignal | undefined
 }
 
 interface Entry {
   readonly listener: Listener<never>
   readonly once: boolean
-  /** False as soon as it was removed, so that a delivery in progress leaves it out. */
+  /** False once it was removed, so that a delivery in progress skips it. */
   active: boolean
-  /** Takes the abort listener back from the signal. */
+  /** Removes the abort listener from the signal. */
   release?: () => void
 }
 
@@ -20,15 +20,15 @@ interface Entry {
  * Listeners by event name.
  *
  * Regular listeners run before those of `once`, each in the order of registration. A listener that throws or rejects
- * does not disturb the others. A delivery reaches the listeners that were there when it began and still are: one added
- * meanwhile waits for the next event, one removed meanwhile is not called any more.
+ * does not affect the others. A delivery reaches the listeners that were registered when it began and still are: one
+ * added meanwhile waits for the next event, one removed meanwhile is not called any more.
  */
 export class EventEmitter<Events extends object> {
   readonly #onListenerError: (error: unknown, name: keyof Events) => void
-  /** Lists are replaced, never changed, so an emission walks a snapshot without making a copy. */
+  /** Lists are replaced, never changed, so an emission iterates a snapshot without a copy. */
   #lists: Map<keyof Events, readonly Entry[]> | undefined
 
-  /** @param onListenerError hears of every listener that threw or rejected; it must not throw itself */
+  /** @param onListenerError called for every listener that threw or rejected; it must not throw itself */
   constructor(onListenerError: (error: unknown, name: keyof Events) => void) {
     this.#onListenerError = onListenerError
   }
@@ -39,7 +39,9 @@ export class EventEmitter<Events extends object> {
     return this
   }
 
-  /** Calls the listener for the next event of that name only. Does nothing for a function that listens regularly. */
+  /**
+   * Calls the listener for the next event of that name only. Does nothing for a function that is registered regularly.
+   */
   once<Name extends keyof Events>(name: Name, listener: Listener<Events[Name]>, options?: ListenerOptions): this {
     this.#add(name, listener, true, options?.signal)
     return this
@@ -59,7 +61,7 @@ export class EventEmitter<Events extends object> {
     return this
   }
 
-  /** As {@link on}, and returns its undo. */
+  /** Like {@link on}, but returns a function that unsubscribes. */
   subscribe<Name extends keyof Events>(
     name: Name,
     listener: Listener<Events[Name]>,
@@ -69,12 +71,12 @@ export class EventEmitter<Events extends object> {
     return () => void this.off(name, listener)
   }
 
-  /** How many listeners an event of that name would reach. */
+  /** Number of listeners that an event of that name would reach. */
   listenerCount(name: keyof Events): number {
     return this.#lists?.get(name)?.length ?? 0
   }
 
-  /** Calls the listeners of that name, now and in order. */
+  /** Calls the listeners of that name, synchronously and in order. */
   emit<Name extends keyof Events>(name: Name, event: Events[Name]): void {
     const list = this.#lists?.get(name)
     if (!list) return
@@ -94,7 +96,7 @@ export class EventEmitter<Events extends object> {
     if (signal?.aborted) return
     const known = this.#lists?.get(name)?.find(entry => entry.listener === listener)
     if (known) {
-      // Whoever asks for every event gets every event, also where the next one alone was asked for before.
+      // A listener for every event is not a `once` listener any more.
       if (once || !known.once) return
       this.#remove(name, known)
     }

@@ -1,21 +1,21 @@
 import { SingleFlight } from './single-flight.ts'
 
 /**
- * One piece of work that several callers wait for.
+ * One task that several callers wait for.
  *
- * The first starts it, others join. A caller whose signal is aborted stops waiting; when nobody waits any more the work
- * itself is aborted, and the next caller starts it afresh.
+ * The first caller starts it, others join. A caller whose signal is aborted stops waiting. When no caller waits any
+ * more, the task itself is aborted, and the next caller starts it again.
  */
 export class JoinedTask<T> {
   readonly #flight = new SingleFlight<T>()
   readonly #abortedError: (signal: AbortSignal) => unknown
 
-  /** @param abortedError what a caller is rejected with when its signal is aborted */
+  /** @param abortedError the rejection of a caller whose signal is aborted */
   constructor(abortedError: (signal: AbortSignal) => unknown) {
     this.#abortedError = abortedError
   }
 
-  /** Joins the work under way, else starts it. */
+  /** Joins the task in flight, otherwise starts it. */
   async join(work: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
     try {
       return await this.#flight.run('', work, signal)
@@ -24,7 +24,7 @@ export class JoinedTask<T> {
     }
   }
 
-  /** Aborts the work under way; its callers are rejected with what the work makes of that. */
+  /** Aborts the task in flight; its callers are rejected with its error. */
   abort(reason?: unknown): void {
     this.#flight.abort(reason)
   }

@@ -1,4 +1,4 @@
-/** The claims of a JWT, unverified; undefined for what is none. */
+/** The claims of a JWT, unverified; undefined for anything else. */
 export function jwtPayload(token: string): unknown {
   const payload = token.split('.')[1]
   if (!payload) return undefined

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { lazyPart } from './lazy-part.ts'
 
 describe('lazyPart', () => {
-  it('loads with the first use, once, and gives what the work brings', async () => {
+  it('loads on first use, once, and returns the result of the work', async () => {
     let loaded = 0
     const part = lazyPart(
       async () => ++loaded,
@@ -13,7 +13,7 @@ describe('lazyPart', () => {
     expect(loaded).toBe(1)
   })
 
-  it('says that it cannot be loaded, and tries again with the next use', async () => {
+  it('reports that it cannot be loaded, and retries with the next use', async () => {
     const failures: unknown[] = []
     let tries = 0
     const part = lazyPart(
@@ -28,7 +28,7 @@ describe('lazyPart', () => {
     expect(await part(text => text)).toBe('here')
   })
 
-  it('leaves failures of the work to the caller', async () => {
+  it('passes failures of the work to the caller', async () => {
     const part = lazyPart(
       async () => 'here',
       () => {

@@ -1,10 +1,10 @@
-/** Uses a part that loads when it is first used. Without the part, since it cannot be loaded, the outcome is undefined. */
+/** Uses a part that loads on first use. The result is undefined if the part cannot be loaded. */
 export type LazyPart<Part> = <T>(work: (part: Part) => T | Promise<T>) => Promise<T | undefined>
 
 /**
- * A part that is loaded once, and asked for again after a failure.
+ * A part that is loaded once, and again after a failure.
  *
- * @param failed hears that it could not be loaded
+ * @param failed called when it could not be loaded
  */
 export function lazyPart<Part>(load: () => Promise<Part>, failed: (error: unknown) => void): LazyPart<Part> {
   let loading: Promise<Part> | undefined

@@ -1,4 +1,4 @@
-/** Whether two JSON values are equal, whatever the order of their members. */
+/** Whether two JSON values are equal, regardless of the order of members. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (Object.is(a, b)) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false

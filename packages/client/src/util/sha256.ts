@@ -1,6 +1,6 @@
 /**
- * SHA-256 of a text's UTF-8 bytes: 64 lower-case hex digits. Synchronous, and present where `crypto.subtle` is not: on pages
- * over plain http. For short texts.
+ * SHA-256 of a text's UTF-8 bytes: 64 lower-case hex digits. Synchronous, and available where `crypto.subtle` is not:
+ * on pages over plain http. For short texts.
  */
 export function sha256(text: string): string {
   const bytes = new TextEncoder().encode(text)

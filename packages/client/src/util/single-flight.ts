@@ -7,16 +7,16 @@ interface Flight<T> {
 }
 
 /**
- * Joins callers that want the same thing at the same time: while a call for a key is under way, later ones wait for its
- * outcome. Once it has settled, the next one starts anew.
+ * Lets concurrent callers share a call: while a call for a key is in flight, later callers wait for its result. Once it
+ * has settled, the next one starts a new call.
  *
- * A caller whose signal is aborted stops waiting at once; the call itself is aborted when nobody waits any more.
+ * A caller whose signal is aborted stops waiting at once; the call itself is aborted when no caller waits any more.
  */
 export class SingleFlight<T> {
-  /** Absent while nothing is under way, which is nearly always. */
+  /** Absent while no call is in flight, which is almost always. */
   #flights: Map<string, Flight<T>> | undefined
 
-  /** @throws the signal's reason when the caller's own signal is aborted; else whatever the call rejects with */
+  /** @throws the signal's reason when the caller's own signal is aborted; otherwise the rejection of the call */
   async run(key: string, start: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
     signal?.throwIfAborted()
     const flight = this.#flights?.get(key) ?? this.#start(key, start)
@@ -28,7 +28,7 @@ export class SingleFlight<T> {
     }
   }
 
-  /** Aborts every call under way. Whoever comes next starts anew. */
+  /** Aborts every call in flight. The next caller starts a new one. */
   abort(reason?: unknown): void {
     const flights = this.#flights
     this.#flights = undefined
@@ -51,7 +51,7 @@ export class SingleFlight<T> {
   }
 
   #leave(key: string, flight: Flight<T>): void {
-    // A newer flight may be under way for the same key.
+    // A newer call may be in flight for the same key.
     if (this.#flights?.get(key) !== flight) return
     this.#flights.delete(key)
     if (this.#flights.size === 0) this.#flights = undefined

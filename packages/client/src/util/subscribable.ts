@@ -1,10 +1,10 @@
 import type { EventEmitter, Listener, ListenerOptions } from './event-emitter.ts'
 
-/** What a host may do with the events of an object: listen to them, not emit them. */
+/** The events of an object for a host: it can listen to them, not emit them. */
 export class Subscribable<Events extends object> {
   readonly #events: EventEmitter<Events>
 
-  /** @param events what the object itself emits through */
+  /** @param events the emitter of the object itself */
   constructor(events: EventEmitter<Events>) {
     this.#events = events
   }
@@ -27,7 +27,7 @@ export class Subscribable<Events extends object> {
     return this
   }
 
-  /** As {@link on}, and returns its undo. */
+  /** Like {@link on}, but returns a function that unsubscribes. */
   subscribe<Name extends keyof Events>(
     name: Name,
     listener: Listener<Events[Name]>,
@@ -42,7 +42,7 @@ export class Subscribable<Events extends object> {
     return this
   }
 
-  /** How many listeners an event of that name would reach. */
+  /** Number of listeners that an event of that name would reach. */
   listenerCount(name: keyof Events): number {
     return this.#events.listenerCount(name)
   }

@@ -1,15 +1,15 @@
 /** State that belongs to the signed-in user. */
 export interface UserState {
   /**
-   * Discards it: the part in memory before this returns. Returns a promise where a stored part takes longer.
-   * Whatever is in flight for this user has no effect afterwards.
+   * Discards it: the part in memory before this returns. Returns a promise if a stored part takes longer. Requests in
+   * flight for this user have no effect afterwards.
    */
   forgetUser(): unknown
 }
 
 /**
- * Everything that belongs to the signed-in user. A part registers itself here when it is created; on logout, and when the
- * user changes, the lifecycle empties all of it.
+ * Everything that belongs to the signed-in user. A part registers itself here when it is created. On logout, and when
+ * the user changes, the lifecycle clears all of it.
  */
 export class UserStateRegistry {
   readonly #parts: UserState[] = []
@@ -21,7 +21,7 @@ export class UserStateRegistry {
   }
 
   /**
-   * Empties every part: memory before this returns.
+   * Clears every part: memory before this returns.
    *
    * @param onError receives the error of a part whose stored data could not be removed
    * @returns a promise that is fulfilled when the stores are empty too; it never rejects

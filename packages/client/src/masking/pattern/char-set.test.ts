@@ -70,7 +70,7 @@ describe('a set of code units', () => {
     expect(contains(complement([1, 2, 5, 5]), code)).toBe(!expected)
   })
 
-  it.each([0, 1, 0xffff])('without a range has nothing: %i', code => {
+  it.each([0, 1, 0xffff])('without a range is empty: %i', code => {
     expect(contains([], code)).toBe(false)
   })
 })

@@ -1,9 +1,9 @@
-/** A set of UTF-16 code units: first and last of each range, one after the other, in order and without overlap. */
+/** A set of UTF-16 code units: first and last of each range, in order and without overlap. */
 export type CharSet = readonly number[]
 
 const LAST = 0xffff
 
-/** What is in any of the sets, whose ranges may come in any order. */
+/** The union of sets, with ranges in any order. */
 export function union(...sets: readonly CharSet[]): CharSet {
   const ranges: [number, number][] = []
   for (const set of sets)
@@ -18,7 +18,7 @@ export function union(...sets: readonly CharSet[]): CharSet {
   return merged
 }
 
-/** What is not in the set. */
+/** The complement of a set. */
 export function complement(set: CharSet): CharSet {
   const rest: number[] = []
   let next = 0
@@ -38,7 +38,7 @@ export function contains(set: CharSet, code: number): boolean {
   return false
 }
 
-/** How many code units are in the set. */
+/** Number of code units in the set. */
 export function sizeOf(set: CharSet): number {
   let size = 0
   for (let index = 0; index < set.length; index += 2) size += (set[index + 1] ?? 0) - (set[index] ?? 0) + 1

@@ -5,11 +5,12 @@ import { describe, expect, it } from 'vitest'
 import { createMatcher, type FindAll } from './match.ts'
 import { PatternRefusal, parsePattern } from './parse.ts'
 
-// V8's optimised code gives `(?:(?=.)b|ab)*aa` another meaning from its second run on than its interpreter, which is right.
-// A thread must not change how all others run; the mutation tests, which use threads, generate few enough patterns.
+// V8's optimised code gives `(?:(?=.)b|ab)*aa` another meaning from its second run on than its interpreter, which is
+// right. A thread must not change how all others run; the mutation tests, which use threads, generate few enough
+// patterns.
 if (isMainThread) setFlagsFromString('--regexp-interpret-all')
 
-/** Few enough characters that generated patterns often match, and one of each kind that patterns tell apart. */
+/** Few enough characters that generated patterns often match, and one of each kind that patterns distinguish. */
 const CHARS = ['a', 'b', 'A', '1', '0', '_', '-', ' ', '\n', '.', 'é', 'ſ', '\u2028', '\ud83d', '\ude00']
 
 const ESCAPES = [
@@ -26,7 +27,7 @@ const CLASS_ITEMS = [
 ]
 const QUANTIFIERS = ['*', '+', '?', '{2}', '{1,2}', '{0,3}', '{2,}', '{0}', '{0,}', '{1}', '{3,4}']
 
-/** Patterns of the given atoms, with all that patterns are built of. */
+/** Patterns of the given atoms, with every construct of patterns. */
 function patternsOf(atom: fc.Arbitrary<string>): fc.Arbitrary<string> {
   const quantifier = fc.tuple(fc.constantFrom(...QUANTIFIERS), fc.constantFrom('', '?')).map(parts => parts.join(''))
   const group = (opening: readonly string[], tie: fc.LetrecLooselyTypedTie, times: fc.Arbitrary<string>) =>
@@ -68,7 +69,7 @@ const WORLDS = [
   },
 ]
 
-/** What a global expression finds, without the matches that are empty. */
+/** Matches of a global expression, without empty ones. */
 function nativePlaces(source: string, subject: string): number[] {
   const places: number[] = []
   for (const { 0: match, index } of subject.matchAll(new RegExp(source, 'g')))
@@ -84,7 +85,7 @@ const isNative = (source: string) => {
   }
 }
 
-/** Nothing where the pattern refers back or becomes too large, which the generator cannot know. */
+/** Undefined if the pattern refers back or becomes too large, which the generator cannot know. */
 function matcherOf(source: string): FindAll | undefined {
   try {
     return createMatcher(parsePattern(source))

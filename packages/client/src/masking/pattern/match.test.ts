@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createMatcher } from './match.ts'
 import { parsePattern } from './parse.ts'
 
-/** What a pattern finds in a text. */
+/** The matches of a pattern in a text. */
 function find(pattern: string, text: string, maxSteps?: number): string[] {
   const { places, gaveUpAt } = createMatcher(parsePattern(pattern), maxSteps)(text)
   expect(gaveUpAt).toBe(undefined)
@@ -70,7 +70,7 @@ describe('createMatcher', () => {
     ['(?<=^|,)[^,]+', 'a,b', ['a', 'b']],
     ['[^,]+(?=,|$)', 'a,b', ['a', 'b']],
     ['(?:(?=a){2,3}a)+', 'aab', ['aa']],
-  ] as const)('looks around as %j does in %j', (pattern, text, expected) => {
+  ] as const)('evaluates lookarounds as %j does in %j', (pattern, text, expected) => {
     expect(find(pattern, text)).toEqual(expected)
     expect(native(pattern, text)).toEqual(expected)
   })
@@ -97,7 +97,7 @@ describe('createMatcher', () => {
     ['(?:[]?a)+', 'aa', ['aa']],
     ['a[]*b', 'ab', ['ab']],
     ['a[]', 'a', []],
-  ] as const)('takes rounds of a repetition as %j does in %j', (pattern, text, expected) => {
+  ] as const)('repeats as %j does in %j', (pattern, text, expected) => {
     expect(find(pattern, text)).toEqual(expected)
     expect(native(pattern, text)).toEqual(expected)
   })
@@ -107,12 +107,12 @@ describe('createMatcher', () => {
     [String.raw`[\](]\1`, ']\u0001', [']\u0001']],
     [String.raw`[\ (]\1`, ' \u0001', [' \u0001']],
     [String.raw`\(\1`, '(\u0001', ['(\u0001']],
-  ])('takes no parenthesis that stands for itself for a group: %s', (pattern, text, expected) => {
+  ])('does not treat a literal parenthesis as a group: %s', (pattern, text, expected) => {
     expect(find(pattern, text)).toEqual(expected)
     expect(native(pattern, text)).toEqual(expected)
   })
 
-  it('tells a code unit beyond ASCII by its set as well', () => {
+  it('finds a code unit beyond ASCII by its set as well', () => {
     expect(find('[à-ÿ]+', 'aéàb÷ÿĀ')).toEqual(['éà', '÷ÿ'])
     expect(find('[^a]', 'aé')).toEqual(['é'])
     expect(find('é', 'e')).toEqual([])
@@ -152,27 +152,27 @@ describe('createMatcher', () => {
     ['(?<!b[^]*)a', 'a', 'b', 5000],
     ['a(?:[^]*b)?', 'a', '', 5000],
     ['a*?b|a', 'a', '', 5000],
-  ] as const)('takes time in proportion to the text: %s', (pattern, repeated, end, count) => {
+  ] as const)('takes time proportional to the text: %s', (pattern, repeated, end, count) => {
     const text = repeated.repeat(5000 / repeated.length) + end
-    // Of all the ways through this text nobody could try the half; each step of the program at each place can be tried.
+    // Only half of the paths through this text could never be tried; each instruction at each offset can.
     expect(find(pattern, text, 250 * text.length)).toHaveLength(count)
   })
 
-  it('says from where on it has not searched, when that would take too many steps', () => {
+  it('reports the offset from which it has not searched when that would take too many steps', () => {
     const findAll = createMatcher(parsePattern('a+b'), 100)
     expect(findAll('ab aab')).toEqual({ places: [0, 2, 3, 6] })
     expect(findAll(`ab ${'a'.repeat(200)}b`)).toEqual({ places: [0, 2], gaveUpAt: 3 })
     expect(findAll('ab aab')).toEqual({ places: [0, 2, 3, 6] })
   })
 
-  it('gives up as well where it would have to remember too much', () => {
+  it('also stops when it would need too much memory', () => {
     const findAll = createMatcher(parsePattern('b(?:a?){400}c'))
     const text = `bac ${'-'.repeat(400_000)}`
     expect(findAll(text)).toEqual({ places: [], gaveUpAt: 0 })
     expect(findAll(text.slice(0, 300_000))).toEqual({ places: [0, 3] })
   })
 
-  it('steps over no budget of one search in the next', () => {
+  it('does not exceed the remaining budget in a later search', () => {
     const findAll = createMatcher(parsePattern('a+b'), 12)
     for (let times = 0; times < 5; times++) expect(findAll('aab')).toEqual({ places: [0, 3] })
   })

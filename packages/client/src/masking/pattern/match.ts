@@ -3,48 +3,49 @@ import type { PatternNode } from './parse.ts'
 import { type Characters, charactersOf, createPrefilter } from './prefilter.ts'
 import { compilePattern, type Look, OP, type Program, WORD_SET } from './program.ts'
 
-/** Steps that a search may take, tenths of a second; only a long text and a bad pattern together need as many. */
+/** Steps that a search may take, about tenths of a second; only a long text with a bad pattern needs as many. */
 export const MAX_STEPS = 10_000_000
 
-/** Bytes of memory whose preparation counts as one step. */
+/** Bytes of memory whose initialization counts as one step. */
 const BYTES_PER_STEP = 16
 
-/** Most bytes of a search's memory. */
+/** Maximum bytes of a search's memory. */
 const MAX_MEMORY = 1 << 25
 
-/** All matches of a text that are not empty. */
+/** All non-empty matches of a text. */
 export interface Matches {
   /** Start and end of each, one after the other. */
   readonly places: readonly number[]
-  /** From where on the text was not searched, since that would have taken too long; absent where all of it was. */
+  /** Offset from which the text was not searched, since that would have taken too long; absent if all of it was. */
   readonly gaveUpAt?: number
 }
 
-/** Steps that several searches may take together; each search lowers it by its own. */
+/** Steps that several searches share; each search subtracts its own. */
 export interface StepBudget {
   steps: number
 }
 
-/** Finds what a global JavaScript expression would find, in time linear to the text. Without a budget it has its own. */
+/** Finds the matches of a global JavaScript expression, in time linear in the text. Without a budget it has its own. */
 export type FindAll = (text: string, characters?: Characters, budget?: StepBudget) => Matches
 
 const NO_MATCHES: Matches = { places: [] }
 
-/** Longest stack that is kept for the next search. */
+/** Maximum stack that is reused for the next search. */
 const LARGE_STACK = 10_000
 
-/** What is remembered of a split or a look at a place. */
+/** The state of a split or a lookaround at an offset. */
 const KNOWN = { nothing: 0, failed: 1, succeeded: 2 } as const
 
-/** The memory of a search through a short text, used again and again. */
+/** The memory of a search through a short text; reused. */
 const sharedMemory = new Uint8Array(1 << 14)
 
 /**
- * Makes the search for a pattern: it tries the ways of the pattern one after the other, as JavaScript does, but none twice.
+ * Creates the search for a pattern: it tries the paths of the pattern one after the other, as JavaScript does, but none
+ * twice.
  *
- * A way that failed at a place fails there again, wherever the match began. So what has failed is remembered over all
- * matches of the text, for each split and place, and all together take no more steps than program times text. Whether a
- * look succeeds is remembered as well, with the ways that led it there.
+ * A path that failed at an offset fails there again, wherever the match began. So failures are stored for each split
+ * and offset, over all matches of the text; together they take no more steps than program times text. Whether a
+ * lookaround succeeds is stored as well, with its path.
  *
  * @throws {PatternRefusal} when the pattern's program would be too large
  */
@@ -52,17 +53,17 @@ export function createMatcher(tree: PatternNode, maxSteps = MAX_STEPS): FindAll 
   const pattern = compilePattern(tree)
   const canMatch = createPrefilter(tree)
   const { ascii, sets, looks, first } = pattern
-  /** Bytes of the memory for each place. */
+  /** Bytes of the memory per offset. */
   const width = (pattern.cells + 3) >> 2
-  // What one search works on.
+  // The state of one search.
   let text = ''
   let steps = 0
-  /** Two bits for each cell and place, the cells of a place side by side; made when it is first needed. */
+  /** Two bits per cell and offset, the cells of an offset side by side; allocated on first use. */
   let memory: Uint8Array | undefined
-  /** What is still to be tried: instruction, place, and how much of the path leads there. */
+  /** Pending attempts: instruction, offset, and length of the path to it. */
   let open: number[] = []
   let opened = 0
-  /** Cell and place of each split that led to where the search stands. */
+  /** Cell and offset of each split on the current path. */
   let path: number[] = []
   let passed = 0
 
@@ -82,7 +83,7 @@ export function createMatcher(tree: PatternNode, maxSteps = MAX_STEPS): FindAll 
       }
       if (end > at) {
         places.push(at, end)
-        // The ways that led to the end have not failed there.
+        // The paths that led to the end have not failed there.
         memory?.fill(0, end * width, (end + 1) * width)
       }
       at = firstFrom(Math.max(end, at + 1))
@@ -95,7 +96,7 @@ export function createMatcher(tree: PatternNode, maxSteps = MAX_STEPS): FindAll 
     return gaveUpAt === undefined ? { places } : { places, gaveUpAt }
   }
 
-  /** The next place from one on that a match can begin at. */
+  /** The next offset at which a match can begin. */
   function firstFrom(start: number): number {
     const row = first << 7
     const { length } = text
@@ -109,9 +110,9 @@ export function createMatcher(tree: PatternNode, maxSteps = MAX_STEPS): FindAll 
   }
 
   /**
-   * Runs a program from a place, to the right or to the left.
+   * Runs a program from an offset, to the right or to the left.
    *
-   * @returns where it ends, or -1; the splits that led there lie on `path`, where the caller puts its end back
+   * @returns the end offset, or -1; the splits of the path are on `path`, whose length the caller restores
    */
   function walk(program: Program, from: number, direction: 1 | -1): number {
     const { op, arg, next, other } = program
@@ -136,7 +137,7 @@ export function createMatcher(tree: PatternNode, maxSteps = MAX_STEPS): FindAll 
           path[passed++] = operand
           path[passed++] = at
           const second = other[pc] as number
-          // A way that ends at once is not worth being kept.
+          // A path that ends at once is not worth storing.
           if (op[second] !== OP.char || has(arg[second] as number, at + offset)) {
             open[opened++] = second
             open[opened++] = at
@@ -173,12 +174,12 @@ export function createMatcher(tree: PatternNode, maxSteps = MAX_STEPS): FindAll 
 
   function makeMemory(size: number): Uint8Array {
     if (size <= sharedMemory.length) return sharedMemory.fill(0, 0, size)
-    // Without steps left the search ends, and what it remembers no longer matters.
+    // Without steps left the search ends, and its memory no longer matters.
     steps = size > MAX_MEMORY ? 0 : steps - Math.ceil(size / BYTES_PER_STEP)
     return new Uint8Array(Math.min(size, MAX_MEMORY))
   }
 
-  /** Whether what an instruction asks about a place is so. */
+  /** Evaluates the assertion of an instruction at an offset. */
   function holds(kind: number, arg: number, at: number): boolean {
     switch (kind) {
       case OP.edgeStart:
@@ -198,7 +199,7 @@ export function createMatcher(tree: PatternNode, maxSteps = MAX_STEPS): FindAll 
     }
   }
 
-  /** Whether the text has a code unit of a set at this place. */
+  /** Whether the code unit at this offset is in a set. */
   function has(set: number, at: number): boolean {
     if (at < 0 || at >= text.length) return false
     const code = text.charCodeAt(at)

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createMatcher } from './match.ts'
 import { MAX_PATTERN_LENGTH, PatternRefusal, parsePattern } from './parse.ts'
 
-/** All of the first plane's beginning, and what is special further on. */
+/** ASCII and Latin characters, and special ones beyond. */
 const TEXT =
   Array.from({ length: 0x300 }, (_, code) => String.fromCharCode(code)).join('') +
   '\u1680\u180e\u1fff\u2000\u200a\u200b\u2027\u2028\u2029\u202f\u205f\u2060\u3000\ud83d\ude00\ufeff\uffff'
@@ -101,7 +101,7 @@ describe('parsePattern', () => {
     expect(reasonFor(source)).toBe(reason)
   })
 
-  it('refuses changes of flags within, where they are known at all', () => {
+  it('rejects inline flag changes, if the engine supports them', () => {
     expect(reasonFor('(?i:a)')).toBe(isNative('(?i:a)') ? 'changes flags within' : 'is not a regular expression')
   })
 
@@ -112,15 +112,15 @@ describe('parsePattern', () => {
     String.raw`\(\1`,
     String.raw`(?=a)\1`,
     String.raw`([\1])`,
-  ])('takes %s for no reference', source => {
+  ])('does not treat %s as a reference', source => {
     expect(reasonFor(source)).toBe('')
   })
 
-  it('reads a pattern of the greatest length', () => {
+  it('reads a pattern of the maximum length', () => {
     expect(found(`a|${'b'.repeat(MAX_PATTERN_LENGTH - 2)}`)).toEqual(['a'])
   })
 
-  it('reads a pattern that engines take without end to translate', () => {
+  it('reads a pattern that engines take very long to compile', () => {
     expect(reasonFor(`${'(?:|)'.repeat(60)}(a)(?!)`)).toBe('')
   })
 })

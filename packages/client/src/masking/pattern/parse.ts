@@ -1,6 +1,6 @@
 import { BLANKS, type CharSet, complement, DIGITS, LINE_ENDS, union, WORD_CHARS } from './char-set.ts'
 
-/** A pattern as a tree. Groups leave no trace: what they capture is of no use here. */
+/** A pattern as a tree. Groups are dropped: captures are not needed here. */
 export type PatternNode =
   /** One code unit of a set. */
   | { kind: 'char'; set: CharSet }
@@ -8,16 +8,16 @@ export type PatternNode =
   /** Alternatives, the preferred one first. */
   | { kind: 'choice'; options: readonly PatternNode[] }
   | { kind: 'repeat'; body: PatternNode; min: number; max: number; lazy: boolean }
-  /** A place between two code units. */
+  /** A position between two code units. */
   | { kind: 'edge'; edge: Edge }
   | { kind: 'look'; behind: boolean; negated: boolean; body: PatternNode }
 
 export type Edge = 'start' | 'end' | 'word' | 'inside'
 
-/** The pattern cannot be matched in linear time, or is none; the message says why. */
+/** Thrown when a pattern is invalid or cannot be matched in linear time. */
 export class PatternRefusal extends Error {}
 
-/** Longest pattern that is read, in UTF-16 code units. */
+/** Maximum length of a pattern, in UTF-16 code units. */
 export const MAX_PATTERN_LENGTH = 1000
 
 const EDGES: Readonly<Record<string, Edge>> = { '^': 'start', $: 'end', '\\b': 'word', '\\B': 'inside' }
@@ -35,14 +35,14 @@ const CONTROLS: Readonly<Record<string, number>> = { f: 12, n: 10, r: 13, t: 9, 
 const ESCAPES_AND_CLASSES = /\\[\s\S]|\[(?:[^\]\\]|\\[\s\S])*\]/g
 
 /**
- * Reads a regular expression without flags as JavaScript does, with all that it takes for the sake of old pages.
+ * Parses a regular expression without flags as JavaScript does, including its legacy syntax.
  *
- * @throws {PatternRefusal} when it is no regular expression, too long, or refers back to a group
+ * @throws {PatternRefusal} when it is invalid, too long, or refers back to a group
  */
 export function parsePattern(source: string): PatternNode {
   if (source.length > MAX_PATTERN_LENGTH) throw new PatternRefusal(`is longer than ${MAX_PATTERN_LENGTH} characters`)
   try {
-    // Reads the pattern, and no more: to translate it, not to speak of running it, can take engines without end.
+    // The constructor only parses the pattern; compiling or running it can take engines very long.
     new RegExp(source)
   } catch {
     throw new PatternRefusal('is not a regular expression')
@@ -116,7 +116,7 @@ class PatternParser {
       const first = this.#classAtom()
       const dash = this.#take(/-(?!\])/y)
       const last = dash ? this.#classAtom() : first
-      // A range needs a single code unit at either end; else the dash stands for itself.
+      // A range needs a single code unit at either end; otherwise the dash is literal.
       if (dash && isSingle(first) && isSingle(last)) sets.push([first[0] ?? 0, last[0] ?? 0])
       else sets.push(first, last, dash ? only(45) : [])
     }
@@ -131,7 +131,10 @@ class PatternParser {
     return this.#take(/b/y) ? only(8) : this.#escaped(/\w/y)
   }
 
-  /** What follows a backslash, as a set. `control` is what may follow `\c`; without it the backslash is itself. */
+  /**
+   * The escape after a backslash, as a set. `control` is the allowed set after `\c`; otherwise the backslash is
+   * literal.
+   */
   #escaped(control: RegExp): CharSet {
     const octal = this.#take(/[0-3][0-7]{0,2}|[4-7][0-7]?/y)
     if (octal) return only(Number.parseInt(octal[0], 8))
@@ -161,7 +164,7 @@ class PatternParser {
     return this.#source.charAt(this.#at)
   }
 
-  /** What a sticky expression finds here, and moves behind it. */
+  /** Returns what a sticky expression matches here, and advances past it. */
   #take(expression: RegExp): RegExpExecArray | null {
     expression.lastIndex = this.#at
     const found = expression.exec(this.#source)
@@ -174,7 +177,7 @@ function choice(options: readonly PatternNode[]): PatternNode {
   const [first] = options
   if (first && options.length === 1) return first
   const sets = options.flatMap(option => (option.kind === 'char' ? [option.set] : []))
-  // Which of several single characters is preferred makes no difference.
+  // The order of single-character alternatives makes no difference.
   return sets.length === options.length ? { kind: 'char', set: union(...sets) } : { kind: 'choice', options }
 }
 

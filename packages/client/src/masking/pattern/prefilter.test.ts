@@ -49,7 +49,7 @@ describe('createPrefilter', () => {
     ['\\x80', '\x80', true],
     ['\\x1f', '\x1f', true],
     ['\\x20', '\x1f', false],
-  ])('tells of %j whether %j can have a match: %s', (pattern, text, expected) => {
+  ])('decides for %j whether %j can have a match: %s', (pattern, text, expected) => {
     expect(canMatch(pattern, text)).toBe(expected)
   })
 })

@@ -1,7 +1,7 @@
 import { type CharSet, contains, sizeOf, union } from './char-set.ts'
 import type { PatternNode } from './parse.ts'
 
-/** Which ASCII code units a text has, a bit each, and in a fifth number whether it has others. */
+/** The ASCII code units of a text, a bit each; a fifth number states whether it has others. */
 export type Characters = readonly number[]
 
 export function charactersOf(text: string): Characters {
@@ -15,9 +15,9 @@ export function charactersOf(text: string): Characters {
 }
 
 /**
- * Tells from its characters alone that a text has no match: most patterns need one that most texts do not have.
+ * Decides from its characters alone that a text has no match: most patterns need one that most texts do not contain.
  *
- * @returns whether a text of these characters can have a match that is not empty
+ * @returns whether a text of these characters can have a non-empty match
  */
 export function createPrefilter(tree: PatternNode): (characters: Characters) => boolean {
   const sets = neededSets(tree).sort((a, b) => sizeOf(a) - sizeOf(b))
@@ -32,7 +32,7 @@ export function createPrefilter(tree: PatternNode): (characters: Characters) => 
   }
 }
 
-/** Sets of which every match, with what its looks look for, has a code unit each. */
+/** Sets of which every match, with its lookarounds, contains a code unit each. */
 function neededSets(node: PatternNode): CharSet[] {
   switch (node.kind) {
     case 'char':

@@ -2,21 +2,21 @@ import { type CharSet, contains, union, WORD_CHARS } from './char-set.ts'
 import { type Edge, type PatternNode, PatternRefusal } from './parse.ts'
 
 /**
- * What an instruction does, by number. From {@link OP.edgeStart} on it asks something about a place, and goes on to its
- * `next` where the answer is yes.
+ * Kinds of instructions, by number. From {@link OP.edgeStart} on, an instruction asserts something at an offset, and
+ * continues with its `next` on success.
  */
 export const OP = {
   fail: 0,
   match: 1,
   /** One code unit of the set `arg`, then `next`. */
   char: 2,
-  /** `next`, and where that fails `other`. */
+  /** `next`, and if that fails `other`. */
   split: 3,
   edgeStart: 4,
   edgeEnd: 5,
   edgeWord: 6,
   edgeInside: 7,
-  /** What the look `arg` finds at the place. */
+  /** The result of the lookaround `arg` at the offset. */
   look: 8,
   notLook: 9,
 } as const
@@ -28,51 +28,51 @@ const EDGE_OPS: Readonly<Record<Edge, number>> = {
   inside: OP.edgeInside,
 }
 
-/** Number of the set that edges of words are told by. */
+/** Number of the set for word boundaries. */
 export const WORD_SET = 0
 
-/** The two instructions that every program begins with. */
+/** The two instructions at the start of every program. */
 const FAIL = 0
 const MATCH = 1
 
-/** Most instructions of a program with its looks: bounds the time for each code unit of a text. */
+/** Maximum instructions of a program with its lookarounds: bounds the time per code unit of a text. */
 export const MAX_PROGRAM_SIZE = 2000
 
-/** A pattern, or what a look is for, as instructions of an automaton in columns. */
+/** A pattern, or a lookaround, as instructions of an automaton in columns. */
 export interface Program {
   readonly op: Uint8Array
-  /** Number of the set or of the look; for a split, of its cell in the memory of what is known. */
+  /** Number of the set or of the lookaround; for a split, its cell in the memory of the search. */
   readonly arg: Uint16Array
   readonly next: Uint16Array
   readonly other: Uint16Array
   /** The first instruction. */
   readonly start: number
-  /** Number of the set of which a match that is not empty has its first code unit. */
+  /** Number of the set that contains the first code unit of every non-empty match. */
   readonly first: number
   readonly canBeEmpty: boolean
 }
 
-/** A lookahead or lookbehind. The program of the latter runs from right to left. */
+/** A lookahead or lookbehind. The program of a lookbehind runs from right to left. */
 export interface Look extends Program {
   readonly behind: boolean
-  /** Whether it is about a single code unit, which `first` tells all about. */
+  /** Whether it concerns a single code unit, which `first` describes completely. */
   readonly single: boolean
   /** Its cell in the memory. */
   readonly cell: number
 }
 
-/** A pattern that is ready to be matched. */
+/** A compiled pattern. */
 export interface CompiledPattern extends Program {
   readonly sets: readonly CharSet[]
-  /** 128 bytes for each set: whether it has that code unit. */
+  /** 128 bytes per set: whether it contains that code unit. */
   readonly ascii: Uint8Array
   readonly looks: readonly Look[]
-  /** How many things are worth remembering of each place: one for each split and look. */
+  /** Cells of memory per offset: one for each split and lookaround. */
   readonly cells: number
 }
 
 /**
- * Translates a regular expression into instructions.
+ * Compiles a regular expression into instructions.
  *
  * @throws {PatternRefusal} when its program would be too large
  */
@@ -87,7 +87,7 @@ export function compilePattern(tree: PatternNode): CompiledPattern {
   return { ...program, sets, ascii, looks, cells }
 }
 
-/** What a pattern's program and those of its looks have in common. */
+/** State shared by a pattern's program and those of its lookarounds. */
 interface Shared {
   /** By their ranges, in the order of their numbers. */
   readonly sets: Map<string, CharSet>
@@ -105,10 +105,10 @@ interface Row {
 }
 
 /**
- * Writes a program from its end to its beginning: each part is told where to go on.
+ * Writes a program from its end to its beginning: each part receives its continuation.
  *
- * There are two such places, since an optional round of a repetition must take a code unit, or JavaScript does not
- * take it: `unmoved` is for the ways through a part that have taken none since that round began, `moved` for the others.
+ * There are two continuations, since an optional round of a repetition must consume a code unit, or JavaScript rejects
+ * it. `unmoved` is for the paths through a part that have consumed none since that round began, `moved` for the others.
  * Outside such rounds both are the same.
  */
 class ProgramBuilder {
@@ -170,14 +170,14 @@ class ProgramBuilder {
     }
   }
 
-  /** Parts in the order in which they are written, from the end of the match to its beginning. */
+  /** Parts in order, from the end of the match to its beginning. */
   #sequence(parts: readonly PatternNode[], unmoved: number, moved: number): number {
     let places = { unmoved, moved }
     for (const part of parts) places = this.#before(part, places.unmoved, places.moved)
     return places.unmoved
   }
 
-  /** Where to go on before a part: without a code unit since the round began, and with one. */
+  /** The continuations of a part: without a code unit since the round began, and with one. */
   #before(part: PatternNode, unmoved: number, moved: number): { unmoved: number; moved: number } {
     const begin = this.#emit(part, moved, moved)
     return { moved: begin, unmoved: unmoved === moved ? begin : this.#emit(part, unmoved, moved) }
@@ -215,7 +215,7 @@ class ProgramBuilder {
     return next === FAIL ? other : this.#shareable(OP.split, 0, next, other)
   }
 
-  /** Equal instructions are one. */
+  /** Equal instructions are shared. */
   #shareable(op: number, arg: number, next: number, other = FAIL): number {
     if (next === FAIL && op !== OP.split) return FAIL
     const key = `${op} ${arg} ${next} ${other}`
@@ -245,7 +245,7 @@ function canBeEmpty(node: PatternNode): boolean {
   }
 }
 
-/** What can be reached from an instruction without a code unit between. */
+/** Instructions reachable from one without consuming a code unit. */
 function reachedAtOnce(rows: readonly Row[], start: number): Row[] {
   const reached = new Set<Row>()
   const open = [start]
