@@ -31,6 +31,8 @@ const TYPES = Object.keys({
   transcriptRestored: 0,
   transcriptTrimmed: 0,
   transcriptCleared: 0,
+  messagesRecovered: 0,
+  workingChanged: 0,
 } satisfies Record<Exclude<AgentEventType, 'phaseChanged'>, 0>) as AgentEventType[]
 
 /** Records every event of an agent, in order. */

@@ -357,6 +357,12 @@ const TEXTS: Readonly<Record<string, string>> = {
     'message data that is nested more than 100 levels deep is left out of the transcript, so that the transcript can always be written as JSON',
   'REL-18':
     'each entry of the transcript has an id that is unique, also where the service repeats its message ids; restored messages have the same ids after each reload',
+  'REL-96':
+    'what was said in the session while the connection was down is in the transcript after the reconnect, once and in its place, with events marked `recovered`, and answers an open question: from the history frame, else from one transcript call for each reopening; one warning where neither is available',
+  'REL-97':
+    '`isWorking` is true from a heartbeat until an answer, an error, a close, or 30 s of silence, and `workingChanged` reports each change',
+  'REL-98':
+    'what clearTranscript(), logout(), a restart or a change of the user removed never comes back by a history or a transcript call, also one that was under way',
   'SEC-50': 'a wall clock that is set back lengthens no wait and makes no flush use more processor time',
   'REL-29':
     'an odd entry in any list that the client reads from the service (null, an empty record, a record without its id, a number, a text) costs that entry only, and the host sees the same as without it',

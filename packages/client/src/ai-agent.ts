@@ -368,6 +368,14 @@ export class AiAgent extends Subscribable<AgentEvents> {
     return this.#parts.chat.isOpen
   }
 
+  /**
+   * Whether the agent is working on an answer, as far as its heartbeats show. `workingChanged` reports each change. Ends with
+   * an answer, an error, a close, or 30 s without a heartbeat.
+   */
+  get isWorking(): boolean {
+    return this.#parts.working.isWorking
+  }
+
   /** The details of the configured agent, loaded when needed. Works before `initialize()`. */
   async getAgentDetails(options: OperationOptions = {}): Promise<AgentDetails> {
     this.#parts.lifecycle.requireUsable('getAgentDetails()')

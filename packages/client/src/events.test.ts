@@ -42,7 +42,7 @@ describe('one inbound frame', () => {
   it.each<[string, object, string[]]>([
     ['an answer', ANSWER, ['agentMessage']],
     ['an escalation', ESCALATION, ['agentMessage', 'escalation']],
-    ['a heartbeat', { persona: 'system', role: 'heartbeat' }, ['heartbeat']],
+    ['a heartbeat', { persona: 'system', role: 'heartbeat' }, ['heartbeat', 'workingChanged']],
     ['history', { persona: 'system', role: 'chat history', messageData: { chat_history: [1] } }, ['chatHistory']],
     ['an error', { persona: 'metadata', role: 'error', content: 'No' }, ['errorMessage']],
     ['rejected attributes', { persona: 'system', role: 'context validation', content: 'No' }, ['contextValidation']],
@@ -94,7 +94,11 @@ describe('one inbound frame', () => {
 
   it('[EVT-04] transcriptUpdate carries the fields of the entry, and the entry', async () => {
     const { agent, told, push, sessionId } = await connected({ transcriptConfig: { excludeRoles: ['heartbeat'] } })
-    expect(namesOf(await push({ persona: 'system', role: 'heartbeat' }))).toEqual(['message', 'heartbeat'])
+    expect(namesOf(await push({ persona: 'system', role: 'heartbeat' }))).toEqual([
+      'message',
+      'heartbeat',
+      'workingChanged',
+    ])
     await push(ANSWER)
     const [payload] = payloadsOf(told, 'transcriptUpdate')
     expect(payload).toEqual({

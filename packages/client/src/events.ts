@@ -9,6 +9,7 @@ import type {
   UserContext,
 } from './contact-center/connector/call-details.ts'
 import type { Escalation } from './conversation/escalation.ts'
+import type { RecoverySource } from './conversation/gap-fill.ts'
 import type { AgentMessageResult, ChatHistoryResult, HeartbeatResult } from './conversation/message-handler.ts'
 import type { TranscriptEntry } from './conversation/transcript.ts'
 import type { AnySDKError } from './errors.ts'
@@ -49,8 +50,8 @@ export interface AgentEventPayloadMap {
   error: { error: AnySDKError }
   /** A frame arrived. `data` is the parsed message, or the raw data of an unreadable frame. */
   message: { data: Message | UnreadableFrame }
-  /** The agent sent a message. */
-  agentMessage: Told<AgentMessageResult>
+  /** The agent sent a message. `recovered` marks one that was sent while the connection was down. */
+  agentMessage: Told<AgentMessageResult> & { recovered?: true }
   /**
    * The agent hands the conversation over to a human. Emitted after the `agentMessage` with the escalation; the chat stays
    * open. `handOverAddress(payload.escalationData)` returns the address of a live chat.
@@ -60,6 +61,11 @@ export interface AgentEventPayloadMap {
   errorMessage: { message: Message; error: Error }
   /** The agent is working on an answer. */
   heartbeat: Told<HeartbeatResult>
+  /**
+   * The agent began or ceased to work on an answer, as far as its heartbeats show: it ends with an answer, an error, a close,
+   * or 30 s without a heartbeat. `agent.isWorking` has the current value.
+   */
+  workingChanged: { isWorking: boolean }
   /** The service rejected context attributes; the session continues. */
   contextValidation: { message: Message; issues: ContextValidationIssue[] }
   /** Earlier messages of a reopened session. */
@@ -105,6 +111,14 @@ export interface AgentEventPayloadMap {
   filterTagsUpdate: { filterTags: FilterTags }
   /** A message was sent or received that passes the transcript's filters. The payload has the entry's fields and `entry`. */
   transcriptUpdate: TranscriptEntry & { entry: TranscriptEntry }
+  /**
+   * After a reconnect: what was said in the session while the connection was down was added to the transcript, each message
+   * in its place and once. Follows the `transcriptUpdate` of each message and the `agentMessage` of those of the agent,
+   * which carry `recovered: true`. Messages of the user are those of another device.
+   *
+   * `source` is `history` for the history in the chat, and `rest` for the call of the previous transcript.
+   */
+  messagesRecovered: { messages: readonly Message[]; source: RecoverySource }
   /**
    * With `resume`: the messages from before the reload were added to the transcript, before those of this page. `entries`
    * are the added ones; no `transcriptUpdate` is emitted for them. Render `getTranscript()` again.

@@ -25,6 +25,8 @@ const EVENTS: AgentEventType[] = [
   'transcriptUpdate',
   'transcriptRestored',
   'transcriptTrimmed',
+  'messagesRecovered',
+  'workingChanged',
 ]
 
 export interface ToldEvent {

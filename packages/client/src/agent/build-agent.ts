@@ -1,4 +1,4 @@
-import { PERSONA, parseServerMessage } from '@aiagent/protocol'
+import { PERSONA, ROLE } from '@aiagent/protocol'
 import { LanguageChoice } from '../api/language-choice.ts'
 import { AuthenticationService } from '../auth/authentication-service.ts'
 import { Chat } from '../chat/chat.ts'
@@ -11,17 +11,20 @@ import { type AiAgentConfig, requireSessionId } from '../config.ts'
 import { CallState } from '../contact-center/connector/call-state.ts'
 import { withPortalAttribute } from '../contact-center/portal/portal-context.ts'
 import { ContextStore } from '../conversation/context-store.ts'
+import type { GapFill, GapFillOptions } from '../conversation/gap-fill.ts'
 import { emitInbound } from '../conversation/inbound-events.ts'
 import { Inbox } from '../conversation/inbox.ts'
 import { createContextMessage, isContextMessage } from '../conversation/message-helpers.ts'
 import { MessageProcessor } from '../conversation/message-processor.ts'
 import { MessageStreams } from '../conversation/message-streams.ts'
+import { Recovery } from '../conversation/recovery.ts'
 import { Transcript } from '../conversation/transcript.ts'
+import { WorkingState } from '../conversation/working-state.ts'
 import { MessageError, SDKError } from '../errors.ts'
 import type { UnreadableFrame } from '../events.ts'
 import { Masking } from '../masking/masking.ts'
 import { createMessageIds } from '../outbox/compose.ts'
-import { Message, MessageOrigin, type ReceivedIn, receivedMessage } from '../outbox/message.ts'
+import { Message, MessageOrigin } from '../outbox/message.ts'
 import { Outbox } from '../outbox/outbox.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { SessionResume, SessionResumeParts } from '../resume/session-resume.ts'
@@ -48,6 +51,7 @@ export interface AgentParts {
   readonly streams: MessageStreams
   readonly processor: MessageProcessor
   readonly transcript: Transcript
+  readonly working: WorkingState
   readonly context: ContextStore
   readonly calls: CallState
   readonly masking: Masking
@@ -127,8 +131,15 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
         authentication.watchExpiry(state !== ConnectionState.CLOSED)
         emit('stateChanged', () => ({ state, previousState, ...(retryInMs === undefined ? {} : { retryInMs }) }))
       },
-      connected: () => emit('connected', () => ({})),
-      closed: event => emit('closed', () => event),
+      connected: () => {
+        recovery.handleConnected()
+        emit('connected', () => ({}))
+      },
+      closed: event => {
+        recovery.handleLost()
+        working.end()
+        emit('closed', () => event)
+      },
       received: data => {
         // The socket stays open for the goodbye: what arrives by then belongs to the user who leaves.
         if (!scope.status.isLeaving) inbox.receive(data)
@@ -164,6 +175,26 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
   const resume = createResume(scope, { loader, context, transcript, processor, origin, user })
   if (resume) session.storeWith(resume)
   const streams = userState.own(new MessageStreams())
+  const working = userState.own(new WorkingState(clock, emit))
+  const handleAnswer = (message: Message) => {
+    streams.push(message)
+    working.end()
+  }
+  const recovery: Recovery = userState.own(
+    new Recovery({
+      session,
+      outbox,
+      gapFill: createGapFill(scope, {
+        transcript,
+        processor,
+        origin,
+        loadTranscript: (id, signal) => loadTranscript(scope, loader, id, signal),
+        onMessage: handleAnswer,
+        onHistory: list => outbox.handleHistory(list),
+        onEnd: () => recovery.end(),
+      }),
+    }),
+  )
   const inbox: Inbox = userState.own(
     new Inbox(processor, () => origin, {
       arrived: (message, type, size) => {
@@ -175,9 +206,10 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
           result?.type === 'chat_history_processed' ? (message.messageData?.chat_history ?? []) : undefined
         if (history) void resume?.(part => part.historyArrived(history))
         emitInbound(emit, message, result)
-        streams.push(message)
-        if (history) outbox.handleHistory(history)
-        else outbox.handleMessage(message)
+        if (message.persona === PERSONA.AGENT) handleAnswer(message)
+        else if (message.role === ROLE.HEARTBEAT) working.start()
+        else if (message.role === ROLE.ERROR) working.end()
+        recovery.handleFrame(message, history)
       },
       unclaimed: message => logger.warn('No handler accepts a message that arrived.', { role: message.role }),
       unreadable: (error, data) => {
@@ -203,6 +235,7 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
     outbox,
     transcript,
     inbox,
+    recovery,
     streams,
     resume,
     retry,
@@ -232,6 +265,7 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
     streams,
     processor,
     transcript,
+    working,
     context,
     calls,
     masking,
@@ -260,7 +294,7 @@ async function loadTranscript(
   loader: AgentLoader,
   sessionId: string,
   signal: AbortSignal,
-): Promise<unknown> {
+): Promise<unknown[]> {
   const { api } = await loader.loadDeployment(signal)
   return api.getPreviousTranscript({ agentId: facts.agentId, sessionId, signal })
 }
@@ -286,14 +320,29 @@ function contextFrame(context: ContextStore): string | undefined {
     : undefined
 }
 
+/** The part that recovers what was said while the connection was down. */
+function createGapFill(
+  { environment, emit, logger }: AgentScope,
+  parts: Omit<GapFillOptions, 'clock' | 'emit' | 'logger'>,
+): LazyPart<GapFill> {
+  const load = async () => {
+    const { GapFill } = await import('../conversation/gap-fill.ts')
+    return new GapFill({ clock: environment.clock, emit, logger, ...parts })
+  }
+  return lazyPart(load, error =>
+    logger.warn('The module that recovers missed messages could not be loaded. It is requested again when needed.', {
+      error,
+    }),
+  )
+}
+
 /** The part that resumes the session of the previous page, with `resume` and without a session of the host. */
-function createResume(scope: AgentScope, parts: Omit<SessionResumeParts, 'read'>): LazyPart<SessionResume> | undefined {
+function createResume(scope: AgentScope, parts: SessionResumeParts): LazyPart<SessionResume> | undefined {
   const { config, logger } = scope
   if (!config.resume || config.sessionId !== undefined) return undefined
   const load = async () => {
     const { SessionResume } = await import('../resume/session-resume.ts')
-    const read = (text: string, origin: ReceivedIn) => receivedMessage(parseServerMessage(text), origin)
-    return new SessionResume(scope, { ...parts, read })
+    return new SessionResume(scope, parts)
   }
   const resume = lazyPart(load, error => logger.warn('The session-resume module could not be loaded.', { error }))
   // Registered before it is loaded: the previous page may have left a session that this one has not looked up.

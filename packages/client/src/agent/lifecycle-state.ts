@@ -12,6 +12,7 @@ import {
 import type { ContextStore } from '../conversation/context-store.ts'
 import type { Inbox } from '../conversation/inbox.ts'
 import type { MessageStreams } from '../conversation/message-streams.ts'
+import type { Recovery } from '../conversation/recovery.ts'
 import type { Transcript } from '../conversation/transcript.ts'
 import { SDKError } from '../errors.ts'
 import type { Outbox } from '../outbox/outbox.ts'
@@ -115,6 +116,7 @@ export interface LifecycleParts {
   readonly outbox: Outbox
   readonly transcript: Transcript
   readonly inbox: Inbox
+  readonly recovery: Recovery
   readonly streams: MessageStreams
   readonly calls: CallState
   readonly resume: LazyPart<SessionResume> | undefined

@@ -340,9 +340,10 @@ export class AgentLifecycle {
 
   /** Drops the messages in both directions, and the transcript. */
   #dropConversation(): void {
-    const { outbox, inbox, transcript } = this.#parts
+    const { outbox, inbox, recovery, transcript } = this.#parts
     outbox.clear()
     inbox.clear()
+    recovery.clear()
     transcript.clear()
   }
 
@@ -396,7 +397,7 @@ export class AgentLifecycle {
 
   /** Ends the agent without a goodbye. `phaseChanged` is its last event. */
   async destroy(): Promise<void> {
-    const { loader, scope, authentication, resume, outbox, inbox, streams, chat } = this.#parts
+    const { loader, scope, authentication, resume, outbox, inbox, recovery, streams, chat } = this.#parts
     this.#become({ at: 'destroyed' })
     const reason = destroyedError('The operation')
     this.#run.abort(reason)
@@ -408,6 +409,7 @@ export class AgentLifecycle {
     streams.end()
     await chat.disconnect({ skipGracefulDisconnect: true })
     inbox.clear()
+    recovery.clear()
     // A strategy of the host may fail here; the rest is released nevertheless.
     await authentication
       .cleanup()

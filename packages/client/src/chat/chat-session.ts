@@ -43,17 +43,23 @@ export class ChatSession {
   #needsCheck = false
   /** Whether this page created the session, so that every message in it is its own. */
   #isOwn = false
+  #isSupplied: boolean
 
   constructor(options: ChatSessionOptions) {
     this.#options = options
     this.#facts = options.facts ?? { sessionId: undefined }
     this.#facts.sessionId = options.suppliedId
-    this.#needsContext = options.suppliedId !== undefined
+    this.#needsContext = this.#isSupplied = options.suppliedId !== undefined
   }
 
   /** Whether this page created the session: then nothing was said in it before. */
   get isOwn(): boolean {
     return this.#isOwn
+  }
+
+  /** Whether the host supplied the session: then something may have been said in it before. */
+  get isSupplied(): boolean {
+    return this.#isSupplied
   }
 
   /** Names the part that stores the session for the next page. */
@@ -101,7 +107,7 @@ export class ChatSession {
   /** Uses a session that the host supplies. */
   supply(id: string): void {
     this.#setId(id)
-    this.#needsContext = true
+    this.#needsContext = this.#isSupplied = true
   }
 
   /** Drops a session that the service no longer knows, unless another one is in use. */
@@ -163,7 +169,7 @@ export class ChatSession {
 
   #setId(id: string | undefined): void {
     this.#facts.sessionId = id
-    this.#isOwn = false
+    this.#isOwn = this.#isSupplied = false
     this.#isRecalled = false
     this.#needsCheck = false
     this.#keep(id)

@@ -2,7 +2,7 @@ import { SERVICE_ERROR_CODE } from '@aiagent/protocol'
 import type { Emit } from '../events.ts'
 import type { Message } from '../outbox/message.ts'
 import { escalationOf } from './escalation.ts'
-import type { HandlerResult, MessageHandlerResult } from './message-handler.ts'
+import type { AgentMessageResult, HandlerResult, MessageHandlerResult } from './message-handler.ts'
 
 /** Events that a received message can cause. */
 export type InboundEventType =
@@ -25,12 +25,8 @@ export function emitInbound(emit: Emit<InboundEventType>, message: Message, resu
   if (result === undefined) return
   const known = result as MessageHandlerResult
   switch (known.type) {
-    case 'agent_message': {
-      emit('agentMessage', () => told(known))
-      const escalation = escalationOf(known)
-      if (escalation) emit('escalation', () => escalation)
-      return
-    }
+    case 'agent_message':
+      return emitAgentMessage(emit, known)
     case 'heartbeat_processed':
       return emit('heartbeat', () => told(known))
     case 'chat_history_processed':
@@ -49,6 +45,17 @@ export function emitInbound(emit: Emit<InboundEventType>, message: Message, resu
     default:
       return known satisfies never
   }
+}
+
+/** The events of a message of the agent. `isRecovered` marks one that was found after an outage. */
+export function emitAgentMessage(
+  emit: Emit<'agentMessage' | 'escalation'>,
+  result: AgentMessageResult,
+  isRecovered = false,
+): void {
+  emit('agentMessage', () => (isRecovered ? { ...told(result), recovered: true } : told(result)))
+  const escalation = escalationOf(result)
+  if (escalation) emit('escalation', () => escalation)
 }
 
 /** A result without what the event's envelope says already. Written out, since a rest copy is slow. */

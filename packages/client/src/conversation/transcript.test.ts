@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Message } from '../outbox/message.ts'
 import {
-  type SizedEntry,
+  type PlacedEntry,
   Transcript,
   type TranscriptConfig,
   type TranscriptEntry,
@@ -186,11 +186,11 @@ describe('reading', () => {
 })
 
 describe('insert', () => {
-  const sized = (...moments: number[]): SizedEntry[] => {
+  const placedAt = (position: number, ...moments: number[]): PlacedEntry[] => {
     const transcript = new Transcript()
     return moments.flatMap(moment => {
       const entry = transcript.entryOf(human(), 'sent', moment, undefined)
-      return entry ? { entry, size: 1 } : []
+      return entry ? { entry, size: 1, position } : []
     })
   }
   const momentsOf = (transcript: Transcript) => transcript.get().map(({ timestamp }) => timestamp)
@@ -199,24 +199,31 @@ describe('insert', () => {
     const transcript = new Transcript()
     for (const moment of [1, 2]) transcript.record(human(), 'sent', moment)
     const before = transcript.get()
-    expect(transcript.insert(1, sized(3, 4))).toBe(0)
+    expect(transcript.insert(placedAt(1, 3, 4))).toBe(0)
     expect([momentsOf(transcript), transcript.size, before.length]).toEqual([[1, 3, 4, 2], 4, 2])
     transcript.record(human(), 'sent', 5)
     expect(momentsOf(transcript)).toEqual([1, 3, 4, 2, 5])
   })
 
+  it('puts each entry at its own position', () => {
+    const transcript = new Transcript()
+    for (const moment of [1, 2]) transcript.record(human(), 'sent', moment)
+    transcript.insert([...placedAt(0, 3, 4), ...placedAt(1, 5), ...placedAt(2, 6)])
+    expect(momentsOf(transcript)).toEqual([3, 4, 1, 5, 2, 6])
+  })
+
   it('holds to the limit, also after entries were dropped, and returns the number of removed entries', () => {
     const transcript = new Transcript({ maxEntries: 4 })
     for (const moment of [1, 2, 3, 4, 5]) transcript.record(human(), 'sent', moment)
-    expect(transcript.insert(0, sized(6, 7, 8))).toBe(3)
+    expect(transcript.insert(placedAt(0, 6, 7, 8))).toBe(3)
     expect(momentsOf(transcript)).toEqual([2, 3, 4, 5])
-    expect(transcript.insert(4, sized(6, 7))).toBe(2)
+    expect(transcript.insert(placedAt(4, 6, 7))).toBe(2)
     expect(momentsOf(transcript)).toEqual([4, 5, 6, 7])
   })
 
   it('stores nothing where nothing is stored', () => {
     const transcript = new Transcript({ enabled: false })
-    expect(transcript.insert(0, sized(1))).toBe(0)
+    expect(transcript.insert(placedAt(0, 1))).toBe(0)
     expect(transcript.size).toBe(0)
   })
 

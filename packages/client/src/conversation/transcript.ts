@@ -1,6 +1,7 @@
 import type { MessageData } from '@aiagent/protocol'
 import { ROLE } from '@aiagent/protocol'
 import type { Message } from '../outbox/message.ts'
+import { type KnownMessage, knownMessage } from './known-message.ts'
 
 /** Kinds of messages that `includeMessageTypes` can name. */
 export type TranscriptMessageType =
@@ -60,6 +61,8 @@ export interface TranscriptEntry {
   readonly timestamp: number
   readonly sessionId: string | undefined
   readonly agentId: string | undefined
+  /** True for a message that was said while the connection was down, and added from the history of the session. */
+  readonly recovered?: true
 }
 
 /** An entry as plain data. */
@@ -107,10 +110,16 @@ export interface TranscriptListener {
   cleared?(): void
 }
 
-/** An entry with the length of its frame's text, in characters. */
-export interface SizedEntry {
+/** Most messages that are not stored and are still recognized in a history. */
+const MAX_MISSING = 2_000
+
+/** An entry to insert. */
+export interface PlacedEntry {
   readonly entry: TranscriptEntry
+  /** Length of its frame's text, in characters. */
   readonly size: number
+  /** Index of the entry before which it belongs. */
+  readonly position: number
 }
 
 /** What was said, in order. It owns the entries and the filters that decide about them. */
@@ -127,6 +136,8 @@ export class Transcript {
   #snapshot: readonly TranscriptEntry[] | undefined
   /** Number of the last id, where the listener creates none. */
   #lastId = 0
+  #missing: KnownMessage[] = []
+  #isComplete = true
 
   constructor(config: TranscriptConfig = {}, listener: TranscriptListener = {}) {
     this.#config = config
@@ -135,6 +146,8 @@ export class Transcript {
 
   forgetUser(): void {
     this.clear()
+    this.#missing = []
+    this.#isComplete = true
   }
 
   /** Changes some of the settings from now on. */
@@ -158,6 +171,7 @@ export class Transcript {
     size = message.content?.length ?? 0,
   ): TranscriptEntry | undefined {
     const entry = this.entryOf(message, direction, timestamp, type)
+    if (!entry || this.#config.enabled === false) this.noteMissing(message, direction)
     if (!entry) return undefined
     let removed = 0
     if (this.#config.enabled !== false) {
@@ -198,20 +212,53 @@ export class Transcript {
   }
 
   /**
-   * Inserts entries before the one at a position. The oldest are removed where there are too many.
+   * Inserts entries, each before the one at its position; positions must not decrease. The oldest are removed where there
+   * are too many.
    *
    * @returns how many were removed; {@link TranscriptListener.trimmed} is not called
    */
-  insert(position: number, added: readonly SizedEntry[]): number {
-    if (this.#config.enabled === false) return 0
-    const present = this.#entries.slice(this.#first)
-    const sizes = this.#sizes.slice(this.#first)
-    this.#entries = [...present.slice(0, position), ...added.map(({ entry }) => entry), ...present.slice(position)]
-    this.#sizes = [...sizes.slice(0, position), ...added.map(({ size }) => size), ...sizes.slice(position)]
+  insert(added: readonly PlacedEntry[]): number {
+    if (this.#config.enabled === false) {
+      for (const { entry } of added) this.noteMissing(entry.message, entry.direction)
+      return 0
+    }
+    const entries: (TranscriptEntry | undefined)[] = []
+    const sizes: number[] = []
+    let next = 0
+    for (let position = 0; position <= this.size; position++) {
+      for (let each = added[next]; each && each.position <= position; each = added[++next]) {
+        entries.push(each.entry)
+        sizes.push(each.size)
+        this.#length += each.size
+      }
+      if (position === this.size) break
+      entries.push(this.#entries[this.#first + position])
+      sizes.push(this.#sizes[this.#first + position] ?? 0)
+    }
+    this.#entries = entries
+    this.#sizes = sizes
     this.#first = 0
-    for (const { size } of added) this.#length += size
     this.#snapshot = undefined
     return this.#trim()
+  }
+
+  /** Messages that were sent or received and are not stored, so that a history does not bring them back. */
+  get missing(): readonly KnownMessage[] {
+    return this.#missing
+  }
+
+  /** Whether every message that was sent or received is either stored or among {@link missing}. */
+  get isComplete(): boolean {
+    return this.#isComplete
+  }
+
+  /** Notes a message that is not stored. */
+  noteMissing(message: Message, direction: 'sent' | 'received'): void {
+    if (message.role === ROLE.HEARTBEAT || message.role === ROLE.TOKEN) return
+    this.#missing.push(knownMessage(message, direction))
+    if (this.#missing.length <= 2 * MAX_MISSING) return
+    this.#missing = this.#missing.slice(-MAX_MISSING)
+    this.#isComplete = false
   }
 
   /** The entries, in order. Without options the same frozen list until something changes. */
@@ -254,6 +301,7 @@ export class Transcript {
 
   /** Forgets every entry. */
   clear(): void {
+    for (const { message, direction } of this.get().slice(-MAX_MISSING)) this.noteMissing(message, direction)
     this.#entries = []
     this.#sizes = []
     this.#first = 0
@@ -273,6 +321,7 @@ export class Transcript {
     }
     const removed = this.#first - before
     if (removed === 0) return 0
+    this.#isComplete = false
     this.#snapshot = undefined
     // Shifting the array at each entry is slow: it is cut when more was dropped than is kept.
     if (this.#first * 2 > this.#entries.length) {

@@ -3,18 +3,18 @@ import type { AgentFacts, Deployment } from '../api/agent-facts.ts'
 import type { SessionKeeper } from '../chat/chat-session.ts'
 import type { ResolvedConfig } from '../config.ts'
 import type { ContextStore } from '../conversation/context-store.ts'
+import { type HistoryMergeOptions, insertHistory, mergeHistory } from '../conversation/history-merge.ts'
 import type { MessageProcessor } from '../conversation/message-processor.ts'
-import type { Transcript, TranscriptEntry } from '../conversation/transcript.ts'
+import type { Transcript } from '../conversation/transcript.ts'
 import { ApiError, ConnectionError, type SDKError } from '../errors.ts'
 import type { Emit } from '../events.ts'
 import type { Logger } from '../logger.ts'
-import type { Message, ReceivedIn } from '../outbox/message.ts'
+import type { ReceivedIn } from '../outbox/message.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { CacheAdapter, CacheConfig } from '../storage/cache-adapter.ts'
 import { createCacheAdapter, guardCacheAdapter } from '../storage/create-cache-adapter.ts'
 import { untilAborted, withTimeLimit } from '../util/abort.ts'
 import { fnv1a } from '../util/fnv1a.ts'
-import { HistoryMerge } from './history-merge.ts'
 import { StoredSession } from './stored-session.ts'
 
 /** Time limit for loading the previous transcript, in milliseconds. Without it the conversation continues. */
@@ -48,15 +48,12 @@ export interface SessionResumeParts {
   // Functions of the main chunk are passed in: importing them would make the bundler split them off.
   /** Fingerprint of the user, the same for all anonymous ones; undefined while there is no token. */
   user(): string | undefined
-  /** Reads a frame; throws when it cannot be read. */
-  read(text: string, origin: ReceivedIn): Message
 }
 
 interface ResumedSession {
   readonly id: string
-  readonly messages: HistoryMerge
-  /** Restored entries of the transcript. */
-  readonly entries: Set<TranscriptEntry>
+  /** When this page resumed it, in milliseconds since the epoch. */
+  readonly since: number
   /** Whether the chat has sent its history. */
   hasHistory?: true
 }
@@ -158,10 +155,7 @@ export class SessionResume implements SessionKeeper {
 
   #resume(id: string): ResumedSession {
     if (this.#resumed?.id === id) return this.#resumed
-    const { origin, read } = this.#parts
-    const place = { from: origin.from, agentId: origin.agentId, sessionId: id, timestamp: undefined }
-    const messages = new HistoryMerge({ place, read, since: this.#scope.environment.clock.now() })
-    this.#resumed = { id, messages, entries: new Set() }
+    this.#resumed = { id, since: this.#scope.environment.clock.now() }
     return this.#resumed
   }
 
@@ -170,20 +164,18 @@ export class SessionResume implements SessionKeeper {
     return api.getPreviousTranscript({ agentId: this.#scope.facts.agentId, sessionId, signal })
   }
 
-  /** Adds the new messages of a list to the transcript: before those of this page, after those restored earlier. */
-  #restore(resumed: ResumedSession, list: readonly unknown[]): void {
-    const { transcript, processor } = this.#parts
-    const present = transcript.get()
-    const here = present.filter(entry => !resumed.entries.has(entry))
-    const news = resumed.messages.take(list, here).flatMap(({ id, message, direction, timestamp, size }) => {
-      const type = direction === 'received' ? processor.handlerFor(message)?.resultType : undefined
-      const entry = transcript.entryOf(message, direction, timestamp, type, id)
-      return entry ? { entry, size } : []
-    })
-    const place = present.findLastIndex(entry => resumed.entries.has(entry)) + 1
-    const added = new Set(news.map(({ entry }) => entry))
-    for (const entry of added) resumed.entries.add(entry)
-    const removed = transcript.insert(place, news)
+  /** Adds the messages of a list that this page does not have to the transcript. */
+  #restore({ id, since }: ResumedSession, list: readonly unknown[]): void {
+    const { transcript, processor, origin } = this.#parts
+    const options: HistoryMergeOptions = {
+      transcript,
+      origin: { from: origin.from, agentId: origin.agentId, sessionId: id },
+      openedAt: since,
+      isReload: true,
+      isFromStart: true,
+    }
+    const { inserted, removed } = insertHistory(mergeHistory(list, options), options, processor)
+    const added = new Set(inserted.map(({ entry }) => entry))
     const entries = transcript.get().filter(entry => added.has(entry))
     const { emit } = this.#scope
     if (entries.length > 0) emit('transcriptRestored', () => ({ entries }))

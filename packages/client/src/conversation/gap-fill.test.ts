@@ -1,0 +1,362 @@
+import { paths } from '@aiagent/protocol'
+import { eventually } from '@aiagent/test-support'
+import { describe, expect, it } from 'vitest'
+import { lastSession, namesOf, passing, payloadsOf, rejection, requestsTo, setUp } from '../../test/agent-harness.ts'
+import type { AiAgent } from '../ai-agent.ts'
+
+// Loaded before, since the manual clock does not wait for a file.
+await Promise.all([import('./gap-fill.ts'), import('../api/further-calls.ts')])
+
+/** Time after which every reconnect and every request of the tests has ended, in milliseconds. */
+const SETTLED_MS = 10_000
+
+/** A connected agent, a slow service, and the steps of an outage. */
+async function setUpOutage({ sendHistory = true, isSignedIn = false } = {}) {
+  const parts = setUp({ settings: { sendHistory, replyDelayMs: 500, heartbeatBeforeReply: false } })
+  const { clock, emulator } = parts
+  const accessToken = emulator.control.issueToken({ subject: 'customer' })
+  const { agent, told } = parts.make(isSignedIn ? { auth: { type: 'pre-auth', accessToken } } : {})
+  await agent.initialize()
+  await agent.connect()
+  /** Sends a message and cuts the connection before its answer comes. */
+  const sendAndCut = async (text: string) => {
+    await agent.send(text)
+    await clock.advance(100)
+    emulator.control.dropSockets()
+    await clock.advance(0)
+  }
+  const transcriptCalls = () => requestsTo(emulator).filter(each => each === `GET ${lastSession(emulator)}`).length
+  const failTranscript = () =>
+    emulator.faults.add({ kind: 'answer', route: paths.previousTranscript('help', lastSession(emulator)), status: 500 })
+  const hangTranscript = () =>
+    emulator.faults.add({ kind: 'hang-request', route: paths.previousTranscript('help', lastSession(emulator)) })
+  return { ...parts, agent, told, sendAndCut, transcriptCalls, failTranscript, hangTranscript }
+}
+
+const linesOf = (agent: AiAgent): string[] =>
+  agent
+    .getTranscript()
+    .filter(({ message }) => message.persona !== 'system')
+    .map(({ direction, message }) => `${direction}: ${message.content}`)
+
+const exchange = (...texts: string[]) => texts.flatMap(text => [`sent: ${text}`, `received: You said: ${text}`])
+
+describe('what the agent says while the connection is down', () => {
+  it.each([
+    ['history', true, 0],
+    ['rest', false, 1],
+  ] as const)('[REL-96] appears once and in its place, from the source %s', async (source, sendHistory, calls) => {
+    const { agent, told, clock, sendAndCut, transcriptCalls } = await setUpOutage({ sendHistory })
+    await sendAndCut('one')
+    await clock.advance(SETTLED_MS)
+    await agent.send('two')
+    await clock.advance(SETTLED_MS)
+    expect(linesOf(agent)).toEqual(exchange('one', 'two'))
+    const [recovered, ...more] = payloadsOf(told, 'messagesRecovered')
+    expect([recovered?.source, recovered?.messages.map(({ content }) => content), more]).toEqual([
+      source,
+      ['You said: one'],
+      [],
+    ])
+    expect(transcriptCalls()).toBe(calls)
+    await agent.destroy()
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  it('[REL-96] is reported by the events of its messages, marked as recovered, and then as a whole', async () => {
+    const { agent, told, clock, sendAndCut } = await setUpOutage()
+    const said: (string | undefined)[] = []
+    const reading = (async () => {
+      for await (const { content } of agent.messages()) said.push(content)
+    })()
+    await sendAndCut('one')
+    told.length = 0
+    await clock.advance(SETTLED_MS)
+    const names = namesOf(told)
+    const first = names.indexOf('chatHistory')
+    expect(names.slice(first, first + 4)).toEqual([
+      'chatHistory',
+      'transcriptUpdate',
+      'agentMessage',
+      'messagesRecovered',
+    ])
+    expect(payloadsOf(told, 'agentMessage')).toMatchObject([{ recovered: true, message: { content: 'You said: one' } }])
+    const updates = payloadsOf(told, 'transcriptUpdate').filter(({ message }) => message.persona === 'agent')
+    expect(updates).toMatchObject([{ recovered: true, direction: 'received', entry: { recovered: true } }])
+    await agent.destroy()
+    await reading
+    expect(said).toEqual(['You said: one'])
+  })
+
+  it.each([true, false])('[REL-96] answers a question that was open (history frame: %s)', async sendHistory => {
+    const { agent, clock, emulator } = await setUpOutage({ sendHistory })
+    const answer = agent.ask('one')
+    await clock.advance(100)
+    emulator.control.dropSockets()
+    await clock.advance(SETTLED_MS)
+    expect((await answer).content).toBe('You said: one')
+    await agent.destroy()
+  })
+
+  it('[REL-96] answers a question before a message that follows the reconnect', async () => {
+    const { agent, clock, emulator } = await setUpOutage({ sendHistory: false })
+    const answer = agent.ask('one')
+    await clock.advance(100)
+    emulator.control.dropSockets()
+    await clock.advance(600)
+    await passing(clock, agent.connect())
+    emulator.control.pushFrame(lastSession(emulator), {
+      messageId: 'late',
+      persona: 'agent',
+      role: 'customer support agent',
+      content: 'Anything else?',
+    })
+    await clock.advance(SETTLED_MS)
+    expect((await answer).content).toBe('You said: one')
+    expect(linesOf(agent)).toEqual([...exchange('one'), 'received: Anything else?'])
+    await agent.destroy()
+  })
+
+  it('[REL-96] includes what the user wrote on another device', async () => {
+    const { agent, told, clock, emulator, make } = await setUpOutage()
+    await agent.send('one')
+    await clock.advance(1_000)
+    const other = make({ sessionId: lastSession(emulator) }).agent
+    await other.initialize()
+    await other.connect()
+    await other.send('from the phone')
+    await clock.advance(1_000)
+    await other.destroy()
+    expect(agent.getState()).toBe('CLOSED')
+    await agent.connect()
+    await clock.advance(SETTLED_MS)
+    expect(linesOf(agent)).toEqual(exchange('one', 'from the phone'))
+    expect(payloadsOf(told, 'messagesRecovered').map(({ messages }) => messages.map(({ persona }) => persona))).toEqual(
+      [['customer', 'agent']],
+    )
+    await agent.destroy()
+  })
+
+  it('[REL-96] is found by one call in each reopening, also when a message follows the reconnect at once', async () => {
+    const { agent, clock, emulator, sendAndCut, transcriptCalls } = await setUpOutage({ sendHistory: false })
+    await sendAndCut('one')
+    await agent.send('two, queued')
+    await clock.advance(SETTLED_MS)
+    expect(transcriptCalls()).toBe(1)
+    emulator.control.dropSockets()
+    await clock.advance(SETTLED_MS)
+    expect(transcriptCalls()).toBe(2)
+    expect(linesOf(agent)).toEqual(exchange('one', 'two, queued'))
+    await agent.destroy()
+  })
+
+  it('[REL-96] is not requested for the first opening of a session', async () => {
+    const { agent, clock, transcriptCalls, told } = await setUpOutage()
+    await clock.advance(SETTLED_MS)
+    expect([transcriptCalls(), namesOf(told).includes('messagesRecovered')]).toEqual([0, false])
+    await agent.destroy()
+  })
+
+  it('[REL-96] leaves out what was said before the host supplied the session', async () => {
+    const { agent: first, clock, emulator, make, sendAndCut } = await setUpOutage()
+    await sendAndCut('before')
+    await first.destroy()
+    await clock.advance(1_000)
+    const { agent, told } = make({ sessionId: lastSession(emulator) })
+    await agent.initialize()
+    await agent.connect()
+    await clock.advance(1_000)
+    await agent.send('one')
+    await clock.advance(100)
+    emulator.control.dropSockets()
+    await clock.advance(SETTLED_MS)
+    expect(linesOf(agent)).toEqual(exchange('one'))
+    expect(payloadsOf(told, 'messagesRecovered')).toHaveLength(1)
+    await agent.destroy()
+  })
+
+  it('[REL-96] warns once where neither the history nor the transcript is available', async () => {
+    const { agent, clock, emulator, printed, sendAndCut, failTranscript, told } = await setUpOutage({
+      sendHistory: false,
+    })
+    failTranscript()
+    await sendAndCut('one')
+    await clock.advance(SETTLED_MS)
+    emulator.control.dropSockets()
+    await clock.advance(SETTLED_MS)
+    const warnings = printed.map(parts => parts.join(' ')).filter(text => text.includes('Messages of an outage'))
+    expect(warnings).toHaveLength(1)
+    expect(namesOf(told)).not.toContain('messagesRecovered')
+    await agent.destroy()
+  })
+
+  it('[REL-96] is merged in its place when the transcript call is slow', async () => {
+    const { agent, clock, emulator, sendAndCut } = await setUpOutage({ sendHistory: false })
+    await sendAndCut('one')
+    emulator.faults.add({
+      kind: 'delay-requests',
+      route: paths.previousTranscript('help', lastSession(emulator)),
+      ms: 3_000,
+    })
+    await clock.advance(2_000)
+    await agent.send('two')
+    await clock.advance(800)
+    expect(linesOf(agent)).toEqual(['sent: one', ...exchange('two')])
+    await clock.advance(SETTLED_MS)
+    expect(linesOf(agent)).toEqual(exchange('one', 'two'))
+    await agent.destroy()
+  })
+
+  it('[REL-96] is found by the second reopening when the first one is cut short', async () => {
+    const { agent, clock, emulator, sendAndCut, hangTranscript, transcriptCalls, told } = await setUpOutage({
+      sendHistory: false,
+    })
+    const [hung] = hangTranscript() ? emulator.faults.inForce() : []
+    await sendAndCut('one')
+    await eventually(async () => {
+      await clock.advance(500)
+      return transcriptCalls() === 1
+    })
+    emulator.control.dropSockets()
+    await clock.advance(0)
+    emulator.faults.lift(hung && { id: hung.id })
+    await clock.advance(SETTLED_MS)
+    expect(linesOf(agent)).toEqual(exchange('one'))
+    expect(payloadsOf(told, 'messagesRecovered')).toHaveLength(1)
+    await agent.destroy()
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  it('[REL-96] is found after the wall clock was set back or forward', async () => {
+    for (const jump of [-1_200_000, 1_200_000]) {
+      const { agent, clock, sendAndCut } = await setUpOutage()
+      await agent.send('zero')
+      await clock.advance(1_000)
+      await sendAndCut('one')
+      clock.shiftWallClock(jump)
+      await clock.advance(SETTLED_MS)
+      expect(linesOf(agent)).toEqual(exchange('zero', 'one'))
+      await agent.destroy()
+    }
+  })
+})
+
+describe('a conversation that was left', () => {
+  it.each([true, false])('[REL-98] clearTranscript() is final (history frame: %s)', async sendHistory => {
+    const { agent, clock, emulator, sendAndCut } = await setUpOutage({ sendHistory })
+    await agent.send('secret')
+    await clock.advance(1_000)
+    agent.clearTranscript()
+    await sendAndCut('one')
+    await clock.advance(SETTLED_MS)
+    emulator.control.dropSockets()
+    await clock.advance(SETTLED_MS)
+    expect(linesOf(agent)).toEqual(exchange('one'))
+    await agent.destroy()
+  })
+
+  it.each<[string, (agent: AiAgent, token: string) => Promise<unknown>]>([
+    ['logout()', agent => agent.logout()],
+    ['restartConnection()', agent => agent.restartConnection()],
+    ['destroy()', agent => agent.destroy()],
+    ['a change of the user', (agent, token) => agent.updateAccessToken(token, { userChanged: true })],
+  ])('[REL-98] the answer of a transcript call is dropped after %s', async (_name, leave) => {
+    const { agent, clock, emulator, told, sendAndCut, hangTranscript, transcriptCalls } = await setUpOutage({
+      sendHistory: false,
+      isSignedIn: true,
+    })
+    hangTranscript()
+    await sendAndCut('secret')
+    await eventually(async () => {
+      await clock.advance(500)
+      return transcriptCalls() === 1
+    })
+    const token = emulator.control.issueToken({ subject: 'new-customer' })
+    const left = leave(agent, token)
+    emulator.faults.lift()
+    await passing(clock, left)
+    await clock.advance(SETTLED_MS)
+    expect(linesOf(agent)).not.toContain('received: You said: secret')
+    expect(namesOf(told)).not.toContain('messagesRecovered')
+    await agent.destroy()
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  it('[REL-98] a history that arrives during sign-out is dropped', async () => {
+    const { agent, clock, emulator, told, sendAndCut } = await setUpOutage()
+    await sendAndCut('secret')
+    emulator.faults.add({ kind: 'delay-frames', direction: 'to-client', ms: 50 })
+    await eventually(async () => {
+      await clock.advance(100)
+      return agent.isConnected()
+    })
+    await passing(clock, agent.logout())
+    await clock.advance(SETTLED_MS)
+    expect([linesOf(agent), namesOf(told).filter(name => name === 'chatHistory')]).toEqual([[], []])
+    await agent.destroy()
+  })
+
+  it('[REL-98] a question of it rejects instead of taking a recovered answer', async () => {
+    const { agent, clock, emulator } = await setUpOutage()
+    const asked = rejection(agent.ask('one'))
+    await clock.advance(100)
+    emulator.control.dropSockets()
+    await clock.advance(0)
+    await passing(clock, agent.restartConnection())
+    expect(await asked).toMatchObject({ code: 'MESSAGE_ERROR' })
+    await agent.destroy()
+  })
+})
+
+describe('isWorking', () => {
+  const setUpWorking = async (settings: { replyDelayMs: number; heartbeatIntervalMs?: number }) => {
+    const parts = setUp({ settings })
+    const { agent, told } = parts.make()
+    await agent.initialize()
+    await agent.connect()
+    await agent.send('one')
+    await parts.clock.advance(0)
+    return { ...parts, agent, changes: () => payloadsOf(told, 'workingChanged').map(({ isWorking }) => isWorking) }
+  }
+
+  it('[REL-97] is true from a heartbeat to the answer', async () => {
+    const { agent, clock, changes } = await setUpWorking({ replyDelayMs: 100_000, heartbeatIntervalMs: 20_000 })
+    expect(agent.isWorking).toBe(true)
+    await clock.advance(99_999)
+    expect([agent.isWorking, changes()]).toEqual([true, [true]])
+    await clock.advance(1)
+    expect([agent.isWorking, changes()]).toEqual([false, [true, false]])
+    await agent.destroy()
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  it('[REL-97] ends after 30 s without a heartbeat', async () => {
+    const { agent, clock, changes } = await setUpWorking({ replyDelayMs: 100_000, heartbeatIntervalMs: 100_000 })
+    await clock.advance(29_999)
+    expect(agent.isWorking).toBe(true)
+    await clock.advance(1)
+    expect([agent.isWorking, changes()]).toEqual([false, [true, false]])
+    await agent.destroy()
+  })
+
+  it.each<[string, (parts: Awaited<ReturnType<typeof setUpWorking>>) => unknown]>([
+    [
+      'an error of the service',
+      ({ emulator }) =>
+        emulator.control.pushFrame(lastSession(emulator), { persona: 'metadata', role: 'error', content: 'no' }),
+    ],
+    ['a close', ({ emulator }) => emulator.control.dropSockets()],
+    ['disconnect()', ({ agent }) => agent.disconnect()],
+    ['destroy()', ({ agent }) => agent.destroy()],
+  ])('[REL-97] ends with %s', async (_name, end) => {
+    const parts = await setUpWorking({ replyDelayMs: 20_000 })
+    expect(parts.agent.isWorking).toBe(true)
+    void end(parts)
+    await parts.clock.advance(200)
+    expect(parts.agent.isWorking).toBe(false)
+    await parts.agent.destroy()
+    // The service answers into the void.
+    await parts.clock.advance(20_000)
+    expect(parts.clock.pendingTimers).toBe(0)
+  })
+})

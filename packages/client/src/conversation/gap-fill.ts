@@ -1,0 +1,182 @@
+import { PERSONA } from '@aiagent/protocol'
+import type { Emit } from '../events.ts'
+import type { Logger } from '../logger.ts'
+import type { Message, ReceivedIn } from '../outbox/message.ts'
+import type { Clock } from '../platform/clock.ts'
+import { withTimeLimit } from '../util/abort.ts'
+import { type HistoryMergeOptions, insertHistory, mergeHistory } from './history-merge.ts'
+import { emitAgentMessage } from './inbound-events.ts'
+import type { HandlerResult, MessageHandlerResult } from './message-handler.ts'
+import type { MessageProcessor } from './message-processor.ts'
+import type { Transcript } from './transcript.ts'
+
+/** How long the service may take to send a history after a reopening, before it is requested, in milliseconds. */
+export const HISTORY_WAIT_MS = 1_000
+
+/** Time limit of the transcript call, in milliseconds. */
+export const TRANSCRIPT_LIMIT_MS = 4_000
+
+/** Where recovered messages come from: the history in the chat, or the transcript call. */
+export type RecoverySource = 'history' | 'rest'
+
+export interface GapFillOptions {
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly emit: Emit<'agentMessage' | 'escalation' | 'transcriptUpdate' | 'transcriptTrimmed' | 'messagesRecovered'>
+  readonly transcript: Transcript
+  readonly processor: MessageProcessor
+  readonly origin: ReceivedIn
+  /** Loads what was said in a session. */
+  loadTranscript(sessionId: string, signal: AbortSignal): Promise<unknown[]>
+  /** A message of the agent was recovered. Its events have been emitted. */
+  onMessage(message: Message): void
+  /** A history has been read: its messages are in the transcript. */
+  onHistory(list: readonly unknown[]): void
+  /** There is nothing more to recover for the present opening. */
+  onEnd(): void
+}
+
+/** An opening of the chat. */
+export interface Opening {
+  readonly sessionId: string
+  /** Whether this page opened the session before. */
+  readonly isReopening: boolean
+  /** Whether this page knows the session from its start, or restores its beginning. */
+  readonly isFromStart: boolean
+}
+
+/*
+ * Recovers what was said while the connection was down. A separate chunk, loaded after the first `connected`.
+ *
+ *   opened again ──┬─ history frame ───────────────────────► merged
+ *                  └─ 1 s, or another frame ── transcript call ─┬─► merged
+ *                                                               └─► failed: one warning
+ */
+export class GapFill {
+  readonly #options: GapFillOptions
+  #opening: Opening | undefined
+  /** Wall-clock time of the first opening of the session. */
+  #openedAt = 0
+  #isFromStart = true
+  #timer: unknown
+  #request: AbortController | undefined
+  #hasWarned = false
+
+  constructor(options: GapFillOptions) {
+    this.#options = options
+  }
+
+  /** The chat is open. */
+  begin(opening: Opening): void {
+    this.cancel()
+    const { clock } = this.#options
+    if (opening.sessionId !== this.#opening?.sessionId) {
+      this.#openedAt = clock.now()
+      this.#isFromStart = opening.isFromStart
+    }
+    this.#opening = opening
+    if (opening.isReopening) this.#timer = clock.setTimeout(() => this.requestTranscript(), HISTORY_WAIT_MS)
+  }
+
+  /** The service has sent the history of the session. */
+  handleHistory(list: readonly unknown[]): void {
+    if (this.#opening?.isReopening) {
+      this.cancel()
+      return this.#take(list, 'history')
+    }
+    const options = this.#mergeOptions()
+    this.#options.onHistory(list)
+    if (!options || this.#isFromStart) return
+    // The `chatHistory` event has reported these messages. They are not missed ones after an outage.
+    for (const { message, direction } of mergeHistory(list, { ...options, isFromStart: true }))
+      options.transcript.noteMissing(message, direction)
+    this.#isFromStart = true
+  }
+
+  /** Requests the transcript unless a history has come. Called once per opening, by time or by the first other frame. */
+  requestTranscript(): void {
+    const { clock, logger, loadTranscript, onEnd } = this.#options
+    const opening = this.#opening
+    if (this.#timer === undefined || !opening) return
+    this.cancel()
+    const request = new AbortController()
+    this.#request = request
+    withTimeLimit(clock, TRANSCRIPT_LIMIT_MS, request.signal, signal => loadTranscript(opening.sessionId, signal)).then(
+      list => {
+        if (this.#request === request) this.#take(list, 'rest')
+      },
+      error => {
+        if (this.#request !== request) return
+        this.#request = undefined
+        if (!this.#hasWarned)
+          logger.warn(
+            'Messages of an outage may be missing: the service sent no history on the reopening, and the transcript could not be loaded.',
+            { error },
+          )
+        this.#hasWarned = true
+        onEnd()
+      },
+    )
+  }
+
+  /** Gives up waiting for a history and the request for it. */
+  cancel(): void {
+    this.#options.clock.clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#request?.abort()
+    this.#request = undefined
+  }
+
+  /** Forgets the session too. */
+  forget(): void {
+    this.cancel()
+    this.#opening = undefined
+  }
+
+  #mergeOptions(): HistoryMergeOptions | undefined {
+    const { transcript, origin } = this.#options
+    const { sessionId, from, agentId } = origin
+    if (sessionId === undefined || sessionId !== this.#opening?.sessionId) return undefined
+    const isFromStart = this.#isFromStart && transcript.isComplete
+    return { transcript, origin: { sessionId, from, agentId }, openedAt: this.#openedAt, isFromStart }
+  }
+
+  #take(list: readonly unknown[], source: RecoverySource): void {
+    const { emit, processor, onHistory, onEnd } = this.#options
+    this.#request = undefined
+    const options = this.#mergeOptions()
+    if (!options) return
+    const { inserted, removed } = insertHistory(mergeHistory(list, options), options, processor, { recovered: true })
+    const opening = this.#opening
+    for (const { message, entry } of inserted) {
+      if (entry) emit('transcriptUpdate', () => ({ ...entry, entry }))
+      if (message.persona === PERSONA.AGENT) this.#report(message)
+      // A listener may have signed out or restarted.
+      if (this.#opening !== opening) return
+    }
+    if (removed > 0) emit('transcriptTrimmed', () => ({ removed }))
+    if (inserted.length > 0)
+      emit('messagesRecovered', () => ({ messages: inserted.map(({ message }) => message), source }))
+    if (this.#opening !== opening) return
+    onHistory(list)
+    onEnd()
+  }
+
+  /** Emits the events of a message of the agent, with the result of its handler. */
+  #report(message: Message): void {
+    const { emit, processor, logger, onMessage } = this.#options
+    const report = (result: HandlerResult | undefined) => {
+      const known = result as MessageHandlerResult | undefined
+      if (known?.type === 'agent_message') emitAgentMessage(emit, known, true)
+    }
+    const failed = (error: unknown) => logger.error('A message handler failed.', error)
+    try {
+      const result = processor.process(message)
+      if (result instanceof Promise) result.then(report).catch(failed)
+      else report(result as HandlerResult | undefined)
+    } catch (error) {
+      failed(error)
+    }
+    onMessage(message)
+  }
+}

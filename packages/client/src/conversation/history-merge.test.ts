@@ -1,0 +1,223 @@
+import { describe, expect, it } from 'vitest'
+import { Message } from '../outbox/message.ts'
+import { type HistoryMergeOptions, insertHistory, mergeHistory } from './history-merge.ts'
+import { MessageProcessor } from './message-processor.ts'
+import { Transcript, type TranscriptConfig } from './transcript.ts'
+
+const NOW = 1_000_000
+const origin = { from: 'Help Desk', agentId: 'help', sessionId: 's1' }
+
+interface Frame {
+  readonly messageId?: string | undefined
+  readonly persona: string
+  readonly role: string
+  readonly content?: string
+  readonly timestamp?: number | undefined
+}
+
+const customer = (content: string, timestamp?: number): Frame => ({
+  persona: 'customer',
+  role: 'human',
+  content,
+  timestamp,
+})
+const answer = (messageId: string | undefined, content: string, timestamp?: number): Frame => ({
+  messageId,
+  persona: 'agent',
+  role: 'customer support agent',
+  content,
+  timestamp,
+})
+
+/** A page with its transcript, and the steps of a test. */
+function setUp(config: TranscriptConfig = {}, more: Partial<HistoryMergeOptions> = {}) {
+  const transcript = new Transcript(config)
+  const processor = new MessageProcessor({ onRefreshRequired: () => {} })
+  const options: HistoryMergeOptions = { transcript, origin, openedAt: NOW, isFromStart: true, ...more }
+  const record = (direction: 'sent' | 'received') => (frame: Frame, sessionId: string | undefined) =>
+    transcript.record(
+      new Message(frame.persona, frame.role, frame.content, { ...frame, sessionId }),
+      direction,
+      frame.timestamp ?? NOW,
+    )
+  return {
+    transcript,
+    sent: (frame: Frame, sessionId: string | undefined = 's1') => record('sent')(frame, sessionId),
+    received: (frame: Frame, sessionId: string | undefined = 's1') => record('received')(frame, sessionId),
+    find: (list: readonly unknown[]) => mergeHistory(list, options),
+    /** Merges a list and returns the contents of the messages that are new. */
+    merge: (list: readonly unknown[]) =>
+      insertHistory(mergeHistory(list, options), options, processor).inserted.map(({ message }) => message.content),
+    contents: () => transcript.get().map(({ message }) => message.content),
+  }
+}
+
+describe('mergeHistory', () => {
+  it('gives each message its direction, its parties, its time and its session', () => {
+    const [sent, received] = setUp().find([customer('one', 10), answer('m1', 'You said: one', 20)])
+    expect(sent).toMatchObject({ direction: 'sent', timestamp: 10 })
+    expect(sent?.message).toMatchObject({
+      from: 'customer',
+      to: 'Help Desk',
+      agentId: 'help',
+      sessionId: 's1',
+      timestamp: 10,
+    })
+    expect(received).toMatchObject({ direction: 'received', timestamp: 20 })
+    expect(received?.message).toMatchObject({ messageId: 'm1', from: 'Help Desk', to: 'customer', timestamp: 20 })
+  })
+
+  it.each([
+    ['customer', 'human', 'sent'],
+    ['customer', 'anything', 'sent'],
+    ['system', 'context', 'sent'],
+    ['system', 'feedback', 'sent'],
+    ['system', 'escalation', 'sent'],
+    ['system', 'graceful disconnect', 'sent'],
+    ['system', 'heartbeat', 'received'],
+    ['system', 'context validation', 'received'],
+    ['agent', 'human', 'received'],
+    ['metadata', 'error', 'received'],
+  ])('counts %s / %s as %s', (persona, role, direction) => {
+    expect(setUp().find([{ persona, role }])).toMatchObject([{ direction }])
+  })
+
+  it('gives a message without a time that of the one before it, else the first known one, else the opening', () => {
+    const times = (list: unknown[]) =>
+      setUp()
+        .find(list)
+        .map(({ timestamp }) => timestamp)
+    expect(times([customer('a'), customer('b', 5), customer('c'), customer('d', 9), customer('e')])).toEqual([
+      5, 5, 5, 9, 9,
+    ])
+    expect(times([customer('a'), customer('b')])).toEqual([NOW, NOW])
+    expect(setUp().find([customer('a')])[0]?.message.timestamp).toBeUndefined()
+  })
+
+  it('ignores elements that are not messages', () => {
+    expect(setUp().merge([null, 7, 'text', [], {}, { persona: 'agent' }, undefined, customer('a')])).toEqual(['a'])
+  })
+
+  it('returns a message once, however often the service sends it', () => {
+    const page = setUp()
+    const list = [customer('yes', 1), answer('m1', 'Sure?', 2), customer('yes', 3), answer('m2', 'Done', 4)]
+    expect(page.merge(list)).toHaveLength(4)
+    expect(page.merge(list)).toEqual([])
+    expect(page.merge([...list, answer('m3', 'More', 5)])).toEqual(['More'])
+  })
+
+  it('counts equal messages without id and time', () => {
+    const page = setUp()
+    expect(page.merge([customer('yes'), customer('yes')])).toHaveLength(2)
+    expect(page.merge([customer('yes'), customer('yes'), customer('yes')])).toHaveLength(1)
+  })
+
+  it('omits what this page has received or sent', () => {
+    const page = setUp()
+    page.received(answer('m2', 'Welcome back', 30))
+    page.sent(customer('yes', NOW))
+    const list = [answer('m1', 'Welcome', 10), answer('m2', 'Welcome back', 30), customer('yes', NOW - 3_600_000)]
+    expect(page.merge(list)).toEqual(['Welcome'])
+  })
+
+  it('prefers the id where texts are equal, so that the missed one of two is returned', () => {
+    const page = setUp()
+    page.received(answer('m2', 'Hello', 20))
+    expect(page.find([answer('m1', 'Hello', 20), answer('m2', 'Hello', 20)])).toMatchObject([
+      { message: { messageId: 'm1' } },
+    ])
+  })
+
+  it('compares author, content and time where one side has no id', () => {
+    const page = setUp()
+    page.received(answer(undefined, 'Hello', 20))
+    expect(page.merge([answer('m1', 'Hello', 21), answer('m2', 'Hello', 22)])).toEqual(['Hello'])
+  })
+
+  it('ignores received messages of another session, whose ids may be the same', () => {
+    const page = setUp()
+    page.received(answer('m1', 'Hello', 20), 's0')
+    expect(page.merge([answer('m1', 'Hello', 30)])).toEqual(['Hello'])
+    expect(page.contents()).toEqual(['Hello', 'Hello'])
+  })
+
+  it('after a reload restores what the previous page sent, also where this page sent the same text', () => {
+    const page = setUp({}, { isReload: true })
+    page.sent(customer('yes', NOW + 1))
+    expect(page.find([customer('yes', 10), customer('yes', NOW + 2)])).toMatchObject([{ timestamp: 10 }])
+    expect(page.find([customer('yes')])).toEqual([])
+  })
+
+  it.each<[string, TranscriptConfig, boolean]>([
+    ['a transcript that was cleared', {}, true],
+    ['a transcript that stores nothing', { enabled: false }, false],
+    ['messages that the filters exclude', { excludePersonas: ['agent', 'customer'] }, false],
+  ])('omits what is known from %s', (_case, config, isCleared) => {
+    const page = setUp(config)
+    page.sent(customer('one', 5))
+    page.received(answer('m1', 'Hello', 10))
+    if (isCleared) page.transcript.clear()
+    const list = [customer('one', 5), answer('m1', 'Hello', 10), answer('m2', 'Hello', 20)]
+    expect(page.merge(list)).toEqual(['Hello'])
+    expect(page.merge(list)).toEqual([])
+  })
+})
+
+describe('the place of a missed message', () => {
+  it('is behind the message that the history has before it', () => {
+    const page = setUp()
+    page.sent(customer('one', 10))
+    page.received(answer('m3', 'third', 40))
+    page.merge([customer('one', 11), answer('m1', 'first', 20), answer('m2', 'second', 30), answer('m3', 'third', 40)])
+    expect(page.contents()).toEqual(['one', 'first', 'second', 'third'])
+  })
+
+  it('is before what the user wrote during the outage', () => {
+    const page = setUp()
+    page.sent(customer('one', 10))
+    page.sent(customer('two, queued', 15))
+    page.merge([customer('one', 11), answer('m1', 'answer to one', 20)])
+    expect(page.contents()).toEqual(['one', 'answer to one', 'two, queued'])
+  })
+
+  it('is behind earlier heartbeats, and before later messages', () => {
+    const page = setUp()
+    page.sent(customer('one', 10))
+    page.received({ persona: 'system', role: 'heartbeat', content: 'beat', timestamp: 12 })
+    page.received(answer('m9', 'after the reconnect', 50))
+    page.merge([customer('one', 11), answer('m1', 'missed', 20)])
+    expect(page.contents()).toEqual(['one', 'beat', 'missed', 'after the reconnect'])
+  })
+
+  it('is behind the messages of an earlier session', () => {
+    const page = setUp()
+    page.received(answer('m1', 'old session', 90), 's0')
+    page.merge([answer('m1', 'missed', 20)])
+    expect(page.contents()).toEqual(['old session', 'missed'])
+  })
+})
+
+describe('a session whose beginning is unknown', () => {
+  const later = { isFromStart: false }
+
+  it('takes nothing from before the first known message', () => {
+    const page = setUp({}, later)
+    page.received(answer('m5', 'known', NOW + 5))
+    expect(page.merge([answer('m1', 'old', 1), answer('m5', 'known', NOW + 5), answer('m6', 'new', NOW + 6)])).toEqual([
+      'new',
+    ])
+  })
+
+  it('goes by the time of its opening where nothing is known', () => {
+    const page = setUp({}, later)
+    expect(
+      page.merge([answer('m1', 'old', NOW - 1), answer(undefined, 'timeless'), answer('m2', 'new', NOW + 1)]),
+    ).toEqual(['new'])
+  })
+
+  it('goes by the last received message where the history does not reach back to it', () => {
+    const page = setUp({}, later)
+    page.received(answer('m5', 'known', NOW + 50))
+    expect(page.merge([answer('m4', 'old', NOW + 40), answer('m6', 'new', NOW + 60)])).toEqual(['new'])
+  })
+})

@@ -1,0 +1,59 @@
+import type { Emit } from '../events.ts'
+import type { Clock } from '../platform/clock.ts'
+
+/** Longest silence after a heartbeat during which the agent counts as working, in milliseconds. */
+export const WORKING_LIMIT_MS = 30_000
+
+/** Whether the agent is working on an answer: from a heartbeat until an answer, an error, a close, or silence. */
+export class WorkingState {
+  readonly #clock: Clock
+  readonly #emit: Emit<'workingChanged'>
+  #isWorking = false
+  /** Time of the last heartbeat, on the monotonic clock. */
+  #heartbeatAt = 0
+  #timer: unknown
+
+  constructor(clock: Clock, emit: Emit<'workingChanged'>) {
+    this.#clock = clock
+    this.#emit = emit
+  }
+
+  get isWorking(): boolean {
+    return this.#isWorking
+  }
+
+  /** A heartbeat has arrived. */
+  start(): void {
+    this.#heartbeatAt = this.#clock.monotonic()
+    if (this.#isWorking) return
+    this.#wait(WORKING_LIMIT_MS)
+    this.#change(true)
+  }
+
+  end(): void {
+    if (!this.#isWorking) return
+    this.#clock.clearTimeout(this.#timer)
+    this.#change(false)
+  }
+
+  forgetUser(): void {
+    this.end()
+  }
+
+  #wait(delayMs: number): void {
+    this.#timer = this.#clock.setTimeout(
+      () => {
+        const left = this.#heartbeatAt + WORKING_LIMIT_MS - this.#clock.monotonic()
+        if (left > 0) this.#wait(left)
+        else this.end()
+      },
+      delayMs,
+      { background: true },
+    )
+  }
+
+  #change(isWorking: boolean): void {
+    this.#isWorking = isWorking
+    this.#emit('workingChanged', () => ({ isWorking }))
+  }
+}
