@@ -395,6 +395,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'the emulator answers a ping with its id where a capability is announced; a ping leaves no trace in the conversation',
   'REL-75':
     'each source from which a client recovers messages can be switched in the emulator, and its record of accepted frames is readable',
+  'REL-116':
+    '`destroy()` also ends the search for the cause of a failed request: no timer, listener or request of it remains',
   'REL-57': 'an element that does not fit costs nothing but itself, in every list of the service',
 }
 

@@ -53,6 +53,21 @@ describe('another user', () => {
     await agent.destroy()
   })
 
+  it('[SEC-16] arrives before the library has obtained a token, where the host says so', async () => {
+    const { clock, emulator, agent, user, issue, changes } = setUpUser()
+    await agent.send('my secret')
+    await agent.setContext({ plan: 'gold' })
+    user.token = issue('new-customer')
+    await passing(clock, agent.updateAccessToken(user.token, { userChanged: true }))
+    expect(changes).toEqual([[0, null, null, 0]])
+    await agent.initialize()
+    await agent.connect()
+    await agent.send('hello')
+    await clock.advance(10)
+    expect(sentTo(emulator)).not.toContain('my secret')
+    await agent.destroy()
+  })
+
   it('[SEC-16] cancels an initialization of the previous user', async () => {
     const { clock, agent, issue } = setUpUser()
     await agent.initialize()

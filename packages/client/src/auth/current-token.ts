@@ -82,7 +82,7 @@ export class CurrentToken {
   async adopt(arrived: ArrivedToken, signal: AbortSignal): Promise<void> {
     const { token, isAnonymous, identity, until, bufferMs, userChanged } = arrived
     const user = userOf(token, isAnonymous, identity)
-    if (isOtherUser(this.#user, user) || (userChanged && this.#user.isAnonymous === false)) {
+    if (isOtherUser(this.#user, user) || (userChanged && !this.#user.isAnonymous)) {
       this.drop()
       await this.#changeUser(signal)
       this.#user = {}

@@ -71,18 +71,23 @@ export async function fetchText(
       reason,
       status,
       cause,
-      reason === 'network' ? await unreachable(environment, address, cause) : undefined,
+      reason === 'network' ? await unreachable(environment, address, cause, signal) : undefined,
     )
   }
 }
 
 /** Names the address and, if the platform reveals it, the cause. */
-async function unreachable(environment: NetworkPlatform, address: string, cause: unknown): Promise<string> {
+async function unreachable(
+  environment: NetworkPlatform,
+  address: string,
+  cause: unknown,
+  signal?: AbortSignal,
+): Promise<string> {
   const message = `${URL.canParse(address) ? new URL(address).origin : 'the service'} could not be reached`
   try {
     // Loaded only after a failure.
     const { explainNetworkFailure } = await import('./network-failure.ts')
-    const why = await explainNetworkFailure(environment, address, cause)
+    const why = await explainNetworkFailure(environment, address, cause, signal)
     return why ? `${message}: ${why}` : message
   } catch {
     return message

@@ -15,16 +15,17 @@ export type NetworkPlatform = Pick<Environment, 'fetch' | 'clock'> & Partial<Pic
  * service.
  *
  * Node reports an error code. A page does not: so this sends one more request without credentials, whose response it
- * cannot read, and listens for violations of the content security policy.
+ * cannot read, and listens for violations of the content security policy. The signal ends both at once.
  */
 export async function explainNetworkFailure(
   platform: NetworkPlatform,
   address: string,
   cause: unknown,
+  signal?: AbortSignal,
 ): Promise<string> {
   const { protocol, host, hostname, origin } = new URL(address)
   const window = platform.page?.window
-  if (window) return explainInPage(platform, window, origin, protocol, hostname)
+  if (window) return explainInPage(platform, window, origin, protocol, hostname, signal)
   const code = codeOf(cause)
   if (code === 'ECONNREFUSED') return `nothing listens on ${host}`
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `the host name ${hostname} is unknown`
@@ -41,6 +42,7 @@ async function explainInPage(
   origin: string,
   protocol: string,
   hostname: string,
+  signal?: AbortSignal,
 ): Promise<string> {
   const { document, location, navigator } = window
   if (navigator?.onLine === false) return 'the browser is offline'
@@ -53,15 +55,18 @@ async function explainInPage(
   document?.addEventListener('securitypolicyviolation', onViolation)
   const limit = new AbortController()
   const ended = new AbortController()
+  const end = () => ended.abort()
+  signal?.addEventListener('abort', end)
   void sleep(clock, TEST_LIMIT_MS, ended.signal).then(() => limit.abort())
   const init = { mode: 'no-cors', credentials: 'omit', signal: limit.signal } as const
   const isReached = await fetch(`${origin}/`, init).then(
     () => true,
     () => false,
   )
-  ended.abort()
+  end()
   // The event of a violation follows the rejection.
-  if (!isReached) await sleep(clock, VIOLATION_WAIT_MS)
+  if (!isReached) await sleep(clock, VIOLATION_WAIT_MS, signal)
+  signal?.removeEventListener('abort', end)
   document?.removeEventListener('securitypolicyviolation', onViolation)
   if (isForbidden) return `the content security policy of the page forbids it: add ${origin} to \`connect-src\``
   return isReached
