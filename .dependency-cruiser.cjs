@@ -35,7 +35,7 @@ module.exports = {
     forbid(
       'must-resolve',
       'An import that leads nowhere.',
-      { path: '^(?:packages|conformance|examples|bench|docs|scripts)/' },
+      { path: '^(?:packages|conformance|examples|bench|docs|faults|scripts)/' },
       {
         couldNotResolve: true,
         pathNot: '^#websocket$',
@@ -81,7 +81,7 @@ module.exports = {
       'packages-do-not-import-private-workspaces',
       'Examples, benches and docs use the packages, not the reverse.',
       { path: '^packages/' },
-      { path: '^(?:conformance|examples|bench|docs|scripts|tools)/' },
+      { path: '^(?:conformance|examples|bench|docs|faults|scripts|tools)/' },
     ),
     forbid(
       'no-tests-in-sources',

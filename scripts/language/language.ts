@@ -27,7 +27,7 @@ export interface LanguageFinding {
 /** A quotation of somebody else's text is exempt: this marker stands in a comment on its line. */
 const QUOTED = 'language: quoted'
 
-const FOLDERS = ['packages', 'conformance', 'examples', 'bench', 'docs', 'scripts']
+const FOLDERS = ['packages', 'conformance', 'examples', 'bench', 'docs', 'faults', 'scripts']
 const SKIPPED = /(?:^|\/)(?:node_modules|dist|[.]cache)(?:\/|$)|[.]api[.]md$/
 const CHECKED = /[.](?:ts|md)$/
 /** White space, the beginning of the next line of a comment or quotation, and the seam of a joined string. */

@@ -1,0 +1,24 @@
+import type { RunResult, Violation } from './checks/violation.ts'
+import type { Schedule } from './schedule/step.ts'
+
+/** What a worker is asked to play. */
+export interface Job {
+  readonly transport: Schedule['transport']
+  readonly seeds: readonly number[]
+  /** Indexes of the steps that are left, for a single seed. */
+  readonly steps?: readonly number[] | undefined
+  /** Whether a failing run is shortened. */
+  readonly shrinks: boolean
+  /** Stops at the first failing run. */
+  readonly untilFailure: boolean
+  /** No run starts later, in milliseconds since the epoch. */
+  readonly deadline: number
+}
+
+/** What a worker reports. */
+export type Report =
+  | { readonly kind: 'started'; readonly seed: number }
+  | { readonly kind: 'result'; readonly result: RunResult }
+  | { readonly kind: 'shortened'; readonly seed: number; readonly steps: readonly number[]; readonly text: string }
+  | { readonly kind: 'unassigned'; readonly violations: readonly Violation[] }
+  | { readonly kind: 'done' }

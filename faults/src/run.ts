@@ -1,0 +1,84 @@
+// The fault campaign: `npm run faults -- --seed S --runs N [--proxied] [--workers n]`. See docs/faults.md.
+import { bundle } from './bundle.ts'
+import type { RunResult } from './checks/violation.ts'
+import type { Report } from './messages.ts'
+import { type Options, readOptions, repeatCommand } from './options.ts'
+import { runJob, split } from './pool.ts'
+import type { Schedule } from './schedule/step.ts'
+import { markdownTable, Tally } from './table.ts'
+
+const options = readOptions(process.argv.slice(2))
+process.exitCode = (await campaign(options)) ? 0 : 1
+
+/** Plays the runs and prints the table. Returns whether no run failed. */
+async function campaign(options: Options): Promise<boolean> {
+  const program = await bundle('./worker.ts')
+  const rows: Record<string, string | number>[] = []
+  let hasPassed = true
+  const parts = [
+    ['in-process', options.runs],
+    ['proxied', options.proxiedRuns],
+  ] as const
+  for (const [transport, runs] of parts) {
+    if (runs === 0) continue
+    const start = performance.now()
+    const tally = await playAll(program, transport, runs, options)
+    const seconds = (performance.now() - start) / 1000
+    hasPassed &&= tally.failedRuns === 0 && tally.violations.size === 0
+    rows.push(tally.row(transport))
+    console.log(
+      `${transport}: ${tally.runs} runs in ${seconds.toFixed(1)} s (${(tally.runs / seconds).toFixed(1)} per second), ` +
+        `${tally.failedRuns} failed.`,
+    )
+  }
+  console.log(`\n${markdownTable(rows)}`)
+  return hasPassed
+}
+
+async function playAll(
+  program: string,
+  transport: Schedule['transport'],
+  runs: number,
+  { seed, steps, workers, maxSeconds }: Options,
+): Promise<Tally> {
+  const tally = new Tally()
+  const isProxied = transport === 'proxied'
+  const seeds = Array.from({ length: runs }, (_, index) => seed + index)
+  const deadline = Date.now() + maxSeconds * 1000
+  const onReport = (report: Report) => {
+    if (report.kind === 'result') {
+      tally.add(report.result)
+      if (report.result.violations.length > 0) printFailure(report.result, isProxied, steps)
+    } else if (report.kind === 'shortened') {
+      console.log(`Seed ${report.seed}, shortened: ${repeatCommand(report.seed, isProxied, report.steps)}`)
+      console.log(report.text)
+    } else if (report.kind === 'unassigned') {
+      for (const { kind, text } of report.violations) {
+        tally.violations.set(kind, (tally.violations.get(kind) ?? 0) + 1)
+        console.log(`Not assigned to a run: ${kind}: ${text}`)
+      }
+    }
+  }
+  await Promise.all(
+    split(seeds, workers).map(part =>
+      runJob(
+        program,
+        {
+          transport,
+          seeds: part,
+          steps,
+          shrinks: true,
+          untilFailure: false,
+          deadline: Number.isFinite(deadline) ? deadline : Number.MAX_SAFE_INTEGER,
+        },
+        onReport,
+      ),
+    ),
+  )
+  return tally
+}
+
+function printFailure({ seed, violations }: RunResult, isProxied: boolean, steps?: readonly number[]): void {
+  console.log(`\nFAILED: ${repeatCommand(seed, isProxied, steps)}`)
+  for (const { kind, text } of violations) console.log(`  ${kind}: ${text}`)
+}

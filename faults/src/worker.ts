@@ -1,0 +1,60 @@
+// Plays runs in a separate process: receives a job, and reports each result. Started by run.ts, as a bundle.
+import { playAlone, playProxied } from './campaign.ts'
+import type { Job, Report } from './messages.ts'
+import { createSchedule } from './schedule/create-schedule.ts'
+import { shrink } from './schedule/shrink.ts'
+import type { Schedule } from './schedule/step.ts'
+
+/** Failing runs of a job that are shortened. The others are reported as they are. */
+const MOST_SHORTENED = 3
+
+const report = (message: Report) => process.send?.(message)
+
+process.once('message', (job: Job) => {
+  void work(job).finally(() => {
+    // The proxy may keep the handle of a socket that it has reset.
+    process.send?.({ kind: 'done' } satisfies Report, () => process.exit())
+  })
+})
+
+async function work(job: Job): Promise<void> {
+  const onStart = (seed: number) => report({ kind: 'started', seed })
+  const isOver = () => Date.now() > job.deadline
+  if (job.transport === 'proxied' && job.steps === undefined && !job.untilFailure) {
+    const violations = await playProxied(job.seeds, isOver, onStart, result => report({ kind: 'result', result }))
+    if (violations.length > 0) report({ kind: 'unassigned', violations })
+    return
+  }
+  let shortened = 0
+  for (const seed of job.seeds) {
+    if (isOver()) return
+    const schedule = withSteps(createSchedule(seed, job.transport), job.steps)
+    onStart(seed)
+    const result = await playAlone(schedule)
+    report({ kind: 'result', result })
+    if (result.violations.length === 0) continue
+    if (job.shrinks && shortened++ < MOST_SHORTENED) await shorten(schedule, job)
+    if (job.untilFailure) return
+  }
+}
+
+/** Shortens a failing run to steps that still show one of its violations. */
+async function shorten(schedule: Schedule, job: Job): Promise<void> {
+  const kinds = new Set((await playAlone(schedule)).violations.map(({ kind }) => kind))
+  const all = job.steps ?? schedule.steps.map((_, index) => index)
+  const full = createSchedule(schedule.seed, schedule.transport)
+  const steps = await shrink(all, async candidate => {
+    const { violations } = await playAlone(withSteps(full, candidate))
+    return violations.some(({ kind }) => kinds.has(kind))
+  })
+  const short = withSteps(full, steps)
+  report({ kind: 'shortened', seed: schedule.seed, steps, text: describe(short) })
+}
+
+function withSteps(schedule: Schedule, steps: readonly number[] | undefined): Schedule {
+  return steps ? { ...schedule, steps: steps.flatMap(index => schedule.steps[index] ?? []) } : schedule
+}
+
+function describe({ setup, steps }: Schedule): string {
+  return [JSON.stringify(setup), ...steps.map(step => `  ${JSON.stringify(step)}`)].join('\n')
+}
