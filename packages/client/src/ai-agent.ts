@@ -3,7 +3,11 @@ import { type AgentParts, buildAgent } from './agent/build-agent.ts'
 import type { AgentPhase } from './agent/lifecycle-state.ts'
 import type { ConnectionState } from './chat/connection-state.ts'
 import { type AiAgentConfig, requireSessionId } from './config.ts'
-import type { CallerInfo, CallTranscriptEntry } from './contact-center/connector/call-details.ts'
+import {
+  type CallerInfo,
+  type CallTranscriptEntry,
+  NO_CALL_TRANSCRIPT,
+} from './contact-center/connector/call-details.ts'
 import type { InitializationResult } from './contact-center/portal/pipeline-stage.ts'
 import type { ContextAttributes } from './conversation/context-store.ts'
 import { createContextMessage } from './conversation/message-helpers.ts'
@@ -338,22 +342,24 @@ export class AiAgent extends Subscribable<AgentEvents> {
 
   /** The transcript of the call; the same frozen array until it changes. */
   getCallTranscript(): readonly CallTranscriptEntry[] {
-    return this.#parts.calls.getTranscript()
+    return this.#parts.calls.state?.getTranscript() ?? NO_CALL_TRANSCRIPT
   }
 
   /** Empties the transcript of the call, and emits `callTranscriptUpdate` without `entry`. */
   clearCallTranscript(): void {
-    this.#parts.calls.clearTranscript()
+    const { calls, scope } = this.#parts
+    if (calls.state) calls.state.clearTranscript()
+    else scope.emit('callTranscriptUpdate', () => ({ entries: NO_CALL_TRANSCRIPT }))
   }
 
   /** The caller, or null. */
   getCallerInfo(): Readonly<CallerInfo> | null {
-    return this.#parts.calls.getCallerInfo()
+    return this.#parts.calls.state?.getCallerInfo() ?? null
   }
 
   /** The call's id at the contact center's platform, or null. */
   getConversationId(): string | null {
-    return this.#parts.calls.getConversationId()
+    return this.#parts.calls.state?.getConversationId() ?? null
   }
 
   // ── Facts ─────────────────────────────────────────────────────────────────────────────────────────────────────────

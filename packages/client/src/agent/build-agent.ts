@@ -8,7 +8,6 @@ import { ConnectionState } from '../chat/connection-state.ts'
 import { createReconnectPolicy } from '../chat/reconnect-policy.ts'
 import { webSocketTransport } from '../chat/websocket-transport.ts'
 import { type AiAgentConfig, requireSessionId } from '../config.ts'
-import { CallState } from '../contact-center/connector/call-state.ts'
 import { withPortalAttribute } from '../contact-center/portal/portal-context.ts'
 import { ContextStore } from '../conversation/context-store.ts'
 import type { GapFill, GapFillOptions } from '../conversation/gap-fill.ts'
@@ -35,6 +34,7 @@ import { AgentLoader } from './agent-loader.ts'
 import { type AgentScope, createAgentScope } from './agent-scope.ts'
 import { InitializeRetry } from './initialize-retry.ts'
 import { AgentLifecycle } from './lifecycle.ts'
+import type { CallHolder } from './lifecycle-state.ts'
 import { UserLoader } from './user-loader.ts'
 
 /** The parts of one agent that `AiAgent` uses. */
@@ -53,7 +53,7 @@ export interface AgentParts {
   readonly transcript: Transcript
   readonly working: WorkingState
   readonly context: ContextStore
-  readonly calls: CallState
+  readonly calls: CallHolder
   readonly masking: Masking
   /** Only with `resume`. */
   readonly resume: LazyPart<SessionResume> | undefined
@@ -97,7 +97,7 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
     }),
   )
   const contextRestored = context.restore()
-  const calls = userState.own(new CallState({ clock, context, emit }))
+  const calls: CallHolder = { state: undefined }
   const session = userState.own(
     new ChatSession({
       create: signal => createSession(scope, loader, context, signal),
@@ -300,7 +300,7 @@ async function loadTranscript(
 }
 
 /** The address of a session's chat. */
-function sessionAddress({ facts }: AgentScope, calls: CallState, sessionId: string): string {
+function sessionAddress({ facts }: AgentScope, calls: CallHolder, sessionId: string): string {
   const { loaded } = facts
   if (!loaded) throw new SDKError('connect() is not possible yet. Await initialize() first.', 'NOT_INITIALIZED')
   const { agent, deployment } = loaded
@@ -308,7 +308,7 @@ function sessionAddress({ facts }: AgentScope, calls: CallState, sessionId: stri
     agent,
     deployment,
     sessionId: requireSessionId(sessionId, 'The session id'),
-    conversationId: calls.getConversationId(),
+    conversationId: calls.state?.getConversationId() ?? null,
   })
 }
 

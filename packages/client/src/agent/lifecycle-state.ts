@@ -3,12 +3,7 @@ import type { AuthenticationService } from '../auth/authentication-service.ts'
 import type { Chat } from '../chat/chat.ts'
 import type { ChatSession } from '../chat/chat-session.ts'
 import type { CallState } from '../contact-center/connector/call-state.ts'
-import {
-  type InitializationResult,
-  type PipelineStage,
-  resultAt,
-  SELECT_METHODS,
-} from '../contact-center/portal/pipeline-stage.ts'
+import type { InitializationResult } from '../contact-center/portal/pipeline-stage.ts'
 import type { ContextStore } from '../conversation/context-store.ts'
 import type { Inbox } from '../conversation/inbox.ts'
 import type { MessageStreams } from '../conversation/message-streams.ts'
@@ -72,33 +67,44 @@ export type AgentPhase =
 /** A choice that waits for the user: the gate, and what can be chosen. */
 export type PendingChoice = Extract<InitializationResult, { status: 'choose' }>
 
-/** The phase of a state, with the choice of its stage. */
-export function phaseOf(state: State, stage: PipelineStage | undefined): AgentPhase {
+/** The phase of a state, with the choice that waits for the user. */
+export function phaseOf(state: State, choice: PendingChoice | undefined): AgentPhase {
   if (state.at === 'idle') return 'error' in state ? { at: 'idle', error: state.error } : { at: 'idle' }
   if (state.at !== 'choosing') return { at: state.at }
-  const result = stage && resultAt(stage)
-  return result?.status === 'choose' ? { at: 'choosing', choice: result } : { at: 'choosing' }
+  return choice ? { at: 'choosing', choice } : { at: 'choosing' }
 }
 
 /** The result of an agent that needs no selection. */
 export const READY: InitializationResult = { status: 'ready' }
 
 /** The step that is missing until the agent is ready, with the method to call. */
-export function missingStep({ at }: State, stage: PipelineStage | undefined): string {
+export function missingStep({ at }: State, portals: { missingStep(): string } | undefined): string {
   if (at === 'preparing') return 'initialize() is still running. Await it first.'
-  if (at !== 'choosing') return 'Await initialize() first.'
-  const result = stage && resultAt(stage)
-  if (result?.status !== 'choose') return 'The portal selection is still running. Await it first.'
-  const { gate } = result
-  return `A ${gate} must be selected first. Call ${SELECT_METHODS[gate]} with one of the offered choices.`
+  return (at === 'choosing' && portals?.missingStep()) || 'Await initialize() first.'
 }
 
 export function destroyedError(operation: string): SDKError {
   return new SDKError(`${operation} is not possible: the agent was destroyed. Create a new AiAgent.`, 'ABORTED')
 }
 
-export function supersededError(): SDKError {
-  return new SDKError('A newer portal selection has replaced this one.', 'ABORTED')
+/** What the portal selection uses of the lifecycle, which owns the state. */
+export interface LifecycleOwner {
+  readonly state: State
+  /** The attributes that the host starts the conversation with. */
+  readonly initialContext: Readonly<Record<string, unknown>>
+  become(state: State): void
+  /** Ends the selection. `reconnect` connects the chat. */
+  becomeReady(reconnect: boolean): void
+  /** @throws {SDKError} code ABORTED */
+  requireUsable(operation: string): void
+  initialize(context: Readonly<Record<string, unknown>>, signal: AbortSignal | undefined): Promise<InitializationResult>
+  restartConversation(sessionId: string | undefined, signal: AbortSignal | undefined): Promise<void>
+  dropConversation(): void
+}
+
+/** The call of the contact center: created with the portal selection or the connector. */
+export interface CallHolder {
+  state: CallState | undefined
 }
 
 /** The parts that the lifecycle starts, restarts and ends. */
@@ -118,7 +124,7 @@ export interface LifecycleParts {
   readonly inbox: Inbox
   readonly recovery: Recovery
   readonly streams: MessageStreams
-  readonly calls: CallState
+  readonly calls: CallHolder
   readonly resume: LazyPart<SessionResume> | undefined
   readonly retry: InitializeRetry
 }

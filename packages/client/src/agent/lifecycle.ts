@@ -1,8 +1,6 @@
 import type { UserProfile } from '@aiagent/protocol'
-import type { LoadedAgent, PortalSelection } from '../api/agent-facts.ts'
-import type { ContactCenter } from '../contact-center/contact-center.ts'
-import { type InitializationResult, resultAt } from '../contact-center/portal/pipeline-stage.ts'
-import { profileAttribute } from '../contact-center/portal/portal-context.ts'
+import type { LoadedAgent } from '../api/agent-facts.ts'
+import type { InitializationResult } from '../contact-center/portal/pipeline-stage.ts'
 import { needsPortal } from '../contact-center/portal/portal-flow.ts'
 import type { PortalPipeline } from '../contact-center/portal/portal-pipeline.ts'
 import { abortedError, SDKError } from '../errors.ts'
@@ -11,28 +9,32 @@ import { JoinedTask } from '../util/joined-task.ts'
 import { loadSteps } from './agent-loader.ts'
 import {
   type AgentPhase,
-  type Choosing,
   destroyedError,
+  type LifecycleOwner,
   type LifecycleParts,
   missingStep,
   phaseOf,
   READY,
   type State,
-  supersededError,
 } from './lifecycle-state.ts'
+import type { PortalLifecycle } from './portal-lifecycle.ts'
 import { preloadResume } from './preload.ts'
 
 /** Owns the state of the agent. Every change of it is one of the methods below. */
-export class AgentLifecycle {
+export class AgentLifecycle implements LifecycleOwner {
   readonly #parts: LifecycleParts
   readonly #run = new JoinedTask<InitializationResult>(signal => abortedError('initialize()', signal))
   #state: State = { at: 'idle' }
   /** The attributes that the host starts the conversation with. */
-  #initialContext: Readonly<Record<string, unknown>> = {}
-  #contactCenter: ContactCenter | undefined
+  initialContext: Readonly<Record<string, unknown>> = {}
+  #portals: PortalLifecycle | undefined
 
   constructor(parts: LifecycleParts) {
     this.#parts = parts
+  }
+
+  get state(): State {
+    return this.#state
   }
 
   get isReady(): boolean {
@@ -46,7 +48,7 @@ export class AgentLifecycle {
 
   /** The state as the host sees it. */
   get phase(): AgentPhase {
-    return phaseOf(this.#state, this.#contactCenter?.pipeline.stage)
+    return phaseOf(this.#state, this.#portals?.choice)
   }
 
   // ── Guards ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -69,9 +71,7 @@ export class AgentLifecycle {
   requireSendable(operation: string): void {
     this.requireUsable(operation)
     if (this.#state.at === 'choosing')
-      this.#parts.scope.warnOnce(
-        `${operation}: the message waits. ${missingStep(this.#state, this.#contactCenter?.pipeline.stage)}`,
-      )
+      this.#parts.scope.warnOnce(`${operation}: the message waits. ${missingStep(this.#state, this.#portals)}`)
   }
 
   /** @throws {SDKError} code NOT_INITIALIZED, with the step that is missing; ABORTED as {@link requireUsable} */
@@ -80,7 +80,7 @@ export class AgentLifecycle {
     const { loaded } = this.#parts.scope.facts
     if (this.#state.at === 'ready' && loaded) return loaded
     throw new SDKError(
-      `${operation} is not possible yet. ${missingStep(this.#state, this.#contactCenter?.pipeline.stage)}`,
+      `${operation} is not possible yet. ${missingStep(this.#state, this.#portals)}`,
       'NOT_INITIALIZED',
     )
   }
@@ -92,7 +92,7 @@ export class AgentLifecycle {
    */
   requirePipeline(operation: string): PortalPipeline {
     this.requireUsable(operation)
-    const pipeline = this.#contactCenter?.pipeline
+    const pipeline = this.#portals?.contactCenter.pipeline
     if (pipeline && pipeline.stage.at !== 'idle') return pipeline
     throw new SDKError(
       `${operation} has nothing to select: the agent has no portals, or initialize() has not run yet.`,
@@ -109,23 +109,23 @@ export class AgentLifecycle {
   ): Promise<InitializationResult> {
     this.requireUsable('initialize()')
     if (this.#state.at === 'ready') return READY
-    if (this.#state.at === 'choosing') return this.#selectionResult(this.#state, context, signal)
+    if (this.#state.at === 'choosing' && this.#portals) return this.#portals.result(this.#state, context, signal)
     // The host's own parts, such as a store or a token function, may never settle.
     return this.#run.join(inner => untilAborted(this.#start(context, inner), inner), signal)
   }
 
   async #start(context: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<InitializationResult> {
     const preparing: State = { at: 'preparing' }
-    this.#become(preparing)
+    this.become(preparing)
     try {
       await this.#prepare(context, signal)
       return await this.#parts.retry.run(() => {
         // A portal selection that failed has left this state.
-        this.#become(preparing)
+        this.become(preparing)
         return this.#load(signal)
       }, signal)
     } catch (error) {
-      if (this.#state === preparing) this.#become({ at: 'idle', error })
+      if (this.#state === preparing) this.become({ at: 'idle', error })
       throw error
     }
   }
@@ -138,7 +138,7 @@ export class AgentLifecycle {
     signal.throwIfAborted()
     context.merge(scope.config.context)
     context.merge(given)
-    this.#initialContext = { ...scope.config.context, ...given }
+    this.initialContext = { ...scope.config.context, ...given }
   }
 
   async #load(signal: AbortSignal): Promise<InitializationResult> {
@@ -148,158 +148,55 @@ export class AgentLifecycle {
     // The first call needs no chunk. With a connector its script comes first, which is loaded in parallel with the calls.
     const first = params.platform === undefined ? loader.loadDeployment(signal) : undefined
     const [{ prepareAgent }] = await Promise.all([loadSteps(), first])
-    const { loaded, user } = await prepareAgent(this.#parts, () => this.#openContactCenter(), signal)
-    if (needsPortal(loaded.agent, params)) return this.#selectPortals(loaded, user, signal)
+    const openContactCenter = async () => (await this.#openPortals()).contactCenter
+    const { loaded, user } = await prepareAgent(this.#parts, openContactCenter, signal)
+    if (needsPortal(loaded.agent, params)) {
+      const portals = await this.#openPortals()
+      signal.throwIfAborted()
+      return portals.select(loaded, user, signal)
+    }
     await Promise.all([session.require(signal), user])
     signal.throwIfAborted()
-    this.#becomeReady(false)
+    this.becomeReady(false)
     return READY
   }
 
-  #becomeReady(reconnect: boolean): void {
+  /** Everything is known and selected. `reconnect` connects the chat, as `autoConnect` does. */
+  becomeReady(reconnect: boolean): void {
     const { scope, outbox, chat } = this.#parts
-    this.#become({ at: 'ready' })
+    this.become({ at: 'ready' })
     outbox.release()
     // Only now: a message that a listener sends must not overtake those that waited.
     this.#emitPhase()
-    this.#emitInitialized()
+    scope.emit('initialized', () => scope.facts.describeAgent())
     // A listener may have ended or restarted the agent. A failed attempt is reported by an `error` event.
     if ((scope.config.autoConnect || reconnect) && this.isReady)
       chat.connect().catch(error => scope.logger.debug('The first connection failed.', { error }))
   }
 
-  #emitInitialized(): void {
-    const { emit, facts } = this.#parts.scope
-    emit('initialized', () => facts.describeAgent())
-  }
-
   // ── Portals ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  async #openContactCenter(): Promise<ContactCenter> {
-    const { ContactCenter } = await import('../contact-center/contact-center.ts')
-    const { scope, authentication, calls, language, outbox } = this.#parts
-    this.#contactCenter ??= new ContactCenter(scope, {
-      authentication,
-      calls,
-      language,
-      send: async text => {
-        this.requireUsable('onUserMessage()')
-        return outbox.send(text)
-      },
-      onComplete: selection => this.#completeSelection(selection),
-      onSwitch: () => this.#switchPortal(),
-    })
-    return this.#contactCenter
-  }
-
-  async #selectPortals(
-    loaded: LoadedAgent,
-    user: Promise<unknown>,
-    signal: AbortSignal,
-  ): Promise<InitializationResult> {
-    const contactCenter = await this.#openContactCenter()
-    signal.throwIfAborted()
-    const choosing = this.#beginSelection(false)
-    return this.#runSelection(contactCenter.select(loaded, this.#initialContext, user, signal), choosing)
-  }
-
-  /** Waits for the selection. When it fails before its first gate, `initialize()` starts over. */
-  async #runSelection(selection: Promise<InitializationResult>, choosing: Choosing): Promise<InitializationResult> {
-    try {
-      return await selection
-    } catch (error) {
-      const at = this.#contactCenter?.pipeline.stage.at
-      // A newer restart may own the state.
-      if (this.#state === choosing && (at === 'failed' || at === 'idle')) this.#become({ at: 'idle', error })
-      throw error
-    }
-  }
-
-  #beginSelection(reconnect: boolean): Choosing {
-    const choosing: Choosing = { at: 'choosing', reconnect, settled: Promise.resolve() }
-    this.#become(choosing)
-    this.#parts.scope.facts.selection = undefined
-    return choosing
-  }
-
-  async #completeSelection(selection: PortalSelection): Promise<void> {
-    const choosing = this.#state
-    if (choosing.at !== 'choosing') throw supersededError()
-    const { context, scope } = this.#parts
-    scope.facts.selection = selection
-    const moved = context.moveTo(scope.facts.agentId)
-    choosing.settled = moved
-    await moved
-    if (this.#state !== choosing) throw supersededError()
-    this.#becomeReady(choosing.reconnect)
-  }
-
-  /** The result of the selection in flight: its gate, or completion. */
-  async #selectionResult(
-    choosing: Choosing,
-    context: Readonly<Record<string, unknown>>,
-    signal: AbortSignal | undefined,
-  ): Promise<InitializationResult> {
-    const stage = this.#contactCenter?.pipeline.stage
-    const result = stage && stage.at !== 'complete' && resultAt(stage)
-    if (result) return result
-    await untilAborted(Promise.resolve(stage?.at === 'working' ? stage.step.settled : choosing.settled), signal)
-    return this.initialize(context, signal)
-  }
-
-  /** Leaves the chat of a completed selection, since the pipeline moves to another portal (FLOW-25). */
-  async #switchPortal(): Promise<void> {
-    const { chat } = this.#parts
-    const wasConnected = chat.state !== 'IDLE' && chat.state !== 'CLOSED'
-    // After a failed switch the chat has been left already, and still has to be connected again.
-    const choosing = this.#beginSelection(wasConnected || (this.#state.at === 'choosing' && this.#state.reconnect))
-    choosing.settled = this.#leavePortal(choosing)
-    await choosing.settled
-  }
-
-  async #leavePortal(choosing: Choosing): Promise<void> {
-    const { chat, session } = this.#parts
-    await chat.disconnect()
-    if (this.#state.at === 'destroyed') throw destroyedError('The portal selection')
-    if (this.#state !== choosing) throw supersededError()
-    this.#dropConversation()
-    session.forget(session.id)
+  async #openPortals(): Promise<PortalLifecycle> {
+    const { PortalLifecycle } = await import('./portal-lifecycle.ts')
+    this.#portals ??= new PortalLifecycle(this.#parts, this)
+    return this.#portals
   }
 
   /** Runs the selection again; an agent without portals restarts its conversation (FLOW-21). */
   async restartPortals(signal: AbortSignal | undefined): Promise<void> {
     this.requireUsable('restartPortalInitializer()')
-    const { scope, calls, users } = this.#parts
-    const contactCenter = this.#contactCenter
-    const { loaded } = scope.facts
-    const hasSelection = this.#state.at === 'choosing' || contactCenter?.pipeline.stage.at !== 'idle'
-    if (!contactCenter || !hasSelection || !loaded) {
-      this.requireReady('restartPortalInitializer()')
-      return this.restartConversation(undefined, signal)
-    }
-    const choosing = this.#beginSelection(false)
-    const left = contactCenter.pipeline.reset().then(() => this.#leavePortal(choosing))
-    choosing.settled = left.catch(() => {})
-    await left
-    if (contactCenter.isTest) calls.clearTranscript()
-    // The connector's platform stays connected.
-    const user = users.load(loaded, signal)
-    await this.#runSelection(contactCenter.select(loaded, this.#initialContext, user, signal), choosing)
+    const portals = this.#portals
+    const { loaded } = this.#parts.scope.facts
+    if (portals?.hasSelection && loaded) return portals.restart(loaded, signal)
+    this.requireReady('restartPortalInitializer()')
+    return this.restartConversation(undefined, signal)
   }
 
   /** Selects another profile after completion, and starts a new session with it (FLOW-15). */
   async changeProfile(profile: UserProfile, signal: AbortSignal | undefined): Promise<void> {
     this.requireReady('updateUserProfile()')
-    const { scope, context } = this.#parts
-    const pipeline = this.requirePipeline('updateUserProfile()')
-    if (!scope.facts.selection)
-      throw new SDKError('updateUserProfile() needs a completed portal selection.', 'NOT_INITIALIZED')
-    const selection = await pipeline.updateProfile(profile, { signal })
-    scope.facts.selection = selection
-    const attributes = selection.profile && profileAttribute(context.get(), selection.profile.id)
-    if (attributes) context.merge(attributes)
-    await this.restartConversation(undefined, signal)
-    this.#emitInitialized()
+    this.requirePipeline('updateUserProfile()')
+    await this.#portals?.changeProfile(profile, signal)
   }
 
   // ── Chat ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -331,7 +228,7 @@ export class AgentLifecycle {
     await users.retryMissingRules(loaded, signal)
     this.requireReady('restartConnection()')
     try {
-      await chat.restart({ sessionId, signal, reset: () => this.#dropConversation() })
+      await chat.restart({ sessionId, signal, reset: () => this.dropConversation() })
     } catch (error) {
       if (error instanceof SDKError && error.code !== 'ABORTED') scope.reportError(error)
       throw error
@@ -339,7 +236,7 @@ export class AgentLifecycle {
   }
 
   /** Drops the messages in both directions, and the transcript. */
-  #dropConversation(): void {
+  dropConversation(): void {
     const { outbox, inbox, recovery, transcript } = this.#parts
     outbox.clear()
     inbox.clear()
@@ -365,7 +262,7 @@ export class AgentLifecycle {
     const reason = new SDKError(`The operation was cancelled by ${cause}.`, 'ABORTED')
     const { loader, chat, scope } = this.#parts
     const leaving: State = { at: 'leaving', done: Promise.resolve() }
-    this.#become(leaving)
+    this.become(leaving)
     this.#run.abort(reason)
     loader.abort(reason)
     const disconnected = chat.disconnect()
@@ -377,7 +274,7 @@ export class AgentLifecycle {
     leaving.done = left
       .then(() => signedOut)
       .finally(() => {
-        if (this.#state === leaving) this.#become({ at: 'idle' })
+        if (this.#state === leaving) this.become({ at: 'idle' })
       })
     // Handled by `done` once the chat has been left.
     signedOut.catch(() => {})
@@ -398,11 +295,11 @@ export class AgentLifecycle {
   /** Ends the agent without a goodbye. `phaseChanged` is its last event. */
   async destroy(): Promise<void> {
     const { loader, scope, authentication, resume, outbox, inbox, recovery, streams, chat } = this.#parts
-    this.#become({ at: 'destroyed' })
+    this.become({ at: 'destroyed' })
     const reason = destroyedError('The operation')
     this.#run.abort(reason)
     loader.abort(reason)
-    this.#contactCenter?.pipeline.destroy()
+    this.#portals?.contactCenter.pipeline.destroy()
     // First, for an agent that is created right after this call.
     const released = resume?.(part => part.release())
     outbox.destroy(new SDKError('ask() was cancelled by destroy().', 'ABORTED'))
@@ -426,7 +323,8 @@ export class AgentLifecycle {
     chat.offerToken(token)
   }
 
-  #become(state: State): void {
+  /** Changes the state, and reports the new phase. */
+  become(state: State): void {
     const isChange = this.#state.at !== state.at
     this.#state = state
     const { status } = this.#parts.scope

@@ -8,6 +8,9 @@ export interface CallTranscriptEntry {
   readonly timestamp: Date
 }
 
+/** The transcript of a call in which nothing has been said, and of no call. */
+export const NO_CALL_TRANSCRIPT: readonly CallTranscriptEntry[] = Object.freeze([])
+
 /** An utterance that a connector adds to the call's transcript. */
 export interface CallTranscriptInput {
   /** The speaker, as the platform names them. */

@@ -1,6 +1,13 @@
 import { type Id, isJsonObject } from '@aiagent/protocol'
 import type { Emit } from '../../events.ts'
-import type { CallerInfo, CallTranscriptEntry, CallTranscriptInput, FilterTags, UserContext } from './call-details.ts'
+import {
+  type CallerInfo,
+  type CallTranscriptEntry,
+  type CallTranscriptInput,
+  type FilterTags,
+  NO_CALL_TRANSCRIPT,
+  type UserContext,
+} from './call-details.ts'
 
 /** The part of the conversation's context that filter tags are written to. */
 export interface TaggedContext {
@@ -25,8 +32,6 @@ export interface CallStateOptions {
 /** Attribute of the user context, and of the conversation's context, that holds the filter tags. */
 const FILTER_TAGS_ATTRIBUTE = 'user_filter_tags'
 
-const EMPTY: readonly CallTranscriptEntry[] = Object.freeze([])
-
 const NO_PLATFORM = { authenticated: false, token: null }
 
 /**
@@ -38,7 +43,7 @@ const NO_PLATFORM = { authenticated: false, token: null }
  */
 export class CallState {
   readonly #options: CallStateOptions
-  #entries = EMPTY
+  #entries = NO_CALL_TRANSCRIPT
   #callerInfo: Readonly<CallerInfo> | null = null
   #conversationId: string | null = null
   #userContext: Readonly<UserContext> | null = null
@@ -79,7 +84,7 @@ export class CallState {
 
   /** Empties the transcript. Emits `callTranscriptUpdate` even when it was empty. */
   clearTranscript(): void {
-    this.#entries = EMPTY
+    this.#entries = NO_CALL_TRANSCRIPT
     this.#options.emit('callTranscriptUpdate', () => ({ entries: this.#entries }))
   }
 

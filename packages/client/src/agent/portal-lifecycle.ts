@@ -1,0 +1,168 @@
+import type { UserProfile } from '@aiagent/protocol'
+import type { LoadedAgent, PortalSelection } from '../api/agent-facts.ts'
+import { CallState } from '../contact-center/connector/call-state.ts'
+import { ContactCenter } from '../contact-center/contact-center.ts'
+import { type InitializationResult, resultAt, SELECT_METHODS } from '../contact-center/portal/pipeline-stage.ts'
+import { profileAttribute } from '../contact-center/portal/portal-context.ts'
+import { SDKError } from '../errors.ts'
+import { untilAborted } from '../util/abort.ts'
+import {
+  type Choosing,
+  destroyedError,
+  type LifecycleOwner,
+  type LifecycleParts,
+  type PendingChoice,
+} from './lifecycle-state.ts'
+
+/**
+ * The part of the lifecycle that agents with portals or a connector use: the selection of portal, agent and profile, and
+ * what follows from it for the chat. A separate chunk; the lifecycle still owns the state.
+ */
+export class PortalLifecycle {
+  readonly contactCenter: ContactCenter
+  readonly #parts: LifecycleParts
+  readonly #owner: LifecycleOwner
+
+  constructor(parts: LifecycleParts, owner: LifecycleOwner) {
+    this.#parts = parts
+    this.#owner = owner
+    const { scope, authentication, language, outbox, context, calls } = parts
+    const { clock } = scope.environment
+    calls.state ??= scope.userState.own(new CallState({ clock, context, emit: scope.emit }))
+    this.contactCenter = new ContactCenter(scope, {
+      authentication,
+      calls: calls.state,
+      language,
+      send: async text => {
+        owner.requireUsable('onUserMessage()')
+        return outbox.send(text)
+      },
+      onComplete: selection => this.#completeSelection(selection),
+      onSwitch: () => this.#switchPortal(),
+    })
+  }
+
+  /** Whether there is, or was, something to select. */
+  get hasSelection(): boolean {
+    return this.#owner.state.at === 'choosing' || this.contactCenter.pipeline.stage.at !== 'idle'
+  }
+
+  /** The choice that waits for the user; undefined while the next step is loading. */
+  get choice(): PendingChoice | undefined {
+    const result = resultAt(this.contactCenter.pipeline.stage)
+    return result?.status === 'choose' ? result : undefined
+  }
+
+  /** The step that is missing until the selection is complete, with the method to call. */
+  missingStep(): string {
+    const gate = this.choice?.gate
+    if (!gate) return 'The portal selection is still running. Await it first.'
+    return `A ${gate} must be selected first. Call ${SELECT_METHODS[gate]} with one of the offered choices.`
+  }
+
+  /** Runs the selection for the first time. */
+  select(loaded: LoadedAgent, user: Promise<unknown>, signal: AbortSignal): Promise<InitializationResult> {
+    return this.#run(this.#begin(false), loaded, user, signal)
+  }
+
+  /** The result of the selection in flight: its gate, or completion. */
+  async result(
+    choosing: Choosing,
+    context: Readonly<Record<string, unknown>>,
+    signal: AbortSignal | undefined,
+  ): Promise<InitializationResult> {
+    const { stage } = this.contactCenter.pipeline
+    const result = stage.at !== 'complete' && resultAt(stage)
+    if (result) return result
+    await untilAborted(Promise.resolve(stage.at === 'working' ? stage.step.settled : choosing.settled), signal)
+    return this.#owner.initialize(context, signal)
+  }
+
+  /** Runs the selection again. */
+  async restart(loaded: LoadedAgent, signal: AbortSignal | undefined): Promise<void> {
+    const choosing = this.#begin(false)
+    const left = this.contactCenter.pipeline.reset().then(() => this.#leavePortal(choosing))
+    choosing.settled = left.catch(() => {})
+    await left
+    const { calls, users } = this.#parts
+    if (this.contactCenter.isTest) calls.state?.clearTranscript()
+    // The connector's platform stays connected.
+    await this.#run(choosing, loaded, users.load(loaded, signal), signal)
+  }
+
+  /** Selects another profile after completion, and starts a new session with it (FLOW-15). */
+  async changeProfile(profile: UserProfile, signal: AbortSignal | undefined): Promise<void> {
+    const { scope, context } = this.#parts
+    if (!scope.facts.selection)
+      throw new SDKError('updateUserProfile() needs a completed portal selection.', 'NOT_INITIALIZED')
+    const selection = await this.contactCenter.pipeline.updateProfile(profile, { signal })
+    scope.facts.selection = selection
+    const attributes = selection.profile && profileAttribute(context.get(), selection.profile.id)
+    if (attributes) context.merge(attributes)
+    await this.#owner.restartConversation(undefined, signal)
+    scope.emit('initialized', () => scope.facts.describeAgent())
+  }
+
+  /** Waits for the selection. When it fails before its first gate, `initialize()` starts over. */
+  async #run(
+    choosing: Choosing,
+    loaded: LoadedAgent,
+    user: Promise<unknown>,
+    signal: AbortSignal | undefined,
+  ): Promise<InitializationResult> {
+    const owner = this.#owner
+    try {
+      return await this.contactCenter.select(loaded, owner.initialContext, user, signal)
+    } catch (error) {
+      const { at } = this.contactCenter.pipeline.stage
+      // A newer restart may own the state.
+      if (owner.state === choosing && (at === 'failed' || at === 'idle')) owner.become({ at: 'idle', error })
+      throw error
+    }
+  }
+
+  #begin(reconnect: boolean): Choosing {
+    const choosing: Choosing = { at: 'choosing', reconnect, settled: Promise.resolve() }
+    this.#owner.become(choosing)
+    this.#parts.scope.facts.selection = undefined
+    return choosing
+  }
+
+  async #completeSelection(selection: PortalSelection): Promise<void> {
+    const owner = this.#owner
+    const choosing = owner.state
+    if (choosing.at !== 'choosing') throw supersededError()
+    const { context, scope } = this.#parts
+    scope.facts.selection = selection
+    const moved = context.moveTo(scope.facts.agentId)
+    choosing.settled = moved
+    await moved
+    if (owner.state !== choosing) throw supersededError()
+    owner.becomeReady(choosing.reconnect)
+  }
+
+  /** Leaves the chat of a completed selection, since the pipeline moves to another portal (FLOW-25). */
+  async #switchPortal(): Promise<void> {
+    const { chat } = this.#parts
+    const { state } = this.#owner
+    const wasConnected = chat.state !== 'IDLE' && chat.state !== 'CLOSED'
+    // After a failed switch the chat has been left already, and still has to be connected again.
+    const choosing = this.#begin(wasConnected || (state.at === 'choosing' && state.reconnect))
+    choosing.settled = this.#leavePortal(choosing)
+    await choosing.settled
+  }
+
+  async #leavePortal(choosing: Choosing): Promise<void> {
+    const owner = this.#owner
+    const { chat, session } = this.#parts
+    await chat.disconnect()
+    if (owner.state.at === 'destroyed') throw destroyedError('The portal selection')
+    if (owner.state !== choosing) throw supersededError()
+    owner.dropConversation()
+    session.forget(session.id)
+  }
+}
+
+function supersededError(): SDKError {
+  return new SDKError('A newer portal selection has replaced this one.', 'ABORTED')
+}
