@@ -312,6 +312,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a logout is final: before it returns it empties everything of the user in memory, the call with its events included, and starts to remove what is stored; it works in every state, and what is sent or set while it runs is rejected with ABORTED',
   'SEC-16':
     'when the token belongs to another user, everything of the previous one is removed and `userChanged` reports it before the new token is used; initialize() starts again',
+  'SEC-17':
+    'a page that a login or logout by redirect left, and that is shown again from the back/forward cache, is usable: logout() settles, a login rejects with `popup_closed`, and initialize() starts again',
   'SEC-18':
     'AiAgent.clearStoredData() removes what is stored on the device for a deployment, without an agent and without a request',
   'SEC-27':

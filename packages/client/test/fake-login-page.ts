@@ -4,7 +4,7 @@ import { FakePage } from './fake-page.ts'
 
 /** A page whose window has only these members. */
 export function pageWithWindow(parts: object): FakePage & { readonly window: PageWindow } {
-  return Object.assign(new FakePage(), { window: parts as unknown as PageWindow })
+  return Object.assign(new FakePage(), { window: Object.assign(new EventTarget(), parts) as unknown as PageWindow })
 }
 
 /** A login window in which a test acts as the user. */

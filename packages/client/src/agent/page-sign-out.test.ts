@@ -1,3 +1,4 @@
+import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { namesOf, passing, setUp } from '../../test/agent-harness.ts'
 import { FakeIdentityClient } from '../../test/fake-identity-client.ts'
@@ -41,7 +42,7 @@ function setUpPage() {
     await agent.send('my secret')
     await parts.clock.advance(20)
   }
-  return { ...parts, makeFor, start }
+  return { ...parts, page, makeFor, start }
 }
 
 const leftOf = async (agent: AiAgent) => [
@@ -106,5 +107,42 @@ describe('two agents of one page', () => {
     await passing(clock, first.agent.logout())
     await clock.advance(200)
     expect([second.changes(), second.agent.getIsInitialized(), destroyed.changes()]).toEqual([0, true, 0])
+  })
+})
+
+describe('a page that is shown again from the back/forward cache', () => {
+  /** A host's identity client leaves the page: its promises never settle. */
+  const setUpRedirect = () => {
+    const parts = setUpPage()
+    const made = parts.makeFor('customer', { authScheme: 'redirect' })
+    const comeBack = () => parts.page.window.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }))
+    return { ...parts, ...made, comeBack }
+  }
+
+  it('[SEC-17] after a logout by redirect can be initialized again, and has nothing of the user', async () => {
+    const { agent, identity, start, clock, comeBack } = setUpRedirect()
+    await start(agent)
+    identity.signOut = () => new Promise(() => {})
+    const leaving = agent.logout()
+    await clock.advance(500)
+    await expect(agent.send('meanwhile')).rejects.toMatchObject({ code: 'ABORTED' })
+    comeBack()
+    await leaving
+    expect(await leftOf(agent)).toEqual(EMPTY)
+    await agent.initialize()
+    expect([agent.getIsInitialized(), identity.calls.at(-1)]).toEqual([true, 'login redirect'])
+  })
+
+  it('[SEC-17] after a login by redirect rejects initialize(), which can be called again', async () => {
+    const { agent, identity, comeBack } = setUpRedirect()
+    const { signIn } = identity
+    identity.signIn = () => new Promise(() => {})
+    const initializing = agent.initialize().catch((error: { reason?: string }) => error.reason)
+    await eventually(() => identity.calls.includes('login redirect'), 'the redirect')
+    comeBack()
+    expect(await initializing).toBe('popup_closed')
+    identity.signIn = signIn
+    await agent.initialize()
+    expect(agent.getIsInitialized()).toBe(true)
   })
 })

@@ -1,7 +1,9 @@
 import type { AiAgentConfig } from '@aiagent/client'
 import { CALLBACK_PAGE } from '@aiagent/client/pkce'
 import { type EmulatorServer, serveEmulator } from '@aiagent/emulator/node'
+import { eventually } from '@aiagent/test-support'
 import { bundleForPage, hasChromium, type LaunchedChromium } from '@aiagent/test-support/chromium'
+import { needs } from '@aiagent/test-support/needs'
 import type { Page } from 'playwright-core'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { choose, launchForLogins } from './login-stage.ts'
@@ -123,6 +125,41 @@ describe.skipIf(!hasChromium())('an agent for signed-in people, on a page of the
     await page.waitForFunction(() => agentHeard.some(text => text.startsWith('signed out')))
     expect(await page.evaluate(() => agentHeard)).toContain('second: CLOSED, false')
   })
+
+  it(
+    '[SEC-17] is usable after a logout by redirect from which the user comes back',
+    needs('back/forward cache'),
+    async () => {
+      await chromium.close()
+      chromium = await launchForLogins(
+        ['--disable-features=LocalNetworkAccessChecks'],
+        ['--disable-popup-blocking', '--disable-back-forward-cache'],
+      )
+      const address = addressOf({ authScheme: 'redirect' })
+      const page = await open(address)
+      await page.click('#open')
+      await page.waitForURL(`${service.url}/acme/customer-sign-in/interaction/**`)
+      await choose(page, 'customer')
+      await page.waitForURL(address)
+      await page.click('#open')
+      await answers(page)
+      await page.evaluate(() => void (document.title = 'the same document'))
+      // The provider does not send the user back, so that the page is the previous one in the history.
+      await page.route('**/oauth2/v2.0/logout*', route =>
+        route.fulfill({ contentType: 'text/html', body: 'signed out' }),
+      )
+      await page.click('#leave')
+      await page.waitForURL('**/oauth2/v2.0/logout*')
+      // A page from the cache does not load, but goBack() would wait for that.
+      await page.evaluate(() => void setTimeout(() => history.back()))
+      await page.waitForURL(address, { waitUntil: 'commit' })
+      await page.waitForFunction(() => agentHeard.some(text => text.startsWith('signed out')))
+      expect(await page.title()).toBe('the same document')
+      expect(authorizations()).toHaveLength(1)
+      await page.evaluate(() => document.getElementById('open')?.click())
+      await eventually(() => authorizations().length === 2, 'another login')
+    },
+  )
 
   it('[AUTH-18] does not ask again when initialize() has restored the session', async () => {
     const page = await open(addressOf())

@@ -23,8 +23,10 @@ const HOST_PAGE = `<!doctype html>
 `
 
 /** A Chromium that takes development certificates and blocks popups as a person's browser does. */
-export const launchForLogins = (args: readonly string[] = []): Promise<LaunchedChromium> =>
-  launchChromium({ args, ignoreDefaultArgs: ['--disable-popup-blocking'], context: { ignoreHTTPSErrors: true } })
+export const launchForLogins = (
+  args: readonly string[] = [],
+  ignoreDefaultArgs: readonly string[] = ['--disable-popup-blocking'],
+): Promise<LaunchedChromium> => launchChromium({ args, ignoreDefaultArgs, context: { ignoreHTTPSErrors: true } })
 
 /** The script of the host's page, bundled with the client and its login. */
 export const bundleLoginHost = (): Promise<string> =>

@@ -108,6 +108,19 @@ export function loginPage(window: PageWindow): LoginPage {
   }
 }
 
+/**
+ * Resolves when the page is shown from the back/forward cache: the user came back from a redirect, which is over. What
+ * waits for the redirect would wait for ever.
+ */
+export function shownAgain(window: PageWindow, signal: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    const onShow = ({ persisted }: PageTransitionEvent) => {
+      if (persisted) resolve()
+    }
+    window.addEventListener('pageshow', onShow, { signal })
+  })
+}
+
 function loginWindow(opened: Window): LoginWindow {
   /** The address, or undefined for one of another origin, which cannot be read. */
   const href = () => {

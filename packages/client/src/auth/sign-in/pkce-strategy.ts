@@ -18,6 +18,7 @@ import { answerInTime } from '../host-call.ts'
 import { PROTOCOL_SCOPES } from '../scopes.ts'
 import type { IdentityClient, IdentityClientFactory, IdentitySession } from './identity-client.ts'
 import { asAuthError } from './identity-errors.ts'
+import { shownAgain } from './login-page.ts'
 import { type LogoutPlan, logoutClaimOf, planLogout, withoutHash } from './logout-plan.ts'
 import { joinPage, type PageLogin, reportSignIn, reportSignOut } from './page-logins.ts'
 import { authorityOf, userKey } from './provider-address.ts'
@@ -138,7 +139,8 @@ export class PKCEAuthStrategy implements InteractiveLogin, PageLogin {
   }
 
   /**
-   * Lets the user sign in, even if there is a session. With a redirect the page leaves and the promise never settles.
+   * Lets the user sign in, even if there is a session. With a redirect the page leaves. If the user comes back to it through
+   * the back/forward cache, the promise rejects with `popup_closed`.
    */
   async authenticate(): Promise<void> {
     const { accessToken } = await this.#interact(this.#scheme)
@@ -181,7 +183,8 @@ export class PKCEAuthStrategy implements InteractiveLogin, PageLogin {
 
   /**
    * Signs out here and at the provider. Synchronously removes the stored user, ends logins and renewals in flight, and
-   * opens a popup. Works before `initialize()`. With a redirect the page leaves and the promise never settles.
+   * opens a popup. Works before `initialize()`. With a redirect the page leaves; the promise is fulfilled only if the page is
+   * shown again from the back/forward cache.
    *
    * @param options `after`: settles after the chat has closed; the provider is contacted no earlier
    * @param stored a session that was already removed from the store
@@ -199,18 +202,27 @@ export class PKCEAuthStrategy implements InteractiveLogin, PageLogin {
     if (this.#window) reportSignOut(this.#window, this, identityOf(ending))
     const plan = this.#planLogout(ending ?? undefined)
     try {
-      if (this.#createClient === createOidcClient) await client.logout({ ...plan, after })
-      else {
-        // A host's client may ignore `after`. Its stored data is removed at once.
-        client.forget?.()
-        if (after) await after
-        await client.logout(plan)
-      }
+      await this.#orShownAgain(this.#scheme, this.#logoutWith(client, plan, after))
     } catch (error) {
       const failure = asAuthError(error, 'The sign-out')
       if (failure.reason === 'popup_blocked') this.#unfinished = ending ?? undefined
       throw failure
     }
+  }
+
+  async #logoutWith(client: IdentityClient, plan: LogoutPlan, after: LogoutOptions['after']): Promise<void> {
+    if (this.#createClient === createOidcClient) return client.logout({ ...plan, after })
+    // A host's client may ignore `after`. Its stored data is removed at once.
+    client.forget?.()
+    if (after) await after
+    await client.logout(plan)
+  }
+
+  /** The outcome of a call that leaves the page; undefined when the page is shown again afterwards (SEC-17). */
+  #orShownAgain<T>(scheme: AuthScheme, work: Promise<T>): Promise<T | undefined> {
+    const window = this.#window
+    if (scheme !== 'redirect' || !window) return work
+    return Promise.race([work, shownAgain(window, this.#generation.signal).then(() => undefined)])
   }
 
   /** Ends a login in progress, with its window, and stops listening to other tabs. The session stays stored. */
@@ -263,8 +275,12 @@ export class PKCEAuthStrategy implements InteractiveLogin, PageLogin {
       ...(scheme === 'redirect' && { nextRoute: withoutHash(this.#absolute(nextRoute)) }),
       signal,
     }
-    const interaction = untilAborted(client.login(request), signal).then(
-      session => this.#keep(session, undefined),
+    const interaction = untilAborted(this.#orShownAgain(scheme, client.login(request)), signal).then(
+      session => {
+        if (session) return this.#keep(session, undefined)
+        this.#state = { ...this.#state, interaction: undefined }
+        throw new AuthError('The user came back to the page without having signed in.', 'popup_closed')
+      },
       (error: unknown) => {
         if (!signal.aborted) this.#state = { ...this.#state, interaction: undefined }
         throw signal.aborted ? signal.reason : asAuthError(error, 'The sign-in')
