@@ -22,6 +22,7 @@ const TYPES = Object.keys({
   tokenExpiring: 0,
   userChanged: 0,
   queueFlushed: 0,
+  deliveryUpdate: 0,
   callTranscriptUpdate: 0,
   callerInfoUpdate: 0,
   conversationIdUpdate: 0,

@@ -21,6 +21,8 @@ verifies(
       'stateChanged',
       'connected',
       'transcriptUpdate',
+      'deliveryUpdate',
+      'deliveryUpdate',
       'transcriptUpdate',
       'message',
       'heartbeat',
@@ -30,6 +32,7 @@ verifies(
       'agentMessage',
       'workingChanged',
       'stateChanged',
+      'deliveryUpdate',
       'closed',
     ])
     expect(journal.of('stateChanged')).toEqual([
@@ -141,6 +144,7 @@ verifies(
       'workingChanged',
       'agentMessage',
       'queueFlushed',
+      'deliveryUpdate',
       'closed',
     ] as const
     for (const name of names) {

@@ -18,6 +18,7 @@ import type { AgentEvents } from './events.ts'
 import type { Logger } from './logger.ts'
 import type { MaskingPreview } from './masking/masking.ts'
 import type { SendOptions } from './outbox/compose.ts'
+import type { Delivery } from './outbox/delivery.ts'
 import type { Message, MessageObject } from './outbox/message.ts'
 import type { AskOptions } from './outbox/turn-taking.ts'
 import { resolveEnvironment } from './platform/default-environment.ts'
@@ -220,6 +221,16 @@ export class AiAgent extends Subscribable<AgentEvents> {
   messages({ signal }: OperationOptions = {}): AsyncIterableIterator<Message> {
     this.#parts.lifecycle.requireUsable('messages()')
     return this.#parts.streams.open(signal)
+  }
+
+  /**
+   * What became of a message that `send()` or `ask()` accepted: its state now, a promise of its outcome, and what can be
+   * done about it. The last 1,000 settled messages are remembered, until the user changes.
+   *
+   * @returns undefined for an unknown id
+   */
+  delivery(id: string): Delivery | undefined {
+    return this.#parts.outbox.delivery(id)
   }
 
   /** Number of queued messages, including questions that wait for their turn. */

@@ -5,6 +5,7 @@ import type { TranscriptConfig } from './conversation/transcript.ts'
 import { ConfigError, SDKError } from './errors.ts'
 import { type Logger, LogLevel } from './logger.ts'
 import type { MaskingConfig } from './masking/masking.ts'
+import type { DeliveryMode } from './outbox/outbox-options.ts'
 import type { CacheConfig } from './storage/cache-adapter.ts'
 
 /** Configuration of an agent. Only `id` and `endpoint` are required. */
@@ -60,6 +61,15 @@ export interface AiAgentConfig {
    */
   doubtAfterMs?: number
   /**
+   * Whether messages of unknown fate are sent again by themselves after a reconnect. `at-most-once`: no; `deliveryUpdate`
+   * reports them as `unknown`, and `agent.delivery(id).retry()` sends them. `at-least-once`: yes, in order and before
+   * anything new, so that the service may have a message twice. Without effect where the service has announced receipts:
+   * then each message arrives exactly once.
+   *
+   * @default 'at-most-once'
+   */
+  delivery?: DeliveryMode
+  /**
    * Whether `initialize()` keeps trying while the service cannot be reached: no network, a time limit, HTTP 429 or 5xx. Other
    * failures, such as a refused token or an unknown agent, still reject at once.
    *
@@ -111,6 +121,7 @@ export const DEFAULTS = {
   baseReconnectDelay: 1000,
   maxReconnectDelay: 30_000,
   doubtAfterMs: 20_000,
+  delivery: 'at-most-once',
   retryInitialize: false,
   logLevel: LogLevel.INFO,
   enableLogging: true,
@@ -129,6 +140,7 @@ export interface ResolvedConfig {
   readonly baseReconnectDelay: number
   readonly maxReconnectDelay: number
   readonly doubtAfterMs: number
+  readonly delivery: DeliveryMode
   readonly retryInitialize: boolean
   readonly logger: Logger | undefined
   readonly logLevel: LogLevel
@@ -166,6 +178,7 @@ export function resolveConfig(config: AiAgentConfig): ResolvedConfig {
     baseReconnectDelay: Math.min(delay(config, 'baseReconnectDelay'), maxReconnectDelay),
     maxReconnectDelay,
     doubtAfterMs: delay(config, 'doubtAfterMs'),
+    delivery: delivery(config),
     retryInitialize: flag(config, 'retryInitialize'),
     logger: logger(config),
     logLevel: logLevel(config),
@@ -237,6 +250,11 @@ function count(config: AiAgentConfig, field: 'maxQueueSize' | 'maxReconnectAttem
 function delay(config: AiAgentConfig, field: 'baseReconnectDelay' | 'maxReconnectDelay' | 'doubtAfterMs'): number {
   const isDelay = (value: unknown) => isDuration(value) && Number.isFinite(value)
   return optional(field, config[field], isDelay, 'a non-negative number of milliseconds') ?? DEFAULTS[field]
+}
+
+function delivery(config: AiAgentConfig): DeliveryMode {
+  const isMode = (value: unknown) => value === 'at-most-once' || value === 'at-least-once'
+  return optional('delivery', config.delivery, isMode, "'at-most-once' or 'at-least-once'") ?? DEFAULTS.delivery
 }
 
 function authScheme(config: AiAgentConfig): AuthScheme {

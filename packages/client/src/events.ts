@@ -15,6 +15,7 @@ import type { TranscriptEntry } from './conversation/transcript.ts'
 import type { AnySDKError } from './errors.ts'
 import type { RefusedPattern } from './masking/data-masker.ts'
 import type { MaskingUnavailableReason } from './masking/masking.ts'
+import type { DeliveryUpdate } from './outbox/delivery.ts'
 import type { Message } from './outbox/message.ts'
 
 /** Handler result without the fields that the event envelope already carries. */
@@ -99,6 +100,11 @@ export interface AgentEventPayloadMap {
    * received them is not known: messages written to a connection that is lost right after may be lost with it.
    */
   queueFlushed: { count: number }
+  /**
+   * The delivery of an outbound message changed; `reason` says why it is `unknown` or `failed`. A message starts as `queued`,
+   * which is not reported. `sending` and `sent` are reported together, when the frame has been handed to the socket.
+   */
+  deliveryUpdate: DeliveryUpdate
   /** The transcript of the call changed. Without `entry` it was cleared. */
   callTranscriptUpdate: CallTranscriptUpdate
   /** The platform reported the caller, or `null` when there is none any more. */

@@ -205,8 +205,10 @@ export {
 export type { MaskedSpan, RefusedPattern } from './masking/data-masker.ts'
 export type { MaskingConfig, MaskingPreview, MaskingUnavailableReason } from './masking/masking.ts'
 export type { SendOptions } from './outbox/compose.ts'
+export type { Delivery, DeliveryOutcome, DeliveryReason, DeliveryState, DeliveryUpdate } from './outbox/delivery.ts'
 export { Message, type MessageObject, type MessageOptions } from './outbox/message.ts'
 export { MessageQueue, type QueuedMessage } from './outbox/message-queue.ts'
+export type { DeliveryMode } from './outbox/outbox-options.ts'
 export type { AskOptions } from './outbox/turn-taking.ts'
 export type { Clock } from './platform/clock.ts'
 export type {

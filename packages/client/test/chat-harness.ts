@@ -58,6 +58,10 @@ export function setUpChat(given: ChatSetUp = {}) {
   const outbox = new Outbox({
     clock,
     maxQueueSize: given.maxQueueSize ?? 1_000,
+    doubtAfterMs: 20_000,
+    delivery: 'at-most-once',
+    hasReceipts: () => false,
+    isOwnSession: () => session.isOwn,
     chat,
     origin: new MessageOrigin(clock, {
       agentName: 'Help Centre',
@@ -69,7 +73,7 @@ export function setUpChat(given: ChatSetUp = {}) {
     newId: () => `id-${ids++}`,
     isReady: () => true,
     mask: content => content,
-    listener: { accepted() {}, flushed: count => tell(`flushed ${count}`), failed: fail, warn() {} },
+    listener: { accepted() {}, flushed: count => tell(`flushed ${count}`), failed: fail, updated() {}, warn() {} },
   })
   return {
     chat,

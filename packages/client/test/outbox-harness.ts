@@ -2,8 +2,10 @@ import { ManualClock } from '@aiagent/test-support'
 import type { ConnectionState } from '../src/chat/connection-state.ts'
 import type { Transport } from '../src/chat/transport.ts'
 import type { SDKError } from '../src/errors.ts'
+import type { DeliveryUpdate } from '../src/outbox/delivery.ts'
 import { type Message, MessageOrigin } from '../src/outbox/message.ts'
 import { Outbox } from '../src/outbox/outbox.ts'
+import type { DeliveryMode } from '../src/outbox/outbox-options.ts'
 import type { FakePage } from './fake-page.ts'
 
 export interface OutboxSetUp {
@@ -11,6 +13,12 @@ export interface OutboxSetUp {
   isReady?: boolean
   page?: FakePage
   mask?: (content: string) => string
+  /** @default 20_000 */
+  doubtAfterMs?: number
+  /** @default 'at-most-once' */
+  delivery?: DeliveryMode
+  /** Whether the service confirms messages. @default false */
+  hasReceipts?: boolean
 }
 
 /** A socket in memory. */
@@ -35,11 +43,20 @@ export class FakeTransport implements Transport {
 }
 
 /** An outbox over a chat that the test opens and closes, and a clock that stands still. */
-export function setUpOutbox({ maxQueueSize = 1_000, isReady = true, page, mask = text => text }: OutboxSetUp = {}) {
+export function setUpOutbox({
+  maxQueueSize = 1_000,
+  isReady = true,
+  page,
+  mask = text => text,
+  doubtAfterMs = 20_000,
+  delivery = 'at-most-once',
+  hasReceipts = false,
+}: OutboxSetUp = {}) {
   const clock = new ManualClock()
-  const state = { isReady, sessionId: 's1', chat: 'IDLE' as ConnectionState }
+  const state = { isReady, sessionId: 's1', isOwnSession: true, chat: 'IDLE' as ConnectionState }
   const accepted: Message[] = []
   const flushed: number[] = []
+  const updates: DeliveryUpdate[] = []
   const failures: SDKError[] = []
   const warnings: [text: string, details: Record<string, unknown>][] = []
   const masked: [content: string, messageId: string][] = []
@@ -49,6 +66,10 @@ export function setUpOutbox({ maxQueueSize = 1_000, isReady = true, page, mask =
     clock,
     page,
     maxQueueSize,
+    doubtAfterMs,
+    delivery,
+    hasReceipts: () => hasReceipts,
+    isOwnSession: () => state.isOwnSession,
     chat: {
       get state() {
         return state.chat
@@ -78,6 +99,7 @@ export function setUpOutbox({ maxQueueSize = 1_000, isReady = true, page, mask =
         on.flushed?.()
       },
       failed: error => failures.push(error),
+      updated: update => updates.push(update),
       warn: (text, details) => warnings.push([text, details]),
     },
   })
@@ -88,16 +110,18 @@ export function setUpOutbox({ maxQueueSize = 1_000, isReady = true, page, mask =
     outbox.handleReady(transport)
     return transport
   }
-  /** Loses the connection; another attempt follows. */
-  const lose = () => {
+  /** Loses the connection; another attempt follows. `silentMs` is the time since the last inbound frame. */
+  const lose = (silentMs = 0) => {
     state.chat = 'RECONNECTING'
     outbox.handleInterrupted()
+    outbox.handleLost({ lastInboundAt: clock.monotonic() - silentMs, isAbnormal: true })
   }
   /** Ends the chat. */
   const close = () => {
     state.chat = 'CLOSED'
     outbox.handleInterrupted()
     outbox.handleClosed()
+    outbox.handleLost({ lastInboundAt: clock.monotonic(), isAbnormal: false })
   }
   /** Makes the agent ready. */
   const becomeReady = () => {
@@ -111,6 +135,7 @@ export function setUpOutbox({ maxQueueSize = 1_000, isReady = true, page, mask =
     accepted,
     flushed,
     failures,
+    updates,
     warnings,
     masked,
     on,

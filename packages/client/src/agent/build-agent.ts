@@ -154,10 +154,14 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
       clock,
       page: environment.page,
       maxQueueSize: config.maxQueueSize,
+      doubtAfterMs: config.doubtAfterMs,
+      delivery: config.delivery,
       chat,
       origin,
       newId,
       isReady: () => scope.status.isReady,
+      hasReceipts: () => facts.deployment?.deployment.capabilities?.includes('receipts') === true,
+      isOwnSession: () => session.isOwn,
       mask: (content, messageId) => masking.maskOutgoing(content, messageId),
       listener: {
         accepted: (message, size) => {
@@ -166,6 +170,7 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
         },
         flushed: count => emit('queueFlushed', () => ({ count })),
         failed: reportError,
+        updated: update => emit('deliveryUpdate', () => update),
         warn: (text, details) => logger.warn(text, details),
       },
     }),
@@ -197,6 +202,7 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
   )
   const inbox: Inbox = userState.own(
     new Inbox(processor, () => origin, {
+      isReceipt: message => outbox.handleReceipt(message),
       arrived: (message, type, size) => {
         if (message.persona === PERSONA.AGENT) chat.confirm()
         transcript.record(message, 'received', message.timestamp ?? clock.now(), type, size)

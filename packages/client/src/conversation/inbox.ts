@@ -6,6 +6,8 @@ import type { MessageProcessor } from './message-processor.ts'
 
 /** What becomes of a frame, in this order: `arrived`, its handler, then `handled`; or `unreadable`. */
 export interface InboxListener {
+  /** Whether the frame only concerns the delivery of messages: then nothing of the following happens. */
+  isReceipt(message: Message): boolean
   /**
    * Before its handler is asked: the transcript's turn. `type` is what the handler's result will say, `size` the length of
    * the frame's text in characters.
@@ -58,6 +60,7 @@ export class Inbox {
       this.#listener.unreadable(error, data)
       return
     }
+    if (this.#listener.isReceipt(message)) return
     let handler: BaseMessageHandler | undefined
     let result: unknown
     let failure: { error: unknown } | undefined

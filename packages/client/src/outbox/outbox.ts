@@ -1,122 +1,83 @@
-import type { Chat, ConnectionLoss, MessageSink } from '../chat/chat.ts'
+import { addMessageId, EXTENSION_ROLE, PERSONA, ROLE } from '@aiagent/protocol'
+import type { ConnectionLoss, MessageSink } from '../chat/chat.ts'
 import { ConnectionState } from '../chat/connection-state.ts'
 import type { Transport } from '../chat/transport.ts'
-import { abortedError, MessageError, type SDKError } from '../errors.ts'
-import type { Clock } from '../platform/clock.ts'
-import type { Page } from '../platform/page.ts'
-import { afterPause } from '../platform/pause.ts'
-import {
-  addressMessage,
-  composeMessage,
-  detachMessage,
-  largeFrameBytes,
-  maskMessage,
-  type SendOptions,
-} from './compose.ts'
-import type { Message, MessageObject, MessageOrigin } from './message.ts'
-import { MessageQueue, type QueuedMessage } from './message-queue.ts'
-import { type AskOptions, askWith, type Question, type Reply, TurnTaking, validateQuestion } from './turn-taking.ts'
+import { abortedError, MessageError, SDKError } from '../errors.ts'
+import { addressMessage, detachMessage, largeFrameBytes, maskMessage, type SendOptions } from './compose.ts'
+import { Delivery, type DeliveryOutcome, type DeliveryReason, stateOf } from './delivery.ts'
+import { Evidence } from './evidence.ts'
+import { Lane } from './lane.ts'
+import { DeliveryLedger, WINDOW } from './ledger.ts'
+import type { Message, MessageObject } from './message.ts'
+import { createEntry, type OutboxEntry } from './outbox-entry.ts'
+import { type OutboxOptions, whyWaiting } from './outbox-options.ts'
+import { type AskOptions, askWith, type Question, TurnTaking, validateQuestion } from './turn-taking.ts'
 
 /*
- * Everything that is to be sent. The outbox owns each entry from `send()` or `ask()` to the wire.
+ * Everything that is to be sent. The outbox owns each entry from `send()` or `ask()` to the wire; the ledger knows what
+ * became of it (delivery.ts has the states).
  *
- *   send() ──────────────► held ── agent ready ──► queued ── connection ready ──► sending ──► sent
+ *   send() ──────────────► held ── agent ready ──► queued ── connection ready ──► sent ──► acknowledged, unknown
  *   ask() ──► awaiting ──►  │                        │
- *             turn          └──── withdraw, clear ───┴──► dropped
+ *             turn          └── withdraw, clear ─────┴──► cancelled, failed
  *
  * A state that needs no wait is passed at once. Entries leave in order: while one is held or queued, a new one goes
- * behind it. Queued entries leave in bursts with a pause between them (FLOW-05), so that a long queue neither floods the
- * service nor blocks the page. Every wait counts against one limit.
+ * behind it. Every wait counts against one limit.
  */
-
-/** Entries of one burst. */
-export const BURST_SIZE = 16
-
-/** Pause between two bursts, in milliseconds. */
-export const BURST_PAUSE_MS = 5
-
-/** With more than this unsent in the socket, in bytes, a burst is skipped. */
-const CONGESTED_BYTES = 256 * 1024
-
-/** State of an entry. */
-export type OutboxEntryState = 'awaiting-turn' | 'held' | 'queued' | 'sending' | 'sent' | 'dropped'
-
-/** One message on its way out. */
-export interface OutboxEntry extends QueuedMessage {
-  /** Masked and detached from the caller's object once the entry is queued. */
-  message: Message
-  /** The text of the frame; empty until the entry is queued. */
-  data: string
-  state: OutboxEntryState
-  /** Only entries of `ask()` have one. */
-  reply?: Reply
-}
-
-export interface OutboxOptions {
-  readonly clock: Clock
-  readonly page?: Page | undefined
-  /** Most entries that may wait. */
-  readonly maxQueueSize: number
-  readonly chat: Pick<Chat, 'state' | 'setMessageSink'>
-  readonly origin: MessageOrigin
-  newId(): string
-  /** Whether the agent is known, so that messages can be addressed and masked. */
-  isReady(): boolean
-  /** Masks the text of the user. @throws {MessageError} reason `masking_unavailable` */
-  mask(content: string, messageId: string): string
-  readonly listener: OutboxListener
-}
-
-/** What the outbox reports. */
-export interface OutboxListener {
-  /** A message has been accepted: written, or queued for the connection. `size` is the length of its frame's text. */
-  accepted(message: Message, size: number): void
-  /** All queued messages have been written to the socket; `count` of them since the queue was last empty. */
-  flushed(count: number): void
-  /** A message was dropped. A question reports it by its promise instead. */
-  failed(error: SDKError): void
-  warn(text: string, details: Record<string, unknown>): void
-}
-
-type Channel =
-  | { readonly at: 'closed'; readonly transport: undefined }
-  | {
-      readonly at: 'flushing'
-      readonly transport: Transport
-      cancel?: () => void
-      /** Unsent bytes of the socket at the last look. */
-      buffered: number
-    }
-  | { readonly at: 'open'; readonly transport: Transport }
-
-const CLOSED: Channel = { at: 'closed', transport: undefined }
 
 export class Outbox implements MessageSink {
   readonly #options: OutboxOptions
   readonly #turns: TurnTaking
+  readonly #ledger: DeliveryLedger
+  readonly #evidence: Evidence
+  readonly #lane: Lane
   /** Questions whose turn has not come. */
   #awaiting: Question[] = []
   /** Entries that wait until the agent is ready. */
   #held: OutboxEntry[] = []
-  /** Entries that wait until the connection is ready. */
-  readonly #queue = new MessageQueue<OutboxEntry>(Number.POSITIVE_INFINITY)
-  #channel: Channel = CLOSED
-  /** Written from the queue since it was last empty. */
-  #flushed = 0
 
   constructor(options: OutboxOptions) {
     this.#options = options
+    const { clock, page, origin, listener, hasReceipts } = options
     this.#turns = new TurnTaking({
-      clock: options.clock,
-      origin: options.origin,
+      clock,
+      origin,
       onFree: () => this.#startNextQuestion(),
+      isSentAgain: entry => this.#isSentAgain(entry),
+    })
+    const ledger = new DeliveryLedger({ ...options, updated: listener.updated })
+    this.#ledger = ledger
+    this.#evidence = new Evidence({ ...options, ledger, decided: () => this.#decide() })
+    this.#lane = new Lane({
+      clock,
+      page,
+      frameOf: entry => (this.#hasKey(entry) ? addMessageId(entry.data, entry.id) : entry.data),
+      limit: () =>
+        this.#evidence.isPending && this.#isInsistent()
+          ? 'none'
+          : hasReceipts() && ledger.sentCount >= WINDOW
+            ? 'resend'
+            : undefined,
+      written: entry => {
+        ledger.handleWritten(entry)
+        this.#evidence.handleWritten()
+        this.#turns.handleWritten(entry)
+      },
+      left: entry => ledger.report(entry),
+      flushed: listener.flushed,
     })
     options.chat.setMessageSink(this)
   }
 
   /** Number of entries that wait: for their turn, for the agent, or for the connection. */
   get size(): number {
-    return this.#awaiting.length + this.#held.length + this.#queue.size
+    return this.#awaiting.length + this.#held.length + this.#lane.queue.size
+  }
+
+  /** What became of a message; undefined for an id that the ledger does not know, or no longer. */
+  delivery(id: string): Delivery | undefined {
+    const entry = this.#ledger.get(id)
+    return entry && new Delivery(entry, this)
   }
 
   /**
@@ -126,7 +87,7 @@ export class Outbox implements MessageSink {
    * @throws {MessageError} reasons `invalid`, `encoding_failed`, `queue_full`, `masking_unavailable`; nothing has changed
    */
   send(data: string | MessageObject | Message, options: SendOptions = {}): string {
-    const entry = this.#createEntry(data, options, this.#canPass() ? this.#options.origin : undefined)
+    const entry = createEntry(data, options, this.#options, this.#canPass() ? this.#options.origin : undefined)
     this.#submit(entry)
     return entry.id
   }
@@ -136,17 +97,18 @@ export class Outbox implements MessageSink {
     if (options.signal?.aborted) throw abortedError('ask()', options.signal)
     validateQuestion(text, options)
     const { clock, listener } = this.#options
-    const entry = this.#createEntry(text, {}, undefined)
+    const entry = createEntry(text, {}, this.#options, undefined)
     entry.state = 'awaiting-turn'
     if (this.#awaiting.length > 0 || !this.#turns.canStart()) this.#requireSpace(entry.id)
     return askWith(entry, options, clock, {
       send: question => {
+        this.#ledger.add(question)
         this.#awaiting.push(question)
         this.#startNextQuestion()
       },
       giveUp: question => this.#giveUp(question),
       isOffline: () => !this.#options.isReady() || this.#options.chat.state !== ConnectionState.CONNECTED,
-      whyWaiting: each => this.#whyWaiting(each),
+      whyWaiting: each => whyWaiting(each, this.#options),
       warn: listener.warn,
     })
   }
@@ -167,93 +129,134 @@ export class Outbox implements MessageSink {
 
   /** Takes a waiting entry out; returns false when no entry of that id waits. */
   withdraw(id: string): boolean {
-    const hasId = (entry: OutboxEntry) => entry.id === id
-    for (const list of [this.#awaiting, this.#held]) {
-      const index = list.findIndex(hasId)
-      if (index >= 0) return list.splice(index, 1).length > 0
+    const entry = this.#ledger.get(id)
+    if (!entry || !this.#remove(entry)) return false
+    this.#settleWaiting(entry, 'cancelled')
+    return true
+  }
+
+  cancel(entry: OutboxEntry): boolean {
+    if (!this.#remove(entry)) return false
+    this.#drop(entry, new SDKError('The message was cancelled before it was sent.', 'ABORTED'), 'cancelled')
+    return true
+  }
+
+  retry(entry: OutboxEntry): boolean {
+    const { state, reason, id } = entry
+    if (this.#ledger.get(id) !== entry || (state !== 'unknown' && state !== 'failed')) return false
+    this.#ledger.reopen(entry)
+    try {
+      if (entry.data) this.#enter(entry)
+      else this.#submit(entry)
+    } catch (error) {
+      this.#ledger.settle(entry, state, reason)
+      throw error
     }
-    return this.#queue.remove(id)
+    this.#ledger.report(entry)
+    return true
   }
 
   /** Drops all waiting entries and reports each, so that no message is lost silently. */
-  clear(): void {
+  clear(reason: DeliveryReason = 'cleared'): void {
     for (const entry of this.#takeAll())
       this.#drop(
         entry,
         new MessageError('The message was dropped before it was sent.', 'cleared', { messageId: entry.id }),
+        'failed',
+        reason,
       )
   }
 
-  /** As {@link clear}; questions that have been sent are rejected too (SEC-15). */
+  /** As {@link clear}, and forgets every message; questions that have been sent are rejected too (SEC-15). */
   forgetUser(): void {
-    this.clear()
+    this.clear('signed_out')
     this.#turns.forgetUser()
+    this.#ledger.endSession('signed_out')
+    this.#ledger.clear()
+    this.#lane.sendAgain([])
+    this.#evidence.clear()
   }
 
-  /** Drops all entries without a report, and rejects every question. */
+  /** Settles all entries without a report, and rejects every question. */
   destroy(error: SDKError): void {
     const { current } = this.#turns
     const waiting = this.#takeAll()
+    this.#ledger.silence()
+    this.#evidence.clear()
     this.#turns.destroy()
+    for (const entry of waiting) this.#settleWaiting(entry, 'failed', 'destroyed')
+    this.#ledger.endSession('destroyed')
+    this.#ledger.clear()
     for (const entry of new Set(current ? [current, ...waiting] : waiting)) entry.reply?.reject(error)
   }
 
   /** A message of the service has arrived. */
   handleMessage(message: Message): void {
+    this.#evidence.handleMessage(message)
     this.#turns.handleMessage(message)
+  }
+
+  /**
+   * Reads a frame of the service that names one of our messages.
+   *
+   * @returns whether it is a receipt, which concerns nothing else
+   */
+  handleReceipt({ persona, role, messageData }: Message): boolean {
+    const id = messageData?.messageId
+    if (persona !== PERSONA.METADATA || typeof id !== 'string' || !this.#options.hasReceipts()) return false
+    const isReceipt = role === EXTENSION_ROLE.RECEIPT
+    const entry = this.#ledger.get(id)
+    if (isReceipt && entry) this.#ledger.acknowledge(entry)
+    else if (role === ROLE.ERROR && entry?.state === 'sent') this.#ledger.settle(entry, 'failed', 'refused')
+    this.#lane.resume()
+    return isReceipt
   }
 
   /** What was said in the session, as the service sent it in the chat or returned it on request. */
   handleHistory(history: readonly unknown[]): void {
     this.#turns.handleHistory(history)
+    void this.#evidence.read(history)
   }
 
   /** No further history of the present connection will come: there is no source of one, or it was read. */
-  handleNoHistory(): void {}
-
-  handleLost(_loss: ConnectionLoss): void {}
+  handleNoHistory(): void {
+    void this.#evidence.read()
+  }
 
   handleConnected(): void {
+    const { origin, hasReceipts } = this.#options
+    this.#ledger.handleConnected()
+    this.#ledger.endSession('session_ended', origin.sessionId)
+    this.#lane.sendAgain([])
+    this.#evidence.handleConnected(hasReceipts())
+    // The service drops duplicates, so that nothing has to be found out first.
+    if (hasReceipts()) this.#decide()
     this.#turns.handleConnected()
   }
 
   handleReady(transport: Transport): void {
-    if (this.#channel.transport === transport) return
-    this.handleInterrupted()
-    this.#channel = { at: 'flushing', transport, buffered: 0 }
-    this.#flush(this.#channel, BURST_SIZE)
+    this.#lane.open(transport)
   }
 
   handleInterrupted(): void {
-    if (this.#channel.at === 'flushing') this.#channel.cancel?.()
-    this.#channel = CLOSED
+    this.#lane.close()
+  }
+
+  handleLost(loss: ConnectionLoss): void {
+    this.#ledger.handleLost(loss)
+    this.#evidence.end()
   }
 
   handleClosed(): void {
     const { current } = this.#turns
     const questions = current ? [current, ...this.#awaiting.splice(0)] : this.#awaiting.splice(0)
     for (const question of questions) {
-      this.withdraw(question.id)
+      this.#remove(question)
       const { id: messageId } = question
       this.#drop(question, new MessageError('The chat was closed before an answer came.', 'closed', { messageId }))
     }
-  }
-
-  #createEntry(
-    data: string | MessageObject | Message,
-    options: SendOptions,
-    origin: MessageOrigin | undefined,
-  ): OutboxEntry {
-    const message = composeMessage(data, options, this.#options, origin)
-    return {
-      id: message.messageId as string,
-      data: '',
-      // A text has just been given this time; reading the clock again is a tenth of a send.
-      timestamp: (typeof data === 'string' && message.timestamp) || this.#options.clock.now(),
-      attempts: 0,
-      message,
-      state: 'held',
-    }
+    this.#ledger.endSession('session_ended')
+    this.#evidence.end()
   }
 
   #canPass(): boolean {
@@ -267,6 +270,7 @@ export class Outbox implements MessageSink {
     entry.message = detachMessage(entry.message, entry.message.toPayloadString())
     entry.state = 'held'
     this.#held.push(entry)
+    this.#ledger.add(entry)
   }
 
   /** Masks and encodes an entry, and writes or queues it. */
@@ -276,64 +280,22 @@ export class Outbox implements MessageSink {
     const frame = message.toPayloadString()
     entry.message = message
     entry.data = frame
-    if (this.#channel.at !== 'open' || !this.#write(entry, this.#channel.transport)) {
-      this.#requireSpace(entry.id)
-      entry.state = 'queued'
-      this.#queue.enqueue(entry)
-    }
+    this.#enter(entry)
     const bytes = largeFrameBytes(frame)
     if (bytes !== undefined)
       listener.warn('A message is larger than 64 KiB: the service may refuse it.', { messageId: entry.id, bytes })
     entry.message = detachMessage(message, frame)
     listener.accepted(entry.message, frame.length)
+    this.#ledger.report(entry)
   }
 
-  /** Writes an entry to the socket. Returns false when the socket is closing; its close event follows. */
-  #write(entry: OutboxEntry, transport: Transport): boolean {
-    entry.state = 'sending'
-    entry.attempts++
-    try {
-      transport.send(entry.data)
-    } catch {
-      entry.state = 'queued'
-      this.handleInterrupted()
-      return false
+  /** Writes or queues an encoded entry. */
+  #enter(entry: OutboxEntry): void {
+    if (!this.#lane.write(entry)) {
+      this.#requireSpace(entry.id)
+      this.#lane.enqueue(entry)
     }
-    entry.state = 'sent'
-    this.#turns.handleWritten(entry)
-    return true
-  }
-
-  #flush(channel: Channel & { at: 'flushing' }, allowance: number): void {
-    for (let left = allowance; left > 0 && this.#channel === channel; left--) {
-      const entry = this.#queue.peek()
-      if (!entry) break
-      // A failed write leaves the entry first in line.
-      if (!this.#write(entry, channel.transport)) return
-      this.#queue.dequeue()
-      this.#flushed++
-    }
-    if (this.#channel !== channel) return
-    if (!this.#queue.isEmpty) return this.#pause(channel)
-    this.#channel = { at: 'open', transport: channel.transport }
-    const count = this.#flushed
-    this.#flushed = 0
-    if (count > 0) this.#options.listener.flushed(count)
-  }
-
-  #pause(channel: Channel & { at: 'flushing' }): void {
-    const { clock, page } = this.#options
-    const since = clock.monotonic()
-    const unsent = channel.transport.bufferedAmount
-    // A hidden page waits in tasks, which cost processor time: not while the socket takes nothing.
-    const isStalled = unsent > 0 && unsent >= channel.buffered
-    channel.buffered = unsent
-    channel.cancel = afterPause(clock, isStalled ? undefined : page, BURST_PAUSE_MS, () => {
-      // A late call, as in a tab that has just been hidden, writes what the elapsed time allows.
-      const bursts = Math.max(1, Math.floor((clock.monotonic() - since) / BURST_PAUSE_MS))
-      const buffered = channel.transport.bufferedAmount
-      this.#flush(channel, buffered === 0 ? bursts * BURST_SIZE : buffered < CONGESTED_BYTES ? 1 : 0)
-    })
+    this.#ledger.add(entry)
   }
 
   #startNextQuestion(): void {
@@ -349,30 +311,79 @@ export class Outbox implements MessageSink {
       } catch (error) {
         // A question that is refused gives the turn to the next one.
         this.#turns.end(question)
+        this.#ledger.settle(question, 'failed', (error as MessageError).reason as DeliveryReason)
         question.reply.reject(error)
       }
     }
   }
 
   #giveUp(question: Question): void {
-    this.withdraw(question.id)
-    question.state = question.state === 'sent' ? 'sent' : 'dropped'
+    if (this.#remove(question)) this.#settleWaiting(question, 'cancelled')
     if (this.#turns.end(question)) this.#startNextQuestion()
   }
 
-  #drop(entry: OutboxEntry, error: MessageError): void {
-    if (entry.state !== 'sent') entry.state = 'dropped'
-    if (!entry.reply) return this.#options.listener.failed(error)
+  #drop(
+    entry: OutboxEntry,
+    error: SDKError,
+    outcome: DeliveryOutcome = 'failed',
+    reason: DeliveryReason | undefined = error instanceof MessageError ? (error.reason as DeliveryReason) : undefined,
+  ): void {
+    const { reply } = entry
     const hadTurn = this.#turns.end(entry)
-    entry.reply.reject(error)
+    // A question that was sent is settled with its session.
+    if (stateOf(entry) === 'queued') this.#settleWaiting(entry, outcome, reason)
+    if (reply) reply.reject(error)
+    else if (outcome === 'failed') this.#options.listener.failed(error)
     if (hadTurn) this.#startNextQuestion()
   }
 
+  /** Settles an entry that was taken out. What was written once already may have arrived. */
+  #settleWaiting(entry: OutboxEntry, outcome: DeliveryOutcome, reason?: DeliveryReason): void {
+    this.#ledger.settle(entry, entry.written ? 'unknown' : outcome, reason)
+  }
+
+  /** Decides about the messages in doubt: nothing more will be found out about them. */
+  #decide(): void {
+    const ledger = this.#ledger
+    const again: OutboxEntry[] = []
+    for (const entry of ledger.unproven())
+      if (this.#isSentAgain(entry)) again.push(entry)
+      else if (entry.isInDoubt) {
+        entry.isInDoubt = false
+        if (entry.state === 'sent') ledger.settle(entry, 'unknown', 'connection_lost')
+      }
+    this.#lane.sendAgain(again)
+    this.#lane.resume()
+  }
+
+  /** Whether an entry without evidence is sent again by itself. */
+  #isSentAgain(entry: OutboxEntry): boolean {
+    return this.#hasKey(entry) && entry.written?.sessionId === this.#options.origin.sessionId
+      ? true
+      : this.#isInsistent() && entry.isInDoubt === true
+  }
+
+  #isInsistent(): boolean {
+    return this.#options.delivery === 'at-least-once'
+  }
+
+  /** Whether the service recognizes a repetition of the message. */
+  #hasKey({ message: { persona } }: OutboxEntry): boolean {
+    return this.#options.hasReceipts() && (persona === PERSONA.CUSTOMER || persona === PERSONA.SYSTEM)
+  }
+
+  #remove(entry: OutboxEntry): boolean {
+    for (const list of [this.#awaiting, this.#held]) {
+      const index = list.indexOf(entry as Question)
+      if (index >= 0) return list.splice(index, 1).length > 0
+    }
+    return entry.state === 'queued' && this.#lane.queue.remove(entry.id)
+  }
+
   #takeAll(): OutboxEntry[] {
-    const entries = [...this.#awaiting, ...this.#queue.clear(), ...this.#held]
+    const entries = [...this.#awaiting, ...this.#lane.takeAll(), ...this.#held]
     this.#awaiting = []
     this.#held = []
-    this.#flushed = 0
     return entries
   }
 
@@ -385,15 +396,5 @@ export class Outbox implements MessageSink {
       'queue_full',
       { messageId },
     )
-  }
-
-  /** What an entry waits for, as half a sentence for the developer; undefined for one that has been sent. */
-  #whyWaiting({ state }: OutboxEntry): string | undefined {
-    const { chat, isReady } = this.#options
-    if (state === 'sent') return undefined
-    if (!isReady()) return 'the agent is not initialized: await initialize() and make the selection that it asks for'
-    if (chat.state === 'IDLE' || chat.state === 'CLOSED') return 'the chat is not connected: call connect()'
-    if (chat.state !== 'CONNECTED') return `the chat is ${chat.state}`
-    return state === 'awaiting-turn' ? 'an earlier question has no answer yet' : 'the chat waits for an access token'
   }
 }

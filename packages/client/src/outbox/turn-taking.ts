@@ -3,7 +3,7 @@ import { abortedError, MessageError, type SDKError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { isUserMessage } from './compose.ts'
 import { type Message, type ReceivedIn, receivedMessage } from './message.ts'
-import type { OutboxEntry } from './outbox.ts'
+import type { OutboxEntry } from './outbox-entry.ts'
 
 /*
  * Turn-taking of `ask()`: a policy over entries of the outbox. It owns the question whose turn it is, and the pace of the
@@ -86,6 +86,8 @@ export interface TurnTakingOptions {
   readonly origin: ReceivedIn
   /** A question may be able to start: the previous one ended, or the pause is over. */
   onFree(): void
+  /** Whether an entry whose fate is unknown is sent again by itself. */
+  isSentAgain(entry: OutboxEntry): boolean
 }
 
 export class TurnTaking {
@@ -118,7 +120,7 @@ export class TurnTaking {
   canStart(): boolean {
     const { clock, onFree } = this.#options
     const turn = this.#turn
-    if (turn?.at === 'unverified' && turn.isOverdue)
+    if (turn?.at === 'unverified' && turn.isOverdue && !this.#options.isSentAgain(turn.question))
       this.#fail('The connection was lost before an answer came, and the service has not sent a history since.')
     if (this.#turn) return false
     clock.clearTimeout(this.#pauseTimer)
@@ -147,6 +149,11 @@ export class TurnTaking {
     const turn = this.#turn
     if (turn?.question === entry) {
       this.#hasWritten = true
+      if (turn.at === 'unverified') {
+        // The history of the reopened chat may still show the answer.
+        if (this.#options.isSentAgain(entry)) return
+        this.#options.clock.clearTimeout(turn.timer)
+      }
       this.#turn = { at: 'open', question: turn.question, sessionId: this.#options.origin.sessionId }
     } else if (isUserMessage(entry.message)) {
       this.#hasWritten = true
@@ -206,8 +213,9 @@ export class TurnTaking {
     )
     // A history without the user's own messages proves nothing.
     if (asked < 0 && !messages.some(isUserMessage)) return
-    if (asked < 0) return this.#fail('The connection was lost before the question reached the service.')
-    const answer = messages.slice(asked).find(({ persona }) => persona === PERSONA.AGENT)
+    const isAgain = this.#options.isSentAgain(turn.question)
+    if (asked < 0 && !isAgain) return this.#fail('The connection was lost before the question reached the service.')
+    const answer = asked >= 0 && messages.slice(asked).find(({ persona }) => persona === PERSONA.AGENT)
     if (answer) {
       this.#lastHeard = answer
       return this.#settle(({ reply }) => reply.resolve(answer))

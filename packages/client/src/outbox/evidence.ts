@@ -1,0 +1,103 @@
+import { PERSONA } from '@aiagent/protocol'
+import type { Clock } from '../platform/clock.ts'
+import type { DeliveryLedger } from './ledger.ts'
+import type { HistoryPoint } from './match-history.ts'
+import type { Message } from './message.ts'
+
+/** Longest wait for the history after a reopening, in milliseconds, when nothing says that none will come. */
+export const EVIDENCE_LIMIT_MS = 15_000
+
+export interface EvidenceOptions {
+  readonly clock: Clock
+  readonly ledger: DeliveryLedger
+  readonly origin: { readonly sessionId: string | undefined }
+  isOwnSession(): boolean
+  /** Everything that could show the messages in doubt has been read. */
+  decided(): void
+}
+
+/** The wait for a history, which may be replaced by that of the next reopening. */
+interface Wait {
+  readonly timer: unknown
+}
+
+/**
+ * What the history of a session shows of our messages. It owns the point from which on a history counts, and the wait for
+ * the history after a reopening.
+ */
+export class Evidence {
+  readonly #options: EvidenceOptions
+  #sessionId: string | undefined
+  /** What was there before every unproven message. */
+  #point: HistoryPoint | 'start' | undefined
+  /** Whether a message was written after that point. */
+  #hasWritten = false
+  #wait: Wait | undefined
+
+  constructor(options: EvidenceOptions) {
+    this.#options = options
+  }
+
+  /** Whether messages in doubt wait for a history. */
+  get isPending(): boolean {
+    return this.#wait !== undefined
+  }
+
+  /** @param hasReceipts then no history is waited for */
+  handleConnected(hasReceipts: boolean): void {
+    const { origin, clock, ledger, isOwnSession } = this.#options
+    if (origin.sessionId !== this.#sessionId) {
+      this.#sessionId = origin.sessionId
+      this.#point = isOwnSession() ? 'start' : undefined
+      this.#hasWritten = false
+    }
+    this.end()
+    if (hasReceipts || !ledger.unproven().some(({ isInDoubt }) => isInDoubt)) return
+    this.#wait = { timer: clock.setTimeout(() => this.#decide(this.#wait), EVIDENCE_LIMIT_MS) }
+  }
+
+  handleWritten(): void {
+    this.#hasWritten = true
+  }
+
+  /** A message of the service has arrived. */
+  handleMessage(message: Message): void {
+    if (!this.#hasWritten && message.persona === PERSONA.AGENT) this.#point = message
+  }
+
+  /** A history of the session has arrived; without one, none will come. */
+  async read(history: readonly unknown[] = []): Promise<void> {
+    const { ledger } = this.#options
+    const wait = this.#wait
+    const last = history.at(-1) as HistoryPoint | undefined
+    const point = ledger.hasGap ? undefined : this.#point
+    const unproven = ledger.unproven().filter(({ written }) => written?.sessionId === this.#sessionId)
+    if (typeof last?.persona === 'string') {
+      this.#point = last
+      ledger.hasGap = false
+      this.#hasWritten = ledger.sentCount > 0
+    }
+    // When loading fails, the history shows nothing.
+    const loaded = unproven.length > 0 && (await import('./match-history.ts').catch(() => undefined))
+    for (const entry of loaded ? loaded.findShown(history, unproven, point) : []) ledger.acknowledge(entry)
+    this.#decide(wait)
+  }
+
+  /** Ends the wait without a decision. */
+  end(): void {
+    this.#options.clock.clearTimeout(this.#wait?.timer)
+    this.#wait = undefined
+  }
+
+  /** Forgets the session. */
+  clear(): void {
+    this.end()
+    this.#sessionId = this.#point = undefined
+  }
+
+  #decide(wait: Wait | undefined): void {
+    if (!wait || wait !== this.#wait) return
+    this.end()
+    this.#options.decided()
+  }
+}

@@ -1,0 +1,169 @@
+import type { Transport } from '../chat/transport.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Page } from '../platform/page.ts'
+import { afterPause } from '../platform/pause.ts'
+import { MessageQueue } from './message-queue.ts'
+import type { OutboxEntry } from './outbox-entry.ts'
+
+/*
+ * The way of the entries to the socket. It owns the queue, what is sent again, and the flush.
+ *
+ * Entries leave in order: first those that are sent again after a reopening, then the queue, then new ones. They leave in
+ * bursts with a pause between them (FLOW-05), so that a long queue neither floods the service nor blocks the page.
+ */
+
+/** Entries of one burst. */
+export const BURST_SIZE = 16
+
+/** Pause between two bursts, in milliseconds. */
+export const BURST_PAUSE_MS = 5
+
+/** With more than this unsent in the socket, in bytes, a burst is skipped. */
+const CONGESTED_BYTES = 256 * 1024
+
+export interface LaneOptions {
+  readonly clock: Clock
+  readonly page?: Page | undefined
+  /** The text to write. */
+  frameOf(entry: OutboxEntry): string
+  /** Whether nothing may be written yet, and whether only what is sent again may be. */
+  limit(): 'none' | 'resend' | undefined
+  /** Right after the write. */
+  written(entry: OutboxEntry): void
+  /** Right after {@link written}, outside of the queue: the write may be reported. */
+  left(entry: OutboxEntry): void
+  /** The queue is empty; `count` messages were written from it since it was last empty. */
+  flushed(count: number): void
+}
+
+type Channel =
+  | { readonly at: 'closed'; readonly transport: undefined }
+  | {
+      readonly at: 'flushing'
+      readonly transport: Transport
+      cancel?: (() => void) | undefined
+      /** Unsent bytes of the socket at the last look. */
+      buffered: number
+    }
+  | { readonly at: 'open'; readonly transport: Transport }
+
+const CLOSED: Channel = { at: 'closed', transport: undefined }
+
+export class Lane {
+  readonly #options: LaneOptions
+  /** Entries that wait until the connection is ready. */
+  readonly queue = new MessageQueue<OutboxEntry>(Number.POSITIVE_INFINITY)
+  /** Entries to send again, ahead of the queue. Settled ones are skipped. */
+  #again: OutboxEntry[] = []
+  #channel: Channel = CLOSED
+  /** Written from the queue since it was last empty. */
+  #flushed = 0
+
+  constructor(options: LaneOptions) {
+    this.#options = options
+  }
+
+  /** Writes a new entry if nothing is ahead of it. Otherwise the caller has to queue it. */
+  write(entry: OutboxEntry): boolean {
+    return this.#channel.at === 'open' && !this.#options.limit() && this.#write(entry, this.#channel.transport)
+  }
+
+  /** Puts an entry behind the queue. */
+  enqueue(entry: OutboxEntry): void {
+    entry.state = 'queued'
+    this.queue.enqueue(entry)
+    // Written again once the limit allows it.
+    if (this.#channel.at === 'open') this.#channel = { at: 'flushing', transport: this.#channel.transport, buffered: 0 }
+  }
+
+  /** Sets the entries to send again, ahead of the queue and in this order. */
+  sendAgain(entries: OutboxEntry[]): void {
+    this.#again = entries
+  }
+
+  /** Entries may be written to a transport. */
+  open(transport: Transport): void {
+    if (this.#channel.transport === transport) return
+    this.close()
+    this.#channel = { at: 'flushing', transport, buffered: 0 }
+    this.resume()
+  }
+
+  /** Nothing may be written for now. */
+  close(): void {
+    if (this.#channel.at === 'flushing') this.#channel.cancel?.()
+    this.#channel = CLOSED
+  }
+
+  /** The limit may have changed, or what is sent again. */
+  resume(): void {
+    const { at, transport } = this.#channel
+    if (at === 'open' && this.#again.length > 0) this.#channel = { at: 'flushing', transport, buffered: 0 }
+    if (this.#channel.at === 'flushing' && !this.#channel.cancel) this.#flush(this.#channel, BURST_SIZE)
+  }
+
+  /** Empties the queue and returns its entries. */
+  takeAll(): OutboxEntry[] {
+    this.#flushed = 0
+    return this.queue.clear()
+  }
+
+  /** Returns false when the socket is closing; its close event follows. */
+  #write(entry: OutboxEntry, transport: Transport): boolean {
+    entry.attempts++
+    try {
+      transport.send(this.#options.frameOf(entry))
+    } catch {
+      this.close()
+      return false
+    }
+    this.#options.written(entry)
+    return true
+  }
+
+  #flush(channel: Channel & { at: 'flushing' }, allowance: number): void {
+    // Not to be resumed in the middle.
+    channel.cancel = () => {}
+    for (let left = allowance; left > 0 && this.#channel === channel; left--) {
+      const limit = this.#options.limit()
+      while (this.#again[0] && this.#again[0].state !== 'sent' && this.#again[0].state !== 'unknown')
+        this.#again.shift()
+      const again = this.#again[0]
+      const entry = again ?? this.queue.peek()
+      if (!entry) break
+      if (limit === 'none' || (!again && limit)) {
+        channel.cancel = undefined
+        return
+      }
+      // A failed write leaves the entry first in line.
+      if (!this.#write(entry, channel.transport)) return
+      if (again) this.#again.shift()
+      else {
+        this.queue.dequeue()
+        this.#flushed++
+      }
+      this.#options.left(entry)
+    }
+    if (this.#channel !== channel) return
+    if (this.#again.length > 0 || !this.queue.isEmpty) return this.#pause(channel)
+    this.#channel = { at: 'open', transport: channel.transport }
+    const count = this.#flushed
+    this.#flushed = 0
+    if (count > 0) this.#options.flushed(count)
+  }
+
+  #pause(channel: Channel & { at: 'flushing' }): void {
+    const { clock, page } = this.#options
+    const since = clock.monotonic()
+    const unsent = channel.transport.bufferedAmount
+    // A hidden page waits in tasks, which cost processor time: not while the socket takes nothing.
+    const isStalled = unsent > 0 && unsent >= channel.buffered
+    channel.buffered = unsent
+    channel.cancel = afterPause(clock, isStalled ? undefined : page, BURST_PAUSE_MS, () => {
+      // A late call, as in a tab that has just been hidden, writes what the elapsed time allows.
+      const bursts = Math.max(1, Math.floor((clock.monotonic() - since) / BURST_PAUSE_MS))
+      const buffered = channel.transport.bufferedAmount
+      this.#flush(channel, buffered === 0 ? bursts * BURST_SIZE : buffered < CONGESTED_BYTES ? 1 : 0)
+    })
+  }
+}

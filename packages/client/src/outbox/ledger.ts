@@ -1,0 +1,176 @@
+import type { ConnectionLoss } from '../chat/chat.ts'
+import {
+  type DeliveryOutcome,
+  type DeliveryReason,
+  type DeliveryState,
+  type DeliveryUpdate,
+  isSettled,
+  stateOf,
+} from './delivery.ts'
+import type { OutboxEntry } from './outbox-entry.ts'
+
+/** How many settled messages the ledger keeps. */
+export const SETTLED_LIMIT = 1_000
+
+/** With receipts: how many messages may be without one before new ones wait. */
+export const WINDOW = 1_000
+
+/** Without receipts: how many messages without evidence are observed. */
+export const OBSERVED_LIMIT = 10_000
+
+export interface DeliveryLedgerOptions {
+  readonly clock: { monotonic(): number }
+  /** The present session. */
+  readonly origin: { readonly sessionId: string | undefined }
+  readonly doubtAfterMs: number
+  hasReceipts(): boolean
+  updated(update: DeliveryUpdate): void
+}
+
+/**
+ * What is known of the fate of every outbound message. It owns which messages were written without evidence of their
+ * arrival, and the last settled ones.
+ */
+export class DeliveryLedger {
+  readonly #options: DeliveryLedgerOptions
+  readonly #entries = new Map<string, OutboxEntry>()
+  /** Written, and neither proven nor given up. */
+  readonly #sent = new Set<OutboxEntry>()
+  /** In the order of their settlement. */
+  readonly #settled = new Set<OutboxEntry>()
+  #writes = 0
+  #connection = 0
+  #isSilent = false
+  /** Whether an `unknown` message is no longer observed: its text in a history could be taken for another message's. */
+  hasGap = false
+
+  constructor(options: DeliveryLedgerOptions) {
+    this.#options = options
+  }
+
+  /** Number of messages that were written, and are neither proven nor given up. */
+  get sentCount(): number {
+    return this.#sent.size
+  }
+
+  get(id: string): OutboxEntry | undefined {
+    return this.#entries.get(id)
+  }
+
+  /** An entry has been accepted, or is sent once more. */
+  add(entry: OutboxEntry): void {
+    this.#entries.set(entry.id, entry)
+    this.#settled.delete(entry)
+  }
+
+  /** The frame of an entry has been written. {@link report} tells the host. */
+  handleWritten(entry: OutboxEntry): void {
+    const { clock, origin } = this.#options
+    entry.written = {
+      order: this.#writes++,
+      at: clock.monotonic(),
+      sessionId: origin.sessionId,
+      connection: this.#connection,
+    }
+    entry.isInDoubt = false
+    entry.isUnreported = true
+    this.#settled.delete(entry)
+    this.#sent.add(entry)
+  }
+
+  /** Reports the last write. */
+  report(entry: OutboxEntry): void {
+    if (!entry.isUnreported) return
+    entry.isUnreported = false
+    const previousState = stateOf(entry)
+    entry.state = 'sent'
+    entry.reason = undefined
+    this.#tell(entry, previousState, 'sending')
+    // A listener may have ended the chat.
+    if (stateOf(entry) === 'sent') this.#tell(entry, 'sending', 'sent')
+    const [oldest] = this.#sent
+    // With receipts new messages wait instead.
+    if (oldest && this.#sent.size > OBSERVED_LIMIT && !this.#options.hasReceipts())
+      this.settle(oldest, 'unknown', 'limit')
+  }
+
+  settle(entry: OutboxEntry, state: DeliveryOutcome, reason?: DeliveryReason): void {
+    this.report(entry)
+    const previousState = stateOf(entry)
+    // A listener of the report may have settled it.
+    if (isSettled(previousState) && previousState !== 'unknown') return
+    entry.state = state
+    entry.reason = reason
+    this.#sent.delete(entry)
+    this.#settled.add(entry)
+    const [oldest] = this.#settled
+    if (oldest && this.#settled.size > SETTLED_LIMIT) {
+      this.#settled.delete(oldest)
+      if (this.#entries.get(oldest.id) === oldest) this.#entries.delete(oldest.id)
+      this.hasGap ||= oldest.state === 'unknown'
+    }
+    const waiting = entry.waiting
+    entry.waiting = undefined
+    this.#tell(entry, previousState, state, reason)
+    for (const resolve of waiting ?? []) resolve(state)
+  }
+
+  /** The service has shown that it has the message. */
+  acknowledge(entry: OutboxEntry): void {
+    const { id } = entry
+    const state = stateOf(entry)
+    // Not where the user has changed in the meantime.
+    if (this.get(id) === entry && (state === 'sent' || state === 'unknown')) this.settle(entry, 'acknowledged')
+  }
+
+  /** A chat is open: messages are written to another connection. */
+  handleConnected(): void {
+    this.#connection++
+  }
+
+  /** The connection has ended: the fate of what was written last is in doubt, unless the end was in order. */
+  handleLost({ lastInboundAt = Number.NEGATIVE_INFINITY, isAbnormal }: ConnectionLoss): void {
+    if (!isAbnormal) return
+    for (const entry of this.unproven())
+      if (entry.written?.connection === this.#connection)
+        entry.isInDoubt = entry.written.at > lastInboundAt - this.#options.doubtAfterMs
+  }
+
+  /** Gives up what was sent, except in the session that goes on: no evidence of it will come. */
+  endSession(reason: DeliveryReason, present?: string): void {
+    for (const entry of [...this.#sent])
+      if (present === undefined || entry.written?.sessionId !== present) this.settle(entry, 'unknown', reason)
+  }
+
+  /** A settled entry is sent once more. */
+  reopen(entry: OutboxEntry): void {
+    this.#settled.delete(entry)
+    const previousState = stateOf(entry)
+    entry.state = 'queued'
+    entry.reason = entry.reply = undefined
+    this.#tell(entry, previousState, 'queued')
+  }
+
+  /** What was written without evidence so far, the `unknown` ones included, in the order of the writes. */
+  unproven(): OutboxEntry[] {
+    const unknown = [...this.#settled].filter(({ state, written }) => state === 'unknown' && written)
+    const orderOf = ({ written }: OutboxEntry) => written?.order ?? 0
+    return [...unknown, ...this.#sent].sort((one, other) => orderOf(one) - orderOf(other))
+  }
+
+  /** Forgets every message. All of them have been settled. */
+  clear(): void {
+    this.#entries.clear()
+    this.#settled.clear()
+  }
+
+  /** Reports no change from now on. */
+  silence(): void {
+    this.#isSilent = true
+  }
+
+  #tell({ id }: OutboxEntry, previousState: DeliveryState, state: DeliveryState, reason?: DeliveryReason): void {
+    if (this.#isSilent) return
+    this.#options.updated({ id, state, previousState, ...(reason && { reason }) })
+  }
+}

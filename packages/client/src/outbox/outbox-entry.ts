@@ -1,0 +1,67 @@
+import { type ComposeDefaults, composeMessage, type SendOptions } from './compose.ts'
+import type { DeliveryOutcome, DeliveryReason } from './delivery.ts'
+import type { Message, MessageObject, MessageOrigin } from './message.ts'
+import type { QueuedMessage } from './message-queue.ts'
+import type { Reply } from './turn-taking.ts'
+
+/**
+ * State of an entry. The first three are `queued` for the host: waiting for the turn of a question, for the agent, or for
+ * the connection.
+ */
+export type OutboxEntryState = 'awaiting-turn' | 'held' | 'queued' | 'sent' | DeliveryOutcome
+
+/** One message on its way out. */
+export interface OutboxEntry extends QueuedMessage {
+  /** Masked and detached from the caller's object once the entry is queued. */
+  message: Message
+  /** The text of the frame; empty until the entry is queued. */
+  data: string
+  state: OutboxEntryState
+  /** Why the message is `unknown` or `failed`. */
+  reason?: DeliveryReason | undefined
+  /** Only entries of `ask()` have one. */
+  reply?: Reply | undefined
+  /** The last write; absent until the first one. */
+  written?: WrittenAs
+  /** Whether `sending` and `sent` still have to be reported for the last write. */
+  isUnreported?: boolean
+  /** The connection broke so soon after the last write that the frame may have been lost. */
+  isInDoubt?: boolean
+  /** Those who wait for the outcome. */
+  waiting?: ((outcome: DeliveryOutcome) => void)[] | undefined
+}
+
+/** Where and when a frame was written. */
+export interface WrittenAs {
+  /** Position in the order of all writes. */
+  readonly order: number
+  /** On the monotonic clock. */
+  readonly at: number
+  readonly sessionId: string | undefined
+  /** Number of the connection. */
+  readonly connection: number
+}
+
+/**
+ * The entry for an argument of `send()`.
+ *
+ * @param origin agent and session of the message; undefined while they are not known
+ * @throws {MessageError} reason `invalid`
+ */
+export function createEntry(
+  data: string | MessageObject | Message,
+  options: SendOptions,
+  defaults: ComposeDefaults,
+  origin: MessageOrigin | undefined,
+): OutboxEntry {
+  const message = composeMessage(data, options, defaults, origin)
+  return {
+    id: message.messageId as string,
+    data: '',
+    // A text has just been given this time; reading the clock again is a tenth of a send.
+    timestamp: (typeof data === 'string' && message.timestamp) || defaults.clock.now(),
+    attempts: 0,
+    message,
+    state: 'held',
+  }
+}

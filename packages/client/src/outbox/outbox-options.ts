@@ -1,0 +1,59 @@
+import type { Chat } from '../chat/chat.ts'
+import type { SDKError } from '../errors.ts'
+import type { Clock } from '../platform/clock.ts'
+import type { Page } from '../platform/page.ts'
+import { type DeliveryUpdate, stateOf } from './delivery.ts'
+import type { Message, MessageOrigin } from './message.ts'
+import type { OutboxEntry } from './outbox-entry.ts'
+
+/** Whether messages of unknown fate are sent again by themselves. */
+export type DeliveryMode = 'at-most-once' | 'at-least-once'
+
+export interface OutboxOptions {
+  readonly clock: Clock
+  readonly page?: Page | undefined
+  /** Most entries that may wait. */
+  readonly maxQueueSize: number
+  /** How long before its last inbound frame a broken connection may have lost messages, in milliseconds. */
+  readonly doubtAfterMs: number
+  readonly delivery: DeliveryMode
+  readonly chat: Pick<Chat, 'state' | 'setMessageSink'>
+  readonly origin: MessageOrigin
+  newId(): string
+  /** Whether the agent is known, so that messages can be addressed and masked. */
+  isReady(): boolean
+  /** Whether the service confirms each message by its id. */
+  hasReceipts(): boolean
+  /** Whether this page created the session, so that nothing was said in it before. */
+  isOwnSession(): boolean
+  /** Masks the text of the user. @throws {MessageError} reason `masking_unavailable` */
+  mask(content: string, messageId: string): string
+  readonly listener: OutboxListener
+}
+
+/** What the outbox reports. */
+export interface OutboxListener {
+  /** A message has been accepted: written, or queued for the connection. `size` is the length of its frame's text. */
+  accepted(message: Message, size: number): void
+  /** All queued messages have been written to the socket; `count` of them since the queue was last empty. */
+  flushed(count: number): void
+  /** A message was dropped. A question reports it by its promise instead. */
+  failed(error: SDKError): void
+  /** The delivery of a message has changed. */
+  updated(update: DeliveryUpdate): void
+  warn(text: string, details: Record<string, unknown>): void
+}
+
+/** What an entry waits for, as half a sentence for the developer; undefined for one that has been sent. */
+export function whyWaiting(
+  entry: OutboxEntry,
+  { chat, isReady }: Pick<OutboxOptions, 'chat' | 'isReady'>,
+): string | undefined {
+  if (stateOf(entry) !== 'queued') return undefined
+  if (!isReady()) return 'the agent is not initialized: await initialize() and make the selection that it asks for'
+  if (chat.state === 'IDLE' || chat.state === 'CLOSED') return 'the chat is not connected: call connect()'
+  if (chat.state !== 'CONNECTED') return `the chat is ${chat.state}`
+  return entry.state === 'awaiting-turn'
+    ? 'an earlier question has no answer yet'
+    : 'the chat waits for an access token'
+}
