@@ -24,3 +24,30 @@ export function anchorsOf(markdown: string): Set<string> {
   }
   return anchors
 }
+
+const CODE_SPAN = /`([^`\n]+)`/g
+const FOLDERS = /^(?:packages|conformance|examples|bench|docs|scripts|tools)\//
+/** A file of the source, or a path from the root. `*` and braces match any characters. */
+const PATH = /^[\w.@*{},/-]+$/
+
+/**
+ * Paths in the code spans of a Markdown text that name no file or folder.
+ *
+ * Checked are paths from the root, and TypeScript files by the end of their path: `agent/lifecycle.ts`.
+ *
+ * @param files all files of the repository, from its root
+ */
+export function unknownPaths(markdown: string, files: readonly string[]): string[] {
+  const spans = [...markdown.replace(FENCED, '').matchAll(CODE_SPAN)].map(([, span = '']) => span)
+  return [...new Set(spans)].filter(span => {
+    if (!PATH.test(span) || span.includes('dist/') || span.includes('node_modules')) return false
+    const isFromRoot = FOLDERS.test(span)
+    if (!isFromRoot && !/[\w*}]\.ts$/.test(span)) return false
+    const end = span
+      .replace(/\/$/, '')
+      .replace(/[.]/g, '\\.')
+      .replace(/\*\*\/|\*|\{[^}]*\}/g, '.*')
+    const expression = new RegExp(`${isFromRoot ? '^' : '(?:^|/)'}${end}(?:/|$)`)
+    return !files.some(file => expression.test(file))
+  })
+}

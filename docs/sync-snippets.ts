@@ -1,10 +1,10 @@
-// Copies code and output into the Markdown that shows them, and checks links within the repository. `npm run docs` writes;
+// Copies code and output into the Markdown that shows them, and checks links and paths within the repository. `npm run docs` writes;
 // with `--check` nothing is changed, and an outdated copy is a failure.
 import { spawn } from 'node:child_process'
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { anchorsOf, localLinks } from './links.ts'
+import { anchorsOf, localLinks, unknownPaths } from './links.ts'
 import { type SnippetSource, syncMarkdown } from './snippets.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -18,11 +18,17 @@ const source: SnippetSource = {
   runCommand,
 }
 
+/** Names files of earlier releases, and of hosts. */
+const HISTORY = ['CHANGELOG.md']
+
+const files = await repositoryFiles()
 let problemCount = 0
 for (const path of await markdownFiles()) {
   const markdown = await source.readFile(path)
   const { text, problems } = await syncMarkdown(markdown, source, { strict: !LENIENT.includes(path) })
   const found = [...problems, ...(await brokenLinks(path, text))]
+  if (!HISTORY.includes(path))
+    found.push(...unknownPaths(text, files).map(unknown => `\`${unknown}\` names no file of the repository`))
   if (text !== markdown) {
     if (checkOnly) found.push('its copies are not up to date; run `npm run docs`')
     else {
@@ -47,6 +53,19 @@ async function markdownFiles(): Promise<string[]> {
     }),
   )
   return found.flat()
+}
+
+/** Paths of all files from the root, with slashes, except installed, built and cached ones. */
+async function repositoryFiles(): Promise<string[]> {
+  const skipped = /(?:^|\/)(?:node_modules|dist|[.]git|[.]cache)(?:\/|$)/
+  const folders = ['packages', 'conformance', 'examples', 'bench', 'docs', 'scripts', 'tools']
+  const found = await Promise.all(
+    folders.map(async folder => {
+      const names = await readdir(join(root, folder), { recursive: true })
+      return names.map(name => `${folder}/${name.split(sep).join('/')}`)
+    }),
+  )
+  return [...(await readdir(root)), ...found.flat()].filter(path => !skipped.test(path))
 }
 
 async function brokenLinks(path: string, markdown: string): Promise<string[]> {

@@ -6,7 +6,7 @@ export const DESK = { agentId: 'desk', portalId: 1, profileId: 11 } as const
 /** Context that makes every choice beforehand, so that nobody has to be asked. */
 export const DESK_CONTEXT = { vendor_portal_id: DESK.portalId, vendor_personalization_profile_id: DESK.profileId }
 
-/** What the service tells of it, by method and path. */
+/** Responses of the service, by method and path. */
 export function deskRoutes(host: string): Record<string, () => unknown> {
   const { agentId, portalId, profileId } = DESK
   return {

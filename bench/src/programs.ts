@@ -12,7 +12,7 @@ const CACHE = fileURLToPath(new URL('../../node_modules/', import.meta.url))
 /** A program that has not ended by then has failed, in milliseconds. */
 const LIMIT_MS = 120_000
 
-/** The programs as plain JavaScript, each to be run in a process of its own. */
+/** The programs as plain JavaScript, each for a separate process. */
 export interface Programs {
   /**
    * Runs a program to its end.

@@ -6,7 +6,7 @@ export interface Bench {
   readonly programs: Programs
   /** How often to repeat: the first number, or the second with `--quick`. */
   times(usually: number, quick: number): number
-  /** Runs work against the service, in a process of its own, and ends it. */
+  /** Runs work against the service in a separate process, and ends that process. */
   withService<T>(delayMs: number, work: (endpoint: string) => Promise<T>): Promise<T>
 }
 

@@ -1,4 +1,4 @@
-// The service that both sides talk to, in a process of its own, so that its work counts for neither.
+// The service of both sides, in a separate process, so that its work counts for neither.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { PERSONA, parseClientMessage, paths, ROLE } from '@aiagent/protocol'

@@ -28,11 +28,11 @@ export const launchForLogins = (
   ignoreDefaultArgs: readonly string[] = ['--disable-popup-blocking'],
 ): Promise<LaunchedChromium> => launchChromium({ args, ignoreDefaultArgs, context: { ignoreHTTPSErrors: true } })
 
-/** The script of the host's page, bundled with the client and its login. */
+/** The script of the host page, bundled with the client and its login. */
 export const bundleLoginHost = (): Promise<string> =>
   bundleForPage(`import { startLoginPage } from './page/login-host.ts'\nstartLoginPage()`, import.meta.url)
 
-/** Files of a host that brings an identity library of its own, and the page that library wants to be returned to. */
+/** Files of a host with its own identity library, and the redirect page of that library. */
 export async function msalFiles(): Promise<Readonly<Record<string, string>>> {
   const [host, callback] = await Promise.all([
     bundleForPage(`import { startMsalPage } from './page/msal-host.ts'\nstartMsalPage()`, import.meta.url),
@@ -48,7 +48,7 @@ export async function msalFiles(): Promise<Readonly<Record<string, string>>> {
 /** A host's page and an identity provider, on different origins over TLS. */
 export class LoginStage {
   readonly service: EmulatorServer
-  /** Origin of the host's page. */
+  /** Origin of the host page. */
   readonly origin: string
   readonly #undo: () => Promise<void>
 
@@ -113,7 +113,7 @@ export class LoginStage {
     }
   }
 
-  /** Address of the host's page. */
+  /** Address of the host page. */
   address(more: Partial<PKCEAuthConfig> = {}, atOnce?: LoginCall): string {
     const setup: LoginSetup = { endpoint: this.service.url, config: this.config(more), ...(atOnce && { atOnce }) }
     return `${this.origin}/?${new URLSearchParams({ setup: JSON.stringify(setup) })}`
@@ -208,7 +208,7 @@ export async function openAtOnce(chromium: LaunchedChromium, address: string, ca
   return { page, outcome: await outcomeOf(page, call) }
 }
 
-/** Presses a button of the host's page and gives the window that opens. */
+/** Presses a button of the host page and returns the window that opens. */
 export async function pressForPopup(page: Page, call: LoginCall): Promise<Page> {
   const opening = page.context().waitForEvent('page')
   await page.click(`#${call}`)

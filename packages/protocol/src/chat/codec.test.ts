@@ -102,7 +102,7 @@ describe('a refusal', () => {
 
 describe('parseClientMessage', () => {
   it.each([
-    ['a content that is no text', '{"persona":"customer","role":"human","content":5}'],
+    ['a content that is not a string', '{"persona":"customer","role":"human","content":5}'],
     ['a content that is null', '{"persona":"customer","role":"human","content":null}'],
     ['a messageData that is a list', '{"persona":"customer","role":"human","messageData":[]}'],
     ['a messageData that is null', '{"persona":"customer","role":"human","messageData":null}'],

@@ -20,7 +20,7 @@ export function socketBase(address: string): string {
   return withScheme(address, SOCKET_SCHEME, 'wss')
 }
 
-/** Only what stands before `://` is a scheme: in `localhost:8600` the colon starts a port. */
+/** Only the part before `://` is a scheme: in `localhost:8600` the colon starts a port. */
 function withScheme(address: string, map: ReadonlyMap<string, string>, missing: string): string {
   const given = address.trim()
   const separator = /^[a-z][a-z0-9+.-]*(?=:\/\/)/i.exec(given)
