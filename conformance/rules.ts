@@ -399,6 +399,9 @@ const TEXTS: Readonly<Record<string, string>> = {
     'each source from which a client recovers messages can be switched in the emulator, and its record of accepted frames is readable',
   'REL-116':
     '`destroy()` also ends the search for the cause of a failed request: no timer, listener or request of it remains',
+  'REL-76':
+    'an emulator with a store goes on where it stopped, also after SIGKILL: no accepted frame is lost, none is processed twice, and tokens, logins and choices stay',
+  'REL-77': 'a damaged file of the state of an emulator costs one session or document, with a warning',
   'REL-57': 'an element that does not fit costs nothing but itself, in every list of the service',
 }
 

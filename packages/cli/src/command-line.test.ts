@@ -133,7 +133,7 @@ describe('parseCommandLine', () => {
 
   it('reads every option of the emulator', () => {
     const args =
-      'emulate --port 0 --host ::1 --tls --chat-host chat.a.test --knowledge docs --seed 7 --token-life 60 --reply-delay 250 --capabilities receipts,resume --faults f.json --log-level warn'
+      'emulate --port 0 --host ::1 --tls --chat-host chat.a.test --knowledge docs --seed 7 --token-life 60 --reply-delay 250 --capabilities receipts,resume --data state --faults f.json --log-level warn'
     expect(parseCommandLine(args.split(' '))).toEqual({
       command: 'emulate',
       options: {
@@ -146,6 +146,7 @@ describe('parseCommandLine', () => {
         tokenLifeSeconds: 60,
         replyDelayMs: 250,
         capabilities: ['receipts', 'resume'],
+        data: 'state',
         faults: 'f.json',
         logLevel: { name: 'warn', showsStacks: false },
       },

@@ -61,6 +61,8 @@ export interface EmulateOptions {
   seed?: number
   tokenLifeSeconds?: number
   replyDelayMs?: number
+  /** Folder that keeps the state over a restart. */
+  data?: string
   /** Extensions of the wire that the emulator announces. */
   capabilities?: readonly Capability[]
   /** File with a schedule of faults. */
@@ -220,6 +222,7 @@ function emulateOptions(values: Values): EmulateOptions {
   const chatHost = values.text('chat-host')
   if (chatHost !== undefined && !/^chat\.[a-z\d.-]+$/i.test(chatHost))
     throw values.error(`--chat-host must begin with "chat." and have no port, not "${shown(chatHost)}"`)
+  const data = values.text('data')
   const capabilities = values.list('capabilities')?.map(name => {
     const known = CAPABILITIES.find(capability => capability === name)
     if (known) return known
@@ -236,6 +239,7 @@ function emulateOptions(values: Values): EmulateOptions {
     ...(tokenLifeSeconds !== undefined && { tokenLifeSeconds }),
     ...(replyDelayMs !== undefined && { replyDelayMs }),
     ...(capabilities && { capabilities }),
+    ...(data !== undefined && { data }),
     ...(faults !== undefined && { faults }),
     logLevel: values.logLevel(),
   }

@@ -168,6 +168,11 @@ const EMULATE_SPEC = {
     },
     'token-life': { type: 'string', value: '<seconds>', help: 'life of issued tokens (default: 3600)' },
     'reply-delay': { type: 'string', value: '<ms>', help: 'delay of the answers of the agent (default: 0)' },
+    data: {
+      type: 'string',
+      value: '<dir>',
+      help: 'folder that keeps sessions, tokens and logins over a restart (default: none)',
+    },
     capabilities: {
       type: 'string',
       value: '<a,b>',

@@ -23,6 +23,9 @@ import { buildPkceConfig, type PkceConfig, type PkceConfigOptions } from './oaut
 import { createRandom } from './random.ts'
 import { createRestApp } from './rest/app.ts'
 import { DEFAULT_SETTINGS, type EmulatorSettings } from './settings.ts'
+import { ServiceState } from './state/service-state.ts'
+import { SessionKeeper } from './state/session-keeper.ts'
+import type { StateStore } from './state/state-store.ts'
 import { DEFAULT_WORLD } from './world/default-world.ts'
 import type { WorldSeed } from './world/seed.ts'
 import { World } from './world/world.ts'
@@ -49,6 +52,11 @@ export interface EmulatorOptions {
   offersLogin?: boolean
   /** HTML of the page that a login returns to. @default a page that passes its address on and closes itself */
   callbackPage?: string
+  /**
+   * Keeps sessions, the secret of the tokens and the choices of users beyond this emulator. The next emulator with the same
+   * store goes on where this one stopped, however it ended. Without one, everything ends with the object.
+   */
+  store?: StateStore
   /** What goes wrong, and when, counted from the start. */
   faults?: FaultSchedule
 }
@@ -107,9 +115,14 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const { chatDomain, offersLogin = false, callbackPage = CALLBACK_PAGE } = options
   const origin = readOrigin(options.origin ?? 'http://emulator.test')
   const settings: EmulatorSettings = { ...DEFAULT_SETTINGS, ...options.settings }
-  const world = new World({ ...DEFAULT_WORLD, ...options.world }, settings)
-  const random = createRandom(seed)
-  const keys = new TokenKeys(clock, random, world.tenant.id)
+  const { store } = options
+  const state = new ServiceState(store)
+  const world = new World({ ...DEFAULT_WORLD, ...options.world }, settings, store && new SessionKeeper(store))
+  for (const choice of state.choices) world.lastUsedProfiles.set(...choice)
+  world.lastUsedProfiles.onChange = () => state.keepChoices(world.lastUsedProfiles.entries())
+  // The ids of a later start must not repeat those of an earlier one.
+  const random = createRandom(seed + (state.starts - 1) * 0x9e3779b1)
+  const keys = new TokenKeys(clock, random, world.tenant.id, state)
   const faults = new Faults(clock, seed)
   const availability = new Availability(origin)
   const isStruckBy = (kind: SessionFaultKind, sessionId: string) =>
@@ -143,6 +156,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     chat.stop()
   }
   if (options.faults) faults.schedule(options.faults)
+  chat.goOn()
 
   return {
     origin,

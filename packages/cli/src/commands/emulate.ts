@@ -10,7 +10,8 @@ import { writeEntry } from '../terminal-text.ts'
  * @throws {Error} when the port is taken, or the folder of articles or the schedule of faults cannot be used
  */
 export async function emulate(options: EmulateOptions, io: Io): Promise<number> {
-  const { port, host, tls, chatHost, faults, knowledge, seed, tokenLifeSeconds, replyDelayMs, capabilities } = options
+  const { port, host, tls, chatHost, faults, knowledge, seed, tokenLifeSeconds, replyDelayMs, capabilities, data } =
+    options
   const server = await serveEmulator({
     port,
     host,
@@ -18,6 +19,7 @@ export async function emulate(options: EmulateOptions, io: Io): Promise<number> 
     ...(chatHost !== undefined && { chatHost }),
     ...(knowledge !== undefined && { knowledge }),
     ...(seed !== undefined && { seed }),
+    ...(data !== undefined && { data }),
     ...(faults !== undefined && { faults: await loadFaultSchedule(faults) }),
     settings: {
       ...(tokenLifeSeconds !== undefined && { tokenLifeSeconds }),

@@ -308,7 +308,7 @@ describe('[REL-74] ping', () => {
       const chat = await open(id)
       await chat.send(encodePing('p-1'))
       expect(chat.frames).toEqual([{ persona: 'metadata', role: 'pong', messageData: { id: 'p-1' } }])
-      expect(control.record(id)).toEqual({ accepted: [], history: [], lastSeq: 0 })
+      expect(control.record(id)).toEqual({ accepted: [], history: [], unanswered: 0, lastSeq: 0 })
     },
   )
 

@@ -46,6 +46,8 @@ export interface ConversationRecord {
   accepted: AcceptedFrame[]
   /** The messages of the customer and the agent, oldest first, as the chat history has them. */
   history: HistoryEntry[]
+  /** How many messages of the customer the agent has not answered yet. */
+  unanswered: number
   /** The highest sequence number so far; 0 without the capability `resume`. */
   lastSeq: number
 }
@@ -87,8 +89,13 @@ export function createControl({ chat, keys, settings, world }: ControlParts): Em
     record: sessionId => {
       const record = world.records.get(sessionId)
       if (!record) return undefined
-      const { accepted, history, sent } = record
-      return { accepted: accepted.entries(), history: history.entries(), lastSeq: sent.lastSeq }
+      const { accepted, history, sent, unanswered } = record
+      return {
+        accepted: accepted.entries(),
+        history: history.entries(),
+        unanswered: unanswered.length,
+        lastSeq: sent.lastSeq,
+      }
     },
   }
 }

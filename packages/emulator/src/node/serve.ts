@@ -6,6 +6,7 @@ import { createEmulator, type Emulator, type EmulatorOptions } from '../emulator
 import { createKnowledgeReply } from '../knowledge/knowledge-reply.ts'
 import { loadKnowledge } from '../knowledge/node-loader.ts'
 import { loadDevelopmentCertificate } from './development-certificate.ts'
+import { createFolderStore } from './folder-store.ts'
 import { createHostCheck, type HostCheck } from './host-check.ts'
 import { IdentityProviderRouter } from './identity-provider/router.ts'
 import { cutAfterAnswer, Listener } from './listener.ts'
@@ -28,6 +29,13 @@ export interface ServeOptions extends EmulatorOptions {
    * @default 'chat.localhost', unless `world` has tenants
    */
   chatHost?: string
+  /**
+   * Folder that keeps sessions, tokens and logins, so that the next emulator with it goes on where this one stopped, also
+   * after it was killed. One process at a time may use it. Ignored where a `store` is given.
+   *
+   * @default nothing is kept
+   */
+  data?: string
   /** Folder of Markdown articles that the agent answers from, unless there is a `reply`. The shipped help centre by default. */
   knowledge?: string
 }
@@ -52,7 +60,12 @@ export interface EmulatorServer {
  */
 export async function serveEmulator(options: ServeOptions = {}): Promise<EmulatorServer> {
   const { port = 0, host = '127.0.0.1', tls = false, knowledge, certificateFolder, ...others } = options
-  const { chatHost, ...emulatorOptions } = others
+  const {
+    chatHost,
+    data,
+    store = data === undefined ? undefined : createFolderStore(data),
+    ...emulatorOptions
+  } = others
   const chatName = readChatName(chatHost ?? DEFAULT_CHAT_HOST)
   const reply = options.reply ?? createKnowledgeReply(await loadKnowledge(knowledge))
   const made =
@@ -96,6 +109,7 @@ export async function serveEmulator(options: ServeOptions = {}): Promise<Emulato
       offersLogin: true,
       ...(!hasOwnTenants && { chatDomain }),
       ...emulatorOptions,
+      ...(store && { store }),
       origin,
       reply,
     })
@@ -103,7 +117,7 @@ export async function serveEmulator(options: ServeOptions = {}): Promise<Emulato
   if (listener.isLoopback) check = createHostCheck([new URL(started.origin).hostname, host, `chat.${chatName}`])
   else warnOfExposure(host, taken)
   emulator = started
-  if (emulatorOptions.offersLogin !== false) logins = new IdentityProviderRouter(started)
+  if (emulatorOptions.offersLogin !== false) logins = new IdentityProviderRouter(started, store)
   started.setPortListener({
     goDown: () => {
       sockets.breakWaiting()

@@ -3,6 +3,7 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { base64url } from 'jose'
 import type { Clock } from '../clock.ts'
 import type { Random } from '../random.ts'
+import { ServiceState, type TokenCut } from '../state/service-state.ts'
 
 /** A token whose signature holds, reduced to what the service decides on. */
 export interface VerifiedToken {
@@ -53,15 +54,18 @@ export class TokenKeys {
   readonly #secret: Uint8Array
   readonly #others: TokenVerifier[] = []
   #serial = 0
-  /** Tokens up to a serial end at the given second at the latest, whatever they say. */
-  readonly #cuts: { serial: number; exp: number }[] = []
+  readonly #cuts: TokenCut[]
+  readonly #state: ServiceState
   /** A signature needs one check only. Holds the newest tokens, so that a bench with one token pays once. */
   readonly #verified = new Map<string, VerifiedToken>()
 
-  constructor(clock: Clock, random: Random, audience: string) {
+  constructor(clock: Clock, random: Random, audience: string, state = new ServiceState(undefined)) {
     this.#clock = clock
     this.#audience = audience
-    this.#secret = random.bytes(32)
+    this.#state = state
+    this.#secret = state.takeSecret(random)
+    this.#serial = state.serial
+    this.#cuts = [...state.cuts]
   }
 
   issue({ lifeSeconds, scopes, subject }: TokenRequest): string {
@@ -112,6 +116,7 @@ export class TokenKeys {
   /** Ends the life of all tokens issued so far, now or in the given number of seconds. */
   expireAll(secondsLeft: number): void {
     this.#cuts.push({ serial: this.#serial, exp: this.#clock.now() / 1000 + secondsLeft })
+    this.#state.keepCuts(this.#cuts)
   }
 
   #check(token: string): VerifiedToken | undefined {

@@ -39,7 +39,7 @@ export function createSession(
     valueLimit: settings.contextValueLimit,
   })
   const session = world.addSession({
-    id: `s-${random.hex(20)}`,
+    id: newSessionId(world, random),
     agent,
     createdAt: clock.now(),
     subject: token.subject,
@@ -47,6 +47,14 @@ export function createSession(
     contextIssues: issues,
   })
   return { sessionId: session.id }
+}
+
+/** An id that no session has had. A kept session may have one that the random numbers give again. */
+function newSessionId(world: World, random: Random): string {
+  let id: string
+  do id = `s-${random.hex(20)}`
+  while (world.records.has(id))
+  return id
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Id } from '@aiagent/protocol'
 import type { DepartmentSeed, PortalSeed } from '../contact-center/contact-center-seed.ts'
 import { LastUsedProfiles } from '../contact-center/last-used-profiles.ts'
 import type { EmulatorSettings } from '../settings.ts'
+import type { SessionKeeper } from '../state/session-keeper.ts'
 import { type RecordedRequest, Recording } from './recording.ts'
 import type { AgentSeed, ClientSeed, TenantSeed, UserSeed, WorldSeed } from './seed.ts'
 import { applyChange, type SessionChange } from './session-change.ts'
@@ -31,8 +32,9 @@ export class World {
   /** Every session that ever was, by its id: they stay readable when the session is forgotten. */
   readonly records = new Map<string, SessionRecord>()
   readonly #settings: EmulatorSettings
+  readonly #keeper: SessionKeeper | undefined
 
-  constructor(seed: WorldSeed, settings: EmulatorSettings) {
+  constructor(seed: WorldSeed, settings: EmulatorSettings, keeper?: SessionKeeper) {
     if (seed.tenants.length === 0) throw new RangeError('The world needs at least one tenant.')
     // A copy: what changes in one world must not change in the next one made of the same seed.
     const { tenants, agents, clients, users, departments, portals } = structuredClone(seed)
@@ -45,6 +47,11 @@ export class World {
     this.lastUsedProfiles = new LastUsedProfiles(users)
     this.requests = new Recording(() => settings.recordingLimit)
     this.#settings = settings
+    this.#keeper = keeper
+    for (const { start, changes } of keeper?.read(this.agents) ?? []) {
+      const record = this.#register(start)
+      for (const change of changes) applyChange(record, change)
+    }
   }
 
   /** The tenant that deployment info describes. */
@@ -63,14 +70,13 @@ export class World {
   }
 
   addSession(start: SessionStart): SessionRecord {
-    const record = createSessionRecord(start, this.#settings)
-    this.sessions.set(record.id, record)
-    this.records.set(record.id, record)
-    return record
+    this.#keeper?.begin(start)
+    return this.#register(start)
   }
 
   /** Removes a session. Its record stays readable. Returns false when there is none. */
   forgetSession(id: string): boolean {
+    this.#keeper?.remove(id)
     return this.sessions.delete(id)
   }
 
@@ -79,8 +85,16 @@ export class World {
     for (const id of [...this.sessions.keys()]) this.forgetSession(id)
   }
 
-  /** Applies changes to a session. */
+  /** Keeps the changes of one step in the life of a session, and applies them. */
   commit(record: SessionRecord, ...changes: readonly SessionChange[]): void {
+    if (this.#keeper && this.sessions.get(record.id) === record) this.#keeper.add(record.id, changes)
     for (const change of changes) applyChange(record, change)
+  }
+
+  #register(start: SessionStart): SessionRecord {
+    const record = createSessionRecord(start, this.#settings)
+    this.sessions.set(record.id, record)
+    this.records.set(record.id, record)
+    return record
   }
 }

@@ -4,6 +4,7 @@ import { LOGIN_ENDPOINTS, loginPath } from '../../oauth/login-addresses.ts'
 import type { EmulatorSettings } from '../../settings.ts'
 import type { TenantSeed, UserSeed } from '../../world/seed.ts'
 import type { World } from '../../world/world.ts'
+import type { LoginState } from './login-state.ts'
 import { errorPage, logoutPage, signedOutPage } from './pages.ts'
 import { IdentityProviderStore } from './store.ts'
 
@@ -13,6 +14,8 @@ export interface LoginParts {
   userType: UserSeed['userType']
   world: World
   settings: EmulatorSettings
+  /** Keys and records of this login. */
+  state: LoginState
   /** The next place in the order of issue. */
   nextSerial(): number
 }
@@ -29,18 +32,15 @@ export const SIGNING_ALGORITHM = 'ES256'
 const DAY_SECONDS = 24 * 60 * 60
 
 /** How the provider of one login is set up: no consent, signed access tokens for the API, refresh tokens that rotate. */
-export function configureProvider(
-  parts: LoginParts,
-  tools: ProviderTools,
-  signingKey: JWK,
-  cookieKey: string,
-): Configuration {
-  const { origin, tenant, userType, world, settings } = parts
+export function configureProvider(parts: LoginParts, tools: ProviderTools, signingKey: JWK): Configuration {
+  const { origin, state, tenant, userType, world, settings } = parts
   const url = new URL(origin)
   const authority = origin + loginPath(tenant, userType)
   const resource = `urn:tenant:${tenant.id}`
   const scopes = new Set(knownScopes(tenant))
-  const store = new IdentityProviderStore(id => (isClient(world, tenant, id) ? describeClient(id, origin) : undefined))
+  const store = new IdentityProviderStore(state, id =>
+    isClient(world, tenant, id) ? describeClient(id, origin) : undefined,
+  )
   // Cookies know no ports: several emulators, and the logins of each, tell theirs apart by name.
   const cookie = (name: string) => `${name}_${url.port || url.protocol.slice(0, -1)}_${tenant.identifier}_${userType}`
   // A page of another site shows the login in a frame, which needs a cookie that http cannot have.
@@ -53,7 +53,7 @@ export function configureProvider(
     adapter: model => store.adapter(model),
     jwks: { keys: [signingKey] },
     cookies: {
-      keys: [cookieKey],
+      keys: [state.cookieKey],
       names: { session: cookie('session'), interaction: cookie('interaction'), resume: cookie('resume') },
       long: cookieOptions,
       short: cookieOptions,

@@ -1,7 +1,5 @@
-import { generateKeyPairSync, type KeyObject, randomBytes, verify as verifySignature } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { JWK, Provider } from 'oidc-provider'
-import type { TokenVerifier } from '../../oauth/keys.ts'
+import type { Provider } from 'oidc-provider'
 import { LOGIN_ENDPOINTS, loginIssuerPath, loginPath } from '../../oauth/login-addresses.ts'
 import { configureProvider, type LoginParts, type ProviderTools, SIGNING_ALGORITHM } from './configuration.ts'
 import { answerInteraction } from './interaction.ts'
@@ -10,19 +8,15 @@ import { answerInteraction } from './interaction.ts'
 export interface IdentityProvider {
   /** Answers a request, given the part of its path below the login's own. */
   handle(request: IncomingMessage, response: ServerResponse, below: string): Promise<void>
-  /** Recognizes the access tokens that came from here. */
-  readonly verify: TokenVerifier
 }
 
 /** Makes the provider of one login. Its library takes a moment to load, so this waits until somebody wants to sign in. */
 export async function createIdentityProvider(parts: LoginParts): Promise<IdentityProvider> {
-  const { origin, tenant, userType } = parts
+  const { origin, state, tenant, userType } = parts
   const tools = await loadLibrary()
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const signingKey = { ...(privateKey.export({ format: 'jwk' }) as JWK), use: 'sig', alg: SIGNING_ALGORITHM }
+  const signingKey = { ...state.signingKey(), use: 'sig', alg: SIGNING_ALGORITHM }
   const issuer = origin + loginIssuerPath(tenant, userType)
-  const cookieKey = randomBytes(32).toString('base64url')
-  const provider = new tools.Provider(issuer, configureProvider(parts, tools, signingKey, cookieKey))
+  const provider = new tools.Provider(issuer, configureProvider(parts, tools, signingKey))
   relaxRules(provider, origin)
   addHeaders(provider, parts)
   const askedPaths = new WeakMap<IncomingMessage, string>()
@@ -31,7 +25,6 @@ export async function createIdentityProvider(parts: LoginParts): Promise<Identit
   const answer = provider.callback()
   const base = loginPath(tenant, userType)
   return {
-    verify: token => readToken(token, issuer, parts.world.tenant.id, publicKey),
     handle: async (request, response, below) => {
       if (below.startsWith('/interaction/')) return answerInteraction(provider, parts, request, response)
       const [path = '', query = ''] = split(request.url ?? '')
@@ -118,28 +111,4 @@ function split(address: string): [path: string, query: string] {
 
 function flat(headers: IncomingMessage['headers']): Record<string, string> {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]))
-}
-
-/**
- * The token when this login signed it. At once and in this thread, unlike the platform's promises: the order of events
- * on a chat must not depend on a signature.
- */
-function readToken(token: string, issuer: string, audience: string, key: KeyObject): ReturnType<TokenVerifier> {
-  const [header, payload, signature, more] = token.split('.')
-  if (!header || !payload || !signature || more !== undefined) return undefined
-  const data = Buffer.from(`${header}.${payload}`)
-  const proof = Buffer.from(signature, 'base64url')
-  if (!verifySignature('sha256', data, { key, dsaEncoding: 'ieee-p1363' }, proof)) return undefined
-  // Whatever carries this signature was written by the provider: an access token, or an id token, which is for clients.
-  const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>
-  const { iss, aud, sub, scope, exp, serial } = claims
-  if (iss !== issuer || aud !== audience || typeof sub !== 'string' || typeof serial !== 'number') return undefined
-  return {
-    subject: sub,
-    scopes: String(scope ?? '')
-      .split(' ')
-      .filter(Boolean),
-    serial,
-    exp: Number(exp),
-  }
 }

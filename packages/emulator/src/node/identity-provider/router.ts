@@ -1,15 +1,37 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Emulator } from '../../emulator.ts'
 import { readLoginPath } from '../../oauth/login-addresses.ts'
+import type { StateStore } from '../../state/state-store.ts'
+import type { TenantSeed, UserSeed } from '../../world/seed.ts'
+import type { LoginParts } from './configuration.ts'
+import { LoginState } from './login-state.ts'
 import type { IdentityProvider } from './provider.ts'
+import { createTokenVerifier } from './token-verifier.ts'
 
-/** Stands before the logins of an emulator and makes each when its first request comes. */
+interface Login {
+  readonly parts: LoginParts
+  provider?: Promise<IdentityProvider>
+}
+
+const USER_TYPES = ['agent', 'customer'] as const
+
+/** Leads requests to the logins of an emulator, each of which is created when its first request arrives. */
 export class IdentityProviderRouter {
   readonly #emulator: Emulator
-  readonly #providers = new Map<string, Promise<IdentityProvider>>()
+  readonly #store: StateStore | undefined
+  readonly #logins = new Map<string, Login>()
 
-  constructor(emulator: Emulator) {
+  /** @param store keeps the keys and records of the logins, if there is one */
+  constructor(emulator: Emulator, store?: StateStore) {
     this.#emulator = emulator
+    this.#store = store
+    if (!store) return
+    // Tokens of an earlier process count before the first request to their login.
+    for (const tenant of emulator.world.tenants)
+      for (const userType of USER_TYPES) {
+        const state = new LoginState(store, tenant, userType)
+        if (state.isKept) this.#addLogin(tenant, userType, state)
+      }
   }
 
   /** Answers a request to one of the logins. Returns false, and leaves it alone, when it is for somebody else. */
@@ -27,21 +49,28 @@ export class IdentityProviderRouter {
     return false
   }
 
-  #provider(tenant: Emulator['world']['tenant'], userType: 'agent' | 'customer'): Promise<IdentityProvider> {
-    const key = `${tenant.id} ${userType}`
-    const made = this.#providers.get(key) ?? this.#make(tenant, userType)
-    this.#providers.set(key, made)
-    return made
+  #provider(tenant: TenantSeed, userType: UserType): Promise<IdentityProvider> {
+    const login = this.#logins.get(keyOf(tenant, userType)) ?? this.#addLogin(tenant, userType)
+    return (login.provider ??= createProvider(login.parts))
   }
 
-  async #make(tenant: Emulator['world']['tenant'], userType: 'agent' | 'customer'): Promise<IdentityProvider> {
+  #addLogin(tenant: TenantSeed, userType: UserType, state = new LoginState(this.#store, tenant, userType)): Login {
     const { origin, world, settings } = this.#emulator
-    const { createIdentityProvider } = await import('./provider.ts')
     const nextSerial = () => this.#emulator.nextTokenSerial()
-    const provider = await createIdentityProvider({ origin, tenant, userType, world, settings, nextSerial })
-    this.#emulator.addTokenVerifier(provider.verify)
-    return provider
+    const login: Login = { parts: { origin, tenant, userType, world, settings, state, nextSerial } }
+    this.#logins.set(keyOf(tenant, userType), login)
+    this.#emulator.addTokenVerifier(createTokenVerifier(login.parts))
+    return login
   }
+}
+
+type UserType = UserSeed['userType']
+
+const keyOf = (tenant: TenantSeed, userType: UserType) => `${tenant.id} ${userType}`
+
+async function createProvider(parts: LoginParts): Promise<IdentityProvider> {
+  const { createIdentityProvider } = await import('./provider.ts')
+  return createIdentityProvider(parts)
 }
 
 function fail(response: ServerResponse, error: unknown): void {

@@ -1,22 +1,17 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider'
-
-interface Entry {
-  model: string
-  payload: AdapterPayload
-  /** Milliseconds since the epoch. */
-  endsAt: number
-}
+import type { LoginState } from './login-state.ts'
 
 /** More entries than this are swept of those whose time is over. */
 const SWEEP_ABOVE = 1000
 
-/** What an identity provider remembers: sessions, logins under way, grants and tokens. Gone with the process. */
+/** What an identity provider remembers: sessions, logins in progress, grants and tokens. */
 export class IdentityProviderStore {
-  readonly #entries = new Map<string, Entry>()
+  readonly #state: LoginState
   readonly #findClient: (id: string) => AdapterPayload | undefined
 
   /** @param findClient the programs that may ask for logins, looked up whenever one does */
-  constructor(findClient: (id: string) => AdapterPayload | undefined) {
+  constructor(state: LoginState, findClient: (id: string) => AdapterPayload | undefined) {
+    this.#state = state
     this.#findClient = findClient
   }
 
@@ -31,19 +26,24 @@ export class IdentityProviderStore {
       findByUserCode: async code => this.#search(model, payload => payload.userCode === code),
       upsert: async (id, payload, lifeSeconds) => {
         const endsAt = lifeSeconds === undefined ? Number.POSITIVE_INFINITY : Date.now() + lifeSeconds * 1000
-        this.#entries.set(key(id), { model, payload, endsAt })
-        if (this.#entries.size > SWEEP_ABOVE) this.#sweep()
+        this.#state.entries.set(key(id), { model, payload, endsAt })
+        if (this.#state.entries.size > SWEEP_ABOVE) this.#sweep()
+        this.#state.save()
       },
       consume: async id => {
         const payload = this.#find(key(id))
-        if (payload) payload.consumed = Math.floor(Date.now() / 1000)
+        if (!payload) return
+        payload.consumed = Math.floor(Date.now() / 1000)
+        this.#state.save()
       },
       destroy: async id => {
-        this.#entries.delete(key(id))
+        this.#state.entries.delete(key(id))
+        this.#state.save()
       },
       revokeByGrantId: async grantId => {
-        for (const [id, entry] of this.#entries)
-          if (entry.model === model && entry.payload.grantId === grantId) this.#entries.delete(id)
+        for (const [id, entry] of this.#state.entries)
+          if (entry.model === model && entry.payload.grantId === grantId) this.#state.entries.delete(id)
+        this.#state.save()
       },
     }
   }
@@ -59,19 +59,19 @@ export class IdentityProviderStore {
   }
 
   #find(key: string): AdapterPayload | undefined {
-    const entry = this.#entries.get(key)
+    const entry = this.#state.entries.get(key)
     return entry && entry.endsAt > Date.now() ? entry.payload : undefined
   }
 
   #search(model: string, fits: (payload: AdapterPayload) => boolean): AdapterPayload | undefined {
     const now = Date.now()
-    for (const entry of this.#entries.values())
+    for (const entry of this.#state.entries.values())
       if (entry.model === model && entry.endsAt > now && fits(entry.payload)) return entry.payload
     return undefined
   }
 
   #sweep(): void {
     const now = Date.now()
-    for (const [key, { endsAt }] of this.#entries) if (endsAt <= now) this.#entries.delete(key)
+    for (const [key, { endsAt }] of this.#state.entries) if (endsAt <= now) this.#state.entries.delete(key)
   }
 }
