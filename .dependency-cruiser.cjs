@@ -3,6 +3,7 @@
 const CLIENT = '^packages/client/src'
 const DECLARATIONS = '(?:config|init-params|events|errors|logger|version)[.]ts$'
 const ROOMS = [
+  ['view[.]ts$', 'view/'],
   ['index[.]ts$', 'pkce[.]ts$', 'msal[.]ts$', 'unstorage[.]ts$'],
   ['ai-agent[.]ts$'],
   ['agent/'],
@@ -112,6 +113,12 @@ module.exports = {
       'Options, events and errors name the types of the parts, and run none of their code.',
       { path: `${CLIENT}/(?:config|events|errors)[.]ts$` },
       { path: `${CLIENT}/(?:${ROOMS.slice(1, -1).flat().join('|')})`, dependencyTypesNot: ['type-only'] },
+    ),
+    forbid(
+      'client-view-uses-the-public-entry',
+      'The conversation view is built over what every host can import.',
+      { path: `${CLIENT}/view(?:/|[.]ts$)`, pathNot: TESTS },
+      { path: '^packages/', pathNot: `${CLIENT}/(?:view/|index[.]ts$)` },
     ),
     forbid(
       'client-util-knows-nobody',

@@ -386,6 +386,17 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-126':
     '`getPhase()` and `phaseChanged` tell each step of the life of an agent: preparing, choosing with the choice, ready, idle with the error of a failed initialize(), leaving, destroyed',
   'REL-127': '`transcriptCleared` reports each time the transcript is emptied',
+  'VIEW-01':
+    'a conversation view shows each message of the transcript with author, time, content, sources, options with the one that was taken, rating, hand-over, masked parts and delivery',
+  'VIEW-02':
+    'after any sequence of messages, choices, ratings, cuts, restarts, logouts and reloads the snapshot of a view equals a fold over what the service recorded',
+  'VIEW-03':
+    'with `resume`, a view is the same after a reload: sources, chosen options, ratings, the open hand-over and the masked draft come back with the text',
+  'VIEW-04':
+    'a view names the state of the connection with what helps, the choice that waits, a needed login, offline and silence, unread messages, and the last error with its remedy',
+  'VIEW-05':
+    'the snapshot of a view is frozen, stays the same object until something changes, and shares everything that did not; all changes of a frame, or of a microtask in a hidden page, are one notification, and none is lost',
+  'VIEW-06': 'a view leaves no listener and no timer behind, and needs no page',
   'REL-128':
     'with `resume`, setSessionData() stores data of the host with the session: it comes back after a reload, and ends with the session, the user and the stored data',
   'REL-71': 'without capabilities the emulator sends exactly the frames of the plain wire, whatever the client adds',

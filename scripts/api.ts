@@ -9,6 +9,7 @@ const ENTRIES = [
   { folder: 'client', types: 'pkce.d.ts', report: 'client-pkce' },
   { folder: 'client', types: 'msal.d.ts', report: 'client-msal' },
   { folder: 'client', types: 'unstorage.d.ts', report: 'client-unstorage' },
+  { folder: 'client', types: 'view.d.ts', report: 'client-view' },
   { folder: 'emulator', types: 'index.d.ts', report: 'emulator' },
   { folder: 'emulator', types: 'node/index.d.ts', report: 'emulator-node' },
 ]

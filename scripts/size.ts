@@ -18,6 +18,7 @@ const ENTRIES = {
   pkce: `export * from '@aiagent/client/pkce'`,
   msal: `export * from '@aiagent/client/msal'`,
   unstorage: `export * from '@aiagent/client/unstorage'`,
+  view: `export * from '@aiagent/client/view'`,
 }
 
 if (process.argv.includes('--analyse')) console.log(describeBundle(await analyseBundle(CORE)))

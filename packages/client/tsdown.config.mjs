@@ -26,6 +26,7 @@ export default [
       pkce: 'src/pkce.ts',
       msal: 'src/msal.ts',
       unstorage: 'src/unstorage.ts',
+      view: 'src/view.ts',
       'websocket.node': 'src/platform/websocket.node.ts',
       'websocket.native': 'src/platform/websocket.native.ts',
     },

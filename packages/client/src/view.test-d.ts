@@ -1,0 +1,96 @@
+import { assertType, describe, expectTypeOf, it } from 'vitest'
+import type { AiAgent } from './ai-agent.ts'
+import {
+  type ConversationChoice,
+  type ConversationConnection,
+  type ConversationConnectionState,
+  type ConversationDelivery,
+  type ConversationError,
+  type ConversationEscalation,
+  type ConversationFormat,
+  type ConversationMessage,
+  type ConversationRemedy,
+  type ConversationSnapshot,
+  type ConversationSource,
+  type ConversationView,
+  type ConversationViewOptions,
+  createConversationView,
+  type TextRange,
+  type ViewPlatform,
+} from './view.ts'
+
+declare const agent: AiAgent
+declare const message: ConversationMessage
+declare const snapshot: ConversationSnapshot
+
+describe('a view', () => {
+  it('ConversationView, ConversationSnapshot, ConversationMessage: what a user interface renders', () => {
+    const view = createConversationView(agent)
+    assertType<ConversationView>(view)
+    // @ts-expect-error an agent is not a view
+    assertType<ConversationView>(agent)
+    assertType<ConversationSnapshot>(view.getSnapshot())
+    // @ts-expect-error the messages are missing
+    assertType<ConversationSnapshot>({ isWorking: false })
+    assertType<readonly ConversationMessage[]>(snapshot.messages)
+    // @ts-expect-error a message has an author
+    assertType<ConversationMessage>({ id: '1', content: 'hello' })
+    // @ts-expect-error a snapshot cannot be changed
+    snapshot.draft = 'x'
+    expectTypeOf(view.choose).returns.resolves.toBeString()
+  })
+
+  it('ConversationViewOptions, ViewPlatform: what can be replaced', () => {
+    assertType<ConversationViewOptions>({ onLogin: () => {}, platform: { isOnline: () => true } })
+    // @ts-expect-error unknown option
+    assertType<ConversationViewOptions>({ login: () => {} })
+    assertType<ViewPlatform['setTimer']>(() => () => {})
+    // @ts-expect-error a timer has an undo
+    assertType<ViewPlatform['setTimer']>(() => 5)
+  })
+
+  it('ConversationChoice: what can be selected at a gate', () => {
+    assertType<ConversationChoice>({ id: 1 })
+    // @ts-expect-error an id alone is not an item of a list
+    assertType<ConversationChoice>(1)
+  })
+
+  it('ConversationConnection, ConversationConnectionState: the state of the connection', () => {
+    assertType<ConversationConnectionState>('reconnecting')
+    // @ts-expect-error states are lower case
+    assertType<ConversationConnectionState>('RECONNECTING')
+    assertType<ConversationConnection>(snapshot.connection)
+    // @ts-expect-error the remedy is missing
+    assertType<ConversationConnection>({ state: 'idle', retryAt: undefined, isOffline: false, isSilent: false })
+  })
+
+  it('ConversationError, ConversationRemedy: what helps', () => {
+    assertType<ConversationRemedy>('login')
+    // @ts-expect-error unknown remedy
+    assertType<ConversationRemedy>('pray')
+    assertType<ConversationError>({ error: new Error('x'), message: 'x', remedy: 'none' })
+    // @ts-expect-error the error itself is missing
+    assertType<ConversationError>({ message: 'x', remedy: 'none' })
+  })
+
+  it('ConversationDelivery, ConversationEscalation, ConversationSource, TextRange: values of a message', () => {
+    assertType<ConversationDelivery>('queued')
+    // @ts-expect-error the service sends no read receipts
+    assertType<ConversationDelivery>('read')
+    assertType<ConversationEscalation>({ type: 'live', url: undefined, options: [] })
+    // @ts-expect-error unknown type
+    assertType<ConversationEscalation>({ type: 'fax', url: undefined, options: [] })
+    assertType<readonly ConversationSource[]>(message.sources)
+    // @ts-expect-error a source has a title
+    assertType<ConversationSource>({ url: 'https://docs.example.test' })
+    assertType<TextRange>({ start: 0, end: 2 })
+    // @ts-expect-error positions are numbers
+    assertType<TextRange>({ start: '0', end: 2 })
+  })
+
+  it('ConversationFormat: forms of the export', () => {
+    assertType<ConversationFormat>('markdown')
+    // @ts-expect-error not offered
+    assertType<ConversationFormat>('html')
+  })
+})

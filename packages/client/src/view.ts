@@ -1,0 +1,18 @@
+export type { ConversationConnection, ConversationConnectionState } from './view/connection-line.ts'
+export type { ConversationError, ConversationRemedy } from './view/conversation-error.ts'
+export type {
+  ConversationDelivery,
+  ConversationEscalation,
+  ConversationMessage,
+  ConversationSource,
+  TextRange,
+} from './view/conversation-message.ts'
+export {
+  type ConversationChoice,
+  type ConversationSnapshot,
+  type ConversationView,
+  type ConversationViewOptions,
+  createConversationView,
+} from './view/conversation-view.ts'
+export type { ConversationFormat } from './view/export-conversation.ts'
+export type { ViewPlatform } from './view/view-platform.ts'

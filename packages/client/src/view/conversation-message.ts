@@ -1,0 +1,150 @@
+import {
+  AgentMessageHandler,
+  type EscalationOption,
+  type FeedbackRating,
+  handOverAddress,
+  PERSONA,
+  ROLE,
+  type TranscriptEntry,
+} from '../index.ts'
+
+/** What an answer is based on. */
+export interface ConversationSource {
+  /** Text of the link: the title, else the address. */
+  readonly title: string
+  /** Address with `http:` or `https:` and without credentials. Undefined where the service sent no such address. */
+  readonly url: string | undefined
+}
+
+/** A part of a text, in UTF-16 code units. */
+export interface TextRange {
+  readonly start: number
+  /** The code unit behind the last one. */
+  readonly end: number
+}
+
+/** How the agent hands the conversation over to a human. */
+export interface ConversationEscalation {
+  /** `live`: a chat at `url`. `alternate`: by phone, SMS or email, as `options` lists them. */
+  readonly type: 'live' | 'alternate'
+  /** Address of the live chat, with `http:` or `https:` and without credentials. Undefined where there is no usable one. */
+  readonly url: string | undefined
+  /** Ways to reach a human without a live chat. */
+  readonly options: readonly EscalationOption[]
+}
+
+/**
+ * How far a message of the user is.
+ *
+ * - `queued`: waits for the connection, or for `initialize()`
+ * - `sending`, `sent`: written to the socket; whether it arrived is not known
+ * - `acknowledged`: the service has it
+ * - `unknown`: the connection was lost soon after it was written, and nothing shows whether it arrived
+ * - `failed`, `cancelled`: it was not sent
+ */
+export type ConversationDelivery = 'queued' | 'sending' | 'sent' | 'acknowledged' | 'unknown' | 'failed' | 'cancelled'
+
+/** One visible message. It is frozen, and stays the same object until one of its values changes. */
+export interface ConversationMessage {
+  /** Unique in the conversation: the id to pass to the actions, and a key for lists. */
+  readonly id: string
+  readonly author: 'user' | 'agent'
+  /** Name of the agent, or `customer`. */
+  readonly authorName: string | undefined
+  /** Milliseconds since the epoch. */
+  readonly time: number
+  /** The text: masked for the user, usually Markdown for the agent. */
+  readonly content: string
+  readonly sources: readonly ConversationSource[]
+  /** Suggested answers. */
+  readonly options: readonly string[]
+  /** The option that the user took. */
+  readonly chosenOption: string | undefined
+  /** Whether the options wait for the user: true until the next message of the user or the next options. */
+  readonly canChoose: boolean
+  /** Whether the message can be rated. */
+  readonly canRate: boolean
+  /** The rating that was given. */
+  readonly rating: FeedbackRating | undefined
+  readonly escalation: ConversationEscalation | undefined
+  /** Parts of the text that masking replaced, where the message was sent through the view. */
+  readonly maskedRanges: readonly TextRange[]
+  /** Undefined for messages of the agent. */
+  readonly delivery: ConversationDelivery | undefined
+  /** The service's id of the agent's message, the sender's id of the user's. */
+  readonly messageId: string | undefined
+  /** Session in which it was sent, where that is known. */
+  readonly sessionId: string | undefined
+}
+
+export const NONE: readonly never[] = Object.freeze([])
+
+const BLANK = {
+  author: 'user',
+  sources: NONE,
+  options: NONE,
+  chosenOption: undefined,
+  canChoose: false,
+  canRate: false,
+  rating: undefined,
+  escalation: undefined,
+  maskedRanges: NONE,
+  delivery: undefined,
+  sessionId: undefined,
+} as const
+
+const handler = new AgentMessageHandler()
+
+/** The visible message of an entry, before anything that follows it; undefined for entries that are not shown. */
+export function conversationMessage({
+  id,
+  message,
+  direction,
+  timestamp,
+  sessionId,
+}: TranscriptEntry): ConversationMessage | undefined {
+  const { persona, role, messageId, content = '', from } = message
+  const isUser = direction === 'sent' && persona === PERSONA.CUSTOMER && role === ROLE.HUMAN
+  if (!isUser && (direction === 'sent' || persona !== PERSONA.AGENT)) return undefined
+  const answer = isUser ? undefined : handler.handle(message).message
+  const options = answer?.showOptions ? Object.freeze((answer.options ?? []).filter(isText)) : NONE
+  return Object.freeze({
+    ...BLANK,
+    id: isUser ? (messageId ?? id) : id,
+    author: isUser ? 'user' : 'agent',
+    authorName: from,
+    time: timestamp,
+    content,
+    sources: answer?.sources ? Object.freeze(answer.sources.flatMap(sourceOf)) : NONE,
+    options,
+    canChoose: options.length > 0,
+    canRate: answer?.showFeedback === true && messageId !== undefined,
+    escalation: answer?.escalationType && escalationOf(answer.escalationType, answer.escalationData ?? {}),
+    messageId,
+    sessionId,
+  })
+}
+
+/** A message of the user that no entry holds yet. */
+export function heldMessage(id: string, content: string, time: number): ConversationMessage {
+  return Object.freeze({ ...BLANK, id, messageId: id, content, time, authorName: PERSONA.CUSTOMER, delivery: 'queued' })
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}
+
+function escalationOf(
+  type: ConversationEscalation['type'],
+  data: { options?: EscalationOption[] } & Parameters<typeof handOverAddress>[0],
+): ConversationEscalation {
+  return Object.freeze({ type, url: handOverAddress(data)?.href, options: Object.freeze([...(data.options ?? [])]) })
+}
+
+/** The service may send anything as a source. */
+function sourceOf(value: unknown): ConversationSource[] {
+  const { title, url } = (value ?? {}) as { title?: unknown; url?: unknown }
+  const href = isText(url) ? handOverAddress({ entrypointUrl: url })?.href : undefined
+  const text = (isText(title) && title) || href
+  return text ? [Object.freeze({ title: text, url: href })] : []
+}

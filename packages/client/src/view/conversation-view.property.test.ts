@@ -1,0 +1,206 @@
+import { eventually, turnEventLoop } from '@aiagent/test-support'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { lastSession, passing } from '../../test/agent-harness.ts'
+import { setUpView } from '../../test/view-harness.ts'
+import type { AiAgent } from '../ai-agent.ts'
+import type { ConversationMessage } from './conversation-message.ts'
+import type { ConversationView } from './conversation-view.ts'
+
+// Loaded before the clock is moved: loading a module takes real time.
+await Promise.all([
+  import('../agent/load-agent.ts'),
+  import('../agent/clear-stored-data.ts'),
+  import('../resume/session-resume.ts'),
+])
+
+const OPTIONS = ['Yes', 'No']
+
+/** One answer, several, or a question with options, by the text. */
+const reply = ({ text }: { text: string }) => {
+  const answer = {
+    content: `About ${text}`,
+    messageData: { sources: [{ title: text, url: `https://docs.example.test/` }] },
+  }
+  if (text === 'several') return [answer, { content: 'And more' }, answer]
+  if (text === 'options')
+    return { content: 'Shall I?', role: 'follow up question agent', messageData: { options: OPTIONS } }
+  return answer
+}
+
+/** What a message must show, as a fold over what the service recorded. */
+interface Expected {
+  author: 'user' | 'agent'
+  content: string
+  options: readonly string[]
+  chosenOption: string | undefined
+  canChoose: boolean
+  rating: string | undefined
+  sources: readonly string[]
+}
+
+type Step =
+  | { do: 'say'; text: string }
+  | { do: 'choose' | 'rate'; at: number }
+  | { do: 'cut' | 'clear' | 'restart' | 'logout' | 'reload' }
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({ do: fc.constant('say'), text: fc.constantFrom('one', 'Yes', 'several', 'options') }),
+  },
+  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('choose', 'rate'), at: fc.nat(20) }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('cut', 'clear', 'restart', 'logout', 'reload') }) },
+) as fc.Arbitrary<Step>
+
+/** A view that is driven by steps, and what its service must have recorded. */
+class Driver {
+  readonly #tab = setUpView({ reply })
+  agent!: AiAgent
+  view!: ConversationView
+  /** Entries of the session's history that the user has cleared from this page. */
+  #hidden = 0
+
+  async open(): Promise<void> {
+    const { agent, view } = await this.#tab.openView()
+    this.agent = agent
+    this.view = view
+    this.#hidden = 0
+  }
+
+  async play(next: Step): Promise<void> {
+    const { clock, emulator } = this.#tab
+    const { view, agent } = this
+    if (next.do === 'say') await this.#answered(view.send(next.text))
+    else if (next.do === 'choose') {
+      const item = view.getSnapshot().messages.findLast(({ canChoose }) => canChoose)
+      if (item) await this.#answered(view.choose(item.id, OPTIONS[next.at % 2] ?? ''))
+    } else if (next.do === 'rate') {
+      const rateable = view.getSnapshot().messages.filter(({ canRate }) => canRate)
+      const item = rateable[next.at % Math.max(1, rateable.length)]
+      if (item) {
+        await view.rate(item.id, next.at % 3 ? 'up' : 'down')
+        await eventually(() => this.#record.feedback.at(-1)?.answerMessageId === item.messageId)
+      }
+    } else if (next.do === 'cut') {
+      // A history brings cleared messages back.
+      if (this.#hidden > 0) return
+      emulator.control.dropSockets()
+      await eventually(() => !agent.isConnected())
+      await clock.advance(1)
+      await eventually(() => agent.isConnected())
+      await turnEventLoop()
+    } else if (next.do === 'clear') {
+      agent.clearTranscript()
+      this.#hidden = this.#history.length
+    } else if (next.do === 'restart') {
+      await passing(clock, view.restart())
+      this.#hidden = 0
+    } else if (next.do === 'logout') {
+      await passing(clock, agent.logout())
+      await view.start()
+      this.#hidden = 0
+    } else await this.#reload()
+  }
+
+  async #reload(): Promise<void> {
+    await turnEventLoop()
+    this.view.destroy()
+    await this.agent.destroy()
+    await this.open()
+    await turnEventLoop()
+  }
+
+  async #answered(sent: Promise<string>): Promise<void> {
+    await sent
+    const text = this.view.getSnapshot().messages.findLast(({ author }) => author === 'user')?.content
+    const answers = text === 'several' ? 3 : 1
+    await eventually(() => {
+      const asked = this.view.getSnapshot().messages
+      return asked.length - asked.findLastIndex(({ author }) => author === 'user') > answers
+    })
+  }
+
+  get #record() {
+    const record = this.#tab.emulator.world.sessions.get(lastSession(this.#tab.emulator))
+    if (!record) throw new Error('There is no session.')
+    return record
+  }
+
+  get #history() {
+    return this.#record.history.entries()
+  }
+
+  /** Folds what the service recorded into what a user interface must show. */
+  expected(): Expected[] {
+    const ratings = new Map(this.#record.feedback.map(({ answerMessageId, rating }) => [answerMessageId, rating]))
+    const shown: Expected[] = []
+    for (const { persona, content = '', messageData, messageId } of this.#history.slice(this.#hidden)) {
+      const options = (messageData?.['options'] as string[] | undefined) ?? []
+      const isUser = persona === 'customer'
+      const open = shown.findLast(({ canChoose }) => canChoose)
+      if (open && (isUser || options.length)) {
+        open.canChoose = false
+        if (isUser && open.options.includes(content ?? '')) open.chosenOption = content ?? ''
+      }
+      shown.push({
+        author: isUser ? 'user' : 'agent',
+        content: content ?? '',
+        options,
+        chosenOption: undefined,
+        canChoose: options.length > 0,
+        rating: messageId ? ratings.get(messageId) : undefined,
+        sources: ((messageData?.['sources'] as { title: string }[] | undefined) ?? []).map(({ title }) => title),
+      })
+    }
+    return shown
+  }
+
+  async close(): Promise<void> {
+    this.view.destroy()
+    await this.agent.destroy()
+  }
+}
+
+const shownBy = ({
+  author,
+  content,
+  options,
+  chosenOption,
+  canChoose,
+  rating,
+  sources,
+}: ConversationMessage): Expected => ({
+  author,
+  content,
+  options,
+  chosenOption,
+  canChoose,
+  rating,
+  sources: sources.map(({ title }) => title),
+})
+
+describe('any sequence of steps', () => {
+  it('[VIEW-02] leads to what the service has recorded, and keeps every message that did not change', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 14 }), async steps => {
+        const driver = new Driver()
+        await driver.open()
+        for (const next of steps) {
+          const before = new Map(driver.view.getSnapshot().messages.map(item => [item.id, item]))
+          await driver.play(next)
+          await eventually(() => driver.view.getSnapshot().messages.length === driver.expected().length)
+          const snapshot = driver.view.getSnapshot()
+          expect(snapshot.messages.map(shownBy)).toEqual(driver.expected())
+          expect(driver.view.getSnapshot()).toBe(snapshot)
+          for (const item of next.do === 'reload' ? [] : snapshot.messages) {
+            const old = before.get(item.id)
+            if (old && JSON.stringify(old) === JSON.stringify(item)) expect(item).toBe(old)
+          }
+        }
+        await driver.close()
+      }),
+      { numRuns: 50, endOnFailure: true },
+    )
+  })
+})

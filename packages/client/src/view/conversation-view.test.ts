@@ -1,0 +1,353 @@
+import { eventually, turnEventLoop } from '@aiagent/test-support'
+import { describe, expect, it } from 'vitest'
+import { passing, rejection, setUp } from '../../test/agent-harness.ts'
+import { lastOf, linesOf, say, setUpView, viewPlatform } from '../../test/view-harness.ts'
+import { createConversationView } from './conversation-view.ts'
+
+const QUESTION = {
+  content: 'Shall I go on?',
+  role: 'follow up question agent',
+  messageData: { options: ['Yes', 'No'] },
+}
+
+const SOURCES = [
+  { title: 'Manual', url: 'https://docs.example.test/manual' },
+  { title: 'A trap', url: 'javascript:alert(1)' },
+  { url: 'https://docs.example.test/other' },
+  'nonsense',
+]
+
+/** A service that answers with sources, options or a hand-over, by the text of the question. */
+const reply = ({ text }: { text: string }) => {
+  if (text === 'ask me') return QUESTION
+  if (text === 'sources') return { content: 'See there.', messageData: { sources: SOURCES } as never }
+  if (text === 'human')
+    return {
+      content: 'A colleague takes over.',
+      messageData: {
+        escalation: true,
+        escalationData: { live: true, entrypointUrl: 'https://live.example.test/chat' },
+      },
+    }
+  return { content: `You said: ${text}` }
+}
+
+describe('the messages of a view', () => {
+  it('[VIEW-01] have author, time and content, in order', async () => {
+    const { openView, clock } = setUpView()
+    const { view } = await openView()
+    await say(view, 'hello', 2)
+    const { messages } = view.getSnapshot()
+    expect(linesOf(messages)).toEqual(['user: hello', 'agent: You said: hello'])
+    expect(messages[0]).toMatchObject({ time: clock.now(), delivery: 'sent', authorName: 'customer' })
+    expect(messages[1]).toMatchObject({ time: clock.now(), delivery: undefined, canRate: true })
+    expect(new Set(messages.map(({ id }) => id)).size).toBe(2)
+  })
+
+  it('[VIEW-01] have sources with web addresses only', async () => {
+    const { openView } = setUpView({ reply })
+    const { view } = await openView()
+    await say(view, 'sources', 2)
+    expect(lastOf(view).sources).toEqual([
+      { title: 'Manual', url: 'https://docs.example.test/manual' },
+      { title: 'A trap', url: undefined },
+      { title: 'https://docs.example.test/other', url: 'https://docs.example.test/other' },
+    ])
+  })
+
+  it('[VIEW-01] [VIEW-02] offer options until the next message of the user, and show which was taken', async () => {
+    const { openView, emulator, session } = setUpView({ reply })
+    const { view } = await openView()
+    await say(view, 'ask me', 2)
+    const question = lastOf(view)
+    expect(question).toMatchObject({ options: ['Yes', 'No'], canChoose: true, chosenOption: undefined })
+    expect(await rejection(view.choose(question.id, 'Maybe'))).toMatchObject({ reason: 'invalid' })
+    await view.choose(question.id, 'Yes')
+    expect(await rejection(view.choose(question.id, 'Yes'))).toMatchObject({ reason: 'invalid' })
+    await eventually(() => view.getSnapshot().messages.length === 4)
+    expect(view.getSnapshot().messages[1]).toMatchObject({ canChoose: false, chosenOption: 'Yes' })
+    expect(emulator.control.frames(session()).map(({ message }) => message?.content)).toEqual(['ask me', 'Yes'])
+    await say(view, 'ask me', 6)
+    await say(view, 'something else', 8)
+    expect(view.getSnapshot().messages[5]).toMatchObject({ canChoose: false, chosenOption: undefined })
+  })
+
+  it('[VIEW-01] keep the rating, and the service receives it', async () => {
+    const { openView, emulator, session } = setUpView()
+    const { view } = await openView()
+    await say(view, 'hello', 2)
+    const answer = lastOf(view)
+    await view.rate(answer.id, 'up')
+    expect(lastOf(view).rating).toBe('up')
+    await view.rate(answer.id, 'down')
+    expect(lastOf(view).rating).toBe('down')
+    const { feedback } = emulator.world.sessions.get(session()) ?? { feedback: [] }
+    await eventually(() => feedback.length === 2)
+    expect(feedback).toEqual([
+      { rating: 'up', answerMessageId: answer.messageId },
+      { rating: 'down', answerMessageId: answer.messageId },
+    ])
+    const question = view.getSnapshot().messages[0]?.id ?? ''
+    expect(await rejection(view.rate(question, 'up'))).toMatchObject({ reason: 'invalid' })
+  })
+
+  it('[VIEW-01] show a hand-over, each and the last', async () => {
+    const { openView } = setUpView({ reply })
+    const { view } = await openView()
+    expect(view.getSnapshot().escalation).toBeUndefined()
+    await say(view, 'human', 2)
+    const escalation = { type: 'live', url: 'https://live.example.test/chat', options: [] }
+    expect(lastOf(view).escalation).toEqual(escalation)
+    expect(view.getSnapshot().escalation).toEqual(escalation)
+    await say(view, 'hello', 4)
+    expect(view.getSnapshot().escalation).toEqual(escalation)
+  })
+
+  it('[VIEW-01] tell where masking replaced text, also for a message that waited for initialize()', async () => {
+    const { clock, make } = setUp()
+    const { platform } = viewPlatform(clock)
+    const { agent } = make({ id: 'billing' })
+    const view = createConversationView(agent, { platform })
+    await view.send('Card 4111 1111 1111 1111, please')
+    expect(lastOf(view)).toMatchObject({ content: 'Card 4111 1111 1111 1111, please', delivery: 'queued' })
+    await view.start()
+    const [message] = view.getSnapshot().messages
+    const { content = '', maskedRanges = [] } = message ?? {}
+    expect(content).not.toContain('4111 1111')
+    expect(maskedRanges).toHaveLength(1)
+    const [range] = maskedRanges
+    expect(content.slice(0, range?.start)).toBe('Card ')
+    expect(content.slice(range?.end)).toBe(', please')
+    await view.send('nothing to hide')
+    await eventually(() => view.getSnapshot().messages.some(item => item.content === 'nothing to hide'))
+    expect(view.getSnapshot().messages.find(item => item.content === 'nothing to hide')?.maskedRanges).toEqual([])
+  })
+
+  it('[VIEW-01] wait visibly until they are sent, and keep their id', async () => {
+    const { load, show, clock } = setUpView()
+    const { agent } = load()
+    const view = show(agent)
+    const id = await view.send('early')
+    expect(lastOf(view)).toMatchObject({ id, content: 'early', delivery: 'queued' })
+    await agent.initialize()
+    expect(view.getSnapshot().messages).toHaveLength(1)
+    expect(lastOf(view)).toMatchObject({ id, content: 'early', delivery: 'queued' })
+    await agent.connect()
+    await passing(
+      clock,
+      eventually(() => view.getSnapshot().messages.length === 2),
+    )
+    expect(view.getSnapshot().messages[0]).toMatchObject({ id, delivery: 'sent' })
+  })
+
+  it('[VIEW-01] go with a restart, a cleared transcript and a logout, the draft only with the logout', async () => {
+    const { openView, clock } = setUpView()
+    const { view, agent } = await openView()
+    await say(view, 'hello', 2)
+    view.setDraft('half a')
+    agent.clearTranscript()
+    expect(view.getSnapshot()).toMatchObject({ messages: [], unread: 0, draft: 'half a' })
+    await say(view, 'hello', 2)
+    await passing(clock, view.restart())
+    expect(view.getSnapshot()).toMatchObject({ messages: [], draft: 'half a' })
+    await say(view, 'hello', 2)
+    await passing(clock, agent.logout())
+    expect(view.getSnapshot()).toMatchObject({ messages: [], draft: '', connection: { state: 'idle' } })
+  })
+
+  it('[VIEW-01] follow the bound of the transcript', async () => {
+    const { load, show } = setUpView()
+    const { agent } = load({ transcriptConfig: { maxEntries: 3 } })
+    const view = show(agent)
+    await view.start()
+    await say(view, 'one', 2)
+    for (const text of ['two', 'three']) {
+      await view.send(text)
+      await eventually(() => lastOf(view).content === `You said: ${text}`)
+    }
+    expect(linesOf(view.getSnapshot().messages)).toEqual([
+      'agent: You said: two',
+      'user: three',
+      'agent: You said: three',
+    ])
+    expect(agent.getTranscriptSize()).toBe(3)
+  })
+})
+
+describe('a view after a reload', () => {
+  it('[VIEW-03] is the same: text, sources, options, ratings, hand-over, masked draft', async () => {
+    const { openView } = setUpView({ reply })
+    const first = await openView()
+    const { view } = first
+    await say(view, 'sources', 2)
+    await view.rate(lastOf(view).id, 'up')
+    await say(view, 'ask me', 4)
+    await view.choose(lastOf(view).id, 'No')
+    await eventually(() => view.getSnapshot().messages.length === 6)
+    await say(view, 'human', 8)
+    await say(view, 'ask me', 10)
+    view.setDraft('half a sentence')
+    await turnEventLoop()
+    const before = view.getSnapshot()
+    view.destroy()
+    await first.agent.destroy()
+
+    const second = await openView()
+    await eventually(() => second.view.getSnapshot().draft)
+    const after = second.view.getSnapshot()
+    const facts = (messages: typeof before.messages) =>
+      messages.map(({ id: _id, messageId, author, delivery: _delivery, ...rest }) => ({
+        ...rest,
+        author,
+        ...(author === 'agent' && { messageId }),
+      }))
+    expect(facts(after.messages)).toEqual(facts(before.messages))
+    expect(after.messages.filter(({ author }) => author === 'user').map(({ delivery }) => delivery)).toEqual(
+      Array.from({ length: 5 }, () => 'acknowledged'),
+    )
+    expect(after).toMatchObject({ escalation: before.escalation, draft: 'half a sentence', unread: 0 })
+    await second.view.choose(lastOf(second.view).id, 'Yes')
+    second.view.destroy()
+    await second.agent.destroy()
+  })
+})
+
+describe('the facts of a view', () => {
+  it('[VIEW-04] name the connection: idle, initializing, connected, reconnecting, closed', async () => {
+    const { load, show, clock, emulator } = setUpView()
+    const { agent } = load({ baseReconnectDelay: 1_000, maxReconnectDelay: 1_000 })
+    const view = show(agent)
+    const line = () => view.getSnapshot().connection
+    expect(line()).toMatchObject({ state: 'idle', remedy: 'none', retryAt: undefined })
+    const starting = view.start()
+    expect(line()).toMatchObject({ state: 'initializing', remedy: 'wait' })
+    await starting
+    expect(line()).toMatchObject({ state: 'connected', remedy: 'none' })
+    emulator.control.dropSockets()
+    await eventually(() => line().state === 'reconnecting')
+    expect(line().remedy).toBe('wait')
+    const { retryAt = 0 } = line()
+    expect(retryAt).toBeGreaterThan(clock.now())
+    expect(retryAt).toBeLessThanOrEqual(clock.now() + 1_000)
+    await clock.advance(1_000)
+    await eventually(() => line().state === 'connected')
+    expect(line().retryAt).toBeUndefined()
+    await passing(clock, agent.disconnect())
+    expect(line()).toMatchObject({ state: 'closed', remedy: 'retry' })
+    await view.retry()
+    expect(line().state).toBe('connected')
+    await agent.destroy()
+    expect(line().state).toBe('closed')
+  })
+
+  it('[VIEW-04] name a failed start with what helps, and the next start clears it', async () => {
+    const { load, show, emulator } = setUpView()
+    emulator.faults.add({ kind: 'answer', route: 'GET */deploymentInfo', status: 503 })
+    const view = show(load().agent)
+    await rejection(view.start())
+    expect(view.getSnapshot()).toMatchObject({
+      connection: { state: 'failed', remedy: 'retry' },
+      error: { remedy: 'retry', error: { code: 'API_ERROR' } },
+      needsLogin: false,
+    })
+    emulator.faults.lift()
+    await view.retry()
+    expect(view.getSnapshot()).toMatchObject({ connection: { state: 'connected' }, error: undefined })
+  })
+
+  it('[VIEW-04] ask for a login where only that helps, and login() calls the host first', async () => {
+    const { make, clock, emulator } = setUp()
+    const { platform } = viewPlatform(clock)
+    const issue = (lifeSeconds: number) => emulator.control.issueToken({ subject: 'customer', lifeSeconds })
+    const { agent } = make({ id: 'account', auth: { type: 'pre-auth', accessToken: issue(200) } })
+    const onLogin = () => agent.updateAccessToken(issue(3_600))
+    const view = createConversationView(agent, { platform, onLogin })
+    await rejection(view.start())
+    expect(view.getSnapshot()).toMatchObject({ needsLogin: true, connection: { state: 'failed', remedy: 'login' } })
+    await view.login()
+    expect(view.getSnapshot()).toMatchObject({
+      needsLogin: false,
+      connection: { state: 'connected' },
+      error: undefined,
+    })
+  })
+
+  it('[VIEW-04] hold the choice at a gate; select() goes through all gates and connects', async () => {
+    const { make, clock, emulator } = setUp()
+    const { platform } = viewPlatform(clock)
+    const accessToken = emulator.control.issueToken({ subject: 'desk-agent' })
+    const { agent } = make({ id: 'desk', auth: { type: 'pre-auth', accessToken }, cache: { enabled: false } })
+    const view = createConversationView(agent, { platform })
+    await view.start()
+    expect(view.getSnapshot()).toMatchObject({ connection: { state: 'choosing' }, gate: { gate: 'portal' } })
+    expect(view.getSnapshot().gate).toBe(view.getSnapshot().gate)
+    await view.select({ id: 1101 })
+    const { gate } = view.getSnapshot()
+    expect(gate).toMatchObject({ gate: 'profile' })
+    await view.select(gate?.choices[0] ?? { id: 0 })
+    expect(view.getSnapshot()).toMatchObject({ connection: { state: 'connected' }, gate: undefined })
+    expect(await rejection(view.select({ id: 1 }))).toMatchObject({ code: 'NOT_INITIALIZED' })
+  })
+
+  it('[VIEW-04] say that the device is offline, and that an open connection is silent', async () => {
+    const { openView, setOnline, clock, emulator } = setUpView()
+    const { view } = await openView()
+    setOnline(false)
+    expect(view.getSnapshot().connection.isOffline).toBe(true)
+    setOnline(true)
+    expect(view.getSnapshot().connection.isOffline).toBe(false)
+    emulator.settings.replyDelayMs = 60_000
+    await view.send('hello')
+    await clock.advance(14_999)
+    expect(view.getSnapshot().connection.isSilent).toBe(false)
+    await clock.advance(1)
+    expect(view.getSnapshot().connection.isSilent).toBe(true)
+    await clock.advance(45_000)
+    expect(view.getSnapshot()).toMatchObject({ connection: { isSilent: false }, messages: { length: 2 } })
+  })
+
+  it('[VIEW-04] count unread messages of the agent until they are marked as read', async () => {
+    const { openView, emulator, session } = setUpView()
+    const { view } = await openView()
+    await say(view, 'hello', 2)
+    emulator.control.pushFrame(session(), {
+      persona: 'agent',
+      role: 'customer support agent',
+      content: 'One more thing.',
+    })
+    await eventually(() => view.getSnapshot().unread === 2)
+    view.markRead()
+    expect(view.getSnapshot().unread).toBe(0)
+  })
+
+  it('[VIEW-04] show the error of an action, and not one that was aborted', async () => {
+    const { load, show, openView, emulator, session } = setUpView()
+    const full = show(load({ maxQueueSize: 1 }).agent)
+    full.setDraft('two')
+    await full.send('one')
+    await rejection(full.send())
+    expect(full.getSnapshot()).toMatchObject({
+      error: { remedy: 'wait', error: { reason: 'queue_full' } },
+      draft: 'two',
+    })
+    expect(linesOf(full.getSnapshot().messages)).toEqual(['user: one'])
+    const { view, agent } = await openView()
+    emulator.control.pushFrame(session(), { persona: 'metadata', role: 'error', content: 'The agent is tired.' })
+    await eventually(() => view.getSnapshot().error)
+    expect(view.getSnapshot().error).toMatchObject({ message: 'The agent is tired.', remedy: 'none' })
+    await agent.destroy()
+    await rejection(view.send('hello'))
+    expect(view.getSnapshot().error).toBeUndefined()
+  })
+
+  it('[VIEW-04] export the conversation', async () => {
+    const { openView, clock } = setUpView({ reply })
+    const { view } = await openView()
+    await say(view, 'sources', 2)
+    const time = new Date(clock.now()).toISOString().slice(0, 19).replace('T', ' ')
+    expect(view.export('text').split('\n').slice(0, 2)).toEqual([`user (${time}):`, 'sources'])
+    expect(view.export('text')).toContain('- Manual: https://docs.example.test/manual')
+    expect(view.export('markdown')).toContain('- [Manual](https://docs.example.test/manual)')
+    expect(JSON.parse(view.export('json'))).toEqual(JSON.parse(JSON.stringify(view.getSnapshot().messages)))
+  })
+})

@@ -1,0 +1,119 @@
+import type { AgentListItem, AiAgent, FeedbackRating, PendingChoice, Portal, UserProfile } from '../index.ts'
+import type { ConversationConnection } from './connection-line.ts'
+import type { ConversationError } from './conversation-error.ts'
+import type { ConversationEscalation, ConversationMessage } from './conversation-message.ts'
+import type { ConversationFormat } from './export-conversation.ts'
+import { createActions } from './view-actions.ts'
+import { defaultPlatform, type ViewPlatform } from './view-platform.ts'
+import { EMPTY_SNAPSHOT } from './view-state.ts'
+import { ViewStore } from './view-store.ts'
+
+/**
+ * All that a user interface shows of a conversation, at one moment. It is frozen, and so are its messages and lists; whatever
+ * has not changed since the snapshot before is the same object.
+ */
+export interface ConversationSnapshot {
+  /** The visible messages in order: of the user and of the agent. */
+  readonly messages: readonly ConversationMessage[]
+  /** Whether the agent is working on an answer. */
+  readonly isWorking: boolean
+  readonly connection: ConversationConnection
+  /** The choice that waits for the user: the gate with its choices. Answer it with `select()`. */
+  readonly gate: PendingChoice | undefined
+  /** Whether the user must sign in: offer `login()`. */
+  readonly needsLogin: boolean
+  /** The last hand-over to a human. It stays until the conversation is restarted or cleared. */
+  readonly escalation: ConversationEscalation | undefined
+  /** Number of messages of the agent since `markRead()`. Those from before a reload count as read. */
+  readonly unread: number
+  /** Text that the user is writing. */
+  readonly draft: string
+  /** The last error, until the conversation goes on. */
+  readonly error: ConversationError | undefined
+}
+
+/** Something to select at a gate. */
+export type ConversationChoice = Portal | AgentListItem | UserProfile
+
+/** Options of a view. */
+export interface ConversationViewOptions {
+  /**
+   * Called by `login()` before anything else, for hosts that sign their users in themselves: it obtains a token and passes it
+   * to the agent, for example with `updateAccessToken()`.
+   */
+  onLogin?: () => unknown
+  /** Parts of the platform to replace. */
+  platform?: Partial<ViewPlatform>
+}
+
+/**
+ * A conversation as a user interface needs it: one snapshot, a subscription, and actions. Every member can be used without its
+ * object. An action that fails rejects, and its error is `snapshot.error` too; an aborted one only rejects.
+ */
+export interface ConversationView {
+  /** Calls back after each change: once for all changes of a frame, or of a microtask in a hidden page. Returns the undo. */
+  readonly subscribe: (listener: () => void) => () => void
+  /** The present snapshot; the same object until something changes. */
+  readonly getSnapshot: () => ConversationSnapshot
+  /** The snapshot of an agent that has done nothing yet, for server rendering and hydration; always the same object. */
+  readonly getServerSnapshot: () => ConversationSnapshot
+  /** Initializes the agent and connects. Stops at a choice that waits for the user; `select()` continues. */
+  readonly start: () => Promise<void>
+  /**
+   * Sends a message, or queues it until the chat is open. Clears the draft if it is the same text.
+   *
+   * @param text without it, the draft is sent
+   * @returns id of the message
+   * @throws {MessageError} as `AiAgent.send()`; reason `invalid` for blank text
+   */
+  readonly send: (text?: string) => Promise<string>
+  /**
+   * Sends an option of a message as the user's answer. Resolves with the id of the new message.
+   *
+   * @throws {MessageError} reason `invalid` for an option that the message does not have, or not any more
+   */
+  readonly choose: (messageId: string, option: string) => Promise<string>
+  /** Selects one of the choices of `snapshot.gate`, and connects when nothing else has to be selected. */
+  readonly select: (choice: ConversationChoice) => Promise<void>
+  /**
+   * Rates a message.
+   *
+   * @throws {MessageError} reason `invalid` for a message that cannot be rated
+   */
+  readonly rate: (messageId: string, rating: FeedbackRating) => Promise<void>
+  /** Starts or connects again. */
+  readonly retry: () => Promise<void>
+  /** Signs the user in, and connects. Call it within a click: a popup needs one. */
+  readonly login: () => Promise<void>
+  /** Starts a new conversation, in a new session. */
+  readonly restart: () => Promise<void>
+  /** Sets the draft, and notifies at once, as inputs that a framework controls need it. */
+  readonly setDraft: (text: string) => void
+  /** Sets `unread` to 0. */
+  readonly markRead: () => void
+  /** The conversation as text, as Markdown, or as JSON. */
+  readonly export: (format: ConversationFormat) => string
+  /** Ends the view: no listener and no timer is left. The agent lives on. */
+  readonly destroy: () => void
+}
+
+/**
+ * Creates the view of an agent's conversation. It shows what the transcript of the agent holds, and uses the agent's public
+ * API only; several views of one agent are independent.
+ *
+ * @example
+ * const view = createConversationView(agent)
+ * view.subscribe(() => render(view.getSnapshot()))
+ * await view.start()
+ */
+export function createConversationView(agent: AiAgent, options: ConversationViewOptions = {}): ConversationView {
+  const store = new ViewStore(agent, { ...defaultPlatform, ...options.platform })
+  const { subscribe, getSnapshot } = store
+  return Object.freeze({
+    ...createActions(agent, store, options),
+    subscribe,
+    getSnapshot,
+    getServerSnapshot: () => EMPTY_SNAPSHOT,
+    destroy: () => store.destroy(),
+  })
+}

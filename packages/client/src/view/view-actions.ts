@@ -1,0 +1,80 @@
+import {
+  type AgentListItem,
+  type AiAgent,
+  createFeedbackMessage,
+  type InitializationResult,
+  MessageError,
+  type Portal,
+  SDKError,
+  type UserProfile,
+} from '../index.ts'
+import type { ConversationView, ConversationViewOptions } from './conversation-view.ts'
+import { exportConversation } from './export-conversation.ts'
+import type { ViewStore } from './view-store.ts'
+
+type Actions = Omit<ConversationView, 'subscribe' | 'getSnapshot' | 'getServerSnapshot' | 'destroy'>
+
+/** The actions of a view. Those that fail reject, and set the error of the snapshot. */
+export function createActions(agent: AiAgent, store: ViewStore, { onLogin }: ConversationViewOptions): Actions {
+  const attempt = async <T>(work: () => T | Promise<T>): Promise<T> => {
+    try {
+      return await work()
+    } catch (error) {
+      const isAborted = error instanceof SDKError && error.code === 'ABORTED'
+      if (!isAborted) store.change({ error })
+      throw error
+    }
+  }
+  const proceed = async ({ status }: InitializationResult) => {
+    if (status === 'ready') await agent.connect()
+  }
+  const connect = async () => proceed(await agent.initialize())
+  const start = () => attempt(connect)
+  const submit = async (text: string) => {
+    if (!text.trim()) throw invalid('The text is blank.')
+    const id = await store.send(text)
+    if (store.getSnapshot().draft === text) store.setDraft('')
+    return id
+  }
+  return {
+    start,
+    retry: start,
+    send: (text = store.getSnapshot().draft) => attempt(() => submit(text)),
+    choose: (messageId, option) =>
+      attempt(() => {
+        const item = store.list.find(messageId)
+        if (!item?.canChoose || !item.options.includes(option)) throw invalid('The message does not offer this option.')
+        return submit(option)
+      }),
+    select: choice =>
+      attempt(async () => {
+        const { gate } = store.getSnapshot()
+        if (!gate) throw new SDKError('Nothing has to be selected now.', 'NOT_INITIALIZED')
+        if (gate.gate === 'portal') await proceed(await agent.selectPortal(choice as Portal))
+        else if (gate.gate === 'agent') await proceed(await agent.selectAgent(choice as AgentListItem))
+        else await proceed(await agent.selectUserProfile(choice as UserProfile))
+      }),
+    rate: (messageId, rating) =>
+      attempt(async () => {
+        const item = store.list.find(messageId)
+        if (!item?.canRate || !item.messageId) throw invalid('The message cannot be rated.')
+        await agent.send(createFeedbackMessage({ rating, answerMessageId: item.messageId }))
+        store.rate(item, rating)
+      }),
+    login: () =>
+      attempt(async () => {
+        await onLogin?.()
+        // Asks the user where the agent is ready and has no token that is valid.
+        if (agent.getIsInitialized()) await agent.getAccessToken()
+        await connect()
+      }),
+    restart: () => attempt(() => agent.restartConnection()),
+    setDraft: text => store.setDraft(text),
+    markRead: () => store.change({ unread: 0 }),
+    export: format => exportConversation(store.list.get(), format),
+  }
+}
+
+function invalid(message: string): MessageError {
+  return new MessageError(message, 'invalid')
+}

@@ -1,0 +1,34 @@
+/** What a view uses of the page or the device. On other platforms than browsers and Node, pass the parts that differ. */
+export interface ViewPlatform {
+  /** Whether the user can see the page. */
+  isVisible(): boolean
+  /** Calls back before the next frame is painted. May never call back while the page is hidden. */
+  requestFrame(callback: () => void): void
+  /** Whether the device has a network, for all it knows. */
+  isOnline(): boolean
+  /** Calls back when {@link isOnline} changes. Returns the undo. */
+  onOnlineChange(callback: () => void): () => void
+  /** Calls back once after so many milliseconds. Returns the undo. */
+  setTimer(callback: () => void, ms: number): () => void
+  /** Milliseconds since the epoch. */
+  now(): number
+}
+
+/** The platform of a browser or Node: what does not exist is replaced by a visible page without frames, and a network. */
+export const defaultPlatform: ViewPlatform = {
+  isVisible: () => globalThis.document?.visibilityState === 'visible',
+  requestFrame: callback => void globalThis.requestAnimationFrame?.(callback),
+  isOnline: () => globalThis.navigator?.onLine !== false,
+  onOnlineChange(callback) {
+    const target = globalThis as Partial<Pick<Window, 'addEventListener' | 'removeEventListener'>>
+    for (const name of ['online', 'offline']) target.addEventListener?.(name, callback)
+    return () => {
+      for (const name of ['online', 'offline']) target.removeEventListener?.(name, callback)
+    }
+  },
+  setTimer(callback, ms) {
+    const timer = setTimeout(callback, ms)
+    return () => clearTimeout(timer)
+  },
+  now: () => Date.now(),
+}
