@@ -44,7 +44,7 @@ export async function playProxied(
   return watch.stop()
 }
 
-const NOTHING = { messages: 0, arrived: 0, failed: 0, unknown: 0, recovered: 0 }
+const NOTHING = { messages: 0, arrived: 0, acknowledged: 0, failed: 0, unknown: 0, recovered: 0 }
 
 const broken = (error: unknown): Violation => ({
   kind: 'unhandled',

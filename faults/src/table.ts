@@ -4,7 +4,7 @@ import type { RunResult } from './checks/violation.ts'
 export class Tally {
   runs = 0
   failedRuns = 0
-  readonly counts = { messages: 0, arrived: 0, failed: 0, unknown: 0, recovered: 0 }
+  readonly counts = { messages: 0, arrived: 0, acknowledged: 0, failed: 0, unknown: 0, recovered: 0 }
   readonly violations = new Map<string, number>()
 
   add({ counts, violations }: RunResult): void {
@@ -23,6 +23,7 @@ export class Tally {
       Runs: this.runs,
       Messages: counts.messages,
       Arrived: counts.arrived,
+      Acknowledged: counts.acknowledged,
       'Reported as failed': counts.failed,
       Unknown: counts.unknown,
       'Recovered inbound': counts.recovered,

@@ -1,57 +1,89 @@
 import type { SessionRecord } from '@aiagent/emulator'
 import type { Host, HostMessage } from '../host/host.ts'
-import { examples, type Violation } from './violation.ts'
+import { isLossless, losesSessions, type Schedule } from '../schedule/step.ts'
+import { examples, type Violation, type ViolationKind } from './violation.ts'
 
-/** Contents of the user messages that the service received in a session, in order. */
+/** Contents of the user messages that arrived at the service in a session, in order. */
 export function receivedIn({ received }: SessionRecord): string[] {
   return received.entries().flatMap(({ message }) => (message?.role === 'human' ? (message.content ?? '') : []))
 }
 
-/**
- * Compares what the host sent with what the service received: each message at most once and in order, none that was
- * refused, and with `isLossless` each one that was accepted, unless an event reported its fate.
- */
-export function checkDelivery(host: Host, sessions: readonly SessionRecord[], isLossless: boolean): Violation[] {
-  const violations: Violation[] = []
-  const add = (kind: Violation['kind'], text: string, messages: readonly unknown[]) => {
-    if (messages.length > 0) violations.push({ kind, text: `${text}: ${examples(messages)}` })
-  }
-  const byContent = new Map(host.messages.map(message => [message.content, message]))
-  const times = new Map<string, number>()
-  for (const content of sessions.flatMap(receivedIn)) times.set(content, (times.get(content) ?? 0) + 1)
+/** Contents of the user messages that the service has taken, in order: with receipts without repetitions. */
+function takenIn(session: SessionRecord, hasReceipts: boolean): string[] {
+  if (!hasReceipts) return receivedIn(session)
+  return session.accepted
+    .entries()
+    .flatMap(({ duplicate, message }) => (duplicate || message.role !== 'human' ? [] : (message.content ?? '')))
+}
 
+/** Compares what the host sent, and what the agent reported, with what the service has. */
+export function checkDelivery(
+  host: Host,
+  sessions: readonly SessionRecord[],
+  schedule: Schedule,
+  hasRecovered: boolean,
+): Violation[] {
+  const { setup } = schedule
+  const hasReceipts = setup.capabilities.includes('receipts')
+  const violations: Violation[] = []
+  const add = (kind: ViolationKind, text: string, found: readonly unknown[]) => {
+    if (found.length > 0) violations.push({ kind, text: `${text}: ${examples(found)}` })
+  }
+  const taken = sessions.map(session => takenIn(session, hasReceipts))
+  const received = new Set(sessions.flatMap(receivedIn))
+  const byContent = new Map(host.messages.map(message => [message.content, message]))
   add(
     'untrue report',
     'received, but never sent',
-    [...times.keys()].filter(content => !byContent.has(content)),
+    [...received].filter(content => !byContent.has(content)),
   )
-  add(
-    'duplicated',
-    'received more than once',
-    [...times].filter(([, count]) => count > 1).map(([content]) => content),
-  )
-  for (const session of sessions) {
+
+  // The host may ask for repetitions, where the service does not recognize them.
+  if (setup.delivery === 'at-most-once' || hasReceipts) {
+    const seen = new Set<string>()
+    add(
+      'duplicated',
+      'taken more than once',
+      taken.flat().filter(content => seen.has(content) || !seen.add(content)),
+    )
+  }
+  for (const contents of taken)
     for (const kind of ['send', 'ask'] as const) {
-      const order = receivedIn(session).flatMap(content => {
+      const order = [...new Set(contents)].flatMap(content => {
         const message = byContent.get(content)
         return message?.kind === kind ? message.index : []
       })
       add(
         'reordered',
-        `received after a later one in ${session.id}`,
-        order.filter((index, at) => at > 0 && index < (order[at - 1] as number)),
+        `${kind}() out of order`,
+        order.filter((index, at) => at > 0 && index < Number(order[at - 1])),
       )
     }
-  }
+
   const sent = host.messages.filter(({ kind }) => kind === 'send')
-  const hasArrived = ({ content }: HostMessage) => times.has(content)
-  const isDropped = ({ id }: HostMessage) => id !== undefined && host.events.dropped.has(id)
-  const contents = (messages: readonly HostMessage[]) => messages.map(({ content }) => content)
-  add('untrue report', 'refused, but received', contents(sent.filter(m => m.result === 'refused' && hasArrived(m))))
-  add('untrue report', 'reported as dropped, but received', contents(sent.filter(m => isDropped(m) && hasArrived(m))))
-  if (isLossless) {
-    const lost = sent.filter(m => m.result === 'accepted' && !hasArrived(m) && !isDropped(m))
-    add('lost', 'accepted, but neither received nor reported', contents(lost))
-  }
+  const named = (messages: readonly HostMessage[]) => messages.map(({ content, fate }) => `${content} (${fate})`)
+  const has = ({ content }: HostMessage) => received.has(content)
+  add(
+    'untrue report',
+    'refused, but received',
+    named(sent.filter(message => message.result === 'refused' && has(message))),
+  )
+  const accepted = sent.filter(({ result }) => result === 'accepted')
+  const of = (...fates: unknown[]) => accepted.filter(({ fate }) => fates.includes(fate))
+  add('hung', 'no outcome of the delivery', named(of(undefined)))
+  add('untrue report', 'acknowledged, but not received', named(of('acknowledged').filter(message => !has(message))))
+  add('untrue report', 'reported as not sent, but received', named(of('failed', 'cancelled').filter(has)))
+  if (!hasRecovered) return violations
+
+  add('lost', 'neither received nor reported', named(of('queued', 'sending', 'sent').filter(message => !has(message))))
+  if (isLossless(schedule)) add('lost', 'not received, without any loss', named(of('unknown').filter(m => !has(m))))
+  if (!hasReceipts || losesSessions(schedule)) return violations
+  const known = new Set(taken.flat())
+  add('lost', 'not taken, in spite of receipts', named(of('unknown').filter(({ content }) => !known.has(content))))
+  add(
+    'untrue report',
+    'unknown, in spite of receipts',
+    named(of('unknown').filter(({ content }) => known.has(content))),
+  )
   return violations
 }

@@ -4,8 +4,12 @@ import type { Host } from '../host/host.ts'
 import { answerTo } from '../service/service.ts'
 import { examples, type Violation } from './violation.ts'
 
-/** Compares the transcript with the service's record of the session, for which all faults must be over. */
-export function checkTranscript(host: Host, session: SessionRecord | undefined): Violation[] {
+/**
+ * Compares the transcript with the service's record of the session, for which all faults must be over.
+ *
+ * @param mayRepeat whether a message may have been sent twice, and so answered twice
+ */
+export function checkTranscript(host: Host, session: SessionRecord | undefined, mayRepeat: boolean): Violation[] {
   const violations: Violation[] = []
   const add = (text: string, items: readonly unknown[]) => {
     if (items.length > 0) violations.push({ kind: 'transcript', text: `${text}: ${examples(items)}` })
@@ -16,7 +20,8 @@ export function checkTranscript(host: Host, session: SessionRecord | undefined):
     .filter(e => e.direction === 'received' && e.message.persona === PERSONA.AGENT)
     .map(e => e.message.content ?? '')
   add('sent twice in the transcript', repeated(sent.filter(isOwn)))
-  add('received twice in the transcript', repeated(received.filter(isAnswer)))
+  if (!mayRepeat)
+    add('received twice in the transcript', repeated(received.filter(content => isAnswer(content) || isNote(content))))
   for (const [at, content] of received.entries()) {
     if (!isAnswer(content)) continue
     const question = entries.findIndex(e => e.direction === 'sent' && answerTo(e.message.content ?? '') === content)
@@ -31,8 +36,13 @@ export function checkTranscript(host: Host, session: SessionRecord | undefined):
     told.filter(content => !sent.includes(content)),
   )
   const answers = record.filter(({ persona }) => persona === PERSONA.AGENT).map(({ content }) => content ?? '')
+  add(
+    'said by the agent, but not in the transcript',
+    answers.filter(content => !received.includes(content)),
+  )
   const known = new Set(answers)
   const own = received.filter(content => known.has(content))
+  if (mayRepeat) return violations
   add(
     'answers in another order than in the record',
     own.filter((content, at) => at > 0 && answers.indexOf(content) < answers.indexOf(own[at - 1] as string)),
@@ -41,6 +51,7 @@ export function checkTranscript(host: Host, session: SessionRecord | undefined):
 }
 
 const isOwn = (content: string) => content.startsWith('secret-of-user-')
+const isNote = (content: string) => content.startsWith('Note ')
 const isAnswer = (content: string) => content.startsWith(answerTo(''))
 
 function repeated(contents: readonly string[]): string[] {

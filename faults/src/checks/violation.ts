@@ -23,9 +23,11 @@ export interface RunCounts {
   messages: number
   /** Messages of which the service has a record. */
   arrived: number
-  /** Messages that the host was told to be dropped or failed. */
+  /** Messages that were reported as acknowledged. */
+  acknowledged: number
+  /** Messages that were reported as not sent. */
   failed: number
-  /** Messages whose fate the host was told to be unknown. */
+  /** Messages whose fate was reported as unknown. */
   unknown: number
   /** Messages of the agent that were found after an outage. */
   recovered: number

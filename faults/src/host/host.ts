@@ -1,4 +1,4 @@
-import { AiAgent, type AiAgentConfig, MemoryCacheAdapter } from '@aiagent/client'
+import { AiAgent, type AiAgentConfig, type DeliveryState, MemoryCacheAdapter } from '@aiagent/client'
 import { Random } from '../schedule/random.ts'
 import type { Schedule, Step } from '../schedule/step.ts'
 import type { RunService } from '../service/service.ts'
@@ -22,6 +22,8 @@ export interface HostMessage {
   id?: string
   /** `accepted`: `send()` resolved, or `ask()` was answered. */
   result: 'pending' | 'accepted' | 'refused'
+  /** What the agent reported last about the delivery of an accepted message. */
+  fate?: DeliveryState
 }
 
 /** Marks everything that a user wrote, so that it is recognized wherever it appears. */
@@ -118,7 +120,10 @@ export class Host {
     const sending = this.agent.send(message.content)
     this.call('send()', sending)
     sending.then(
-      id => Object.assign(message, { id, result: 'accepted' }),
+      id => {
+        Object.assign(message, { id, result: 'accepted' })
+        this.#followDelivery(message, id)
+      },
       () => Object.assign(message, { result: 'refused' }),
     )
     return message
@@ -153,13 +158,14 @@ export class Host {
   }
 
   #config(): AiAgentConfig {
-    const { agent, maxQueueSize } = this.#schedule.setup
+    const { agent, delivery, maxQueueSize } = this.#schedule.setup
     return {
       id: agent,
       endpoint: this.#service.endpoint,
       baseReconnectDelay: 100,
       maxReconnectDelay: 2_000,
       maxQueueSize,
+      delivery,
       enableLogging: false,
       ...(agent === 'account' && { auth: { getToken: async () => this.#obtainToken() } }),
     }
@@ -191,6 +197,19 @@ export class Host {
     }
     this.messages.push(message)
     return message
+  }
+
+  /** Late evidence may change an outcome: the last report counts. */
+  #followDelivery(message: HostMessage, id: string): void {
+    const delivery = this.agent.delivery(id)
+    if (!delivery) return
+    message.fate = this.events.fates.get(id) ?? delivery.state
+    this.events.onFate.set(id, fate => {
+      message.fate = fate
+    })
+    void delivery.outcome.then(outcome => {
+      if (this.events.fates.get(id) !== 'acknowledged') message.fate = outcome
+    })
   }
 
   /** The next user comes when the call has settled. Until then the host acts for the user who leaves. */

@@ -110,6 +110,7 @@ export function createSchedule(seed: number, transport: Schedule['transport']): 
     [7, ELAPSE],
     [5, fault],
     [1, () => ({ do: 'lift' })],
+    [1.5, () => ({ do: 'agent-says' })],
     ...(isProxied
       ? [[5, (r: Random) => r.weighted(TCP_STEPS)(r)] as const]
       : [[1.5, (r: Random) => r.weighted(SIMULATED_STEPS)(r)] as const]),
@@ -131,8 +132,16 @@ function createSetup(random: Random, transport: Schedule['transport']): RunSetup
     startsConnected: random.chance(0.75),
     recovers: random.chance(0.85),
     maxQueueSize: random.chance(0.1) ? 20 : 1000,
+    delivery: random.chance(0.8) ? 'at-most-once' : 'at-least-once',
     replyDelayMs: random.pick([0, 0, 20, 700]),
     unknownSession: random.chance(0.7) ? 'refuse' : 'close-4404',
+    capabilities: random.weighted<RunSetup['capabilities']>([
+      [5, []],
+      [4, ['receipts', 'resume']],
+      [1, ['receipts']],
+      [1, ['resume']],
+    ]),
+    history: random.chance(0.7) ? 'chat' : 'rest',
   }
 }
 

@@ -1,5 +1,6 @@
 import type { AgentEventType } from '@aiagent/client'
 import type { Fault } from '@aiagent/emulator'
+import type { Capability } from '@aiagent/protocol'
 
 /** A step of a run: a call of the host, elapsed time, or a fault. All durations are in milliseconds of the run's clock. */
 export type Step =
@@ -18,6 +19,8 @@ export type Step =
   /** The wall clock is set forward or back; no time passes. */
   | { readonly do: 'shift-clock'; readonly ms: number }
   | { readonly do: 'fault'; readonly fault: Fault }
+  /** The agent says something unasked in the latest session, whether or not a chat is open. */
+  | { readonly do: 'agent-says' }
   | { readonly do: 'lift' }
   /** Nothing passes any more, then the connection breaks: what was written meanwhile is lost. */
   | { readonly do: 'half-open'; readonly forMs: number; readonly alsoLater: boolean }
@@ -38,8 +41,14 @@ export interface RunSetup {
   /** Whether all faults end before the agent is destroyed. Only then can it be checked what has arrived. */
   readonly recovers: boolean
   readonly maxQueueSize: number
+  /** Whether the agent repeats messages whose fate is unknown. */
+  readonly delivery: 'at-most-once' | 'at-least-once'
   readonly replyDelayMs: number
   readonly unknownSession: 'refuse' | 'close-4404'
+  /** Extensions of the wire that the service announces. */
+  readonly capabilities: readonly Capability[]
+  /** Where a client finds what was said while the connection was down. */
+  readonly history: 'chat' | 'rest'
 }
 
 /** One run: everything that happens in it follows from this. */
@@ -61,6 +70,20 @@ const LOSSY_STEPS: ReadonlySet<string> = new Set([
   'tcp-delay',
 ])
 const LOSSY_FAULTS: ReadonlySet<string> = new Set(['silence', 'delay-frames', 'slow-link', 'lose-frames'])
+
+const SESSION_STEPS: ReadonlySet<string> = new Set(['restart', 'logout', 'change-user'])
+
+/** Whether a step may end the session or leave it for another: then messages without evidence stay unknown. */
+export function losesSessions({ steps }: Schedule): boolean {
+  return steps.some(step => {
+    if (step.do !== 'fault') return SESSION_STEPS.has(step.do)
+    const { fault } = step
+    if (fault.kind === 'restart') return fault.memory === false
+    if (fault.kind === 'answer') return fault.status === 404
+    if (fault.kind === 'drop') return fault.code === 4404
+    return fault.kind === 'end-session' || fault.kind === 'forget-session'
+  })
+}
 
 /** Whether no step can lose a frame that was written: then each accepted message arrives unless the host was told. */
 export function isLossless({ setup, transport, steps }: Schedule): boolean {

@@ -43,6 +43,8 @@ export function emulatorOptions(setup: RunSetup, seed: number, clock: RunClock):
     settings: {
       replyDelayMs: setup.replyDelayMs,
       unknownSession: setup.unknownSession,
+      capabilities: setup.capabilities,
+      sendHistory: setup.history === 'chat',
       historyLimit: 100_000,
       recordingLimit: 1_000_000,
     },
