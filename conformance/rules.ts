@@ -365,6 +365,12 @@ const TEXTS: Readonly<Record<string, string>> = {
     '`isWorking` is true from a heartbeat until an answer, an error, a close, or 30 s of silence, and `workingChanged` reports each change',
   'REL-98':
     'what clearTranscript(), logout(), a restart or a change of the user removed never comes back by a history or a transcript call, also one that was under way',
+  'REL-100':
+    'on Node the socket pings the service, and a connection on which nothing arrives from one ping to the next is replaced: by default within 18 s, idle or not',
+  'REL-102':
+    'every `closed` event has its cause, whether and when a reconnect follows, and, for a close that ends the chat unasked, what the host can do',
+  'REL-103':
+    'with `connectOnSend` a message opens a chat that is not open and that nothing reopens, in a new session where the service has ended the old one',
   'SEC-50': 'a wall clock that is set back lengthens no wait and makes no flush use more processor time',
   'REL-29':
     'an odd entry in any list that the client reads from the service (null, an empty record, a record without its id, a number, a text) costs that entry only, and the host sees the same as without it',

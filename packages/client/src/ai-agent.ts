@@ -185,7 +185,9 @@ export class AiAgent extends Subscribable<AgentEvents> {
   async send(data: string | MessageObject | Message, options?: SendOptions & OperationOptions): Promise<string> {
     this.#parts.lifecycle.requireSendable('send()')
     if (options?.signal?.aborted) throw abortedError('send()', options.signal)
-    return this.#parts.outbox.send(data, options)
+    const id = this.#parts.outbox.send(data, options)
+    this.#parts.lifecycle.connectForMessage()
+    return id
   }
 
   /** The text as masking would send it, for text that the host shows or stores itself. Unchanged without active rules. */
@@ -211,7 +213,9 @@ export class AiAgent extends Subscribable<AgentEvents> {
    */
   async ask(text: string, options?: AskOptions): Promise<Message> {
     this.#parts.lifecycle.requireSendable('ask()')
-    return this.#parts.outbox.ask(text, options)
+    const answer = this.#parts.outbox.ask(text, options)
+    this.#parts.lifecycle.connectForMessage()
+    return answer
   }
 
   /**

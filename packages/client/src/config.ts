@@ -35,6 +35,13 @@ export interface AiAgentConfig {
   authScheme?: AuthScheme
   /** Connect as soon as `initialize()` has completed. @default false */
   autoConnect?: boolean
+  /**
+   * Whether `send()` and `ask()` open the chat when it is not open and no reconnect follows: before the first `connect()`,
+   * after `disconnect()`, and after a close that ends the chat. If the service has ended the session, a new one is created.
+   *
+   * @default false
+   */
+  connectOnSend?: boolean
   /** Maximum number of queued messages. `send()` rejects with `queue_full` beyond it. @default 1000 */
   maxQueueSize?: number
   /** Maximum number of reconnect attempts before the state becomes CLOSED. @default Infinity */
@@ -116,6 +123,7 @@ export interface AiAgentConfig {
 export const DEFAULTS = {
   authScheme: 'popup',
   autoConnect: false,
+  connectOnSend: false,
   maxQueueSize: 1000,
   maxReconnectAttempts: Number.POSITIVE_INFINITY,
   baseReconnectDelay: 1000,
@@ -135,6 +143,7 @@ export interface ResolvedConfig {
   readonly auth: AuthenticationInput | undefined
   readonly authScheme: AuthScheme
   readonly autoConnect: boolean
+  readonly connectOnSend: boolean
   readonly maxQueueSize: number
   readonly maxReconnectAttempts: number
   readonly baseReconnectDelay: number
@@ -173,6 +182,7 @@ export function resolveConfig(config: AiAgentConfig): ResolvedConfig {
     auth: config.auth ?? undefined,
     authScheme: authScheme(config),
     autoConnect: flag(config, 'autoConnect'),
+    connectOnSend: flag(config, 'connectOnSend'),
     maxQueueSize: count(config, 'maxQueueSize'),
     maxReconnectAttempts: count(config, 'maxReconnectAttempts'),
     baseReconnectDelay: Math.min(delay(config, 'baseReconnectDelay'), maxReconnectDelay),
@@ -262,7 +272,10 @@ function authScheme(config: AiAgentConfig): AuthScheme {
   return optional('authScheme', config.authScheme, isScheme, "'popup' or 'redirect'") ?? DEFAULTS.authScheme
 }
 
-function flag(config: AiAgentConfig, field: 'autoConnect' | 'enableLogging' | 'resume' | 'retryInitialize'): boolean {
+function flag(
+  config: AiAgentConfig,
+  field: 'autoConnect' | 'connectOnSend' | 'enableLogging' | 'resume' | 'retryInitialize',
+): boolean {
   return optional(field, config[field], isFlag, 'true or false') ?? DEFAULTS[field]
 }
 

@@ -1,6 +1,7 @@
 import type { AgentDetails, AgentListItem, ContextValidationIssue } from '@aiagent/protocol'
 import { assertType, describe, expectTypeOf, it } from 'vitest'
 import type { AiAgent } from './ai-agent.ts'
+import type { ChatClosed } from './chat/close-cause.ts'
 import type { ConnectionState } from './chat/connection-state.ts'
 import type { AgentMessage } from './conversation/message-handler.ts'
 import type { TranscriptEntry } from './conversation/transcript.ts'
@@ -71,9 +72,7 @@ describe('events', () => {
       expectTypeOf(payload).not.toHaveProperty('sessionId')
     })
     agent.once('error', ({ payload }) => expectTypeOf(payload.error).toEqualTypeOf<AnySDKError>())
-    agent.subscribe('closed', ({ payload }) =>
-      expectTypeOf(payload).toEqualTypeOf<{ code: number; reason: string; willReconnect: boolean }>(),
-    )
+    agent.subscribe('closed', ({ payload }) => expectTypeOf(payload).toEqualTypeOf<ChatClosed>())
     agent.on('transcriptRestored', ({ payload }) =>
       expectTypeOf(payload.entries).toEqualTypeOf<readonly TranscriptEntry[]>(),
     )

@@ -1,6 +1,7 @@
 import type { AgentListItem, ContextValidationIssue, Portal, UserProfile } from '@aiagent/protocol'
 import type { AgentPhase } from './agent/lifecycle-state.ts'
 import type { InitializedAgent } from './api/agent-facts.ts'
+import type { ChatClosed } from './chat/close-cause.ts'
 import type { ConnectionState } from './chat/connection-state.ts'
 import type {
   CallerInfo,
@@ -43,8 +44,11 @@ export interface AgentEventPayloadMap {
   profilesAvailable: { profiles: readonly UserProfile[]; selectedPortal: Portal }
   /** The chat is open. Emitted after the token frame (if the agent needs one) and before queued messages are sent. */
   connected: Record<string, never>
-  /** An open chat was closed, by either side. */
-  closed: { code: number; reason: string; willReconnect: boolean }
+  /**
+   * An open chat was closed, by either side: why, whether a reconnect follows and when, and what the host can do if none
+   * follows.
+   */
+  closed: ChatClosed
   /** The connection state changed. `retryInMs` comes with RECONNECTING: the wait before the next attempt, in milliseconds. */
   stateChanged: { state: ConnectionState; previousState: ConnectionState; retryInMs?: number }
   /** A failure that rejects no promise of the caller, or that concerns the whole chat. Emitted once per failure. */

@@ -89,6 +89,7 @@ export type {
 export type { LogoutPlan } from './auth/sign-in/logout-plan.ts'
 export { preloadPkce } from './auth/sign-in/pkce-login.ts'
 export type { PKCEAuthStrategy, PKCEAuthStrategyOptions } from './auth/sign-in/pkce-strategy.ts'
+export type { ChatClosed, CloseCause } from './chat/close-cause.ts'
 export { ConnectionState } from './chat/connection-state.ts'
 export { type AiAgentConfig, DEFAULTS } from './config.ts'
 export type {
@@ -115,6 +116,7 @@ export {
   handOverAddress,
   type LiveEscalation,
 } from './conversation/escalation.ts'
+export type { RecoverySource } from './conversation/gap-fill.ts'
 export { AgentMessageHandler } from './conversation/handlers/agent-message-handler.ts'
 export { ChatHistoryHandler } from './conversation/handlers/chat-history-handler.ts'
 export { ContextValidationHandler } from './conversation/handlers/context-validation-handler.ts'

@@ -163,15 +163,27 @@ export class AgentLifecycle implements LifecycleOwner {
 
   /** Everything is known and selected. `reconnect` connects the chat, as `autoConnect` does. */
   becomeReady(reconnect: boolean): void {
-    const { scope, outbox, chat } = this.#parts
+    const { scope, outbox } = this.#parts
     this.become({ at: 'ready' })
     outbox.release()
     // Only now: a message that a listener sends must not overtake those that waited.
     this.#emitPhase()
     scope.emit('initialized', () => scope.facts.describeAgent())
-    // A listener may have ended or restarted the agent. A failed attempt is reported by an `error` event.
-    if ((scope.config.autoConnect || reconnect) && this.isReady)
-      chat.connect().catch(error => scope.logger.debug('The first connection failed.', { error }))
+    // A listener may have ended or restarted the agent.
+    if ((scope.config.autoConnect || reconnect) && this.isReady) this.#connectInBackground()
+    else if (outbox.size > 0) this.connectForMessage()
+  }
+
+  /** With `connectOnSend`, opens the chat for a message if nothing else does. */
+  connectForMessage(): void {
+    const { scope, chat } = this.#parts
+    if (scope.config.connectOnSend && this.isReady && chat.isLeft) this.#connectInBackground()
+  }
+
+  /** A failed attempt is reported by an `error` event. */
+  #connectInBackground(): void {
+    const { scope, chat } = this.#parts
+    chat.connect().catch(error => scope.logger.debug('A connection in the background failed.', { error }))
   }
 
   // ── Portals ───────────────────────────────────────────────────────────────────────────────────────────────────────

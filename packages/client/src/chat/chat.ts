@@ -5,6 +5,7 @@ import type { Page } from '../platform/page.ts'
 import { untilAborted } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import type { ChatSession } from './chat-session.ts'
+import type { ChatClosed } from './close-cause.ts'
 import { Connection } from './connection.ts'
 import { ConnectionState } from './connection-state.ts'
 import type { ReconnectPolicy } from './reconnect-policy.ts'
@@ -43,7 +44,7 @@ export interface ChatListener {
   stateChanged(state: ConnectionState, previousState: ConnectionState, retryInMs?: number): void
   /** Open, with the token sent where one is needed; waiting messages follow. */
   connected(): void
-  closed(event: { code: number; reason: string; willReconnect: boolean }): void
+  closed(event: ChatClosed): void
   received(data: unknown): void
   failed(error: SDKError): void
   /** The service wants a token, and none could be had. */
@@ -149,6 +150,22 @@ export class Chat {
 
   get isOpen(): boolean {
     return this.#connection.transport !== undefined
+  }
+
+  /** Whether the chat is closed, or about to close, and no reconnect follows. */
+  get isLeft(): boolean {
+    const { state } = this.#connection
+    return state === ConnectionState.IDLE || state === ConnectionState.CLOSED || this.#leaving !== undefined
+  }
+
+  /** Time of the last inbound frame of the open connection, on the monotonic clock. */
+  get lastInboundAt(): number | undefined {
+    return this.#lastInboundAt
+  }
+
+  /** Replaces the connection, which is probably dead. */
+  replace(): void {
+    if (!this.#leaving) this.#connection.replace()
   }
 
   /** Names the one part that messages are written by. */

@@ -4,6 +4,8 @@ import type { Clock } from '../platform/clock.ts'
 import type { SocketCloseEvent } from '../platform/environment.ts'
 import { FRAME_TOO_LARGE_REASON } from '../platform/frame-limit.ts'
 import type { Page } from '../platform/page.ts'
+import { DEAD_CONNECTION_REASON } from '../platform/socket-pings.ts'
+import { type ChatClosed, closeCauseOf, REOPEN } from './close-cause.ts'
 import { ConnectionState } from './connection-state.ts'
 import type { ReconnectPolicy } from './reconnect-policy.ts'
 import type { OpenTransport, Transport } from './transport.ts'
@@ -35,7 +37,7 @@ export interface ConnectionListener {
   opened(transport: Transport): void
   received(data: unknown): void
   /** An open connection ended. */
-  closed(event: { code: number; reason: string; willReconnect: boolean }): void
+  closed(event: ChatClosed): void
   /** An attempt failed, or there will be no further one. */
   failed(error: SDKError): void
   /** The service does not know the session any more; the next attempt needs another. */
@@ -139,11 +141,19 @@ export class Connection {
     this.#become({ at: 'closed' })
     if (state.at === 'open') {
       state.transport.close(code, reason)
-      this.#options.listener.closed({ code, reason, willReconnect: false })
+      this.#options.listener.closed({ code, reason, cause: 'left', willReconnect: false })
     } else if (state.at === 'connecting') {
       this.#abandon(state.attempt)
       settle(state.attempt, closedEarly())
     }
+  }
+
+  /** Replaces an open connection that is probably dead. Its close is not awaited, and what still arrives on it is dropped. */
+  replace(): void {
+    const { transport } = this
+    if (!transport) return
+    transport.close(CLOSE_CODE.NORMAL, '')
+    this.#lost(transport, { code: CLOSE_CODE.ABNORMAL, reason: DEAD_CONNECTION_REASON })
   }
 
   /** The service has proven to be well: the next outage starts with the shortest wait. */
@@ -229,23 +239,30 @@ export class Connection {
   #fail(attempt: Attempt, error: SDKError, { sessionRefused = false, final = isFatal(error) } = {}): void {
     if (!this.#isCurrent(attempt)) return
     this.#abandon(attempt)
-    this.#comeBack(final, () => {
+    this.#comeBack(final, false, () => {
       this.#options.listener.failed(error)
       if (sessionRefused) this.#options.listener.sessionRefused()
     })
     settle(attempt, error)
   }
 
-  #lost(transport: Transport, { code, reason }: SocketCloseEvent): void {
+  #lost(transport: Transport, event: SocketCloseEvent): void {
+    const { code, reason } = event
     const state = this.#state
     if (state.at !== 'open' || state.transport !== transport) return
     if (this.#options.clock.monotonic() - state.since >= STABLE_AFTER_MS) this.confirm()
     const sessionRefused = code === CLOSE_CODE.SESSION_UNKNOWN
     const final = isFinalCloseCode(code) || state.leaving === true
     const { listener } = this.#options
-    this.#comeBack(final, () => {
+    const cause = state.leaving ? 'left' : closeCauseOf(event)
+    this.#comeBack(final, cause === 'dead_connection', () => {
       if (code === CLOSE_CODE.NORMAL && !state.leaving) listener.ended()
-      listener.closed({ code, reason, willReconnect: this.#state.at !== 'closed' })
+      const closed = { code, reason, cause }
+      // A listener of the state change may have opened or closed it again.
+      const next = this.#state
+      if (next.at !== 'closed')
+        listener.closed({ ...closed, willReconnect: true, retryInMs: next.at === 'waiting' ? next.delayMs : 0 })
+      else listener.closed({ ...closed, willReconnect: false, ...(!state.leaving && { remedy: REOPEN }) })
       if (reason === FRAME_TOO_LARGE_REASON) listener.failed(new ConnectionError(reason, 'closed', { closeCode: code }))
       if (!sessionRefused) return
       const message = 'The service ended the session while the chat was open. A new one is asked for.'
@@ -255,10 +272,11 @@ export class Connection {
   }
 
   /**
-   * Leaves the present state for the wait before the next attempt, or for good. `tell` says what happened once that
-   * stands, so that a listener that closes or reopens has its way.
+   * Moves to `waiting` or `closed`, then calls `tell`, so that listeners may safely call `open()` or `close()`.
+   *
+   * @param isUrgent whether the first attempt follows at once
    */
-  #comeBack(final: boolean, tell: () => void): void {
+  #comeBack(final: boolean, isUrgent: boolean, tell: () => void): void {
     const { policy, listener } = this.#options
     const usedUp = !final && this.#attempts >= policy.maxAttempts
     if (final || usedUp) {
@@ -274,7 +292,8 @@ export class Connection {
       return
     }
     // A loss right after the page came back is the page's doing, and no reason to be patient.
-    const delayMs = this.#wake.consumeReturn() ? 0 : policy.delayFor(this.#attempts)
+    const delayMs =
+      this.#wake.consumeReturn() || (isUrgent && this.#attempts === 0) ? 0 : policy.delayFor(this.#attempts)
     this.#attempts++
     this.#become({ at: 'waiting', delayMs, cancel: this.#wake.wait(delayMs, () => void this.#attempt(true)) })
     tell()

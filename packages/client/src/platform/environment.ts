@@ -38,6 +38,9 @@ export type WebSocketConstructor = new (url: string) => WebSocketLike
 /**
  * Options of the package `ws` for the chat's sockets on Node, such as `agent` (a proxy), `ca` (a certificate authority)
  * or `headers`. Not used in browsers.
+ *
+ * `pingIntervalMs` is the library's own: the time between two pings, in milliseconds. A connection on which nothing has
+ * arrived from one ping to the next is replaced, so after at most twice this time. The default is 9,000; 0 sends no pings.
  */
 export type WebSocketOptions = Readonly<Record<string, unknown>>
 

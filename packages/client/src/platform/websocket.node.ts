@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers'
 import { type RawData, WebSocket as WsSocket } from 'ws'
 import type { SocketCloseEvent, WebSocketConstructor, WebSocketLike, WebSocketOptions } from './environment.ts'
 import { FRAME_TOO_LARGE_CODE, FRAME_TOO_LARGE_REASON, MAX_FRAME_LENGTH } from './frame-limit.ts'
+import { DEAD_CONNECTION_REASON, PING_INTERVAL_MS } from './socket-pings.ts'
 
 /**
  * Settings of every socket. A peer that never answers our close frame is disconnected after two seconds: the default of
@@ -23,6 +24,11 @@ const FRAMES_PER_WRITE = 64
  * `ws` delivers them without a pause. Timers and other sockets would wait until the listeners have handled all of them.
  */
 const FRAMES_PER_TURN = 128
+
+/** Options of `ws`, and the library's own. */
+interface NodeWebSocketOptions extends WebSocketOptions {
+  readonly pingIntervalMs?: number
+}
 
 /**
  * A `ws` socket in the shape of the browser's, as far as the library uses it.
@@ -47,7 +53,11 @@ class NodeWebSocket implements WebSocketLike {
   #late: unknown[] | undefined
   #lateClose: SocketCloseEvent | undefined
 
-  constructor(url: string, options?: WebSocketOptions) {
+  /** Whether something arrived since the last ping. */
+  #hasHeard = true
+  #isDead = false
+
+  constructor(url: string, { pingIntervalMs = PING_INTERVAL_MS, ...options }: NodeWebSocketOptions = {}) {
     // The limit is read here, not at the top: in the built package its module may load after this one.
     const socket = new WsSocket(url, { ...OPTIONS, maxPayload: MAX_FRAME_LENGTH, ...options })
     this.#socket = socket
@@ -59,7 +69,14 @@ class NodeWebSocket implements WebSocketLike {
       httpStatus = response.statusCode
       socket.terminate()
     })
-    socket.on('open', () => call(this.onopen, {}))
+    let pings: ReturnType<typeof setInterval> | undefined
+    socket.on('open', () => {
+      if (pingIntervalMs > 0) pings = setInterval(() => this.#checkAlive(), pingIntervalMs).unref()
+      call(this.onopen, {})
+    })
+    socket.on('pong', () => {
+      this.#hasHeard = true
+    })
     socket.on('message', (data: RawData, isBinary: boolean) => this.#arrived(isBinary ? data : data.toString()))
     let isTooLarge = false
     socket.on('error', (error: Error & { code?: unknown }) => {
@@ -67,9 +84,10 @@ class NodeWebSocket implements WebSocketLike {
       call(this.onerror, { error, message: error.message })
     })
     socket.on('close', (code, reason) => {
+      clearInterval(pings)
       const event: SocketCloseEvent & { wasClean: boolean } = {
         code: isTooLarge ? FRAME_TOO_LARGE_CODE : code,
-        reason: isTooLarge ? FRAME_TOO_LARGE_REASON : reason.toString(),
+        reason: isTooLarge ? FRAME_TOO_LARGE_REASON : this.#isDead ? DEAD_CONNECTION_REASON : reason.toString(),
         wasClean: code !== 1006,
         httpStatus,
       }
@@ -107,7 +125,26 @@ class NodeWebSocket implements WebSocketLike {
     this.#socket.close(code, reason)
   }
 
+  /** Pings the peer, and ends a connection on which nothing has arrived since the last ping. */
+  #checkAlive(): void {
+    // A peer whose frames are not read at the moment has no way to answer.
+    if (this.#hasHeard || this.#late) {
+      this.#hasHeard = false
+      if (this.#socket.readyState === WsSocket.OPEN) this.#socket.ping()
+      return
+    }
+    // After a pause of the process its timers run before it reads what has arrived.
+    setImmediate(() =>
+      setImmediate(() => {
+        if (this.#hasHeard) return
+        this.#isDead = true
+        this.#socket.terminate()
+      }),
+    )
+  }
+
   #arrived(data: unknown): void {
+    this.#hasHeard = true
     if (this.#late) {
       this.#late.push(data)
       return
