@@ -9,6 +9,7 @@ export type SDKErrorCode =
   | 'CONNECTION_ERROR'
   | 'CONNECTOR_FAILED'
   | 'MESSAGE_ERROR'
+  | 'MODULE_LOAD_FAILED'
   | 'NOT_INITIALIZED'
   | 'SESSION_ID_INVALID'
   | 'SESSION_UNAUTHORIZED'
@@ -276,4 +277,4 @@ export type AnySDKError =
   | ConnectorError
   | InitializationPipelineError
   | ApiError
-  | (SDKError & { readonly code: 'ABORTED' | 'NOT_INITIALIZED' | 'SESSION_ID_INVALID' })
+  | (SDKError & { readonly code: 'ABORTED' | 'MODULE_LOAD_FAILED' | 'NOT_INITIALIZED' | 'SESSION_ID_INVALID' })

@@ -6,7 +6,7 @@ import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 
-export { bundleForPage } from './page-bundle.ts'
+export { bundleForPage, bundleModulesForPage } from './page-bundle.ts'
 export { type PageFiles, type PageServer, servePages } from './page-server.ts'
 
 /** A running Chromium with one context. */

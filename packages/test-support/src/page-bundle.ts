@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build, defaultClientConditions } from 'vite'
+import { build, defaultClientConditions, type Rolldown } from 'vite'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
@@ -14,7 +14,27 @@ const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
  * @returns one classic script without imports, for `page.addScriptTag({ content })` or a `<script>` of `servePages()`
  * @throws {Error} when the source does not compile or an import does not resolve
  */
-export async function bundleForPage(entrySource: string, importer: string = join(ROOT, 'page.ts')): Promise<string> {
+export async function bundleForPage(entrySource: string, importer?: string): Promise<string> {
+  const [chunk] = await bundle(entrySource, importer, { format: 'iife', codeSplitting: false })
+  if (chunk === undefined) throw new Error('The bundler gave no script.')
+  return chunk.code
+}
+
+/**
+ * As {@link bundleForPage}, but as modules: what the source imports on demand is a file each.
+ *
+ * @returns the files by name; the entry is `entry.js`, to be loaded with `<script type="module">`
+ */
+export async function bundleModulesForPage(
+  entrySource: string,
+  importer?: string,
+): Promise<Readonly<Record<string, string>>> {
+  const names = { entryFileNames: 'entry.js', chunkFileNames: '[name].js' }
+  const chunks = await bundle(entrySource, importer, { format: 'es', ...names })
+  return Object.fromEntries(chunks.map(({ fileName, code }) => [fileName, code]))
+}
+
+async function bundle(entrySource: string, importer = join(ROOT, 'page.ts'), output: Rolldown.OutputOptions) {
   const folder = dirname(importer.startsWith('file:') ? fileURLToPath(importer) : importer)
   const entry = join(folder, 'page-entry.virtual.ts')
   const result = await build({
@@ -36,11 +56,9 @@ export async function bundleForPage(entrySource: string, importer: string = join
       minify: false,
       modulePreload: false,
       target: 'es2022',
-      rollupOptions: { input: entry, output: { format: 'iife', codeSplitting: false } },
+      rollupOptions: { input: entry, output },
     },
   })
   const outputs = (Array.isArray(result) ? result : [result]).flatMap(part => ('output' in part ? part.output : []))
-  const chunk = outputs.find(output => output.type === 'chunk')
-  if (chunk === undefined) throw new Error('The bundler gave no script.')
-  return chunk.code
+  return outputs.filter(output => output.type === 'chunk')
 }

@@ -2,6 +2,7 @@ import type { AgentDetails } from '@aiagent/protocol'
 import type { Deployment } from '../api/agent-facts.ts'
 import { loadDeploymentInfo } from '../api/deployment-info.ts'
 import { abortedError } from '../errors.ts'
+import { loadModule } from '../platform/load-module.ts'
 import { untilAborted } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import { rateLimitReporter } from './agent-scope.ts'
@@ -53,5 +54,5 @@ export class AgentLoader {
 
 /** The REST calls and everything that only they use: a separate chunk, since a page is shown before it is used. */
 export function loadSteps(): Promise<typeof import('./load-agent.ts')> {
-  return import('./load-agent.ts')
+  return loadModule('load-agent', import('./load-agent.ts'))
 }

@@ -85,7 +85,8 @@ export class InitializeRetry {
 /** Whether the service could not be reached, or was overloaded, somewhere in the chain of causes. */
 function isTemporary(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  const { reason, status } = error as { reason?: unknown; status?: unknown }
+  const { code, reason, status } = error as { code?: unknown; reason?: unknown; status?: unknown }
+  if (code === 'MODULE_LOAD_FAILED') return true
   if (reason === 'network' || reason === 'timeout' || (typeof status === 'number' && (status >= 500 || status === 429)))
     return true
   return isTemporary(error.cause)

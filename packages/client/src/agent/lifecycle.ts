@@ -4,6 +4,7 @@ import type { InitializationResult } from '../contact-center/portal/pipeline-sta
 import { needsPortal } from '../contact-center/portal/portal-flow.ts'
 import type { PortalPipeline } from '../contact-center/portal/portal-pipeline.ts'
 import { abortedError, SDKError } from '../errors.ts'
+import { loadModule } from '../platform/load-module.ts'
 import { untilAborted } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import { loadSteps } from './agent-loader.ts'
@@ -189,7 +190,7 @@ export class AgentLifecycle implements LifecycleOwner {
   // ── Portals ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
   async #openPortals(): Promise<PortalLifecycle> {
-    const { PortalLifecycle } = await import('./portal-lifecycle.ts')
+    const { PortalLifecycle } = await loadModule('portal-lifecycle', import('./portal-lifecycle.ts'))
     this.#portals ??= new PortalLifecycle(this.#parts, this)
     return this.#portals
   }

@@ -9,6 +9,7 @@ import type { ContactCenter } from '../contact-center/contact-center.ts'
 import { needsPortal, usesPortalProfile } from '../contact-center/portal/portal-flow.ts'
 import type { ContextStore } from '../conversation/context-store.ts'
 import { ApiError, AuthError, type AuthErrorReason, InitializationPipelineError, SDKError } from '../errors.ts'
+import { loadModule } from '../platform/load-module.ts'
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
 import { type AgentScope, rateLimitReporter } from './agent-scope.ts'
 
@@ -202,7 +203,7 @@ async function useDeploymentLogin(
       "This agent needs a signed-in user. Pass `auth: { type: 'pre-auth', accessToken }`, or an object with getToken().",
       'interaction_required',
     )
-  const { loadPkceConfig } = await import('../auth/sign-in/load-pkce-config.ts')
+  const { loadPkceConfig } = await loadModule('load-pkce-config', import('../auth/sign-in/load-pkce-config.ts'))
   const nextRoute = page.window?.location.href ?? ''
   const { initParams, authScheme } = config
   const known = { deployment, agent, initParams, scopes: facts.scopes, authScheme, nextRoute }

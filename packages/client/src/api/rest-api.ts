@@ -12,6 +12,7 @@ import {
 } from '@aiagent/protocol'
 import { resolveEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
+import { loadModule } from '../platform/load-module.ts'
 import type { CacheAdapter, CacheConfig } from '../storage/cache-adapter.ts'
 import { ApiCaller } from './api-caller.ts'
 import type {
@@ -199,4 +200,4 @@ export class RestApi {
 }
 
 /** Calls that an anonymous conversation does not make: a separate chunk. */
-const furtherCalls = () => import('./further-calls.ts')
+const furtherCalls = () => loadModule('further-calls', import('./further-calls.ts'))

@@ -2,6 +2,7 @@ import { DEFAULT_SCOPES, type DeploymentInfo, restBase } from '@aiagent/protocol
 import { AuthError } from '../errors.ts'
 import { defaultEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
+import { loadModule } from '../platform/load-module.ts'
 import type { CacheAdapter } from '../storage/cache-adapter.ts'
 import { isSharedStore, resolveCacheAdapter } from '../storage/create-cache-adapter.ts'
 import { ExpiringStore, flightsOf } from '../storage/expiring-store.ts'
@@ -116,7 +117,7 @@ export class AnonymousAuthStrategy implements TokenSource {
     const deployment = this.#required()
     const metadataKey = this.#metadataKey(deployment)
     // A stored token needs no metadata.
-    const { requestAnonymousToken } = await import('./anonymous-token.ts')
+    const { requestAnonymousToken } = await loadModule('anonymous-token', import('./anonymous-token.ts'))
     const call = { deployment, scopes, metadata: this.#metadata, metadataKey }
     const { accessToken, expiresIn } = await requestAnonymousToken(this.#environment, call, signal)
     return tokens.set(scopes, accessToken, expiresIn === undefined ? this.#ttlMs : expiresIn * 1000)

@@ -1,6 +1,7 @@
 import { restBase } from '@aiagent/protocol'
 import { AuthError } from '../../errors.ts'
 import type { StorageLike } from '../../platform/environment.ts'
+import { loadModule } from '../../platform/load-module.ts'
 import type {
   AuthStrategyInitializeOptions,
   InteractiveLogin,
@@ -141,5 +142,5 @@ export class LazyPkceStrategy implements InteractiveLogin {
 }
 
 function loadStrategy() {
-  return import('./pkce-strategy.ts')
+  return loadModule('pkce-strategy', import('./pkce-strategy.ts'))
 }

@@ -1,0 +1,14 @@
+import { SDKError } from '../errors.ts'
+
+/**
+ * Waits for a module that is loaded on demand.
+ *
+ * @param name the module, for the message
+ * @throws {SDKError} code `MODULE_LOAD_FAILED`; a later call may load it
+ */
+export function loadModule<Module>(name: string, module: Promise<Module>): Promise<Module> {
+  return module.catch(cause => {
+    const message = `Could not load the part "${name}" of the library. Check that its files are deployed, and try again.`
+    throw new SDKError(message, 'MODULE_LOAD_FAILED', { cause })
+  })
+}

@@ -1,0 +1,58 @@
+import { bundleModulesForPage, type PageServer, servePages } from '@aiagent/test-support/chromium'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { describeInPages, makeHost } from './client-page.ts'
+
+describeInPages('a file of the library that cannot be loaded', at => {
+  let files: Readonly<Record<string, string>> = {}
+  let pages: PageServer
+  beforeAll(async () => {
+    files = await bundleModulesForPage(
+      `import { makePageHost } from './page/host.ts'\nglobalThis.createHost = makePageHost`,
+      import.meta.url,
+    )
+    const served = Object.entries(files).map(([name, code]) => [`/${name}`, code])
+    pages = await servePages({
+      '/': '<!doctype html><title>Host</title><script type="module" src="/entry.js"></script>',
+      ...Object.fromEntries(served),
+    })
+  })
+  afterAll(() => pages?.close())
+
+  /** A page whose first request for each file that is loaded on demand fails. */
+  const openWithoutFiles = async (retryInitialize: boolean) => {
+    const page = await at.context.newPage()
+    const asked: string[] = []
+    let isLoaded = false
+    await page.route('**/*.js', route => {
+      const name = new URL(route.request().url()).pathname.slice(1)
+      const isFirst = isLoaded && !asked.includes(name)
+      asked.push(name)
+      return isFirst ? route.abort() : route.continue()
+    })
+    await page.goto(pages.url)
+    isLoaded = true
+    await makeHost(page, at.stage, { retryInitialize, baseReconnectDelay: 10, maxReconnectDelay: 10 })
+    return { page, asked }
+  }
+
+  it('[REL-37] rejects initialize() with an error that names it, and a later call loads it', async () => {
+    const { page } = await openWithoutFiles(false)
+    const first = await page.evaluate(() =>
+      host.initialize().then(
+        () => 'initialized',
+        ({ code, message }) => [code, message],
+      ),
+    )
+    expect(first).toEqual(['MODULE_LOAD_FAILED', expect.stringContaining('load-agent')])
+    for (let calls = 0; calls < 3; calls++) await page.evaluate(() => host.initialize().catch(() => {}))
+    await page.evaluate(() => host.open())
+    expect(await page.evaluate(() => host.getState())).toBe('CONNECTED')
+  })
+
+  it('[REL-37] is loaded again with retryInitialize', async () => {
+    const { page, asked } = await openWithoutFiles(true)
+    await page.evaluate(() => host.open())
+    expect(await page.evaluate(() => host.getState())).toBe('CONNECTED')
+    expect(asked.filter(name => name.includes('load-agent')).length).toBeGreaterThan(1)
+  })
+})
