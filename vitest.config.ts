@@ -43,7 +43,7 @@ export default defineConfig({
           include: [
             'packages/!(client|protocol)/src/**/*.test.ts',
             'packages/*/test/**/*.test.ts',
-            '{docs,examples,scripts}/**/*.test.ts',
+            '{docs,examples,faults,scripts}/**/*.test.ts',
           ],
           exclude: [...configDefaults.exclude, browserTests],
         },

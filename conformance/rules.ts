@@ -416,6 +416,7 @@ const TEXTS: Readonly<Record<string, string>> = {
     'the emulator answers a ping with its id where a capability is announced; a ping leaves no trace in the conversation',
   'REL-75':
     'each source from which a client recovers messages can be switched in the emulator, and its record of accepted frames is readable',
+  'REL-117': 'the fault campaign finds five bugs that are planted in the client, one at a time, within 400 runs each',
   'REL-116':
     '`destroy()` also ends the search for the cause of a failed request: no timer, listener or request of it remains',
   'REL-76':

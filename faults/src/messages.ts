@@ -1,4 +1,4 @@
-import type { RunResult, Violation } from './checks/violation.ts'
+import type { RunResult, Violation, ViolationKind } from './checks/violation.ts'
 import type { Schedule } from './schedule/step.ts'
 
 /** What a worker is asked to play. */
@@ -9,8 +9,8 @@ export interface Job {
   readonly steps?: readonly number[] | undefined
   /** Whether a failing run is shortened. */
   readonly shrinks: boolean
-  /** Stops at the first failing run. */
-  readonly untilFailure: boolean
+  /** Stops at the first run with a violation of one of these kinds. */
+  readonly untilFailure?: readonly ViolationKind[]
   /** No run starts later, in milliseconds since the epoch. */
   readonly deadline: number
 }

@@ -38,7 +38,7 @@ export function readOptions(args: readonly string[]): Options {
       'max-seconds': { type: 'string' },
     },
   })
-  const runs = count('runs', values.runs ?? (values.steps === undefined ? '100' : '1'))
+  const runs = count('runs', values.runs ?? (values.planted ? '400' : values.steps === undefined ? '100' : '1'))
   return {
     seed: count('seed', values.seed),
     runs: values.proxied ? 0 : runs,

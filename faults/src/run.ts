@@ -3,12 +3,20 @@ import { bundle } from './bundle.ts'
 import type { RunResult } from './checks/violation.ts'
 import type { Report } from './messages.ts'
 import { type Options, readOptions, repeatCommand } from './options.ts'
+import { describeFinding, findPlantedBugs } from './planted/find-bugs.ts'
 import { runJob, split } from './pool.ts'
 import type { Schedule } from './schedule/step.ts'
 import { markdownTable, Tally } from './table.ts'
 
 const options = readOptions(process.argv.slice(2))
-process.exitCode = (await campaign(options)) ? 0 : 1
+process.exitCode = (await (options.planted ? planted(options) : campaign(options))) ? 0 : 1
+
+/** Looks for the planted bugs. Returns whether all were found. */
+async function planted({ seed, runs }: Options): Promise<boolean> {
+  const findings = await findPlantedBugs(seed, runs)
+  for (const finding of findings) console.log(describeFinding(finding))
+  return findings.every(({ found }) => found !== undefined)
+}
 
 /** Plays the runs and prints the table. Returns whether no run failed. */
 async function campaign(options: Options): Promise<boolean> {
@@ -68,7 +76,6 @@ async function playAll(
           seeds: part,
           steps,
           shrinks: true,
-          untilFailure: false,
           deadline: Number.isFinite(deadline) ? deadline : Number.MAX_SAFE_INTEGER,
         },
         onReport,

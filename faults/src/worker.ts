@@ -20,7 +20,7 @@ process.once('message', (job: Job) => {
 async function work(job: Job): Promise<void> {
   const onStart = (seed: number) => report({ kind: 'started', seed })
   const isOver = () => Date.now() > job.deadline
-  if (job.transport === 'proxied' && job.steps === undefined && !job.untilFailure) {
+  if (job.transport === 'proxied' && job.steps === undefined) {
     const violations = await playProxied(job.seeds, isOver, onStart, result => report({ kind: 'result', result }))
     if (violations.length > 0) report({ kind: 'unassigned', violations })
     return
@@ -34,7 +34,7 @@ async function work(job: Job): Promise<void> {
     report({ kind: 'result', result })
     if (result.violations.length === 0) continue
     if (job.shrinks && shortened++ < MOST_SHORTENED) await shorten(schedule, job)
-    if (job.untilFailure) return
+    if (result.violations.some(({ kind }) => job.untilFailure?.includes(kind))) return
   }
 }
 

@@ -1,8 +1,10 @@
-import type { Environment, WebSocketConstructor } from '@aiagent/client'
+import type { Environment } from '@aiagent/client'
 import { createEmulator, type Emulator, type SessionRecord } from '@aiagent/emulator'
+import { Random } from '../schedule/random.ts'
 import type { RunSetup } from '../schedule/step.ts'
 import { SimulatedClock } from './run-clock.ts'
 import { collectSessions, emulatorOptions, type RunService } from './service.ts'
+import { slowClosing } from './slow-closing-socket.ts'
 
 const OPEN = 1
 
@@ -21,7 +23,13 @@ export class InProcessService implements RunService {
     this.sessions = collectSessions(this.emulator)
     this.endpoint = this.emulator.origin
     const { fetch, WebSocket } = this.emulator
-    this.environment = { fetch, WebSocket: this.#counted(WebSocket) }
+    const random = new Random(seed ^ 0xc105e)
+    const delayMs = () => (random.chance(0.5) ? 0 : random.integer(1, 30))
+    const note = (socket: { readonly readyState: number }) => {
+      this.#sockets.push(socket)
+      this.mostSockets = Math.max(this.mostSockets, this.openSockets)
+    }
+    this.environment = { fetch, WebSocket: slowClosing(WebSocket, this.clock.service, delayMs, note) }
   }
 
   get openSockets(): number {
@@ -35,18 +43,5 @@ export class InProcessService implements RunService {
 
   async close(): Promise<void> {
     this.emulator.close()
-  }
-
-  #counted(WebSocket: WebSocketConstructor): WebSocketConstructor {
-    const note = (socket: { readonly readyState: number }) => {
-      this.#sockets.push(socket)
-      this.mostSockets = Math.max(this.mostSockets, this.openSockets)
-    }
-    return class extends WebSocket {
-      constructor(url: string) {
-        super(url)
-        note(this)
-      }
-    }
   }
 }

@@ -1,0 +1,54 @@
+import type { SourceChange } from '../bundle.ts'
+import type { ViolationKind } from '../checks/violation.ts'
+
+/** A bug that the campaign must find. */
+export interface PlantedBug extends SourceChange {
+  /** What is wrong with it, in a few words. */
+  readonly title: string
+  /** The violations that show it. */
+  readonly shownBy: readonly ViolationKind[]
+}
+
+/** Bugs that are put into the client, one at a time, to prove that the campaign would find them. */
+export const PLANTED_BUGS: readonly PlantedBug[] = [
+  {
+    name: 'lost-queue-head',
+    title: 'the first message of the queue is lost when its write fails',
+    file: 'packages/client/src/outbox/lane.ts',
+    find: 'if (!this.#write(entry, channel.transport)) return\n',
+    replace: 'if (!this.#write(entry, channel.transport)) return void this.queue.dequeue()\n',
+    shownBy: ['lost', 'hung'],
+  },
+  {
+    name: 'double-flush',
+    title: 'the last message of each burst of the queue is written twice',
+    file: 'packages/client/src/outbox/lane.ts',
+    find: '        this.queue.dequeue()\n',
+    replace: '        if (left > 1) this.queue.dequeue()\n',
+    shownBy: ['duplicated'],
+  },
+  {
+    name: 'swallowed-rejection',
+    title: 'connect() does not reject when the attempt fails',
+    file: 'packages/client/src/chat/connection.ts',
+    find: '    settle(attempt, error)\n',
+    replace: '    if (!error) settle(attempt)\n',
+    shownBy: ['hung'],
+  },
+  {
+    name: 'missed-answer',
+    title: 'the first message that was missed in an outage is not recovered',
+    file: 'packages/client/src/conversation/gap-fill.ts',
+    find: 'insertHistory(mergeHistory(list, options), options',
+    replace: 'insertHistory(mergeHistory(list, options).slice(1), options',
+    shownBy: ['transcript'],
+  },
+  {
+    name: 'user-data',
+    title: 'the queue is not emptied when the user signs out',
+    file: 'packages/client/src/outbox/outbox.ts',
+    find: "    this.clear('signed_out')\n",
+    replace: '',
+    shownBy: ['user data'],
+  },
+]
