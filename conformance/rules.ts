@@ -316,6 +316,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a page that a login or logout by redirect left, and that is shown again from the back/forward cache, is usable: logout() settles, a login rejects with `popup_closed`, and initialize() starts again',
   'SEC-18':
     'AiAgent.clearStoredData() removes what is stored on the device for a deployment, without an agent and without a request',
+  'SEC-19':
+    'a loop over messages() receives nothing of the user who signed out that it has not read before; it goes on with the messages of the next session',
   'SEC-27':
     'a logout removes the cached answers of its user, and in a store that several users share only those; a failure to do so is reported',
   'REL-19':

@@ -11,8 +11,8 @@ function advice(error: unknown): string | undefined {
   if (error instanceof ConnectionError) return error.reason === 'attempts_used_up' ? 'Try again later.' : undefined
   if (error instanceof MessageError)
     return error.reason === 'queue_full' ? 'Wait until you are online.' : 'Write it again.'
-  if (error instanceof AuthError) return 'Sign in again.'
-  if (error instanceof ApiError && error.status === 401) return 'Sign in again.'
+  const isTokenRefused = error instanceof AuthError || (error instanceof ApiError && error.status === 401)
+  if (isTokenRefused) return 'Sign in again.'
   if (error instanceof ApiError) return error.status === 404 ? 'There is no such agent.' : 'The service has a problem.'
   if (error instanceof SDKError && error.code === 'ABORTED') return undefined
   throw error

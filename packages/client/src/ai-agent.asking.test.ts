@@ -180,6 +180,24 @@ describe('messages()', () => {
     expect(() => agent.messages()).toThrow(expect.objectContaining({ code: 'ABORTED' }))
   })
 
+  it('[SEC-19] drops what was not read at a logout, refuses a new loop during it, and goes on with the next session', async () => {
+    const { agent, clock } = await connected()
+    const stream = agent.messages()
+    await passing(clock, agent.ask('said to the first user'))
+    const leaving = agent.logout()
+    expect(() => agent.messages()).toThrow(expect.objectContaining({ code: 'ABORTED' }))
+    await passing(clock, leaving)
+    const next = stream.next()
+    const later = agent.messages().next()
+    await passing(clock, agent.initialize())
+    await passing(clock, agent.connect())
+    await passing(clock, agent.ask('hello'))
+    const answer = { done: false, value: { content: 'You said: hello' } }
+    expect([await next, await later]).toMatchObject([answer, answer])
+    await agent.destroy()
+    expect(await stream.next()).toMatchObject({ done: true })
+  })
+
   it('survives a host that removes all its listeners', async () => {
     const { agent } = await connected()
     const stream = agent.messages()

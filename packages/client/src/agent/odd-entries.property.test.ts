@@ -1,5 +1,5 @@
 import { encodeMessage, ROLE, type ServerMessage } from '@aiagent/protocol'
-import { eventually } from '@aiagent/test-support'
+import { eventually, propertyRuns } from '@aiagent/test-support'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { lastSession, payloadsOf, setUp } from '../../test/agent-harness.ts'
@@ -174,7 +174,7 @@ describe('odd entries in the lists of the service', () => {
         const { seen } = await useAllLists(seed)
         expect(seen).toEqual(plain.seen)
       }),
-      { numRuns: 8 },
+      { numRuns: propertyRuns(8) },
     )
   })
 })

@@ -145,9 +145,9 @@ describe('[REL-76] a service that starts again with its store', () => {
 
 describe('[REL-77] damaged state', () => {
   it.each([
-    ['a first entry that is no session', (store: StateStore, id: string) => store.startJournal(id, { version: 2 })],
+    ['a first entry without a session', (store: StateStore, id: string) => store.startJournal(id, { version: 2 })],
     ['an entry of an unknown kind', (store: StateStore, id: string) => store.addEntry(id, [{ type: 'flown' }])],
-    ['an entry that is no list', (store: StateStore, id: string) => store.addEntry(id, 7)],
+    ['an entry that is not a list', (store: StateStore, id: string) => store.addEntry(id, 7)],
   ])('costs one session: %s', async (_, damage) => {
     const store = createMemoryStore()
     const first = start(store)
