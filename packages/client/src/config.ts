@@ -8,6 +8,12 @@ import type { MaskingConfig } from './masking/masking.ts'
 import type { DeliveryMode } from './outbox/outbox-options.ts'
 import type { CacheConfig } from './storage/cache-adapter.ts'
 
+/** How queued messages are stored for the next page. */
+export interface PersistQueueOptions {
+  /** Age from which a message is no longer sent, in milliseconds. @default 86_400_000, a day */
+  expiresAfterMs?: number
+}
+
 /** Configuration of an agent. Only `id` and `endpoint` are required. */
 export interface AiAgentConfig {
   /** The agent's id, as the admin console shows it. */
@@ -109,6 +115,14 @@ export interface AiAgentConfig {
    * @default false
    */
   resume?: boolean
+  /**
+   * Whether queued messages survive a reload or a crash of the page, and how long they may be sent then. They are stored
+   * masked: in IndexedDB in a browser with Web Locks, in `cache.adapter` elsewhere. The next page of the user sends them
+   * first, under the same ids. Sign-out and a change of the user remove them. Ignored with `cache.enabled: false`.
+   *
+   * @default false
+   */
+  persistQueue?: boolean | PersistQueueOptions
   /** Parameters forwarded from the host app. `getInitParams()` returns all of them, known or not. */
   initParams?: Record<string, string>
   /** Initial context attributes. `initialize({ context })` is merged over them. */
@@ -159,6 +173,8 @@ export interface ResolvedConfig {
   readonly masking: MaskingConfig
   readonly sessionId: string | undefined
   readonly resume: boolean
+  /** Age from which a stored message is no longer sent, in milliseconds; undefined when none is stored. */
+  readonly persistQueueMs: number | undefined
   readonly initParams: Readonly<Record<string, string>>
   readonly context: Readonly<Record<string, unknown>>
   readonly connector: AiAgentConnectorConfig
@@ -198,6 +214,7 @@ export function resolveConfig(config: AiAgentConfig): ResolvedConfig {
     masking: masking(config.masking),
     sessionId: config.sessionId === undefined ? undefined : requireSessionId(config.sessionId, 'config.sessionId'),
     resume: flag(config, 'resume'),
+    persistQueueMs: persistQueue(config.persistQueue),
     initParams: initParams(config.initParams),
     context: context(config.context),
     connector: connector(config.connector),
@@ -260,6 +277,17 @@ function count(config: AiAgentConfig, field: 'maxQueueSize' | 'maxReconnectAttem
 function delay(config: AiAgentConfig, field: 'baseReconnectDelay' | 'maxReconnectDelay' | 'doubtAfterMs'): number {
   const isDelay = (value: unknown) => isDuration(value) && Number.isFinite(value)
   return optional(field, config[field], isDelay, 'a non-negative number of milliseconds') ?? DEFAULTS[field]
+}
+
+/** A day, in milliseconds. */
+const STORED_MS = 86_400_000
+
+function persistQueue(given: boolean | PersistQueueOptions | undefined): number | undefined {
+  const fits = (value: unknown) => isFlag(value) || isJsonObject(value)
+  const options = optional('persistQueue', given, fits, 'true, false or an object')
+  if (!options) return undefined
+  const { expiresAfterMs = STORED_MS } = options === true ? {} : options
+  return optional('persistQueue.expiresAfterMs', expiresAfterMs, isDuration, 'a non-negative number of milliseconds')
 }
 
 function delivery(config: AiAgentConfig): DeliveryMode {

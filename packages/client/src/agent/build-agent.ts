@@ -25,6 +25,7 @@ import { Masking } from '../masking/masking.ts'
 import { createMessageIds } from '../outbox/compose.ts'
 import { Message, MessageOrigin } from '../outbox/message.ts'
 import { Outbox } from '../outbox/outbox.ts'
+import type { QueueSnapshot, StoredQueue } from '../outbox/stored-queue.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { SessionResume, SessionResumeParts } from '../resume/session-resume.ts'
 import { resolveOwnAdapter } from '../storage/create-cache-adapter.ts'
@@ -149,7 +150,8 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
     },
   })
   const origin = new MessageOrigin(clock, facts)
-  const outbox = userState.own(
+  const user = () => userOf(authentication)
+  const outbox: Outbox = userState.own(
     new Outbox({
       clock,
       page: environment.page,
@@ -162,6 +164,7 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
       isReady: () => scope.status.isReady,
       hasReceipts: () => facts.deployment?.deployment.capabilities?.includes('receipts') === true,
       isOwnSession: () => session.isOwn,
+      store: createStoredQueue(scope, user, () => outbox.snapshot()),
       mask: (content, messageId) => masking.maskOutgoing(content, messageId),
       listener: {
         accepted: (message, size) => {
@@ -176,7 +179,6 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
     }),
   )
   const processor = new MessageProcessor({ onRefreshRequired: expired => chat.renewToken(expired) })
-  const user = () => userOf(authentication)
   const resume = createResume(scope, { loader, context, transcript, processor, origin, user })
   if (resume) session.storeWith(resume)
   const streams = userState.own(new MessageStreams())
@@ -340,6 +342,18 @@ function createGapFill(
       error,
     }),
   )
+}
+
+/** The part that stores the queue for the next page, with `persistQueue`. */
+function createStoredQueue(
+  scope: AgentScope,
+  user: () => string | undefined,
+  snapshot: () => QueueSnapshot,
+): LazyPart<StoredQueue> | undefined {
+  const { config, logger } = scope
+  if (config.persistQueueMs === undefined) return undefined
+  const load = async () => (await import('../outbox/create-stored-queue.ts')).createStoredQueue(scope, user, snapshot)
+  return lazyPart(load, error => logger.warn('The module that stores the queue could not be loaded.', { error }))
 }
 
 /** The part that resumes the session of the previous page, with `resume` and without a session of the host. */

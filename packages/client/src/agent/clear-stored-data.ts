@@ -19,10 +19,11 @@ export interface StoredDataOptions {
 }
 
 /**
- * Removes what the library stored for a deployment in session and local storage. Sends no request. A custom adapter and the
+ * Removes what the library stored for a deployment in session and local storage, and in IndexedDB. Sends no request. A custom adapter and the
  * memory of a process may be shared by many users; they are left alone.
  */
 export async function clearStoredData(environment: Environment, options: StoredDataOptions): Promise<void> {
+  const { endpoint, cache, withSignIn } = options
   for (const type of ['session', 'local'] as const) {
     const storage = type === 'session' ? environment.sessionStorage : environment.localStorage
     if (!storage) continue
@@ -35,6 +36,10 @@ export async function clearStoredData(environment: Environment, options: StoredD
       storage.removeItem(key)
     }
   }
+  if (!withSignIn || !environment.page || typeof indexedDB === 'undefined') return
+  // Unsent messages of `persistQueue`; a signed-out agent removes its own.
+  const { clearStoredQueues } = await import('../outbox/create-stored-queue.ts')
+  await clearStoredQueues(endpoint, cache)
 }
 
 /** Decides whether an entry belongs to the deployment. */

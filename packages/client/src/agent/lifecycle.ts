@@ -143,7 +143,7 @@ export class AgentLifecycle implements LifecycleOwner {
   }
 
   async #load(signal: AbortSignal): Promise<InitializationResult> {
-    const { scope, authentication, session, loader } = this.#parts
+    const { scope, authentication, session, loader, outbox } = this.#parts
     const { params } = scope
     authentication.watchExpiry(true)
     // The first call needs no chunk. With a connector its script comes first, which is loaded in parallel with the calls.
@@ -156,7 +156,7 @@ export class AgentLifecycle implements LifecycleOwner {
       signal.throwIfAborted()
       return portals.select(loaded, user, signal)
     }
-    await Promise.all([session.require(signal), user])
+    await Promise.all([session.require(signal), user, outbox.restore()])
     signal.throwIfAborted()
     this.becomeReady(false)
     return READY

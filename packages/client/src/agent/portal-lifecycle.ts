@@ -132,9 +132,9 @@ export class PortalLifecycle {
     const owner = this.#owner
     const choosing = owner.state
     if (choosing.at !== 'choosing') throw supersededError()
-    const { context, scope } = this.#parts
+    const { context, scope, outbox } = this.#parts
     scope.facts.selection = selection
-    const moved = context.moveTo(scope.facts.agentId)
+    const moved = Promise.all([context.moveTo(scope.facts.agentId), outbox.restore()])
     choosing.settled = moved
     await moved
     if (owner.state !== choosing) throw supersededError()

@@ -1,3 +1,4 @@
+import type { Message } from './message.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
 
 /*
@@ -22,6 +23,7 @@ export type DeliveryState = 'queued' | 'sending' | 'sent' | DeliveryOutcome
  * - `connection_lost`: the connection broke soon after the message was written, and no history shows it.
  * - `session_ended`: the chat or its session ended, and nothing has shown the message.
  * - `refused`: a service with receipts did not accept the message; the `errorMessage` that follows says why.
+ * - `page_ended`: with `persistQueue`: the previous page ended while it sent the message.
  * - `limit`: too many messages were sent without evidence; this one is no longer observed.
  * - `cleared`: `clearQueue()`, a restart or a portal switch dropped it.
  * - `signed_out`: the user has changed or was signed out.
@@ -33,6 +35,7 @@ export type DeliveryReason =
   | 'connection_lost'
   | 'session_ended'
   | 'refused'
+  | 'page_ended'
   | 'limit'
   | 'cleared'
   | 'signed_out'
@@ -72,6 +75,11 @@ export class Delivery {
   /** The message's id. */
   get id(): string {
     return this.#entry.id
+  }
+
+  /** The message, masked once it was accepted. */
+  get message(): Message {
+    return this.#entry.message
   }
 
   /** The present state. */

@@ -33,6 +33,8 @@ export class Evidence {
   /** Whether a message was written after that point. */
   #hasWritten = false
   #wait: Wait | undefined
+  /** Number of histories that are being compared. */
+  #reading = 0
 
   constructor(options: EvidenceOptions) {
     this.#options = options
@@ -77,10 +79,14 @@ export class Evidence {
       ledger.hasGap = false
       this.#hasWritten = ledger.sentCount > 0
     }
-    // When loading fails, the history shows nothing.
-    const loaded = unproven.length > 0 && (await import('./match-history.ts').catch(() => undefined))
-    for (const entry of loaded ? loaded.findShown(history, unproven, point) : []) ledger.acknowledge(entry)
-    this.#decide(wait)
+    if (history.length > 0 && unproven.length > 0) {
+      this.#reading++
+      // When loading fails, the history shows nothing.
+      const loaded = await import('./match-history.ts').catch(() => undefined)
+      this.#reading--
+      for (const entry of loaded?.findShown(history, unproven, point) ?? []) ledger.acknowledge(entry)
+    }
+    if (this.#reading === 0) this.#decide(wait)
   }
 
   /** Ends the wait without a decision. */

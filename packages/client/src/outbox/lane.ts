@@ -68,6 +68,17 @@ export class Lane {
     return this.#channel.at === 'open' && !this.#options.limit() && this.#write(entry, this.#channel.transport)
   }
 
+  /** Whether entries may be written at any time. */
+  get isOpen(): boolean {
+    return this.#channel.at !== 'closed'
+  }
+
+  /** Puts entries ahead of the queue. */
+  prepend(entries: readonly OutboxEntry[]): void {
+    for (const entry of [...entries, ...this.queue.clear()]) this.enqueue(entry)
+    this.resume()
+  }
+
   /** Puts an entry behind the queue. */
   enqueue(entry: OutboxEntry): void {
     entry.state = 'queued'

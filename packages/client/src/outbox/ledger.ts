@@ -63,6 +63,17 @@ export class DeliveryLedger {
     this.#settled.delete(entry)
   }
 
+  /** The previous page has written an entry. */
+  adopt(entry: OutboxEntry): void {
+    this.add(entry)
+    this.#sent.add(entry)
+  }
+
+  /** Written, and neither proven nor given up. */
+  get sent(): Iterable<OutboxEntry> {
+    return this.#sent
+  }
+
   /** The frame of an entry has been written. {@link report} tells the host. */
   handleWritten(entry: OutboxEntry): void {
     const { clock, origin } = this.#options

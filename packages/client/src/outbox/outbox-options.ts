@@ -2,9 +2,11 @@ import type { Chat } from '../chat/chat.ts'
 import type { SDKError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Page } from '../platform/page.ts'
+import type { LazyPart } from '../util/lazy-part.ts'
 import { type DeliveryUpdate, stateOf } from './delivery.ts'
 import type { Message, MessageOrigin } from './message.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
+import type { StoredQueue } from './stored-queue.ts'
 
 /** Whether messages of unknown fate are sent again by themselves. */
 export type DeliveryMode = 'at-most-once' | 'at-least-once'
@@ -26,6 +28,8 @@ export interface OutboxOptions {
   hasReceipts(): boolean
   /** Whether this page created the session, so that nothing was said in it before. */
   isOwnSession(): boolean
+  /** Stores the queue for the next page. */
+  readonly store?: LazyPart<StoredQueue> | undefined
   /** Masks the text of the user. @throws {MessageError} reason `masking_unavailable` */
   mask(content: string, messageId: string): string
   readonly listener: OutboxListener

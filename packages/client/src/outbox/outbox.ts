@@ -4,13 +4,14 @@ import { ConnectionState } from '../chat/connection-state.ts'
 import type { Transport } from '../chat/transport.ts'
 import { abortedError, MessageError, SDKError } from '../errors.ts'
 import { addressMessage, detachMessage, largeFrameBytes, maskMessage, type SendOptions } from './compose.ts'
-import { Delivery, type DeliveryOutcome, type DeliveryReason, stateOf } from './delivery.ts'
+import { Delivery, type DeliveryOutcome, type DeliveryReason, type DeliveryUpdate, stateOf } from './delivery.ts'
 import { Evidence } from './evidence.ts'
 import { Lane } from './lane.ts'
 import { DeliveryLedger, WINDOW } from './ledger.ts'
 import type { Message, MessageObject } from './message.ts'
 import { createEntry, type OutboxEntry } from './outbox-entry.ts'
 import { type OutboxOptions, whyWaiting } from './outbox-options.ts'
+import type { QueueSnapshot } from './stored-queue.ts'
 import { type AskOptions, askWith, type Question, TurnTaking, validateQuestion } from './turn-taking.ts'
 
 /*
@@ -35,6 +36,10 @@ export class Outbox implements MessageSink {
   #awaiting: Question[] = []
   /** Entries that wait until the agent is ready. */
   #held: OutboxEntry[] = []
+  /** Entries of the previous page, until the agent is ready. */
+  #restored: OutboxEntry[] = []
+  /** The mark in the store that must be written before anything is sent. */
+  #claim: object | undefined
 
   constructor(options: OutboxOptions) {
     this.#options = options
@@ -45,7 +50,11 @@ export class Outbox implements MessageSink {
       onFree: () => this.#startNextQuestion(),
       isSentAgain: entry => this.#isSentAgain(entry),
     })
-    const ledger = new DeliveryLedger({ ...options, updated: listener.updated })
+    const updated = (update: DeliveryUpdate) => {
+      listener.updated(update)
+      this.#changed()
+    }
+    const ledger = new DeliveryLedger({ ...options, updated })
     this.#ledger = ledger
     this.#evidence = new Evidence({ ...options, ledger, decided: () => this.#decide() })
     this.#lane = new Lane({
@@ -53,7 +62,7 @@ export class Outbox implements MessageSink {
       page,
       frameOf: entry => (this.#hasKey(entry) ? addMessageId(entry.data, entry.id) : entry.data),
       limit: () =>
-        this.#evidence.isPending && this.#isInsistent()
+        this.#claim || (this.#evidence.isPending && this.#isInsistent())
           ? 'none'
           : hasReceipts() && ledger.sentCount >= WINDOW
             ? 'resend'
@@ -113,8 +122,27 @@ export class Outbox implements MessageSink {
     })
   }
 
-  /** The agent is ready: held entries go on, in order. */
+  /** Reads what the previous page left. Resolves, also when the store fails, before the agent may become ready. */
+  async restore(): Promise<void> {
+    await this.#options.store?.(part =>
+      part.restore(entries => {
+        this.#restored.push(...entries)
+        if (this.#options.isReady()) this.#takeIn()
+      }),
+    )
+  }
+
+  /** What the next page needs. */
+  snapshot(): QueueSnapshot {
+    const { origin, hasReceipts } = this.#options
+    const sent = [...this.#ledger.sent].filter(entry => this.#hasKey(entry))
+    const claim = this.#lane.isOpen && !hasReceipts() ? { sessionId: origin.sessionId } : undefined
+    return { entries: [...sent, ...this.#restored, ...this.#lane.queue.getAll()], claim }
+  }
+
+  /** The agent is ready: what the previous page left and held entries go on, in order. */
   release(): void {
+    this.#takeIn()
     // One by one: an entry that a listener adds meanwhile goes behind those that are still held.
     for (let entry = this.#held.shift(); entry; entry = this.#held.shift()) {
       try {
@@ -168,17 +196,21 @@ export class Outbox implements MessageSink {
   }
 
   /** As {@link clear}, and forgets every message; questions that have been sent are rejected too (SEC-15). */
-  forgetUser(): void {
+  forgetUser(): unknown {
+    this.#restored = []
     this.clear('signed_out')
     this.#turns.forgetUser()
     this.#ledger.endSession('signed_out')
     this.#ledger.clear()
     this.#lane.sendAgain([])
     this.#evidence.clear()
+    return this.#options.store?.(part => part.forgetUser())
   }
 
   /** Settles all entries without a report, and rejects every question. */
   destroy(error: SDKError): void {
+    const last = this.snapshot()
+    void this.#options.store?.(part => part.release(last))
     const { current } = this.#turns
     const waiting = this.#takeAll()
     this.#ledger.silence()
@@ -235,11 +267,21 @@ export class Outbox implements MessageSink {
   }
 
   handleReady(transport: Transport): void {
+    const { store, hasReceipts } = this.#options
+    const claim = store && !hasReceipts() ? {} : undefined
+    this.#claim = claim
     this.#lane.open(transport)
+    if (!claim) return
+    void store?.(part => part.claim()).then(() => {
+      if (this.#claim !== claim) return
+      this.#claim = undefined
+      this.#lane.resume()
+    })
   }
 
   handleInterrupted(): void {
     this.#lane.close()
+    this.#changed()
   }
 
   handleLost(loss: ConnectionLoss): void {
@@ -296,6 +338,30 @@ export class Outbox implements MessageSink {
       this.#lane.enqueue(entry)
     }
     this.#ledger.add(entry)
+    this.#changed()
+  }
+
+  /** Adds what the previous page left: unsent messages first in the queue, and what it was sending to the ledger. */
+  #takeIn(): void {
+    const entries = this.#restored
+    this.#restored = []
+    for (const entry of entries) {
+      const { message, written } = entry
+      entry.message = addressMessage(message, this.#options.origin)
+      if (written) {
+        this.#ledger.adopt(entry)
+        // With a receipt it can be sent again safely, in its session.
+        if (!this.#hasKey(entry)) this.#ledger.settle(entry, 'unknown', 'page_ended')
+      } else this.#ledger.add(entry)
+    }
+    const waiting = entries.filter(({ written }) => !written)
+    this.#lane.prepend(waiting)
+    for (const { message, data } of waiting) this.#options.listener.accepted(message, data.length)
+  }
+
+  /** The store is brought up to date. */
+  #changed(): void {
+    void this.#options.store?.(part => part.changed())
   }
 
   #startNextQuestion(): void {

@@ -42,6 +42,9 @@ export class PageHost {
   getState = () => this.#agent.getState()
   getQueueSize = () => this.#agent.getQueueSize()
 
+  logout = (): Promise<void> => this.#agent.logout()
+  clearStoredData = (endpoint: string): Promise<void> => AiAgent.clearStoredData(endpoint)
+  deliveryOf = (id: string) => this.#agent.delivery(id)?.state
   destroy = (): Promise<void> => this.#agent.destroy()
   /** Directions and contents of the transcript. */
   talk = (): string[] =>

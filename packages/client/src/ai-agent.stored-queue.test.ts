@@ -1,0 +1,254 @@
+import { turnEventLoop } from '@aiagent/test-support'
+import { describe, expect, it } from 'vitest'
+import { framesArrived, passing, sentTo, setUp } from '../test/agent-harness.ts'
+import type { AiAgent } from './ai-agent.ts'
+import type { AiAgentConfig } from './config.ts'
+import type { DeliveryUpdate } from './outbox/delivery.ts'
+import { CLAIM_LIMIT_MS, RESTORE_LIMIT_MS } from './outbox/stored-queue.ts'
+import type { CacheAdapter, CacheEntry } from './storage/cache-adapter.ts'
+
+/** The store of a host as one process sees it; all of them share the entries. */
+class HostStore implements CacheAdapter {
+  readonly entries: Map<string, CacheEntry>
+  fails = false
+  hangs = false
+
+  constructor(entries = new Map<string, CacheEntry>()) {
+    this.entries = entries
+  }
+
+  get(key: string) {
+    return this.#answer(() => structuredClone(this.entries.get(key) ?? null))
+  }
+  set(key: string, entry: CacheEntry) {
+    return this.#answer(() => void this.entries.set(key, structuredClone(entry)))
+  }
+  delete(key: string) {
+    return this.#answer(() => void this.entries.delete(key))
+  }
+  clear(prefix = '') {
+    return this.#answer(() => {
+      for (const key of this.entries.keys()) if (key.startsWith(prefix)) this.entries.delete(key)
+    })
+  }
+  keys(prefix = '') {
+    return this.#answer(() => [...this.entries.keys()].filter(key => key.startsWith(prefix)))
+  }
+
+  /** The texts of the stored frames. */
+  get stored(): string[] {
+    return [...this.entries]
+      .filter(([key]) => key.includes('queue_'))
+      .flatMap(([, { value }]) => (value as { data: string }[]).map(({ data }) => data))
+  }
+
+  #answer<T>(work: () => T): Promise<T> {
+    if (this.hangs) return new Promise(() => {})
+    if (this.fails) return Promise.reject(new Error('The store is full.'))
+    return Promise.resolve(work())
+  }
+}
+
+// Loaded before the clock is moved: loading a module takes real time.
+await Promise.all([import('./agent/load-agent.ts'), import('./outbox/create-stored-queue.ts')])
+
+function setUpHost(settings: object = {}) {
+  const parts = setUp({ settings })
+  const store = new HostStore()
+  const page = (config: Partial<AiAgentConfig> = {}, adapter: CacheAdapter = store) => {
+    const { agent } = parts.make({
+      persistQueue: true,
+      cache: { adapter, contextPrefix: 'one:' },
+      ...config,
+    })
+    const updates: DeliveryUpdate[] = []
+    agent.on('deliveryUpdate', ({ payload }) => void updates.push(payload))
+    return { agent, updates }
+  }
+  const send = async (agent: AiAgent, ...ids: string[]) => {
+    for (const id of ids) await agent.send(id, { id })
+    await turnEventLoop(5)
+  }
+  return { ...parts, store, page, send }
+}
+
+describe('persistQueue', () => {
+  it('[REL-88] lets the next page send what waited: first, in order, once and under the same ids', async () => {
+    const { emulator, store, page, send } = setUpHost()
+    const first = page()
+    await first.agent.initialize()
+    await send(first.agent, 'one', 'two', 'three')
+    await first.agent.destroy()
+    expect(store.stored.map(data => JSON.parse(data).content)).toEqual(['one', 'two', 'three'])
+
+    const { agent, updates } = page()
+    void agent.send('four', { id: 'four' })
+    await agent.initialize()
+    expect(agent.getQueueSize()).toBe(4)
+    expect(agent.delivery('two')?.state).toBe('queued')
+    expect(agent.getTranscript().map(({ message }) => message.messageId)).toEqual(['one', 'two', 'three', 'four'])
+    await agent.connect()
+    await framesArrived(emulator, 4)
+    expect(sentTo(emulator)).toEqual(['one', 'two', 'three', 'four'])
+    expect(updates.filter(({ state }) => state === 'sent').map(({ id }) => id)).toEqual(['one', 'two', 'three', 'four'])
+    await turnEventLoop(5)
+    expect(store.stored).toEqual([])
+    await agent.destroy()
+  })
+
+  it('[REL-88] sends nothing twice after a crash in the middle of a flush: it is reported as unknown', async () => {
+    const { clock, emulator, store, page, send } = setUpHost()
+    const first = page()
+    await first.agent.initialize()
+    await send(first.agent, ...Array.from({ length: 20 }, (_, n) => `message ${n}`))
+    await first.agent.connect()
+    await framesArrived(emulator, 16)
+    // The process ends here: its store is what the next one finds.
+    const { agent, updates } = page({}, new HostStore(structuredClone(store.entries)))
+    await agent.initialize()
+    expect(updates.map(({ id, state, reason }) => [id, state, reason])).toEqual(
+      ['message 16', 'message 17', 'message 18', 'message 19'].map(id => [id, 'unknown', 'page_ended']),
+    )
+    expect([agent.getQueueSize(), agent.delivery('message 19')?.message.content]).toEqual([0, 'message 19'])
+    expect(agent.delivery('message 19')?.retry()).toBe(true)
+    await passing(clock, Promise.all([first.agent.destroy(), agent.destroy()]))
+  })
+
+  it('[REL-88] with receipts keeps a sent message until its receipt, and sends it again in its session', async () => {
+    const { emulator, store, page, send } = setUpHost({ capabilities: ['receipts'] })
+    const first = page({ sessionId: undefined as never })
+    await first.agent.initialize()
+    await first.agent.connect()
+    await send(first.agent, 'one')
+    await framesArrived(emulator, 1)
+    await turnEventLoop(10)
+    expect(store.stored).toEqual([])
+    emulator.faults.add({ kind: 'lose-frames', direction: 'to-service' })
+    await send(first.agent, 'two')
+    expect(store.stored.map(data => JSON.parse(data).content)).toEqual(['two'])
+    emulator.faults.lift()
+    const sessionId = [...emulator.world.sessions.keys()].at(-1) as string
+    const same = page({ sessionId }, new HostStore(structuredClone(store.entries)))
+    const other = page({}, new HostStore(structuredClone(store.entries)))
+    for (const { agent } of [same, other]) {
+      await agent.initialize()
+      await agent.connect()
+    }
+    await framesArrived(emulator, 2, sessionId)
+    await turnEventLoop(10)
+    expect([same.agent.delivery('two')?.state, other.agent.delivery('two')?.state]).toEqual(['acknowledged', 'unknown'])
+    expect(sentTo(emulator, sessionId)).toEqual(['one', 'two'])
+    for (const { agent } of [first, same, other]) await agent.destroy()
+  })
+
+  it('[REL-89] lets one of two agents on the same entry store its queue, and tells the other', async () => {
+    const { store, page, send, printed } = setUpHost()
+    const [first, second] = [page(), page()]
+    await first.agent.initialize()
+    await second.agent.initialize()
+    await send(first.agent, 'one')
+    await send(second.agent, 'two')
+    expect(store.stored.map(data => JSON.parse(data).content)).toEqual(['one'])
+    expect(printed.flat().filter(text => String(text).includes('under the same key'))).toHaveLength(1)
+    await first.agent.destroy()
+    await second.agent.destroy()
+  })
+
+  it('[REL-90] never lets a store that hangs block the conversation', async () => {
+    const { clock, emulator, store, page, send, printed } = setUpHost()
+    store.hangs = true
+    const { agent } = page()
+    await passing(clock, agent.initialize())
+    expect(RESTORE_LIMIT_MS).toBeLessThan(5_000)
+    await send(agent, 'one')
+    await agent.connect()
+    await clock.advance(CLAIM_LIMIT_MS)
+    await framesArrived(emulator, 1)
+    await send(agent, 'two')
+    await framesArrived(emulator, 2)
+    const warnings = printed.flat().filter(text => String(text).includes('may be lost on reload'))
+    expect(warnings).toHaveLength(1)
+    await passing(clock, agent.destroy())
+  })
+
+  it('[REL-90] tells a failing store once, and sends as usual', async () => {
+    const { emulator, store, page, send, printed } = setUpHost()
+    const { agent } = page()
+    await agent.initialize()
+    store.fails = true
+    await send(agent, 'one', 'two')
+    await agent.connect()
+    await framesArrived(emulator, 2)
+    expect(sentTo(emulator)).toEqual(['one', 'two'])
+    const warnings = printed.flat().filter(text => String(text).includes('The cache adapter failed'))
+    expect(warnings).toHaveLength(1)
+    await agent.destroy()
+  })
+
+  it('[REL-91] sends nothing that is older than the limit', async () => {
+    const { clock, page, send, store } = setUpHost()
+    const config = { persistQueue: { expiresAfterMs: 60_000 } }
+    const first = page(config)
+    await first.agent.initialize()
+    await send(first.agent, 'old')
+    await clock.advance(40_000)
+    await send(first.agent, 'new')
+    await first.agent.destroy()
+    await clock.advance(20_000)
+    const second = page(config)
+    await second.agent.initialize()
+    expect([second.agent.delivery('old'), second.agent.delivery('new')?.state]).toEqual([undefined, 'queued'])
+    expect(store.stored.map(data => JSON.parse(data).content)).toEqual(['new'])
+    await second.agent.destroy()
+  })
+
+  it('[REL-91] is emptied by logout(), and when the user changes', async () => {
+    for (const leave of ['logout', 'change'] as const) {
+      const { clock, emulator, page, send, store } = setUpHost()
+      const tokenOf = (subject: string) => emulator.control.issueToken({ subject })
+      const auth = { type: 'pre-auth', accessToken: tokenOf('customer') } as const
+      const { agent } = page({ id: 'account', auth })
+      await agent.initialize()
+      await send(agent, 'secret')
+      expect(store.stored).toHaveLength(1)
+      await passing(clock, leave === 'logout' ? agent.logout() : agent.updateAccessToken(tokenOf('new-customer')))
+      expect(store.stored).toEqual([])
+      await agent.initialize().catch(() => {})
+      expect([agent.getQueueSize(), agent.delivery('secret')]).toEqual([0, undefined])
+      await agent.destroy()
+    }
+  })
+
+  it('[REL-91] keeps what waits for one user from another', async () => {
+    const { emulator, page, send } = setUpHost()
+    const authOf = (subject: string) => ({
+      id: 'account',
+      auth: { type: 'pre-auth', accessToken: emulator.control.issueToken({ subject }) } as const,
+    })
+    const first = page(authOf('customer'))
+    await first.agent.initialize()
+    await send(first.agent, 'secret')
+    await first.agent.destroy()
+    const other = page(authOf('new-customer'))
+    await other.agent.initialize()
+    expect(other.agent.getQueueSize()).toBe(0)
+    const same = page(authOf('customer'))
+    await same.agent.initialize()
+    expect(same.agent.getQueueSize()).toBe(1)
+    await other.agent.destroy()
+    await same.agent.destroy()
+  })
+
+  it('[REL-91] is off by default, and warns where it has no effect', async () => {
+    const { page, send, store, printed, make } = setUpHost()
+    const { agent } = page({ persistQueue: false })
+    await agent.initialize()
+    await send(agent, 'one')
+    expect(store.entries.size === 0 || store.stored.length === 0).toBe(true)
+    await agent.destroy()
+    const without = make({ persistQueue: true }).agent
+    await without.initialize()
+    expect(printed.flat().filter(text => String(text).includes('`persistQueue` has no effect'))).toHaveLength(1)
+    await without.destroy()
+  })
+})

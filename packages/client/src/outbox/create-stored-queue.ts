@@ -1,0 +1,92 @@
+import type { AgentFacts } from '../api/agent-facts.ts'
+import type { ResolvedConfig } from '../config.ts'
+import type { Logger } from '../logger.ts'
+import type { Environment } from '../platform/environment.ts'
+import type { CacheAdapter } from '../storage/cache-adapter.ts'
+import { guardCacheAdapter } from '../storage/create-cache-adapter.ts'
+import { DATABASE, IndexedDbCacheAdapter } from '../storage/indexed-db-cache-adapter.ts'
+import { fnv1a } from '../util/fnv1a.ts'
+import { type QueueSnapshot, StoredQueue } from './stored-queue.ts'
+
+/** Start of every key; with a configured prefix, the part after the prefix. */
+const KEY_START = 'aiagent_queue_'
+const QUEUE = 'queue_'
+
+/** Stands for the user of an anonymous token. */
+const ANONYMOUS = 'anonymous'
+
+/** What the parts of one agent share, as far as storing the queue needs it. */
+export interface StoredQueueScope {
+  readonly config: Pick<ResolvedConfig, 'endpoint' | 'cache' | 'persistQueueMs'>
+  readonly environment: Environment
+  readonly logger: Logger
+  readonly facts: AgentFacts
+}
+
+/** Start of the keys of a deployment. */
+export function queueKeyStart(endpoint: string, cache: ResolvedConfig['cache'] = {}): string {
+  const prefix = cache.contextPrefix ?? cache.keyPrefix
+  return `${prefix ? prefix + QUEUE : KEY_START}${fnv1a(endpoint)}:`
+}
+
+/**
+ * Creates the part that stores the queue: in IndexedDB in a page, in the configured adapter elsewhere.
+ *
+ * @param user fingerprint of the user, the same for all anonymous ones; undefined while there is no token
+ */
+export function createStoredQueue(
+  { config, environment, logger, facts }: StoredQueueScope,
+  user: () => string | undefined,
+  snapshot: () => QueueSnapshot,
+): StoredQueue {
+  const { cache, endpoint, persistQueueMs = 0 } = config
+  const window = environment.page?.window
+  const warn = (text: string, details?: Record<string, unknown>) => logger.warn(text, details)
+  const missing = whatIsMissing(config, environment)
+  if (missing) warn(`\`persistQueue\` has no effect: ${missing}.`)
+  const adapter: CacheAdapter = environment.page
+    ? new IndexedDbCacheAdapter()
+    : guardCacheAdapter(cache.adapter ?? environment.memory, environment.clock, (...warning) => logger.warn(...warning))
+  const start = queueKeyStart(endpoint, cache)
+  const scope = () => {
+    const name = user()
+    if (missing || name === undefined) return undefined
+    // A store that a process shares between conversations cannot tell anonymous users apart.
+    if (name === ANONYMOUS && !environment.page && cache.contextPrefix === undefined) return undefined
+    const { portal, profile } = facts.selection ?? {}
+    const place = [facts.agentId, portal?.id, profile?.id].map(id => encodeURIComponent(id ?? ''))
+    return `${start}${name}:${place.join(':')}:`
+  }
+  return new StoredQueue({
+    adapter,
+    identity: cache.adapter ?? adapter,
+    clock: environment.clock,
+    window,
+    scope,
+    userScope: () => {
+      const name = user()
+      if (missing || name !== undefined) return missing ? undefined : `${start}${name}:`
+      return environment.page && start
+    },
+    isAnonymous: () => user() === ANONYMOUS,
+    newOwner: () => environment.randomUUID(),
+    expiresAfterMs: persistQueueMs,
+    snapshot,
+    warn,
+  })
+}
+
+function whatIsMissing({ cache }: Pick<ResolvedConfig, 'cache'>, { page }: Environment): string | undefined {
+  if (cache.enabled === false) return '`cache.enabled` is false'
+  if (!page) return cache.adapter ? undefined : 'outside a page it needs `cache.adapter`'
+  if (!page.window?.navigator.locks) return 'the browser has no Web Locks, or the page is not served over HTTPS'
+  return typeof indexedDB === 'undefined' ? 'the page has no IndexedDB' : undefined
+}
+
+/** Removes the stored queues of a deployment in the origin's database, if there is one. */
+export async function clearStoredQueues(endpoint: string, cache: ResolvedConfig['cache'] | undefined): Promise<void> {
+  const databases = await indexedDB.databases()
+  if (!databases.some(({ name }) => name === DATABASE)) return
+  const starts = [queueKeyStart(endpoint), ...(cache ? [queueKeyStart(endpoint, cache)] : [])]
+  for (const start of starts) await new IndexedDbCacheAdapter().clear(start)
+}

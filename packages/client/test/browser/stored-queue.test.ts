@@ -1,0 +1,143 @@
+import type { AiAgentConfig } from '@aiagent/client'
+import type { Page } from 'playwright-core'
+import { expect, it } from 'vitest'
+import { describeInPages, makeHost, openHost } from './client-page.ts'
+
+const TEXTS = ['one', 'two', 'three']
+
+describeInPages('a queue that survives its page, in a page', at => {
+  const service = () => at.stage.service.emulator
+  /** A signed-in user, whose queue any tab may take over. */
+  const userConfig = (): Partial<AiAgentConfig> => ({
+    id: 'account',
+    auth: { type: 'pre-auth', accessToken: service().control.issueToken({ subject: 'customer' }) },
+    persistQueue: true,
+    baseReconnectDelay: 20,
+    maxReconnectDelay: 50,
+  })
+  /** Every text that the service received, in all sessions. */
+  const received = () =>
+    [...service().world.sessions.keys()].flatMap(id =>
+      service()
+        .control.frames(id)
+        .flatMap(({ message }) => (message?.role === 'human' ? [message.content ?? ''] : [])),
+    )
+  const storedTexts = (page: Page) =>
+    page.evaluate(async () => {
+      const open = indexedDB.open('aiagent')
+      const database = await new Promise<IDBDatabase>(resolve => {
+        open.onsuccess = () => resolve(open.result)
+      })
+      const all = database.transaction('entries').objectStore('entries').getAll()
+      const entries = await new Promise<{ value: { data: string }[] }[]>(resolve => {
+        all.onsuccess = () => resolve(all.result)
+      })
+      database.close()
+      return entries.flatMap(({ value }) => value.map(({ data }) => JSON.parse(data).content as string))
+    })
+  const untilStored = (page: Page, count: number) => expect.poll(() => storedTexts(page)).toHaveLength(count)
+  const goOffline = () => {
+    service().faults.add({ kind: 'refuse-upgrade', status: 503 })
+    service().control.dropSockets()
+  }
+  /** A page whose three messages wait for the connection. */
+  const waitingPage = async (config: Partial<AiAgentConfig>) => {
+    const page = await openHost(at.context, at.stage, config)
+    await page.evaluate(() => host.open())
+    goOffline()
+    await page.waitForFunction(() => host.getState() !== 'CONNECTED')
+    await page.evaluate(texts => host.sendAll(texts), TEXTS)
+    await untilStored(page, 3)
+    return page
+  }
+  const openAgain = async (page: Page, config: Partial<AiAgentConfig>) => {
+    await makeHost(page, at.stage, config)
+    await page.evaluate(() => host.open())
+  }
+
+  it('[REL-88] sends three messages that were queued offline exactly once after a reload', async () => {
+    for (const config of [{ persistQueue: true }, userConfig()]) {
+      const before = received().length
+      const page = await waitingPage(config)
+      await page.reload()
+      service().faults.lift()
+      await openAgain(page, config)
+      await expect.poll(() => received().slice(before)).toEqual(TEXTS)
+      await expect.poll(() => storedTexts(page)).toEqual([])
+      await page.reload()
+      await openAgain(page, config)
+      await page.evaluate(() => host.send('four'))
+      await expect.poll(() => received().slice(before)).toEqual([...TEXTS, 'four'])
+      await page.close()
+    }
+  })
+
+  it('[REL-88] sends them exactly once after the renderer was killed', async () => {
+    const config = userConfig()
+    const page = await waitingPage(config)
+    const crashed = page.waitForEvent('crash')
+    page.goto('chrome://crash').catch(() => {})
+    await crashed
+    await page.close()
+    service().faults.lift()
+    const next = await openHost(at.context, at.stage, config)
+    await next.evaluate(() => host.open())
+    await expect.poll(received).toEqual(TEXTS)
+  })
+
+  it('[REL-89] never lets two tabs send the same message', async () => {
+    const config = userConfig()
+    const first = await waitingPage(config)
+    const second = await openHost(at.context, at.stage, config)
+    await second.evaluate(() => host.initialize())
+    // The first tab lives: its messages stay its own.
+    expect(await second.evaluate(() => host.getQueueSize())).toBe(0)
+    await first.close()
+    const tabs = [await openHost(at.context, at.stage, config), await openHost(at.context, at.stage, config)]
+    service().faults.lift()
+    await Promise.all(tabs.map(tab => tab.evaluate(() => host.open())))
+    await expect.poll(received).toEqual(TEXTS)
+    for (const tab of tabs) await tab.evaluate(() => host.send('last'))
+    await expect.poll(() => received().filter(text => text === 'last')).toHaveLength(2)
+    expect(received().filter(text => text !== 'last')).toEqual(TEXTS)
+  })
+
+  it('[REL-89] leaves the queue of an anonymous user to the tab that wrote it', async () => {
+    const config = { persistQueue: true }
+    const first = await waitingPage(config)
+    await first.close()
+    service().faults.lift()
+    const other = await openHost(at.context, at.stage, config)
+    await other.evaluate(() => host.open())
+    await other.evaluate(() => host.send('mine'))
+    await expect.poll(received).toEqual(['mine'])
+  })
+
+  it('[REL-91] is empty after logout()', async () => {
+    const config = userConfig()
+    const page = await waitingPage(config)
+    await page.evaluate(() => host.logout())
+    expect(await storedTexts(page)).toEqual([])
+    service().faults.lift()
+    await page.reload()
+    await openAgain(page, config)
+    expect(await page.evaluate(() => host.getQueueSize())).toBe(0)
+    expect(received()).toEqual([])
+  })
+
+  it('[REL-91] is removed by logout() before initialize(), and by clearStoredData()', async () => {
+    const config = userConfig()
+    for (const how of ['logout', 'clear'] as const) {
+      const page = await waitingPage(config)
+      await page.reload()
+      await makeHost(page, at.stage, config)
+      await page.evaluate(([name, endpoint]) => (name === 'logout' ? host.logout() : host.clearStoredData(endpoint)), [
+        how,
+        at.stage.service.url,
+      ] as const)
+      expect(await storedTexts(page)).toEqual([])
+      service().faults.lift()
+      await page.close()
+    }
+  })
+})
