@@ -1,4 +1,4 @@
-/** Time as the emulator sees it. The default is the system's; a test passes one that it moves itself. */
+/** Time as the emulator sees it. The default is the system's; a test passes one that it controls. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number
@@ -13,12 +13,12 @@ export const systemClock: Clock = {
   clearTimeout: handle => globalThis.clearTimeout(handle as ReturnType<typeof globalThis.setTimeout>),
 }
 
-/** Longest delay that timers of JavaScript engines keep; a longer one would fire at once. */
+/** Maximum delay of timers of JavaScript engines; a longer one would fire at once. */
 const LONGEST_DELAY_MS = 2 ** 31 - 1
 
 /**
- * Sets a timer that watches rather than works: it does not keep a Node process alive, and a delay beyond what timers
- * hold is cut short, so the callback has to look at the clock and come back if it is too early.
+ * Sets a background timer: it does not keep a Node process alive. A delay beyond the maximum is shortened, so the
+ * callback must check the clock and set the timer again if it is too early.
  */
 export function watchTimer(clock: Clock, callback: () => void, delayMs: number): unknown {
   const handle = clock.setTimeout(callback, Math.min(Math.max(0, delayMs), LONGEST_DELAY_MS))

@@ -31,11 +31,11 @@ import type { WorldSeed } from './world/seed.ts'
 import { World } from './world/world.ts'
 
 export interface EmulatorOptions {
-  /** Everything random comes from this number: the same seed gives the same ids, keys and choices. @default 1 */
+  /** Seed of all random values: the same seed gives the same ids, keys and choices. @default 1 */
   seed?: number
   /** @default the system's time */
   clock?: Clock
-  /** Address under which the service believes to live; the addresses it hands out begin with it. @default 'http://emulator.test' */
+  /** Own address of the service; all addresses that it returns begin with it. @default 'http://emulator.test' */
   origin?: string
   /**
    * Parent of the chat host, with its port, for all tenants: clients find the chat at `chat.<chatDomain>`.
@@ -43,44 +43,49 @@ export interface EmulatorOptions {
    * @default each tenant's `aiAgentDomain`
    */
   chatDomain?: string
-  /** The agent. Without one, it says that it has no articles. */
+  /** The agent. Without one, it answers that it has no articles. */
   reply?: Reply
-  /** Tenants, agents and clients; a list that is given takes the place of the default one. */
+  /** Tenants, agents and clients; a given list replaces the default one. */
   world?: Partial<WorldSeed>
   settings?: Partial<EmulatorSettings>
-  /** Whether the metadata names the logins, for an identity provider under the same origin. A port has one. @default false */
+  /**
+   * Whether the metadata contains the logins, for an identity provider under the same origin. True on a port. @default
+   * false
+   */
   offersLogin?: boolean
-  /** HTML of the page that a login returns to. @default a page that passes its address on and closes itself */
+  /** HTML of the callback page of logins. @default a page that passes its address on and closes itself */
   callbackPage?: string
   /**
    * Keeps sessions, the secret of the tokens and the choices of users beyond this emulator. The next emulator with the same
    * store goes on where this one stopped, however it ended. Without one, everything ends with the object.
    */
   store?: StateStore
-  /** What goes wrong, and when, counted from the start. */
+  /** Faults and their times, counted from the start. */
   faults?: FaultSchedule
 }
 
-/** Who brings a request from a real port. */
+/** The sender of a request on a real port. */
 export interface PortRequest extends RequestConnection {
-  /** Address of the other end of the connection. The controls are for this machine alone. */
+  /** Address of the peer. Only this machine may use the controls. */
   remoteAddress?: string | undefined
 }
 
 /** The hosted service in one object. */
 export interface Emulator {
-  /** Where the service lives, without a slash at the end. */
+  /** Address of the service, without a trailing slash. */
   readonly origin: string
-  /** What it knows. */
+  /** The data of the service. */
   readonly world: World
-  /** How it behaves; changes take effect at once. */
+  /** The behaviour of the service; changes take effect at once. */
   readonly settings: EmulatorSettings
   readonly control: EmulatorControl
-  /** What goes wrong on request. */
+  /** Faults on request. */
   readonly faults: EmulatorFaults
-  /** In place of the global function, for addresses of this service. Others reject with a TypeError, as unknown hosts do. */
+  /**
+   * Replaces the global function, for addresses of this service. Others reject with a TypeError, like unknown hosts.
+   */
   readonly fetch: (input: string | URL | Request, init?: RequestInit) => Promise<Response>
-  /** In place of the browser's class, for chat addresses of this service. Connections to other hosts fail with 1006. */
+  /** Replaces the browser's class, for chat addresses of this service. Connections to other hosts fail with 1006. */
   readonly WebSocket: EmulatedSocketClass
   /**
    * The configuration of a login at this emulator, for `auth: { type: 'pkce', config }` of the client.
@@ -88,27 +93,32 @@ export interface Emulator {
    * @throws {Error} when the emulator offers no login, or the tenant has no client id for such users
    */
   pkceConfig(options: PkceConfigOptions): PkceConfig
-  /** Answers a request from a real port, whatever host it names. */
+  /** Answers a request from a real port, regardless of its host. */
   handle(request: Request, carrier?: PortRequest): Promise<Response>
-  /** Judges the address of a chat connection from a real port, before it is accepted. Later while a fault holds it up. */
+  /**
+   * Validates the address of a chat connection from a real port, before it is accepted. Delayed while a fault holds it.
+   */
   upgrade(url: URL, headers?: Readonly<Record<string, string>>): Upgrade | Promise<Upgrade>
-  /** Has a real port go down and come back when the service restarts. */
+  /** Lets a real port go down and return when the service restarts. */
   setPortListener(listener: PortListener): void
-  /** Lets tokens of a further issuer under the same origin count: those that the function recognizes. */
+  /** Accepts tokens of another issuer under the same origin: those that the function recognizes. */
   addTokenVerifier(verify: TokenVerifier): void
-  /** The next place in the order of issue, for a token of a further issuer. */
+  /** The next serial number of issued tokens, for a token of another issuer. */
   nextTokenSerial(): number
-  /** Shuts down: every chat connection is closed with 1001, no timer is left, and later calls fail like a dead host. */
+  /**
+   * Shuts down: every chat connection is closed with 1001, no timer remains, and later calls fail like those to an
+   * unknown host.
+   */
   close(): void
   /** Calls {@link Emulator.close}, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>
 }
 
 /**
- * Makes a service that lives in this process, in a page or in Node, without a port.
+ * Creates a service that runs in this process, in a page or in Node, without a port.
  *
  * @throws {TypeError} when the origin is not an http or https address
- * @throws {FaultError} when the schedule of faults has a mistake
+ * @throws {FaultError} when the schedule of faults is invalid
  */
 export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const { seed = 1, clock = systemClock, reply = defaultReply } = options
@@ -168,7 +178,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
       const request = new Request(input, init)
       const url = new URL(request.url)
       if (availability.isClosed || url.origin !== origin) throw unreachable(url.origin)
-      // The owner of the object may control it: no address is checked, and a restart does not prevent it.
+      // The owner of the object may control it: no address is checked, and it works during a restart.
       if (isControl(url)) return controlApp.fetch(request)
       return rejectOnAbort([request.signal, availability.signal], () => Promise.resolve(app.fetch(request)))
     },

@@ -1,13 +1,15 @@
-/** One seeded source of everything that is random in an emulator. */
+/** The seeded source of all random values of an emulator. */
 export interface Random {
   /** From 0 up to, but not including, 1. */
   next(): number
-  /** Hex digits, as many as asked for. */
+  /** Hex digits, of the given number. */
   hex(digits: number): string
   bytes(count: number): Uint8Array<ArrayBuffer>
 }
 
-/** The same seed gives the same numbers, in every runtime. Mulberry32: small and good enough to play with, not for secrets. */
+/**
+ * The same seed gives the same numbers, in every runtime. Mulberry32: small and sufficient for tests, not for secrets.
+ */
 export function createRandom(seed: number): Random {
   let state = seed | 0
   const next = () => {

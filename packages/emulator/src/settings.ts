@@ -1,6 +1,6 @@
 import { type Capability, PORTAL_PAGE_SIZE } from '@aiagent/protocol'
 
-/** How the emulated service behaves where deployments differ. All of it can be changed while it runs. */
+/** Behaviour of the emulated service where deployments differ. All settings can be changed while it runs. */
 export interface EmulatorSettings {
   /** Extensions of the wire that the deployment information announces, and that the chat then supports. @default [] */
   capabilities: readonly Capability[]
@@ -10,34 +10,41 @@ export interface EmulatorSettings {
   seenIdLimit: number
   /** Whether the chat history is sent to a client that opens a session with messages. @default true */
   sendHistory: boolean
-  /** Whether a session can be opened with POST. False answers 405, so that a client's fallback to GET shows. @default true */
+  /**
+   * Whether a session can be created with POST. False answers 405, so that a client uses its fallback to GET. @default
+   * true
+   */
   postSession: boolean
-  /** Takes a token only in the header form that the call was observed with, rather than with and without `Bearer`. @default false */
+  /**
+   * Accepts a token only in the observed header form of the call, rather than with and without `Bearer`. @default false
+   */
   strictAuthHeader: boolean
-  /** Refuses calls with 403 when the token lacks the scope that the call belongs to. @default false */
+  /** Rejects calls with 403 when the token lacks the scope of the call. @default false */
   checkScopes: boolean
-  /** Whether a graceful disconnect spends the session rather than leaving it open for a return. @default false */
+  /** Whether a graceful disconnect ends the session instead of keeping it open. @default false */
   endSessionOnGracefulDisconnect: boolean
   /**
-   * What happens to a chat connection for a session that is unknown or has ended: `refuse` answers the upgrade with
-   * HTTP 404 or 410, `close-4404` accepts it, names the reason in an error frame and closes with 4404, so that
-   * browsers can tell as well.
+   * The response to a chat connection for a session that is unknown or has ended. `refuse` answers the upgrade with
+   * HTTP 404 or 410. `close-4404` accepts it, sends the reason in an error frame and closes with 4404, which browsers
+   * can detect as well.
    *
    * @default 'refuse'
    */
   unknownSession: 'refuse' | 'close-4404'
-  /** Answers more than 20 messages of a person within 10 seconds with `429-001`. @default false */
+  /** Answers more than 20 messages of a user within 10 seconds with `429-001`. @default false */
   rateLimit: boolean
-  /** Life of the tokens that are issued, in seconds. @default 3600 */
+  /** Lifetime of issued tokens, in seconds. @default 3600 */
   tokenLifeSeconds: number
-  /** Whether the OpenID configuration names an `end_session_endpoint`. The endpoint works in any case. @default true */
+  /**
+   * Whether the OpenID configuration contains an `end_session_endpoint`. The endpoint works in any case. @default true
+   */
   endSessionEndpoint: boolean
-  /** Whether access tokens of people who signed in name a place to sign out, in the claim `logout`. @default true */
+  /** Whether access tokens of signed-in users contain a logout address, in the claim `logout`. @default true */
   logoutClaim: boolean
   /**
-   * How a signed-in person's token is renewed without the person: `works`; `by-session-only` refuses refresh tokens, so
-   * that a hidden frame is what remains; `interaction-required` and `fails` refuse both, the one with
-   * `interaction_required`, the other as if the login were over.
+   * How the token of a signed-in user is renewed without the user. `works`: always. `by-session-only`: refresh tokens
+   * are rejected, so that only a hidden frame works. `interaction-required` and `fails`: both are rejected, the first
+   * with `interaction_required`, the second as if the login had ended.
    *
    * @default 'works'
    */
@@ -45,28 +52,29 @@ export interface EmulatorSettings {
   /** Header `Cross-Origin-Opener-Policy` of the login pages; none when empty. @default '' */
   loginOpenerPolicy: string
   /**
-   * Ids of agents that are open to everybody, although their details are written for people who signed in.
+   * Ids of agents that accept anonymous users, although their details require signed-in users.
    *
    * @default []
    */
   withoutSignIn: readonly string[]
-  /** Time that every answer to a request takes, upgrades of chat connections included, in milliseconds. @default 0 */
+  /** Delay of every response, including upgrades of chat connections, in milliseconds. @default 0 */
   answerDelayMs: number
-  /** What chance adds to that, at most, in milliseconds; the same seed adds the same. @default 0 */
+  /** Maximum random addition to that delay, in milliseconds; the same seed adds the same. @default 0 */
   answerJitterMs: number
   /**
-   * Most portals on one page of a list, however many a client asks for. 0 gives all at once, without a word on pages.
+   * Maximum number of portals on one page of a list, regardless of the request. 0 returns all at once, without page
+   * information.
    *
    * @default 75
    */
   portalPageSize: number
   /** Status of an empty list of portals or profiles: 204 has no body, 200 an empty list. @default 204 */
   emptyListStatus: 200 | 204
-  /** Time the agent takes before it answers, in milliseconds. @default 0 */
+  /** Time that the agent takes for an answer, in milliseconds. @default 0 */
   replyDelayMs: number
-  /** Whether a heartbeat goes ahead of each answer. @default true */
+  /** Whether a heartbeat precedes each answer. @default true */
   heartbeatBeforeReply: boolean
-  /** Time between further heartbeats while an answer is in the making, in milliseconds. @default 5000 */
+  /** Interval of further heartbeats while an answer is in progress, in milliseconds. @default 5000 */
   heartbeatIntervalMs: number
   /** Time without a frame from the client after which a session ends, in milliseconds. @default 1_800_000 */
   idleTimeoutMs: number

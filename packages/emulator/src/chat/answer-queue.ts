@@ -16,7 +16,7 @@ export interface AnswerQueueParts {
 }
 
 /**
- * Owns the messages that wait for an answer, and has them answered one after the other.
+ * Owns the messages that wait for an answer, and answers them one after the other.
  *
  * An answer that is not a promise is sent within the same call, without a timer, for benchmarks.
  */
@@ -32,7 +32,7 @@ export class AnswerQueue {
     this.#parts = parts
   }
 
-  /** Whether the message is still to be answered, and not in work either. */
+  /** Whether the message is neither waiting nor being answered. */
   isWaiting(message: HistoryEntry): boolean {
     return this.#waiting.includes(message)
   }
@@ -42,7 +42,7 @@ export class AnswerQueue {
     this.#work()
   }
 
-  /** Drops what waits. An answer in the making is thrown away. */
+  /** Drops the waiting messages, and discards an answer in progress. */
   stop(): void {
     this.#stopped = true
     this.#waiting.length = 0
@@ -96,7 +96,7 @@ export class AnswerQueue {
   #finish(tell: () => void): void {
     this.#endHeartbeats()
     this.#busy = false
-    // The session may have ended while the agent was thinking.
+    // The session may have ended while the agent worked on the answer.
     if (!this.#stopped) tell()
   }
 

@@ -30,7 +30,7 @@ export interface ChatServiceParts {
 
 const SILENT: ChatConnection = { receive: () => {}, closed: () => {} }
 
-/** Lets chat connections in and leads each to its conversation. Owns the conversations that have had a connection. */
+/** Accepts chat connections and assigns each to its conversation. Owns the conversations that have had a connection. */
 export class ChatService {
   readonly #parts: ChatServiceParts
   readonly #sessions = new Map<string, ServiceSession>()
@@ -39,7 +39,7 @@ export class ChatService {
     this.#parts = parts
   }
 
-  /** Judges the address of a connection before it is accepted. */
+  /** Validates the address of a connection before it is accepted. */
   admit(url: URL): Admission {
     const admission = this.#judge(url)
     if (admission.accepted || admission.status === 400) return admission
@@ -48,7 +48,7 @@ export class ChatService {
       : admission
   }
 
-  /** Ends a session for good. Returns false when there is none. */
+  /** Ends a session. Returns false if it does not exist. */
   end(id: string): boolean {
     const record = this.#parts.world.sessions.get(id)
     if (!record) return false
@@ -58,20 +58,20 @@ export class ChatService {
     return true
   }
 
-  /** Makes a session vanish, as if it had never been. Returns false when there is none. */
+  /** Removes a session, as if it had never existed. Returns false if it does not exist. */
   forget(id: string): boolean {
     this.#sessions.get(id)?.end(CLOSE_CODE.SESSION_UNKNOWN, 'Session unknown')
     this.#sessions.delete(id)
     return this.#parts.world.forgetSession(id)
   }
 
-  /** Makes all sessions vanish, and their connections with them. */
+  /** Removes all sessions, and closes their connections. */
   forgetAll(): void {
     this.stop()
     this.#parts.world.forgetSessions()
   }
 
-  /** Sends text to the client of a session. Returns false when none is connected. */
+  /** Sends text to the client of a session. Returns false if none is connected. */
   push(id: string, text: string): boolean {
     return this.#sessions.get(id)?.push(text) ?? false
   }
@@ -91,17 +91,20 @@ export class ChatService {
       if (record.unanswered.length > 0 && !record.ended) this.#sessionOf(record)
   }
 
-  /** Sends the last answer, or the last text that was pushed, again. Returns false without such a text or a connected client. */
+  /** Repeats the last answer, or the last pushed text. Returns false without such a text or a connected client. */
   replay(id: string, times: number): boolean {
     return this.#sessions.get(id)?.replay(times) ?? false
   }
 
-  /** Closes every connection with a code, or breaks it when none is given. The sessions stay. Returns how many. */
+  /**
+   * Closes every connection with a code, or breaks it without one. The sessions remain. Returns the number of
+   * connections.
+   */
   drop(code: number | undefined, reason: string): number {
     return [...this.#sessions.keys()].filter(id => this.dropOne(id, code, reason)).length
   }
 
-  /** Closes or breaks the connection of one session. Returns false when it has none. */
+  /** Closes or breaks the connection of one session. Returns false if it has none. */
   dropOne(id: string, code: number | undefined, reason: string): boolean {
     const session = this.#sessions.get(id)
     if (!session?.isConnected) return false
@@ -114,13 +117,13 @@ export class ChatService {
     return this.#sessions.get(id)?.isConnected ?? false
   }
 
-  /** Stops all work and drops every connection that is left without a word. Records stay readable. */
+  /** Stops all work and breaks the remaining connections. Records stay readable. */
   stop(): void {
     for (const session of this.#sessions.values()) session.stop()
     this.#sessions.clear()
   }
 
-  /** Looks again at the tokens of all connections. */
+  /** Checks the tokens of all connections again. */
   reviewTokens(): void {
     for (const session of this.#sessions.values()) session.reviewToken()
   }
@@ -139,7 +142,7 @@ export class ChatService {
   }
 
   #open(record: SessionRecord, url: URL, end: SocketEnd): ChatConnection {
-    // It may have gone between the answer to the upgrade and the first breath of the connection.
+    // The connection may have closed between the response to the upgrade and its opening.
     const { world } = this.#parts
     if (world.sessions.get(record.id) !== record || record.ended) {
       const late = this.#judge(url)
@@ -176,7 +179,7 @@ export class ChatService {
   }
 }
 
-/** Says why, then closes: a browser does not see the status of a refused upgrade. */
+/** Sends the reason, then closes: a browser does not see the status of a rejected upgrade. */
 function refuseOpenly(end: SocketEnd, { code, message }: Refusal): ChatConnection {
   end.send(encodeMessage(errorFrame(code, message)))
   end.close(CLOSE_CODE.SESSION_UNKNOWN, message)

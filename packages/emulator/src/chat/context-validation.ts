@@ -1,18 +1,18 @@
 import type { ContextValidationIssue } from '@aiagent/protocol'
 import type { ContextAttributeSeed } from '../world/seed.ts'
 
-/** What became of a context that a client gave. */
+/** Result of the validation of a context. */
 export interface ContextVerdict {
-  /** The attributes that are kept, as they were given. */
+  /** The accepted attributes, unchanged. */
   accepted: Record<string, unknown>
-  /** One for each attribute that was dropped. */
+  /** One for each dropped attribute. */
   issues: ContextValidationIssue[]
 }
 
 export interface ContextRules {
-  /** The only attributes allowed; all are when absent. */
+  /** The only allowed attributes; all are allowed if absent. */
   attributes?: Readonly<Record<string, ContextAttributeSeed>> | undefined
-  /** Longest value in characters, for attributes without a limit. */
+  /** Maximum length of a value in characters, for attributes without a limit. */
   valueLimit: number
 }
 
@@ -25,17 +25,17 @@ const FITS: Readonly<Record<string, (value: unknown) => boolean>> = {
 }
 
 /**
- * Judges each attribute by itself: a bad one is dropped and reported, the others stay.
+ * Validates each attribute separately: an invalid one is dropped and reported, the others stay.
  *
- * An attribute is a plain value, or an object with a `value` and perhaps its `type`. A type that the service does not
- * know fits no value, so it is a mismatch as well.
+ * An attribute is a plain value, or an object with a `value` and an optional `type`. An unknown type matches no value,
+ * so it is a mismatch as well.
  */
 export function validateContext(context: Readonly<Record<string, unknown>>, rules: ContextRules): ContextVerdict {
   const verdict: ContextVerdict = { accepted: {}, issues: [] }
   for (const [name, attribute] of Object.entries(context)) {
     const issue = findIssue(name, attribute, rules)
     if (issue) verdict.issues.push(issue)
-    // Defined rather than assigned, so that an attribute called __proto__ is only an attribute.
+    // Defined rather than assigned, so that an attribute named __proto__ is an ordinary attribute.
     else Object.defineProperty(verdict.accepted, name, { value: attribute, ...OWN_PROPERTY })
   }
   return verdict
@@ -68,7 +68,7 @@ function length(value: unknown): number {
   try {
     return JSON.stringify(value)?.length ?? 0
   } catch {
-    // Nested deeper than the engine's stack.
+    // Nested deeper than the engine's stack allows.
     return Number.POSITIVE_INFINITY
   }
 }

@@ -1,6 +1,6 @@
 import type { Reply } from './reply.ts'
 
-/** Answers where the emulator was given no agent: it says what is missing rather than make something up. */
+/** Answers if the emulator has no agent: it states what is missing instead of inventing an answer. */
 export const defaultReply: Reply = ({ text }) => ({
   content: text.trim()
     ? 'I have no articles to answer from. Start the emulator with a folder of articles, or give it a reply function.'

@@ -14,7 +14,7 @@ export interface SocketCloseEvent extends SocketEvent {
   readonly code: number
   readonly reason: string
   readonly wasClean: boolean
-  /** The HTTP status with which the upgrade was refused, where it was. A browser would not tell. */
+  /** The HTTP status of a rejected upgrade. A browser does not reveal it. */
   readonly httpStatus?: number
 }
 export interface SocketEventMap {
@@ -26,7 +26,7 @@ export interface SocketEventMap {
 type Listener = (event: never) => void
 type EventName = keyof SocketEventMap
 
-/** A WebSocket class whose connections end in the same process. */
+/** A WebSocket class with connections that end in the same process. */
 export type EmulatedSocketClass = new (url: string | URL, protocols?: string | string[]) => EmulatedSocket
 
 const CONNECTING = 0
@@ -34,14 +34,14 @@ const OPEN = 1
 const CLOSING = 2
 const CLOSED = 3
 
-/** Leads a connection to the service, at once or later: the status of a refusal, or the way in. */
+/** Connects to the service, immediately or later: returns the status of a rejection, or the connection. */
 export type Approach = (url: URL) => Upgrade | Promise<Upgrade>
 
 /**
  * Looks like a browser's WebSocket; the other end is a service in the same process.
  *
- * Nothing is ever delivered within the call that caused it. What is under way in one direction arrives in the order
- * it was sent, the close last of all, and nothing after it.
+ * Nothing is delivered within the call that caused it. The frames of one direction arrive in order; the close is the
+ * last event.
  */
 export class EmulatedSocket {
   static readonly CONNECTING = CONNECTING
@@ -56,13 +56,13 @@ export class EmulatedSocket {
   readonly url: string
   readonly protocol = ''
   readonly extensions = ''
-  /** Taken and ignored: the service sends text only. */
+  /** Accepted and ignored: the service sends text only. */
   binaryType: 'blob' | 'arraybuffer' | 'nodebuffer' | 'fragments' = 'blob'
   onopen: ((event: SocketEvent) => void) | null = null
   onmessage: ((event: SocketMessageEvent) => void) | null = null
   onclose: ((event: SocketCloseEvent) => void) | null = null
   onerror: ((event: SocketEvent) => void) | null = null
-  /** The HTTP status with which the upgrade was refused, where it was. */
+  /** The HTTP status of a rejected upgrade. */
   httpStatus: number | undefined
 
   #readyState: 0 | 1 | 2 | 3 = CONNECTING
@@ -72,7 +72,7 @@ export class EmulatedSocket {
   readonly #toService = new OrderedChannel()
   readonly #toClient = new OrderedChannel()
 
-  /** @throws {SyntaxError} when the address is none, or has another scheme than ws, wss, http or https */
+  /** @throws {SyntaxError} when the address is invalid, or has another scheme than ws, wss, http or https */
   constructor(url: string | URL, approach: Approach) {
     const address = socketAddress(url)
     this.url = address.href
@@ -102,7 +102,7 @@ export class EmulatedSocket {
     if (this.#readyState === CONNECTING) throw invalidState('The socket is still connecting.')
     const size = sizeOf(data)
     this.#bufferedAmount += size
-    // A socket that closes or has closed swallows what it is given, and only its buffered amount tells.
+    // A closing or closed socket drops what it is given; only its buffered amount counts it.
     if (this.#readyState !== OPEN) return
     this.#toService.add(() => {
       this.#bufferedAmount -= size
@@ -147,7 +147,7 @@ export class EmulatedSocket {
     }
     this.#readyState = OPEN
     this.#dispatch('open', { type: 'open', target: this })
-    // A listener may have closed it at once; the service still sees an opening and a close, as it would on a wire.
+    // A listener may have closed it at once; the service still sees an opening and a close, as over a network.
     this.#service = upgrade.open({
       send: text => this.#toClient.add(() => this.#deliver(text)),
       close: (code, reason) => this.#leaveFromService({ code, reason, wasClean: true }),
@@ -168,7 +168,7 @@ export class EmulatedSocket {
     this.#service = undefined
   }
 
-  /** The end, reached once. */
+  /** The end of the connection, reached once. */
   #settle(closing: Closing, failed = false): void {
     if (this.#readyState === CLOSED) return
     this.#readyState = CLOSED
@@ -191,7 +191,7 @@ export class EmulatedSocket {
 
 type Closing = Pick<SocketCloseEvent, 'code' | 'reason' | 'wasClean' | 'httpStatus'>
 
-/** One direction of a connection: runs what is given to it later, in order, and all that has gathered in one go. */
+/** One direction of a connection: runs the given tasks later, in order, and all pending ones together. */
 class OrderedChannel {
   #steps: (() => void)[] = []
   #scheduled = false
@@ -211,7 +211,7 @@ class OrderedChannel {
   }
 }
 
-/** The class to hand out in place of the browser's, whose sockets all go through one door. */
+/** The class to use instead of the browser's; all its sockets connect to one service. */
 export function createSocketClass(approach: Approach): EmulatedSocketClass {
   return class WebSocket extends EmulatedSocket {
     constructor(url: string | URL) {
@@ -220,7 +220,7 @@ export function createSocketClass(approach: Approach): EmulatedSocketClass {
   }
 }
 
-/** A listener's error belongs to the listener: it surfaces as uncaught, and disturbs nobody. */
+/** An error of a listener is reported as uncaught, and does not affect the others. */
 function callSafely(call: () => void): void {
   try {
     call()

@@ -1,7 +1,7 @@
 import { type Clock, watchTimer } from '../clock.ts'
 
 /**
- * Owns when something was last heard, and tells once it was too long ago.
+ * Owns the time of the last activity, and calls back after a limit.
  *
  * One timer for the whole connection: resetting it with each frame would cost more than the frame.
  */

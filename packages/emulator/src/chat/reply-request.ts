@@ -8,12 +8,12 @@ export interface Conversation {
   readonly escalation: ReplyRequest['escalation']
 }
 
-/** Knows which messages have not had their turn yet. */
+/** Knows which messages have not been answered yet. */
 export interface Turns {
   isWaiting(message: HistoryEntry): boolean
 }
 
-/** What the agent is asked: a message, and the conversation before it. */
+/** The request to the agent: a message, and the conversation before it. */
 export function describeRequest(
   message: HistoryEntry,
   { record, random, escalation }: Conversation,
@@ -22,7 +22,7 @@ export function describeRequest(
   return {
     text: message.content ?? '',
     context: record.context,
-    // Worked out only for an agent that reads it: it grows with the conversation.
+    // Computed only for an agent that reads it: it grows with the conversation.
     get history() {
       return record.history
         .entries()

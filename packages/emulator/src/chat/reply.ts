@@ -1,6 +1,6 @@
 import type { OpenRecord, ServerMessageData } from '@aiagent/protocol'
 
-/** What the person wrote, and what is known of the conversation. */
+/** The user's message, and the known facts of the conversation. */
 export interface ReplyRequest {
   text: string
   context: Readonly<Record<string, unknown>>

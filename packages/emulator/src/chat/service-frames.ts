@@ -12,7 +12,7 @@ import {
 import type { HistoryEntry } from '../world/session-record.ts'
 import type { Answer } from './reply.ts'
 
-/** The frame that says "working on it", as text: it is always the same. */
+/** The frame for "working on it", as text: it is always the same. */
 export const HEARTBEAT = encodeMessage({ persona: PERSONA.SYSTEM, role: ROLE.HEARTBEAT })
 
 export const answerFrame = (
@@ -35,7 +35,7 @@ export const failureFrame = (error: unknown): ServerMessage => {
   return errorFrame(SERVICE_ERROR_CODE.INTERNAL, `The agent failed to answer: ${why}`)
 }
 
-/** Asks for a token before the present one is useless. */
+/** Requests a token before the current one expires. */
 export const staleTokenFrame = (): ServerMessage => ({
   persona: PERSONA.METADATA,
   role: ROLE.STALE_TOKEN,
@@ -43,7 +43,7 @@ export const staleTokenFrame = (): ServerMessage => ({
   messageData: { error_code: ERROR_CODES.STALE_TOKEN },
 })
 
-/** Asks for a token because there is none that holds. */
+/** Requests a token because there is no valid one. */
 export const expiredTokenFrame = (): ServerMessage => ({
   persona: PERSONA.METADATA,
   role: ROLE.EXPIRED_TOKEN,

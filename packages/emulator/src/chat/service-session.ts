@@ -70,22 +70,22 @@ interface OpenConnection {
 }
 
 /**
- * The service's half of one conversation, from its first connection to its end, over as many connections as it takes.
+ * The service's side of one conversation, from its first connection to its end, over any number of connections.
  *
- * Owns the present connection; what is to outlive connections is in the session's record. Frames are handled in the
- * order they came, except that answers take their time in a separate queue.
+ * Owns the current connection; data that outlives connections is in the session's record. Frames are handled in order,
+ * except that answers take their time in a separate queue.
  */
 export class ServiceSession {
   readonly record: SessionRecord
   readonly #parts: ServiceSessionParts
   readonly #lane: AnswerQueue
   readonly #rate = new SlidingWindow(SPAN_MS)
-  /** Messages that came without a valid token. */
+  /** Messages that arrived without a valid token. */
   #held: ClientMessage[] = []
   #connection: OpenConnection | undefined
   readonly #idleWatch: IdleTimer
   readonly #receipts: Receipts
-  /** The last answer, or text that was pushed, as it was sent. */
+  /** The last answer, or pushed text, as it was sent. */
   #lastText: string | undefined
 
   constructor(parts: ServiceSessionParts) {
@@ -113,7 +113,10 @@ export class ServiceSession {
     return this.#connection !== undefined
   }
 
-  /** Takes over a connection. An older one is closed for good, so that two tabs do not evict each other for ever. */
+  /**
+   * Takes over a connection. Closes an older one with code 1000, so that two tabs do not disconnect each other
+   * endlessly.
+   */
   open(end: SocketEnd, { callId, lastSeq }: { callId?: string; lastSeq?: number } = {}): ChatConnection {
     this.#leave()?.close(CLOSE_CODE.NORMAL, 'The session was opened elsewhere')
     const { clock, commit, keys, settings } = this.#parts
@@ -143,7 +146,7 @@ export class ServiceSession {
     }
   }
 
-  /** Whether nothing has been heard for so long that the session is over. */
+  /** Whether the idle limit of the session has passed. */
   isIdle(): boolean {
     return this.#idleWatch.isIdle
   }
@@ -155,19 +158,19 @@ export class ServiceSession {
     this.stop()
   }
 
-  /** Gives up whatever was to be answered, and leaves no timer. */
+  /** Drops all pending answers, and leaves no timer. */
   stop(): void {
     this.#lane.stop()
     this.#held = []
     this.#leave()?.terminate()
   }
 
-  /** Closes the present connection, if there is one. */
+  /** Closes the current connection, if there is one. */
   disconnect(code: number, reason: string): void {
     this.#leave()?.close(code, reason)
   }
 
-  /** Breaks the present connection without a close frame. */
+  /** Breaks the current connection without a close frame. */
   breakConnection(): void {
     this.#leave()?.terminate()
   }
@@ -178,7 +181,7 @@ export class ServiceSession {
     return id
   }
 
-  /** Sends text as it is. Returns false without a connected client. */
+  /** Sends text unchanged. Returns false without a connected client. */
   push(text: string): boolean {
     if (!this.#connection) return false
     this.#lastText = text
@@ -186,14 +189,14 @@ export class ServiceSession {
     return true
   }
 
-  /** Sends the last answer, or the last text that was pushed, again. Returns false without such a text or a connected client. */
+  /** Repeats the last answer, or the last pushed text. Returns false without such a text or a connected client. */
   replay(times: number): boolean {
     if (!this.#connection || this.#lastText === undefined) return false
     for (let time = 0; time < times; time++) this.#connection.end.send(this.#lastText)
     return true
   }
 
-  /** Looks again at how long the present token lives. */
+  /** Checks the lifetime of the current token again. */
   reviewToken(): void {
     this.#connection?.gate.watch()
   }

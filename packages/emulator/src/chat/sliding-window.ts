@@ -1,4 +1,4 @@
-/** Counts events within a span of time that moves along. */
+/** Counts events within a sliding time window. */
 export class SlidingWindow {
   readonly #spanMs: number
   #times: number[] = []
@@ -7,7 +7,7 @@ export class SlidingWindow {
     this.#spanMs = spanMs
   }
 
-  /** Notes an event. Returns false, and forgets it, when the span holds as many as the limit already. */
+  /** Records an event. Returns false, and does not record it, if the window is full. */
   take(now: number, limit: number): boolean {
     const first = this.#times.findIndex(time => time > now - this.#spanMs)
     this.#times = first < 0 ? [] : this.#times.slice(first)

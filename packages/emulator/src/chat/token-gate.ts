@@ -3,10 +3,10 @@ import { type Clock, watchTimer } from '../clock.ts'
 import { ANONYMOUS_SUBJECT, type TokenKeys, type VerifiedToken } from '../oauth/keys.ts'
 
 /**
- * Owns the token of one chat connection and says whether messages may pass.
+ * Owns the token of one chat connection and decides whether messages may pass.
  *
- * Asks for a new token once when the present one has less than 290 seconds left. It does not ask again while only
- * short-lived tokens come, which would go on for ever where every token is short-lived.
+ * Requests a new token once when the current one has less than 290 seconds left. It does not repeat the request while
+ * only short-lived tokens arrive, which would otherwise never end.
  */
 export class TokenGate {
   readonly #keys: TokenKeys
@@ -28,14 +28,14 @@ export class TokenGate {
     return !this.#required || (this.#token !== undefined && this.#keys.secondsLeft(this.#token) > 0)
   }
 
-  /** Judges what a token frame brought. A token that does not hold, or is anybody's, counts as none. */
+  /** Checks the token of a token frame. An invalid or anonymous token counts as none. */
   present(text: string): void {
     const token = this.#keys.verify(text)
     this.#token = token && token.subject !== ANONYMOUS_SUBJECT ? token : undefined
     this.watch()
   }
 
-  /** Looks at the token's life now, and again when it gets short. */
+  /** Checks the token's lifetime now, and again when it becomes short. */
   watch(): void {
     this.stop()
     if (!this.#required || !this.#token) return
@@ -48,7 +48,7 @@ export class TokenGate {
       return
     }
     this.#asked = false
-    // One millisecond past the border, where less than the minimum is left.
+    // One millisecond after the limit, when less than the minimum is left.
     const delayMs = Math.floor((left - SESSION_MIN_TOKEN_LIFE_SECONDS) * 1000) + 1
     this.#timer = watchTimer(this.#clock, () => this.watch(), delayMs)
   }

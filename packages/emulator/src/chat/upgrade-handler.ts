@@ -21,14 +21,17 @@ export interface UpgradeHandlerParts {
   world: World
 }
 
-/** Judges the address of a chat connection; later only while a fault or a setting makes it wait. */
+/** Validates the address of a chat connection; delayed only by a fault or a setting. */
 export type UpgradeHandler = (url: URL, headers?: Readonly<Record<string, string>>) => Upgrade | Promise<Upgrade>
 
-/** No answer at all: there is nobody. */
+/** No response at all. */
 export const NO_RESPONSE: Refusal = { accepted: false, status: 0, code: '', message: 'Nobody answers here.' }
 const SHUT_DOWN: Refusal = { accepted: false, status: 503, code: '503-001', message: 'The service has shut down.' }
 
-/** The way in for chat connections: notes each, has the faults in force meet it, and leads it to its conversation. */
+/**
+ * Handles upgrade requests of chat connections: records each, applies the active faults, and connects it to its
+ * conversation.
+ */
 export function createUpgradeHandler({
   chat,
   clock,

@@ -1,13 +1,14 @@
-/** Where the script is served: the address that clients make of the platforms `standalone` and `test`. */
+/** Address of the script, as clients build it for the platforms `standalone` and `test`. */
 export const CONNECTOR_PATH = '/ai-agent-connector-standalone/web/static/connector-ai-agent.js'
 
 /**
- * The connector of a demonstration desk, as a script: in a page by a tag, elsewhere by a dynamic import. It has no
- * exports, which a tag could not load, and leaves its component where clients look for it: in the global
- * `PlatformComponentService`.
+ * The connector of the demonstration contact center, as a script: loaded by a tag in a page, and by a dynamic import
+ * elsewhere. It has no exports, which a script tag does not support. It stores its component where clients look for it:
+ * in the global `PlatformComponentService`.
  *
- * A person at the desk is in a call when it connects. Init parameters of the host change what happens: `callId` names
- * the call, `defaultPortal` the portal to enter unasked, `hiddenPortals` those not to offer (ids, with commas).
+ * The user is in a call when the connector connects. Init parameters of the host change the behaviour: `callId` is the
+ * id of the call, `defaultPortal` the portal to select automatically, `hiddenPortals` the portals not to offer (ids,
+ * separated by commas).
  */
 export const CONNECTOR_SCRIPT = `// The connector of a demonstration desk: what a real one does, with a call that is made up.
 (() => {

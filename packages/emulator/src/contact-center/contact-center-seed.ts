@@ -4,19 +4,19 @@ import type { Id, MaskingPatterns } from '@aiagent/protocol'
 export interface DepartmentSeed {
   id: Id
   name: string
-  /** The tenant it is part of; the first one by default. */
+  /** Its tenant; the first one by default. */
   tenantId?: string
-  /** What its chats must not show, by channel. */
+  /** Masking rules for its chats, by channel. */
   maskingPatterns?: Readonly<Record<string, MaskingPatterns>>
 }
 
-/** A profile that people can take on within a portal. */
+/** A profile that users can select within a portal. */
 export interface ProfileSeed {
   id: Id
   name: string
 }
 
-/** A door of the help desk: what people can be there, and which agents answer. */
+/** A portal of the contact center: its profiles, and the agents that answer in it. */
 export interface PortalSeed {
   id: Id
   name: string
@@ -25,11 +25,11 @@ export interface PortalSeed {
   profiles: readonly ProfileSeed[]
   /** The default profile. */
   defaultProfileId?: Id
-  /** Ids of the agents that answer here, in the order of their list. */
+  /** Ids of its agents, in the order of their list. */
   agentIds: readonly string[]
-  /** Ids of the only users who may enter. Without it, everybody of the tenant may. */
+  /** Ids of the only users who may use it. Without it, all users of the tenant may. */
   memberIds?: readonly string[]
 }
 
-/** An application that a desk's agent is connected to. Told as it is. */
+/** A connected application of a contact-center agent. Returned unchanged. */
 export type ConnectedApp = Readonly<Record<string, unknown>>

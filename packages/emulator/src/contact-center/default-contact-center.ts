@@ -7,7 +7,7 @@ const SERVICE = 999
 const BILLING = 1010
 const FIELD_SERVICE = 2020
 
-/** An agent beside a person at a desk, who signs in first. */
+/** An agent that assists a signed-in employee. */
 const deskAgent = (
   agentId: string,
   name: string,
@@ -33,8 +33,8 @@ const deskAgent = (
 /**
  * A contact center: two departments of the first tenant, one of the second.
  *
- * Its portals differ in what can happen to somebody who enters: several profiles with a default one (1001), exactly one
- * (1002), none at all (1003), only for some people (1004), several without a default (1101), and no agent (1102).
+ * Its portals cover these cases: several profiles with a default one (1001), exactly one (1002), none (1003), only for
+ * some users (1004), several without a default (1101), and no agent (1102).
  */
 export const CONTACT_CENTER: Pick<WorldSeed, 'agents' | 'departments' | 'portals'> = {
   departments: [

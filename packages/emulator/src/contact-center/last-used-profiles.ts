@@ -26,7 +26,7 @@ export class LastUsedProfiles {
     this.onChange()
   }
 
-  /** Whether it is the profile that the person took on last in this portal. */
+  /** Whether the user last selected this profile in this portal. */
   has(subject: string, portalId: Id, profileId: Id): boolean {
     return sameId(this.#bySubject.get(subject)?.get(String(portalId)), profileId)
   }

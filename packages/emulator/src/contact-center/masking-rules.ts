@@ -4,14 +4,14 @@ interface Rule {
   name: string
   description: string
   expression: RegExp
-  /** How much stays readable. */
+  /** How many characters stay readable. */
   left?: number
   right?: number
   luhn?: boolean
   character?: string
 }
 
-/** In the order in which they apply: what would swallow a part of another stands before it. */
+/** In order of application: a rule that would match a part of another rule's match comes after it. */
 const RULES: readonly Rule[] = [
   {
     name: 'E-mail address',
@@ -158,7 +158,7 @@ const HTML_TAGS: OpenRecord<MaskingConfiguration> = {
   htmlTagMatcherIncr: 1,
 }
 
-/** What a billing department hides in its chats. */
+/** The masking rules of a billing department. */
 export const MASKING_RULES: MaskingPatterns = {
   patterns: RULES.map(toPattern),
   configuration: HTML_TAGS,

@@ -1,17 +1,17 @@
-/** Whether a network address is one of this machine's own. Takes IPv4 in the IPv6 form, too. */
+/** Whether a network address is one of this machine's own. Accepts IPv4 in the IPv6 form, too. */
 export function isLoopbackAddress(address: string | undefined): boolean {
   if (address === undefined) return false
   const plain = address.toLowerCase().replace(/^::ffff:/, '')
   return plain === '::1' || /^127(?:\.\d{1,3}){3}$/.test(plain)
 }
 
-/** Whether the host of an address, without its port, is a name of this machine that no foreign page can have. */
+/** Whether the host of an address, without its port, is a name of this machine, which no foreign page can have. */
 export function isLoopbackHost(hostname: string): boolean {
   return /^(?:.+\.)?localhost$|^\[::1\]$/i.test(hostname) || isLoopbackAddress(hostname)
 }
 
 /**
- * Why a request may not control the service, or undefined when it may.
+ * Why a request may not control the service; undefined if it may.
  *
  * The address of the connection decides, since headers can be forged. The headers of pages and proxies are checked too:
  * both can make requests from this machine on behalf of others.

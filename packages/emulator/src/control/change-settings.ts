@@ -38,15 +38,15 @@ const entries = {
 
 const ChangeSchema = v.partial(v.strictObject(entries))
 
-/** A change of the settings with a mistake in it. */
+/** An invalid change of the settings. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError'
 }
 
 /**
- * Changes the settings that are named; with a mistake in one, none of them.
+ * Changes the given settings; if one is invalid, none of them.
  *
- * @throws {SettingsError} for a setting that does not exist, or a value that it does not take
+ * @throws {SettingsError} for an unknown setting, or an invalid value
  */
 export function changeSettings(settings: EmulatorSettings, change: unknown): void {
   const read = v.safeParse(ChangeSchema, change)

@@ -17,10 +17,10 @@ export interface ControlAppParts {
   isConnected(sessionId: string): boolean
 }
 
-/** Where the controls live. */
+/** Path of the controls. */
 export const CONTROL_PATH = '/_control'
 
-/** What can be done to a session, and the fault that it is. */
+/** Actions on a session, and their faults. */
 const SESSION_ACTIONS = {
   drop: 'drop',
   end: 'end-session',
@@ -31,7 +31,7 @@ const SESSION_ACTIONS = {
   silence: 'silence',
 } as const satisfies Record<string, Fault['kind']>
 
-/** The controls over HTTP: the same faults as in the API, and the recordings. Who may call is decided before. */
+/** The controls over HTTP: the same faults as in the API, and the recordings. Access is checked before. */
 export function createControlApp({ control, faults, isConnected, settings, world }: ControlAppParts): {
   fetch(request: Request): Response | Promise<Response>
 } {
@@ -41,7 +41,7 @@ export function createControlApp({ control, faults, isConnected, settings, world
   app.get('/faults', c => c.json({ faults: faults.inForce() }))
   app.post('/faults', async c => {
     const body = await readJson(c)
-    // All are read before the first strikes: a list with a mistake does nothing.
+    // All are parsed before the first is applied: a list with an error has no effect.
     const given = (Array.isArray(body) ? body : [body]).map((fault: unknown) => parseFault(fault))
     return c.json({ applied: given.map(fault => apply(faults, fault)) })
   })

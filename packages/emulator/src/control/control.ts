@@ -7,14 +7,14 @@ import type { RecordedRequest } from '../world/recording.ts'
 import type { AcceptedFrame, HistoryEntry, RecordedFrame } from '../world/session-record.ts'
 import type { World } from '../world/world.ts'
 
-/** What a test does to the service, and reads from it. */
+/** Controls for tests: actions on the service, and its recordings. */
 export interface EmulatorControl {
-  /** Closes every chat connection with a code. Without one they break as a lost network does: 1006 for the client. */
+  /** Closes every chat connection with a code. Without one, they break as with a lost network: 1006 for the client. */
   dropSockets(code?: number): void
   /**
-   * Sends a frame to the client of a session. Text is sent as it is, valid or not.
+   * Sends a frame to the client of a session. Text is sent unchanged, valid or not.
    *
-   * @throws {Error} when nobody is connected to it
+   * @throws {Error} when no client is connected to it
    */
   pushFrame(sessionId: string, frame: ServerMessage | ClientMessage | string): void
   /**
@@ -24,17 +24,19 @@ export interface EmulatorControl {
    * @throws {Error} when there is no such session, or it has ended
    */
   say(sessionId: string, answer: Answer): string
-  /** Leaves all tokens issued so far the given life at most, in seconds. @default 0 */
+  /** Limits the remaining lifetime of all tokens issued so far, in seconds. @default 0 */
   expireTokens(secondsLeft?: number): void
-  /** A signed token: by default for a customer, with the default scopes and life. */
+  /** A signed token: by default for a customer, with the default scopes and lifetime. */
   issueToken(options?: Partial<TokenRequest>): string
-  /** Ends a session: its connection is closed with 1000, and it cannot be opened again. Returns false when unknown. */
+  /** Ends a session: its connection is closed with 1000, and it cannot be opened again. Returns false if unknown. */
   endSession(sessionId: string): boolean
-  /** Makes the service forget a session: its connection is closed with 4404. Returns false when unknown. */
+  /** Removes a session: its connection is closed with 4404. Returns false if unknown. */
   forgetSession(sessionId: string): boolean
-  /** The requests so far, upgrades of chat connections among them, oldest first. */
+  /** The requests so far, including upgrades of chat connections, oldest first. */
   requests(): RecordedRequest[]
-  /** The frames that clients of a session sent, oldest first; of a forgotten one, too. Empty when it never was. */
+  /**
+   * The frames that clients of a session sent, oldest first; also of a removed session. Empty for an unknown session.
+   */
   frames(sessionId: string): RecordedFrame[]
   /** What the service has accepted and said in a session, also of a forgotten one; undefined when it never was. */
   record(sessionId: string): ConversationRecord | undefined

@@ -57,7 +57,7 @@ export function applyFaults(faults: RequestFaults): MiddlewareHandler<{ Bindings
   }
 }
 
-/** Time that a request is under way, by all faults that delay it. */
+/** Delay of a request, by all faults that apply to it. */
 export function requestDelay({ rules, random }: RequestFaults, concerned: (rule: Rule) => boolean): number {
   let sum = 0
   for (const each of rules.all('delay-requests')) {

@@ -23,7 +23,7 @@ export interface Rule<F extends StandingFault = StandingFault> {
   readonly onLift: Set<() => void>
 }
 
-/** Kinds that something may still wait for once they have struck for the last time: they stay until they are lifted. */
+/** Kinds that may still hold something after their last use: they stay until they are lifted. */
 const HOLDING: ReadonlySet<StandingKind> = new Set(['silence', 'hang-upgrade', 'hang-request', 'stall-body'])
 
 /** The active faults: adds them, counts how often each is applied, and removes them. Does not apply them. */
@@ -64,7 +64,7 @@ export class FaultRules {
     return rule
   }
 
-  /** Ends faults, and returns how many: those that are picked, or all. */
+  /** Lifts faults, and returns their number: the selected ones, or all. */
   lift(picked: (rule: Rule) => boolean = () => true): number {
     const lifted = [...this.#rules.values()].filter(({ rule }) => picked(rule))
     for (const { rule, timer } of lifted) {
@@ -83,7 +83,7 @@ export class FaultRules {
     return found
   }
 
-  /** Has the oldest fitting fault of a kind strike, if there is one that still may. */
+  /** Applies the oldest matching fault of a kind that still has uses left, if there is one. */
   strike<K extends StandingKind>(
     kind: K,
     fits: (rule: Rule<FaultOf<K>>) => boolean = () => true,
@@ -93,7 +93,7 @@ export class FaultRules {
     return rule
   }
 
-  /** Whether a frame is lost to a fault: throws the dice where it leaves it to chance. */
+  /** Whether a frame is lost to a fault; random if the fault has a chance. */
   loses(rule: Rule<FaultOf<'lose-frames'>>): boolean {
     if (timesLeft(rule) <= 0 || letsPass(rule)) return false
     if (rule.fault.chance !== undefined && this.#random.next() >= rule.fault.chance) return false
@@ -126,7 +126,7 @@ function timesLeft({ fault, hits }: Rule): number {
   return ('times' in fault && fault.times !== undefined ? fault.times : Infinity) - hits
 }
 
-/** Whether the fault leaves this one alone, as it is not its turn yet. Counts those. */
+/** Whether the fault skips this one, because of its `skip`. Counts those. */
 function letsPass(rule: Rule): boolean {
   const { fault, passed } = rule
   if (!('after' in fault) || fault.after === undefined || passed >= fault.after) return false

@@ -6,7 +6,7 @@ const EntrySchema = v.strictObject({
   fault: v.unknown(),
 })
 
-/** A fault, and when it comes: so many milliseconds after the start. */
+/** A fault, and its time in milliseconds after the start. */
 export interface ScheduledFault {
   afterMs: number
   fault: Fault
@@ -16,9 +16,9 @@ export interface ScheduledFault {
 export type FaultSchedule = readonly ScheduledFault[]
 
 /**
- * Reads a schedule: a list of `{ "afterMs": 5000, "fault": { "kind": … } }`, as data or as the JSON text of it.
+ * Parses a schedule: a list of `{ "afterMs": 5000, "fault": { "kind": … } }`, as data or as JSON text.
  *
- * @param name what the schedule is called in the message of an error, such as its file
+ * @param name name of the schedule in error messages, such as its file
  * @throws {FaultError} when it is not JSON or not such a list; the message names the entry and the field
  */
 export function parseFaultSchedule(value: unknown, name = 'The schedule of faults'): ScheduledFault[] {

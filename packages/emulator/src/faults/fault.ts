@@ -8,29 +8,32 @@ const milliseconds = v.pipe(v.number(), v.finite(), v.minValue(0, 'must be 0 or 
 const httpStatus = v.pipe(whole, v.minValue(200, 'must be 200 to 599'), v.maxValue(599, 'must be 200 to 599'))
 const closeCode = v.pipe(whole, v.check(isCloseCode, 'must be 1000 to 1003, 1005 to 1014, or 3000 to 4999'))
 
-/** What every fault that stays in force can say of its end. */
+/** Options of every lasting fault. */
 const lasting = {
-  /** Lifts it by itself after this many milliseconds. */
+  /** Lifts it automatically after this many milliseconds. */
   forMs: v.exactOptional(milliseconds),
 }
 const counted = {
   ...lasting,
-  /** How often it strikes; without it, until it is lifted. */
+  /** How often it applies; without it, until it is lifted. */
   times: v.exactOptional(count),
-  /** How many it lets pass before it strikes, so that the second page of a list can fail rather than the first. */
+  /** How many requests it skips first, so that the second page of a list can fail rather than the first. */
   after: v.exactOptional(count),
 }
-/** The session it is for; all of them without it. */
+/** The session that it affects; without it, all sessions. */
 const sessionId = v.exactOptional(text)
-/** The requests it is for: a path with `*` for any characters, after a method if it matters. All without it. */
+/**
+ * The requests that it affects: a path with `*` for any characters, optionally after a method. Without it, all
+ * requests.
+ */
 const route = v.exactOptional(text)
 const direction = v.exactOptional(v.picklist(['to-client', 'to-service'], 'must be "to-client" or "to-service"'))
 
-/** Faults that stay in force until they are lifted, their time is over, or they have struck often enough. */
+/** Faults that stay active until they are lifted, their time is over, or they have been applied often enough. */
 const StandingFaultSchema = v.variant('kind', [
   /**
-   * Nothing passes either way, closes included, while the connection looks open. It hits the connections that are open
-   * now; `alsoLater` those that open later, too. When it is lifted, what was held passes, unless `lost`.
+   * Nothing passes in either direction, including closes, while the connection looks open. It affects the connections
+   * that are open now; with `alsoLater`, also later ones. When it is lifted, held frames pass, unless `lost`.
    */
   v.strictObject({
     kind: v.literal('silence'),
@@ -39,7 +42,7 @@ const StandingFaultSchema = v.variant('kind', [
     lost: v.exactOptional(v.boolean()),
     ...lasting,
   }),
-  /** Requests, upgrades of chat connections among them, arrive later: `ms`, and up to `jitterMs` more. */
+  /** Requests, including upgrades of chat connections, arrive later: by `ms`, and up to `jitterMs` more. */
   v.strictObject({
     kind: v.literal('delay-requests'),
     route,
@@ -47,7 +50,7 @@ const StandingFaultSchema = v.variant('kind', [
     jitterMs: v.exactOptional(milliseconds),
     ...counted,
   }),
-  /** Frames arrive later: `ms`, and up to `jitterMs` more; in order. In both directions by default. */
+  /** Frames arrive later: by `ms`, and up to `jitterMs` more; in order. In both directions by default. */
   v.strictObject({
     kind: v.literal('delay-frames'),
     sessionId,
@@ -56,7 +59,7 @@ const StandingFaultSchema = v.variant('kind', [
     jitterMs: v.exactOptional(milliseconds),
     ...lasting,
   }),
-  /** Frames vanish, each with the given chance, from 0 to 1; all of them without one. */
+  /** Frames are lost, each with the given chance, from 0 to 1; all of them without one. */
   v.strictObject({
     kind: v.literal('lose-frames'),
     sessionId,
@@ -68,18 +71,18 @@ const StandingFaultSchema = v.variant('kind', [
   v.strictObject({ kind: v.literal('lose-receipts'), sessionId, ...counted }),
   /** Pings get no pong. Only with a capability. */
   v.strictObject({ kind: v.literal('ignore-pings'), sessionId, ...counted }),
-  /** A link that carries so many bytes per second, each way: bodies of answers and frames, or only one of the two. */
+  /** A link with so many bytes per second in each direction: response bodies and frames, or only one of the two. */
   v.strictObject({
     kind: v.literal('slow-link'),
     bytesPerSecond: v.pipe(v.number(), v.finite(), v.gtValue(0, 'must be above 0')),
     only: v.exactOptional(v.picklist(['requests', 'frames'], 'must be "requests" or "frames"')),
     ...lasting,
   }),
-  /** Upgrades of chat connections are refused with an HTTP status. */
+  /** Upgrades of chat connections are rejected with an HTTP status. */
   v.strictObject({ kind: v.literal('refuse-upgrade'), sessionId, status: httpStatus, ...counted }),
-  /** Upgrades of chat connections get no answer. They are judged when it is lifted. */
+  /** Upgrades of chat connections get no response. They are handled when it is lifted. */
   v.strictObject({ kind: v.literal('hang-upgrade'), sessionId, ...counted }),
-  /** Requests are answered with a status, without reaching the service. A body other than text is sent as JSON. */
+  /** Requests are answered with a status, without reaching the service. A body other than a string is sent as JSON. */
   v.strictObject({
     kind: v.literal('answer'),
     route,
@@ -100,15 +103,15 @@ const StandingFaultSchema = v.variant('kind', [
     retryAfterSeconds: v.exactOptional(bytes),
     ...counted,
   }),
-  /** Requests get no answer. They reach the service when it is lifted. */
+  /** Requests get no response. They reach the service when it is lifted. */
   v.strictObject({ kind: v.literal('hang-request'), route, ...counted }),
-  /** The connection breaks in the middle of an answer's body: after so many bytes, half of them by default. */
+  /** The connection breaks in the middle of a response body: after so many bytes, by default after half of them. */
   v.strictObject({ kind: v.literal('truncate-body'), route, afterBytes: v.exactOptional(bytes), ...counted }),
-  /** An answer's body stops after so many bytes, half of them by default, and goes on when it is lifted. */
+  /** A response body stops after so many bytes, by default after half of them, and continues when it is lifted. */
   v.strictObject({ kind: v.literal('stall-body'), route, afterBytes: v.exactOptional(bytes), ...counted }),
 ])
 
-/** Faults that are done at once. */
+/** Faults with an immediate effect. */
 const SuddenFaultSchema = v.variant('kind', [
   /** Closes chat connections with a code; without one, or with 1006, they break without a close frame. */
   v.strictObject({
@@ -117,11 +120,11 @@ const SuddenFaultSchema = v.variant('kind', [
     code: v.exactOptional(closeCode),
     reason: v.exactOptional(v.string()),
   }),
-  /** Leaves the tokens issued so far this many seconds of life; none by default. */
+  /** Limits the lifetime of the tokens issued so far to this many seconds. @default 0 */
   v.strictObject({ kind: v.literal('expire-tokens'), secondsLeft: v.exactOptional(v.pipe(v.number(), v.finite())) }),
-  /** Ends a session: closed with 1000, and refused with 410 from then on. */
+  /** Ends a session: closed with 1000, and rejected with 410 from then on. */
   v.strictObject({ kind: v.literal('end-session'), sessionId }),
-  /** Makes the service forget a session: closed with 4404, and refused with 404 from then on. */
+  /** Removes a session: closed with 4404, and rejected with 404 from then on. */
   v.strictObject({ kind: v.literal('forget-session'), sessionId }),
   /** The agent says something by itself, also while no client is connected. */
   v.strictObject({
@@ -131,13 +134,13 @@ const SuddenFaultSchema = v.variant('kind', [
     role: v.exactOptional(text),
     messageData: v.exactOptional(v.record(v.string(), v.unknown())),
   }),
-  /** Sends a frame of one's own; text goes as it is, readable or not. */
+  /** Sends a custom frame; text is sent unchanged, valid or not. */
   v.strictObject({
     kind: v.literal('push'),
     sessionId,
     frame: v.union([v.string(), v.record(v.string(), v.unknown())], 'must be text or an object'),
   }),
-  /** Sends the last answer, or the last pushed frame, again as it was: its messageId is the same. */
+  /** Repeats the last answer, or the last pushed frame, unchanged: its messageId is the same. */
   v.strictObject({ kind: v.literal('replay'), sessionId, times: v.exactOptional(count) }),
   /**
    * Restarts the service: connections are closed with the code (1001; 1006 breaks them), requests in work fail, and
@@ -149,13 +152,13 @@ const SuddenFaultSchema = v.variant('kind', [
     downMs: v.exactOptional(milliseconds),
     code: v.exactOptional(closeCode),
   }),
-  /** Lifts the faults in force: all, or those of one kind. */
+  /** Lifts the active faults: all, or those of one kind. */
   v.strictObject({ kind: v.literal('lift'), of: v.exactOptional(v.picklist(standingKinds())) }),
 ])
 
 export const FaultSchema = v.variant('kind', [StandingFaultSchema, SuddenFaultSchema])
 
-/** Something that goes wrong on request, as plain data: the same in the API, over HTTP and in a schedule file. */
+/** A fault, as plain data: the same in the API, over HTTP and in a schedule file. */
 export type Fault = v.InferOutput<typeof FaultSchema>
 export type StandingFault = v.InferOutput<typeof StandingFaultSchema>
 export type SuddenFault = v.InferOutput<typeof SuddenFaultSchema>
@@ -163,16 +166,16 @@ export type StandingKind = StandingFault['kind']
 /** The fault of a kind. */
 export type FaultOf<K extends Fault['kind']> = Extract<Fault, { kind: K }>
 
-/** A fault, or a schedule of faults, that cannot be understood. */
+/** A fault, or a schedule of faults, that is invalid. */
 export class FaultError extends Error {
   override readonly name = 'FaultError'
 }
 
 /**
- * Reads a fault from data of any origin.
+ * Parses a fault from data of any origin.
  *
- * @param at names its place in the message of an error
- * @throws {FaultError} when it is none, saying which field is wrong
+ * @param at its place in an error message
+ * @throws {FaultError} when it is invalid, naming the wrong field
  */
 export function parseFault(value: unknown, at = 'The fault'): Fault {
   const result = v.safeParse(FaultSchema, value)
@@ -190,7 +193,7 @@ function standingKinds(): [StandingKind, ...StandingKind[]] {
   return StandingFaultSchema.options.map(option => option.entries.kind.literal) as [StandingKind, ...StandingKind[]]
 }
 
-/** What is wrong with outside data, field by field, in one line. */
+/** The problems of external data, field by field, in one line. */
 export function describeIssues(issues: readonly v.BaseIssue<unknown>[]): string {
   return issues
     .map(issue => {
@@ -206,7 +209,7 @@ export function describeIssues(issues: readonly v.BaseIssue<unknown>[]): string 
     .join('; ')
 }
 
-/** 1005 and 1006 are never sent; they stand for a close without a status, and for a break. */
+/** 1005 and 1006 are never sent; they mean a close without a status, and a broken connection. */
 function isCloseCode(code: number): boolean {
   return (code >= 1000 && code <= 1014 && code !== 1004) || (code >= 3000 && code <= 4999)
 }

@@ -12,11 +12,11 @@ import { type FaultSchedule, parseFaultSchedule } from './fault-schedule.ts'
 import { FaultyLinks } from './faulty-links.ts'
 import { PendingWaits } from './pending-waits.ts'
 
-/** What became of a fault. */
+/** Result of adding a fault. */
 export interface AppliedFault {
-  /** Lifts it, while it is in force. */
+  /** Lifts it, while it is active. */
   readonly id: string
-  /** How many connections or sessions it reached at once. 0 for what strikes later. */
+  /** How many connections or sessions it affected at once. 0 for faults that apply later. */
   readonly reached: number
 }
 
@@ -26,28 +26,28 @@ export interface FaultSelection {
   kind?: StandingKind
 }
 
-/** What goes wrong on request. */
+/** Faults on request. */
 export interface EmulatorFaults {
   /**
-   * Does something wrong at once, or puts a fault into force until it is lifted.
+   * Applies a fault at once, or activates it until it is lifted.
    *
-   * @throws {FaultError} when it is none, saying which field is wrong
+   * @throws {FaultError} when it is invalid, naming the wrong field
    */
   add(fault: Fault): AppliedFault
-  /** Lifts faults in force, all of them by default, and returns how many. What they held goes on. */
+  /** Lifts active faults, all of them by default, and returns their number. What they held continues. */
   lift(selection?: FaultSelection): number
-  /** The faults in force, oldest first. */
+  /** The active faults, oldest first. */
   inForce(): FaultInForce[]
   /**
-   * Has faults come at their times, counted from now.
+   * Adds faults at their times, counted from now.
    *
-   * @returns a function that calls off those still to come
-   * @throws {FaultError} when an entry is wrong; then none will come
+   * @returns a function that cancels those that are still pending
+   * @throws {FaultError} when an entry is invalid; then none is added
    */
   schedule(entries: FaultSchedule): () => void
 }
 
-/** The parts of the service that faults act upon. */
+/** The parts of the service that faults affect. */
 export interface FaultTargets {
   chat: ChatService
   control: EmulatorControl
@@ -56,7 +56,7 @@ export interface FaultTargets {
 }
 
 /**
- * Owns what goes wrong: the faults in force, the connections and requests they hold, and those still to come.
+ * Owns the active faults, the connections and requests they hold, and the pending ones of schedules.
  *
  * Random values of faults have a separate generator, so that a fault does not change the ids of the service.
  */
@@ -71,14 +71,14 @@ export class Faults implements EmulatorFaults {
 
   constructor(clock: Clock, seed: number) {
     this.#clock = clock
-    // Any other start than the service's own will do.
+    // Any seed other than the service's own.
     this.random = createRandom(seed ^ 0x6661756c)
     this.waits = new PendingWaits(clock)
     this.rules = new FaultRules(clock, this.random, () => this.links.review())
     this.links = new FaultyLinks(clock, this.random, this.rules)
   }
 
-  /** Introduces the service, which in turn has to know the faults first. */
+  /** Sets the service, which itself needs the faults first. */
   bind(targets: FaultTargets): void {
     this.#targets = targets
   }
@@ -113,7 +113,7 @@ export class Faults implements EmulatorFaults {
     return () => timers.forEach(timer => this.#cancel(timer))
   }
 
-  /** Ends everything for good, as the service shuts down. No timer is left. */
+  /** Ends everything when the service shuts down. No timer remains. */
   stop(): void {
     for (const timer of [...this.#timers]) this.#cancel(timer)
     this.waits.cancelAll()
@@ -129,7 +129,7 @@ export class Faults implements EmulatorFaults {
   #strike(fault: SuddenFault): number {
     if (!this.#targets) return 0
     const { chat, control, restart, world } = this.#targets
-    /** Does something to the session that is meant, or to all, and counts where it was possible. */
+    /** Applies an action to the given session, or to all, and counts the successes. */
     const each = (sessionId: string | undefined, act: (id: string) => boolean) =>
       (sessionId === undefined ? [...world.sessions.keys()] : [sessionId]).filter(act).length
     switch (fault.kind) {

@@ -2,25 +2,25 @@ import type { FaultOf } from './fault.ts'
 import type { Rule } from './fault-rules.ts'
 import type { PendingWaits, WaitEnd } from './pending-waits.ts'
 
-/** What is wrong with the way of an answer's body. */
+/** Faults of the delivery of a response body. */
 export interface BodyTrouble {
   bytesPerSecond?: number
   truncated?: Rule<FaultOf<'truncate-body'>>
   stalled?: Rule<FaultOf<'stall-body'>>
 }
 
-/** The way an answer takes to the client. */
+/** The transport of a response to the client. */
 export interface BodyWay {
   waits: PendingWaits
   signal: AbortSignal
-  /** Breaks the connection. Without it, the body ends with an error, as fetch tells a broken connection. */
+  /** Breaks the connection. Without it, the body ends with an error, as fetch reports a broken connection. */
   cut?: (() => void) | undefined
 }
 
-/** A slow link carries a portion every so often, in milliseconds. */
+/** A slow link sends a portion at this interval, in milliseconds. */
 const PORTION_MS = 50
 
-/** The same answer, whose body has trouble on its way. Its length is announced as if all were well. */
+/** The same response with a faulty delivery of its body. Its announced length is unchanged. */
 export async function troubleBody(response: Response, trouble: BodyTrouble, way: BodyWay): Promise<Response> {
   if (response.body === null) return response
   const bytes = new Uint8Array(await response.arrayBuffer())
@@ -32,12 +32,12 @@ export async function troubleBody(response: Response, trouble: BodyTrouble, way:
     if (done) controller.close()
     else controller.enqueue(value)
   }
-  // Each portion is fetched when it is asked for: an error would take with it whatever waits to be read.
+  // Each portion is fetched on demand: an error would discard everything that is buffered.
   const body = new ReadableStream<Uint8Array>({ pull }, { highWaterMark: 0 })
   return new Response(body, { status: response.status, statusText: response.statusText, headers })
 }
 
-/** @throws {TypeError} where the body breaks off, unless the carrier can break the connection instead */
+/** @throws {TypeError} where the body breaks off, unless the transport can break the connection instead */
 async function* carry(
   bytes: Uint8Array,
   { bytesPerSecond, stalled, truncated }: BodyTrouble,
@@ -64,6 +64,6 @@ async function* carry(
   if (!isGone && !truncated) return
   if (!cut) throw signal.aborted ? signal.reason : new TypeError('terminated')
   cut()
-  // The connection goes, and this stream is cancelled with it.
+  // The connection breaks, and this stream is cancelled with it.
   await new Promise(() => {})
 }

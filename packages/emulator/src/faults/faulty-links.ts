@@ -14,13 +14,13 @@ interface Link {
   readonly toService: Pipe
 }
 
-/** Owns the way between the chat connections and their conversations, and has the faults in force spoil it. */
+/** Owns the links between the chat connections and their conversations, and applies the active faults to them. */
 export class FaultyLinks {
   readonly #clock: Clock
   readonly #random: Random
   readonly #rules: FaultRules
   readonly #links = new Set<Link>()
-  /** Connections whose conversation is over, with something still on its way to the client. */
+  /** Connections whose conversation has ended, with frames still being delivered to the client. */
   readonly #leaving = new Set<Link>()
 
   constructor(clock: Clock, random: Random, rules: FaultRules) {
@@ -29,7 +29,7 @@ export class FaultyLinks {
     this.#rules = rules
   }
 
-  /** Opens a conversation for the carrier of a connection. Without faults, each frame costs one look more. */
+  /** Opens a conversation for a connection. Without faults, each frame costs one more check. */
   open(sessionId: string | undefined, end: SocketEnd, open: (end: SocketEnd) => ChatConnection): SocketConnection {
     const toClient = new Pipe(this.#clock)
     const toService = new Pipe(this.#clock)
@@ -60,7 +60,7 @@ export class FaultyLinks {
       closed: () =>
         toService.step(() => {
           leave()
-          // Nobody is there any more to hear it.
+          // The connection is closed.
           toClient.flush()
         }),
       close: (code, reason) =>
@@ -75,19 +75,19 @@ export class FaultyLinks {
     }
   }
 
-  /** Silences the connections that are open now. Returns how many. */
+  /** Silences the connections that are open now. Returns their number. */
   silence(rule: Rule<FaultOf<'silence'>>): number {
     const reached = [...this.#links].filter(link => concerns(rule.fault, link))
     for (const link of reached) this.#silence(link, rule)
     return reached.length
   }
 
-  /** Takes the faults in force into account as they are now. */
+  /** Applies the currently active faults. */
   review(): void {
     for (const link of this.#links) this.#setConditions(link)
   }
 
-  /** Ends all trouble for good; what was held is not delivered. */
+  /** Ends all faults of links; held frames are not delivered. */
   flush(): void {
     for (const link of [...this.#links, ...this.#leaving]) {
       link.toService.flush()

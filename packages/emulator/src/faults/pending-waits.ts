@@ -1,10 +1,10 @@
 import type { Clock } from '../clock.ts'
 import type { Rule } from './fault-rules.ts'
 
-/** How a wait ended: `over`, or `gone` when the client or the service is gone. */
+/** How a wait ended: `over`, or `gone` when the client or the service has disconnected. */
 export type WaitEnd = 'over' | 'gone'
 
-/** Owns everything that waits because of a fault, so that it can be given up in one go. */
+/** Owns all waits caused by faults, so that they can end together. */
 export class PendingWaits {
   readonly #clock: Clock
   readonly #abandon = new Set<() => void>()

@@ -1,11 +1,11 @@
 import type { Clock } from '../clock.ts'
 
-/** What the faults in force do to the frames of one direction. */
+/** The active faults of the frames of one direction. */
 export interface PipeConditions {
   /** Delay of the next frame, in milliseconds. */
   delayMs(): number
   isLost(): boolean
-  /** Absent: as fast as can be. */
+  /** Absent: without a limit. */
   bytesPerSecond?: number
 }
 
@@ -13,22 +13,22 @@ interface Item {
   run: () => void
   /** A frame can be lost; anything else, such as a close, cannot. */
   isFrame: boolean
-  /** When it arrives, in milliseconds since the epoch. */
+  /** Time of arrival, in milliseconds since the epoch. */
   due: number
 }
 
 /**
- * One direction of a chat connection. Whatever passes keeps its order, however late it is.
+ * One direction of a chat connection. Everything keeps its order, however late it is.
  *
- * While it is clear, nothing needs to pass through here at all: the carrier asks and goes straight on.
+ * While it is clear, frames bypass it: the transport checks and delivers directly.
  */
 export class Pipe {
   readonly #clock: Clock
   #conditions: PipeConditions | undefined
-  /** The silences that hold it, and whether each loses what comes meanwhile. */
+  /** The silences that hold it, and whether each drops what arrives meanwhile. */
   readonly #holds = new Map<string, boolean>()
   readonly #waiting: Item[] = []
-  /** When a slow line has carried all that was given to it. */
+  /** When a slow link has transmitted everything so far. */
   #lineFreeAt = 0
   #timer: unknown
   #isRunning = false
@@ -38,7 +38,7 @@ export class Pipe {
     this.#clock = clock
   }
 
-  /** Whether a frame may go straight on, past this pipe. */
+  /** Whether a frame may bypass this pipe. */
   get isClear(): boolean {
     return this.#isClear
   }
@@ -54,7 +54,7 @@ export class Pipe {
     this.#add(run, true, sizeOf(data, conditions))
   }
 
-  /** Runs a step other than a frame, such as a close, after everything that is under way. */
+  /** Runs a step other than a frame, such as a close, after everything that is pending. */
   step(run: () => void): void {
     this.#add(run, false, 0)
   }
@@ -78,7 +78,7 @@ export class Pipe {
     return this.#holds.size > 0
   }
 
-  /** Ends all trouble: frames under way are gone, the steps among them are done. */
+  /** Ends all faults: pending frames are dropped, pending steps are run. */
   flush(): void {
     this.#conditions = undefined
     this.#holds.clear()
@@ -97,7 +97,7 @@ export class Pipe {
   }
 
   #run(): void {
-    // What runs may send, and so come back here: the loop below takes it in its turn.
+    // A step may send, and so call this again: the loop below handles it in order.
     if (this.#isRunning) return
     this.#isRunning = true
     this.#clock.clearTimeout(this.#timer)
@@ -126,7 +126,7 @@ export class Pipe {
 
 const encoder = new TextEncoder()
 
-/** Bytes of a frame. Counted only where they matter. */
+/** Bytes of a frame. Counted only if a limit needs them. */
 function sizeOf(data: unknown, conditions: PipeConditions | undefined): number {
   if (conditions?.bytesPerSecond === undefined) return 0
   if (typeof data === 'string') return encoder.encode(data).length

@@ -1,9 +1,12 @@
 const METHOD = /^([A-Z]+)\s+(.+)$/
 
-/** Whether a request is meant by a route such as `POST /core/*` or `/system/deploymentInfo`. */
+/** Whether a request matches a route such as `POST /core/*` or `/system/deploymentInfo`. */
 export type RouteTest = (method: string, path: string) => boolean
 
-/** Compiles a route: a path with `*` for any characters, after a method if it matters. Without one, every request is meant. */
+/**
+ * Compiles a route: a path with `*` for any characters, optionally after a method. Without a route, every request
+ * matches.
+ */
 export function compileRoute(route: string | undefined): RouteTest {
   if (route === undefined) return () => true
   const [, wanted, afterMethod] = METHOD.exec(route.trim()) ?? []

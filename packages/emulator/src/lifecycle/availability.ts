@@ -1,4 +1,4 @@
-/** Owns whether the service is there: up, down for a while, or shut down for good. */
+/** Owns whether the service is available: up, temporarily down, or shut down. */
 export class Availability {
   readonly #origin: string
   #state: 'up' | 'down' | 'closed' = 'up'
@@ -16,7 +16,7 @@ export class Availability {
     return this.#state === 'closed'
   }
 
-  /** Aborts with the failure of a dead host as soon as the service goes down. */
+  /** Aborts with the error of an unreachable host as soon as the service goes down. */
   get signal(): AbortSignal {
     return this.#controller.signal
   }
@@ -39,7 +39,7 @@ export class Availability {
   }
 }
 
-/** How fetch fails where nobody answers. */
+/** The rejection of fetch for an unreachable host. */
 export function unreachable(origin: string): TypeError {
   return new TypeError('fetch failed', { cause: new Error(`No service answers at ${origin}.`) })
 }

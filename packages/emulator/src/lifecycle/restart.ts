@@ -6,16 +6,16 @@ import type { Availability } from './availability.ts'
 export interface RestartPlan {
   /** Whether the sessions survive. */
   memory: boolean
-  /** Time without a service, in milliseconds. */
+  /** Downtime, in milliseconds. */
   downMs: number
   /** Close code of the connections; 1006 breaks them. */
   code: number
 }
 
-/** Restarts the service and returns how many connections that ended. */
+/** Restarts the service and returns the number of connections that ended. */
 export type Restart = (plan: RestartPlan) => number
 
-/** What puts the service on a real port: its listener goes down and comes back with the service. */
+/** The real port of the service: its listener goes down and returns with the service. */
 export interface PortListener {
   goDown(): void
   goUp(): void
@@ -26,17 +26,17 @@ export interface RestartParts {
   clock: Clock
   availability: Availability
   waits: PendingWaits
-  /** Asked at each restart: a port comes later than the service. */
+  /** Read at each restart: a port is attached later than the service. */
   listener(): PortListener | undefined
 }
 
 export interface Restarter {
   restart: Restart
-  /** Forgets about coming back. */
+  /** Cancels the return. */
   stop(): void
 }
 
-/** Takes the service down and brings it back. A restart while it is down puts its return off. */
+/** Takes the service down and restores it. A restart during the downtime postpones the return. */
 export function createRestarter({ chat, clock, availability, listener, waits }: RestartParts): Restarter {
   let timer: unknown
   const goUp = () => {

@@ -10,7 +10,7 @@ export interface DevelopmentCertificate {
   cert: string
   /** PEM. */
   key: string
-  /** File with the certificate alone, to be trusted by clients: `NODE_EXTRA_CA_CERTS` takes it. */
+  /** File with the certificate alone, for clients to trust: set `NODE_EXTRA_CA_CERTS` to it. */
   file: string
 }
 
@@ -20,10 +20,10 @@ const RENEW_DAYS = 30
 const ALWAYS_COVERED = ['localhost', 'chat.localhost', '127.0.0.1', '::1']
 
 /**
- * Loads the stored certificate. Makes a new one where there is none, it expires within 30 days, or it does not cover
- * every host. A new one also covers the hosts of the one before.
+ * Loads the stored certificate. Creates a new one if there is none, it expires within 30 days, or it does not cover
+ * every host. A new one also covers the hosts of the previous one.
  *
- * @param hosts names or addresses to cover besides those of this machine
+ * @param hosts names or addresses to cover in addition to those of this machine
  * @param folder where it is stored; a folder of the user's cache by default
  * @param now the current time, in milliseconds since the epoch
  */
@@ -40,15 +40,15 @@ export async function loadDevelopmentCertificate(
 
   const made = await makeCertificate([...coveredNames(kept?.cert), ...names], now)
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  // Key and certificate in one file and in one step: two processes that start together never mix theirs.
+  // Key and certificate in one file and one write: two processes that start together never mix theirs.
   await replaceFile(pairFile, made.key + made.cert, 0o600)
   await replaceFile(file, made.cert, 0o644)
   return { ...made, file }
 }
 
 async function makeCertificate(hosts: readonly string[], now: number): Promise<{ cert: string; key: string }> {
-  // Loaded here, because nobody else needs the library and its start takes a moment. It asks for the metadata
-  // functions of Reflect as soon as it is loaded, so they come first.
+  // Loaded here, because only this function needs the library and its start is slow. It requires the metadata functions
+  // of Reflect when it is loaded, so they come first.
   await import('reflect-metadata')
   const x509 = await import('@peculiar/x509')
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
@@ -80,7 +80,7 @@ function splitPair(text: string): { cert: string; key: string } | undefined {
   return cert && key ? { cert: `${cert}\n`, key: `${key}\n` } : undefined
 }
 
-/** The names and addresses of a certificate; none of one that cannot be read. */
+/** The names and addresses of a certificate; empty for an unreadable one. */
 function coveredNames(pem: string | undefined): string[] {
   try {
     const names = new X509Certificate(pem ?? '').subjectAltName?.split(', ') ?? []

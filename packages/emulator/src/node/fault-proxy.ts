@@ -4,11 +4,11 @@ import { Pipe, type PipeConditions } from '../faults/pipe.ts'
 import { createRandom, type Random } from '../random.ts'
 
 export interface FaultProxyOptions {
-  /** Address of the service behind it; asked at each connection, since a service often starts after its proxy. */
+  /** Address of the service behind it; read for each connection, since a service often starts after its proxy. */
   target: string | (() => string)
-  /** 0 takes a free one. @default 0 */
+  /** 0 selects a free port. @default 0 */
   port?: number
-  /** Where the jitter comes from. @default 1 */
+  /** Seed of the jitter. @default 1 */
   seed?: number
   /** @default the system's time */
   clock?: Clock
@@ -16,28 +16,28 @@ export interface FaultProxyOptions {
 
 /** A TCP proxy on this machine that damages connections without notifying either side. */
 export interface FaultProxy {
-  /** Address for clients, of the scheme of the service; http while the service's is not known. */
+  /** Address for clients, with the scheme of the service; http while that is unknown. */
   readonly url: string
-  /** How many connections pass through it now. */
+  /** Number of current connections. */
   readonly connections: number
   /**
-   * Stops reading, both ways: what is sent piles up on its way, and nobody hears that the other end has closed. Hits
-   * the connections that are open now, and with `alsoLater` those that come.
+   * Stops reading in both directions: sent data accumulates, and neither end detects that the other has closed. Affects
+   * the connections that are open now; with `alsoLater`, also later ones.
    */
   stall(options?: { alsoLater?: boolean }): void
-  /** Lets go again: what has piled up arrives. */
+  /** Resumes reading: accumulated data arrives. */
   resume(): void
-  /** Delays what passes, each way, by `ms` and up to `jitterMs` more, in its order. 0 lifts it. */
+  /** Delays data in each direction, by `ms` and up to `jitterMs` more, in order. 0 ends the delay. */
   delay(ms: number, jitterMs?: number): void
   /** Resets every connection, on both sides. */
   cut(): void
-  /** Refuses new connections, as a port does that nobody listens on, as far as a proxy can: it resets them. */
+  /** Rejects new connections by a reset, which is similar to a port without a listener. */
   refuse(isRefusing?: boolean): void
-  /** Cuts everything and gives the port up. Twice is once. */
+  /** Breaks all connections and releases the port. A second call has no effect. */
   close(): Promise<void>
 }
 
-/** Starts a proxy on this machine, in front of a service. Give the service the proxy's address as its `origin`. */
+/** Starts a proxy on this machine, in front of a service. Set the service's `origin` to the proxy's address. */
 export async function startFaultProxy(options: FaultProxyOptions): Promise<FaultProxy> {
   const proxy = new LoopbackProxy(options)
   await proxy.listen(options.port ?? 0)
@@ -148,7 +148,7 @@ class LoopbackProxy implements FaultProxy {
     from.on('data', chunk => {
       pipe.step(() => {
         if (to.write(chunk)) return
-        // The other end reads slowly: no more is taken than it takes.
+        // Applies back-pressure: reads no more than the other end accepts.
         from.pause()
         to.once('drain', () => {
           if (!wire.isStalled) from.resume()

@@ -2,24 +2,24 @@ import type { IncomingMessage } from 'node:http'
 import type { Refusal } from '../chat/socket-end.ts'
 import { isLoopbackHost } from '../control/access.ts'
 
-/** Why a request is refused, or undefined when it may pass. */
+/** Why a request is rejected; undefined if it may pass. */
 export type HostCheck = (request: Pick<IncomingMessage, 'url' | 'headers' | 'rawHeaders'>) => Refusal | undefined
 
 /**
- * Refuses requests for hosts other than this machine. A page elsewhere can have a host name of its own resolve to this
- * machine (DNS rebinding); its requests carry that name.
+ * Rejects requests for hosts other than this machine. A foreign page can let its host name resolve to this machine (DNS
+ * rebinding); its requests carry that name.
  *
- * @param names further host names to accept, without a port
+ * @param names additional host names to accept, without a port
  */
 export function createHostCheck(names: readonly string[]): HostCheck {
   const accepted = new Set(names.map(name => name.toLowerCase()))
   const isAccepted = (name: string) => accepted.has(name) || isLoopbackHost(name)
   return ({ url = '/', headers, rawHeaders }) => {
-    // Node keeps the first of several Host headers; another program may take the last.
+    // Node uses the first of several Host headers; another program may use the last.
     const count = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length
     const named = count === 1 ? hostName(`http://${headers.host}`) : undefined
     if (named === undefined) return refusal(400, 'The request needs one Host header.')
-    // The target of a request to a proxy is a whole address, whose host counts instead of the header.
+    // A proxy request has a whole address as its target, whose host replaces the header.
     const target = url.startsWith('/') && !url.startsWith('//') ? named : hostName(url, `http://${headers.host}`)
     const foreign = [named, target].find(name => name === undefined || !isAccepted(name))
     if (foreign === undefined && target !== undefined) return undefined
@@ -30,7 +30,7 @@ export function createHostCheck(names: readonly string[]): HostCheck {
   }
 }
 
-/** The host name of an address; undefined where it has none, or has more than host and port before the path. */
+/** The host name of an address; undefined without one, or with more than host and port before the path. */
 function hostName(address: string, base?: string): string | undefined {
   if (!URL.canParse(address, base)) return undefined
   const { hostname, username, password } = new URL(address, base)

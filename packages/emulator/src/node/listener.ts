@@ -2,14 +2,14 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { isLoopbackAddress } from '../control/access.ts'
 
-/** Time between attempts to get the port back, in milliseconds: another program may have taken it. */
+/** Time between attempts to reopen the port, in milliseconds: another program may use it. */
 const RETRY_MS = 100
 
-/** Owns the port of a server: takes it, gives it up for a restart, and takes it again. */
+/** Owns the port of a server: opens it, releases it for a restart, and opens it again. */
 export class Listener {
   readonly #server: Server
   readonly #host: string
-  /** The connections that carry requests now, with the latest answer of each. */
+  /** The current connections, with the latest response of each. */
   readonly #busy = new Map<Socket, ServerResponse>()
   #port = 0
   #timer: NodeJS.Timeout | undefined
@@ -26,7 +26,7 @@ export class Listener {
     })
   }
 
-  /** Takes the port, 0 for a free one, and returns which. */
+  /** Opens the port, 0 for a free one, and returns its number. */
   async open(port: number): Promise<number> {
     await new Promise<void>((resolve, reject) => {
       const fail = (cause: NodeJS.ErrnoException) => {
@@ -49,18 +49,18 @@ export class Listener {
     return isLoopbackAddress((this.#server.address() as AddressInfo | null)?.address)
   }
 
-  /** Gives the port up, and breaks the requests in work. An answer that is all written gets out. */
+  /** Releases the port, and breaks the requests in flight. A completely written response is still sent. */
   goDown(): void {
     clearTimeout(this.#timer)
     if (this.#server.listening) this.#server.close()
     this.#server.closeIdleConnections()
-    // The request that asked for this is among them: its answer comes within this turn of the event loop.
+    // The request that asked for this is among them: its response follows within this turn of the event loop.
     setImmediate(() => {
       for (const [socket, response] of this.#busy) if (!response.writableEnded) socket.destroy()
     })
   }
 
-  /** Takes the same port again; goes on trying when it is not free. */
+  /** Opens the same port again; retries while it is not free. */
   goUp(): void {
     if (this.#isClosed || this.#server.listening) return
     const again = () => {
@@ -70,7 +70,7 @@ export class Listener {
     this.#server.listen(this.#port, this.#host, () => this.#server.off('error', again))
   }
 
-  /** Gives the port up for good. Resolves when every connection is gone. */
+  /** Closes the port. Resolves when every connection is closed. */
   close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#timer)
@@ -82,14 +82,14 @@ export class Listener {
   }
 }
 
-/** Breaks the connection of an answer, once what was written of it is out. */
+/** Breaks the connection of a response, after its written part was sent. */
 export function cutAfterAnswer(outgoing: {
   readonly destroyed: boolean
   readonly headersSent: boolean
   readonly socket?: unknown
 }): void {
   if (outgoing.destroyed) return
-  // The head of the answer may not have been written yet.
+  // The head of the response may not have been written yet.
   if (!outgoing.headersSent) return void setImmediate(() => cutAfterAnswer(outgoing))
   setImmediate(() => (outgoing.socket as Socket | null)?.destroySoon())
 }

@@ -3,9 +3,9 @@ import { FaultError } from '../faults/fault.ts'
 import { parseFaultSchedule, type ScheduledFault } from '../faults/fault-schedule.ts'
 
 /**
- * Reads a schedule of faults from a JSON file: `[{ "afterMs": 5000, "fault": { "kind": "drop" } }, …]`.
+ * Loads a schedule of faults from a JSON file: `[{ "afterMs": 5000, "fault": { "kind": "drop" } }, …]`.
  *
- * @throws {FaultError} when it cannot be read, or has a mistake, naming the file and the entry
+ * @throws {FaultError} when it cannot be read or is invalid, naming the file and the entry
  */
 export async function loadFaultSchedule(file: string): Promise<ScheduledFault[]> {
   let text: string

@@ -13,13 +13,13 @@ import { cutAfterAnswer, Listener } from './listener.ts'
 import { SocketServer } from './socket-server.ts'
 
 export interface ServeOptions extends EmulatorOptions {
-  /** 0 takes a free one. @default 0 */
+  /** 0 selects a free port. @default 0 */
   port?: number
   /** Name or address to listen on. @default '127.0.0.1' */
   host?: string
-  /** True serves https and wss with a development certificate of its own making; or give one, as PEM. @default false */
+  /** True serves https and wss with a self-made development certificate; or pass one, as PEM. @default false */
   tls?: boolean | { cert: string; key: string }
-  /** Where the development certificate is kept; a folder of the user's cache by default. */
+  /** Folder of the development certificate; a folder of the user's cache by default. */
   certificateFolder?: string
   /**
    * Name under which clients find the chat when they know the deployment's `aiAgentDomain` only. It must begin with
@@ -36,7 +36,10 @@ export interface ServeOptions extends EmulatorOptions {
    * @default nothing is kept
    */
   data?: string
-  /** Folder of Markdown articles that the agent answers from, unless there is a `reply`. The shipped help centre by default. */
+  /**
+   * Folder of Markdown articles for the agent's answers, unless there is a `reply`. The included help center by
+   * default.
+   */
   knowledge?: string
 }
 
@@ -46,17 +49,17 @@ export interface EmulatorServer {
   readonly emulator: Emulator
   /** File with the development certificate, for clients to trust; absent without one. */
   readonly certificateFile?: string
-  /** Ends every connection and frees the port. Twice is once. */
+  /** Ends every connection and releases the port. A second call has no effect. */
   close(): Promise<void>
   /** Calls {@link EmulatorServer.close}, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>
 }
 
 /**
- * Puts an emulator on a real port: HTTP and WebSocket together.
+ * Serves an emulator on a real port: HTTP and WebSocket together.
  *
  * @throws {Error} when the port is taken, or the folder of articles cannot be used
- * @throws {FaultError} when the schedule of faults has a mistake
+ * @throws {FaultError} when the schedule of faults is invalid
  */
 export async function serveEmulator(options: ServeOptions = {}): Promise<EmulatorServer> {
   const { port = 0, host = '127.0.0.1', tls = false, knowledge, certificateFolder, ...others } = options
@@ -72,7 +75,7 @@ export async function serveEmulator(options: ServeOptions = {}): Promise<Emulato
     tls === true ? await loadDevelopmentCertificate([host, `chat.${chatName}`], certificateFolder) : undefined
   const certificate = made ?? (typeof tls === 'object' ? tls : undefined)
 
-  // The port is known only once the server listens, and the emulator wants to know it: it comes second.
+  // The port is known only once the server listens, and the emulator needs it: so the emulator is created afterwards.
   let emulator: Emulator | undefined
   let logins: IdentityProviderRouter | undefined
   const serveRest = getRequestListener(
@@ -156,7 +159,7 @@ function readChatName(chatHost: string): string {
   return name.toLowerCase()
 }
 
-/** Logins of the emulator ask for no password, and its keys follow from the seed. */
+/** Logins of the emulator need no password, and its keys follow from the seed. */
 function warnOfExposure(host: string, port: number): void {
   process.emitWarning(
     `The emulator listens on ${host}, port ${port}, beyond this machine. Everybody who reaches it can sign in as any user. Use it in a trusted network only.`,
@@ -169,7 +172,7 @@ function refuse(response: ServerResponse, { status, code, message }: Refusal): v
   response.end(JSON.stringify({ code, message }))
 }
 
-/** A mistake in the options of the emulator shows only now, and the port must not stay taken. */
+/** Invalid options of the emulator are detected only now, and the port must be released. */
 async function createOrClose(create: () => Emulator, listener: Listener): Promise<Emulator> {
   try {
     return create()
@@ -179,7 +182,7 @@ async function createOrClose(create: () => Emulator, listener: Listener): Promis
   }
 }
 
-/** A host for a URL. "All interfaces" is not an address to call, so it becomes this machine's. */
+/** A host for a URL. "All interfaces" cannot be called, so it becomes this machine's. */
 function hostInUrl(host: string): string {
   if (host === '0.0.0.0' || host === '::') return '127.0.0.1'
   return host.includes(':') ? `[${host}]` : host

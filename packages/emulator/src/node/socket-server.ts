@@ -8,10 +8,10 @@ import type { Refusal, Upgrade } from '../chat/socket-end.ts'
 import type { Emulator } from '../emulator.ts'
 import type { HostCheck } from './host-check.ts'
 
-/** How long a client may take to answer a close before its connection is cut, in milliseconds. */
+/** How long a client may take to answer a close before its connection is broken, in milliseconds. */
 const CLOSE_PATIENCE_MS = 1000
 
-/** Lets the chat connections of a real port in, through the same door as those in the process. */
+/** Accepts the chat connections of a real port, with the same handler as those in the process. */
 export class SocketServer {
   readonly #sockets = new WebSocketServer({ noServer: true, maxPayload: MAX_SOCKET_PAYLOAD, perMessageDeflate: false })
   readonly #waiting = new Set<Duplex>()
@@ -29,13 +29,13 @@ export class SocketServer {
     })
   }
 
-  /** Breaks the connections that still wait for the answer to their upgrade. */
+  /** Breaks the connections that still wait for the response to their upgrade. */
   breakWaiting(): void {
     for (const socket of this.#waiting) socket.destroy()
     this.#waiting.clear()
   }
 
-  /** Waits for the connections that are closing, and cuts those that take too long. */
+  /** Waits for closing connections, and breaks those that take too long. */
   async close(): Promise<void> {
     this.breakWaiting()
     const open = [...this.#sockets.clients]
@@ -49,7 +49,7 @@ export class SocketServer {
   }
 
   #answer(request: IncomingMessage, socket: Duplex, head: Buffer, upgrade: Upgrade): void {
-    // The client may have left while the answer was held up.
+    // The client may have disconnected while the response was delayed.
     if (socket.destroyed) return
     if (upgrade.accepted) this.#sockets.handleUpgrade(request, socket, head, opened => connect(opened, upgrade))
     else if (upgrade.status === 0) socket.destroy()
@@ -78,7 +78,7 @@ function connect(socket: WebSocket, upgrade: Extract<Upgrade, { accepted: true }
     resume: lost => {
       socket.resume()
       if (!lost) return
-      // What waits in the system's buffers came before the client's answer to this.
+      // Data in the system's buffers arrived before the client's answer to this.
       isLosing = true
       socket.once('pong', () => {
         isLosing = false
@@ -91,7 +91,7 @@ function connect(socket: WebSocket, upgrade: Extract<Upgrade, { accepted: true }
     if (!isLosing) connection.receive(isBinary ? data : data.toString())
   })
   socket.on('close', () => connection.closed())
-  // A broken frame or connection: a close follows, which tells all that matters.
+  // A broken frame or connection: a close event follows with the relevant data.
   socket.on('error', () => {})
 }
 

@@ -1,11 +1,11 @@
 /**
- * The page that logins and logouts return to. It hands the answer over:
+ * The page that logins and logouts return to. It passes the answer on:
  *
  * - in a hidden frame, to the parent page
  * - with an address in the state, by sessionStorage to the page there. The code stays out of the address of the
  *   application, unless the browser has no sessionStorage.
- * - in a popup, to the opener, and on a BroadcastChannel named after the state. The channel also works where an opener
- *   policy of the login pages has severed the two.
+ * - in a popup, to the opener, and on a BroadcastChannel named after the state. The channel also works if an opener
+ *   policy of the login pages separated the two.
  */
 export const CALLBACK_PAGE = `<!doctype html>
 <html lang="en">

@@ -5,17 +5,17 @@ import type { Clock } from '../clock.ts'
 import type { Random } from '../random.ts'
 import { ServiceState, type TokenCut } from '../state/service-state.ts'
 
-/** A token whose signature holds, reduced to what the service decides on. */
+/** A token with a valid signature, reduced to the claims that the service uses. */
 export interface VerifiedToken {
   readonly subject: string
   readonly scopes: readonly string[]
-  /** Place in the order of issue. */
+  /** Serial number of the token. */
   readonly serial: number
-  /** End of life, in seconds since the epoch. */
+  /** Expiry, in seconds since the epoch. */
   readonly exp: number
 }
 
-/** The token when another issuer that counts here made it, whether or not its life is over; else undefined. */
+/** The token if another accepted issuer created it, expired or not; otherwise undefined. */
 export type TokenVerifier = (token: string) => VerifiedToken | undefined
 
 export interface TokenRequest {
@@ -24,10 +24,10 @@ export interface TokenRequest {
   subject: string
 }
 
-/** Subject of tokens that anybody gets. */
+/** Subject of anonymous tokens. */
 export const ANONYMOUS_SUBJECT = 'anonymous'
 
-/** What every token of this issuer says of itself. */
+/** Claims of every token of this issuer. */
 interface ServiceClaims {
   sub: string
   aud: string
@@ -41,12 +41,11 @@ const HEADER = base64url.encode(JSON.stringify({ alg: 'HS256', typ: 'JWT' }))
 const VERIFIED_LIMIT = 1000
 
 /**
- * Issues the access tokens and judges them.
+ * Issues and verifies the access tokens.
  *
- * Signed with HS256 and a secret made from the seed: the issuer is the only one who verifies, and unlike the
- * signatures of an asymmetric key, these are the same in every run, byte by byte. The platform's own HMAC works in
- * another thread and comes back at a moment that no clock and no seed decide; a synchronous one keeps its place in the
- * order of events.
+ * Signed with HS256 and a secret derived from the seed. The issuer is the only verifier, and unlike asymmetric
+ * signatures these are the same in every run. The platform's own HMAC is asynchronous, and its completion depends on
+ * neither clock nor seed; a synchronous one keeps the order of events.
  */
 export class TokenKeys {
   readonly #clock: Clock
@@ -56,7 +55,9 @@ export class TokenKeys {
   #serial = 0
   readonly #cuts: TokenCut[]
   readonly #state: ServiceState
-  /** A signature needs one check only. Holds the newest tokens, so that a bench with one token pays once. */
+  /**
+   * Each signature is verified once. Contains the newest tokens, so that a benchmark with one token verifies it once.
+   */
   readonly #verified = new Map<string, VerifiedToken>()
 
   constructor(clock: Clock, random: Random, audience: string, state = new ServiceState(undefined)) {
@@ -82,17 +83,17 @@ export class TokenKeys {
     return `${signed}.${this.#sign(signed)}`
   }
 
-  /** The next place in the order of issue. */
+  /** The next serial number. */
   nextSerial(): number {
     return ++this.#serial
   }
 
-  /** Lets the tokens of another issuer count. */
+  /** Accepts the tokens of another issuer. */
   admit(verify: TokenVerifier): void {
     this.#others.push(verify)
   }
 
-  /** The token when its signature and audience are right, whether or not its life is over; else undefined. */
+  /** The token if its signature and audience are valid, expired or not; otherwise undefined. */
   verify(token: string): VerifiedToken | undefined {
     const known = this.#verified.get(token)
     if (known) return known
@@ -106,14 +107,14 @@ export class TokenKeys {
     return verified
   }
 
-  /** Seconds of life that are left; zero or less when the token has expired. */
+  /** Seconds until the expiry; zero or less for an expired token. */
   secondsLeft(token: VerifiedToken): number {
     let exp = token.exp
     for (const cut of this.#cuts) if (token.serial <= cut.serial) exp = Math.min(exp, cut.exp)
     return exp - this.#clock.now() / 1000
   }
 
-  /** Ends the life of all tokens issued so far, now or in the given number of seconds. */
+  /** Expires all tokens issued so far, now or after the given number of seconds. */
   expireAll(secondsLeft: number): void {
     this.#cuts.push({ serial: this.#serial, exp: this.#clock.now() / 1000 + secondsLeft })
     this.#state.keepCuts(this.#cuts)
@@ -121,10 +122,10 @@ export class TokenKeys {
 
   #check(token: string): VerifiedToken | undefined {
     const [header, payload, signature, more] = token.split('.')
-    // The header is the only one ever issued, so there is no algorithm to choose and none to be talked into.
+    // Only this header is ever issued, so there is no algorithm to choose, and none for an attacker to select.
     if (header !== HEADER || payload === undefined || more !== undefined) return undefined
     if (signature !== this.#sign(`${header}.${payload}`)) return undefined
-    // Whatever carries this signature was written by issue() above.
+    // A valid signature proves that issue() above wrote it.
     const claims = JSON.parse(new TextDecoder().decode(base64url.decode(payload))) as ServiceClaims
     if (claims.aud !== this.#audience) return undefined
     const { sub: subject, scope, exp, jti } = claims

@@ -8,7 +8,7 @@ export const tokenPaths = {
   clientCredentials: (tenantId: string) => `/oauth/${tenantId}/token`,
 } as const
 
-/** What clients need to know to ask for tokens. Login addresses are absent where there is no login. */
+/** The metadata for token requests. Without a login, the login addresses are absent. */
 export function describeOAuth(tenant: TenantSeed, origin: string, offersLogin: boolean): OAuthMetadata {
   const prefix = tenant.permissionPrefix
   return {

@@ -5,13 +5,13 @@ import { loginPath } from './login-addresses.ts'
 export interface PkceConfigOptions {
   /** Page of the host app that the login returns to. It must be on this machine, or on the emulator's origin. */
   redirectUri: string
-  /** Who signs in: customers, or staff of the deployment. @default 'customer' */
+  /** Kind of user: customers, or staff of the deployment. @default 'customer' */
   userType?: UserSeed['userType']
   /** Id of the tenant. @default the first one */
   tenantId?: string
 }
 
-/** The fields of a `pkce` login, as the client's `auth: { type: 'pkce', config }` takes them. */
+/** The fields of a `pkce` login, for the client's `auth: { type: 'pkce', config }`. */
 export interface PkceConfig {
   clientId: string
   redirectUri: string

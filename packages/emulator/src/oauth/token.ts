@@ -3,7 +3,7 @@ import type { EmulatorSettings } from '../settings.ts'
 import type { World } from '../world/world.ts'
 import { ANONYMOUS_SUBJECT, type TokenKeys } from './keys.ts'
 
-/** A refused token request, in the words of OAuth 2. */
+/** A rejected token request, in the terms of OAuth 2. */
 export class OAuthError extends Error {
   override readonly name = 'OAuthError'
   readonly status: 400 | 401
@@ -30,7 +30,7 @@ export interface TokenParts {
 }
 
 /**
- * Reads a token request. Credentials may stand in the form or in a Basic header.
+ * Parses a token request. Credentials may be in the form or in a Basic header.
  *
  * @throws {OAuthError} when the body is not form-encoded, or the grant is not `client_credentials`
  */
@@ -51,7 +51,7 @@ export function readTokenForm(body: string, contentType: string | undefined, aut
   }
 }
 
-/** A token for anybody who sends the placeholder credentials. Every scope is granted, known or not. */
+/** An anonymous token, for the placeholder credentials. Every scope is granted, known or not. */
 export function grantAnonymous(parts: TokenParts, tenantId: string, form: TokenForm): TokenResponse {
   requireTenant(parts.world, tenantId)
   if (form.clientId !== ANONYMOUS_CLIENT.id || form.clientSecret !== ANONYMOUS_CLIENT.secret)
@@ -59,7 +59,7 @@ export function grantAnonymous(parts: TokenParts, tenantId: string, form: TokenF
   return grant(parts, form.scopes, ANONYMOUS_SUBJECT)
 }
 
-/** A token for a program that the world knows. Without a scope in the request, it gets the ones it has. */
+/** A token for a known client. Without a scope in the request, it gets the client's own scopes. */
 export function grantToClient(parts: TokenParts, tenantId: string, form: TokenForm): TokenResponse {
   requireTenant(parts.world, tenantId)
   const client = form.clientId === null ? undefined : parts.world.clients.get(form.clientId)

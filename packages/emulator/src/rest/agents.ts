@@ -5,7 +5,7 @@ import type { AgentSeed } from '../world/seed.ts'
 import type { World } from '../world/world.ts'
 import { RestError } from './error.ts'
 
-/** @throws {RestError} 404 when no such agent lives here */
+/** @throws {RestError} 404 when the agent does not exist */
 export function findAgent(world: World, agentId: string): AgentSeed {
   const agent = world.agents.get(agentId)
   if (agent) return agent
@@ -13,7 +13,7 @@ export function findAgent(world: World, agentId: string): AgentSeed {
   throw new RestError(404, '002', `There is no agent "${agentId}". The agents here are: ${known}.`)
 }
 
-/** The agent's details. They always name the chat host: an IP address has no `chat.` subdomain. */
+/** The agent's details. They always contain the chat host: an IP address has no `chat.` subdomain. */
 export function describeAgent(world: World, settings: EmulatorSettings, agentId: string, origin: string): AgentDetails {
   const agent = findAgent(world, agentId)
   const { details } = agent

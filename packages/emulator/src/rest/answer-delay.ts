@@ -10,16 +10,16 @@ export interface DelayParts {
   waits: PendingWaits
 }
 
-/** The client has given up, or the service is gone; nobody will read this status but the recording. */
+/** The client has aborted, or the service has stopped; this status appears only in the recording. */
 const CLIENT_GONE = 499
 
-/** Time that the service takes for an answer, in milliseconds: at least the setting, and by chance up to the jitter more. */
+/** Response time of the service, in milliseconds: at least the setting, plus a random jitter. */
 export function answerDelay({ settings, random }: Pick<DelayParts, 'settings' | 'random'>): number {
   const { answerDelayMs, answerJitterMs } = settings
   return answerDelayMs + (answerJitterMs > 0 ? random.next() * answerJitterMs : 0)
 }
 
-/** Has every answer take its time. */
+/** Delays every response. */
 export function delayAnswers(parts: DelayParts): MiddlewareHandler {
   return async (c, next) => {
     const delayMs = answerDelay(parts)

@@ -30,20 +30,23 @@ export interface RestParts {
   origin: string
   /** Chat domain for all tenants; replaces each tenant's domain. */
   chatDomain?: string | undefined
-  /** Whether people can sign in under this origin. */
+  /** Whether users can sign in under this origin. */
   offersLogin: boolean
-  /** HTML of the page that a login returns to. */
+  /** HTML of the callback page of logins. */
   callbackPage: string
-  /** What goes wrong on request. */
+  /** The active faults. */
   faults: RequestFaults
 }
 
-/** Answers a request, whose carrier may lend a hand when things are to go wrong. */
+/** Answers a request; its transport may provide functions for faults. */
 export interface RestApp {
   fetch(request: Request, carrier?: RequestConnection): Response | Promise<Response>
 }
 
-/** The REST half of the service, as a function from Request to Response. Routes only: what they answer is made elsewhere. */
+/**
+ * The REST part of the service, as a function from Request to Response. Routes only: other modules create the
+ * responses.
+ */
 export function createRestApp(parts: RestParts): RestApp {
   const { world, clock, settings, keys, origin, offersLogin, callbackPage, faults } = parts
   const authorization = new Authorization(keys, settings, world)
@@ -51,7 +54,7 @@ export function createRestApp(parts: RestParts): RestApp {
 
   app.use(recordRequest(world, clock))
   app.use(cors())
-  // Refuses a body that was too large, on every route.
+  // Rejects a body that was too large, on every route.
   app.use((c, next) => {
     requestBody(c)
     return next()
@@ -67,7 +70,7 @@ export function createRestApp(parts: RestParts): RestApp {
     authorization.require(c.req.header('authorization'), scope, form)
 
   at(paths.deploymentInfo(), { GET: c => c.json(describeDeployment(world.tenant, parts)) })
-  // Every tenant has a path below the origin, which serves as its endpoint: the others have no other.
+  // Every tenant has a path below the origin as its endpoint; only the first also has the origin itself.
   at(`/:tenantIdentifier${paths.deploymentInfo()}`, {
     GET: c => {
       const identifier = param(c, 'tenantIdentifier')
@@ -116,7 +119,7 @@ export function createRestApp(parts: RestParts): RestApp {
     GET: c => c.json(createSession(parts, param(c, 'agentId'), tokenOf(c), {})),
   })
 
-  // The path needs a department, and any will do.
+  // The path requires a department, and accepts any.
   at(paths.previousTranscript(':agentId', ':sessionId', ':departmentId'), {
     GET: c => {
       tokenOf(c)

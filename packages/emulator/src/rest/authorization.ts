@@ -3,7 +3,7 @@ import type { EmulatorSettings } from '../settings.ts'
 import type { World } from '../world/world.ts'
 import { RestError } from './error.ts'
 
-/** How a call was observed to carry its token. Unless the service is strict, it takes both. */
+/** The observed header form of a call's token. Unless the service is strict, it accepts both. */
 export type TokenForm = 'bearer' | 'bare'
 
 /** Checks the token of a call. */
@@ -19,10 +19,10 @@ export class Authorization {
   }
 
   /**
-   * The token that a call came with.
+   * The token of a call.
    *
-   * @throws {RestError} 401 when there is none, or it does not hold, or has expired; 403 when it lacks the scope and
-   *   the service checks scopes
+   * @throws {RestError} 401 when it is missing, invalid or expired; 403 when it lacks the scope and the service checks
+   *   scopes
    */
   require(header: string | undefined, scope: string, form: TokenForm = 'bearer'): VerifiedToken {
     const text = readToken(header, form, this.#settings.strictAuthHeader)

@@ -4,9 +4,9 @@ import { findAgent } from './agents.ts'
 import { RestError } from './error.ts'
 
 /**
- * The applications that an agent is connected to.
+ * The connected applications of an agent.
  *
- * @throws {RestError} 404 when there is no such tenant, or it has no such agent
+ * @throws {RestError} 404 when the tenant does not exist, or has no such agent
  */
 export function listConnectedApps(world: World, tenantId: string, agentId: string): readonly ConnectedApp[] {
   if (!world.tenants.some(tenant => tenant.id === tenantId))

@@ -10,7 +10,7 @@ import { listProfiles, selectProfile } from './profiles.ts'
 import { param, type RouteTable } from './route-table.ts'
 import { listPerson } from './users.ts'
 
-/** The calls of a contact center: portals, profiles, people, masking, the desk's connector. */
+/** The calls of a contact center: portals, profiles, users, masking, connector script. */
 export function addContactCenterRoutes(
   { at, tokenOf }: RouteTable,
   { world, settings }: { world: World; settings: EmulatorSettings },
@@ -22,7 +22,7 @@ export function addContactCenterRoutes(
     largest: settings.portalPageSize,
     departmentId: c.req.query(QUERY.DEPARTMENT_ID) || undefined,
   })
-  /** An answer with a list: without content where the list is empty, unless the settings want a body. */
+  /** A response with a list: without content for an empty list, unless the settings require a body. */
   const list = <T extends object>(c: Context, entries: readonly unknown[], body: T) =>
     entries.length === 0 && settings.emptyListStatus === 204 ? c.body(null, 204) : c.json(body)
 
@@ -83,7 +83,7 @@ export function addContactCenterRoutes(
     },
   })
 
-  // Open to everybody: the desk's connector asks before anybody has signed in.
+  // Public: the connector requests it before any sign-in.
   at(paths.connectedApps(':tenantId', ':agentId'), {
     GET: c => c.json(listConnectedApps(world, param(c, 'tenantId'), param(c, 'agentId'))),
   })

@@ -2,7 +2,7 @@ import type { MiddlewareHandler } from 'hono'
 
 const HEADERS = 'authorization, content-type, accept, accept-language'
 
-/** Lets pages of every origin call, with credentials, which forbids the star: the origin is echoed. */
+/** Allows calls from pages of every origin, with credentials, which forbids `*`: the origin is echoed. */
 export const cors =
   (methods = 'GET, POST, PUT'): MiddlewareHandler =>
   async (c, next) => {

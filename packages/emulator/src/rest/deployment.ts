@@ -29,7 +29,7 @@ export function describeDeployment(
   }
 }
 
-/** An address as deployments write it: a bare host, which means https. Plain http needs its scheme. */
+/** An address in the form of deployments: a bare host, which means https. Plain http needs its scheme. */
 function addressOf(address: string): string {
   const { protocol, host, origin } = new URL(address)
   return protocol === 'https:' ? host : origin

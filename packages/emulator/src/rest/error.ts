@@ -1,4 +1,4 @@
-/** A failure that a route answers with: a status, and the body `{ code, message }`. */
+/** An error response of a route: a status, and the body `{ code, message }`. */
 export class RestError extends Error {
   override readonly name = 'RestError'
   readonly status: 400 | 401 | 403 | 404 | 405 | 410 | 413

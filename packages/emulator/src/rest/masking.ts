@@ -3,7 +3,7 @@ import type { World } from '../world/world.ts'
 import { RestError } from './error.ts'
 
 /**
- * What a department hides in a channel; no patterns where it hides nothing.
+ * The masking rules of a department in a channel; no patterns if it has none.
  *
  * @throws {RestError} 404 when the tenant of a token's subject has no such department
  */

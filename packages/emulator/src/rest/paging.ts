@@ -2,10 +2,10 @@ import { PORTAL_PAGE_SIZE, type PortalList } from '@aiagent/protocol'
 import { RestError } from './error.ts'
 
 export interface PageRequest {
-  /** As the client asked for it. */
+  /** As requested by the client. */
   size: string | undefined
   number: string | undefined
-  /** Largest page that the service hands out; 0 hands out everything at once and says nothing of pages. */
+  /** Maximum size of a page; 0 returns everything at once, without page information. */
   largest: number
 }
 

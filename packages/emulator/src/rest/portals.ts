@@ -12,7 +12,7 @@ import type { World } from '../world/world.ts'
 import { RestError } from './error.ts'
 import { type PageRequest, pageOf } from './paging.ts'
 
-/** Which portals a list shows, and how much of them. */
+/** Which portals a list contains, and which page of them. */
 export interface PortalQuery extends PageRequest {
   /** Only portals of this department. */
   departmentId?: string | undefined
@@ -23,12 +23,12 @@ export function listPortals(world: World, subject: string, query: PortalQuery): 
   return listWhere(world, query, portal => tenantIdOf(world, portal) === world.tenantIdOf(subject))
 }
 
-/** The portals that a token's subject may enter. */
+/** The portals that a token's subject may use. */
 export function listMyPortals(world: World, subject: string, query: PortalQuery): PortalList {
   return listWhere(world, query, portal => admits(world, portal, subject))
 }
 
-/** What a portal says of itself. */
+/** The details of a portal. */
 export function describePortal(world: World, subject: string, portalId: string): OpenRecord<PortalDetails> {
   const { id, name, description, departmentId, profiles, defaultProfileId } = enterPortal(world, subject, portalId)
   const defaultUserProfile = profiles.find(profile => sameId(profile.id, defaultProfileId))
@@ -41,7 +41,7 @@ export function describePortal(world: World, subject: string, portalId: string):
   }
 }
 
-/** The agents that answer at a portal of a department, of one type or of all. */
+/** The agents of a portal of a department, of one type or of all. */
 export function listAgentsOfPortal(
   world: World,
   subject: string,
@@ -58,9 +58,9 @@ export function listAgentsOfPortal(
 }
 
 /**
- * The portal that a token's subject wants to use.
+ * The requested portal of a token's subject.
  *
- * @throws {RestError} 404 when their tenant has no such portal, 403 when it is not for them
+ * @throws {RestError} 404 when their tenant has no such portal, 403 when the user may not use it
  */
 export function enterPortal(world: World, subject: string, portalId: Id): PortalSeed {
   const portal = world.portals.get(String(portalId))

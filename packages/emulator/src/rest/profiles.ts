@@ -4,7 +4,7 @@ import type { World } from '../world/world.ts'
 import { RestError } from './error.ts'
 import { enterPortal } from './portals.ts'
 
-/** The profiles of a portal, with the one that the person used last. */
+/** The profiles of a portal, with the last selected one of the user marked. */
 export function listProfiles(world: World, subject: string, portalId: string): Required<UserProfileList> {
   const portal = enterPortal(world, subject, portalId)
   return {
@@ -17,7 +17,7 @@ export function listProfiles(world: World, subject: string, portalId: string): R
 }
 
 /**
- * Takes on a profile: from now on it is the one used last. Nothing is remembered of people without a name.
+ * Selects a profile: it becomes the last used one. Nothing is stored for anonymous users.
  *
  * @throws {RestError} 404 when the portal has no such profile
  */

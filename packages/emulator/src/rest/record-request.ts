@@ -5,7 +5,7 @@ import type { World } from '../world/world.ts'
 import { RestError } from './error.ts'
 import { keepBody, readBody } from './request-body.ts'
 
-/** Notes every request as it arrives, and the status once it is answered. */
+/** Records every request on arrival, and its status once it is answered. */
 export function recordRequest(world: World, clock: Clock): MiddlewareHandler {
   return async (c, next) => {
     const at = clock.now()
@@ -21,7 +21,7 @@ export function recordRequest(world: World, clock: Clock): MiddlewareHandler {
       ...(typeof body === 'string' && { body }),
       status: 0,
     }
-    // Noted before the answer, so that one that never comes shows as well.
+    // Recorded before the response, so that a request without a response appears as well.
     world.requests.add(entry)
     await next()
     entry.status = c.res.status

@@ -31,7 +31,7 @@ export async function readBody(request: Request): Promise<string> {
   return text + decoder.decode()
 }
 
-/** Keeps the body that was read, or why it could not be, for the handlers of the request. */
+/** Stores the body, or the reason why it could not be read, for the handlers of the request. */
 export function keepBody(c: Context, body: string | RestError): void {
   c.set(KEY, body)
 }

@@ -5,11 +5,11 @@ import type { TokenForm } from './authorization.ts'
 export type Method = 'GET' | 'POST' | 'PUT'
 export type Routes = Partial<Record<Method, Handler>>
 
-/** What a set of routes is put up with. */
+/** Dependencies of a set of routes. */
 export interface RouteTable {
-  /** Everything that a path offers. Another method is answered with 405 and what there is instead. */
+  /** All methods of a path. Another method is answered with 405 and a list of the existing ones. */
   at(path: string, routes: Routes): void
-  /** The token that a call came with, checked for the scope. */
+  /** The token of a call, checked for the scope. */
   tokenOf(c: Context, scope: string, form?: TokenForm): VerifiedToken
 }
 
@@ -18,7 +18,7 @@ export function param(c: Context, name: string): string {
   return c.req.param(name) ?? ''
 }
 
-/** Says what the path offers instead of the method it was asked with. */
+/** Lists the methods of the path, in the response to another method. */
 export function refuseMethod(c: Context, allowed: string[]): Response {
   c.header('Allow', allowed.join(', '))
   return c.json({ code: '405-001', message: `${c.req.method} is not offered here. Try ${allowed.join(' or ')}.` }, 405)

@@ -19,10 +19,10 @@ export interface SessionParts {
 }
 
 /**
- * Opens a session for an agent. Attributes of the context that do not pass are dropped, and told over the chat later.
+ * Creates a session for an agent. Invalid attributes of the context are dropped, and reported over the chat later.
  *
- * @throws {RestError} 401 when the token has too little life left, 403 when anybody's token meets an agent for people
- *   who signed in, 404 when there is no such agent
+ * @throws {RestError} 401 when the token expires too soon, 403 when an anonymous token is used for an agent that
+ *   requires a signed-in user, 404 when the agent does not exist
  */
 export function createSession(
   { world, clock, random, settings, keys }: SessionParts,
@@ -60,7 +60,7 @@ function newSessionId(world: World, random: Random): string {
 /**
  * The context in the body of a session call. An empty body has none.
  *
- * @throws {RestError} 400 when the body is not a JSON object, or its context is none
+ * @throws {RestError} 400 when the body is not a JSON object, or its context is invalid
  */
 export function readSessionContext(body: string): Record<string, unknown> {
   if (body.trim() === '') return {}
@@ -79,8 +79,8 @@ export function readSessionContext(body: string): Record<string, unknown> {
 /**
  * The transcript of a session, as the chat sends it when the session is opened again.
  *
- * @throws {RestError} 404 when the agent has no such session, 410 when it has ended: what the chat says at the upgrade, in
- *   a place where browsers can read it
+ * @throws {RestError} 404 when the agent has no such session, 410 when it has ended: the statuses of the chat's
+ *   upgrade, in a response that browsers can read
  */
 export function readTranscript(world: World, agentId: string, sessionId: string): { messages: HistoryEntry[] } {
   findAgent(world, agentId)

@@ -16,11 +16,11 @@ export interface LoginParts {
   settings: EmulatorSettings
   /** Keys and records of this login. */
   state: LoginState
-  /** The next place in the order of issue. */
+  /** The next serial number of issued tokens. */
   nextSerial(): number
 }
 
-/** What the provider's library is needed for before there is a provider. */
+/** What the provider's library needs before there is a provider. */
 export interface ProviderTools {
   Provider: typeof Provider
   interactionPolicy: typeof import('oidc-provider').interactionPolicy
@@ -31,7 +31,7 @@ export const SIGNING_ALGORITHM = 'ES256'
 
 const DAY_SECONDS = 24 * 60 * 60
 
-/** How the provider of one login is set up: no consent, signed access tokens for the API, refresh tokens that rotate. */
+/** Settings of the provider of one login: no consent, signed access tokens for the API, rotating refresh tokens. */
 export function configureProvider(parts: LoginParts, tools: ProviderTools, signingKey: JWK): Configuration {
   const { origin, state, tenant, userType, world, settings } = parts
   const url = new URL(origin)
@@ -41,9 +41,9 @@ export function configureProvider(parts: LoginParts, tools: ProviderTools, signi
   const store = new IdentityProviderStore(state, id =>
     isClient(world, tenant, id) ? describeClient(id, origin) : undefined,
   )
-  // Cookies know no ports: several emulators, and the logins of each, tell theirs apart by name.
+  // Cookies ignore ports: the cookies of several emulators, and of each login, have different names.
   const cookie = (name: string) => `${name}_${url.port || url.protocol.slice(0, -1)}_${tenant.identifier}_${userType}`
-  // A page of another site shows the login in a frame, which needs a cookie that http cannot have.
+  // A page of another site may show the login in a frame, which needs a cookie that http does not allow.
   const cookieOptions =
     url.protocol === 'https:'
       ? ({ httpOnly: true, sameSite: 'none', secure: true, signed: true } as const)
@@ -70,7 +70,7 @@ export function configureProvider(parts: LoginParts, tools: ProviderTools, signi
     extraParams: ['domain_hint', 'localLogin'],
     scopes: ['openid', 'offline_access'],
     claims: { openid: ['sub'], profile: ['name', 'preferred_username'], email: ['email'] },
-    // The profile is in the id token too, so that a client needs no further call to greet somebody.
+    // The profile is in the id token too, so that a client needs no further call to show the user's name.
     conformIdTokenClaims: false,
     findAccount: (_ctx, id) => {
       const user = loginUsers(parts).find(one => one.id === id)
@@ -97,7 +97,7 @@ export function configureProvider(parts: LoginParts, tools: ProviderTools, signi
         defaultResource: () => resource,
         useGrantedResource: () => true,
         getResourceServerInfo: ctx => {
-          // Nothing is refused here; what a token was asked to be good for is all that is remembered.
+          // Nothing is rejected here; only the requested resource is stored.
           for (const scope of requestedScopes(ctx)) if (!OPENID_SCOPES.has(scope)) scopes.add(scope)
           return {
             audience: world.tenant.id,
@@ -139,7 +139,7 @@ export function configureProvider(parts: LoginParts, tools: ProviderTools, signi
     },
     issueRefreshToken: () => true,
     rotateRefreshToken: () => {
-      // Asked before a refresh token is used up: the one place to refuse it.
+      // Called before a refresh token is used: the only place to reject it.
       if (settings.silentRenewal === 'interaction-required')
         throw new tools.errors.CustomOIDCProviderError('interaction_required', 'The person has to take part.')
       if (settings.silentRenewal !== 'works') throw new tools.errors.InvalidGrant('refresh token is not good any more')
@@ -161,7 +161,7 @@ export function configureProvider(parts: LoginParts, tools: ProviderTools, signi
   }
 }
 
-/** Who signs in at a login: the tenant's people of its kind. */
+/** The users of a login: those of the tenant and of its kind. */
 export function loginUsers({ tenant, userType, world }: LoginParts): UserSeed[] {
   return [...world.users.values()].filter(user => user.userType === userType && world.tenantIdOf(user.id) === tenant.id)
 }
@@ -173,12 +173,12 @@ function requestedScopes(ctx: KoaContextWithOIDC): string[] {
   return typeof scope === 'string' ? scope.split(' ').filter(Boolean) : []
 }
 
-/** The scopes of the API, as clients write them: with the permission prefix, and without. */
+/** The scopes of the API in both forms of clients: with the permission prefix, and without. */
 function knownScopes({ permissionPrefix }: TenantSeed): string[] {
   return Object.values(SCOPE).flatMap(scope => [scope, permissionPrefix + scope])
 }
 
-/** Who may ask for logins: the tenant's own applications, and the `clientAppId` of agents. */
+/** The clients of a login: the tenant's own applications, and the `clientAppId` of agents. */
 function isClient(world: World, tenant: TenantSeed, id: string): boolean {
   if ([tenant.clientId, tenant.intClientId, tenant.extClientId, ...(tenant.loginClientIds ?? [])].includes(id))
     return true
@@ -191,7 +191,7 @@ function describeClient(id: string, origin: string): ClientMetadata {
     token_endpoint_auth_method: 'none',
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
-    // Checked by a rule instead; the library wants one.
+    // Checked by a rule instead; the library requires a value.
     redirect_uris: [`${origin}/`],
   }
 }
@@ -203,7 +203,7 @@ function interactions({ interactionPolicy }: ProviderTools, settings: EmulatorSe
     new Check(`silent_renewal_${error}`, 'The person has to take part.', error, ctx =>
       settings.silentRenewal === when && !ctx.oidc.result?.['login'] ? Check.REQUEST_PROMPT : Check.NO_NEED_TO_PROMPT,
     )
-  // First in line, as the first check that fails names the error.
+  // Comes first, since the first failing check names the error.
   policy.get('login')?.checks.add(refuse('interaction-required', 'interaction_required'), 0)
   policy.get('login')?.checks.add(refuse('fails', 'login_required'), 0)
   policy.add(new Prompt({ name: 'select_account', requestable: true }), 0)

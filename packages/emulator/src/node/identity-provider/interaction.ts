@@ -3,10 +3,10 @@ import type { InteractionResults, Provider } from 'oidc-provider'
 import { type LoginParts, loginUsers } from './configuration.ts'
 import { errorPage, LOGIN_FIELD, loginPage } from './pages.ts'
 
-/** Largest form that is read, in bytes. */
+/** Maximum size of a form, in bytes. */
 const FORM_LIMIT = 4096
 
-/** Shows the login page, and takes what was chosen on it. */
+/** Shows the login page, and handles its form. */
 export async function answerInteraction(
   provider: Provider,
   parts: LoginParts,

@@ -2,15 +2,15 @@ import type { UserSeed } from '../../world/seed.ts'
 
 /** The contents of the login page. */
 export interface LoginPageFacts {
-  /** Where the deployment lives, for display. */
+  /** Address of the deployment, for display. */
   host: string
   users: readonly UserSeed[]
 }
 
-/** Names of the form's fields. */
+/** Names of the form fields. */
 export const LOGIN_FIELD = { user: 'user', cancel: 'cancel' } as const
 
-/** A button for each person who may sign in here, by the role they play. No password: nobody here has anything to lose. */
+/** A button for each user who may sign in here, by role. No password: there is nothing to protect. */
 export function loginPage({ host, users }: LoginPageFacts): string {
   const people = users
     .map(
@@ -31,12 +31,12 @@ ${people}
   )
 }
 
-/** What went wrong, in the words of the one who noticed. */
+/** The error, in the wording of its source. */
 export function errorPage(title: string, details: string): string {
   return page(title, `<p role="alert">${asText(details)}</p>`)
 }
 
-/** Submits the form of a logout as soon as it is there, so that nobody has to confirm what they asked for. */
+/** Submits the form of a logout immediately, so that the user need not confirm it. */
 export function logoutPage(form: string): string {
   return page(
     'Signing out',

@@ -4,13 +4,13 @@ import { LOGIN_ENDPOINTS, loginIssuerPath, loginPath } from '../../oauth/login-a
 import { configureProvider, type LoginParts, type ProviderTools, SIGNING_ALGORITHM } from './configuration.ts'
 import { answerInteraction } from './interaction.ts'
 
-/** A login that works: an OpenID provider with a page to sign in on. */
+/** A working login: an OpenID provider with a sign-in page. */
 export interface IdentityProvider {
-  /** Answers a request, given the part of its path below the login's own. */
+  /** Answers a request, given the part of its path after the login's own. */
   handle(request: IncomingMessage, response: ServerResponse, below: string): Promise<void>
 }
 
-/** Makes the provider of one login. Its library takes a moment to load, so this waits until somebody wants to sign in. */
+/** Creates the provider of one login. Its library loads slowly, so this waits for the first sign-in. */
 export async function createIdentityProvider(parts: LoginParts): Promise<IdentityProvider> {
   const { origin, state, tenant, userType } = parts
   const tools = await loadLibrary()
@@ -29,7 +29,7 @@ export async function createIdentityProvider(parts: LoginParts): Promise<Identit
       if (below.startsWith('/interaction/')) return answerInteraction(provider, parts, request, response)
       const [path = '', query = ''] = split(request.url ?? '')
       askedPaths.set(request, path)
-      // The library builds its addresses from the part of the path before the one that it gets.
+      // The library builds its addresses from the part of the path before the one it receives.
       Object.assign(request, { originalUrl: base + below + query, url: below + query })
       await answer(request, response)
     },
@@ -37,8 +37,8 @@ export async function createIdentityProvider(parts: LoginParts): Promise<Identit
 }
 
 /**
- * Loads the library without its word on Node 20, which it says while it loads: what is used of it works there, as the
- * tests show, and who starts the emulator could not do anything about it.
+ * Loads the library without its warning about Node 20, which it prints on loading. The used parts work there, as the
+ * tests show, and a user of the emulator could not change it.
  */
 async function loadLibrary(): Promise<ProviderTools> {
   const { warn } = console
@@ -53,8 +53,8 @@ async function loadLibrary(): Promise<ProviderTools> {
 }
 
 /**
- * A desk has no register of applications: pages of this machine, and of the service itself, may be returned to. And a
- * client may name `offline_access` when it renews, as others accept it although they took it as said.
+ * There is no register of applications: pages of this machine, and of the service itself, are allowed as return
+ * addresses. A client may name `offline_access` in a renewal, which other providers accept too.
  */
 function relaxRules(provider: Provider, origin: string): void {
   const allowed = (address: string) => {
@@ -85,7 +85,7 @@ function addHeaders(provider: Provider, { settings }: LoginParts): void {
   })
 }
 
-/** Notes every request as the REST calls are noted. */
+/** Records every request like the REST calls. */
 function record(provider: Provider, { world }: LoginParts, askedPaths: WeakMap<IncomingMessage, string>): void {
   provider.use(async (ctx, next) => {
     const at = Date.now()
@@ -103,7 +103,7 @@ function record(provider: Provider, { world }: LoginParts, askedPaths: WeakMap<I
   })
 }
 
-/** The path of an address, and its query with the question mark. */
+/** The path of an address, with its query. */
 function split(address: string): [path: string, query: string] {
   const mark = address.indexOf('?')
   return mark < 0 ? [address, ''] : [address.slice(0, mark), address.slice(mark)]

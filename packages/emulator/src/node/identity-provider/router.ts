@@ -34,7 +34,7 @@ export class IdentityProviderRouter {
       }
   }
 
-  /** Answers a request to one of the logins. Returns false, and leaves it alone, when it is for somebody else. */
+  /** Answers a request to one of the logins. Returns false for any other request. */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
     const path = (request.url ?? '/').split('?', 1)[0] ?? '/'
     for (const tenant of this.#emulator.world.tenants) {

@@ -1,7 +1,7 @@
 import type { Adapter, AdapterPayload } from 'oidc-provider'
 import type { LoginState } from './login-state.ts'
 
-/** More entries than this are swept of those whose time is over. */
+/** Above this number, expired entries are removed. */
 const SWEEP_ABOVE = 1000
 
 /** What an identity provider remembers: sessions, logins in progress, grants and tokens. */
@@ -9,7 +9,7 @@ export class IdentityProviderStore {
   readonly #state: LoginState
   readonly #findClient: (id: string) => AdapterPayload | undefined
 
-  /** @param findClient the programs that may ask for logins, looked up whenever one does */
+  /** @param findClient looks up the clients that may use logins */
   constructor(state: LoginState, findClient: (id: string) => AdapterPayload | undefined) {
     this.#state = state
     this.#findClient = findClient
