@@ -10,6 +10,7 @@ import type { Bench, Measure } from './measures/measure.ts'
 import { growth, heap } from './measures/memory.ts'
 import { size } from './measures/sizes.ts'
 import { throughput } from './measures/throughput.ts'
+import { view } from './measures/view.ts'
 import { buildPrograms } from './programs.ts'
 import { printedTable } from './report/table.ts'
 import { machineLine, writeResults } from './report/write.ts'
@@ -22,6 +23,7 @@ const MEASURES: Readonly<Record<string, Measure>> = {
   desk,
   flush,
   masking,
+  view,
   heap,
   growth,
   size,

@@ -4,7 +4,6 @@ import {
   type ConversationChoice,
   type ConversationConnection,
   type ConversationConnectionState,
-  type ConversationDelivery,
   type ConversationError,
   type ConversationEscalation,
   type ConversationFormat,
@@ -73,10 +72,7 @@ describe('a view', () => {
     assertType<ConversationError>({ message: 'x', remedy: 'none' })
   })
 
-  it('ConversationDelivery, ConversationEscalation, ConversationSource, TextRange: values of a message', () => {
-    assertType<ConversationDelivery>('queued')
-    // @ts-expect-error the service sends no read receipts
-    assertType<ConversationDelivery>('read')
+  it('ConversationEscalation, ConversationSource, TextRange: values of a message', () => {
     assertType<ConversationEscalation>({ type: 'live', url: undefined, options: [] })
     // @ts-expect-error unknown type
     assertType<ConversationEscalation>({ type: 'fax', url: undefined, options: [] })

@@ -1,7 +1,5 @@
-export type { ConversationConnection, ConversationConnectionState } from './view/connection-line.ts'
 export type { ConversationError, ConversationRemedy } from './view/conversation-error.ts'
 export type {
-  ConversationDelivery,
   ConversationEscalation,
   ConversationMessage,
   ConversationSource,
@@ -16,3 +14,4 @@ export {
 } from './view/conversation-view.ts'
 export type { ConversationFormat } from './view/export-conversation.ts'
 export type { ViewPlatform } from './view/view-platform.ts'
+export type { ConversationConnection, ConversationConnectionState } from './view/view-state.ts'

@@ -17,34 +17,18 @@ export interface ConversationError {
   readonly remedy: ConversationRemedy
 }
 
-/** Reasons of an `AuthError` that a login does not help against. */
-const WITHOUT_LOGIN: Readonly<Record<string, ConversationRemedy>> = {
-  token_request_failed: 'retry',
-  metadata_failed: 'retry',
-  invalid_input: 'none',
-  not_supported: 'none',
-  browser_unsupported: 'none',
-}
-
-/** Codes with one remedy. Codes that are not listed have none. */
-const REMEDIES: Readonly<Record<string, ConversationRemedy>> = {
-  SESSION_UNAUTHORIZED: 'login',
-  AUTH_TOKEN_REQUIRED: 'login',
-  CONNECTION_ERROR: 'retry',
-  CONNECTOR_FAILED: 'retry',
-  PORTAL_FETCH_FAILED: 'retry',
-  PORTAL_DETAILS_FAILED: 'retry',
-  PROFILE_FETCH_FAILED: 'retry',
-  NO_AGENTS_FOR_PORTAL: 'retry',
-  PROFILE_PERSIST_FAILED: 'retry',
-}
-
 /** What helps against an error, unless the agent is trying again already. */
 export function remedyOf(error: unknown): ConversationRemedy {
-  const { code = '', reason = '', status = 0 } = (error ?? {}) as { code?: string; reason?: string; status?: number }
-  if (code === 'AUTH_ERROR') return WITHOUT_LOGIN[reason] ?? 'login'
-  if (code === 'MESSAGE_ERROR') return reason === 'queue_full' ? 'wait' : 'none'
-  if (code !== 'API_ERROR') return REMEDIES[code] ?? 'none'
-  if (status === 401) return 'login'
-  return status >= 400 && status < 500 && status !== 429 ? 'none' : 'retry'
+  const { code, reason = '', status = 0 } = Object(error) as { code?: unknown; reason?: string; status?: number }
+  // Codes of `SDKErrorCode` and reasons of `AuthErrorReason`; what neither pattern names has no remedy.
+  const cause = code === 'AUTH_ERROR' ? reason : code === 'API_ERROR' ? statusCause(status) : String(code)
+  if (/^(?:interaction|token_missing|popup_|SESSION_UNAUTH|AUTH_TOKEN)/.test(cause)) return 'login'
+  if (reason === 'queue_full') return 'wait'
+  return /_failed$|^CONN|_FAILED$|^NO_AGENTS/.test(cause) ? 'retry' : 'none'
+}
+
+/** A status of a REST call in the words of the codes. */
+function statusCause(status: number): string {
+  if (status === 401) return 'SESSION_UNAUTHORIZED'
+  return status >= 400 && status < 500 && status !== 429 ? '' : 'REQUEST_FAILED'
 }

@@ -1,8 +1,10 @@
 import {
   AgentMessageHandler,
+  type DeliveryState,
   type EscalationOption,
   type FeedbackRating,
   handOverAddress,
+  type MaskingPreview,
   PERSONA,
   ROLE,
   type TranscriptEntry,
@@ -33,17 +35,6 @@ export interface ConversationEscalation {
   readonly options: readonly EscalationOption[]
 }
 
-/**
- * How far a message of the user is.
- *
- * - `queued`: waits for the connection, or for `initialize()`
- * - `sending`, `sent`: written to the socket; whether it arrived is not known
- * - `acknowledged`: the service has it
- * - `unknown`: the connection was lost soon after it was written, and nothing shows whether it arrived
- * - `failed`, `cancelled`: it was not sent
- */
-export type ConversationDelivery = 'queued' | 'sending' | 'sent' | 'acknowledged' | 'unknown' | 'failed' | 'cancelled'
-
 /** One visible message. It is frozen, and stays the same object until one of its values changes. */
 export interface ConversationMessage {
   /** Unique in the conversation: the id to pass to the actions, and a key for lists. */
@@ -69,8 +60,8 @@ export interface ConversationMessage {
   readonly escalation: ConversationEscalation | undefined
   /** Parts of the text that masking replaced, where the message was sent through the view. */
   readonly maskedRanges: readonly TextRange[]
-  /** Undefined for messages of the agent. */
-  readonly delivery: ConversationDelivery | undefined
+  /** How far a message of the user is; undefined for messages of the agent. */
+  readonly delivery: DeliveryState | undefined
   /** The service's id of the agent's message, the sender's id of the user's. */
   readonly messageId: string | undefined
   /** Session in which it was sent, where that is known. */
@@ -79,37 +70,17 @@ export interface ConversationMessage {
 
 export const NONE: readonly never[] = Object.freeze([])
 
-const BLANK = {
-  author: 'user',
-  sources: NONE,
-  options: NONE,
-  chosenOption: undefined,
-  canChoose: false,
-  canRate: false,
-  rating: undefined,
-  escalation: undefined,
-  maskedRanges: NONE,
-  delivery: undefined,
-  sessionId: undefined,
-} as const
-
 const handler = new AgentMessageHandler()
 
 /** The visible message of an entry, before anything that follows it; undefined for entries that are not shown. */
-export function conversationMessage({
-  id,
-  message,
-  direction,
-  timestamp,
-  sessionId,
-}: TranscriptEntry): ConversationMessage | undefined {
-  const { persona, role, messageId, content = '', from } = message
+export function conversationMessage(entry: TranscriptEntry): ConversationMessage | undefined {
+  const { id, direction, timestamp, sessionId } = entry
+  const { persona, role, messageId, content = '', from } = entry.message
   const isUser = direction === 'sent' && persona === PERSONA.CUSTOMER && role === ROLE.HUMAN
   if (!isUser && (direction === 'sent' || persona !== PERSONA.AGENT)) return undefined
-  const answer = isUser ? undefined : handler.handle(message).message
+  const answer = isUser ? undefined : handler.handle(entry.message).message
   const options = answer?.showOptions ? Object.freeze((answer.options ?? []).filter(isText)) : NONE
-  return Object.freeze({
-    ...BLANK,
+  return message({
     id: isUser ? (messageId ?? id) : id,
     author: isUser ? 'user' : 'agent',
     authorName: from,
@@ -127,7 +98,37 @@ export function conversationMessage({
 
 /** A message of the user that no entry holds yet. */
 export function heldMessage(id: string, content: string, time: number): ConversationMessage {
-  return Object.freeze({ ...BLANK, id, messageId: id, content, time, authorName: PERSONA.CUSTOMER, delivery: 'queued' })
+  return message({ id, messageId: id, content, time, author: 'user', authorName: PERSONA.CUSTOMER, delivery: 'queued' })
+}
+
+/** The message with some values replaced; the same object where nothing differs. */
+export function changed(item: ConversationMessage, changes: Partial<ConversationMessage>): ConversationMessage {
+  const keys = Object.keys(changes) as (keyof ConversationMessage)[]
+  return keys.every(key => item[key] === changes[key]) ? item : message({ ...item, ...changes })
+}
+
+type Required = 'id' | 'author' | 'authorName' | 'time' | 'content' | 'messageId'
+
+/** A message with all its values. Written out, since freezing an object made by spreading takes fifty times as long. */
+function message(given: Pick<ConversationMessage, Required> & Partial<ConversationMessage>): ConversationMessage {
+  return Object.freeze({
+    id: given.id,
+    author: given.author,
+    authorName: given.authorName,
+    time: given.time,
+    content: given.content,
+    sources: given.sources ?? NONE,
+    options: given.options ?? NONE,
+    chosenOption: given.chosenOption,
+    canChoose: given.canChoose ?? false,
+    canRate: given.canRate ?? false,
+    rating: given.rating,
+    escalation: given.escalation,
+    maskedRanges: given.maskedRanges ?? NONE,
+    delivery: given.delivery,
+    messageId: given.messageId,
+    sessionId: given.sessionId,
+  })
 }
 
 function isText(value: unknown): value is string {
@@ -147,4 +148,16 @@ function sourceOf(value: unknown): ConversationSource[] {
   const href = isText(url) ? handOverAddress({ entrypointUrl: url })?.href : undefined
   const text = (isText(title) && title) || href
   return text ? [Object.freeze({ title: text, url: href })] : []
+}
+
+/** Where the masked text differs from what the user wrote, as parts of the masked text. */
+export function maskedRanges({ spans }: MaskingPreview): readonly TextRange[] {
+  let shift = 0
+  return Object.freeze(
+    spans.map(({ start, end, replacement }) => {
+      const from = start + shift
+      shift += replacement.length - (end - start)
+      return Object.freeze({ start: from, end: from + replacement.length })
+    }),
+  )
 }

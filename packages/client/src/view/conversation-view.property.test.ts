@@ -42,7 +42,7 @@ interface Expected {
 type Step =
   | { do: 'say'; text: string }
   | { do: 'choose' | 'rate'; at: number }
-  | { do: 'cut' | 'clear' | 'restart' | 'logout' | 'reload' }
+  | { do: 'cut' | 'outage' | 'clear' | 'restart' | 'logout' | 'reload' }
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
@@ -50,7 +50,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({ do: fc.constant('say'), text: fc.constantFrom('one', 'Yes', 'several', 'options') }),
   },
   { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('choose', 'rate'), at: fc.nat(20) }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('cut', 'clear', 'restart', 'logout', 'reload') }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('cut', 'outage', 'clear', 'restart', 'logout', 'reload') }) },
 ) as fc.Arbitrary<Step>
 
 /** A view that is driven by steps, and what its service must have recorded. */
@@ -83,13 +83,13 @@ class Driver {
         await eventually(() => this.#record.feedback.at(-1)?.answerMessageId === item.messageId)
       }
     } else if (next.do === 'cut') {
-      // A history brings cleared messages back.
-      if (this.#hidden > 0) return
       emulator.control.dropSockets()
       await eventually(() => !agent.isConnected())
       await clock.advance(1)
       await eventually(() => agent.isConnected())
       await turnEventLoop()
+    } else if (next.do === 'outage') {
+      await this.#playOutage()
     } else if (next.do === 'clear') {
       agent.clearTranscript()
       this.#hidden = this.#history.length
@@ -101,6 +101,24 @@ class Driver {
       await view.start()
       this.#hidden = 0
     } else await this.#reload()
+  }
+
+  /** The connection breaks before the answer comes, and the user writes another message meanwhile. */
+  async #playOutage(): Promise<void> {
+    const { clock, emulator } = this.#tab
+    const { view, agent } = this
+    const count = view.getSnapshot().messages.length
+    emulator.settings.replyDelayMs = 20
+    await view.send('before')
+    await eventually(() => this.#history.at(-1)?.content === 'before')
+    emulator.control.dropSockets()
+    await eventually(() => !agent.isConnected())
+    emulator.settings.replyDelayMs = 0
+    await view.send('meanwhile')
+    expect(view.getSnapshot().messages.at(-1)).toMatchObject({ content: 'meanwhile', delivery: 'queued' })
+    await clock.advance(25)
+    await eventually(() => agent.isConnected())
+    await eventually(() => view.getSnapshot().messages.length === count + 4)
   }
 
   async #reload(): Promise<void> {

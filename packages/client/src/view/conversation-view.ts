@@ -1,12 +1,11 @@
 import type { AgentListItem, AiAgent, FeedbackRating, PendingChoice, Portal, UserProfile } from '../index.ts'
-import type { ConversationConnection } from './connection-line.ts'
 import type { ConversationError } from './conversation-error.ts'
 import type { ConversationEscalation, ConversationMessage } from './conversation-message.ts'
 import type { ConversationFormat } from './export-conversation.ts'
 import { createActions } from './view-actions.ts'
 import { defaultPlatform, type ViewPlatform } from './view-platform.ts'
-import { EMPTY_SNAPSHOT } from './view-state.ts'
-import { ViewStore } from './view-store.ts'
+import { type ConversationConnection, EMPTY_SNAPSHOT } from './view-state.ts'
+import { createViewStore } from './view-store.ts'
 
 /**
  * All that a user interface shows of a conversation, at one moment. It is frozen, and so are its messages and lists; whatever
@@ -81,8 +80,14 @@ export interface ConversationView {
    * @throws {MessageError} reason `invalid` for a message that cannot be rated
    */
   readonly rate: (messageId: string, rating: FeedbackRating) => Promise<void>
-  /** Starts or connects again. */
-  readonly retry: () => Promise<void>
+  /**
+   * Sends a `failed` or `unknown` message again; without an id, starts or connects again.
+   *
+   * @throws {MessageError} reason `invalid` for a message in another state
+   */
+  readonly retry: (messageId?: string) => Promise<void>
+  /** Takes a queued message back. Returns whether it was still queued. */
+  readonly cancel: (messageId: string) => boolean
   /** Signs the user in, and connects. Call it within a click: a popup needs one. */
   readonly login: () => Promise<void>
   /** Starts a new conversation, in a new session. */
@@ -91,8 +96,8 @@ export interface ConversationView {
   readonly setDraft: (text: string) => void
   /** Sets `unread` to 0. */
   readonly markRead: () => void
-  /** The conversation as text, as Markdown, or as JSON. */
-  readonly export: (format: ConversationFormat) => string
+  /** The conversation as text, as Markdown, or as JSON: masked as it was sent. The code for it loads with the first call. */
+  readonly export: (format: ConversationFormat) => Promise<string>
   /** Ends the view: no listener and no timer is left. The agent lives on. */
   readonly destroy: () => void
 }
@@ -107,13 +112,14 @@ export interface ConversationView {
  * await view.start()
  */
 export function createConversationView(agent: AiAgent, options: ConversationViewOptions = {}): ConversationView {
-  const store = new ViewStore(agent, { ...defaultPlatform, ...options.platform })
-  const { subscribe, getSnapshot } = store
+  const store = createViewStore(agent, { ...defaultPlatform, ...options.platform })
+  const { subscribe, getSnapshot, setDraft, destroy } = store
   return Object.freeze({
     ...createActions(agent, store, options),
     subscribe,
     getSnapshot,
     getServerSnapshot: () => EMPTY_SNAPSHOT,
-    destroy: () => store.destroy(),
+    setDraft,
+    destroy,
   })
 }

@@ -1,8 +1,8 @@
-import { type FeedbackRating, ROLE, type TranscriptEntry } from '../index.ts'
+import { type AiAgent, type FeedbackRating, ROLE, type TranscriptEntry } from '../index.ts'
 import {
-  type ConversationDelivery,
   type ConversationEscalation,
   type ConversationMessage,
+  changed,
   conversationMessage,
   NONE,
   type TextRange,
@@ -11,215 +11,162 @@ import { keepSame } from './keep-same.ts'
 
 type Changes = Partial<ConversationMessage>
 
+/** Ratings by message, see `ratingKey()`. */
+export type Ratings = Readonly<Record<string, FeedbackRating>>
+
+/**
+ * The visible messages: a fold over the entries of the transcript. It owns the messages and the ratings. A message that does
+ * not change stays the same object, also when all entries are read again.
+ */
+export interface MessageList {
+  /** The messages in order; the same frozen list until one changes. */
+  get(): readonly ConversationMessage[]
+  find(id: string): ConversationMessage | undefined
+  /** The last hand-over. */
+  escalation(): ConversationEscalation | undefined
+  /** Adds the message of a new entry, and returns it where it is shown. */
+  add(entry: TranscriptEntry, maskedRanges?: readonly TextRange[]): ConversationMessage | undefined
+  /** Reads all entries again. Ratings stay: the history of a session may bring its messages back. */
+  read(entries: readonly TranscriptEntry[]): void
+  /** Removes the messages of the entries that the transcript has dropped from its start. */
+  trim(entries: readonly TranscriptEntry[]): void
+  /** Shows messages that wait for `initialize()`, which no entry holds yet, in place of those shown so far. */
+  hold(messages: readonly ConversationMessage[]): void
+  /** A message of the user is in another state. */
+  updateDelivery(id: string): void
+  rate(message: Pick<ConversationMessage, 'sessionId' | 'messageId'>, rating: FeedbackRating): void
+  ratings(): Ratings
+  setRatings(ratings: Ratings): void
+}
+
+export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent'>): MessageList {
+  let items: ConversationMessage[] = []
+  let held: readonly ConversationMessage[] = NONE
+  let ratings: Ratings = {}
+  let escalation: ConversationEscalation | undefined
+  /** Whether options wait for the user: to look for them takes a walk through all messages. */
+  let hasQuestion = false
+  let snapshot: readonly ConversationMessage[] | undefined
+  /** Messages as their entries alone make them, so that reading an entry again makes the same. */
+  const plain = new WeakMap<TranscriptEntry, ConversationMessage>()
+
+  const plainOf = (entry: TranscriptEntry) => {
+    let message = plain.get(entry)
+    if (!message) {
+      message = conversationMessage(entry)
+      if (message) plain.set(entry, message)
+    }
+    return message
+  }
+
+  /** Changes the last message that matches. */
+  const change = (isMatch: (item: ConversationMessage) => boolean, changes: (item: ConversationMessage) => Changes) => {
+    const index = lastIndex(items, isMatch)
+    const item = items[index]
+    if (!item) return
+    items[index] = changed(item, changes(item))
+    snapshot = undefined
+  }
+
+  /** The ledger forgets old messages that were settled: the service has them, as it has those of another page. */
+  const deliveryOf = (id: string | undefined) => agent.delivery(id ?? '')?.state ?? 'acknowledged'
+
+  const rate: MessageList['rate'] = (message, rating) => {
+    const key = ratingKey(message)
+    ratings = { ...ratings, [key]: rating }
+    change(
+      item => item.author === 'agent' && ratingKey(item) === key,
+      () => ({ rating }),
+    )
+  }
+
+  const fold = (entry: TranscriptEntry, old?: ConversationMessage, maskedRanges: readonly TextRange[] = NONE) => {
+    const { message, sessionId } = entry
+    const feedback = message.role === ROLE.FEEDBACK && (message.messageData?.feedback as Feedback | undefined)
+    if (feedback) rate({ sessionId, messageId: feedback.answerMessageId }, feedback.rating)
+    const shown = plainOf(entry)
+    if (!shown) return undefined
+    const { author, content, options, id, messageId } = shown
+    const isUser = author === 'user'
+    const isTaken = (option: string) => isUser && (option === content || agent.maskContent(option) === content)
+    // A message of the user answers the last options that wait, and newer options replace them.
+    if (hasQuestion && (isUser || options.length)) {
+      hasQuestion = false
+      change(
+        item => item.canChoose,
+        item => ({ canChoose: false, chosenOption: item.options.find(isTaken) }),
+      )
+    }
+    const item = changed(
+      shown,
+      isUser
+        ? { delivery: old?.delivery ?? deliveryOf(messageId), maskedRanges: old?.maskedRanges ?? maskedRanges }
+        : { rating: ratings[ratingKey(shown)] },
+    )
+    items.push(item)
+    hasQuestion ||= item.canChoose
+    escalation = item.escalation ?? escalation
+    if (held.length) held = held.filter(waiting => waiting.id !== id)
+    snapshot = undefined
+    return item
+  }
+
+  const get = () => (snapshot ??= Object.freeze([...items, ...held]))
+
+  return {
+    get,
+    rate,
+    find: id => get()[lastIndex(get(), item => item.id === id)],
+    escalation: () => escalation,
+    add: (entry, maskedRanges) => fold(entry, undefined, maskedRanges),
+    read(entries) {
+      const before = new Map(items.map(item => [item.id, item]))
+      items = []
+      escalation = snapshot = undefined
+      hasQuestion = false
+      for (const entry of entries) fold(entry, before.get(plainOf(entry)?.id ?? ''))
+      items = items.map(item => keepSame(before.get(item.id), item))
+    },
+    trim(entries) {
+      const first = entries.find(plainOf)
+      const id = first && plainOf(first)?.id
+      const index = items.findIndex(item => item.id === id)
+      items = index < 0 ? [] : items.slice(index)
+      snapshot = undefined
+    },
+    hold(messages) {
+      held = messages
+      snapshot = undefined
+    },
+    updateDelivery(id) {
+      const delivery = deliveryOf(id)
+      change(
+        item => item.author === 'user' && item.id === id,
+        () => ({ delivery }),
+      )
+      held = held.map(item => (item.id === id ? changed(item, { delivery }) : item))
+      snapshot = undefined
+    },
+    ratings: () => ratings,
+    setRatings(next) {
+      ratings = next
+    },
+  }
+}
+
 interface Feedback {
   readonly answerMessageId: string
   readonly rating: FeedbackRating
 }
 
-/** What belongs to the messages and is not in the transcript, as it is stored over a reload. */
-export interface MessageNotes {
-  /** Key of the message, see `ratingKey()`, and rating. */
-  readonly ratings: readonly (readonly [key: string, rating: FeedbackRating])[]
-  /** Masked text, and where masking replaced something. */
-  readonly masked: readonly (readonly [content: string, ranges: readonly TextRange[]])[]
-}
-
-/** Most masked texts whose ranges are kept. */
-const MAX_MASKED = 100
-
-/**
- * The visible messages: a fold over the entries of the transcript. It owns the messages, the ratings and the masked ranges.
- *
- * A message that does not change stays the same object, also when all entries are read again.
- */
-export class MessageList {
-  readonly #maskContent: (text: string) => string
-  #items: ConversationMessage[] = []
-  /** Number of the entry of each item, counted since the entries were read; parallel to `#items`. */
-  #numbers: number[] = []
-  #entryCount = 0
-  /** Number of entries that the transcript dropped from its start. */
-  #dropped = 0
-  /** Messages that no entry holds yet, since they wait for `initialize()`. */
-  #held: ConversationMessage[] = []
-  /** Messages as their entries alone make them, so that reading an entry again makes the same. */
-  readonly #plain = new WeakMap<TranscriptEntry, ConversationMessage>()
-  readonly #ratings = new Map<string, FeedbackRating>()
-  readonly #masked = new Map<string, readonly TextRange[]>()
-  #escalation: ConversationEscalation | undefined
-  #snapshot: readonly ConversationMessage[] | undefined
-
-  /** @param maskContent what masking makes of a text, to recognize a chosen option */
-  constructor(maskContent: (text: string) => string) {
-    this.#maskContent = maskContent
-  }
-
-  /** The messages in order; the same frozen list until one changes. */
-  get(): readonly ConversationMessage[] {
-    this.#snapshot ??= Object.freeze(this.#held.length ? this.#items.concat(this.#held) : this.#items.slice())
-    return this.#snapshot
-  }
-
-  /** The last hand-over. */
-  get escalation(): ConversationEscalation | undefined {
-    return this.#escalation
-  }
-
-  find(id: string): ConversationMessage | undefined {
-    return this.get().findLast(item => item.id === id)
-  }
-
-  /** Adds the message of a new entry, and returns it where it is shown. */
-  add(entry: TranscriptEntry, delivery?: ConversationDelivery): ConversationMessage | undefined {
-    const number = this.#entryCount++
-    const { message, sessionId } = entry
-    const feedback = message.role === ROLE.FEEDBACK && (message.messageData?.feedback as Feedback | undefined)
-    if (feedback) this.rate(sessionId, feedback.answerMessageId, feedback.rating)
-    const plain = this.#plainOf(entry)
-    if (!plain) return undefined
-    const { author, content, options, id, messageId } = plain
-    const isUser = author === 'user'
-    if (isUser || options.length) this.#closeQuestion(isUser ? content : undefined)
-    const item = changed(
-      plain,
-      isUser
-        ? { delivery, maskedRanges: this.#masked.get(content) ?? NONE }
-        : { rating: this.#ratings.get(ratingKey(sessionId, messageId)) },
-    )
-    this.#items.push(item)
-    this.#escalation = item.escalation ?? this.#escalation
-    this.#numbers.push(number)
-    if (this.#held.length) this.#held = this.#held.filter(held => held.id !== id)
-    this.#snapshot = undefined
-    return item
-  }
-
-  /**
-   * Reads all entries again.
-   *
-   * @param delivery of messages of the user that are new in the list
-   */
-  read(entries: readonly TranscriptEntry[], delivery?: ConversationDelivery): void {
-    const before = new Map(this.#items.map(item => [item.id, item]))
-    this.#items = []
-    this.#numbers = []
-    this.#entryCount = this.#dropped = 0
-    this.#escalation = undefined
-    this.#snapshot = undefined
-    for (const entry of entries) {
-      const old = before.get(this.#plainOf(entry)?.id ?? '')
-      this.add(entry, old ? old.delivery : delivery)
-    }
-    this.#items = this.#items.map(item => keepSame(before.get(item.id), item))
-  }
-
-  /** Removes the messages of the oldest entries, until so many entries are left. */
-  trimTo(size: number): void {
-    this.#dropped = Math.max(this.#dropped, this.#entryCount - size)
-    const count = this.#numbers.findIndex(number => number >= this.#dropped)
-    const gone = count === -1 ? this.#items.length : count
-    if (!gone) return
-    this.#items.splice(0, gone)
-    this.#numbers.splice(0, gone)
-    this.#snapshot = undefined
-  }
-
-  /** Removes every message. Ratings stay: the history of the session may bring its messages back. */
-  clear(): void {
-    this.#held = []
-    this.read([])
-  }
-
-  /** Removes everything of the user. */
-  forget(): void {
-    this.clear()
-    this.#ratings.clear()
-    this.#masked.clear()
-  }
-
-  /** Shows a message that waits for `initialize()`. */
-  hold(item: ConversationMessage): void {
-    this.#held.push(item)
-    this.#snapshot = undefined
-  }
-
-  /** The messages that waited are in the transcript now, or were dropped. */
-  release(): void {
-    if (!this.#held.length) return
-    this.#held = []
-    this.#snapshot = undefined
-  }
-
-  rate(sessionId: string | undefined, messageId: string | undefined, rating: FeedbackRating): void {
-    const key = ratingKey(sessionId, messageId)
-    this.#ratings.set(key, rating)
-    this.#change(item => item.author === 'agent' && ratingKey(item.sessionId, item.messageId) === key, { rating })
-  }
-
-  setDelivery(id: string, delivery: ConversationDelivery): void {
-    this.#change(item => item.author === 'user' && item.id === id, { delivery })
-    this.#held = this.#held.map(item => (item.id === id ? changed(item, { delivery }) : item))
-  }
-
-  /** Remembers where masking replaced something in a text. */
-  setMasked(content: string, ranges: readonly TextRange[]): void {
-    this.#masked.set(content, ranges)
-    for (const [oldest] of this.#masked) if (this.#masked.size > MAX_MASKED) this.#masked.delete(oldest)
-  }
-
-  /** What the transcript does not hold. */
-  get notes(): MessageNotes {
-    return { ratings: [...this.#ratings], masked: [...this.#masked] }
-  }
-
-  /** Adds what was stored before. It comes from a store, so that nothing in it is certain. */
-  addNotes({ ratings, masked }: { ratings?: unknown; masked?: unknown }): void {
-    for (const [key, rating] of pairsOf(ratings))
-      if (rating === 'up' || rating === 'down') this.#ratings.set(key, rating)
-    for (const [content, ranges] of pairsOf(masked))
-      if (Array.isArray(ranges)) this.#masked.set(content, Object.freeze(ranges))
-  }
-
-  /** The last options that wait are answered by a message of the user, or replaced by newer ones. */
-  #closeQuestion(content: string | undefined): void {
-    const isTaken = (option: string) => option === content || this.#maskContent(option) === content
-    this.#change(
-      item => item.canChoose,
-      ({ options }) => ({ canChoose: false, chosenOption: options.find(isTaken) }),
-    )
-  }
-
-  /** Changes the last message that matches. */
-  #change(
-    isMatch: (item: ConversationMessage) => boolean,
-    changes: Changes | ((item: ConversationMessage) => Changes),
-  ): void {
-    const index = this.#items.findLastIndex(isMatch)
-    const item = this.#items[index]
-    if (!item) return
-    this.#items[index] = changed(item, typeof changes === 'function' ? changes(item) : changes)
-    this.#snapshot = undefined
-  }
-
-  #plainOf(entry: TranscriptEntry): ConversationMessage | undefined {
-    const known = this.#plain.get(entry)
-    if (known) return known
-    const plain = conversationMessage(entry)
-    if (plain) this.#plain.set(entry, plain)
-    return plain
-  }
-}
-
 /** Identifies a message in the service, which may count its ids from 1 in each session. */
-function ratingKey(sessionId: string | undefined, messageId: string | undefined): string {
+function ratingKey({ sessionId, messageId }: Pick<ConversationMessage, 'sessionId' | 'messageId'>): string {
   return `${sessionId} ${messageId}`
 }
 
-function pairsOf(value: unknown): [string, unknown][] {
-  return Array.isArray(value) ? value.filter(pair => Array.isArray(pair) && typeof pair[0] === 'string') : []
-}
-
-/** The message with some values replaced; the same object where nothing differs. */
-function changed(item: ConversationMessage, changes: Changes): ConversationMessage {
-  return keepSame(item, Object.freeze({ ...item, ...changes }))
+/** As `findLastIndex()`, which takes twenty times as long on some platforms; -1 where nothing matches. */
+function lastIndex(items: readonly ConversationMessage[], isMatch: (item: ConversationMessage) => boolean): number {
+  let index = items.length - 1
+  for (let item = items[index]; item && !isMatch(item); item = items[--index]);
+  return index
 }

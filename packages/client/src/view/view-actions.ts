@@ -9,10 +9,9 @@ import {
   type UserProfile,
 } from '../index.ts'
 import type { ConversationView, ConversationViewOptions } from './conversation-view.ts'
-import { exportConversation } from './export-conversation.ts'
 import type { ViewStore } from './view-store.ts'
 
-type Actions = Omit<ConversationView, 'subscribe' | 'getSnapshot' | 'getServerSnapshot' | 'destroy'>
+type Actions = Omit<ConversationView, 'subscribe' | 'getSnapshot' | 'getServerSnapshot' | 'setDraft' | 'destroy'>
 
 /** The actions of a view. Those that fail reject, and set the error of the snapshot. */
 export function createActions(agent: AiAgent, store: ViewStore, { onLogin }: ConversationViewOptions): Actions {
@@ -38,7 +37,13 @@ export function createActions(agent: AiAgent, store: ViewStore, { onLogin }: Con
   }
   return {
     start,
-    retry: start,
+    retry: id =>
+      id === undefined
+        ? start()
+        : attempt(() => {
+            if (!agent.delivery(id)?.retry()) throw invalid('The message cannot be sent again.')
+          }),
+    cancel: id => agent.delivery(id)?.cancel() ?? false,
     send: (text = store.getSnapshot().draft) => attempt(() => submit(text)),
     choose: (messageId, option) =>
       attempt(() => {
@@ -59,7 +64,9 @@ export function createActions(agent: AiAgent, store: ViewStore, { onLogin }: Con
         const item = store.list.find(messageId)
         if (!item?.canRate || !item.messageId) throw invalid('The message cannot be rated.')
         await agent.send(createFeedbackMessage({ rating, answerMessageId: item.messageId }))
-        store.rate(item, rating)
+        store.list.rate(item, rating)
+        store.save()
+        store.change()
       }),
     login: () =>
       attempt(async () => {
@@ -69,9 +76,11 @@ export function createActions(agent: AiAgent, store: ViewStore, { onLogin }: Con
         await connect()
       }),
     restart: () => attempt(() => agent.restartConnection()),
-    setDraft: text => store.setDraft(text),
     markRead: () => store.change({ unread: 0 }),
-    export: format => exportConversation(store.list.get(), format),
+    async export(format) {
+      const { exportConversation } = await import('./export-conversation.ts')
+      return exportConversation(store.list.get(), format)
+    },
   }
 }
 

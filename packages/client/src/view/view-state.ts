@@ -1,89 +1,120 @@
-import type { AiAgent } from '../index.ts'
-import { type ConnectionFacts, connectionLine } from './connection-line.ts'
-import { type ConversationError, remedyOf } from './conversation-error.ts'
+import type { AgentPhase, AiAgent, ConnectionState } from '../index.ts'
+import { type ConversationRemedy, remedyOf } from './conversation-error.ts'
 import { NONE } from './conversation-message.ts'
 import type { ConversationSnapshot } from './conversation-view.ts'
 import { keepSame } from './keep-same.ts'
 import type { MessageList } from './message-list.ts'
 
+/**
+ * State of the conversation's connection.
+ *
+ * - `idle`: nothing has started, or the agent was left: `start()`
+ * - `initializing`: `initialize()` runs
+ * - `choosing`: portal, agent or profile must be selected: see `gate`
+ * - `connecting`, `connected`
+ * - `reconnecting`: the next attempt follows at `retryAt`
+ * - `closed`: the chat has ended: `retry()` connects again
+ * - `failed`: `initialize()` failed; `remedy` says what helps
+ */
+export type ConversationConnectionState =
+  | 'idle'
+  | 'initializing'
+  | 'choosing'
+  | 'connecting'
+  | 'connected'
+  | 'reconnecting'
+  | 'closed'
+  | 'failed'
+
+/** What to say about the connection. */
+export interface ConversationConnection {
+  readonly state: ConversationConnectionState
+  /** When the next attempt follows, in milliseconds since the epoch; only while `reconnecting`. */
+  readonly retryAt: number | undefined
+  /** Whether the device has no network, for all it knows. */
+  readonly isOffline: boolean
+  /** Whether a message was written to an open connection and nothing has arrived for 15 s. */
+  readonly isSilent: boolean
+  /** What helps in this state. */
+  readonly remedy: ConversationRemedy
+}
+
 /** What a snapshot is made of, beside what the agent and the list of messages own. */
 export interface ViewFacts {
-  isWorking: boolean
-  retryAt: number | undefined
-  isOffline: boolean
-  isSilent: boolean
+  readonly retryAt?: number | undefined
+  readonly isOffline?: boolean
+  readonly isSilent?: boolean
   /** Whether the chat asked for a token that nothing but the user or the host can bring. */
-  needsToken: boolean
-  unread: number
-  draft: string
-  error: unknown
+  readonly needsToken?: boolean
+  readonly unread?: number
+  readonly draft?: string
+  readonly error?: unknown
 }
-
-export const NO_FACTS: ViewFacts = {
-  isWorking: false,
-  retryAt: undefined,
-  isOffline: false,
-  isSilent: false,
-  needsToken: false,
-  unread: 0,
-  draft: '',
-  error: undefined,
-}
-
-/** The snapshot before anything happened, on a server too. */
-export const EMPTY_SNAPSHOT: ConversationSnapshot = Object.freeze({
-  messages: NONE,
-  connection: Object.freeze(
-    connectionLine({ phase: { at: 'idle' }, state: 'IDLE', retryAt: undefined, isOffline: false, isSilent: false }),
-  ),
-  gate: undefined,
-  needsLogin: false,
-  escalation: undefined,
-  isWorking: false,
-  unread: 0,
-  draft: '',
-  error: undefined,
-})
 
 /** The next snapshot; the one before where nothing has changed. */
 export function snapshotOf(
-  agent: Pick<AiAgent, 'getPhase' | 'getState'>,
-  list: MessageList,
-  facts: ViewFacts,
-  before: ConversationSnapshot,
+  agent: Pick<AiAgent, 'getPhase' | 'getState' | 'isWorking'>,
+  list: Pick<MessageList, 'get' | 'escalation'>,
+  { retryAt, isOffline = false, isSilent = false, needsToken = false, unread = 0, draft = '', error }: ViewFacts,
+  before?: ConversationSnapshot,
 ): ConversationSnapshot {
   const phase = agent.getPhase()
-  const messages = list.get()
-  const connection = keepSame(
-    before.connection,
-    Object.freeze(connectionLine({ ...facts, phase, state: agent.getState() } satisfies ConnectionFacts)),
-  )
+  const state = stateOf(phase, agent.getState())
+  const isWaiting = state === 'reconnecting' || state === 'connecting' || state === 'initializing'
+  const remedy =
+    state === 'failed' && phase.at === 'idle'
+      ? remedyOf(phase.error)
+      : isWaiting
+        ? 'wait'
+        : state === 'closed'
+          ? 'retry'
+          : 'none'
   const choice = phase.at === 'choosing' ? phase.choice : undefined
-  const error = errorOf(facts.error, connection.state, before.error)
-  return keepSame(
-    before,
-    Object.freeze({
-      messages: messages.length ? messages : NONE,
-      connection,
-      gate: choice && keepSame(before.gate, Object.freeze(choice)),
-      needsLogin: facts.needsToken || connection.remedy === 'login',
-      escalation: list.escalation,
-      isWorking: facts.isWorking,
-      unread: facts.unread,
-      draft: facts.draft,
-      error,
+  return share(before, {
+    messages: list.get(),
+    connection: share(before?.connection, {
+      state,
+      retryAt: state === 'reconnecting' ? retryAt : undefined,
+      isOffline,
+      isSilent: isSilent && state === 'connected',
+      remedy,
     }),
-  )
+    gate: choice && share(before?.gate, choice),
+    needsLogin: needsToken || remedy === 'login',
+    escalation: list.escalation(),
+    isWorking: agent.isWorking,
+    unread,
+    draft,
+    error:
+      error === undefined
+        ? undefined
+        : share(before?.error, {
+            error,
+            message: error instanceof Error ? error.message : String(error),
+            remedy: isWaiting && remedyOf(error) === 'retry' ? 'wait' : remedyOf(error),
+          }),
+  })
 }
 
-function errorOf(
-  error: unknown,
-  state: ConversationSnapshot['connection']['state'],
-  before: ConversationError | undefined,
-): ConversationError | undefined {
-  if (error === undefined) return undefined
-  const remedy = remedyOf(error)
-  const message = error instanceof Error ? error.message : String(error)
-  const isWaiting = remedy === 'retry' && (state === 'reconnecting' || state === 'connecting')
-  return keepSame(before, Object.freeze({ error, message, remedy: isWaiting ? 'wait' : remedy }))
+/** The snapshot before anything happened, on a server too. */
+export const EMPTY_SNAPSHOT: ConversationSnapshot = snapshotOf(
+  { getPhase: () => ({ at: 'idle' }), getState: () => 'IDLE', isWorking: false },
+  { get: () => NONE, escalation: () => undefined },
+  {},
+)
+
+function share<T extends object>(before: T | undefined, after: T): T {
+  return keepSame(before, Object.freeze(after))
+}
+
+function stateOf(phase: AgentPhase, socket: ConnectionState): ConversationConnectionState {
+  const { at } = phase
+  if (at === 'idle') return 'error' in phase ? 'failed' : at
+  if (at === 'leaving') return 'idle'
+  if (at === 'destroyed') return 'closed'
+  if (at === 'choosing') return at
+  // With `retryInitialize` it is the initialization that waits for its next attempt.
+  return at === 'preparing' && socket !== 'RECONNECTING'
+    ? 'initializing'
+    : (socket.toLowerCase() as Lowercase<ConnectionState>)
 }

@@ -1,205 +1,179 @@
-import type { AgentEvents, AgentEventType, AgentPhase, AiAgent, FeedbackRating, TranscriptEntry } from '../index.ts'
-import { type ConversationDelivery, type ConversationMessage, heldMessage } from './conversation-message.ts'
-import type { ConversationSnapshot } from './conversation-view.ts'
-import { maskedRanges } from './masked-ranges.ts'
-import { MessageList } from './message-list.ts'
-import { Notifier } from './notifier.ts'
-import { SessionNotes } from './session-notes.ts'
+import type { AgentEvents, AgentEventType, AiAgent, TranscriptEntry } from '../index.ts'
+import { type ConversationMessage, heldMessage, maskedRanges } from './conversation-message.ts'
+import type { ConversationSnapshot, ConversationView } from './conversation-view.ts'
+import { createMessageList, type MessageList, type Ratings } from './message-list.ts'
+import { createNotifier } from './notifier.ts'
 import type { ViewPlatform } from './view-platform.ts'
-import { EMPTY_SNAPSHOT, NO_FACTS, snapshotOf, type ViewFacts } from './view-state.ts'
+import { EMPTY_SNAPSHOT, snapshotOf, type ViewFacts } from './view-state.ts'
 
 /** Silence after a written message, in milliseconds, from which the connection counts as silent. */
 const SILENCE_MS = 15_000
 
 /** Joins the events of an agent into one snapshot. It owns the facts that the agent does not keep. */
-export class ViewStore {
+export interface ViewStore extends Pick<ConversationView, 'subscribe' | 'getSnapshot' | 'setDraft' | 'destroy'> {
   readonly list: MessageList
-  readonly #agent: AiAgent
-  readonly #platform: ViewPlatform
-  readonly #notifier: Notifier
-  readonly #notes: SessionNotes
-  readonly #undo: (() => void)[] = []
-  #isDestroyed = false
-  #facts: ViewFacts
-  #snapshot: ConversationSnapshot = EMPTY_SNAPSHOT
-  #isOutdated = true
-  /** Texts as the user wrote them, of messages that are not in the transcript yet, by id. */
-  readonly #written = new Map<string, string>()
-  /** The text that is being passed to the agent. */
-  #sending: string | undefined
-  #stopSilence: (() => void) | undefined
-
-  constructor(agent: AiAgent, platform: ViewPlatform) {
-    this.#agent = agent
-    this.#platform = platform
-    this.#facts = { ...NO_FACTS, isOffline: !platform.isOnline() }
-    this.#notifier = new Notifier(platform, error => agent.logger.error('A listener of a view failed.', error))
-    this.list = new MessageList(text => agent.maskContent(text))
-    this.#notes = new SessionNotes(agent)
-    this.#listen()
-    this.list.read(agent.getTranscript(), 'sent')
-    if (agent.getIsInitialized()) void this.#loadNotes()
-  }
-
-  readonly subscribe = (listener: () => void): (() => void) => this.#notifier.subscribe(listener)
-
-  readonly getSnapshot = (): ConversationSnapshot => {
-    if (this.#isOutdated) this.#snapshot = snapshotOf(this.#agent, this.list, this.#facts, this.#snapshot)
-    this.#isOutdated = false
-    return this.#snapshot
-  }
-
   /** Changes some facts, and notifies soon. */
-  change(facts: Partial<ViewFacts> = {}): void {
-    this.#facts = { ...this.#facts, ...facts }
-    this.#isOutdated = true
-    this.#notifier.schedule()
-  }
-
-  /** Sets the draft, and notifies at once. */
-  setDraft(draft: string): void {
-    this.change({ draft })
-    this.#notifier.notify()
-    this.#save()
-  }
-
-  /** Marks a message as rated, also where the transcript keeps no feedback. */
-  rate(item: ConversationMessage, rating: FeedbackRating): void {
-    this.list.rate(item.sessionId, item.messageId, rating)
-    this.change()
-    this.#save()
-  }
-
+  change(facts?: ViewFacts): void
   /** Passes text to the agent, and shows it, also while it waits for `initialize()`. */
-  async send(text: string): Promise<string> {
-    this.#sending = text
-    let sent: Promise<string>
-    try {
-      // An agent that is ready records the message before this returns.
-      sent = this.#agent.send(text)
-    } finally {
-      this.#sending = undefined
-    }
-    const id = await sent
-    if (!this.list.find(id) && !this.#agent.getIsInitialized()) this.#hold(id, text)
-    return id
+  send(text: string): Promise<string>
+  /** Stores ratings and draft with the session. */
+  save(): void
+}
+
+export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewStore {
+  const list = createMessageList(agent)
+  const notifier = createNotifier(platform, error => agent.logger.error('A listener of a view failed.', error))
+  const undo: (() => void)[] = []
+  let facts: ViewFacts = {}
+  let snapshot: ConversationSnapshot = EMPTY_SNAPSHOT
+  let isOutdated = true
+  /** Messages that wait for `initialize()`, as the user wrote them. */
+  let waiting: readonly ConversationMessage[] = []
+  /** The text that is being passed to the agent. */
+  let sending: string | undefined
+  let stopSilence: (() => void) | undefined
+  let isDestroyed = false
+  let isUnsaved = false
+  /** Reading and writing of the session's data, one after the other. */
+  let storing: Promise<unknown> = Promise.resolve()
+
+  const change = (changes?: ViewFacts) => {
+    facts = { ...facts, ...changes }
+    isOutdated = true
+    notifier.schedule()
   }
 
-  destroy(): void {
-    this.#isDestroyed = true
-    for (const undo of this.#undo) undo()
-    this.#notifier.stop()
-    this.#notes.stop()
-    this.#stopSilence?.()
+  const on = <Name extends AgentEventType>(name: Name, listener: (event: AgentEvents[Name]) => void) => {
+    undo.push(agent.subscribe(name, listener))
   }
 
-  #listen(): void {
-    const agent = this.#agent
-    this.#on('phaseChanged', ({ payload }) => this.#handlePhase(payload))
-    for (const name of ['portalsAvailable', 'agentsAvailable', 'profilesAvailable'] as const)
-      this.#on(name, () => this.change())
-    this.#on('stateChanged', ({ timestamp, payload: { state, retryInMs } }) => {
-      this.#endSilence()
-      const retryAt = retryInMs === undefined ? undefined : timestamp + retryInMs
-      this.change(state === 'CONNECTED' ? { retryAt, error: undefined, needsToken: false } : { retryAt })
+  const save = () => {
+    isUnsaved = true
+    storing = storing.then(() => {
+      if (!isUnsaved || !agent.getIsInitialized()) return undefined
+      isUnsaved = false
+      return agent.setSessionData({ ratings: list.ratings(), draft: agent.maskContent(facts.draft ?? '') })
     })
-    this.#on('error', ({ payload }) => this.change({ error: payload.error }))
-    this.#on('errorMessage', ({ payload }) => this.change({ error: payload.error, isWorking: false }))
-    this.#on('tokenExpiring', ({ payload }) => {
-      if (payload.reason === 'transport_request') this.change({ needsToken: true })
-    })
-    this.#on('message', () => this.#endSilence())
-    this.#on('heartbeat', () => this.change({ isWorking: true }))
-    this.#on('closed', () => this.change({ isWorking: false }))
-    this.#on('transcriptUpdate', ({ payload }) => this.#record(payload.entry))
-    this.#on('queueFlushed', () => {
-      for (const { id, delivery } of this.list.get()) if (delivery === 'queued') this.list.setDelivery(id, 'sent')
-      this.change()
-    })
-    this.#on('transcriptRestored', () => this.#read())
-    this.#on('transcriptTrimmed', () => {
-      this.list.trimTo(agent.getTranscriptSize())
-      this.change()
-    })
-    this.#on('transcriptCleared', () => {
-      this.list.clear()
-      this.change({ unread: 0, error: undefined, isWorking: false })
-    })
-    this.#undo.push(this.#platform.onOnlineChange(() => this.change({ isOffline: !this.#platform.isOnline() })))
   }
 
-  #on<Name extends AgentEventType>(name: Name, listener: (event: AgentEvents[Name]) => void): void {
-    this.#undo.push(this.#agent.subscribe(name, listener))
+  const restore = () => {
+    storing = storing.then(async () => {
+      const { ratings, draft } = Object(await agent.getSessionData()) as { ratings?: Ratings; draft?: string }
+      if (isDestroyed || !ratings) return
+      list.setRatings({ ...ratings, ...list.ratings() })
+      list.read(agent.getTranscript())
+      change({ draft: facts.draft || draft || '' })
+    })
   }
 
-  #handlePhase(phase: AgentPhase): void {
-    if (phase.at === 'ready') {
-      this.list.release()
-      this.#written.clear()
-      void this.#loadNotes()
-    }
-    if (phase.at === 'leaving') {
-      this.#notes.stop()
-      this.list.forget()
-      this.#written.clear()
-      this.#facts = { ...NO_FACTS, isOffline: this.#facts.isOffline }
-    }
-    this.change({ error: phase.at === 'idle' ? phase.error : undefined })
+  const endSilence = () => {
+    stopSilence?.()
+    stopSilence = undefined
+    if (facts.isSilent) change({ isSilent: false })
   }
 
-  /** A message was accepted for sending, or received. */
-  #record(entry: TranscriptEntry): void {
+  const record = (entry: TranscriptEntry) => {
     const { message, direction } = entry
-    const isSent = direction === 'sent'
-    const written = this.#sending ?? this.#written.get(message.messageId ?? '')
-    if (isSent && written !== undefined && written !== message.content) {
-      this.list.setMasked(message.content ?? '', maskedRanges(this.#agent.previewMasking(written)))
-      this.#save()
+    if (direction === 'received') {
+      if (list.add(entry)) change({ unread: (facts.unread ?? 0) + 1 })
+      return
     }
-    const item = this.list.add(entry, isSent ? this.#deliveryOf() : undefined)
-    const { unread } = this.#facts
-    if (isSent) {
-      if (item && this.#agent.isConnected()) this.#awaitFrame()
-      this.change()
-    } else if (item) this.change({ unread: unread + 1, isWorking: false })
+    const written = sending ?? waiting.find(({ id }) => id === message.messageId)?.content
+    const isMasked = written !== undefined && written !== message.content
+    const item = list.add(entry, isMasked ? maskedRanges(agent.previewMasking(written)) : undefined)
+    if (item && agent.isConnected()) stopSilence ??= platform.setTimer(() => change({ isSilent: true }), SILENCE_MS)
+    change()
   }
 
-  /** The agent says how many messages wait, but not which. They leave in order, so a new one waits behind them. */
-  #deliveryOf(): ConversationDelivery {
-    return this.#agent.getQueueSize() > 0 ? 'queued' : 'sent'
+  /** Reads the transcript again, where it stores messages at all. */
+  const read = () => {
+    if (agent.getTranscriptSize() > 0) list.read(agent.getTranscript())
+    change()
   }
 
-  #read(): void {
-    if (this.#agent.getTranscriptSize() > 0) this.list.read(this.#agent.getTranscript(), 'acknowledged')
-    this.change()
-  }
+  on('phaseChanged', ({ payload: phase }) => {
+    if (phase.at === 'ready' || phase.at === 'leaving') list.hold((waiting = []))
+    if (phase.at === 'ready') restore()
+    if (phase.at === 'leaving') {
+      isUnsaved = false
+      list.setRatings({})
+      list.read([])
+      facts = { isOffline: !platform.isOnline() }
+    }
+    change({ error: phase.at === 'idle' ? phase.error : undefined })
+  })
+  for (const name of ['portalsAvailable', 'agentsAvailable', 'profilesAvailable', 'workingChanged'] as const)
+    on(name, () => change())
+  on('stateChanged', ({ timestamp, payload: { state, retryInMs } }) => {
+    endSilence()
+    change({
+      retryAt: retryInMs === undefined ? undefined : timestamp + retryInMs,
+      ...(state === 'CONNECTED' && { error: undefined, needsToken: false }),
+    })
+  })
+  for (const name of ['error', 'errorMessage'] as const) on(name, ({ payload: { error } }) => change({ error }))
+  on('tokenExpiring', ({ payload }) => {
+    if (payload.reason === 'transport_request') change({ needsToken: true })
+  })
+  on('message', endSilence)
+  on('deliveryUpdate', ({ payload }) => {
+    list.updateDelivery(payload.id)
+    change()
+  })
+  on('transcriptUpdate', ({ payload }) => record(payload.entry))
+  on('transcriptRestored', read)
+  on('messagesRecovered', read)
+  on('transcriptTrimmed', () => {
+    list.trim(agent.getTranscript())
+    change()
+  })
+  on('transcriptCleared', () => {
+    list.read([])
+    change({ unread: 0, error: undefined })
+  })
+  const checkNetwork = () => change({ isOffline: !platform.isOnline() })
+  undo.push(platform.onOnlineChange(checkNetwork))
+  checkNetwork()
+  list.read(agent.getTranscript())
+  if (agent.getIsInitialized()) restore()
 
-  #hold(id: string, text: string): void {
-    this.#written.set(id, text)
-    this.list.hold(heldMessage(id, text, this.#platform.now()))
-    this.change()
-  }
-
-  #awaitFrame(): void {
-    this.#stopSilence ??= this.#platform.setTimer(() => this.change({ isSilent: true }), SILENCE_MS)
-  }
-
-  #endSilence(): void {
-    this.#stopSilence?.()
-    this.#stopSilence = undefined
-    if (this.#facts.isSilent) this.change({ isSilent: false })
-  }
-
-  async #loadNotes(): Promise<void> {
-    const notes = await this.#notes.load()
-    if (!notes || this.#isDestroyed) return
-    this.list.addNotes(notes)
-    this.#read()
-    if (!this.#facts.draft && typeof notes.draft === 'string') this.change({ draft: notes.draft })
-  }
-
-  #save(): void {
-    if (!this.#agent.getIsInitialized()) return
-    this.#notes.save({ ...this.list.notes, draft: this.#agent.maskContent(this.#facts.draft) })
+  return {
+    list,
+    change,
+    save,
+    subscribe: notifier.subscribe,
+    getSnapshot() {
+      if (isOutdated) snapshot = snapshotOf(agent, list, facts, snapshot)
+      isOutdated = false
+      return snapshot
+    },
+    setDraft(draft) {
+      change({ draft })
+      notifier.notify()
+      save()
+    },
+    async send(text) {
+      let sent: Promise<string>
+      sending = text
+      try {
+        // An agent that is ready records the message before this returns.
+        sent = agent.send(text)
+      } finally {
+        sending = undefined
+      }
+      const id = await sent
+      if (!agent.getIsInitialized()) {
+        waiting = [...waiting, heldMessage(id, text, platform.now())]
+        list.hold(waiting)
+        change()
+      }
+      return id
+    },
+    destroy() {
+      isDestroyed = true
+      for (const stop of undo) stop()
+      notifier.stop()
+      stopSilence?.()
+    },
   }
 }
