@@ -99,13 +99,14 @@ export class Logger extends Subscribable<LoggerEvents> {
   #context: LogContext | undefined
 
   constructor(config: LoggerConfig = {}, sink: LoggerSink = PLATFORM_SINK) {
+    const { name } = config
     const emitter = new EventEmitter<LoggerEvents>(error =>
       // Printed, not logged: another entry would reach the failing listener again.
-      sink.console.error(`${prefix('ERROR', config.name)} A listener of 'log' failed.`, error),
+      sink.console.error(`${prefix('ERROR', name)} A listener of 'log' failed.`, error),
     )
     super(emitter)
     this.#emitter = emitter
-    this.#name = config.name
+    this.#name = name
     this.#level = config.level
     this.#console = config.enableConsole
     this.#provider = config.contextProvider

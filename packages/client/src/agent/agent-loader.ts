@@ -8,11 +8,14 @@ import { JoinedTask } from '../util/joined-task.ts'
 import { rateLimitReporter } from './agent-scope.ts'
 import type { AgentLoaderParts } from './load-agent.ts'
 
+const DEPLOYMENT_ABORTED = (signal: AbortSignal) => abortedError('getDeploymentInfo()', signal)
+const DETAILS_ABORTED = (signal: AbortSignal) => abortedError('getAgentDetails()', signal)
+
 /** Loads the facts about deployment and agent, each once, also before `initialize()` (OPS-08). */
 export class AgentLoader {
   readonly #parts: AgentLoaderParts
-  readonly #deployment = new JoinedTask<Deployment>(signal => abortedError('getDeploymentInfo()', signal))
-  readonly #details = new JoinedTask<AgentDetails>(signal => abortedError('getAgentDetails()', signal))
+  readonly #deployment = new JoinedTask<Deployment>(DEPLOYMENT_ABORTED)
+  readonly #details = new JoinedTask<AgentDetails>(DETAILS_ABORTED)
 
   constructor(parts: AgentLoaderParts) {
     this.#parts = parts

@@ -51,17 +51,19 @@ export function createAgentScope(given: AiAgentConfig, replacements: Partial<Env
   }
 
   // Several callers may wait for the operation that failed, and each reports it.
-  const reported = new WeakSet<SDKError>()
+  let reported: WeakSet<SDKError> | undefined
   const reportError = (error: SDKError) => {
-    if (reported.has(error)) return
+    if (reported?.has(error)) return
+    reported ??= new WeakSet()
     reported.add(error)
     logger.warn(error.message, { code: error.code })
     emit('error', () => ({ error: error as AnySDKError }))
   }
 
-  const warned = new Set<string>()
+  let warned: Set<string> | undefined
   const warnOnce = (warning: string) => {
-    if (!warned.has(warning)) logger.warn(warning)
+    if (!warned?.has(warning)) logger.warn(warning)
+    warned ??= new Set()
     warned.add(warning)
   }
 

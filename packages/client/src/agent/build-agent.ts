@@ -109,7 +109,12 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
     }),
   )
 
-  const policy = createReconnectPolicy({ ...config, random: environment.random })
+  const policy = createReconnectPolicy({
+    maxReconnectAttempts: config.maxReconnectAttempts,
+    baseReconnectDelay: config.baseReconnectDelay,
+    maxReconnectDelay: config.maxReconnectDelay,
+    random: environment.random,
+  })
   const chat = new Chat({
     clock,
     page: environment.page,

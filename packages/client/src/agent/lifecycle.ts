@@ -21,10 +21,12 @@ import {
 import type { PortalLifecycle } from './portal-lifecycle.ts'
 import { preloadResume } from './preload.ts'
 
+const INITIALIZE_ABORTED = (signal: AbortSignal) => abortedError('initialize()', signal)
+
 /** Owns the state of the agent. Every change of it is one of the methods below. */
 export class AgentLifecycle implements LifecycleOwner {
   readonly #parts: LifecycleParts
-  readonly #run = new JoinedTask<InitializationResult>(signal => abortedError('initialize()', signal))
+  readonly #run = new JoinedTask<InitializationResult>(INITIALIZE_ABORTED)
   #state: State = { at: 'idle' }
   /** The attributes that the host starts the conversation with. */
   initialContext: Readonly<Record<string, unknown>> = {}

@@ -94,7 +94,7 @@ describe('the life of a token', () => {
     const { agent } = make()
     const error = await rejection(agent.initialize())
     expect(error).toMatchObject({ code: 'SESSION_UNAUTHORIZED', status: 401 })
-    expect(error.message).toMatch(/Token will expire soon.*at least five minutes longer/)
+    expect(error.message).toMatch(/Token will expire soon.*at least five more minutes/)
     // The refused attempt, and the one with the token of the forced refresh.
     expect(requestsTo(emulator).filter(line => line === 'POST session')).toHaveLength(2)
   })

@@ -50,7 +50,7 @@ export class ApiCaller {
   /** Whether other users may have responses in the same store. */
   readonly #isShared: boolean
   /** Users for whom this helper has cached responses, by fingerprint. */
-  readonly #users = new Set<string>()
+  #users: Set<string> | undefined
   #language: string
 
   constructor(config: ApiHelperConfig, environment: Environment) {
@@ -111,6 +111,7 @@ export class ApiCaller {
       if (value !== undefined) parameters[name] = String(value)
     if (answer.perUser && token) {
       const user = subjectFingerprint(token)
+      this.#users ??= new Set()
       this.#users.add(user)
       parameters['user'] = user
     }
@@ -134,9 +135,9 @@ export class ApiCaller {
    * @throws when the store failed: entries may remain
    */
   async forgetUsers(token: string | undefined): Promise<void> {
-    if (token) this.#users.add(subjectFingerprint(token))
     const users = new Set(this.#users)
-    this.#users.clear()
+    if (token) users.add(subjectFingerprint(token))
+    this.#users = undefined
     await this.#cache.removeOwn(this.#isShared ? users : undefined)
   }
 

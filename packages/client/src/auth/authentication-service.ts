@@ -5,6 +5,7 @@ import { resolveEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
 import { untilAborted } from '../util/abort.ts'
+import { Lifetime } from '../util/lifetime.ts'
 import { expiryOf, renewalTime } from './access-token.ts'
 import type {
   AuthenticationInput,
@@ -55,7 +56,7 @@ export class AuthenticationService {
   readonly #remembered: RememberedLogin
   #source: Source
   /** Aborted by `logout()`, `cleanup()` and a strategy switch: earlier results must be discarded. */
-  #life = new AbortController()
+  #life = new Lifetime()
   /** The sign-in in progress. */
   #signIn: { isComplete: boolean } | undefined
   #postAuthentication: PostAuthenticationCallback | undefined
@@ -80,14 +81,14 @@ export class AuthenticationService {
     const { strategy, type, isInitialized } = this.#source
     // A host's strategy may not support a second call.
     if (isInitialized && type !== 'anonymous') return
-    const { signal } = this.#life
+    const life = this.#life
     const postAuthentication = async () => {
-      if (signal.aborted) return
+      if (life.isOver) return
       // A strategy may wait for this call before it returns a token.
       if (this.#signIn) this.#signIn.isComplete = true
       else await this.#onAuthenticated()
     }
-    await this.#call('initialize()', signal, () => strategy.initialize({ ...options, postAuthentication }))
+    await this.#callForLife('initialize()', () => strategy.initialize({ ...options, postAuthentication }))
     this.#source = { ...this.#source, isInitialized: true }
   }
 
@@ -101,12 +102,12 @@ export class AuthenticationService {
     this.#requireInitialized()
     const signIn = (this.#signIn ??= { isComplete: false })
     const { strategy } = this.#source
-    const life = this.#life.signal
+    const life = this.#life
     try {
       const work = new Promise<void>(resolve => resolve(strategy.authenticate()))
-      await untilAborted(untilAborted(work, life), signal)
+      await life.during(inner => untilAborted(untilAborted(work, inner), signal))
     } catch (error) {
-      throw signal?.aborted && !life.aborted ? ended('the signal of the call', error) : asAuthFailure(error)
+      throw signal?.aborted && !life.isOver ? ended('the signal of the call', error) : asAuthFailure(error)
     } finally {
       if (this.#signIn === signIn) this.#signIn = undefined
     }
@@ -210,13 +211,13 @@ export class AuthenticationService {
       await this.#current.adopt({ ...arrived, until: strategy.updateToken ? undefined : until }, signal)
       return token
     })
-    await this.#call('updateToken()', this.#life.signal, () => strategy.updateToken?.(token))
+    await this.#callForLife('updateToken()', () => strategy.updateToken?.(token))
   }
 
   /** Sets the scopes of the tokens. Has no effect on strategies with tokens from the host. */
   async updateScopes(scopes: readonly string[]): Promise<void> {
     const active = this.#active
-    await this.#call('updateScopes()', this.#life.signal, () => active.updateScopes?.(scopes))
+    await this.#callForLife('updateScopes()', () => active.updateScopes?.(scopes))
   }
 
   /**
@@ -326,6 +327,11 @@ export class AuthenticationService {
     return answerInTime(this.#environment.clock, `${name} of the authentication strategy`, signal, work)
   }
 
+  /** As {@link #call}, until the present period ends. */
+  #callForLife<T>(name: string, work: () => Awaitable<T>): Promise<T> {
+    return this.#life.during(signal => this.#call(name, signal, work))
+  }
+
   async #obtain(ask: () => Awaitable<string | null>, signal: AbortSignal): Promise<string> {
     // A login asks the user where necessary, and limits its own requests.
     const { strategy, standIn, type } = this.#source
@@ -360,9 +366,11 @@ export class AuthenticationService {
   /** The user signed out in another tab. */
   async #onSignedOut(): Promise<void> {
     this.#renewal.end(ended('a sign-out in another tab'))
-    await this.#current.signOut(this.#life.signal).catch((error: unknown) => {
-      this.#logger?.warn('Not everything of the user who signed out in another tab could be removed.', { error })
-    })
+    await this.#life
+      .during(signal => this.#current.signOut(signal))
+      .catch((error: unknown) => {
+        this.#logger?.warn('Not everything of the user who signed out in another tab could be removed.', { error })
+      })
   }
 
   /** A strategy that renews tokens tries that first; the host is notified only if the token is not renewed. */
@@ -386,8 +394,8 @@ export class AuthenticationService {
     const error = ended(reason)
     this.#current.forget()
     this.#renewal.end(error)
-    this.#life.abort(error)
-    this.#life = new AbortController()
+    this.#life.end(error)
+    this.#life = new Lifetime()
     this.#source = { ...this.#source, standIn: undefined, former: undefined, isInitialized: false }
   }
 

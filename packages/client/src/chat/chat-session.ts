@@ -5,6 +5,8 @@ import { withTimeLimit } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import type { LazyPart } from '../util/lazy-part.ts'
 
+const REQUEST_ABORTED = (signal: AbortSignal) => abortedError('The request for a session', signal)
+
 /** Stores the session for the next page, where the host asks for that. */
 export interface SessionKeeper {
   /** The session saved by the previous page, and whether it still needs the current context. */
@@ -32,7 +34,7 @@ export interface ChatSessionOptions {
  */
 export class ChatSession {
   readonly #options: ChatSessionOptions
-  readonly #creation = new JoinedTask<string>(signal => abortedError('The request for a session', signal))
+  readonly #creation = new JoinedTask<string>(REQUEST_ABORTED)
   readonly #facts: { sessionId: string | undefined }
   #keeper: LazyPart<SessionKeeper> | undefined
   /** A session that the host supplied was not created with our context. */

@@ -17,6 +17,8 @@ const GOODBYE_LIMIT_MS = 100
 
 const GOODBYE_POLL_MS = 5
 
+const RESTART_ABORTED = (signal: AbortSignal) => abortedError('restartConnection()', signal)
+
 /** How an open connection ended. */
 export interface ConnectionLoss {
   /** Time of the last inbound frame on the monotonic clock; undefined when none arrived on this connection. */
@@ -92,7 +94,7 @@ export class Chat {
   #leaving: { readonly transport: Transport; readonly done: Promise<void> } | undefined
   /** How often the host has left: what it asked for before and is still waiting is not wanted any more. */
   #departures = 0
-  readonly #restarting = new JoinedTask<void>(signal => abortedError('restartConnection()', signal))
+  readonly #restarting = new JoinedTask<void>(RESTART_ABORTED)
 
   constructor(options: ChatOptions) {
     this.#options = options
@@ -133,7 +135,10 @@ export class Chat {
       },
     })
     this.#token = new TokenDialogue({
-      ...options.token,
+      // Named one by one: a spread gives each object a hidden class of its own.
+      required: options.token.required,
+      getToken: options.token.getToken,
+      refresh: options.token.refresh,
       onReady: transport => this.#ready(transport),
       onUnavailable: (error, transport, isUsable) => {
         if (!isUsable) this.#sink?.handleInterrupted()

@@ -57,8 +57,9 @@ export interface ConnectionOptions {
 }
 
 interface Attempt {
-  readonly controller: AbortController
-  readonly callers: Set<{ resolve(): void; reject(error: SDKError): void }>
+  /** Absent once the connection is open: the transport keeps the attempt in memory. */
+  controller?: AbortController | undefined
+  callers: { resolve(): void; reject(error: SDKError): void }[]
   /** Whether the reconnect loop made it: then it goes on when its callers give up. */
   readonly background: boolean
   transport?: Transport
@@ -182,7 +183,7 @@ export class Connection {
   }
 
   #attempt(background: boolean): Attempt {
-    const attempt: Attempt = { controller: new AbortController(), callers: new Set(), background }
+    const attempt: Attempt = { controller: new AbortController(), callers: [], background }
     this.#become({ at: 'connecting', attempt })
     this.#findAddress(attempt).then(
       address => address !== undefined && this.#dial(attempt, address),
@@ -194,7 +195,7 @@ export class Connection {
   async #findAddress(attempt: Attempt): Promise<string | undefined> {
     // A listener that hears of a failure may reopen before the others have drawn their conclusions from it.
     await null
-    return this.#isCurrent(attempt) ? this.#options.address(attempt.controller.signal) : undefined
+    return this.#isCurrent(attempt) ? this.#options.address((attempt.controller as AbortController).signal) : undefined
   }
 
   #dial(attempt: Attempt, address: string): void {
@@ -218,6 +219,7 @@ export class Connection {
   #opened(attempt: Attempt, transport: Transport): void {
     if (!this.#isCurrent(attempt)) return
     this.#options.clock.clearTimeout(attempt.timer)
+    attempt.timer = attempt.controller = undefined
     this.#become({ at: 'open', transport, since: this.#options.clock.monotonic() })
     if (this.transport === transport) this.#options.listener.opened(transport)
     settle(attempt, this.transport === transport ? undefined : closedEarly())
@@ -304,7 +306,7 @@ export class Connection {
     if (!this.#isCurrent(attempt)) return Promise.reject(closedEarly())
     return new Promise((resolve, reject) => {
       const done = () => {
-        attempt.callers.delete(caller)
+        attempt.callers = attempt.callers.filter(each => each !== caller)
         signal?.removeEventListener('abort', giveUp)
       }
       const caller = {
@@ -313,16 +315,16 @@ export class Connection {
       }
       const giveUp = () => {
         caller.reject(abortedError('connect()', signal as AbortSignal))
-        if (attempt.callers.size === 0 && !attempt.background && this.#isCurrent(attempt)) this.close()
+        if (attempt.callers.length === 0 && !attempt.background && this.#isCurrent(attempt)) this.close()
       }
-      attempt.callers.add(caller)
+      attempt.callers.push(caller)
       signal?.addEventListener('abort', giveUp)
     })
   }
 
   #abandon(attempt: Attempt): void {
     this.#options.clock.clearTimeout(attempt.timer)
-    attempt.controller.abort()
+    attempt.controller?.abort()
     attempt.transport?.close(CLOSE_CODE.NORMAL, '')
   }
 }

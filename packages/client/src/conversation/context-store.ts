@@ -44,7 +44,7 @@ export class ContextStore {
   #key: string
   #attributes: ContextAttributes | null = null
   /** Attributes that were set since this page began, not by an earlier one. */
-  readonly #setHere = new Set<string>()
+  #setHere: Set<string> | undefined
   /** Whose attributes they are, where a person signed in. */
   #owner: string | undefined
   /** Whether it is known who the person is. */
@@ -85,7 +85,7 @@ export class ContextStore {
 
   /** Whether this page has changed what an earlier one stored. */
   get hasNews(): boolean {
-    return this.#setHere.size > 0
+    return this.#setHere !== undefined
   }
 
   /**
@@ -138,6 +138,7 @@ export class ContextStore {
     const changed = this.changesOf(attributes)
     if (Object.keys(changed).length === 0) return
     this.#attributes = Object.freeze({ ...this.#attributes, ...changed })
+    this.#setHere ??= new Set()
     for (const name of Object.keys(changed)) this.#setHere.add(name)
     this.#store()
   }
@@ -153,7 +154,7 @@ export class ContextStore {
     this.#owner = owner
     if (this.#attributes === null) return
     if (isStrangers) {
-      const own = Object.entries(this.#attributes).filter(([name]) => this.#setHere.has(name))
+      const own = Object.entries(this.#attributes).filter(([name]) => this.#setHere?.has(name))
       this.#attributes = own.length > 0 ? Object.freeze(Object.fromEntries(own)) : null
     }
     this.#store()
@@ -162,7 +163,7 @@ export class ContextStore {
   /** Forgets all attributes, here and in the store. */
   remove(): Awaitable<void> {
     this.#attributes = null
-    this.#setHere.clear()
+    this.#setHere = undefined
     if (this.#meanwhile) this.#meanwhile.removed = true
     this.#store()
     return this.#writing

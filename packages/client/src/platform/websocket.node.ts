@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { nextTick } from 'node:process'
 import { setImmediate } from 'node:timers'
@@ -30,6 +31,15 @@ interface NodeWebSocketOptions extends WebSocketOptions {
   readonly pingIntervalMs?: number
 }
 
+/** A socket that knows the object which reports its events. */
+class OwnedSocket extends WsSocket {
+  declare owner: NodeWebSocket
+}
+
+function ownerOf(socket: WsSocket): NodeWebSocket {
+  return (socket as OwnedSocket).owner
+}
+
 /**
  * A `ws` socket in the shape of the browser's, as far as the library uses it.
  *
@@ -44,6 +54,8 @@ class NodeWebSocket implements WebSocketLike {
   onclose: WebSocketLike['onclose'] = null
   onerror: WebSocketLike['onerror'] = null
   readonly #socket: WsSocket
+  #httpStatus: number | undefined
+  #isTooLarge = false
   #net: Socket | undefined
   /** Frames held back in this turn of the event loop. */
   #held = 0
@@ -56,44 +68,70 @@ class NodeWebSocket implements WebSocketLike {
   /** Whether something arrived since the last ping. */
   #hasHeard = true
   #isDead = false
+  readonly #pingIntervalMs: number
+  #pings: ReturnType<typeof setInterval> | undefined
 
   constructor(url: string, { pingIntervalMs = PING_INTERVAL_MS, ...options }: NodeWebSocketOptions = {}) {
     // The limit is read here, not at the top: in the built package its module may load after this one.
-    const socket = new WsSocket(url, { ...OPTIONS, maxPayload: MAX_FRAME_LENGTH, ...options })
+    const socket = new OwnedSocket(url, { ...OPTIONS, maxPayload: MAX_FRAME_LENGTH, ...options })
+    socket.owner = this
+    this.#pingIntervalMs = pingIntervalMs
     this.#socket = socket
-    let httpStatus: number | undefined
-    socket.on('upgrade', response => {
-      this.#net = response.socket
-    })
-    socket.on('unexpected-response', (_request, response) => {
-      httpStatus = response.statusCode
-      socket.terminate()
-    })
-    let pings: ReturnType<typeof setInterval> | undefined
-    socket.on('open', () => {
-      if (pingIntervalMs > 0) pings = setInterval(() => this.#checkAlive(), pingIntervalMs).unref()
-      call(this.onopen, {})
-    })
-    socket.on('pong', () => {
-      this.#hasHeard = true
-    })
-    socket.on('message', (data: RawData, isBinary: boolean) => this.#arrived(isBinary ? data : data.toString()))
-    let isTooLarge = false
-    socket.on('error', (error: Error & { code?: unknown }) => {
-      isTooLarge ||= error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH'
-      call(this.onerror, { error, message: error.message })
-    })
-    socket.on('close', (code, reason) => {
-      clearInterval(pings)
-      const event: SocketCloseEvent & { wasClean: boolean } = {
-        code: isTooLarge ? FRAME_TOO_LARGE_CODE : code,
-        reason: isTooLarge ? FRAME_TOO_LARGE_REASON : this.#isDead ? DEAD_CONNECTION_REASON : reason.toString(),
-        wasClean: code !== 1006,
-        httpStatus,
-      }
-      if (this.#late) this.#lateClose = event
-      else call(this.onclose, event)
-    })
+    // Functions that all sockets share: closures of its own would cost each socket half a kilobyte.
+    socket.on('upgrade', NodeWebSocket.#onUpgrade)
+    socket.on('unexpected-response', NodeWebSocket.#onRefused)
+    socket.on('open', NodeWebSocket.#onOpen)
+    socket.on('pong', NodeWebSocket.#onPong)
+    socket.on('message', NodeWebSocket.#onMessage)
+    socket.on('error', NodeWebSocket.#onError)
+    socket.on('close', NodeWebSocket.#onClose)
+  }
+
+  static #onUpgrade(this: WsSocket, { socket }: IncomingMessage): void {
+    ownerOf(this).#net = socket
+  }
+
+  static #onRefused(this: WsSocket, _request: unknown, { statusCode }: IncomingMessage): void {
+    ownerOf(this).#httpStatus = statusCode
+    this.terminate()
+  }
+
+  static #onOpen(this: WsSocket): void {
+    const owner = ownerOf(this)
+    const ms = owner.#pingIntervalMs
+    if (ms > 0) owner.#pings = setInterval(NodeWebSocket.#ping, ms, owner).unref()
+    call(owner.onopen, {})
+  }
+
+  static #ping(owner: NodeWebSocket): void {
+    owner.#checkAlive()
+  }
+
+  static #onPong(this: WsSocket): void {
+    ownerOf(this).#hasHeard = true
+  }
+
+  static #onMessage(this: WsSocket, data: RawData, isBinary: boolean): void {
+    ownerOf(this).#arrived(isBinary ? data : data.toString())
+  }
+
+  static #onError(this: WsSocket, error: Error & { code?: unknown }): void {
+    const owner = ownerOf(this)
+    owner.#isTooLarge ||= error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH'
+    call(owner.onerror, { error, message: error.message })
+  }
+
+  static #onClose(this: WsSocket, code: number, reason: Buffer): void {
+    const owner = ownerOf(this)
+    clearInterval(owner.#pings)
+    const event: SocketCloseEvent & { wasClean: boolean } = {
+      code: owner.#isTooLarge ? FRAME_TOO_LARGE_CODE : code,
+      reason: owner.#isTooLarge ? FRAME_TOO_LARGE_REASON : owner.#isDead ? DEAD_CONNECTION_REASON : reason.toString(),
+      wasClean: code !== 1006,
+      httpStatus: owner.#httpStatus,
+    }
+    if (owner.#late) owner.#lateClose = event
+    else call(owner.onclose, event)
   }
 
   get readyState(): number {

@@ -14,8 +14,8 @@ export interface MemoryCacheOptions {
  * Beyond its limits it drops the least recently used entries; the newest one always stays.
  */
 export class MemoryCacheAdapter implements CacheAdapter {
-  /** In order of last use. */
-  readonly #entries = new Map<string, { readonly entry: CacheEntry; readonly chars: number }>()
+  /** In order of last use. Created with the first entry. */
+  #entries: Map<string, { readonly entry: CacheEntry; readonly chars: number }> | undefined
   readonly #bounds: MemoryCacheOptions | undefined
   #chars = 0
 
@@ -24,10 +24,11 @@ export class MemoryCacheAdapter implements CacheAdapter {
   }
 
   get(key: string): CacheEntry | null {
-    const stored = this.#entries.get(key)
-    if (!stored) return null
-    this.#entries.delete(key)
-    this.#entries.set(key, stored)
+    const entries = this.#entries
+    const stored = entries?.get(key)
+    if (!entries || !stored) return null
+    entries.delete(key)
+    entries.set(key, stored)
     return stored.entry
   }
 
@@ -35,10 +36,12 @@ export class MemoryCacheAdapter implements CacheAdapter {
     const { maxEntries = 2_000, maxChars = 1 << 24 } = this.#bounds ?? {}
     this.#drop(key)
     const chars = key.length + charsOf(entry.value)
-    this.#entries.set(key, { entry, chars })
+    this.#entries ??= new Map()
+    const entries = this.#entries
+    entries.set(key, { entry, chars })
     this.#chars += chars
-    for (const oldest of this.#entries.keys()) {
-      if (oldest === key || (this.#entries.size <= maxEntries && this.#chars <= maxChars)) break
+    for (const oldest of entries.keys()) {
+      if (oldest === key || (entries.size <= maxEntries && this.#chars <= maxChars)) break
       this.#drop(oldest)
     }
   }
@@ -48,8 +51,8 @@ export class MemoryCacheAdapter implements CacheAdapter {
   }
 
   #drop(key: string): void {
-    this.#chars -= this.#entries.get(key)?.chars ?? 0
-    this.#entries.delete(key)
+    this.#chars -= this.#entries?.get(key)?.chars ?? 0
+    this.#entries?.delete(key)
   }
 
   clear(prefix = ''): void {
@@ -57,7 +60,7 @@ export class MemoryCacheAdapter implements CacheAdapter {
   }
 
   keys(prefix = ''): string[] {
-    return [...this.#entries.keys()].filter(key => key.startsWith(prefix))
+    return [...(this.#entries?.keys() ?? [])].filter(key => key.startsWith(prefix))
   }
 }
 
