@@ -135,7 +135,7 @@ export class Chat {
       },
     })
     this.#token = new TokenDialogue({
-      // Named one by one: a spread gives each object a hidden class of its own.
+      // Named one by one: a spread gives each object a separate hidden class.
       required: options.token.required,
       getToken: options.token.getToken,
       refresh: options.token.refresh,

