@@ -44,7 +44,7 @@ function callWith(ca: string) {
     })
 }
 
-describe('a client that other people wrote', () => {
+describe('a third-party client', () => {
   it.each([
     ['chat.localhost', undefined],
     ['chat.agents.example.test', 'chat.agents.example.test'],
@@ -75,7 +75,7 @@ describe('a client that other people wrote', () => {
     await closed
   })
 
-  it('[REL-40] finds the host in the certificate, and those of emulators before', async () => {
+  it('[REL-40] finds the host in the certificate, and those of earlier emulators', async () => {
     await serve({ chatHost: 'chat.first.test' })
     await server.close()
     const certificate = new X509Certificate(await serve({ chatHost: 'chat.second.test' }))
@@ -83,7 +83,7 @@ describe('a client that other people wrote', () => {
       expect(certificate.checkHost(name)).toBe(name)
   })
 
-  it('[REL-40] is told that a chat host must begin with "chat."', async () => {
+  it('[REL-40] receives an error if the chat host does not begin with "chat."', async () => {
     await serve()
     await expect(serveEmulator({ chatHost: 'agents.test' })).rejects.toThrow(TypeError)
     await expect(serveEmulator({ chatHost: 'chat.agents.test:8600' })).rejects.toThrow(TypeError)

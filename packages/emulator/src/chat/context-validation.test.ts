@@ -12,7 +12,7 @@ describe('context validation', () => {
     ['number', 3],
     ['boolean', false],
     ['object', { a: 1 }],
-  ])('takes a value that fits its type: %s', (type, value) => {
+  ])('accepts a value that matches its type: %s', (type, value) => {
     const context = { one: { type, value, description: 'An attribute', notInLLM: true } }
     expect(validateContext(context, rules)).toEqual({ accepted: context, issues: [] })
   })
@@ -26,14 +26,14 @@ describe('context validation', () => {
     ['date', '2026-01-01', 'date', 'string'],
     ['toString', 'x', 'toString', 'string'],
     [7, 'x', 'integer', 'string'],
-  ])('drops a value that does not fit its type: %s, %j', (type, value, expectedType, providedType) => {
+  ])('drops a value that does not match its type: %s, %j', (type, value, expectedType, providedType) => {
     expect(validateContext({ one: { type, value }, two: 2 }, rules)).toEqual({
       accepted: { two: 2 },
       issues: [{ name: 'one', reason: 'type_mismatch', expectedType, providedType }],
     })
   })
 
-  it('takes plain values, and objects without a `value`', () => {
+  it('accepts plain values, and objects without a `value`', () => {
     const context = { a: 'x', b: 1, c: null, d: [1], e: { x: 1 } }
     expect(validateContext(context, rules)).toEqual({ accepted: context, issues: [] })
   })
@@ -45,7 +45,7 @@ describe('context validation', () => {
     },
   )
 
-  it('holds an agent that declares its attributes to them', () => {
+  it('accepts only declared attributes if the agent declares any', () => {
     const attributes = { age: { type: 'integer' }, note: { maxLength: 20 } }
     const context = { age: 'old', note: 'fifteen letters', shoe: 44, toString: 'x' }
     expect(validateContext(context, { ...rules, attributes })).toEqual({
@@ -58,7 +58,7 @@ describe('context validation', () => {
     })
   })
 
-  it('accounts for every attribute of any context, and changes none', () => {
+  it('reports or returns every attribute of any context, unchanged', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), context => {
         const before = JSON.stringify(context)

@@ -36,7 +36,7 @@ const connect = async (approach?: Approach) => {
 }
 
 describe('EmulatedSocket', () => {
-  it('opens, and carries text both ways in order, never within the call', async () => {
+  it('opens, and delivers text in both directions in order, never within the call', async () => {
     const { socket, events, heard, end } = await connect()
     expect(socket.readyState).toBe(EmulatedSocket.OPEN)
     for (const text of ['a', 'b', 'c']) socket.send(text)
@@ -49,7 +49,7 @@ describe('EmulatedSocket', () => {
     expect(events).toEqual(['open', 'x', 'y'])
   })
 
-  it('counts what is under way in its buffered amount', async () => {
+  it('counts undelivered text in its buffered amount', async () => {
     const { socket } = await connect()
     socket.send('four')
     socket.send(new Uint8Array(3))
@@ -77,7 +77,7 @@ describe('EmulatedSocket', () => {
     expect(events).toEqual(['open', { code: 1005, reason: '', wasClean: true }])
   })
 
-  it('hears nothing more once it is closing or closed', async () => {
+  it('receives nothing more once it is closing or closed', async () => {
     const { socket, events, end } = await connect()
     end.send('on its way')
     socket.close(1000)
@@ -105,7 +105,7 @@ describe('EmulatedSocket', () => {
     expect(events).toEqual(['open', { code: 1006, reason: '', wasClean: false }])
   })
 
-  it('shows a refused upgrade as an error and 1006, with the status that a browser would hide', async () => {
+  it('reports a rejected upgrade as an error and 1006, with the status that a browser would hide', async () => {
     const { socket, events } = await connect(() => ({ accepted: false, status: 404, code: '404-001', message: 'No' }))
     expect(events).toEqual(['error', { code: 1006, reason: '', wasClean: false }])
     expect(socket.httpStatus).toBe(404)
@@ -126,20 +126,20 @@ describe('EmulatedSocket', () => {
     expect(asked).toEqual([])
   })
 
-  it('refuses to send before it is open, and to close with a code that is not its own', async () => {
+  it('rejects sending before it is open, and closing with an invalid code', async () => {
     const socket = new EmulatedSocket(URL_OF_CHAT, () => ({ accepted: false, status: 404, code: '', message: '' }))
     expect(() => socket.send('x')).toThrow(expect.objectContaining({ name: 'InvalidStateError' }))
     expect(() => socket.close(1001)).toThrow(expect.objectContaining({ name: 'InvalidAccessError' }))
     await turnEventLoop()
   })
 
-  it.each(['not an address', 'ftp://service.test/'])('refuses the address %s', address => {
+  it.each(['not an address', 'ftp://service.test/'])('rejects the address %s', address => {
     expect(() => new EmulatedSocket(address, () => ({ accepted: false, status: 404, code: '', message: '' }))).toThrow(
       SyntaxError,
     )
   })
 
-  it('serves listeners beside the handlers, once where asked, and none that was removed', async () => {
+  it('calls listeners in addition to handlers, once if requested, and none that was removed', async () => {
     const { socket, end } = await connect()
     const seen: string[] = []
     const always = (event: { data: unknown }) => seen.push(`always ${String(event.data)}`)

@@ -91,7 +91,7 @@ describe('[REL-71] without capabilities', () => {
     expect(JSON.stringify([first, second])).not.toMatch(/"(seq|duplicate|complete)"/)
   })
 
-  it('ignores what a client of the extension adds', async () => {
+  it('ignores the additions of a client with the extension', async () => {
     expect(await everyFrame(true)).toEqual(await everyFrame(false))
   })
 })
@@ -137,7 +137,7 @@ describe('[REL-72] receipts', () => {
     ])
   })
 
-  it('tell ids of one session apart from those of another', async () => {
+  it('separate the ids of different sessions', async () => {
     const { service, open } = start(['receipts'])
     const first = await open(await service.session())
     const second = await open(await service.session())
@@ -146,7 +146,7 @@ describe('[REL-72] receipts', () => {
     expect([...receipts(first), ...receipts(second)]).toEqual(['a', 'a'])
   })
 
-  it('come after the token that a message had to wait for, once for each arrival', async () => {
+  it('follow the token that a message had to wait for, once for each arrival', async () => {
     const { service, open, control } = start(['receipts'])
     const id = await service.session('account')
     const first = await open(id)
@@ -159,7 +159,7 @@ describe('[REL-72] receipts', () => {
     expect(second.answers).toEqual(['You said: one'])
   })
 
-  it('are not sent for a refused message, which the error names and which may be sent again', async () => {
+  it('are not sent for a rejected message, which the error names and which may be sent again', async () => {
     const { clock, service, open } = start(['receipts'], { rateLimit: true })
     const chat = await open(await service.session())
     for (let nth = 0; nth < 21; nth++) await chat.send(user('hi', `id-${nth}`))
@@ -215,7 +215,7 @@ describe('[REL-73] resume', () => {
     ])
   })
 
-  it('sends what was missed once, as it was, and then says that it is complete', async () => {
+  it('sends missed frames once, unchanged, and then reports that it is complete', async () => {
     const { service, open, control } = start(['resume'])
     const id = await service.session()
     const first = await open(id)
@@ -240,7 +240,7 @@ describe('[REL-73] resume', () => {
     expect(numbers(fourth)).toEqual([1, 2, 3, 4])
   })
 
-  it('has the history follow where it no longer has all, with numbers to go on from', async () => {
+  it('sends the history if frames are missing, with numbers to continue from', async () => {
     const { service, open } = start(['resume'], { resumeBufferLimit: 2 })
     const id = await service.session()
     const first = await open(id)
@@ -312,7 +312,7 @@ describe('[REL-74] ping', () => {
     },
   )
 
-  it('is not answered while a fault says so', async () => {
+  it('is not answered while a fault prevents it', async () => {
     const { service, open } = start(['resume'])
     const chat = await open(await service.session())
     const { id } = service.emulator.faults.add({ kind: 'ignore-pings' })
@@ -332,8 +332,8 @@ describe('[REL-74] ping', () => {
   })
 })
 
-describe('what a client can recover from', () => {
-  it('[REL-75] is switched: the history frame, and the transcript call that works, is missing or hangs', async () => {
+describe('the sources of recovery for a client', () => {
+  it('[REL-75] can be switched: the history frame, and the transcript call that works, is missing or hangs', async () => {
     const { service, open } = start([])
     const { faults, settings } = service.emulator
     const id = await service.session()
@@ -364,7 +364,7 @@ describe('what a client can recover from', () => {
     expect(answered).toBe(true)
   })
 
-  it('[REL-75] is said by the agent while nobody is connected, over the controls as well', async () => {
+  it('[REL-75] include agent messages sent while no client is connected, also over the controls', async () => {
     const { service, open, control } = start([])
     const id = await service.session()
     const post = (path: string, body?: unknown) =>

@@ -13,7 +13,7 @@ const start = (options: EmulatorOptions = {}) => {
 }
 
 describe('unusable frames', () => {
-  it('names what is wrong and goes on', async () => {
+  it('reports the problem and continues', async () => {
     const { service } = start()
     const chat = await service.chat(await service.session())
     for (const text of ['nonsense', '[]', 'null', '{}', '{"persona":"customer"}']) await chat.send(text)
@@ -22,7 +22,7 @@ describe('unusable frames', () => {
     expect(chat.answers).toEqual(['You said: one'])
   })
 
-  it('closes with 1008 when they flood in, but not when they come slowly', async () => {
+  it('closes with 1008 on a flood of them, but not at a low rate', async () => {
     const { clock, service } = start({ settings: { unreadableFrameLimit: 3 } })
     const chat = await service.chat(await service.session())
     for (let round = 0; round < 6; round++) {
@@ -34,7 +34,7 @@ describe('unusable frames', () => {
     expect(chat.closing?.code).toBe(1008)
   })
 
-  it('refuses a frame above 128 KiB, counted in bytes, and closes with 1009 far above', async () => {
+  it('rejects a frame above 128 KiB, counted in bytes, and closes with 1009 far above', async () => {
     const { service } = start()
     const chat = await service.chat(await service.session())
     await chat.say('x'.repeat(MAX_FRAME_BYTES))
@@ -56,7 +56,7 @@ describe('unusable frames', () => {
     expect(chat.answers).toHaveLength(21)
   })
 
-  it('[REL-43] answers messages with 429-001 while a fault says so', async () => {
+  it('[REL-43] answers messages with 429-001 while a fault is active', async () => {
     const { service } = start()
     const [first, second] = [await service.session(), await service.session()]
     const [chat, other] = [await service.chat(first), await service.chat(second)]

@@ -21,7 +21,7 @@ describe('a conversation', () => {
     expect(chat.answers).toEqual(['You said: one', 'You said: two'])
   })
 
-  it('passes several answers, their roles and their data on in order', async () => {
+  it('passes on several answers, their roles and their data in order', async () => {
     const { service } = start({
       reply: () => [
         { content: 'Reset it.', messageData: { sources: [{ title: 'Reset', url: 'https://kb.test/reset' }] } },
@@ -36,7 +36,7 @@ describe('a conversation', () => {
     ])
   })
 
-  it('tells the agent the context, and what was said before', async () => {
+  it('passes the context and the earlier messages to the agent', async () => {
     const seen: unknown[] = []
     const { service } = start({
       reply: ({ text, context, history, escalation }) => {
@@ -62,7 +62,7 @@ describe('a conversation', () => {
     ])
   })
 
-  it('sends heartbeats while a slow agent thinks, and answers one message after the other', async () => {
+  it('sends heartbeats while a slow agent works, and answers one message after the other', async () => {
     const { clock, service } = start({ settings: { replyDelayMs: 12_000, heartbeatIntervalMs: 5000 } })
     const chat = await service.chat(await service.session())
     await chat.say('one')
@@ -86,7 +86,7 @@ describe('a conversation', () => {
     expect(chat.answers).toEqual(['At last.'])
   })
 
-  it('reports an agent that fails, and goes on', async () => {
+  it('reports a failing agent, and continues', async () => {
     let calls = 0
     const { service } = start({
       reply: () => {
@@ -102,7 +102,7 @@ describe('a conversation', () => {
     expect(chat.answers).toEqual(['Here I am.'])
   })
 
-  it('keeps feedback and escalation events', async () => {
+  it('stores feedback and escalation events', async () => {
     const { service } = start()
     const id = await service.session()
     const chat = await service.chat(id)
@@ -119,7 +119,7 @@ describe('a conversation', () => {
     expect(record?.escalationEvents).toEqual([{ step: 1 }])
   })
 
-  it('ignores personas and roles that it does not know', async () => {
+  it('ignores unknown personas and roles', async () => {
     const { service } = start()
     const chat = await service.chat(await service.session())
     await chat.send({ persona: 'parrot', role: 'squawk', content: 'hello' })
@@ -130,7 +130,7 @@ describe('a conversation', () => {
 })
 
 describe('context validation', () => {
-  it('reports what was wrong with the context of the session right after the open, once', async () => {
+  it('reports the problems of the session context right after the open, once', async () => {
     const { service } = start()
     const id = await service.session('help', { count: { value: '3', type: 'integer' }, name: 'Ann' })
     const chat = await service.chat(id)
@@ -149,7 +149,7 @@ describe('context validation', () => {
     expect((await service.chat(id)).frames).toEqual([])
   })
 
-  it('reports a bad context frame at once and keeps the rest of it', async () => {
+  it('reports an invalid context frame at once and keeps its valid part', async () => {
     const { service } = start({ settings: { contextValueLimit: 5 } })
     const id = await service.session()
     const chat = await service.chat(id)
@@ -160,7 +160,7 @@ describe('context validation', () => {
 })
 
 describe('opening again', () => {
-  it('tells the history, and closes the older connection with 1000', async () => {
+  it('sends the history, and closes the older connection with 1000', async () => {
     const { service } = start()
     const id = await service.session()
     const first = await service.chat(id)
@@ -184,7 +184,7 @@ describe('opening again', () => {
     expect(second.answers).toEqual(['You said: two'])
   })
 
-  it('delivers an answer that was in the making when the connection broke', async () => {
+  it('delivers an answer that was in progress when the connection broke', async () => {
     const { clock, service } = start({ settings: { replyDelayMs: 1000 } })
     const id = await service.session()
     const first = await service.chat(id)
@@ -210,14 +210,14 @@ describe('the end', () => {
     expect((await service.chat(id)).events).toEqual(['open'])
   })
 
-  it('ends the session on a graceful disconnect where that is switched on', async () => {
+  it('ends the session on a graceful disconnect if configured', async () => {
     const { service } = start({ settings: { endSessionOnGracefulDisconnect: true } })
     const id = await service.session()
     await (await service.chat(id)).send(goodbye)
     expect((await service.chat(id)).closing).toMatchObject({ code: 1006, httpStatus: 410 })
   })
 
-  it('ends a session that nobody used for half an hour', async () => {
+  it('ends a session after half an hour without activity', async () => {
     const { clock, service } = start()
     const id = await service.session()
     const chat = await service.chat(id)
@@ -230,7 +230,7 @@ describe('the end', () => {
     expect((await service.chat(id)).closing?.httpStatus).toBe(410)
   })
 
-  it('ends it as well when nobody was connected meanwhile', async () => {
+  it('ends it also if no client was connected meanwhile', async () => {
     const { clock, service } = start()
     const id = await service.session()
     ;(await service.chat(id)).socket.close(1000)

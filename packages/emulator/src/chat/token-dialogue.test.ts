@@ -11,7 +11,7 @@ const start = (options: EmulatorOptions = {}) => {
 }
 
 describe('the token dialogue', () => {
-  it('holds messages until a valid token came, asking for one each time', async () => {
+  it('holds messages until a valid token arrives, and requests one each time', async () => {
     const { service } = start()
     const chat = await service.chat(await service.session('account'))
     await chat.say('one')
@@ -23,7 +23,7 @@ describe('the token dialogue', () => {
     expect(chat.answers).toEqual(['You said: one', 'You said: two'])
   })
 
-  it("does not take anybody's token for an agent that wants a person", async () => {
+  it('does not accept an anonymous token for an agent that requires a signed-in user', async () => {
     const { service } = start()
     const chat = await service.chat(await service.session('account'))
     await chat.present(await service.anonymousToken())
@@ -41,7 +41,7 @@ describe('the token dialogue', () => {
     expect(chat.answers).toEqual(['You said: one'])
   })
 
-  it('asks once when less than 290 seconds are left, and again for the token after it', async () => {
+  it('requests once when less than 290 seconds are left, and again for the next token', async () => {
     const { clock, service } = start()
     const chat = await service.chat(await service.session('account'))
     await chat.present(service.emulator.control.issueToken({ lifeSeconds: 600 }))
@@ -55,7 +55,7 @@ describe('the token dialogue', () => {
     expect(chat.codes).toEqual(['401-012', '401-012'])
   })
 
-  it('does not go on asking where every token is short-lived', async () => {
+  it('does not repeat the request if every token is short-lived', async () => {
     const { service } = start()
     const chat = await service.chat(await service.session('account'))
     for (let round = 0; round < 3; round++)
@@ -63,7 +63,7 @@ describe('the token dialogue', () => {
     expect(chat.codes).toEqual(['401-012'])
   })
 
-  it('notices when its tokens are made to expire', async () => {
+  it('detects that its tokens were expired', async () => {
     const { service } = start()
     const { control } = service.emulator
     const chat = await service.chat(await service.session('account'))
@@ -76,7 +76,7 @@ describe('the token dialogue', () => {
     expect(chat.codes).toEqual(['401-012', '401-013'])
   })
 
-  it('keeps the history from a connection until its token is valid', async () => {
+  it('sends no history before the token is valid', async () => {
     const { service } = start()
     const id = await service.session('account')
     const token = service.emulator.control.issueToken()

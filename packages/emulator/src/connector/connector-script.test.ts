@@ -58,8 +58,8 @@ async function connect(initParams?: Record<string, unknown>): Promise<{ desk: Co
 
 const PORTALS: Portal[] = [{ id: 1001, department: { id: 999 } }, { id: 1002 }, { id: 1003 }]
 
-describe('the demonstration desk', () => {
-  it('is served where clients look for it, without a token and for every page', async () => {
+describe('the demonstration connector', () => {
+  it('is served at the usual address, without a token and for every page', async () => {
     const desk = new DeskCaller()
     const response = await desk.service.get(CONNECTOR_PATH, { origin: 'https://page.example' })
     expect(response.status).toBe(200)
@@ -78,7 +78,7 @@ describe('the demonstration desk', () => {
     }
   })
 
-  it('tells the agent of a call: who calls, its id, and what was said, in order', async () => {
+  it('reports a call to the agent: caller, id, and transcript, in order', async () => {
     const { hook } = await connect()
     expect(hook.told).toMatchObject({
       authenticated: true,
@@ -92,19 +92,19 @@ describe('the demonstration desk', () => {
     expect(new Set(minutes).size).toBe(3)
   })
 
-  it('takes the id of the call from the host', async () => {
+  it('uses the call id of the host', async () => {
     const { hook } = await connect({ callId: ' 4711 ' })
     expect(hook.told).toMatchObject({ conversationId: '4711' })
   })
 
-  it('lets the page take another call', async () => {
+  it('lets the page accept another call', async () => {
     const { hook } = await connect()
     hook.takeCall?.({ id: 'call-1002' })
     expect(hook.told).toMatchObject({ conversationId: 'call-1002', context: { callId: 'call-1002' } })
     expect(hook.lines).toHaveLength(6)
   })
 
-  it('keeps two agents on one page apart', async () => {
+  it('separates two agents on one page', async () => {
     const desk = load()
     const [first, second] = [new Hook({ callId: 'a' }), new Hook({ callId: 'b' })]
     for (const hook of [first, second]) {
@@ -117,7 +117,7 @@ describe('the demonstration desk', () => {
     expect([first.told.conversationId, second.told.conversationId]).toEqual(['c', 'b'])
   })
 
-  it('offers all portals and enters none, unless the host says otherwise', async () => {
+  it('offers all portals and selects none, unless the host configures it', async () => {
     const { desk } = await connect()
     expect(desk.getPortalList(PORTALS)).toEqual(PORTALS)
     expect(desk.getDefaultPortal(PORTALS)).toBeNull()
@@ -126,7 +126,7 @@ describe('the demonstration desk', () => {
     expect(other.getDefaultPortal(PORTALS)).toEqual({ id: 1002 })
   })
 
-  it('has answers be about the chosen portal', async () => {
+  it('filters answers by the selected portal', async () => {
     const { desk } = await connect()
     expect(desk.onPortalSelected({ id: 1001, department: { id: 999 } })).toEqual({
       portal: ['1001'],

@@ -7,7 +7,7 @@ const agentIds = agents.map(({ details }) => details.agentId)
 const portalById = (id: unknown) => portals.find(portal => String(portal.id) === String(id))
 
 describe('the default world', () => {
-  it('names everything once', () => {
+  it('has unique names', () => {
     for (const ids of [
       agentIds,
       departments.map(({ id }) => id),
@@ -17,7 +17,7 @@ describe('the default world', () => {
       expect(new Set(ids.map(String)).size).toBe(ids.length)
   })
 
-  it.each(portals)('has all that the portal $id ($name) speaks of', portal => {
+  it.each(portals)('has all entries that the portal $id ($name) refers to', portal => {
     expect(departments.map(({ id }) => id)).toContain(portal.departmentId)
     for (const id of portal.agentIds) expect(agentIds).toContain(id)
     for (const id of portal.memberIds ?? []) expect(users.map(user => user.id)).toContain(id)
@@ -25,7 +25,7 @@ describe('the default world', () => {
       expect(portal.profiles.some(({ id }) => sameId(id, portal.defaultProfileId))).toBe(true)
   })
 
-  it('has the portals that agents speak of', () => {
+  it('has the portals that agents refer to', () => {
     for (const { details } of agents)
       for (const portal of details.portals ?? [])
         expect(portalById(typeof portal === 'object' ? portal.id : portal)).toBeDefined()
@@ -37,13 +37,13 @@ describe('the default world', () => {
       expect(tenants.map(({ id }) => id)).toContain(tenantId)
   })
 
-  it('has the profiles that people used last', () => {
+  it('has the profiles that users used last', () => {
     for (const { lastUsedProfiles = {} } of users)
       for (const [portalId, profileId] of Object.entries(lastUsedProfiles))
         expect(portalById(portalId)?.profiles.map(({ id }) => id)).toContain(profileId)
   })
 
-  it('hides something wherever an agent says that it does', () => {
+  it('has masking rules for every agent that masks', () => {
     for (const { details } of agents.filter(({ details }) => details.enableDataMasking))
       expect(departments.find(({ id }) => sameId(id, details.departmentId))?.maskingPatterns?.chat).toBeDefined()
   })

@@ -40,7 +40,7 @@ const EXAMPLES: Record<string, [text: string, secret: string]> = {
 }
 
 describe('the masking rules', () => {
-  it('are a payload as the service sends it, with an order and an example each', () => {
+  it('have the shape of the service, with an order and an example each', () => {
     expect(parseMaskingPatterns(MASKING_RULES)).toEqual(MASKING_RULES)
     expect(patterns.map(({ order }) => order)).toEqual(patterns.map((_, index) => index + 1))
     expect(Object.keys(EXAMPLES)).toEqual(patterns.map(({ name }) => name))
@@ -55,7 +55,7 @@ describe('the masking rules', () => {
     'The order 4711 was 19.99 and came on 2026-11-21 at 10:15.',
     'Version 21.23.0, error 503, three times within 5 minutes.',
     'I paid twice, see invoice 2026-0815.',
-  ])('let an ordinary sentence pass: %s', text => {
+  ])('do not change an ordinary sentence: %s', text => {
     expect(findAll(text)).toEqual({})
   })
 })

@@ -3,13 +3,13 @@ import { refuseControl } from './access.ts'
 
 const ask = (url: string, headers: Record<string, string> = {}) => new Request(url, { headers })
 
-describe('who may control the service', () => {
-  it.each(['127.0.0.1', '127.8.9.1', '::1', '::ffff:127.0.0.1'])('is this machine: %s', address => {
+describe('access to the controls', () => {
+  it.each(['127.0.0.1', '127.8.9.1', '::1', '::ffff:127.0.0.1'])('is allowed for this machine: %s', address => {
     expect(refuseControl(ask('http://127.0.0.1:8600/_control/faults'), address)).toBeUndefined()
   })
 
   it.each(['10.0.0.7', '::ffff:10.0.0.7', 'fe80::1', '1127.0.0.1', '127.0.0.1.evil.test', '', undefined])(
-    'is nobody else, whatever host the request names: %s',
+    'is denied to others, regardless of the host of the request: %s',
     address => {
       expect(refuseControl(ask('http://localhost:8600/_control/faults'), address)).toMatch(/this machine alone/)
     },
@@ -24,7 +24,7 @@ describe('who may control the service', () => {
     ['http://127.0.0.1:1/_control', { origin: 'https://evil.test' }, /pages of other hosts/],
     ['http://127.0.0.1:1/_control', { origin: 'null' }, /pages of other hosts/],
     ['http://127.0.0.1:1/_control', { 'x-forwarded-for': '10.0.0.7' }, /proxy/],
-  ] as const)('excludes pages of other hosts and proxies: %s %j', (url, headers, refusal) => {
+  ] as const)('is denied to pages of other hosts and to proxies: %s %j', (url, headers, refusal) => {
     const answer = refuseControl(ask(url, headers), '127.0.0.1')
     if (refusal) expect(answer).toMatch(refusal)
     else expect(answer).toBeUndefined()

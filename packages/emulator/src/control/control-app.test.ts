@@ -20,7 +20,7 @@ const start = () => {
 }
 
 describe('the controls over HTTP', () => {
-  it('put faults into force, list and lift them', async () => {
+  it('activate faults, list and lift them', async () => {
     const { control, service } = start()
     const added = await control('POST', '/faults', [
       { kind: 'answer', status: 503 },
@@ -49,7 +49,7 @@ describe('the controls over HTTP', () => {
     expect((await service.get(paths.deploymentInfo())).status).toBe(200)
   })
 
-  it('refuse what they cannot understand, and then do none of it', async () => {
+  it('reject invalid input, and then do nothing', async () => {
     const { control, faults } = start()
     const mistaken = await control('POST', '/faults', [{ kind: 'answer', status: 503 }, { kind: 'answr' }])
     expect(mistaken).toMatchObject({ status: 400, body: { message: expect.stringContaining('not "answr"') } })
@@ -112,7 +112,7 @@ describe('the controls over HTTP', () => {
     expect(world.sessions.size).toBe(0)
   })
 
-  it('tell and change the settings', async () => {
+  it('return and change the settings', async () => {
     const { control, service } = start()
     const changed = await control('PATCH', '/settings', { tokenLifeSeconds: 60, silentRenewal: 'fails' })
     expect(changed).toMatchObject({
@@ -127,7 +127,7 @@ describe('the controls over HTTP', () => {
     [{ tokenLife: 60 }, 'There is no setting "tokenLife"'],
     [{ silentRenewal: 'never' }, 'The setting "silentRenewal" does not take "never". Expected is ("works" |'],
     [{ checkScopes: true, tokenLifeSeconds: -1 }, 'The setting "tokenLifeSeconds" does not take -1. Expected is >=0'],
-  ])('refuse to change the settings by %j', async (change, message) => {
+  ])('reject the change %j of the settings', async (change, message) => {
     const { control, service } = start()
     expect(await control('PATCH', '/settings', change)).toMatchObject({
       status: 400,
@@ -136,7 +136,7 @@ describe('the controls over HTTP', () => {
     expect(service.emulator.settings.checkScopes).toBe(false)
   })
 
-  it('are out of reach of the faults', async () => {
+  it('are not affected by faults', async () => {
     const { control } = start()
     await control('POST', '/faults', { kind: 'answer', status: 500 })
     await control('POST', '/faults', { kind: 'hang-request' })

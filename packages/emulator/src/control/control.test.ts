@@ -10,7 +10,7 @@ const start = (options: EmulatorOptions = {}) => {
 }
 
 describe('chat connections under control', () => {
-  it('drops them with a code or without, and lets them come back', async () => {
+  it('are closed with a code or broken, and can reconnect', async () => {
     const { service, control } = start()
     const id = await service.session()
     const chat = await service.chat(id)
@@ -24,7 +24,7 @@ describe('chat connections under control', () => {
     expect((await service.chat(id)).events).toEqual(['open'])
   })
 
-  it('pushes frames and any other text', async () => {
+  it('receive frames and any other text', async () => {
     const { service, control } = start()
     const id = await service.session()
     const chat = await service.chat(id)
@@ -40,7 +40,7 @@ describe('chat connections under control', () => {
     expect(() => control.pushFrame(id, 'x')).toThrow(`Nobody is connected to the session ${id}.`)
   })
 
-  it('ends a session with 1000 and refuses it with 410 from then on', async () => {
+  it('close with 1000 when the session ends, and are rejected with 410 afterwards', async () => {
     const { service, control } = start()
     const id = await service.session()
     const chat = await service.chat(id)
@@ -51,7 +51,7 @@ describe('chat connections under control', () => {
     expect(control.endSession('nope')).toBe(false)
   })
 
-  it('forgets a session with 4404 and refuses it with 404 from then on', async () => {
+  it('close with 4404 when the session is removed, and are rejected with 404 afterwards', async () => {
     const { service, control } = start()
     const id = await service.session()
     const chat = await service.chat(id)
@@ -62,7 +62,7 @@ describe('chat connections under control', () => {
     expect(control.forgetSession(id)).toBe(false)
   })
 
-  it('tells browsers too, where unknown sessions are accepted and closed', async () => {
+  it('report unknown sessions to browsers, if they are accepted and closed', async () => {
     const { service, control } = start({ settings: { unknownSession: 'close-4404' } })
     const ended = await service.session()
     control.endSession(ended)
@@ -77,7 +77,7 @@ describe('chat connections under control', () => {
     }
   })
 
-  it('refuses an address without a usable session id, and has no other hosts', async () => {
+  it('are rejected without a valid session id, and for other hosts', async () => {
     const { service, WebSocket } = start()
     expect((await service.chat('undefined')).closing).toMatchObject({ code: 1006, httpStatus: 400 })
     const elsewhere = new WebSocket('ws://elsewhere.test/?sessionId=1')
@@ -92,7 +92,7 @@ describe('chat connections under control', () => {
 })
 
 describe('the recording', () => {
-  it('holds every request with its outcome, upgrades among them', async () => {
+  it('contains every request with its outcome, including upgrades', async () => {
     const { service, control } = start()
     const token = await service.anonymousToken()
     await service.postSession('help', token, { context: { a: 1 } })
@@ -114,7 +114,7 @@ describe('the recording', () => {
     expect(service.emulator.world.sessions.get(id)?.externalCallId).toBe('call-7')
   })
 
-  it('holds every frame of a session, read or not', async () => {
+  it('contains every frame of a session, readable or not', async () => {
     const { service, control } = start()
     const id = await service.session()
     const chat = await service.chat(id)
@@ -127,7 +127,7 @@ describe('the recording', () => {
     expect(control.frames('nope')).toEqual([])
   })
 
-  it('forgets the oldest beyond its limit', async () => {
+  it('drops the oldest beyond its limit', async () => {
     const { service, control, settings } = start()
     settings.recordingLimit = 3
     for (let call = 0; call < 10; call++) await service.get(`/call/${call}`)

@@ -3,14 +3,14 @@ import { FaultError, isStanding, parseFault } from './fault.ts'
 import { parseFaultSchedule } from './fault-schedule.ts'
 import { compileRoute } from './route-pattern.ts'
 
-describe('a fault from outside', () => {
+describe('a fault from external data', () => {
   it.each([
     { kind: 'silence', sessionId: 's-1', alsoLater: true, lost: false, forMs: 10 },
     { kind: 'answer', route: 'POST *', status: 503, body: null, headers: { a: 'b' }, times: 2 },
     { kind: 'drop', code: 1006 },
     { kind: 'push', frame: 'any text' },
     { kind: 'lift', of: 'slow-link' },
-  ])('is taken as it is: %j', fault => {
+  ])('is accepted unchanged: %j', fault => {
     expect(parseFault(fault)).toEqual(fault)
   })
 
@@ -32,20 +32,20 @@ describe('a fault from outside', () => {
     [{ kind: 'truncate-body', afterBytes: -1 }, /"afterBytes" must be 0 or more/],
     [{ kind: 'push', frame: 7 }, /"frame" must be text or an object/],
     [{ kind: 'silence', sessionId: '' }, /"sessionId" must not be empty/],
-  ])('is refused with what is wrong: %j', (fault, message) => {
+  ])('is rejected with the problem: %j', (fault, message) => {
     expect(() => parseFault(fault)).toThrow(FaultError)
     expect(() => parseFault(fault)).toThrow(message)
   })
 
-  it('stays in force or is done at once', () => {
+  it('is lasting or immediate', () => {
     expect(isStanding({ kind: 'silence' })).toBe(true)
     expect(isStanding({ kind: 'drop' })).toBe(false)
     expect(isStanding({ kind: 'lift' })).toBe(false)
   })
 })
 
-describe('a schedule from outside', () => {
-  it('is read from text or data', () => {
+describe('a schedule from external data', () => {
+  it('is parsed from text or data', () => {
     const schedule = [{ afterMs: 5, fault: { kind: 'drop' } }]
     expect(parseFaultSchedule(JSON.stringify(schedule))).toEqual(schedule)
     expect(parseFaultSchedule(schedule)).toEqual(schedule)
@@ -61,7 +61,7 @@ describe('a schedule from outside', () => {
       '[{"afterMs":1,"fault":{"kind":"drop"}},{"afterMs":1,"fault":{"kind":"answer"}}]',
       /^f\.json, entry 2: the fault cannot be understood: .*"status"/,
     ],
-  ])('is refused with the place of the mistake: %s', (text, message) => {
+  ])('is rejected with the place of the problem: %s', (text, message) => {
     expect(() => parseFaultSchedule(text, 'f.json')).toThrow(message)
   })
 })

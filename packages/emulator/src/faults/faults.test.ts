@@ -44,7 +44,7 @@ describe('dropped connections', () => {
 })
 
 describe('a silent connection', () => {
-  it('delivers nothing either way while it looks open, and all of it in the order of each way when it is lifted', async () => {
+  it('delivers nothing in either direction while it looks open, and everything in order when it is lifted', async () => {
     const { control, faults, service } = start()
     const id = await service.session()
     const chat = await service.chat(id)
@@ -62,7 +62,7 @@ describe('a silent connection', () => {
     expect(chat.frames).toMatchObject([{ pushed: true }, { content: 'You said: one' }, { content: 'You said: two' }])
   })
 
-  it('keeps closes from both ends', async () => {
+  it('holds closes from both ends', async () => {
     const { control, faults, service } = start()
     const [byClient, byService] = [await service.session(), await service.session()]
     const [leaving, left] = [await service.chat(byClient), await service.chat(byService)]
@@ -78,7 +78,7 @@ describe('a silent connection', () => {
     expect(left.closing?.code).toBe(1000)
   })
 
-  it('leaves later connections alone, unless it is for them as well', async () => {
+  it('does not affect later connections, unless it includes them', async () => {
     const { faults, service } = start()
     const id = await service.session()
     await service.chat(id)
@@ -93,7 +93,7 @@ describe('a silent connection', () => {
     expect(third.frames).toEqual([])
   })
 
-  it('forgets what came meanwhile where that is lost, and ends after its time', async () => {
+  it('drops what arrives meanwhile if it is `lost`, and ends after its time', async () => {
     const { clock, control, faults, service } = start()
     const id = await service.session()
     const chat = await service.chat(id)
@@ -122,7 +122,7 @@ describe('a silent connection', () => {
 })
 
 describe('a delay', () => {
-  it('of a goodbye under way ends with the emulator, which leaves no timer', async () => {
+  it('of a disconnect in progress ends with the emulator, which leaves no timer', async () => {
     const { clock, close, faults, service } = start()
     const id = await service.session()
     const chat = await service.chat(id)
@@ -137,7 +137,7 @@ describe('a delay', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  it('holds up frames of one direction, in order', async () => {
+  it('delays frames of one direction, in order', async () => {
     const { clock, faults, service, control } = start()
     const id = await service.session()
     const chat = await service.chat(id)
@@ -153,7 +153,7 @@ describe('a delay', () => {
     expect(chat.answers).toEqual(['You said: one', 'You said: two'])
   })
 
-  it('holds up requests of a route, so many times, upgrades among them', async () => {
+  it('delays requests of a route, a number of times, including upgrades', async () => {
     const { call, clock, faults, service } = start()
     const id = await service.session()
     faults.add({ kind: 'delay-requests', route: `GET ${INFO}`, ms: 200, times: 1 })
@@ -174,7 +174,7 @@ describe('a delay', () => {
     expect(chat.events).toEqual(['open'])
   })
 
-  it('is not waited for by a client that gives up', async () => {
+  it('does not keep a client waiting that aborts', async () => {
     const { call, clock, control, faults } = start()
     faults.add({ kind: 'delay-requests', ms: 200 })
     const controller = new AbortController()
@@ -190,7 +190,7 @@ describe('a delay', () => {
 })
 
 describe('a slow link', () => {
-  it('carries frames and bodies one after the other, at its speed', async () => {
+  it('transmits frames and bodies one after the other, at its speed', async () => {
     const { call, clock, control, faults, service } = start()
     const id = await service.session()
     const chat = await service.chat(id)
@@ -212,7 +212,7 @@ describe('a slow link', () => {
 })
 
 describe('lost frames', () => {
-  it('never arrive, so many times or with a chance', async () => {
+  it('are lost, a number of times or with a chance', async () => {
     const { control, faults, service } = start()
     const id = await service.session()
     const chat = await service.chat(id)
@@ -227,7 +227,7 @@ describe('lost frames', () => {
     expect(arrived).toBeLessThan(80)
   })
 
-  it('vanish after some that pass', async () => {
+  it('are lost after some that pass', async () => {
     const { faults, service } = start()
     const chat = await service.chat(await service.session())
     faults.add({ kind: 'lose-frames', direction: 'to-service', after: 1, times: 1 })
@@ -237,7 +237,7 @@ describe('lost frames', () => {
 })
 
 describe('upgrades', () => {
-  it('are refused with a status, so many times', async () => {
+  it('are rejected with a status, a number of times', async () => {
     const { control, faults, service } = start()
     const id = await service.session()
     faults.add({ kind: 'refuse-upgrade', status: 503, times: 2 })
@@ -247,7 +247,7 @@ describe('upgrades', () => {
     expect(control.requests().map(({ status }) => status)).toEqual([200, 200, 503, 503, 101])
   })
 
-  it('hang for one session, until that is lifted', async () => {
+  it('hang for one session, until the fault is lifted', async () => {
     const { faults, service } = start()
     const [id, other] = [await service.session(), await service.session()]
     faults.add({ kind: 'hang-upgrade', sessionId: id, times: 1 })
@@ -259,7 +259,7 @@ describe('upgrades', () => {
     expect(chat.events).toEqual(['open'])
   })
 
-  it('can be given up by the client while they hang', async () => {
+  it('can be aborted by the client while they hang', async () => {
     const { faults, service } = start()
     const id = await service.session()
     faults.add({ kind: 'hang-upgrade' })
@@ -274,7 +274,7 @@ describe('upgrades', () => {
 })
 
 describe('answers', () => {
-  it('have a chosen status, body and headers on a chosen route, so many times, and pages may read them', async () => {
+  it('have the given status, body and headers on the given route, a number of times, and pages may read them', async () => {
     const { control, faults, fetch, origin } = start()
     faults.add({ kind: 'answer', route: INFO, status: 429, headers: { 'Retry-After': '3' }, times: 1 })
     faults.add({ kind: 'answer', route: INFO, status: 200, body: 'no JSON', times: 1 })
@@ -292,7 +292,7 @@ describe('answers', () => {
     expect(control.requests().map(({ status }) => status)).toEqual([429, 200, 502, 200])
   })
 
-  it('[REL-43] tell a client to wait: 429 with Retry-After and the code 429-001, which a page may read', async () => {
+  it('[REL-43] limit the rate: 429 with Retry-After and the code 429-001, which a page may read', async () => {
     const { faults, fetch, origin } = start()
     faults.add({ kind: 'rate-limit', route: 'GET */deploymentInfo', retryAfterSeconds: 7, times: 1 })
     const ask = () => fetch(origin + INFO, { headers: { origin: 'https://page.test' } })
@@ -312,7 +312,7 @@ describe('answers', () => {
     expect((await fetch(origin + INFO)).status).toBe(204)
   })
 
-  it('do not come while a route hangs, and come when it is lifted', async () => {
+  it('do not arrive while a route hangs, and arrive when it is lifted', async () => {
     const { call, faults } = start()
     const { id } = faults.add({ kind: 'hang-request', route: `GET ${INFO}` })
     const outcome = call()
@@ -333,7 +333,7 @@ describe('answers', () => {
     await expect(reader?.read()).rejects.toThrow(TypeError)
   })
 
-  it('stall in the middle of their body until that is lifted, or the client gives up', async () => {
+  it('stall in the middle of their body until the fault is lifted, or the client aborts', async () => {
     const { call, faults } = start()
     faults.add({ kind: 'stall-body', times: 2 })
     const controller = new AbortController()
@@ -357,7 +357,7 @@ describe('tokens and sessions', () => {
     expect((await service.postSession('account', token)).status).toBe(401)
   })
 
-  it('end, and vanish, and their frames can be read still', async () => {
+  it('end, and are removed, and their frames stay readable', async () => {
     const { control, faults, service } = start()
     const [ended, forgotten] = [await service.session(), await service.session()]
     const chats = [await service.chat(ended), await service.chat(forgotten)]
@@ -370,7 +370,7 @@ describe('tokens and sessions', () => {
     expect(control.frames(forgotten)).toMatchObject([{ message: { content: 'remember' } }])
   })
 
-  it('get any frame, and the last one again under its id', async () => {
+  it('receive any frame, and the last one again with its id', async () => {
     const { faults, service } = start()
     const id = await service.session()
     const chat = await service.chat(id)
@@ -401,7 +401,7 @@ describe('a restart', () => {
     expect(again.frames.at(-1)).toMatchObject({ messageId: 'm-2', content: 'You said: after' })
   })
 
-  it('forgets the sessions without its memory, and breaks connections as a crash does', async () => {
+  it('drops the sessions without its memory, and breaks connections like a crash', async () => {
     const { faults, service } = start()
     const id = await service.session()
     const chat = await service.chat(id)
@@ -411,7 +411,7 @@ describe('a restart', () => {
     expect((await service.chat(id)).closing).toMatchObject({ httpStatus: 404 })
   })
 
-  it('answers nothing while it is down, breaks what is in work, and comes back', async () => {
+  it('answers nothing while it is down, breaks requests in flight, and returns', async () => {
     const { call, clock, faults, service } = start()
     const id = await service.session()
     faults.add({ kind: 'hang-upgrade', times: 1 })
@@ -441,7 +441,7 @@ describe('a schedule', () => {
     { afterMs: 1000, fault: { kind: 'answer', status: 503 } },
   ] as const
 
-  it('has its faults come at their times', async () => {
+  it('applies its faults at their times', async () => {
     const { clock, service } = start({ faults: schedule })
     const status = async () => (await service.get(INFO)).status
     expect(await status()).toBe(200)
@@ -451,7 +451,7 @@ describe('a schedule', () => {
     expect(await status()).toBe(200)
   })
 
-  it('can be called off', async () => {
+  it('can be cancelled', async () => {
     const { clock, faults } = start()
     faults.schedule(schedule)()
     await clock.advance(5000)
@@ -459,7 +459,7 @@ describe('a schedule', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  it('is refused as a whole when an entry is wrong', () => {
+  it('is rejected as a whole when an entry is invalid', () => {
     const { clock, faults } = start()
     const wrong = { afterMs: 1, fault: { kind: 'answer', status: 7 } } as const
     expect(() => faults.schedule([...schedule, wrong])).toThrow(/entry 3: the fault .*"status" must be 200 to 599/)
@@ -498,7 +498,7 @@ describe('the seed', () => {
     expect((await play(8)).times).not.toEqual(once.times)
   })
 
-  it('makes up the same ids whatever goes wrong', async () => {
+  it('creates the same ids regardless of faults', async () => {
     expect((await play(7)).id).toBe((await play(7, [])).id)
   })
 })

@@ -5,7 +5,7 @@ import { createRandom } from '../random.ts'
 import { Pipe } from './pipe.ts'
 
 describe('a pipe', () => {
-  it('passes frames on within the call while it is clear, and without a timer', () => {
+  it('delivers frames within the call while it is clear, and without a timer', () => {
     const clock = new ManualClock()
     const pipe = new Pipe(clock)
     const passed: number[] = []
@@ -15,7 +15,7 @@ describe('a pipe', () => {
     expect(clock.pendingTimers).toBe(0)
   })
 
-  it('keeps the order, and gives everything out in the end, whatever happens to it', async () => {
+  it('keeps the order, and delivers everything in the end, whatever happens', async () => {
     const event = fc.oneof(
       { weight: 5, arbitrary: fc.constant('frame' as const) },
       fc.constant('hold' as const),
@@ -56,7 +56,7 @@ describe('a pipe', () => {
     )
   })
 
-  it('does the steps among what it gives up, and not the frames', () => {
+  it('runs pending steps when it ends, and drops pending frames', () => {
     const pipe = new Pipe(new ManualClock())
     const passed: string[] = []
     pipe.hold('h', false)

@@ -22,7 +22,7 @@ describe('parseArticle', () => {
     expect(parseArticle('---\nkeywords: [a b, "c", ]\n---\nText', 'x.md').keywords).toEqual(['a b', 'c'])
   })
 
-  it('takes the first heading for a missing title, and the file name for a missing heading and address', () => {
+  it('uses the first heading as a missing title, and the file name as a missing heading and address', () => {
     expect(parseArticle('Some text.\n\n## First ##\n\nMore.', 'a/b.md')).toMatchObject({
       id: 'a/b',
       title: 'First',
@@ -42,11 +42,11 @@ describe('parseArticle', () => {
   it.each([
     ['never closed', '---\ntitle: A\n\nText.'],
     ['of another kind', '---\nSome prose between two rules.\n---\nText.'],
-  ])('takes front matter that is %s as text', (_name, markdown) => {
+  ])('treats front matter that is %s as text', (_name, markdown) => {
     expect(parseArticle(markdown, 'a.md')).toMatchObject({ title: 'a', body: markdown })
   })
 
-  it('parts the text at its headings, leaving out empty pieces, the title and headings within code', () => {
+  it('splits the text at its headings, without empty pieces, the title and headings within code', () => {
     const { sections } = parseArticle(
       '# Title\n\nIntro.\n\n## Steps\n\n```sh\n# no heading\n```\n\n## Empty\n\n### Deep\n\nEnd.',
       'a.md',
@@ -58,7 +58,7 @@ describe('parseArticle', () => {
     ])
   })
 
-  it('never throws, and always gives a title, whatever the text', () => {
+  it('never throws, and always returns a title, for any text', () => {
     const line = fc.oneof(
       fc.string(),
       fc.constantFrom('---', '...', 'title: x', '- item', '__proto__: y', '# H', '```', 'related: ['),

@@ -34,7 +34,7 @@ describe('asksForHuman', () => {
     'My router is broken. I want to speak to someone',
     'Can I talk to a person who knows about mesh?',
     'live chat please',
-  ])('says yes to "%s"', text => {
+  ])('accepts "%s"', text => {
     expect(asksForHuman(text)).toBe(true)
   })
 
@@ -65,7 +65,7 @@ describe('asksForHuman', () => {
     'connect to a person counter sensor',
     '',
     '???',
-  ])('says no to "%s"', text => {
+  ])('rejects "%s"', text => {
     expect(asksForHuman(text)).toBe(false)
   })
 })

@@ -16,7 +16,7 @@ async function ask(reply: Reply, text: string, history: ReplyRequest['history'] 
 const sourcesOf = (answers: readonly Answer[]) => answers.flatMap(answer => answer.messageData?.sources ?? [])
 const optionsOf = (answers: readonly Answer[]) => answers.flatMap(answer => answer.messageData?.options ?? [])
 
-describe('the shipped help centre', () => {
+describe('the included help center', () => {
   let articles: Article[]
   let reply: Reply
   beforeAll(async () => {
@@ -95,7 +95,7 @@ describe('the shipped help centre', () => {
     'How old are you?',
     'Is it going to rain on Sunday?',
     'How do I lose weight?',
-  ])('says honestly that no article answers "%s", and offers a human', async question => {
+  ])('answers that no article covers "%s", and offers a human', async question => {
     const answers = await ask(reply, question)
     expect(answers[0]?.content).toMatch(/no article.*human/)
     expect(sourcesOf(answers)).toEqual([])
@@ -116,7 +116,7 @@ describe('the shipped help centre', () => {
     ['My satellite is orange', 'too far away'],
     ['what time do you close', 'holidays we are closed'],
     ['Are you open on Sundays?', 'On Sundays and public holidays we are closed'],
-  ])('answers "%s" with the passage that says "%s"', async (question, words) => {
+  ])('answers "%s" with the passage that contains "%s"', async (question, words) => {
     const [answer] = await ask(reply, question)
     expect(answer?.content).toContain(words)
     expect(answer?.content.length).toBeLessThan(1_100)
@@ -172,7 +172,7 @@ describe('the shipped help centre', () => {
     expect(sourcesOf(answers)).toEqual([])
   })
 
-  it('takes a yes to the offer of a human as a request for one', async () => {
+  it('treats a yes to the offer of a human as a request for one', async () => {
     const history = (await ask(reply, 'What is the capital of France?')).map(({ content }) => ({
       from: 'agent' as const,
       content,
@@ -187,7 +187,7 @@ describe('the shipped help centre', () => {
     for (const option of options) expect(sourcesOf(await ask(reply, option))).toHaveLength(1)
   })
 
-  it('gives one well-formed answer or more to any text, and the same to the same text', async () => {
+  it('returns one or more well-formed answers to any text, and the same to the same text', async () => {
     const words = fc.constantFrom(
       'reset',
       'router',
@@ -219,13 +219,13 @@ describe('the shipped help centre', () => {
   it.each([
     ['one endless word', 'x'.repeat(130_000)],
     ['one character', '日'.repeat(40_000)],
-    ['beginnings of a request', 'connect me to the real '.repeat(5_600)],
+    ['prefixes of a request', 'connect me to the real '.repeat(5_600)],
     ['hyphens', 'wi-'.repeat(43_000)],
-  ])('answers a message of the greatest length that holds %s honestly', async (_name, text) => {
+  ])('answers a message of the maximum length that contains %s', async (_name, text) => {
     expect((await ask(reply, text))[0]?.content).toMatch(/no article/)
   })
 
-  it('answers a message of the greatest length that a frame can hold', async () => {
+  it('answers a message of the maximum frame size', async () => {
     const answers = await ask(reply, 'please reset my router '.repeat(5_600))
     expect(sourcesOf(answers)).toEqual([expect.objectContaining({ url: 'https://help.router-shop.example/reset' })])
   })
@@ -243,7 +243,7 @@ describe('a folder of one article', () => {
       'https://kb.example/lamp',
       'Lamp care',
     ],
-  ])('answers and cites what is asked about its fact, %s', async (_name, markdown, url, title) => {
+  ])('answers questions about its fact with the source, %s', async (_name, markdown, url, title) => {
     const reply = createKnowledgeReply([parseArticle(markdown, 'lamp.md')])
     for (const question of [
       'How often must I feed the Quibblestone lamp?',
@@ -266,7 +266,7 @@ describe('a folder of one article', () => {
     }
   })
 
-  it('answers about a name even when the rest of the question stands in other words', async () => {
+  it('answers about a name even if the rest of the question uses other words', async () => {
     const reply = createKnowledgeReply([
       parseArticle('Glimmerwick was established in 1843 by two clockmakers.', 'history.md'),
     ])
@@ -275,7 +275,7 @@ describe('a folder of one article', () => {
     ])
   })
 
-  it('answers in a script without blanks between the words', async () => {
+  it('answers in a script without blanks between words', async () => {
     const reply = createKnowledgeReply([parseArticle('# 営業時間\n\n図書館は月曜日に閉まっています。', 'hours.md')])
     expect(sourcesOf(await ask(reply, '図書館は月曜日に閉まっていますか?'))).toHaveLength(1)
     expect(sourcesOf(await ask(reply, '天気予報を教えて'))).toEqual([])
@@ -304,20 +304,20 @@ describe('articles of other kinds', () => {
     expect(answer?.content.length).toBeLessThanOrEqual(1_050)
   })
 
-  it('leaves out pictures, comments and links that work only on their page', async () => {
+  it('omits pictures, comments and links that work only on their page', async () => {
     const body =
       'See ![a picture](gate.png)the [plan](plan.md) and the [map](https://maps.example/gate).<!-- check this -->'
     const [answer] = await ask(createKnowledgeReply([parseArticle(body, 'gate.md')]), 'gate plan')
     expect(answer?.content).toBe('See the plan and the [map](https://maps.example/gate).')
   })
 
-  it('says that it has nothing to answer from when there are no articles', async () => {
+  it('answers that there are no articles', async () => {
     const answers = await ask(createKnowledgeReply([]), 'How do I reset my router?')
     expect(answers[0]?.content).toMatch(/no articles/)
     expect(sourcesOf(answers)).toEqual([])
   })
 
-  it('passes over related articles that do not exist, and the article itself', async () => {
+  it('ignores related articles that do not exist, and the article itself', async () => {
     const article = parseArticle('---\ntitle: Gate\nrelated: [gone.md, gate.md]\n---\nThe gate is green.', 'gate.md')
     expect(await ask(createKnowledgeReply([article]), 'gate')).toHaveLength(1)
   })

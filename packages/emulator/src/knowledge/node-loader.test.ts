@@ -11,7 +11,7 @@ describe('loadKnowledge', () => {
   })
   afterEach(() => rm(folder, { recursive: true, force: true }))
 
-  it('loads the shipped help centre by default', async () => {
+  it('loads the included help center by default', async () => {
     const articles = await loadKnowledge()
     expect(articles.map(({ id }) => id)).toContain('reset')
   })
@@ -28,7 +28,7 @@ describe('loadKnowledge', () => {
     expect(articles[1]?.body).toBe('Text of b/deep/one.md')
   })
 
-  it('says what to do when the folder does not exist, is a file, or holds no article', async () => {
+  it('reports what to do when the folder does not exist, is a file, or contains no article', async () => {
     await writeFile(join(folder, 'notes.txt'), 'no article')
     await expect(loadKnowledge(join(folder, 'gone'))).rejects.toThrow(
       /cannot be read: .*gone.*Pass a folder that exists/,

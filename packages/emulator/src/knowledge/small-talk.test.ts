@@ -30,7 +30,7 @@ describe('recogniseSmallTalk', () => {
     'Is this router fast?',
     '!!!',
     'thanks '.repeat(60),
-  ])('leaves "%s" to the articles', text => {
+  ])('does not handle "%s"', text => {
     expect(recogniseSmallTalk(text)).toBeUndefined()
   })
 })

@@ -10,11 +10,11 @@ describe('toTerm', () => {
     ['country', 'countries'],
     ['café', 'cafe'],
     ['box', 'boxes'],
-  ])('brings the forms of "%s" together', (...forms) => {
+  ])('finds the same stem for the forms of "%s"', (...forms) => {
     expect(new Set(forms.map(toTerm)).size).toBe(1)
   })
 
-  it('gives nothing for words that say nothing about the subject', () => {
+  it('returns nothing for words without a subject', () => {
     expect(['How', 'the', 'please', 'x', 'dont'].map(toTerm)).toEqual([
       undefined,
       undefined,
@@ -30,7 +30,7 @@ describe('queryTerms', () => {
     expect(queryTerms("What's the wi-fi or Wi Fi or WIFI code?").map(({ term }) => term)).toEqual(['wifi', 'cod'])
   })
 
-  it('knows names by their capital within a sentence, unless the whole text is written so', () => {
+  it('detects names by their capital within a sentence, unless the whole text has capitals', () => {
     expect(queryTerms('Where lies Glimmerwick castle')).toEqual([
       { word: 'lies', term: 'lie', isName: false },
       { word: 'Glimmerwick', term: 'glimmerwick', isName: true },
@@ -40,7 +40,7 @@ describe('queryTerms', () => {
     expect(queryTerms('WHERE LIES GLIMMERWICK').some(({ isName }) => isName)).toBe(false)
   })
 
-  it('looks at the first words only of a very long text', () => {
+  it('reads only the first words of a very long text', () => {
     expect(queryTerms(Array.from({ length: 100 }, (_, index) => `word${index}`).join(' '))).toHaveLength(32)
   })
 })

@@ -44,7 +44,7 @@ const UPGRADE = [
   'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
 ]
 
-describe('the host that a request names', () => {
+describe('the Host of a request', () => {
   it.each([
     ['a path', `GET ${INFO} HTTP/1.1`, ['Host: evil.test']],
     ['a path and a port', `GET ${INFO} HTTP/1.1`, ['Host: evil.test:80']],
@@ -63,14 +63,14 @@ describe('the host that a request names', () => {
     ['two Host headers', `GET ${INFO} HTTP/1.1`, ['Host: localhost', 'Host: evil.test']],
     ['no Host at all', `GET ${INFO} HTTP/1.0`, []],
     ['the controls', 'GET /_control/requests HTTP/1.1', ['Host: evil.test']],
-  ])('[SEC-41] is refused when it is foreign: %s', async (_what, line, headers) => {
+  ])('[SEC-41] is rejected if it is foreign: %s', async (_what, line, headers) => {
     expect(await ask(await serve(), [line, ...headers, 'Connection: close'])).toMatch(/^HTTP\/1\.1 4(?:00|03) /)
   })
 
   it.each([
     ['Host', (id: string) => [`GET /?sessionId=${id} HTTP/1.1`, 'Host: evil.test:8600']],
     ['absolute target', (id: string) => [`GET http://evil.test/?sessionId=${id} HTTP/1.1`, 'Host: 127.0.0.1']],
-  ])('[SEC-41] is refused in the %s of an upgrade', async (_what, request) => {
+  ])('[SEC-41] is rejected in the %s of an upgrade', async (_what, request) => {
     const server = await serve()
     const id = await openSession(server)
     expect(await ask(server, [...request(id), ...UPGRADE])).toMatch(/^HTTP\/1\.1 403 /)
@@ -125,7 +125,7 @@ describe('the body of a request', () => {
     expect((await fetch(server.url + INFO)).status).toBe(200)
   })
 
-  it('[SEC-42] is answered with 413 in process too, and a page may read that', async () => {
+  it('[SEC-42] is answered with 413 in process too, and a page may read the response', async () => {
     const { emulator } = await serve()
     const response = await emulator.fetch(emulator.origin + paths.session('help'), {
       method: 'POST',
@@ -141,7 +141,7 @@ describe('the body of a request', () => {
   })
 })
 
-describe('an emulator that listens beyond this machine', () => {
+describe('an emulator that is reachable from other machines', () => {
   const warningsOf = async (options: ServeOptions) => {
     const warnings: Error[] = []
     const hear = (warning: Error) => warnings.push(warning)
@@ -156,7 +156,7 @@ describe('an emulator that listens beyond this machine', () => {
     }
   }
 
-  it('[SEC-43] warns once that others can sign in as anybody', async () => {
+  it('[SEC-43] warns once that others can sign in as any user', async () => {
     expect(await warningsOf({ host: '0.0.0.0' })).toHaveLength(1)
     expect(await warningsOf({ host: '127.0.0.1' })).toEqual([])
     expect(await warningsOf({ host: 'localhost' })).toEqual([])
@@ -165,7 +165,7 @@ describe('an emulator that listens beyond this machine', () => {
   const outside = Object.values(networkInterfaces())
     .flatMap(addresses => addresses ?? [])
     .find(({ family, internal }) => family === 'IPv4' && !internal)
-  it.runIf(outside)('[SEC-41] takes every host name there', async () => {
+  it.runIf(outside)('[SEC-41] accepts every host name', async () => {
     const server = await serve({ host: '0.0.0.0' })
     expect(await ask(server, [`GET ${INFO} HTTP/1.1`, 'Host: desk-7.example.test'])).toMatch(/ 200 /)
   })

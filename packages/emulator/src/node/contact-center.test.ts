@@ -16,7 +16,7 @@ async function serve(options: ServeOptions = {}) {
 }
 
 describe('a contact center on a port', () => {
-  it('leads a desk from its portals to a session', async () => {
+  it('supports an agent from its portals to a session', async () => {
     const { call, emulator, token } = await serve({ settings: { portalPageSize: 3 } })
     const page = await call(`${paths.myPortals()}?%24lang=en-us&%24pagesize=75&%24pagenum=1`, {
       headers: { 'accept-language': 'en-us' },
@@ -52,14 +52,14 @@ describe('a contact center on a port', () => {
     expect(preflight.headers.get('access-control-allow-methods')).toContain('PUT')
   })
 
-  it('serves the connector of the desk', async () => {
+  it('serves the connector', async () => {
     const { call } = await serve()
     const response = await call(CONNECTOR_PATH)
     expect(response.headers.get('content-type')).toMatch(/^text\/javascript/)
     expect(await response.text()).toBe(CONNECTOR_SCRIPT)
   })
 
-  it('takes its time when it is told to', async () => {
+  it('delays its responses if configured', async () => {
     const { call, emulator } = await serve()
     await call(paths.myPortals())
     emulator.settings.answerDelayMs = 80
@@ -69,7 +69,7 @@ describe('a contact center on a port', () => {
     expect(performance.now() - before).toBeGreaterThan(70)
   })
 
-  it('fails a step as often as asked for, over the controls', async () => {
+  it('fails a step a number of times, over the controls', async () => {
     const { call } = await serve()
     await call('/_control/faults', {
       method: 'POST',

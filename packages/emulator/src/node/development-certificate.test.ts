@@ -25,7 +25,7 @@ describe('the development certificate', () => {
     expect(Date.parse(certificate.validTo)).toBe(NOW + 365 * DAY_MS)
   })
 
-  it('is kept, with its key for nobody else to read', async () => {
+  it('is stored, readable by its user only', async () => {
     const first = await load()
     expect(await load()).toEqual(first)
     expect(await readFile(first.file, 'utf8')).toBe(first.cert)

@@ -25,7 +25,7 @@ const start = async () => {
 const say = (content: string) => JSON.stringify({ persona: 'customer', role: 'human', content })
 
 describe('a proxy in front of the service', () => {
-  it('passes calls and conversations on, under its own address', async () => {
+  it('forwards calls and conversations, under its own address', async () => {
     const { proxy, server } = await start()
     const info = (await (await fetch(proxy.url + INFO)).json()) as { apiDomain: string }
     expect(info.apiDomain).toBe(proxy.url)
@@ -35,7 +35,7 @@ describe('a proxy in front of the service', () => {
     expect(proxy.connections).toBeGreaterThan(0)
   })
 
-  it('stops reading while both ends believe in the connection, and lets go again', async () => {
+  it('stops reading while both ends keep the connection, and resumes', async () => {
     const { control, proxy, server } = await start()
     const id = await openSession(server, proxy.url)
     const { heard, outcome, socket } = await openChat(proxy.url, id)
@@ -53,7 +53,7 @@ describe('a proxy in front of the service', () => {
     expect(control.frames(id)).toMatchObject([{ message: { content: 'stuck' } }])
   })
 
-  it('can stall those that come later, too', async () => {
+  it('can stall later connections, too', async () => {
     const { proxy, server } = await start()
     const id = await openSession(server)
     proxy.stall({ alsoLater: true })
@@ -63,7 +63,7 @@ describe('a proxy in front of the service', () => {
     expect((await opening).socket.readyState).toBe(1)
   })
 
-  it('delays, in order, whatever the jitter', async () => {
+  it('delays data in order, with any jitter', async () => {
     const { proxy, server } = await start()
     const { heard, socket } = await openChat(proxy.url, await openSession(server, proxy.url))
     proxy.delay(30, 30)
@@ -74,7 +74,7 @@ describe('a proxy in front of the service', () => {
     proxy.delay(0)
   })
 
-  it('cuts every connection, which the service notices, and refuses new ones', async () => {
+  it('breaks every connection, which the service detects, and rejects new ones', async () => {
     const { proxy, server } = await start()
     const id = await openSession(server, proxy.url)
     const { outcome } = await openChat(proxy.url, id)
@@ -88,7 +88,7 @@ describe('a proxy in front of the service', () => {
     expect((await fetch(proxy.url + INFO)).status).toBe(200)
   })
 
-  it('passes large bodies on unharmed, and resets its clients when the service is gone', async () => {
+  it('forwards large bodies unchanged, and resets its clients when the service is gone', async () => {
     const { control, proxy, server } = await start()
     const id = await openSession(server, proxy.url)
     const { heard, outcome } = await openChat(proxy.url, id)

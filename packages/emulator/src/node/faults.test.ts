@@ -45,7 +45,7 @@ describe('chat connections on a port', () => {
     )
   })
 
-  it('fall silent while they stay open, with their closes, and speak again', async () => {
+  it('are silenced while they stay open, with their closes, and resume', async () => {
     const { control, faults, server } = await serve()
     const { heard, id, outcome, socket } = await connect(server)
     const other = await connect(server)
@@ -63,7 +63,7 @@ describe('chat connections on a port', () => {
     expect(control.frames(id)).toMatchObject([{ message: { content: 'unheard' } }])
   })
 
-  it('forget what was said in a silence that loses it', async () => {
+  it('drop frames in a silence that loses them', async () => {
     const { control, faults, server } = await serve()
     const { id, socket } = await connect(server)
     const other = await connect(server)
@@ -78,7 +78,7 @@ describe('chat connections on a port', () => {
     await until(() => expect(control.frames(id)).toMatchObject([{ message: { content: 'found' } }]))
   })
 
-  it('come late, in order', async () => {
+  it('deliver late, in order', async () => {
     const { faults, server } = await serve()
     const { heard, socket } = await connect(server)
     faults.add({ kind: 'delay-frames', ms: 40, jitterMs: 40 })
@@ -100,7 +100,7 @@ describe('chat connections on a port', () => {
     expect(performance.now() - start).toBeGreaterThan(145)
   })
 
-  it('lose frames, get them twice, and any other', async () => {
+  it('lose frames, repeat them, and receive any other', async () => {
     const { faults, server } = await serve()
     const { heard, socket } = await connect(server)
     faults.add({ kind: 'lose-frames', direction: 'to-service', times: 1 })
@@ -114,7 +114,7 @@ describe('chat connections on a port', () => {
     )
   })
 
-  it('are refused with a status, or hang, so many times', async () => {
+  it('are rejected with a status, or hang, a number of times', async () => {
     const { faults, server } = await serve()
     const id = await openSession(server)
     faults.add({ kind: 'refuse-upgrade', status: 503, times: 1 })
@@ -138,14 +138,14 @@ describe('chat connections on a port', () => {
 })
 
 describe('answers on a port', () => {
-  it('have a chosen status, so many times', async () => {
+  it('have the given status, a number of times', async () => {
     const { faults, url } = await serve()
     faults.add({ kind: 'answer', route: INFO, status: 503, times: 1 })
     expect((await fetch(url + INFO)).status).toBe(503)
     expect((await fetch(url + INFO)).status).toBe(200)
   })
 
-  it('hang until that is lifted', async () => {
+  it('hang until the fault is lifted', async () => {
     const { faults, url } = await serve()
     faults.add({ kind: 'hang-request', times: 1 })
     const hanging = fetch(url + INFO)
@@ -155,7 +155,7 @@ describe('answers on a port', () => {
     expect((await hanging).status).toBe(200)
   })
 
-  it('notice a client that gives up', async () => {
+  it('detect a client that aborts', async () => {
     const { control, faults, url } = await serve()
     faults.add({ kind: 'hang-request' })
     const controller = new AbortController()
@@ -180,7 +180,7 @@ describe('answers on a port', () => {
     if (afterBytes !== undefined) expect(read).toBe(afterBytes)
   })
 
-  it('stall in the middle of their body, and go on', async () => {
+  it('stall in the middle of their body, and continue', async () => {
     const { faults, url } = await serve()
     faults.add({ kind: 'stall-body', afterBytes: 10 })
     const response = await fetch(url + INFO)
@@ -193,7 +193,7 @@ describe('answers on a port', () => {
 })
 
 describe('tokens and sessions on a port', () => {
-  it('expire, end and vanish', async () => {
+  it('expire, end and are removed', async () => {
     const { faults, server } = await serve()
     const [ended, forgotten] = [await connect(server), await connect(server)]
     faults.add({ kind: 'end-session', sessionId: ended.id })
@@ -208,7 +208,7 @@ describe('tokens and sessions on a port', () => {
 })
 
 describe('a restart on a port', () => {
-  it('comes back on the same port, with the sessions', async () => {
+  it('returns on the same port, with the sessions', async () => {
     const { faults, server, url } = await serve()
     const { id, outcome } = await connect(server)
     faults.add({ kind: 'restart' })
@@ -217,7 +217,7 @@ describe('a restart on a port', () => {
     expect((await openChat(url, id)).socket.readyState).toBe(1)
   })
 
-  it('listens to nobody while it is down, and forgets the sessions without its memory', async () => {
+  it('accepts no connection while it is down, and drops the sessions without its memory', async () => {
     const { faults, server, url } = await serve()
     const { id, outcome } = await connect(server)
     faults.add({ kind: 'hang-request', times: 1 })
@@ -240,7 +240,7 @@ describe('a restart on a port', () => {
 })
 
 describe('the controls on a port', () => {
-  it('need no token and do everything that the API does', async () => {
+  it('need no token and provide everything that the API does', async () => {
     const { server } = await serve()
     const { heard, id, outcome } = await connect(server)
     const added = await control(server, 'POST', '/faults', { kind: 'push', frame: 'no JSON', sessionId: 'other' })
@@ -253,7 +253,7 @@ describe('the controls on a port', () => {
     expect(requests.map(({ path }) => path)).toEqual([paths.session('help'), '/'])
   })
 
-  it('refuse a lying Host header, and a page of another host', async () => {
+  it('reject a forged Host header, and a page of another host', async () => {
     const { url } = await serve()
     const status = (headers: Record<string, string>) =>
       new Promise<number>((resolve, reject) => {
@@ -272,7 +272,7 @@ describe('the controls on a port', () => {
   const outside = Object.values(networkInterfaces())
     .flat()
     .find(each => each && !each.internal && each.family === 'IPv4')?.address
-  it.skipIf(!outside)('refuse every other machine, whatever its Host header says', async () => {
+  it.skipIf(!outside)('reject every other machine, regardless of its Host header', async () => {
     const { url } = await serve({ host: '0.0.0.0' })
     const { port } = new URL(url)
     const status = await new Promise<number>((resolve, reject) => {
@@ -303,13 +303,13 @@ describe('a schedule on a port', () => {
     expect((await fetch(url + INFO)).status).toBe(200)
   })
 
-  it('is refused with the file and the place of the mistake', async () => {
+  it('is rejected with the file and the place of the problem', async () => {
     const path = await file('[{ "afterMs": 0, "fault": { "kind": "explode" } }]')
     await expect(loadFaultSchedule(path)).rejects.toThrow(`${path}, entry 1: the fault cannot be understood`)
     await expect(loadFaultSchedule(`${path}.none`)).rejects.toThrow('The schedule of faults cannot be read: ENOENT')
   })
 
-  it('does not leave the port taken when it has a mistake', async () => {
+  it('releases the port when it is invalid', async () => {
     const { server } = await serve()
     const port = Number(new URL(server.url).port)
     await server.close()

@@ -47,7 +47,7 @@ const open = async (url: string, sessionId: string) => {
 }
 
 describe('a real port', () => {
-  it('serves calls and conversations, under the address that it tells', async () => {
+  it('serves calls and conversations, under the address that it returns', async () => {
     const server = await serve()
     expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
     const info = (await (await fetch(server.url + paths.deploymentInfo())).json()) as { apiDomain: string }
@@ -57,7 +57,7 @@ describe('a real port', () => {
     await until(() => expect(heard.map(frame => frame.content)).toEqual([undefined, 'You said: Grüße']))
   })
 
-  it('refuses the upgrade for an unknown session with 404, for an ended one with 410', async () => {
+  it('rejects the upgrade for an unknown session with 404, for an ended one with 410', async () => {
     const server = await serve()
     const id = await openSession(server)
     server.emulator.control.endSession(id)
@@ -66,14 +66,14 @@ describe('a real port', () => {
     expect((await open(server.url, '')).outcome.status).toBe(400)
   })
 
-  it('accepts an unknown session and closes it with 4404, where that is switched on', async () => {
+  it('accepts an unknown session and closes it with 4404, if configured', async () => {
     const server = await serve({ settings: { unknownSession: 'close-4404' } })
     const { heard, outcome } = await open(server.url, 'nope')
     await until(() => expect(outcome.code).toBe(4404))
     expect(heard.map(frame => frame.messageData?.error_code)).toEqual(['404-001'])
   })
 
-  it('passes closes with a code, without one, and breaks on', async () => {
+  it('passes on closes with a code, without one, and breaks', async () => {
     const server = await serve()
     for (const [code, seen] of [
       [1011, 1011],
@@ -104,7 +104,7 @@ describe('a real port', () => {
     expect(again.url).toBe(server.url)
   })
 
-  it('says so when the port is taken', async () => {
+  it('reports that the port is taken', async () => {
     const { url } = await serve()
     const port = Number(new URL(url).port)
     await expect(serve({ port })).rejects.toThrow(`Cannot listen on 127.0.0.1, port ${port}: it is taken.`)
@@ -121,7 +121,7 @@ describe('the agent on a port', () => {
     return JSON.stringify(heard)
   }
 
-  it('answers from the shipped help centre', async () => {
+  it('answers from the included help center', async () => {
     expect(await ask({}, 'How do I reset my router?')).toContain('https://help.router-shop.example/')
   })
 

@@ -23,7 +23,7 @@ describe('pkceConfig', () => {
     expect((await fetch(server.url + paths.session(agentId), { method: 'POST', headers })).status).toBe(200)
   })
 
-  it('[REL-42] knows every tenant, and refuses where there is no login', async () => {
+  it('[REL-42] accepts every tenant, and rejects one without a login', async () => {
     server = await serveEmulator()
     const redirectUri = 'http://localhost:5173/'
     const { authorizationUrl, clientId } = server.emulator.pkceConfig({ redirectUri, tenantId: 'TEN0002' })

@@ -25,7 +25,7 @@ const known = { client_id: 'demo-service', client_secret: 'demo-secret', grant_t
 
 describe('metadata', () => {
   it.each([paths.metadataOfDeployment(), paths.metadataOfTenant('TEN0001')])(
-    'leads to the token endpoint (%s)',
+    'contains the token endpoint (%s)',
     async path => {
       const { service, ask, origin } = start()
       const metadata = parseOAuthMetadata(await (await service.get(path)).json())
@@ -36,7 +36,7 @@ describe('metadata', () => {
     },
   )
 
-  it('answers 404 for a tenant that is not there', async () => {
+  it('answers 404 for an unknown tenant', async () => {
     const { service } = start()
     expect((await service.get(paths.metadataOfTenant('OTHER'))).status).toBe(404)
   })
@@ -58,7 +58,7 @@ describe('the anonymous endpoint', () => {
     })
   })
 
-  it('follows the setting for the life of tokens', async () => {
+  it('follows the setting for the lifetime of tokens', async () => {
     const { ask, settings } = start()
     settings.tokenLifeSeconds = 60
     const { body } = await ask(tokenPaths.anonymous('TEN0001'), anonymous)
@@ -68,7 +68,7 @@ describe('the anonymous endpoint', () => {
 })
 
 describe('the client-credentials endpoint', () => {
-  it('knows its clients, in the form or in a Basic header', async () => {
+  it('accepts its clients, in the form or in a Basic header', async () => {
     const { ask } = start()
     const path = tokenPaths.clientCredentials('TEN0001')
     const inForm = await ask(path, known)
@@ -81,7 +81,7 @@ describe('the client-credentials endpoint', () => {
 })
 
 describe('tokens', () => {
-  it('are ordinary signed tokens: anybody with the secret can verify them', async () => {
+  it('are ordinary signed tokens: the secret verifies them', async () => {
     const { control } = start()
     const token = control.issueToken({ subject: 'somebody' })
     // The secret is the first thing that is drawn from the seed.
@@ -107,7 +107,7 @@ describe('refusals', () => {
     expect(answer.body.error_description).toMatch(/\.$/)
   })
 
-  it('refuses another tenant, another encoding and a broken Basic header', async () => {
+  it('rejects another tenant, another encoding and a broken Basic header', async () => {
     const { ask } = start()
     const path = tokenPaths.clientCredentials('TEN0001')
     expect(await ask(tokenPaths.anonymous('OTHER'), anonymous)).toMatchObject({ status: 400 })

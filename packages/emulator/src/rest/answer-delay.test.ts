@@ -22,15 +22,15 @@ async function times(desk: DeskCaller, count: number): Promise<number[]> {
   return found
 }
 
-describe('answers that take their time', () => {
-  it('come after as long as is set, and at once again when it is no longer', async () => {
+describe('delayed responses', () => {
+  it('arrive after the configured time, and at once after a reset', async () => {
     const desk = start({ answerDelayMs: 50 })
     expect(await times(desk, 2)).toEqual([50, 50])
     desk.emulator.settings.answerDelayMs = 0
     expect(await times(desk, 1)).toEqual([0])
   })
 
-  it('vary by chance within the jitter, and the same seed gives the same', async () => {
+  it('vary randomly within the jitter, and the same seed gives the same delays', async () => {
     const first = await times(start({ answerDelayMs: 20, answerJitterMs: 30 }), 8)
     expect(await times(start({ answerDelayMs: 20, answerJitterMs: 30 }), 8)).toEqual(first)
     expect(await times(start({ answerDelayMs: 20, answerJitterMs: 30 }, 2), 8)).not.toEqual(first)
@@ -39,7 +39,7 @@ describe('answers that take their time', () => {
     expect(new Set(first).size).toBeGreaterThan(3)
   })
 
-  it('leave the ids as they would be without', async () => {
+  it('do not change the ids', async () => {
     const prompt = start({})
     const slow = start({ answerJitterMs: 30 })
     const token = slow.service.anonymousToken()
@@ -51,7 +51,7 @@ describe('answers that take their time', () => {
     expect(await (await session).json()).toEqual({ sessionId: await prompt.service.session('help') })
   })
 
-  it('concern upgrades of chat connections too', async () => {
+  it('include upgrades of chat connections', async () => {
     const desk = start({})
     const id = await desk.service.session('help')
     desk.emulator.settings.answerDelayMs = 50
@@ -64,7 +64,7 @@ describe('answers that take their time', () => {
     expect(chat.events).toEqual(['open'])
   })
 
-  it('are side by side when they were asked for side by side', async () => {
+  it('are delayed in parallel', async () => {
     const desk = start({ answerDelayMs: 50 })
     const both = Promise.all([desk.get(paths.myPortals()), desk.get(paths.userDetails())])
     await turnEventLoop()
@@ -73,7 +73,7 @@ describe('answers that take their time', () => {
     expect(desk.clock.now()).toBe(start({}).clock.now() + 50)
   })
 
-  it('leave nothing behind when the service shuts down', async () => {
+  it('leave no timer when the service shuts down', async () => {
     const desk = start({ answerDelayMs: 50 })
     const answer = desk.get(paths.deploymentInfo(), {})
     await turnEventLoop()

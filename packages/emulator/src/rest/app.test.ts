@@ -17,7 +17,7 @@ const json = async (response: Promise<Response>) => {
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 describe('deployment info', () => {
-  it('names the origin as the domain of all other calls, and needs no token', async () => {
+  it('contains the origin as the domain of all other calls, and needs no token', async () => {
     const { service } = start({ origin: 'https://desk.test:8443/' })
     expect(await json(service.get(paths.deploymentInfo()))).toEqual({
       status: 200,
@@ -51,7 +51,7 @@ describe('agent details', () => {
     })
   })
 
-  it('answers 404 for an agent that is not there and says who is', async () => {
+  it('answers 404 for an unknown agent and lists the known ones', async () => {
     const { service } = start()
     const { status, body } = await json(
       service.get(paths.agentDetails('nobody'), bearer(await service.anonymousToken())),
@@ -63,7 +63,7 @@ describe('agent details', () => {
     })
   })
 
-  it('takes agents of your own', async () => {
+  it('accepts custom agents', async () => {
     const [help] = DEFAULT_WORLD.agents
     const { service } = start({ world: { agents: [{ details: { ...help?.details, agentId: 'a b/c' } }] } })
     const answer = json(service.get(paths.agentDetails('a b/c'), bearer(await service.anonymousToken())))
@@ -75,14 +75,14 @@ describe('authorization', () => {
   const call = (service: ServiceCaller, headers: Record<string, string>) =>
     json(service.get(paths.agentDetails('help'), headers))
 
-  it('takes the token with and without the word Bearer', async () => {
+  it('accepts the token with and without the word Bearer', async () => {
     const { service } = start()
     const token = await service.anonymousToken()
     for (const authorization of [`Bearer ${token}`, `bearer ${token}`, token])
       expect(await call(service, { authorization })).toMatchObject({ status: 200 })
   })
 
-  it('takes only the observed form when it is strict', async () => {
+  it('accepts only the observed form if it is strict', async () => {
     const { service } = start({ settings: { strictAuthHeader: true } })
     const token = await service.anonymousToken()
     expect(await call(service, { authorization: `Bearer ${token}` })).toMatchObject({ status: 200 })
@@ -108,7 +108,7 @@ describe('authorization', () => {
     expect(await call(service, bearer(token))).toMatchObject({ status: 401, body: { code: '401-013' } })
   })
 
-  it('answers 403 to a token without the scope, where scopes are checked', async () => {
+  it('answers 403 to a token without the scope, if scopes are checked', async () => {
     const { service, control } = start({ settings: { checkScopes: true } })
     const lacking = control.issueToken({ scopes: ['other'] })
     const plain = control.issueToken({ scopes: [SCOPE.AI_SERVICES] })
@@ -120,7 +120,7 @@ describe('authorization', () => {
 })
 
 describe('sessions', () => {
-  it('opens one with POST and one with GET, each with a new id', async () => {
+  it('creates one with POST and one with GET, each with a new id', async () => {
     const { service, world } = start()
     const token = await service.anonymousToken()
     const posted = await json(service.postSession('help', token, { context: { plan: 'gold' } }))
@@ -134,7 +134,7 @@ describe('sessions', () => {
     expect([first?.context, second?.context]).toEqual([{ plan: 'gold' }, {}])
   })
 
-  it('gives the same ids and tokens for the same seed and clock', async () => {
+  it('returns the same ids and tokens for the same seed and clock', async () => {
     const run = async (seed: number) => {
       const { service } = start({ seed })
       return [await service.session(), await service.anonymousToken()]
@@ -143,7 +143,7 @@ describe('sessions', () => {
     expect(await run(7)).not.toEqual(await run(8))
   })
 
-  it('answers 405 to POST where that is switched off, and takes GET', async () => {
+  it('answers 405 to POST if that is disabled, and accepts GET', async () => {
     const { service } = start({ settings: { postSession: false } })
     const token = await service.anonymousToken()
     const refused = await service.postSession('help', token)
@@ -162,7 +162,7 @@ describe('sessions', () => {
     expect((await service.postSession('help', enough)).status).toBe(200)
   })
 
-  it("answers 403 to anybody's token for an agent for people who signed in", async () => {
+  it('answers 403 to an anonymous token for an agent that requires a signed-in user', async () => {
     const { service } = start()
     expect(await json(service.postSession('account', await service.anonymousToken()))).toMatchObject({
       status: 403,
@@ -181,7 +181,7 @@ describe('previous transcript', () => {
   const inDepartment = (department: string, session: string) =>
     paths.previousTranscript('help', session).replace('1000', department)
 
-  it('returns the frames of a session, whatever department is named', async () => {
+  it('returns the frames of a session, for any department', async () => {
     const { service } = start({ reply: () => ({ content: 'Hello.' }) })
     const id = await service.session()
     await (await service.chat(id)).say('Hi')
@@ -205,7 +205,7 @@ describe('previous transcript', () => {
       expect((await service.get(inDepartment('1000', id), headers)).status).toBe(404)
   })
 
-  it('answers 410 for a session that has ended, as the chat does', async () => {
+  it('answers 410 for an ended session, like the chat', async () => {
     const { service, control } = start()
     const id = await service.session()
     control.endSession(id)
@@ -216,8 +216,8 @@ describe('previous transcript', () => {
   })
 })
 
-describe('what does not exist', () => {
-  it('answers 404 to other paths and 405 to other methods, saying what there is', async () => {
+describe('an unknown path or method', () => {
+  it('is answered with 404 or 405, with a list of what exists', async () => {
     const { service, fetch, origin } = start()
     expect(await json(service.get('/nowhere'))).toEqual({
       status: 404,
@@ -250,7 +250,7 @@ describe('calls from pages', () => {
     })
   })
 
-  it('echoes the origin on answers, errors among them, and adds nothing for others', async () => {
+  it('echoes the origin on responses, including errors, and adds nothing for other callers', async () => {
     const { service } = start()
     for (const path of [paths.deploymentInfo(), paths.agentDetails('help'), '/nowhere']) {
       const headers = (await service.get(path, page)).headers
@@ -262,7 +262,7 @@ describe('calls from pages', () => {
 })
 
 describe('fetch', () => {
-  it('fails like an unknown host for other origins, and like a dead one after the end', async () => {
+  it('fails like an unknown host for other origins, and like an unreachable one after the end', async () => {
     const { fetch, origin, close } = start()
     await expect(fetch('http://elsewhere.test/system/deploymentInfo')).rejects.toThrow(TypeError)
     close()

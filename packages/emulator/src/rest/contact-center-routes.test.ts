@@ -13,7 +13,7 @@ describe('masking patterns', () => {
     expect((await desk.get(paths.maskingPatterns(999, 'chat'))).body).toEqual({ patterns: [] })
   })
 
-  it('are not told for a department that is not there, or another tenant’s', async () => {
+  it('are not returned for an unknown department, or that of another tenant', async () => {
     const desk = new DeskCaller()
     expect((await desk.get(paths.maskingPatterns(4711, 'chat'))).status).toBe(404)
     expect((await desk.get(paths.maskingPatterns(2020, 'chat'))).status).toBe(404)
@@ -22,7 +22,7 @@ describe('masking patterns', () => {
 })
 
 describe('connected apps', () => {
-  it('are told without a token', async () => {
+  it('are returned without a token', async () => {
     const desk = new DeskCaller()
     const { status, body } = await desk.get(paths.connectedApps('TEN0001', 'desk'), {})
     expect(status).toBe(200)
@@ -37,13 +37,13 @@ describe('connected apps', () => {
     ['the tenant', 'TEN4711', 'desk'],
     ['the agent', 'TEN0001', 'nobody'],
     ['the agent in this tenant', 'TEN0002', 'desk'],
-  ])('are not told where %s is not there', async (_case, tenantId, agentId) => {
+  ])('are not returned if %s does not exist', async (_case, tenantId, agentId) => {
     expect((await new DeskCaller().get(paths.connectedApps(tenantId, agentId), {})).status).toBe(404)
   })
 })
 
 describe('previous transcript', () => {
-  it('has what was said in a session', async () => {
+  it('contains the messages of a session', async () => {
     const desk = new DeskCaller()
     const id = await desk.service.session('selfservice')
     const chat = await desk.service.chat(id)
@@ -91,18 +91,15 @@ const STEPS: [step: string, route: string, method: string, path: string, status:
 ]
 
 describe('a step that fails on request', () => {
-  it.each(STEPS)(
-    '%s fails as often as asked for, and nothing else does',
-    async (_step, route, method, path, status) => {
-      const desk = new DeskCaller()
-      desk.emulator.faults.add({ kind: 'answer', route, status: 503, times: 2 })
-      for (const [, , otherMethod, otherPath, otherStatus] of STEPS)
-        if (otherPath !== path) expect((await desk.call(otherMethod, otherPath)).status).toBe(otherStatus)
-      expect((await desk.call(method, path)).status).toBe(503)
-      expect((await desk.call(method, path)).status).toBe(503)
-      expect((await desk.call(method, path)).status).toBe(status)
-    },
-  )
+  it.each(STEPS)('%s fails a number of times, and nothing else does', async (_step, route, method, path, status) => {
+    const desk = new DeskCaller()
+    desk.emulator.faults.add({ kind: 'answer', route, status: 503, times: 2 })
+    for (const [, , otherMethod, otherPath, otherStatus] of STEPS)
+      if (otherPath !== path) expect((await desk.call(otherMethod, otherPath)).status).toBe(otherStatus)
+    expect((await desk.call(method, path)).status).toBe(503)
+    expect((await desk.call(method, path)).status).toBe(503)
+    expect((await desk.call(method, path)).status).toBe(status)
+  })
 
   it('can be a later page of a list', async () => {
     const desk = new DeskCaller({ settings: { portalPageSize: 2 } })
@@ -117,12 +114,12 @@ describe('a step that fails on request', () => {
 describe('every call of a contact center', () => {
   const withToken = STEPS.filter(([step]) => step !== 'deployment info')
 
-  it.each(withToken)('%s is refused without a token', async (_step, _route, method, path) => {
+  it.each(withToken)('%s is rejected without a token', async (_step, _route, method, path) => {
     expect((await new DeskCaller().call(method, path, {})).status).toBe(401)
   })
 
   it.each(withToken)(
-    '%s takes a token with and without the word Bearer',
+    '%s accepts a token with and without the word Bearer',
     async (_step, _route, method, path, status) => {
       const desk = new DeskCaller()
       expect((await desk.call(method, path, desk.bareAuthorization)).status).toBe(status)
@@ -130,7 +127,7 @@ describe('every call of a contact center', () => {
     },
   )
 
-  it.each(withToken)('%s is refused once the token has expired', async (_step, _route, method, path) => {
+  it.each(withToken)('%s is rejected with an expired token', async (_step, _route, method, path) => {
     const desk = new DeskCaller()
     desk.emulator.control.expireTokens()
     expect((await desk.call(method, path)).status).toBe(401)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { DeskCaller } from '../../test/desk-caller.ts'
 
 describe('the profiles of a portal', () => {
-  it('say which one was used last', async () => {
+  it('contain which one was used last', async () => {
     const desk = new DeskCaller({}, 'desk-supervisor')
     const { status, body } = await desk.get(`${paths.userProfiles(1001)}?$lang=en-us`)
     expect(status).toBe(200)
@@ -17,7 +17,7 @@ describe('the profiles of a portal', () => {
     })
   })
 
-  it('have no content where there are none, or an empty list, as is set', async () => {
+  it('have no content if there are none, or an empty list, as configured', async () => {
     const desk = new DeskCaller()
     expect(await desk.get(paths.userProfiles(1003))).toEqual({ status: 204, body: undefined })
     desk.emulator.settings.emptyListStatus = 200
@@ -25,15 +25,15 @@ describe('the profiles of a portal', () => {
   })
 
   it.each([
-    ['is not there', 4711, 404],
-    ['is for others', 1004, 403],
-  ])('are not told for a portal that %s', async (_case, portalId, status) => {
+    ['does not exist', 4711, 404],
+    ['is for other users', 1004, 403],
+  ])('are not returned for a portal that %s', async (_case, portalId, status) => {
     expect((await new DeskCaller().get(paths.userProfiles(portalId))).status).toBe(status)
   })
 })
 
 describe('selecting a profile', () => {
-  it('answers without content, and makes it the one used last', async () => {
+  it('is answered without content, and makes it the last used one', async () => {
     const desk = new DeskCaller()
     expect(await desk.put(`${paths.selectUserProfile(1001, 11)}?$lang=en-us`)).toEqual({
       status: 204,
@@ -52,7 +52,7 @@ describe('selecting a profile', () => {
     ])
   })
 
-  it('concerns one person and one portal', async () => {
+  it('affects one user and one portal', async () => {
     const desk = new DeskCaller()
     await desk.put(paths.selectUserProfile(1001, 11))
     await desk.put(paths.selectUserProfile(1101, 31))
@@ -64,13 +64,13 @@ describe('selecting a profile', () => {
     expect((await desk.become('somebody-else').profiles(1001)).map(([, isLast]) => isLast)).not.toContain(true)
   })
 
-  it('is forgotten for anybody’s token, which many people share', async () => {
+  it('is not stored for an anonymous token, which many users share', async () => {
     const desk = await new DeskCaller().becomeAnybody()
     expect((await desk.put(paths.selectUserProfile(1001, 11))).status).toBe(204)
     expect((await desk.profiles(1001)).map(([, isLast]) => isLast)).toEqual([false, false, false])
   })
 
-  it('is refused for a profile of another portal, and changes nothing', async () => {
+  it('is rejected for a profile of another portal, and changes nothing', async () => {
     const desk = new DeskCaller()
     expect(await desk.put(paths.selectUserProfile(1001, 20))).toEqual({
       status: 404,
@@ -85,7 +85,7 @@ describe('selecting a profile', () => {
     expect((await desk.put(paths.selectUserProfile(1001, 11), {})).status).toBe(401)
   })
 
-  it('does not reach into another emulator of the same world', async () => {
+  it('does not affect another emulator of the same world', async () => {
     await new DeskCaller().put(paths.selectUserProfile(1001, 11))
     expect((await new DeskCaller().profiles(1001)).map(([, isLast]) => isLast)).toEqual([false, false, false])
   })

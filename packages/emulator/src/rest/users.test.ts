@@ -5,8 +5,8 @@ import { DeskCaller } from '../../test/desk-caller.ts'
 const USER = paths.userDetails()
 const CUSTOMER = `${paths.customerDetails()}?$attribute=all`
 
-describe('the person behind a token', () => {
-  it('is told for a user of the desk', async () => {
+describe('the user of a token', () => {
+  it('is returned for an employee', async () => {
     const { status, body } = await new DeskCaller().get(USER)
     expect(status).toBe(200)
     expect(parseUserList(body)).toEqual(body)
@@ -23,7 +23,7 @@ describe('the person behind a token', () => {
     })
   })
 
-  it('is told for a customer', async () => {
+  it('is returned for a customer', async () => {
     const { status, body } = await new DeskCaller({}, 'new-customer').get(CUSTOMER)
     expect(status).toBe(200)
     expect(parseCustomerList(body)).toEqual(body)
@@ -32,7 +32,7 @@ describe('the person behind a token', () => {
     })
   })
 
-  it('is nobody for the other kind of people, for people it does not know, and for anybody', async () => {
+  it('is empty for the other kind of user, for unknown users, and for anonymous tokens', async () => {
     const desk = new DeskCaller()
     expect((await desk.get(CUSTOMER)).body).toEqual({ customer: [] })
     expect((await desk.become('customer').get(USER)).body).toEqual({ user: [] })
@@ -40,7 +40,7 @@ describe('the person behind a token', () => {
     expect((await (await desk.becomeAnybody()).get(CUSTOMER)).body).toEqual({ customer: [] })
   })
 
-  it('needs a token, and for customers a scope where scopes count', async () => {
+  it('needs a token, and for customers a scope if scopes are checked', async () => {
     const desk = new DeskCaller({ settings: { checkScopes: true } })
     expect((await desk.get(USER, {})).status).toBe(401)
     expect((await desk.get(USER)).status).toBe(200)
@@ -49,7 +49,7 @@ describe('the person behind a token', () => {
     expect((await desk.become('customer').get(CUSTOMER)).status).toBe(200)
   })
 
-  it('may be asked for with credentials from a page', async () => {
+  it('may be requested with credentials from a page', async () => {
     const desk = new DeskCaller()
     const { headers } = await desk.service.get(USER, { ...desk.authorization, origin: 'https://page.example' })
     expect(headers.get('access-control-allow-origin')).toBe('https://page.example')

@@ -2,8 +2,8 @@ import { paths } from '@aiagent/protocol'
 import { describe, expect, it } from 'vitest'
 import { DeskCaller } from '../../test/desk-caller.ts'
 
-describe('an agent for people who signed in', () => {
-  it('talks to the holder of a token that was issued for them, once the chat has the token', async () => {
+describe('an agent that requires a signed-in user', () => {
+  it('answers the user of a token, once the chat has the token', async () => {
     const desk = new DeskCaller()
     expect((await desk.get(paths.agentDetails('desk'))).body).toMatchObject({
       isAuthenticated: true,
@@ -18,12 +18,12 @@ describe('an agent for people who signed in', () => {
     expect(chat.answers).toHaveLength(1)
   })
 
-  it('is refused to anybody', async () => {
+  it('rejects anonymous users', async () => {
     const desk = new DeskCaller()
     expect((await desk.service.postSession('desk', await desk.service.anonymousToken())).status).toBe(403)
   })
 
-  it('is open to anybody when the settings say so', async () => {
+  it('accepts anonymous users if configured', async () => {
     const desk = new DeskCaller({ settings: { withoutSignIn: ['desk'] } })
     const token = await desk.service.anonymousToken()
     expect((await desk.get(paths.agentDetails('desk'))).body).toMatchObject({ isAuthenticated: false })

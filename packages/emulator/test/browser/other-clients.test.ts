@@ -13,7 +13,7 @@ afterEach(async () => {
 })
 
 describe.skipIf(!hasChromium())('a page without our client', () => {
-  it('[REL-40] connects to chat.<aiAgentDomain>, which the browser resolves by itself', async () => {
+  it('[REL-40] connects to chat.<aiAgentDomain>, which the browser resolves itself', async () => {
     const certificateFolder = await mkdtemp(join(tmpdir(), 'emulator-'))
     undo.push(() => rm(certificateFolder, { recursive: true }))
     const reply = ({ text }: { text: string }) => ({ content: `You said: ${text}` })

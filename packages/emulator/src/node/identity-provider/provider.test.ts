@@ -28,7 +28,7 @@ const json = async (address: string) => (await (await fetch(address)).json()) as
 
 describe('addresses', () => {
   it.each([paths.metadataOfDeployment(), paths.metadataOfTenant('TEN0001')])(
-    'the metadata leads to both logins (%s)',
+    'the metadata contains both logins (%s)',
     async path => {
       const { url } = await start()
       const metadata = parseOAuthMetadata(await json(url + path))
@@ -46,7 +46,7 @@ describe('addresses', () => {
     },
   )
 
-  it('the OpenID configuration is the same in three places and names what the metadata implies', async () => {
+  it('the OpenID configuration is the same in three places and matches the metadata', async () => {
     const { url, customers } = await start()
     const { authority } = customers
     const configuration = await json(`${authority}/v2.0/.well-known/openid-configuration`)
@@ -69,14 +69,14 @@ describe('addresses', () => {
     expect(await json(address)).toHaveProperty('end_session_endpoint')
   })
 
-  it('there is no login where a server is asked for none', async () => {
+  it('there is no login if a server has none', async () => {
     const server = await serveEmulator({ reply: () => ({ content: 'Yes.' }), offersLogin: false })
     undo.push(() => server.close())
     expect(JSON.stringify(await json(server.url + paths.metadataOfDeployment()))).not.toContain('authURL')
     expect((await fetch(`${server.url}/acme/customer-sign-in/.well-known/openid-configuration`)).status).toBe(404)
   })
 
-  it('serves the page that a login returns to', async () => {
+  it('serves the callback page', async () => {
     const { customers } = await start()
     const page = await fetch(customers.redirectUri)
     expect(page.headers.get('content-type')).toContain('text/html')
@@ -85,7 +85,7 @@ describe('addresses', () => {
 })
 
 describe('signing in', () => {
-  it('shows the people of this login by the role they play, and nobody else', async () => {
+  it('shows the users of this login by role, and no others', async () => {
     const { customers, staff } = await start()
     const { response } = await customers.authorize()
     const page = await response.text()
@@ -98,7 +98,7 @@ describe('signing in', () => {
     expect(await (await staff.authorize()).response.text()).toContain('>Desk agent<')
   })
 
-  it('knows the people of each tenant apart, also in one browser', async () => {
+  it('separates the users of each tenant, also in one browser', async () => {
     const { url, staff } = await start()
     await staff.signIn('desk-agent')
     const field = new LoginCaller(`${url}/northwind/staff-sign-in`, 'northwind-int').inBrowserOf(staff)
@@ -113,7 +113,7 @@ describe('signing in', () => {
     expect((await staff.authorize({ prompt: 'none' })).address).toContain('code=')
   })
 
-  it('gives a token for the API that names its place to sign out and can be verified with the published keys', async () => {
+  it('issues a token for the API with a logout address, which the published keys verify', async () => {
     const { url, customers, emulator, openSession } = await start()
     const answer = await customers.signIn('customer')
     expect(answer).toMatchObject({ token_type: 'Bearer', expires_in: 3600, scope: 'api://acme/core.aiservices.read' })
@@ -133,7 +133,7 @@ describe('signing in', () => {
   })
 
   it.each([SCOPE.AI_SERVICES, `api://acme/${SCOPE.AI_SERVICES}`])(
-    'takes scopes with and without the permission prefix (%s)',
+    'accepts scopes with and without the permission prefix (%s)',
     async scope => {
       const { customers, openSession } = await start({ checkScopes: true })
       const good = await customers.signIn('customer', { scope: `openid ${scope}` })
@@ -145,7 +145,7 @@ describe('signing in', () => {
     },
   )
 
-  it('takes neither an id token nor a changed token for an access token', async () => {
+  it('rejects an id token and a changed token as an access token', async () => {
     const { customers, openSession } = await start()
     const { access_token = '', id_token } = await customers.signIn('customer')
     expect((await openSession('account', id_token)).status).toBe(401)
@@ -154,7 +154,7 @@ describe('signing in', () => {
     expect((await openSession('account', `${header}.${forged}.${signature}`)).status).toBe(401)
   })
 
-  it('lets a control call end the life of its tokens', async () => {
+  it('lets a control call expire its tokens', async () => {
     const { customers, emulator, openSession } = await start()
     const { access_token } = await customers.signIn('customer')
     emulator.control.expireTokens()
@@ -164,7 +164,7 @@ describe('signing in', () => {
     expect((await openSession('account', body['access_token'])).status).toBe(200)
   })
 
-  it('does not ask twice in one browser, unless told to', async () => {
+  it('does not ask twice in one browser, unless requested', async () => {
     const { customers } = await start()
     await customers.signIn('customer')
     expect((await customers.authorize()).address).toContain('code=')
@@ -177,14 +177,14 @@ describe('signing in', () => {
     }
   })
 
-  it('tells the application that the person cancelled', async () => {
+  it('notifies the application that the user cancelled', async () => {
     const { customers } = await start()
     const { address } = await customers.authorize()
     const returned = new URL((await customers.press(address, { cancel: 'yes' })).address)
     expect(Object.fromEntries(returned.searchParams)).toMatchObject({ error: 'access_denied', state: 'here' })
   })
 
-  it('shows the page again for somebody who does not belong here, and says so when a login is over', async () => {
+  it('shows the page again for a user of another login, and reports an expired login', async () => {
     const { customers } = await start()
     const { address } = await customers.authorize()
     const wrong = await customers.press(address, { user: 'desk-agent' })
@@ -194,7 +194,7 @@ describe('signing in', () => {
     expect(await stranger.text()).toContain('This login is over')
   })
 
-  it('refuses an unknown application, and to return anywhere but to this machine', async () => {
+  it('rejects an unknown application, and return addresses on other machines', async () => {
     const { customers, url } = await start()
     const unknown = new LoginCaller(customers.authority, 'nobody')
     expect((await unknown.authorize()).response.status).toBe(400)
@@ -204,7 +204,7 @@ describe('signing in', () => {
     expect(local.address).toContain('/interaction/')
   })
 
-  it('knows the `clientAppId` of an agent', async () => {
+  it('accepts the `clientAppId` of an agent', async () => {
     const { customers, emulator } = await start()
     const account = emulator.world.agents.get('account')
     if (account) account.details.clientAppId = 'account-app'
@@ -212,7 +212,7 @@ describe('signing in', () => {
     expect(await caller.signIn('customer')).toHaveProperty('access_token')
   })
 
-  it('notes what it was asked', async () => {
+  it('records its requests', async () => {
     const { customers, emulator } = await start()
     await customers.signIn('customer', { domain_hint: 'desk.example', localLogin: 'true' })
     const requests = emulator.control.requests()
@@ -223,7 +223,7 @@ describe('signing in', () => {
 })
 
 describe('renewing', () => {
-  it('hands out a new refresh token each time, and ends the login when an old one comes back', async () => {
+  it('issues a new refresh token each time, and ends the login when an old one is used again', async () => {
     const { customers, openSession } = await start()
     const first = await customers.signIn('customer')
     const second = await customers.refresh(first['refresh_token'] ?? '', { scope: 'openid offline_access' })
@@ -237,7 +237,7 @@ describe('renewing', () => {
     expect((await customers.refresh(second.body['refresh_token'] ?? '')).status).toBe(400)
   })
 
-  it('follows the setting for the life of tokens', async () => {
+  it('follows the setting for the lifetime of tokens', async () => {
     const { customers, emulator } = await start({ tokenLifeSeconds: 310 })
     const first = await customers.signIn('customer')
     expect(first['expires_in']).toBe(310)
@@ -294,14 +294,14 @@ describe('signing out', () => {
     expect((await customers.authorize({ prompt: 'none' })).address).toContain('error=login_required')
   })
 
-  it('says so on a page of its own when nobody wants to be returned to', async () => {
+  it('shows its own page without a return address', async () => {
     const { customers } = await start()
     await customers.signIn('customer')
     const { response } = await signOut(customers, '/oauth2/v2.0/logout', {})
     expect(await response.text()).toContain('You are signed out')
   })
 
-  it('makes way for another person', async () => {
+  it('allows another user to sign in', async () => {
     const { customers } = await start()
     await customers.signIn('customer')
     await signOut(customers, '/oauth2/v2.0/logout', {})
@@ -310,7 +310,7 @@ describe('signing out', () => {
 })
 
 describe('the opener policy', () => {
-  it('stands on the pages of the login when it is asked for', async () => {
+  it('is set on the pages of the login if configured', async () => {
     const { customers, emulator } = await start()
     expect((await customers.authorize()).response.headers.get('cross-origin-opener-policy')).toBeNull()
     emulator.settings.loginOpenerPolicy = 'same-origin'
@@ -319,7 +319,7 @@ describe('the opener policy', () => {
 })
 
 describe('the two logins', () => {
-  it('do not disturb each other in one browser', async () => {
+  it('are independent in one browser', async () => {
     const { customers, staff } = await start()
     const elsewhere = staff.inBrowserOf(customers)
     await customers.signIn('customer')
