@@ -23,7 +23,7 @@ export class LeakWatch {
   readonly #sockets: { readonly readyState: number }[] = []
   readonly #connections = new Set<Socket>()
   readonly #signals: AbortSignal[] = []
-  readonly #returns = new Set<() => void>()
+  readonly #returns = new Set<(awayMs: number) => void>()
   readonly #before: number
 
   constructor() {
@@ -61,7 +61,7 @@ export class LeakWatch {
   /** Simulates a page that becomes active again. */
   comeBack(): void {
     this.isPageHidden = false
-    for (const listener of [...this.#returns]) listener()
+    for (const listener of [...this.#returns]) listener(Number.POSITIVE_INFINITY)
   }
 
   /** Creates a signal whose listeners are counted. */

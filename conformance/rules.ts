@@ -369,6 +369,10 @@ const TEXTS: Readonly<Record<string, string>> = {
     '`isWorking` is true from a heartbeat until an answer, an error, a close, or 30 s of silence, and `workingChanged` reports each change',
   'REL-98':
     'what clearTranscript(), logout(), a restart or a change of the user removed never comes back by a history or a transcript call, also one that was under way',
+  'REL-99':
+    'where the service announces `resume`, a reopening names the last processed number; what the service repeats is recovered once and marked, numbers that were processed are dropped, and an incomplete replay is filled from the history',
+  'REL-101':
+    'a page replaces its connection when it wakes, and after a minute of silence that follows a message of the user, once for each doubt and only where a history or the transcript call shows what a new connection misses, else it warns; where the service answers pings, they decide everywhere, in at most 20 s',
   'REL-100':
     'on Node the socket pings the service, and a connection on which nothing arrives from one ping to the next is replaced: by default within 18 s, idle or not',
   'REL-102':

@@ -68,7 +68,7 @@ export interface AiAgentConfig {
    * later than this before the last frame of the service is in doubt.
    *
    * A shorter time declares fewer messages `unknown`, and a longer one more. With 0 only those are in doubt that were
-   * written after the last frame.
+   * written after the last frame, and a page does not doubt an open connection when it wakes or hears nothing.
    *
    * @default 20_000
    */

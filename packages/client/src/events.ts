@@ -126,7 +126,8 @@ export interface AgentEventPayloadMap {
    * in its place and once. Follows the `transcriptUpdate` of each message and the `agentMessage` of those of the agent,
    * which carry `recovered: true`. Messages of the user are those of another device.
    *
-   * `source` is `history` for the history in the chat, and `rest` for the call of the previous transcript.
+   * `source` is `history` for the history in the chat, `rest` for the call of the previous transcript, and `resume` for a
+   * service that repeats what was missed.
    */
   messagesRecovered: { messages: readonly Message[]; source: RecoverySource }
   /**

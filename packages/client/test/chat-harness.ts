@@ -61,6 +61,7 @@ export function setUpChat(given: ChatSetUp = {}) {
     doubtAfterMs: 20_000,
     delivery: 'at-most-once',
     hasReceipts: () => false,
+    hasResume: () => false,
     isOwnSession: () => session.isOwn,
     chat,
     origin: new MessageOrigin(clock, {

@@ -28,7 +28,7 @@ export class FakePage implements Page {
   tasks = 0
   /** Added scripts, in order. */
   readonly scripts: FakeScript[] = []
-  readonly #listeners = new Set<() => void>()
+  readonly #listeners = new Set<(awayMs: number) => void>()
 
   addScript = (attributes: ScriptAttributes) => {
     const script = new FakeScript(attributes)
@@ -43,7 +43,7 @@ export class FakePage implements Page {
     setImmediate(callback)
   }
 
-  onReturn = (listener: () => void) => {
+  onReturn = (listener: (awayMs: number) => void) => {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
   }
@@ -53,9 +53,9 @@ export class FakePage implements Page {
     return this.#listeners.size
   }
 
-  /** Simulates the return of the network or of the page. */
-  comeBack(): void {
+  /** Simulates the return of the network, or of the page after a time in the background. */
+  comeBack(awayMs = Number.POSITIVE_INFINITY): void {
     this.hidden = false
-    for (const listener of [...this.#listeners]) listener()
+    for (const listener of [...this.#listeners]) listener(awayMs)
   }
 }

@@ -69,6 +69,7 @@ export function setUpOutbox({
     doubtAfterMs,
     delivery,
     hasReceipts: () => hasReceipts,
+    hasResume: () => false,
     isOwnSession: () => state.isOwnSession,
     chat: {
       get state() {

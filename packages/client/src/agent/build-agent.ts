@@ -1,4 +1,4 @@
-import { PERSONA, ROLE } from '@aiagent/protocol'
+import { type Capability, PERSONA, ROLE } from '@aiagent/protocol'
 import { LanguageChoice } from '../api/language-choice.ts'
 import { AuthenticationService } from '../auth/authentication-service.ts'
 import { Chat } from '../chat/chat.ts'
@@ -10,7 +10,6 @@ import { webSocketTransport } from '../chat/websocket-transport.ts'
 import { type AiAgentConfig, requireSessionId } from '../config.ts'
 import { withPortalAttribute } from '../contact-center/portal/portal-context.ts'
 import { ContextStore } from '../conversation/context-store.ts'
-import type { GapFill, GapFillOptions } from '../conversation/gap-fill.ts'
 import { emitInbound } from '../conversation/inbound-events.ts'
 import { Inbox } from '../conversation/inbox.ts'
 import { createContextMessage, isContextMessage } from '../conversation/message-helpers.ts'
@@ -18,6 +17,7 @@ import { MessageProcessor } from '../conversation/message-processor.ts'
 import { MessageStreams } from '../conversation/message-streams.ts'
 import { Recovery } from '../conversation/recovery.ts'
 import { Transcript } from '../conversation/transcript.ts'
+import type { Upkeep, UpkeepOptions } from '../conversation/upkeep.ts'
 import { WorkingState } from '../conversation/working-state.ts'
 import { MessageError, SDKError } from '../errors.ts'
 import type { UnreadableFrame } from '../events.ts'
@@ -115,6 +115,8 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
     maxReconnectDelay: config.maxReconnectDelay,
     random: environment.random,
   })
+  const hasCapability = (name: Capability) => facts.deployment?.deployment.capabilities?.includes(name) === true
+  const hasPing = () => hasCapability('receipts') || hasCapability('resume')
   const chat = new Chat({
     clock,
     page: environment.page,
@@ -123,7 +125,7 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
     session,
     address: sessionId => {
       authentication.checkExpiry()
-      return sessionAddress(scope, calls, sessionId)
+      return sessionAddress(scope, calls, sessionId, recovery.lastSeqOf(sessionId))
     },
     token: {
       required: () => facts.agent?.isAuthenticated === true,
@@ -167,7 +169,8 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
       origin,
       newId,
       isReady: () => scope.status.isReady,
-      hasReceipts: () => facts.deployment?.deployment.capabilities?.includes('receipts') === true,
+      hasReceipts: () => hasCapability('receipts'),
+      hasResume: () => hasCapability('resume'),
       isOwnSession: () => session.isOwn,
       store: createStoredQueue(scope, user, () => outbox.snapshot()),
       mask: (content, messageId) => masking.maskOutgoing(content, messageId),
@@ -175,6 +178,7 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
         accepted: (message, size) => {
           if (isContextMessage(message)) context.merge(message.messageData.context)
           transcript.record(message, 'sent', message.timestamp ?? clock.now(), undefined, size)
+          if (message.persona === PERSONA.CUSTOMER) recovery.handleSent()
         },
         flushed: count => emit('queueFlushed', () => ({ count })),
         failed: reportError,
@@ -196,7 +200,10 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
     new Recovery({
       session,
       outbox,
-      gapFill: createGapFill(scope, {
+      emit,
+      hasResume: () => hasCapability('resume'),
+      hasPing,
+      upkeep: createUpkeep(scope, {
         transcript,
         processor,
         origin,
@@ -204,21 +211,23 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
         onMessage: handleAnswer,
         onHistory: list => outbox.handleHistory(list),
         onEnd: () => recovery.end(),
+        chat,
+        hasPing,
       }),
     }),
   )
   const inbox: Inbox = userState.own(
     new Inbox(processor, () => origin, {
-      isReceipt: message => outbox.handleReceipt(message),
+      isConsumed: (message, seq) => outbox.handleReceipt(message) || recovery.isConsumed(message, seq),
       arrived: (message, type, size) => {
         if (message.persona === PERSONA.AGENT) chat.confirm()
-        transcript.record(message, 'received', message.timestamp ?? clock.now(), type, size)
+        transcript.record(message, 'received', message.timestamp ?? clock.now(), type, size, recovery.isReplaying)
       },
       handled: (message, result) => {
         const history =
           result?.type === 'chat_history_processed' ? (message.messageData?.chat_history ?? []) : undefined
         if (history) void resume?.(part => part.historyArrived(history))
-        emitInbound(emit, message, result)
+        emitInbound(emit, message, result, recovery.isReplaying)
         if (message.persona === PERSONA.AGENT) handleAnswer(message)
         else if (message.role === ROLE.HEARTBEAT) working.start()
         else if (message.role === ROLE.ERROR) working.end()
@@ -313,7 +322,12 @@ async function loadTranscript(
 }
 
 /** The address of a session's chat. */
-function sessionAddress({ facts }: AgentScope, calls: CallHolder, sessionId: string): string {
+function sessionAddress(
+  { facts }: AgentScope,
+  calls: CallHolder,
+  sessionId: string,
+  lastSeq: number | undefined,
+): string {
   const { loaded } = facts
   if (!loaded) throw new SDKError('connect() is not possible yet. Await initialize() first.', 'NOT_INITIALIZED')
   const { agent, deployment } = loaded
@@ -321,6 +335,7 @@ function sessionAddress({ facts }: AgentScope, calls: CallHolder, sessionId: str
     agent,
     deployment,
     sessionId: requireSessionId(sessionId, 'The session id'),
+    lastSeq,
     conversationId: calls.state?.getConversationId() ?? null,
   })
 }
@@ -333,14 +348,15 @@ function contextFrame(context: ContextStore): string | undefined {
     : undefined
 }
 
-/** The part that recovers what was said while the connection was down. */
-function createGapFill(
-  { environment, emit, logger }: AgentScope,
-  parts: Omit<GapFillOptions, 'clock' | 'emit' | 'logger'>,
-): LazyPart<GapFill> {
+/** The part that recovers what was said while the connection was down, and notices that it is. */
+function createUpkeep(
+  { config, environment, emit, logger }: AgentScope,
+  parts: Omit<UpkeepOptions, 'clock' | 'page' | 'emit' | 'logger' | 'isWatchful'>,
+): LazyPart<Upkeep> {
   const load = async () => {
-    const { GapFill } = await import('../conversation/gap-fill.ts')
-    return new GapFill({ clock: environment.clock, emit, logger, ...parts })
+    const { Upkeep } = await import('../conversation/upkeep.ts')
+    const { clock, page } = environment
+    return new Upkeep({ clock, page, emit, logger, isWatchful: config.doubtAfterMs > 0, ...parts })
   }
   return lazyPart(load, error =>
     logger.warn('The module that recovers missed messages could not be loaded. It is requested again when needed.', {

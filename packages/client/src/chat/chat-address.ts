@@ -8,6 +8,8 @@ export interface ChatAddressParts {
   sessionId: string
   /** Set by a platform connector. */
   conversationId?: string | null | undefined
+  /** Number of the last frame that was processed, where the service repeats what was missed. */
+  lastSeq?: number | undefined
 }
 
 /**
@@ -23,6 +25,7 @@ export function chatAddress(parts: ChatAddressParts): string {
   const url = hostAddress(parts)
   url.searchParams.set(CHAT_QUERY.SESSION_ID, parts.sessionId)
   if (parts.conversationId) url.searchParams.set(CHAT_QUERY.EXTERNAL_CALL_ID, parts.conversationId)
+  if (parts.lastSeq !== undefined) url.searchParams.set(CHAT_QUERY.LAST_SEQ, String(parts.lastSeq))
   return url.href
 }
 

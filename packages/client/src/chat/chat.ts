@@ -168,6 +168,15 @@ export class Chat {
     return this.#lastInboundAt
   }
 
+  /** Writes a frame of the extension of the wire, if the chat is open. */
+  writeSignal(frame: string): void {
+    try {
+      this.#connection.transport?.send(frame)
+    } catch {
+      // The socket is closing; its close event follows.
+    }
+  }
+
   /** Replaces the connection, which is probably dead. */
   replace(): void {
     if (!this.#leaving) this.#connection.replace()

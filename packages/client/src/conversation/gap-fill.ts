@@ -6,6 +6,7 @@ import type { Clock } from '../platform/clock.ts'
 import { withTimeLimit } from '../util/abort.ts'
 import { type HistoryMergeOptions, insertHistory, mergeHistory } from './history-merge.ts'
 import { emitAgentMessage } from './inbound-events.ts'
+import { type KnownMessage, knownMessage } from './known-message.ts'
 import type { HandlerResult, MessageHandlerResult } from './message-handler.ts'
 import type { MessageProcessor } from './message-processor.ts'
 import type { Transcript } from './transcript.ts'
@@ -16,8 +17,8 @@ export const HISTORY_WAIT_MS = 1_000
 /** Time limit of the transcript call, in milliseconds. */
 export const TRANSCRIPT_LIMIT_MS = 4_000
 
-/** Where recovered messages come from: the history in the chat, or the transcript call. */
-export type RecoverySource = 'history' | 'rest'
+/** Where recovered messages come from: the history in the chat, the transcript call, or a replay of the service. */
+export type RecoverySource = 'history' | 'rest' | 'resume'
 
 export interface GapFillOptions {
   readonly clock: Clock
@@ -61,6 +62,10 @@ export class GapFill {
   #timer: unknown
   #request: AbortController | undefined
   #hasWarned = false
+  /** Whether a history or the transcript call was seen working in the session. */
+  #isProven = false
+  /** What the transcript call has recovered since the opening: the chat may send it too. */
+  #fromTranscript: KnownMessage[] = []
 
   constructor(options: GapFillOptions) {
     this.#options = options
@@ -70,7 +75,9 @@ export class GapFill {
   begin(opening: Opening): void {
     this.cancel()
     const { clock } = this.#options
+    this.#fromTranscript = []
     if (opening.sessionId !== this.#opening?.sessionId) {
+      this.#isProven = false
       this.#openedAt = clock.now()
       this.#isFromStart = opening.isFromStart
     }
@@ -80,6 +87,7 @@ export class GapFill {
 
   /** The service has sent the history of the session. */
   handleHistory(list: readonly unknown[]): void {
+    this.#isProven = true
     if (this.#opening?.isReopening) {
       this.cancel()
       return this.#take(list, 'history')
@@ -103,7 +111,9 @@ export class GapFill {
     this.#request = request
     withTimeLimit(clock, TRANSCRIPT_LIMIT_MS, request.signal, signal => loadTranscript(opening.sessionId, signal)).then(
       list => {
-        if (this.#request === request) this.#take(list, 'rest')
+        if (this.#request !== request) return
+        this.#isProven = true
+        this.#take(list, 'rest')
       },
       error => {
         if (this.#request !== request) return
@@ -117,6 +127,35 @@ export class GapFill {
         onEnd()
       },
     )
+  }
+
+  /** Whether what the agent says is found again after a reconnect. Asks for the transcript where that is not known yet. */
+  async canRecover(): Promise<boolean> {
+    const { clock, loadTranscript } = this.#options
+    const opening = this.#opening
+    if (this.#isProven || !opening) return this.#isProven
+    try {
+      // Nothing is merged: on a connection that is alive the same messages are still on their way.
+      await withTimeLimit(clock, TRANSCRIPT_LIMIT_MS, undefined, signal => loadTranscript(opening.sessionId, signal))
+    } catch {
+      return false
+    }
+    if (this.#opening?.sessionId === opening.sessionId) this.#isProven = true
+    return this.#isProven
+  }
+
+  /** Whether the transcript call has already recovered a message that now arrives. True once for each. */
+  isRepeated(message: Message): boolean {
+    if (this.#fromTranscript.length === 0 || message.persona !== PERSONA.AGENT) return false
+    const { id, fingerprint, timestamp } = knownMessage(message, 'received')
+    const index = this.#fromTranscript.findIndex(
+      each =>
+        each.fingerprint === fingerprint &&
+        (each.id !== undefined && id !== undefined ? each.id === id : each.timestamp === timestamp),
+    )
+    if (index < 0) return false
+    this.#fromTranscript.splice(index, 1)
+    return true
   }
 
   /** Gives up waiting for a history and the request for it. */
@@ -148,6 +187,7 @@ export class GapFill {
     if (!options) return
     const { inserted, removed } = insertHistory(mergeHistory(list, options), options, processor, { recovered: true })
     const opening = this.#opening
+    if (source === 'rest') this.#fromTranscript = inserted.map(({ message }) => knownMessage(message, 'received'))
     for (const { message, entry } of inserted) {
       if (entry) emit('transcriptUpdate', () => ({ ...entry, entry }))
       if (message.persona === PERSONA.AGENT) this.#report(message)

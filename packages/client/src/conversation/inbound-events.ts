@@ -20,13 +20,18 @@ export type InboundEventType =
  *
  * Results of the host's own handlers, and messages that nobody handles, have no event of their own.
  */
-export function emitInbound(emit: Emit<InboundEventType>, message: Message, result: HandlerResult | undefined): void {
+export function emitInbound(
+  emit: Emit<InboundEventType>,
+  message: Message,
+  result: HandlerResult | undefined,
+  isRecovered: boolean,
+): void {
   emit('message', () => ({ data: message }))
   if (result === undefined) return
   const known = result as MessageHandlerResult
   switch (known.type) {
     case 'agent_message':
-      return emitAgentMessage(emit, known)
+      return emitAgentMessage(emit, known, isRecovered)
     case 'heartbeat_processed':
       return emit('heartbeat', () => told(known))
     case 'chat_history_processed':
@@ -51,7 +56,7 @@ export function emitInbound(emit: Emit<InboundEventType>, message: Message, resu
 export function emitAgentMessage(
   emit: Emit<'agentMessage' | 'escalation'>,
   result: AgentMessageResult,
-  isRecovered = false,
+  isRecovered: boolean,
 ): void {
   emit('agentMessage', () => (isRecovered ? { ...told(result), recovered: true } : told(result)))
   const escalation = escalationOf(result)

@@ -11,7 +11,7 @@ function setUp() {
   const processor = new MessageProcessor({ onRefreshRequired: () => log.push('refresh') })
   const place = () => ({ timestamp: 9, from: 'Help Centre', agentId: 'help', sessionId: 's' })
   const inbox = new Inbox(processor, place, {
-    isReceipt: message => message.role === 'receipt',
+    isConsumed: message => message.role === 'receipt',
     arrived: (message, type, size) => {
       sizes.push(size)
       log.push(`arrived ${message.content} ${type}`)

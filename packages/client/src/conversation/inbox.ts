@@ -6,8 +6,11 @@ import type { MessageProcessor } from './message-processor.ts'
 
 /** What becomes of a frame, in this order: `arrived`, its handler, then `handled`; or `unreadable`. */
 export interface InboxListener {
-  /** Whether the frame only concerns the delivery of messages: then nothing of the following happens. */
-  isReceipt(message: Message): boolean
+  /**
+   * Whether nothing of the following happens, because the frame belongs to the extension of the wire or was processed
+   * before. `seq` is its number in the session, where the service counts.
+   */
+  isConsumed(message: Message, seq: number | undefined): boolean
   /**
    * Before its handler is asked: the transcript's turn. `type` is what the handler's result will say, `size` the length of
    * the frame's text in characters.
@@ -53,14 +56,17 @@ export class Inbox {
 
   #take(data: unknown): void {
     let message: Message
+    let seq: number | null | undefined
     try {
-      message = receivedMessage(parseServerMessage(data), this.#place())
+      const frame = parseServerMessage(data)
+      seq = frame.seq
+      message = receivedMessage(frame, this.#place())
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error
       this.#listener.unreadable(error, data)
       return
     }
-    if (this.#listener.isReceipt(message)) return
+    if (this.#listener.isConsumed(message, seq ?? undefined)) return
     let handler: BaseMessageHandler | undefined
     let result: unknown
     let failure: { error: unknown } | undefined

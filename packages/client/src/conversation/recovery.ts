@@ -1,28 +1,39 @@
-import { PERSONA, ROLE } from '@aiagent/protocol'
+import { EXTENSION_ROLE, PERSONA, ROLE } from '@aiagent/protocol'
+import type { Emit } from '../events.ts'
 import type { Message } from '../outbox/message.ts'
 import type { LazyPart } from '../util/lazy-part.ts'
-import type { GapFill } from './gap-fill.ts'
+import type { Upkeep } from './upkeep.ts'
 
 export interface RecoveryOptions {
-  readonly gapFill: LazyPart<GapFill>
+  readonly upkeep: LazyPart<Upkeep>
   /** The session of the chat, while it has one. */
-  readonly session: { readonly id: string | undefined; readonly isSupplied: boolean }
+  readonly session: { readonly id: string | undefined; readonly isOwn: boolean; readonly isSupplied: boolean }
   /** The outbox: it decides about questions and messages in doubt. */
   readonly outbox: {
     handleMessage(message: Message): void
     handleHistory(list: readonly unknown[]): void
     handleNoHistory(): void
   }
+  /** Whether the service numbers its frames and repeats those that were missed. */
+  hasResume(): boolean
+  /** Whether the service answers pings. */
+  hasPing(): boolean
+  readonly emit: Emit<'messagesRecovered'>
 }
 
-/**
- * Passes the frames of an opening to the part that recovers missed messages. That part loads after the first `connected`;
- * until it has loaded nothing waits for it.
+/*
+ * What is needed of the recovery of missed messages before its own part is loaded: the last processed number, for a
+ * service that repeats what was missed (PROTOCOL.md, "Resume"), and the frames that must wait for a history. The part
+ * loads after the first `connected`; until then nothing waits for it.
  */
 export class Recovery {
   readonly #options: RecoveryOptions
-  #part: GapFill | undefined
+  #part: Upkeep | undefined
   #sessionId: string | undefined
+  /** Number of the last processed frame; undefined where it is unknown. */
+  #lastSeq: number | undefined
+  /** Missed messages that the service is repeating. */
+  #replayed: Message[] | undefined
   /** Frames that the outbox gets after the recovered messages, so that a question is not answered by a later message. */
   #held: Message[] | undefined
   /** Number of the opening, and of the conversation that was left since. */
@@ -32,45 +43,84 @@ export class Recovery {
     this.#options = options
   }
 
+  /** Whether the service is repeating missed messages. */
+  get isReplaying(): boolean {
+    return this.#replayed !== undefined
+  }
+
+  /** Number of the last processed frame of a session, for its reopening. */
+  lastSeqOf(sessionId: string): number | undefined {
+    return sessionId === this.#sessionId && this.#options.hasResume() ? this.#lastSeq : undefined
+  }
+
   /** The chat is open. */
   handleConnected(): void {
     this.#release()
     const { session } = this.#options
-    const sessionId = session.id
-    if (sessionId === undefined) return
-    const isReopening = sessionId === this.#sessionId
-    this.#sessionId = sessionId
+    const { id } = session
+    if (id === undefined) return
+    const isReopening = id === this.#sessionId
     this.#generation++
-    if (isReopening && this.#part) this.#held = []
-    this.#use(part => part.begin({ sessionId, isReopening, isFromStart: !session.isSupplied }))
+    this.#replayed = this.lastSeqOf(id) === undefined ? undefined : []
+    // In a session that was resumed or supplied, frames were sent before this page opened it.
+    if (!isReopening) this.#lastSeq = session.isOwn ? 0 : undefined
+    this.#sessionId = id
+    this.#begin(isReopening && !this.#replayed)
+  }
+
+  /** Whether a frame belongs to the extension, or was processed before. */
+  isConsumed(message: Message, seq: number | undefined): boolean {
+    const { persona, role, messageData } = message
+    if (persona === PERSONA.METADATA && role === EXTENSION_ROLE.PONG) return this.#options.hasPing()
+    if (this.#options.hasResume()) {
+      if (persona === PERSONA.METADATA && role === EXTENSION_ROLE.RESUMED) {
+        this.#handleResumed(messageData?.complete === true)
+        return true
+      }
+      if (seq !== undefined) {
+        if (seq <= (this.#lastSeq ?? 0)) return true
+        this.#lastSeq = seq
+        this.#replayed?.push(message)
+      }
+    }
+    return this.#part?.gapFill.isRepeated(message) === true
   }
 
   /** A frame has been handled. `history` is the list of a history. */
   handleFrame(message: Message, history: readonly unknown[] | undefined): void {
     const { outbox } = this.#options
-    if (history)
+    if (history) {
+      // A service without a replay sends a history instead.
+      if (this.#replayed) this.#begin(true)
+      this.#noteNumbers(history)
       return this.#use(
-        part => part.handleHistory(history),
+        ({ gapFill }) => gapFill.handleHistory(history),
         () => outbox.handleHistory(history),
       )
+    }
     if (!this.#held) return outbox.handleMessage(message)
     this.#held.push(message)
     // A service that sends a history sends it before anything else of the conversation.
-    if (message.persona === PERSONA.AGENT || message.role === ROLE.HEARTBEAT) this.#part?.requestTranscript()
+    if (message.persona === PERSONA.AGENT || message.role === ROLE.HEARTBEAT) this.#part?.gapFill.requestTranscript()
+  }
+
+  /** A message of the user was accepted. */
+  handleSent(): void {
+    this.#part?.liveness.handleSent()
   }
 
   /** The connection was lost. */
   handleLost(): void {
-    this.#part?.cancel()
+    this.#replayed = undefined
+    this.#part?.stop()
     this.#release()
   }
 
   /** The conversation was left: nothing of it is recovered. */
   clear(): void {
     this.#generation++
-    this.#held = undefined
-    this.#sessionId = undefined
-    this.#part?.forget()
+    this.#held = this.#replayed = this.#sessionId = this.#lastSeq = undefined
+    this.#part?.gapFill.forget()
   }
 
   forgetUser(): void {
@@ -83,12 +133,42 @@ export class Recovery {
     this.#release()
   }
 
-  /** Passes work to the part, or `otherwise` where it cannot be loaded. */
-  #use(work: (part: GapFill) => void, otherwise?: () => void): void {
+  #begin(isReopening: boolean): void {
+    const { session } = this.#options
+    const sessionId = this.#sessionId
+    if (sessionId === undefined) return
+    this.#replayed = isReopening ? undefined : this.#replayed
+    if (isReopening && this.#part) this.#held = []
+    this.#use(part => part.begin({ sessionId, isReopening, isFromStart: !session.isSupplied }))
+  }
+
+  #handleResumed(isComplete: boolean): void {
+    const messages = this.#replayed
+    if (!messages) return
+    this.#replayed = undefined
+    if (isComplete) {
+      if (messages.length > 0) this.#options.emit('messagesRecovered', () => ({ messages, source: 'resume' }))
+      return this.end()
+    }
+    // The history follows. Its elements have the numbers from which on the next reopening continues.
+    this.#lastSeq = undefined
+    this.#begin(true)
+  }
+
+  #noteNumbers(history: readonly unknown[]): void {
+    if (!this.#options.hasResume()) return
+    for (const element of history) {
+      const seq = (element as { seq?: unknown } | null)?.seq
+      if (typeof seq === 'number' && seq > (this.#lastSeq ?? 0)) this.#lastSeq = seq
+    }
+  }
+
+  /** Passes work to the part, or calls `otherwise` where it cannot be loaded. */
+  #use(work: (part: Upkeep) => void, otherwise?: () => void): void {
     if (this.#part) return work(this.#part)
     const generation = this.#generation
     const isCurrent = () => generation === this.#generation
-    const loaded = this.#options.gapFill(part => {
+    const loaded = this.#options.upkeep(part => {
       this.#part = part
       if (isCurrent()) work(part)
       return true

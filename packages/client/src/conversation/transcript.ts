@@ -161,6 +161,7 @@ export class Transcript {
    *
    * @param type kind of a received message, as its handler names it
    * @param size length of the frame's text, in characters
+   * @param isRecovered whether it was said while the connection was down
    * @returns the entry, or undefined where the filters keep it out; it is stored only with `enabled`
    */
   record(
@@ -169,8 +170,10 @@ export class Transcript {
     timestamp: number,
     type?: string,
     size = message.content?.length ?? 0,
+    isRecovered = false,
   ): TranscriptEntry | undefined {
-    const entry = this.entryOf(message, direction, timestamp, type)
+    const created = this.entryOf(message, direction, timestamp, type)
+    const entry: TranscriptEntry | undefined = created && isRecovered ? { ...created, recovered: true } : created
     if (!entry || this.#config.enabled === false) this.noteMissing(message, direction)
     if (!entry) return undefined
     let removed = 0

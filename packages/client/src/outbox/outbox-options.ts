@@ -26,6 +26,8 @@ export interface OutboxOptions {
   isReady(): boolean
   /** Whether the service confirms each message by its id. */
   hasReceipts(): boolean
+  /** Whether the service repeats what was missed after a reconnect, in order. */
+  hasResume(): boolean
   /** Whether this page created the session, so that nothing was said in it before. */
   isOwnSession(): boolean
   /** Stores the queue for the next page. */

@@ -49,6 +49,7 @@ export class Outbox implements MessageSink {
       origin,
       onFree: () => this.#startNextQuestion(),
       isSentAgain: entry => this.#isSentAgain(entry),
+      isResumed: () => options.hasResume() && options.hasReceipts(),
     })
     const updated = (update: DeliveryUpdate) => {
       listener.updated(update)

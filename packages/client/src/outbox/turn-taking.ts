@@ -86,6 +86,8 @@ export interface TurnTakingOptions {
   readonly origin: ReceivedIn
   /** A question may be able to start: the previous one ended, or the pause is over. */
   onFree(): void
+  /** Whether the service repeats what was missed, and no message is lost: an open question stays open. */
+  isResumed(): boolean
   /** Whether an entry whose fate is unknown is sent again by itself. */
   isSentAgain(entry: OutboxEntry): boolean
 }
@@ -182,6 +184,7 @@ export class TurnTaking {
     const { question, sessionId } = turn
     if (sessionId !== origin.sessionId) return this.#fail('The session ended before an answer came.')
     if (turn.at === 'unverified') clock.clearTimeout(turn.timer)
+    else if (this.#options.isResumed()) return
     const timer = clock.setTimeout(() => {
       unverified.isOverdue = true
       onFree()

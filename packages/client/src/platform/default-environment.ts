@@ -52,7 +52,7 @@ function readPlatform(): Environment {
     },
     get page() {
       return typeof globalThis.document?.addEventListener === 'function' && typeof globalThis.window === 'object'
-        ? browserPage(globalThis)
+        ? browserPage(globalThis, () => Date.now())
         : undefined
     },
     get globals() {

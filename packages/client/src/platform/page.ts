@@ -8,9 +8,11 @@ export interface Page {
    * Calls back when the page may have become active again: the network returned, the page became visible, was restored
    * from the back/forward cache, or resumed after a freeze. A reason to check at once, not a proof.
    *
+   * @param listener receives how long the page was hidden, in milliseconds; Infinity where its connections may be lost
+   *   however long that was: after an outage of the network, a freeze, or a stay in the back/forward cache
    * @returns a function that unsubscribes
    */
-  onReturn(listener: () => void): () => void
+  onReturn(listener: (awayMs: number) => void): () => void
   /** Adds a script tag to the page, which starts to load it. */
   addScript(attributes: ScriptAttributes): PageScript
   /** The window itself, for parts that load on demand: a login opens windows and navigates. */
@@ -66,8 +68,12 @@ interface PageGlobals {
 const WINDOW_EVENTS = ['online', 'pageshow'] as const
 const DOCUMENT_EVENTS = ['visibilitychange', 'resume'] as const
 
-/** The page of a browser. It adds listeners only for subscribers. */
-export function browserPage({ window, document, MessageChannel }: PageGlobals): Page {
+/**
+ * The page of a browser. It adds listeners only for subscribers.
+ *
+ * @param now the wall clock, in milliseconds: unlike the monotonic one it runs while the device sleeps
+ */
+export function browserPage({ window, document, MessageChannel }: PageGlobals, now: () => number): Page {
   const isHidden = () => document.visibilityState === 'hidden'
   const run = (script: HTMLScriptElement) =>
     new Promise<{ thrown?: unknown }>((resolve, reject) => {
@@ -111,8 +117,17 @@ export function browserPage({ window, document, MessageChannel }: PageGlobals): 
       }
     },
     onReturn(listener) {
-      const returned = () => {
-        if (!isHidden()) listener()
+      let hiddenSince: number | undefined = isHidden() ? now() : undefined
+      const returned = (event: Event) => {
+        if (isHidden()) {
+          hiddenSince ??= now()
+          return
+        }
+        const hiddenMs = hiddenSince === undefined ? 0 : Math.max(0, now() - hiddenSince)
+        hiddenSince = undefined
+        const isShown = event.type === 'visibilitychange'
+        const isLoaded = event.type === 'pageshow' && !(event as PageTransitionEvent).persisted
+        listener(isShown || isLoaded ? hiddenMs : Number.POSITIVE_INFINITY)
       }
       for (const name of WINDOW_EVENTS) window.addEventListener(name, returned)
       for (const name of DOCUMENT_EVENTS) document.addEventListener(name, returned)

@@ -1,0 +1,151 @@
+import { CHAT_QUERY } from '@aiagent/protocol'
+import { describe, expect, it } from 'vitest'
+import { lastSession, namesOf, payloadsOf, setUp } from '../../test/agent-harness.ts'
+import type { AiAgent } from '../ai-agent.ts'
+
+// Loaded before, since the manual clock does not wait for a file.
+await Promise.all([import('./upkeep.ts'), import('../api/further-calls.ts')])
+
+const SETTLED_MS = 10_000
+
+/** A connected agent whose service numbers its frames and repeats what was missed. */
+async function setUpResume(settings: Record<string, unknown> = {}) {
+  const parts = setUp({
+    settings: {
+      capabilities: ['receipts', 'resume'],
+      replyDelayMs: 500,
+      heartbeatBeforeReply: false,
+      ...settings,
+    },
+  })
+  const { clock, emulator } = parts
+  const { agent, told } = parts.make()
+  await agent.initialize()
+  await agent.connect()
+  const sendAndCut = async (text: string) => {
+    await agent.send(text)
+    await clock.advance(100)
+    emulator.control.dropSockets()
+    await clock.advance(0)
+  }
+  /** The numbers that the openings of chats named. */
+  const numbers = () =>
+    emulator.control
+      .requests()
+      .filter(({ status }) => status === 101)
+      .map(({ query }) => query[CHAT_QUERY.LAST_SEQ])
+  return { ...parts, agent, told, sendAndCut, numbers }
+}
+
+const linesOf = (agent: AiAgent): string[] =>
+  agent
+    .getTranscript()
+    .filter(({ message }) => message.persona === 'agent' || message.persona === 'customer')
+    .map(({ direction, message }) => `${direction}: ${message.content}`)
+
+const exchange = (...texts: string[]) => texts.flatMap(text => [`sent: ${text}`, `received: You said: ${text}`])
+
+describe('a service that repeats what was missed', () => {
+  it('[REL-99] is told the last number, and its replay is recovered once', async () => {
+    const { agent, told, clock, emulator, sendAndCut, numbers } = await setUpResume()
+    await agent.send('zero')
+    await clock.advance(1_000)
+    await sendAndCut('one')
+    told.length = 0
+    await clock.advance(SETTLED_MS)
+    expect(linesOf(agent)).toEqual(exchange('zero', 'one'))
+    expect(payloadsOf(told, 'agentMessage')).toMatchObject([{ recovered: true, message: { content: 'You said: one' } }])
+    expect(payloadsOf(told, 'transcriptUpdate').at(-1)).toMatchObject({ recovered: true })
+    expect(payloadsOf(told, 'messagesRecovered')).toMatchObject([
+      { source: 'resume', messages: [{ content: 'You said: one' }] },
+    ])
+    expect(namesOf(told)).not.toContain('chatHistory')
+    await agent.send('two')
+    await clock.advance(1_000)
+    expect(payloadsOf(told, 'agentMessage').at(-1)).not.toHaveProperty('recovered')
+    expect(numbers()).toEqual([undefined, expect.stringMatching(/^\d+$/)])
+    expect(emulator.control.requests().filter(({ path }) => path.includes('/conversations/'))).toEqual([])
+    await agent.destroy()
+    expect(clock.pendingTimers).toBe(0)
+  })
+
+  it('[REL-99] is told 0 where nothing was processed, so that the first answer is not lost', async () => {
+    const { agent, clock, sendAndCut, numbers } = await setUpResume()
+    await sendAndCut('one')
+    await clock.advance(SETTLED_MS)
+    expect(numbers()).toEqual([undefined, '0'])
+    expect(linesOf(agent)).toEqual(exchange('one'))
+    await agent.destroy()
+  })
+
+  it('[REL-99] drops frames whose number was processed before', async () => {
+    const { agent, told, clock, emulator } = await setUpResume()
+    await agent.send('one')
+    await clock.advance(1_000)
+    emulator.faults.add({ kind: 'replay', times: 3 })
+    await clock.advance(0)
+    expect(linesOf(agent)).toEqual(exchange('one'))
+    expect(namesOf(told).filter(name => name === 'message')).toHaveLength(1)
+    await agent.destroy()
+  })
+
+  it('[REL-99] reads the history where the service no longer holds all frames', async () => {
+    const { agent, told, clock, emulator, sendAndCut, numbers } = await setUpResume({ resumeBufferLimit: 1 })
+    await agent.send('zero')
+    await clock.advance(1_000)
+    await agent.send('one')
+    await sendAndCut('two')
+    await clock.advance(SETTLED_MS)
+    expect(linesOf(agent).toSorted()).toEqual(exchange('zero', 'one', 'two').toSorted())
+    expect(payloadsOf(told, 'messagesRecovered')).toMatchObject([{ source: 'history' }])
+    // The elements of the history have numbers, from which the next reopening continues.
+    emulator.control.dropSockets()
+    await clock.advance(SETTLED_MS)
+    expect(numbers()).toEqual([undefined, '1', '3'])
+    expect(linesOf(agent)).toHaveLength(6)
+    await agent.destroy()
+  })
+
+  it('[REL-99] is not told a number in a new session, nor by another page', async () => {
+    const { agent, clock, emulator, numbers, make } = await setUpResume()
+    await agent.send('one')
+    await clock.advance(1_000)
+    emulator.control.forgetSession(lastSession(emulator))
+    await clock.advance(SETTLED_MS)
+    const other = make({ sessionId: lastSession(emulator) }).agent
+    await other.initialize()
+    await other.connect()
+    expect(numbers()).toEqual([undefined, undefined, undefined])
+    await Promise.all([agent.destroy(), other.destroy()])
+  })
+
+  it('[REL-99] answers an open question with its replay, and keeps its frames out of transcript and events', async () => {
+    const { agent, told, clock, emulator, printed } = await setUpResume()
+    const answer = agent.ask('one')
+    await clock.advance(100)
+    emulator.control.dropSockets()
+    await clock.advance(0)
+    await agent.send('two')
+    await clock.advance(SETTLED_MS)
+    expect((await answer).content).toBe('You said: one')
+    const roles = agent.getTranscript().map(({ message }) => message.role)
+    expect(roles.filter(role => ['resumed', 'receipt', 'pong'].includes(role))).toEqual([])
+    expect(payloadsOf(told, 'message').filter(({ data }) => JSON.stringify(data).includes('"resumed"'))).toEqual([])
+    expect(printed.join('\n')).not.toContain('No handler accepts')
+    await agent.destroy()
+  })
+
+  it('[REL-99] [REL-98] has no replay for a user who has left', async () => {
+    const { agent, clock, told, sendAndCut } = await setUpResume()
+    await sendAndCut('secret')
+    await clock.advance(600)
+    const left = agent.logout()
+    await clock.advance(1_000)
+    await left
+    await agent.initialize()
+    await agent.connect()
+    await clock.advance(SETTLED_MS)
+    expect([linesOf(agent), namesOf(told).includes('messagesRecovered')]).toEqual([[], false])
+    await agent.destroy()
+  })
+})
