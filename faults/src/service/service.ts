@@ -28,8 +28,11 @@ export interface RunService {
   close(): Promise<void>
 }
 
+/** The part of a run's conditions that concerns the service. */
+export type ServiceSetup = Pick<RunSetup, 'replyDelayMs' | 'unknownSession' | 'capabilities' | 'history'>
+
 /** Options of the emulator for a run. Nothing that the checks read may be forgotten. */
-export function emulatorOptions(setup: RunSetup, seed: number, clock: RunClock): EmulatorOptions {
+export function emulatorOptions(setup: ServiceSetup, seed: number, clock: RunClock): EmulatorOptions {
   return {
     seed,
     clock: clock.service,

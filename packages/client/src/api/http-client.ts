@@ -3,6 +3,7 @@ import { ApiError, type ApiErrorOptions } from '../errors.ts'
 import { sleep } from '../platform/clock.ts'
 import { type FetchedText, FetchFailure, fetchText } from '../platform/fetch-text.ts'
 import type { NetworkPlatform } from '../platform/network-failure.ts'
+import { isDeeperThan } from '../util/is-deeper-than.ts'
 import { refusedTokenAdvice, withoutTokens } from './refused-token.ts'
 
 /** One REST call: its name, its address and its content. */
@@ -50,6 +51,9 @@ const KEPT_BODY_CHARS = 1_000
 const QUOTED_BODY_CHARS = 200
 
 /** How often a rate-limited call is repeated, the first wait, and the longest wait, in milliseconds. */
+/** Most levels of objects and lists in a body that is read. */
+const MAX_DEPTH = 500
+
 const MAX_REPEATS = 3
 const FIRST_WAIT_MS = 1_000
 const LONGEST_WAIT_MS = 30_000
@@ -66,7 +70,7 @@ export async function request<T>(environment: NetworkPlatform, call: ReadingCall
   const { status, text } = await exchange(environment, call)
   if (status === 204 && call.noContent !== undefined) return call.noContent
   const parsed = parseJson(text)
-  let problem = text.trim() ? 'not JSON' : 'empty'
+  let problem = text.trim() ? 'not JSON, or nested too deep' : 'empty'
   if (parsed !== undefined) {
     try {
       return call.parse(parsed)
@@ -180,7 +184,9 @@ function readable(text: string): unknown {
 
 function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text)
+    const value: unknown = JSON.parse(text)
+    // Platforms cannot copy a value of some thousand levels, and hosts cannot write it as JSON.
+    return isDeeperThan(MAX_DEPTH, value) ? undefined : value
   } catch {
     return undefined
   }

@@ -34,6 +34,20 @@ describe('a call without a response', () => {
     expect(error).toMatchObject({ message: 'getDeploymentInfo failed: https://a.test could not be reached.' })
   })
 
+  it('[REL-118] rejects a body that is nested too deep to be copied', async () => {
+    const { service } = setUpApi()
+    const nested = (levels: number) => `{"name":"Seven","odd":${'['.repeat(levels)}1${']'.repeat(levels)}}`
+    const answer = (text: string) => new Response(text, { status: 200 })
+    let levels = 5_000
+    const deep = new ApiHelper(
+      { apiDomain: 'api.test', getToken: () => 'a.b.c', cache: { enabled: false } },
+      service.environment({ fetch: async () => answer(nested(levels)) }),
+    )
+    expect(await failure(deep.getAgentDetails({ agentId: '7' }))).toMatchObject({ name: 'ApiError', reason: 'body' })
+    levels = 400
+    expect(await deep.getAgentDetails({ agentId: '7' })).toMatchObject({ name: 'Seven' })
+  })
+
   it('[REL-27] is repeated once over a new connection if that is safe, and not for a POST', async () => {
     const { service } = setUpApi()
     let failures = 1

@@ -1,6 +1,7 @@
 import type { MessageData } from '@aiagent/protocol'
 import { ROLE } from '@aiagent/protocol'
 import type { Message } from '../outbox/message.ts'
+import { isDeeperThan } from '../util/is-deeper-than.ts'
 import { type KnownMessage, knownMessage } from './known-message.ts'
 
 /** Kinds of messages that `includeMessageTypes` can name. */
@@ -338,10 +339,4 @@ export class Transcript {
   #reportTrimmed(removed: number): void {
     if (removed > 0) this.#listener.trimmed?.(removed)
   }
-}
-
-/** Whether a value has objects or lists in more than so many levels, itself included. */
-function isDeeperThan(levels: number, value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return levels === 0 || Object.values(value).some(inner => isDeeperThan(levels - 1, inner))
 }

@@ -1,0 +1,22 @@
+// Fuzzes inbound frames and REST bodies: `npm run fuzz -- --runs N [--seed S]`. See docs/faults.md.
+import { parseArgs } from 'node:util'
+import { MAX_HEAP_GROWTH } from './fuzz/fuzz-result.ts'
+import { runFuzz } from './fuzz/run-fuzz.ts'
+
+const { values } = parseArgs({
+  options: { runs: { type: 'string', default: '10000' }, seed: { type: 'string', default: '1' } },
+})
+const HOUR_MS = 3_600_000
+
+for (const kind of ['frames', 'bodies'] as const) {
+  const start = performance.now()
+  const job = { kind, seed: Number(values.seed), inputs: Number(values.runs) }
+  const { agents, heapGrowth, inputs, problems } = await runFuzz(job, HOUR_MS)
+  const seconds = ((performance.now() - start) / 1000).toFixed(1)
+  const megabytes = (heapGrowth / 1024 / 1024).toFixed(1)
+  console.log(
+    `${kind}: ${inputs} inputs, ${agents} agents, ${problems.length} problems, heap ${megabytes} MiB more, ${seconds} s`,
+  )
+  for (const problem of problems.slice(0, 20)) console.log(`  ${problem}`)
+  if (problems.length > 0 || heapGrowth > MAX_HEAP_GROWTH) process.exitCode = 1
+}
