@@ -344,6 +344,30 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-42': '`emulator.pkceConfig()` configures a login that works',
   'REL-43': 'the emulator answers 429 with `Retry-After`, and messages with the code 429-001, on request',
   'REL-44': 'an emulator closes at the end of an `await using` block',
+  'REL-80':
+    'each message that `send()` or `ask()` accepts has a delivery; `deliveryUpdate` reports each change of it once and in order, and `agent.delivery(id)` returns its state, its outcome, `retry()` and `cancel()`',
+  'REL-81':
+    'without receipts a message is `acknowledged` only by a history of its session that shows it, each element once, and never by words that may have been said before or by another message',
+  'REL-82':
+    'what was written later than `doubtAfterMs` before the last inbound frame of a connection that ended abnormally, and is not in the history of the reopened chat, becomes `unknown`; also when no history comes',
+  'REL-83':
+    'every outcome settles: what has no evidence becomes `unknown` when its session ends, what was never written `failed` with its reason; nothing of it reaches the next user',
+  'REL-84':
+    "`delivery: 'at-least-once'` sends what is in doubt again by itself, in order, under the same ids and before anything new; the default never does",
+  'REL-85':
+    'where the service announces receipts, frames carry their id, a receipt acknowledges, a refusal fails, and what has neither is sent again after a reopening, in order and before anything new; the number of messages without a receipt is bounded',
+  'REL-86':
+    '`retry()` sends an `unknown` or `failed` message again, masked as before; `cancel()` takes back only what is queued; nothing that may have arrived is called `failed` or `cancelled`',
+  'REL-87':
+    'the ledger keeps the last 1,000 settled messages, and observes a bounded number of messages without evidence',
+  'REL-88':
+    'with `persistQueue` the next page of the user sends what waited: first, in order, exactly once and under the same ids; what a page was sending when it ended is reported as `unknown`, or sent again with receipts',
+  'REL-89': 'two tabs or agents never send the same stored message; an anonymous queue stays with its tab',
+  'REL-90': 'a store of the queue that is slow, fails or hangs delays sending by a bounded time and is reported once',
+  'REL-91':
+    'the stored queue is opt-in, masked and expires; sign-out, a change of the user and `clearStoredData()` remove it',
+  'REL-92': '`explain()` describes every state of an agent in one sentence, with the step that helps and the queue',
+  'REL-93': 'no accepted message remains of which the host is not told, over cuts and half-open connections',
   'REL-10':
     '`maxQueueSize` is one limit over `send()`, `ask()` and messages held for `initialize()`; `getQueueSize()` never exceeds it',
   'REL-11': 'the pause before the next question adapts to the gaps between messages of one answer, from 50 ms to 2 s',

@@ -1,5 +1,6 @@
 import type { AgentDetails, AgentListItem, DeploymentInfo, Portal, UserDetails, UserProfile } from '@aiagent/protocol'
 import { type AgentParts, buildAgent } from './agent/build-agent.ts'
+import type { Explanation } from './agent/explain.ts'
 import type { AgentPhase } from './agent/lifecycle-state.ts'
 import type { ConnectionState } from './chat/connection-state.ts'
 import { type AiAgentConfig, requireSessionId } from './config.ts'
@@ -23,6 +24,7 @@ import type { Message, MessageObject } from './outbox/message.ts'
 import type { AskOptions } from './outbox/turn-taking.ts'
 import { resolveEnvironment } from './platform/default-environment.ts'
 import type { Environment } from './platform/environment.ts'
+import { loadModule } from './platform/load-module.ts'
 import type { CacheConfig } from './storage/cache-adapter.ts'
 import { Subscribable } from './util/subscribable.ts'
 
@@ -382,6 +384,17 @@ export class AiAgent extends Subscribable<AgentEvents> {
   /** The state of the connection. */
   getState(): ConnectionState {
     return this.#parts.retry.state
+  }
+
+  /**
+   * What the agent does or waits for at this moment: one plain sentence, and its cause for programs. For status lines, logs
+   * and support. The texts load with the first call.
+   *
+   * @throws {SDKError} code MODULE_LOAD_FAILED when they cannot be loaded
+   */
+  async explain(): Promise<Explanation> {
+    const { explain } = await loadModule('explain', import('./agent/explain.ts'))
+    return explain(this.#parts)
   }
 
   /** Whether the chat is open. */

@@ -22,6 +22,7 @@ export {
   type UserDetails,
   type UserProfile,
 } from '@aiagent/protocol'
+export type { Explanation, ExplanationCode } from './agent/explain.ts'
 export type { AgentPhase, PendingChoice } from './agent/lifecycle-state.ts'
 export { type PreloadOptions, preload } from './agent/preload.ts'
 export {
@@ -91,7 +92,7 @@ export { preloadPkce } from './auth/sign-in/pkce-login.ts'
 export type { PKCEAuthStrategy, PKCEAuthStrategyOptions } from './auth/sign-in/pkce-strategy.ts'
 export type { ChatClosed, CloseCause } from './chat/close-cause.ts'
 export { ConnectionState } from './chat/connection-state.ts'
-export { type AiAgentConfig, DEFAULTS } from './config.ts'
+export { type AiAgentConfig, DEFAULTS, type PersistQueueOptions } from './config.ts'
 export type {
   CallerInfo,
   CallTranscriptEntry,

@@ -1,5 +1,6 @@
 import { AgentFacts } from '../api/agent-facts.ts'
 import type { ApiHelperConfig } from '../api/api-options.ts'
+import type { ChatClosed } from '../chat/close-cause.ts'
 import { type AiAgentConfig, type ResolvedConfig, resolveConfig } from '../config.ts'
 import type { AnySDKError, SDKError } from '../errors.ts'
 import type { AgentEvents, AgentEventType, Emit } from '../events.ts'
@@ -10,6 +11,22 @@ import type { Environment } from '../platform/environment.ts'
 import { EventEmitter } from '../util/event-emitter.ts'
 import { UserStateRegistry } from '../util/user-state.ts'
 
+/** What several parts write and read. */
+export interface AgentStatus {
+  /** Whether messages can be addressed and masked. */
+  isReady: boolean
+  /** Whether the user is being signed out. */
+  isLeaving: boolean
+  /** How the last open chat was closed, until the next one opens. */
+  closed?: ChatClosed | undefined
+  /** Why the last attempt failed, until one succeeds. */
+  failure?: SDKError | undefined
+  /** When the next attempt follows, on the monotonic clock. */
+  retryAt?: number | undefined
+  /** Number of the next attempt of `initialize()`. */
+  attempt?: number | undefined
+}
+
 /** What the parts of one agent share. A part declares the members it uses; its `emit` admits only its own events. */
 export interface AgentScope {
   readonly config: ResolvedConfig
@@ -19,7 +36,7 @@ export interface AgentScope {
   readonly logger: Logger
   readonly facts: AgentFacts
   /** Whether messages can be addressed and masked, and whether the user is being signed out. Written by the lifecycle. */
-  readonly status: { isReady: boolean; isLeaving: boolean }
+  readonly status: AgentStatus
   readonly events: EventEmitter<AgentEvents>
   readonly emit: Emit<AgentEventType>
   /** Emits `error` and logs a warning, once for each error object. */

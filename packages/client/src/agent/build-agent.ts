@@ -137,22 +137,29 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
       stateChanged: (state, previousState, retryInMs) => {
         logger.debug(`Connection: ${previousState} → ${state}`)
         authentication.watchExpiry(state !== ConnectionState.CLOSED)
+        scope.status.retryAt = retryInMs === undefined ? undefined : clock.monotonic() + retryInMs
         emit('stateChanged', () => ({ state, previousState, ...(retryInMs === undefined ? {} : { retryInMs }) }))
       },
       connected: () => {
+        scope.status.closed = scope.status.failure = undefined
         recovery.handleConnected()
         emit('connected', () => ({}))
       },
       closed: event => {
         recovery.handleLost()
         working.end()
+        scope.status.closed = event
+        scope.status.failure = undefined
         emit('closed', () => event)
       },
       received: data => {
         // The socket stays open for the goodbye: what arrives by then belongs to the user who leaves.
         if (!scope.status.isLeaving) inbox.receive(data)
       },
-      failed: reportError,
+      failed: error => {
+        scope.status.failure = error
+        reportError(error)
+      },
       tokenNeeded: () => emit('tokenExpiring', () => ({ reason: 'transport_request' })),
     },
   })

@@ -42,12 +42,15 @@ export class InitializeRetry {
             reportError(new ConnectionError(message, 'attempts_used_up', { cause: error }))
             throw error
           }
+          this.#scope.status.failure = error
+          this.#scope.status.attempt = failures + 1
           await this.#wait(this.#policy.delayFor(failures), error, signal)
         }
         this.#become(ConnectionState.CONNECTING)
       }
     } finally {
       this.#become(undefined)
+      this.#scope.status.failure = this.#scope.status.attempt = undefined
     }
   }
 
@@ -77,6 +80,8 @@ export class InitializeRetry {
     const previousState = this.state
     this.#state = next
     const { state } = this
+    const { status, environment } = this.#scope
+    status.retryAt = retryInMs === undefined ? undefined : environment.clock.monotonic() + retryInMs
     if (state === previousState) return
     this.#scope.emit('stateChanged', () => ({ state, previousState, ...(retryInMs !== undefined && { retryInMs }) }))
   }

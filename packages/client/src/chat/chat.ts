@@ -153,6 +153,16 @@ export class Chat {
     return this.#connection.state
   }
 
+  /** Reconnect attempts since the connection was last good; while it waits, the number of the next one. */
+  get attempts(): number {
+    return this.#connection.attempts
+  }
+
+  /** Whether the chat is open and messages wait for the access token. */
+  get isTokenOwed(): boolean {
+    return this.isOpen && this.#token.isOwed
+  }
+
   get isOpen(): boolean {
     return this.#connection.transport !== undefined
   }

@@ -100,6 +100,11 @@ export class Connection {
     return PUBLIC_STATE[this.#state.at]
   }
 
+  /** Reconnect attempts since the connection was last good; while it waits, the number of the next one. */
+  get attempts(): number {
+    return this.#attempts
+  }
+
   /** The open transport. */
   get transport(): Transport | undefined {
     return this.#state.at === 'open' ? this.#state.transport : undefined
