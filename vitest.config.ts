@@ -16,6 +16,10 @@ const sharedThreads = { pool: 'threads', isolate: false } as const
 /** What every project needs to run from source, without a build. */
 const fromSource = { plugins: [seedProperties()], resolve: { conditions }, ssr: { resolve: { conditions } } }
 
+const inProcessTests = [
+  'packages/{client,protocol}/src/**/*.test.ts',
+  'packages/emulator/src/!(node|state)/**/*.test.ts',
+]
 const browserTests = 'packages/*/test/browser/**/*.test.ts'
 
 export default defineConfig({
@@ -32,7 +36,7 @@ export default defineConfig({
           name: 'unit',
           ...limits,
           ...sharedThreads,
-          include: ['packages/{client,protocol}/src/**/*.test.ts'],
+          include: inProcessTests,
         },
       },
       {
@@ -45,7 +49,7 @@ export default defineConfig({
             'packages/*/test/**/*.test.ts',
             '{docs,examples,faults,scripts}/**/*.test.ts',
           ],
-          exclude: [...configDefaults.exclude, browserTests],
+          exclude: [...configDefaults.exclude, browserTests, ...inProcessTests],
         },
       },
       {
@@ -59,6 +63,7 @@ export default defineConfig({
           include: [browserTests],
           globalSetup: ['packages/test-support/src/chromium-set-up.ts'],
           ...limits,
+          ...sharedThreads,
         },
       },
       {

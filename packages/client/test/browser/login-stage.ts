@@ -45,6 +45,14 @@ export async function msalFiles(): Promise<Readonly<Record<string, string>>> {
   }
 }
 
+/** The certificate of all stages: creating one takes longer than starting the servers. */
+let certificate: ReturnType<typeof createCertificate> | undefined
+
+async function createCertificate() {
+  const folder = await mkdtemp(join(tmpdir(), 'login-stage-'))
+  return loadDevelopmentCertificate('127.0.0.1', folder).finally(() => rm(folder, { recursive: true }))
+}
+
 /** A host's page and an identity provider, on different origins over TLS. */
 export class LoginStage {
   readonly service: EmulatorServer
@@ -62,8 +70,8 @@ export class LoginStage {
     host: string | Readonly<Record<string, string>>,
     settings: Partial<EmulatorSettings> = {},
   ): Promise<LoginStage> {
-    const folder = await mkdtemp(join(tmpdir(), 'login-stage-'))
-    const { cert, key } = await loadDevelopmentCertificate('127.0.0.1', folder)
+    certificate ??= createCertificate()
+    const { cert, key } = await certificate
     const service = await serveEmulator({
       reply: ({ text }) => ({ content: `You said: ${text}` }),
       tls: { cert, key },
@@ -84,11 +92,7 @@ export class LoginStage {
     const origin = `https://127.0.0.1:${(pages.address() as AddressInfo).port}`
     return new LoginStage(service, origin, async () => {
       pages.closeAllConnections()
-      await Promise.all([
-        service.close(),
-        new Promise(resolve => pages.close(resolve)),
-        rm(folder, { recursive: true }),
-      ])
+      await Promise.all([service.close(), new Promise(resolve => pages.close(resolve))])
     })
   }
 
