@@ -1,16 +1,12 @@
 // Lints: biome for each file, dependency-cruiser for the import directions, and the language of comments, messages and
-// documents. `npm run lint -- --language packages/cli` prints the refused phrases below a folder, listed files included;
-// `npm run lint -- --update-language` removes clean files from the list of those that are not clean yet.
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { baselineFiles, describeFinding, languageFindings, languageProblems } from './language/language.ts'
+// documents. `npm run lint -- --language packages/cli` prints the refused phrases below a folder.
+import { describeFinding, languageFindings } from './language/language.ts'
 import { ROOT, runTogether, verifyTool } from './tools.ts'
 
 const [mode, ...under] = process.argv.slice(2)
 if (mode === '--language') printFindings()
-else if (mode === '--update-language') shrinkBaseline()
 else if (mode === undefined) await lint()
-else throw new Error(`Unknown option ${mode}. Use --language [path …] or --update-language.`)
+else throw new Error(`Unknown option ${mode}. Use --language [path …].`)
 
 async function lint(): Promise<void> {
   const folders = ['packages', 'conformance', 'examples', 'bench', 'docs', 'faults', 'scripts']
@@ -22,7 +18,7 @@ async function lint(): Promise<void> {
       args: ['--config', '.dependency-cruiser.cjs', '--output-type', 'err-long', ...folders],
     },
   ])
-  const problems = languageProblems(ROOT)
+  const problems = languageFindings(ROOT).map(describeFinding)
   if (problems.length > 0) console.error(`language failed:\n${problems.join('\n')}`)
   process.exitCode = passed && problems.length === 0 ? 0 : 1
 }
@@ -33,13 +29,4 @@ function printFindings(): void {
   const files = new Set(findings.map(({ file }) => file)).size
   console.log(findings.length === 0 ? 'No refused phrases.' : `${findings.length} refused phrases in ${files} files.`)
   process.exitCode = findings.length === 0 ? 0 : 1
-}
-
-function shrinkBaseline(): void {
-  const withFindings = new Set(languageFindings(ROOT).map(({ file }) => file))
-  const left = baselineFiles().filter(file => withFindings.has(file))
-  writeFileSync(join(ROOT, 'scripts', 'language', 'baseline.txt'), left.map(file => `${file}\n`).join(''))
-  console.log(
-    `${left.length} files are not clean yet; ${baselineFiles().length - left.length} were removed from the list.`,
-  )
 }

@@ -24,7 +24,7 @@ export interface LanguageFinding {
   reason: string
 }
 
-/** A quotation of somebody else's text is exempt: this marker stands in a comment on its line. */
+/** Marker for a quotation: a line with this comment is exempt. */
 const QUOTED = 'language: quoted'
 
 const FOLDERS = ['packages', 'conformance', 'examples', 'bench', 'docs', 'faults', 'scripts']
@@ -33,7 +33,7 @@ const CHECKED = /[.](?:ts|md)$/
 /** White space, the beginning of the next line of a comment or quotation, and the seam of a joined string. */
 const GAP = String.raw`(?: ?['"\`] \+\s+['"\`] ?|\s+(?:(?:\*|\/\/+|>)\s+)?)`
 
-const { compiled, baseline } = loadLists()
+const compiled = loadPhrases()
 
 /** Paths of all files that are checked, from the root. */
 export function checkedFiles(root: string): string[] {
@@ -60,7 +60,7 @@ export function findRefusedPhrases(file: string, text: string): LanguageFinding[
     .sort((one, other) => one.line - other.line)
 }
 
-/** Findings below the given files or folders, or everywhere; files of the baseline included. */
+/** Findings below the given files or folders, or everywhere. */
 export function languageFindings(root: string, under: readonly string[] = []): LanguageFinding[] {
   const prefixes = under.map(path => relative(root, join(root, path)).split(sep).join('/'))
   const chosen = checkedFiles(root).filter(
@@ -69,38 +69,17 @@ export function languageFindings(root: string, under: readonly string[] = []): L
   return chosen.flatMap(file => findRefusedPhrases(file, readFileSync(join(root, file), 'utf8')))
 }
 
-/** Files that still hold refused phrases from before the check existed. The list may only shrink. */
-export function baselineFiles(): readonly string[] {
-  return baseline
-}
-
-/** Problems of the whole tree, a line each: findings outside the baseline, and baseline entries to remove. */
-export function languageProblems(root: string): string[] {
-  const findings = languageFindings(root)
-  const withFindings = new Set(findings.map(({ file }) => file))
-  return [
-    ...findings.filter(({ file }) => !baseline.includes(file)).map(describeFinding),
-    ...baseline
-      .filter(file => !withFindings.has(file))
-      .map(file => `${file} is clean or gone. Remove it from scripts/language/baseline.txt.`),
-  ]
-}
-
 /** Path and line, phrase and excerpt, then the advice on a line below. */
 export function describeFinding({ file, line, phrase, text, reason }: LanguageFinding): string {
   const excerpt = text.length > 100 ? `${text.slice(0, 100)}…` : text
   return `${file}:${line}: "${phrase}" in: ${excerpt}\n    ${reason}`
 }
 
-function loadLists() {
-  const read = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')
-  const phrases = JSON.parse(read('./refused-phrases.json')) as RefusedPhrase[]
-  return {
-    compiled: phrases.map(({ phrase, pattern, reason }) => ({
-      phrase,
-      reason,
-      expression: new RegExp(pattern.replaceAll(/ (?!\])/g, GAP), 'gim'),
-    })),
-    baseline: read('./baseline.txt').split('\n').filter(Boolean),
-  }
+function loadPhrases() {
+  const list = readFileSync(new URL('./refused-phrases.json', import.meta.url), 'utf8')
+  return (JSON.parse(list) as RefusedPhrase[]).map(({ phrase, pattern, reason }) => ({
+    phrase,
+    reason,
+    expression: new RegExp(pattern.replaceAll(/ (?!\])/g, GAP), 'gim'),
+  }))
 }

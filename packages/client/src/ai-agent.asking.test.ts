@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { lastSession, namesOf, passing, payloadsOf, rejection, sentTo, setUp } from '../test/agent-harness.ts'
 import type { Message } from './outbox/message.ts'
 
-/** Says nothing to "Silence", else repeats what was said. */
+/** Does not answer "Silence", and repeats any other message. */
 const reply = ({ text }: { text: string }) => (text === 'Silence' ? [] : { content: `You said: ${text}` })
 
 async function connected(config: object = {}) {
@@ -39,7 +39,7 @@ describe('ask()', () => {
     expect(payloadsOf(told, 'message').at(-1)?.data).toBe(answer)
   })
 
-  it('waits for the agent and the connection, and does not count what comes before it is written', async () => {
+  it('waits for the agent and the connection, and ignores messages that arrive before it is written', async () => {
     const { clock, emulator, make } = setUp({ reply })
     const { agent } = make()
     const asked = [agent.ask('one'), agent.ask('two')]
@@ -77,7 +77,7 @@ describe('ask()', () => {
       { reason: 'closed' },
     ],
     [
-      'a session that the service has forgotten',
+      'a session that the service no longer knows',
       async ({ agent, clock, emulator }) => {
         emulator.control.forgetSession(lastSession(emulator))
         await eventually(() => agent.getState() === 'RECONNECTING')
@@ -102,7 +102,7 @@ describe('ask()', () => {
     expect(await asked).toMatchObject(failure)
   })
 
-  it('is dropped with the queue, which its promise tells and no event', async () => {
+  it('is rejected when the queue is cleared, without an event', async () => {
     const { agent, clock, told } = await connected()
     await passing(clock, agent.disconnect())
     const asked = [agent.ask('one'), agent.ask('two')].map(rejection)
@@ -114,7 +114,7 @@ describe('ask()', () => {
     expect(payloadsOf(told, 'error').map(({ error }) => error)).toMatchObject([{ reason: 'cleared', messageId: id }])
   })
 
-  it('is taken back when it is given up before it could leave, and leaves no listener', async () => {
+  it('is withdrawn when it is aborted before it was written, and leaves no listener', async () => {
     const { agent, emulator, clock, make } = await connected()
     await passing(clock, agent.disconnect())
     const controller = new AbortController()
@@ -136,7 +136,7 @@ describe('ask()', () => {
     expect(early.getQueueSize()).toBe(0)
   })
 
-  it('is refused beyond maxQueueSize, and by an agent that was destroyed', async () => {
+  it('is rejected beyond maxQueueSize, and by an agent that was destroyed', async () => {
     const { make } = setUp({ reply })
     const { agent } = make({ maxQueueSize: 2 })
     const asked = [agent.ask('one'), agent.ask('two')].map(rejection)
@@ -159,7 +159,7 @@ describe('ask() without a connection', () => {
 })
 
 describe('messages()', () => {
-  it('gives what the agent says, over a lost connection and a new session, until the agent is destroyed', async () => {
+  it('returns the agent’s messages, over a lost connection and a new session, until the agent is destroyed', async () => {
     const { agent, clock, emulator } = await connected()
     const seen: (string | undefined)[] = []
     const read = async () => {
@@ -180,7 +180,7 @@ describe('messages()', () => {
     expect(() => agent.messages()).toThrow(expect.objectContaining({ code: 'ABORTED' }))
   })
 
-  it('[SEC-19] drops what was not read at a logout, refuses a new loop during it, and goes on with the next session', async () => {
+  it('[SEC-19] drops unread messages at a logout, rejects a new loop during it, and continues with the next session', async () => {
     const { agent, clock } = await connected()
     const stream = agent.messages()
     await passing(clock, agent.ask('said to the first user'))

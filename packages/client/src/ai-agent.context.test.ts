@@ -14,7 +14,7 @@ async function connected(config: object = {}) {
 }
 
 describe('context', () => {
-  it('[FLOW-07] sendImmediately sends only what changed, and nothing where nothing did', async () => {
+  it('[FLOW-07] sendImmediately sends only what changed, and nothing without changes', async () => {
     const { agent, emulator } = await connected({ context: { a: 1, user: { x: 1, y: 2 } } })
     await agent.setContext({ a: 1, user: { y: 2, x: 1 } }, { sendImmediately: true })
     await agent.setContext({ a: 1, b: 2 }, { sendImmediately: true })
@@ -30,7 +30,7 @@ describe('context', () => {
     expect(agent.getContext()).toEqual({ a: 1, b: 2, c: 3, user: { x: 1, y: 2 } })
   })
 
-  it('a context message of the host joins the stored context, with all its attributes on the wire', async () => {
+  it('a context message of the host is merged into the stored context, with all its attributes on the wire', async () => {
     const { agent, emulator } = await connected({ context: { a: 1 } })
     await agent.send(createContextMessage({ context: { a: 1, b: 2 } }))
     await framesArrived(emulator, 1)
@@ -38,7 +38,7 @@ describe('context', () => {
     expect(agent.getContext()).toEqual({ a: 1, b: 2 })
   })
 
-  it('what finds no place in the queue is not taken, so that the same call sends it later', async () => {
+  it('a change that exceeds the queue is not stored, so that the same call sends it later', async () => {
     const { make, emulator } = setUp()
     const { agent } = make({ maxQueueSize: 1 })
     await agent.initialize()
@@ -52,7 +52,7 @@ describe('context', () => {
     expect(agent.getContext()).toEqual({ plan: 'gold' })
   })
 
-  it('[FLOW-08] survives a reload: it is there, and the next session call carries it', async () => {
+  it('[FLOW-08] survives a reload: it is restored, and the next session call carries it', async () => {
     const { make, emulator } = setUp({}, { sessionStorage: new FakeStorage() })
     const first = make().agent
     await first.initialize()
@@ -81,7 +81,7 @@ describe('context', () => {
     expect(sessionBodies(emulator)).toHaveLength(1)
   })
 
-  it('is kept in a slow store of the host, and read from it before the session is asked for', async () => {
+  it('is stored in a slow store of the host, and read from it before the session is created', async () => {
     const kept = new MemoryCacheAdapter()
     const reads: Array<() => void> = []
     const later = async <T>(value: T) => value

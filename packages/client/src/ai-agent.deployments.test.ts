@@ -12,7 +12,7 @@ function setUpDeployments() {
   return { ...bank, sessionStorage, shop, atShop }
 }
 
-/** A desk agent that stops at the choice of a profile, unless one is remembered. */
+/** A contact-center agent that stops at the profile gate, unless a profile is remembered. */
 function deskConfig(subject: string, service: ReturnType<typeof createEmulator>) {
   const accessToken = service.control.issueToken({ subject })
   return {
@@ -35,7 +35,7 @@ describe('two deployments on one page', () => {
     expect(sessionBodies(emulator)).toEqual([{ context: { accountBalance: '12,345.67' } }])
   })
 
-  it('[SEC-25] does not take the profile that was chosen at the other', async () => {
+  it('[SEC-25] does not select the profile that was chosen at the other', async () => {
     const { make, shop, atShop, emulator } = setUpDeployments()
     const { agent } = make(deskConfig('desk-agent', emulator))
     await agent.initialize()
@@ -50,7 +50,7 @@ describe('two deployments on one page', () => {
 })
 
 describe('two users in one tab', () => {
-  it('[SEC-26] asks the second user for a profile, and keeps nothing of the first one’s choices', async () => {
+  it('[SEC-26] asks the second user for a profile, and stores no selection of the first one', async () => {
     const { make, emulator, sessionStorage } = setUpDeployments()
     const first = make(deskConfig('desk-agent', emulator)).agent
     await first.initialize()

@@ -9,11 +9,11 @@ import { MemoryCacheAdapter } from './storage/memory-cache-adapter.ts'
 const sessionsAsked = (emulator: Parameters<typeof requestsTo>[0]) =>
   requestsTo(emulator).filter(line => line === 'POST session').length
 
-describe('a session that the service does not know any more', () => {
+describe('a session that the service no longer knows', () => {
   it.each([
     ['forgotten', 404, 'forgetSession'],
     ['ended', 410, 'endSession'],
-  ] as const)('%s: an error says so, and a new one begins with the stored context', async (_fate, status, lose) => {
+  ] as const)('%s: an error reports it, and a new one begins with the stored context', async (_fate, status, lose) => {
     const { emulator, open, talk, talkAndLeave, session, kept } = setUpTab({ context: { plan: 'gold' } })
     const lost = await talkAndLeave('one')
     emulator.control[lose](lost)
@@ -29,7 +29,7 @@ describe('a session that the service does not know any more', () => {
     expect(kept()).toEqual([session()])
   })
 
-  it('is replaced when the chat refuses it later', async () => {
+  it('is replaced when the chat rejects it later', async () => {
     const { clock, emulator, load, talkAndLeave, session, kept } = setUpTab()
     const lost = await talkAndLeave('one')
     const { agent, told } = load({ baseReconnectDelay: 1, maxReconnectDelay: 1 })
@@ -43,7 +43,7 @@ describe('a session that the service does not know any more', () => {
     expect(payloadsOf(told, 'error')).toHaveLength(1)
   })
 
-  it('is asked after where the chat does not tell why it refuses, as in a browser', async () => {
+  it('is looked up if the chat does not reveal why it rejects, as in a browser', async () => {
     const { clock, emulator, load, talkAndLeave, session } = setUpTab()
     const lost = await talkAndLeave('one')
     const { agent, told } = load({ baseReconnectDelay: 1, maxReconnectDelay: 1 })
@@ -51,7 +51,7 @@ describe('a session that the service does not know any more', () => {
     const asked = () => requestsTo(emulator).filter(line => line === `GET ${lost}`).length
     const fault = emulator.faults.add({ kind: 'refuse-upgrade', status: 503 })
     await expect(agent.connect()).rejects.toMatchObject({ reason: 'refused' })
-    // The chat is down and the session known: nothing is lost.
+    // The chat is down and the session known: the session is kept.
     await clock.advance(1)
     await eventually(() => payloadsOf(told, 'error').length === 2)
     expect([asked(), sessionsAsked(emulator)]).toEqual([2, 1])
@@ -64,8 +64,8 @@ describe('a session that the service does not know any more', () => {
   })
 })
 
-describe('the session that is kept', () => {
-  it('stays with disconnect(), and with destroy()', async () => {
+describe('the stored session', () => {
+  it('is kept by disconnect() and by destroy()', async () => {
     const { clock, open, kept, session } = setUpTab()
     const { agent } = await open()
     await passing(clock, agent.disconnect())
@@ -74,7 +74,7 @@ describe('the session that is kept', () => {
     expect(kept()).toEqual([session()])
   })
 
-  it('goes on in an agent that is made right after destroy(), without waiting', async () => {
+  it('is resumed by an agent that is created right after destroy(), without waiting', async () => {
     const { open, session } = setUpTab()
     const { agent } = await open()
     const first = session()
@@ -84,7 +84,7 @@ describe('the session that is kept', () => {
     expect(session()).toBe(first)
   })
 
-  it('is dropped where the service ends the conversation, and a later page begins another', async () => {
+  it('is removed when the service ends the conversation, and a later page begins another', async () => {
     const { emulator, open, kept, session } = setUpTab()
     const { agent, told } = await open()
     const over = session()
@@ -98,7 +98,7 @@ describe('the session that is kept', () => {
     expect([...payloadsOf(told, 'error'), ...payloadsOf(next.told, 'error')]).toEqual([])
   })
 
-  it('stays where the connection breaks, or the service closes it for another reason', async () => {
+  it('is kept when the connection breaks, or the service closes it for another reason', async () => {
     const { emulator, open, kept, session } = setUpTab()
     const { agent } = await open()
     for (const code of [1001, 1005, 1006, 1008]) {
@@ -109,7 +109,7 @@ describe('the session that is kept', () => {
     }
   })
 
-  it('is kept again where a chat that was ended can be opened again', async () => {
+  it('is stored again if an ended chat can be opened again', async () => {
     const { emulator, open, kept, session } = setUpTab()
     const { agent } = await open()
     emulator.control.dropSockets(1000)
@@ -140,7 +140,7 @@ describe('the session that is kept', () => {
     expect(sessionsAsked(emulator)).toBe(2)
   })
 
-  it('is replaced by that of setSessionId(), also before it is known who talks', async () => {
+  it('is replaced by that of setSessionId(), also before the user is known', async () => {
     const { open, load, kept, session, talkAndLeave, sessionStorage } = setUpTab()
     const first = await talkAndLeave('one')
     sessionStorage.items.clear()
@@ -150,14 +150,14 @@ describe('the session that is kept', () => {
     await agent.connect()
     await turnEventLoop()
     expect([session(), kept()]).toEqual([first, [first]])
-    // Only a session that an earlier page left is looked up.
+    // Only a session of a previous page is looked up.
     expect(agent.getTranscript({ role: 'human' })).toEqual([])
     await agent.destroy()
     await open()
     expect(session()).toBe(first)
   })
 
-  it('is forgotten with logout(), also where it was not looked up yet', async () => {
+  it('is removed by logout(), also if it was not looked up yet', async () => {
     const { clock, open, load, kept, session, talkAndLeave } = setUpTab()
     const { agent } = await open()
     await passing(clock, agent.logout())
@@ -172,7 +172,7 @@ describe('the session that is kept', () => {
     expect(kept()).toEqual([])
   })
 
-  it('is not for another person, who has none of theirs either once somebody else was here', async () => {
+  it('is not resumed for another user, whose sign-in removes it', async () => {
     const { emulator, open, session, kept } = setUpTab({ id: 'account' })
     const as = (subject: string) => ({
       auth: { type: 'pre-auth' as const, accessToken: emulator.control.issueToken({ subject }) },
@@ -192,7 +192,7 @@ describe('the session that is kept', () => {
     await later.agent.destroy()
   })
 
-  it('is another one for each agent', async () => {
+  it('is separate for each agent', async () => {
     const { open, session, kept } = setUpTab({}, { settings: { withoutSignIn: ['account'] } })
     await open()
     const one = session()
@@ -201,7 +201,7 @@ describe('the session that is kept', () => {
     expect(kept()).toEqual([one, session()])
   })
 
-  it('lies beside the answers of the service, not among them', async () => {
+  it('is stored under another key than cached responses', async () => {
     const { open, sessionStorage } = setUpTab({ cache: { keyPrefix: 'shop_' } })
     await open()
     const keys = [...sessionStorage.items.keys()].filter(key => key.includes('session'))
@@ -212,7 +212,7 @@ describe('the session that is kept', () => {
     ['resume is off', { resume: false }],
     ['the cache is off', { cache: { enabled: false } }],
     ['the host names the session', { sessionId: 'mine' }],
-  ])('is none where %s', async (_case, config) => {
+  ])('does not exist if %s', async (_case, config) => {
     const { load, kept, emulator } = setUpTab()
     const { agent } = load(config)
     await agent.initialize()
@@ -222,7 +222,7 @@ describe('the session that is kept', () => {
     expect(requestsTo(emulator).some(line => line.startsWith('GET mine'))).toBe(false)
   })
 
-  it.each(['local', 'session'] as const)('lies in the tab’s store with storageType %s', async storageType => {
+  it.each(['local', 'session'] as const)('is stored in sessionStorage with storageType %s', async storageType => {
     const localStorage = new FakeStorage()
     const { open, kept, session } = setUpTab({ cache: { storageType } })
     await open({}, { localStorage })
@@ -230,7 +230,7 @@ describe('the session that is kept', () => {
     expect([...localStorage.items.keys()].some(key => key.includes('session'))).toBe(false)
   })
 
-  it('outlives no process without a store, and agents there never share one', async () => {
+  it('does not outlive a process without a store, and agents there never share one', async () => {
     const { open, session } = setUpTab()
     const memory = new MemoryCacheAdapter()
     const first = await open({}, { sessionStorage: undefined, memory })
@@ -241,7 +241,7 @@ describe('the session that is kept', () => {
     expect(memory.keys('aiagent_session_')).toEqual([])
   })
 
-  it('is found in a store of the host’s by another process, for the same person', async () => {
+  it('is found in a custom store by another process, for the same user', async () => {
     const adapter = new MemoryCacheAdapter()
     const { emulator, open, session, talk } = setUpTab({ id: 'account', cache: { adapter } })
     const auth = { type: 'pre-auth' as const, accessToken: emulator.control.issueToken({ subject: 'ann' }) }
@@ -256,7 +256,7 @@ describe('the session that is kept', () => {
     expect(linesOf(there.agent)).toEqual(['sent: one', 'received: You said: one'])
   })
 
-  it('is none for anybody in a store that many people share, unless the host tells their conversations apart', async () => {
+  it('does not exist for anonymous users in a shared store, unless the host separates their conversations', async () => {
     const adapter = new MemoryCacheAdapter()
     const { open, session } = setUpTab({ cache: { adapter } })
     const sessionOf = async (contextPrefix?: string) => {
@@ -272,7 +272,7 @@ describe('the session that is kept', () => {
     expect(await sessionOf('visitor-1:')).toBe(visitor)
   })
 
-  it('is lost and nothing else where a store of the host’s never answers', async () => {
+  it('alone is lost if a custom store never answers', async () => {
     const silent = () => new Promise<never>(() => {})
     const adapter = { get: silent, set: silent, delete: silent, clear: silent, keys: silent }
     const { clock, load, printed } = setUpTab({ cache: { adapter, contextPrefix: 'visitor-1:' } })
@@ -290,7 +290,7 @@ describe('the session that is kept', () => {
 })
 
 describe('a tab that a page opens', () => {
-  /** Pages with a window of their own, in a browser with locks. */
+  /** Pages with separate windows, in a browser with locks. */
   const setUpPages = () => {
     const tab = setUpTab()
     const locks = new FakeLocks()
@@ -302,7 +302,7 @@ describe('a tab that a page opens', () => {
     return { ...tab, openIn }
   }
 
-  it('takes token and context along, and not the session', async () => {
+  it('copies token and context, but not the session', async () => {
     const { emulator, openIn, session, sessionStorage } = setUpPages()
     const first = await openIn(sessionStorage)
     await first.agent.setContext({ plan: 'gold' })
@@ -316,7 +316,7 @@ describe('a tab that a page opens', () => {
     expect(two).not.toBe(one)
     expect(second.agent.getContext()).toEqual({ plan: 'gold' })
     expect(tokens()).toBe(before)
-    // Each goes on with its own after a reload.
+    // Each resumes its own session after a reload.
     for (const [page, storage, id] of [
       [first, sessionStorage, one],
       [second, copy, two],

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { payloadsOf, requestsTo, sentTo } from '../test/agent-harness.ts'
 import { linesOf, setUpTab } from '../test/resume-harness.ts'
 
-describe('what was said, after a reload', () => {
-  it('stands in the transcript, each message once, and no session is asked for', async () => {
+describe('the transcript, after a reload', () => {
+  it('contains each message once, without a request for a session', async () => {
     const { emulator, load, talk, talkAndLeave } = setUpTab()
     const session = await talkAndLeave('one', 'two')
     const asked = requestsTo(emulator).length
@@ -38,7 +38,7 @@ describe('what was said, after a reload', () => {
     for (const entry of agent.getTranscript()) expect(entry).toMatchObject({ sessionId: session(), agentId: 'help' })
   })
 
-  it('stands ahead of what was given before initialize()', async () => {
+  it('is placed before messages from before initialize()', async () => {
     const { load, talkAndLeave } = setUpTab()
     await talkAndLeave('one')
     const { agent } = load()
@@ -47,7 +47,7 @@ describe('what was said, after a reload', () => {
     expect(linesOf(agent)).toEqual(['sent: one', 'received: You said: one', 'sent: two'])
   })
 
-  it('is completed from the chat by what came after the call', async () => {
+  it('is completed from the chat with messages after the call', async () => {
     const { clock, load, open, emulator } = setUpTab()
     emulator.settings.replyDelayMs = 100
     const before = await open()
@@ -65,7 +65,7 @@ describe('what was said, after a reload', () => {
     expect(payloadsOf(told, 'transcriptRestored').map(({ entries }) => entries.length)).toEqual([1, 1])
   })
 
-  it('is not told a second time by a history that comes with a reconnect', async () => {
+  it('is not extended again by a history after a reconnect', async () => {
     const { clock, emulator, open, talk, talkAndLeave } = setUpTab({ baseReconnectDelay: 1, maxReconnectDelay: 1 })
     await talkAndLeave('one')
     const { agent, told } = await open()
@@ -77,7 +77,7 @@ describe('what was said, after a reload', () => {
     expect(linesOf(agent)).toEqual(['sent: one', 'received: You said: one', 'sent: two', 'received: You said: two'])
   })
 
-  it('comes from the chat alone where the call fails, which is a warning and no more', async () => {
+  it('comes from the chat alone if the call fails, which is only a warning', async () => {
     const { load, talkAndLeave, emulator, printed, session } = setUpTab()
     const first = await talkAndLeave('one')
     emulator.faults.add({ kind: 'answer', route: paths.previousTranscript('help', first), status: 500 })
@@ -92,7 +92,7 @@ describe('what was said, after a reload', () => {
     expect(printed.flat().join('\n')).toContain('Could not load the previous transcript')
   })
 
-  it('is waited for no longer than five seconds', async () => {
+  it('is awaited for at most five seconds', async () => {
     const { clock, load, talkAndLeave, emulator } = setUpTab()
     const first = await talkAndLeave('one')
     emulator.faults.add({ kind: 'hang-request', route: paths.previousTranscript('help', first) })
@@ -108,7 +108,7 @@ describe('what was said, after a reload', () => {
     expect(linesOf(agent)).toHaveLength(2)
   })
 
-  it('goes through the filters and the limit of the transcript', async () => {
+  it('is subject to the filters and the limit of the transcript', async () => {
     const { load, talkAndLeave, open } = setUpTab({ transcriptConfig: { excludePersonas: ['customer'] } })
     await talkAndLeave('one', 'two', 'three')
     const { agent } = await open()
@@ -128,7 +128,7 @@ describe('what was said, after a reload', () => {
     expect(payloadsOf(off.told, 'transcriptRestored')).toEqual([])
   })
 
-  it('is gone with initialize() that is given up, and there with the next one', async () => {
+  it('is discarded with an aborted initialize(), and restored by the next one', async () => {
     const { load, talkAndLeave, emulator, session } = setUpTab()
     const first = await talkAndLeave('one')
     const route = paths.previousTranscript('help', first)
@@ -153,14 +153,14 @@ describe('the context, after a reload', () => {
       .frames(session)
       .flatMap(({ message }) => (message?.role === 'context' ? [message.messageData?.['context']] : []))
 
-  it('is not told again where nothing has changed', async () => {
+  it('is not sent again if nothing has changed', async () => {
     const { emulator, open, talk, talkAndLeave } = setUpTab({ context: { plan: 'gold' } })
     const session = await talkAndLeave('one')
     await talk(await open(), 'two')
     expect(contextsOf(emulator, session)).toEqual([])
   })
 
-  it('is told once where the new page has something new in it', async () => {
+  it('is sent once if the new page has changed it', async () => {
     const { emulator, open, talk, talkAndLeave } = setUpTab({ context: { plan: 'gold' } })
     const session = await talkAndLeave('one')
     await talk(await open({ context: { page: '/cart' } }), 'two')

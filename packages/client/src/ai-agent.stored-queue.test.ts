@@ -73,7 +73,7 @@ function setUpHost(settings: object = {}) {
 }
 
 describe('persistQueue', () => {
-  it('[REL-88] lets the next page send what waited: first, in order, once and under the same ids', async () => {
+  it('[REL-88] lets the next page send queued messages: first, in order, once and with the same ids', async () => {
     const { emulator, store, page, send } = setUpHost()
     const first = page()
     await first.agent.initialize()
@@ -103,7 +103,7 @@ describe('persistQueue', () => {
     await send(first.agent, ...Array.from({ length: 20 }, (_, n) => `message ${n}`))
     await first.agent.connect()
     await framesArrived(emulator, 16)
-    // The process ends here: its store is what the next one finds.
+    // The process ends here: the next one reads its store.
     const { agent, updates } = page({}, new HostStore(structuredClone(store.entries)))
     await agent.initialize()
     expect(updates.map(({ id, state, reason }) => [id, state, reason])).toEqual(
@@ -141,7 +141,7 @@ describe('persistQueue', () => {
     for (const { agent } of [first, same, other]) await agent.destroy()
   })
 
-  it('[REL-89] lets one of two agents on the same entry store its queue, and tells the other', async () => {
+  it('[REL-89] lets one of two agents on the same entry store its queue, and warns the other', async () => {
     const { store, page, send, printed } = setUpHost()
     const [first, second] = [page(), page()]
     await first.agent.initialize()
@@ -171,7 +171,7 @@ describe('persistQueue', () => {
     await passing(clock, agent.destroy())
   })
 
-  it('[REL-90] tells a failing store once, and sends as usual', async () => {
+  it('[REL-90] warns once about a failing store, and sends as usual', async () => {
     const { emulator, store, page, send, printed } = setUpHost()
     const { agent } = page()
     await agent.initialize()
@@ -185,7 +185,7 @@ describe('persistQueue', () => {
     await agent.destroy()
   })
 
-  it('[REL-91] sends nothing that is older than the limit', async () => {
+  it('[REL-91] sends no message that is older than the limit', async () => {
     const { clock, page, send, store } = setUpHost()
     const config = { persistQueue: { expiresAfterMs: 60_000 } }
     const first = page(config)
@@ -219,7 +219,7 @@ describe('persistQueue', () => {
     }
   })
 
-  it('[REL-91] keeps what waits for one user from another', async () => {
+  it('[REL-91] keeps queued messages of one user from another', async () => {
     const { emulator, page, send } = setUpHost()
     const authOf = (subject: string) => ({
       id: 'account',

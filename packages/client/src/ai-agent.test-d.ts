@@ -26,19 +26,19 @@ import {
 describe('AiAgent', () => {
   const agent = new AiAgent({ id: 'help', endpoint: 'https://agents.example.test' })
 
-  it('is one of its own', () => {
+  it('is a separate class', () => {
     assertType<AiAgent>(agent)
-    // @ts-expect-error a configuration is no agent
+    // @ts-expect-error a configuration is not an agent
     assertType<AiAgent>({ id: 'help', endpoint: 'https://agents.example.test' })
   })
 
-  it('AiAgentInitializeOptions: attributes that the conversation starts with', () => {
+  it('AiAgentInitializeOptions has initial context attributes', () => {
     assertType<AiAgentInitializeOptions>({ context: { plan: 'gold' } })
-    // @ts-expect-error attributes stand in `context`
+    // @ts-expect-error attributes belong in `context`
     assertType<AiAgentInitializeOptions>({ plan: 'gold' })
   })
 
-  it('AgentPhase, PendingChoice: where the agent is, with the choice that waits for the user', () => {
+  it('AgentPhase and PendingChoice describe the state of the agent, with the pending choice', () => {
     assertType<PendingChoice>({ status: 'choose', gate: 'portal', choices: [{ id: 1 }] })
     // @ts-expect-error a ready agent has no choice
     assertType<PendingChoice>({ status: 'ready' })
@@ -48,19 +48,19 @@ describe('AiAgent', () => {
     expectTypeOf<AiAgent['getPhase']>().returns.toEqualTypeOf<AgentPhase>()
   })
 
-  it('OperationOptions: a signal that gives up', () => {
+  it('OperationOptions has a signal that aborts', () => {
     assertType<OperationOptions>({ signal: AbortSignal.timeout(1) })
     // @ts-expect-error a time limit is a signal as well
     assertType<OperationOptions>({ timeoutMs: 1 })
   })
 
-  it('AskOptions: how long to wait, and a signal that gives up', () => {
+  it('AskOptions has a time limit and a signal', () => {
     assertType<AskOptions>({ timeoutMs: 60_000, signal: AbortSignal.timeout(1) })
     // @ts-expect-error a time limit is a number of milliseconds
     assertType<AskOptions>({ timeoutMs: '1 min' })
   })
 
-  it('tells whether there is somebody, and takes records that hosts copied', () => {
+  it('reports whether a user is signed in, and accepts copied records', () => {
     expectTypeOf<AiAgent['getUserDetails']>().returns.toEqualTypeOf<UserDetails | null>()
     expectTypeOf<AiAgent['selectPortal']>().parameter(0).toEqualTypeOf<Pick<Portal, 'id'>>()
     expectTypeOf<AiAgent['selectAgent']>().parameter(0).toEqualTypeOf<Pick<AgentListItem, 'agentId'>>()
@@ -72,22 +72,22 @@ describe('AiAgent', () => {
 })
 
 describe('records of the service', () => {
-  it('DeploymentInfo: the host of its calls, and what else it tells', () => {
+  it('DeploymentInfo requires the host of its calls, and has other fields', () => {
     assertType<DeploymentInfo>({ apiDomain: 'api.example.test', tenantId: null })
     // @ts-expect-error the host is missing
     assertType<DeploymentInfo>({ tenantId: 'T1' })
   })
 
-  it('AgentDetails, AgentAuthDetails: what an agent is', () => {
+  it('AgentDetails and AgentAuthDetails describe an agent', () => {
     assertType<AgentDetails>({ agentId: 'help', portals: [1001, '1002', { id: 1003 }], extraScopes: 'a.b c.d' })
-    // @ts-expect-error a flag is true, false or not there
+    // @ts-expect-error a flag is true, false or absent
     assertType<AgentDetails>({ isAuthenticated: 'yes' })
     assertType<AgentAuthDetails>({ isAuthenticated: true, userType: 'agent' })
-    // @ts-expect-error portals have nothing to do with signing in
+    // @ts-expect-error portals are not part of AgentAuthDetails
     assertType<AgentAuthDetails>({ portals: [] })
   })
 
-  it('Portal, AgentListItem, UserProfile: have an id, as text or number', () => {
+  it('Portal, AgentListItem and UserProfile have an id, as string or number', () => {
     assertType<Portal>({ id: 1001, name: 'Support', department: { id: '999' } })
     // @ts-expect-error the id is missing
     assertType<Portal>({ name: 'Support' })
@@ -95,50 +95,50 @@ describe('records of the service', () => {
     // @ts-expect-error the id is missing
     assertType<AgentListItem>({ name: 'Desk Assistant' })
     assertType<UserProfile>({ id: '10', isLastUsedInPortal: true })
-    // @ts-expect-error an id is text or a number
+    // @ts-expect-error an id is a string or a number
     assertType<UserProfile>({ id: true })
   })
 
-  it('Id, PortalDetails: what portals are named by, and what they say of themselves', () => {
+  it('Id identifies a portal, PortalDetails describe it', () => {
     expectTypeOf<Id>().toEqualTypeOf<string | number>()
-    // @ts-expect-error a list of ids is no id
+    // @ts-expect-error a list of ids is not an id
     assertType<Id>([1001])
     assertType<PortalDetails>({ departmentId: 999, portalSettings: { defaultUserProfile: { id: 10 } } })
-    // @ts-expect-error a name is text
+    // @ts-expect-error a name is a string
     assertType<PortalDetails>({ name: 7 })
   })
 
-  it('MaskingPattern, MaskingPatterns: what the service wants hidden', () => {
+  it('MaskingPattern and MaskingPatterns are the rules of the service', () => {
     assertType<MaskingPattern>({ name: 'Card', javascriptRegularExpression: '\\d{16}', applyLuhnAlgorithm: true })
-    // @ts-expect-error an expression comes as text
+    // @ts-expect-error an expression is a string
     assertType<MaskingPattern>({ javascriptRegularExpression: /\d{16}/ })
     assertType<MaskingPatterns>({ patterns: [{ name: 'Card' }] })
     // @ts-expect-error rules are a list
     assertType<MaskingPatterns>({ patterns: { name: 'Card' } })
   })
 
-  it('UserDetails: who is signed in, as far as the service says', () => {
+  it('UserDetails describes the signed-in user', () => {
     assertType<UserDetails>({ id: 7, name: 'Customer' })
-    // @ts-expect-error an address is text
+    // @ts-expect-error an address is a string
     assertType<UserDetails>({ email: ['customer@example.test'] })
   })
 
-  it('InitializationResult: ready, or the choices of one gate', () => {
+  it('InitializationResult is ready, or has the choices of one gate', () => {
     assertType<InitializationResult>({ status: 'ready' })
     assertType<InitializationResult>({ status: 'choose', gate: 'portal', choices: [{ id: 1 }] })
     // @ts-expect-error a gate has choices
     assertType<InitializationResult>({ status: 'choose', gate: 'portal' })
   })
 
-  it('InitializedAgent: the agent and the selection', () => {
+  it('InitializedAgent contains the agent and the selection', () => {
     assertType<InitializedAgent>({ portal: { id: 1 }, availablePortals: [{ id: 1 }] })
     // @ts-expect-error a portal is a record
     assertType<InitializedAgent>({ portal: 1 })
   })
 
-  it('UpdateAccessTokenOptions: whether the user has changed', () => {
+  it('UpdateAccessTokenOptions states whether the user has changed', () => {
     assertType<UpdateAccessTokenOptions>({ userChanged: true })
-    // @ts-expect-error a flag
+    // @ts-expect-error userChanged is a boolean
     assertType<UpdateAccessTokenOptions>({ userChanged: 'yes' })
   })
 })

@@ -38,7 +38,7 @@ describe('send()', () => {
     expect(sentTo(emulator)).toEqual(['Hello', 'Again'])
   })
 
-  it('before initialize() it waits, and everything leaves in order', async () => {
+  it('before initialize() it waits, and everything is sent in order', async () => {
     const { emulator, make } = setUp()
     const { agent, told } = make({ maxQueueSize: 3 })
     const ids = [await agent.send('one'), await agent.send('two')]
@@ -62,7 +62,7 @@ describe('send()', () => {
     expect(agent.getQueueSize()).toBe(0)
   })
 
-  it('[FLOW-04] [CFG-04] beyond maxQueueSize it rejects and leaves no trace, before initialize() and after', async () => {
+  it('[FLOW-04] [CFG-04] beyond maxQueueSize it rejects and records nothing, before initialize() and after', async () => {
     const { emulator, make } = setUp()
     const { agent, told } = make({ maxQueueSize: 2 })
     await agent.send('one')
@@ -84,7 +84,7 @@ describe('send()', () => {
     expect(sentTo(emulator)).toEqual(['one', 'two'])
   })
 
-  it('with a signal that is aborted it takes nothing', async () => {
+  it('with an aborted signal it does nothing', async () => {
     const { make } = setUp()
     const { agent } = make()
     expect(await rejection(agent.send('x', { signal: AbortSignal.abort() }))).toMatchObject({
@@ -94,7 +94,7 @@ describe('send()', () => {
     expect(agent.getQueueSize()).toBe(0)
   })
 
-  it('clearQueue() tells each message that is dropped', async () => {
+  it('clearQueue() reports each dropped message', async () => {
     const { make } = setUp()
     const { agent, told } = make()
     const ids = [await agent.send('one')]
@@ -107,7 +107,7 @@ describe('send()', () => {
     )
   })
 
-  it('a message with data reaches the service as the helper made it', async () => {
+  it('a message with data reaches the service unchanged', async () => {
     const { agent, emulator } = await connected()
     await agent.send(createFeedbackMessage({ rating: 'up', answerMessageId: 'a-1' }))
     const { feedback } = emulator.world.sessions.get(lastSession(emulator)) ?? { feedback: [] }
@@ -117,7 +117,7 @@ describe('send()', () => {
 })
 
 describe('sessions', () => {
-  it("[CFG-10] the host's session is used as it is, and its context goes over the chat once", async () => {
+  it("[CFG-10] the host's session is used unchanged, and its context is sent over the chat once", async () => {
     const { make, emulator, clock } = setUp()
     await make().agent.initialize()
     const sessionId = lastSession(emulator)
@@ -138,7 +138,7 @@ describe('sessions', () => {
     expect(sessionBodies(emulator)).toHaveLength(before)
   })
 
-  it('[FLOW-09] restartConnection() makes a new session with the context in its call', async () => {
+  it('[FLOW-09] restartConnection() creates a new session with the context in its call', async () => {
     const { agent, clock, emulator, told } = await connected({ context: { plan: 'gold' } })
     const old = lastSession(emulator)
     await agent.send('Hello')
@@ -157,7 +157,7 @@ describe('sessions', () => {
     expect(payloadsOf(told, 'error')).toEqual([])
   })
 
-  it('[FLOW-09] restartConnection({ sessionId }) tells the context over the chat, first of all', async () => {
+  it('[FLOW-09] restartConnection({ sessionId }) sends the context over the chat before anything else', async () => {
     const { agent, clock, emulator, make } = await connected({ context: { plan: 'gold' } })
     const sessionId = lastSession(emulator)
     await make().agent.initialize()
@@ -171,7 +171,7 @@ describe('sessions', () => {
     expect(sessionBodies(emulator)).toHaveLength(calls)
   })
 
-  it('a restart frees the way for frames from a handler that never answers', async () => {
+  it('a restart discards frames that wait for a handler that never answers', async () => {
     const { agent, clock, emulator, told } = await connected()
     class Never extends BaseMessageHandler {
       canHandle({ content }: Message): boolean {
@@ -192,7 +192,7 @@ describe('sessions', () => {
     expect(payloadsOf(told, 'message').map(({ data }) => (data as Message).content)).toEqual(['new'])
   })
 
-  it('an answer of the agent shows that the connection is good: the next outage starts with the shortest wait', async () => {
+  it('an answer of the agent resets the backoff: the next outage starts with the shortest wait', async () => {
     for (const [speaks, wait] of [
       [true, 2_000],
       [false, 4_000],
@@ -217,7 +217,7 @@ describe('sessions', () => {
     }
   })
 
-  it('a restart drops what waits and says so', async () => {
+  it('a restart drops queued messages and reports them', async () => {
     const { make } = setUp()
     const { agent, told } = make()
     await agent.initialize()
@@ -227,7 +227,7 @@ describe('sessions', () => {
     expect(agent.getQueueSize()).toBe(0)
   })
 
-  it('a restart that gets no session is one error event for all its callers, and the old chat stays', async () => {
+  it('a restart without a session is one error event for all its callers, and the old chat stays', async () => {
     const { agent, emulator, told } = await connected()
     emulator.settings.tokenLifeSeconds = 100
     emulator.control.expireTokens(100)
@@ -256,7 +256,7 @@ describe('sessions', () => {
   })
 
   it.each(['', ' ', 'undefined', 'null', Number.NaN, undefined, null])(
-    '[REST-10] the session id %j is rejected before any request or address is made',
+    '[REST-10] the session id %j is rejected before any request or address is created',
     async id => {
       const { agent, emulator } = await connected()
       const before = requestsTo(emulator)
@@ -272,7 +272,7 @@ describe('sessions', () => {
 })
 
 describe('destroy()', () => {
-  it('leaves no timer, also with an answer, a reconnect or a token renewal ahead', async () => {
+  it('leaves no timer, even with a pending answer, reconnect or token renewal', async () => {
     for (const drop of [false, true]) {
       const { agent, clock, emulator, told } = await connected()
       await agent.send('Hello')
@@ -314,7 +314,7 @@ describe('destroy()', () => {
     expect([agent.getQueueSize(), clock.pendingTimers, agent.listenerCount('error')]).toEqual([0, 0, 0])
   })
 
-  it('drops what waits in either direction', async () => {
+  it('drops pending messages in both directions', async () => {
     const { make } = setUp()
     const idle = make().agent
     await idle.send('held')
@@ -343,7 +343,7 @@ describe('destroy()', () => {
     expect(contents(agent)).toEqual(['slow'])
   })
 
-  it('ends a restart under way', async () => {
+  it('ends a restart in progress', async () => {
     const { agent, clock, emulator } = await connected()
     const failed = rejection(agent.restartConnection())
     await agent.destroy()
@@ -355,7 +355,7 @@ describe('destroy()', () => {
     expect(requestsTo(emulator).filter(request => request === 'GET ')).toHaveLength(1)
   })
 
-  it('ends a connect that waits for a goodbye', async () => {
+  it('ends a connect() that waits for a graceful disconnect', async () => {
     const { agent, clock } = await connected()
     const leaving = agent.disconnect()
     const failed = rejection(agent.connect())
@@ -366,7 +366,7 @@ describe('destroy()', () => {
     expect([agent.getState(), clock.pendingTimers]).toEqual(['CLOSED', 0])
   })
 
-  it('tells the end of the chat to those who still listen', async () => {
+  it('reports the end of the chat to the remaining listeners', async () => {
     const { agent, told } = await connected()
     told.length = 0
     await agent.destroy()

@@ -7,7 +7,7 @@ import type { TranscriptConfig } from './conversation/transcript.ts'
 
 const MIB = 1024 * 1024
 
-/** An agent that is connected, and a way to let the service say something to it. */
+/** A connected agent, and a function that lets the service send a message to it. */
 async function connected(transcriptConfig: TranscriptConfig = {}) {
   const all = setUp()
   const { agent, told } = all.make({ transcriptConfig })
@@ -32,7 +32,7 @@ const countByEvents = (told: readonly ToldEvent[]) =>
   payloadsOf(told, 'transcriptUpdate').length -
   payloadsOf(told, 'transcriptTrimmed').reduce((sum, { removed }) => sum + removed, 0)
 
-describe('the bounds of the transcript', () => {
+describe('the limits of the transcript', () => {
   it('[REL-16] keeps the newest 5,000 entries by default, and reports each removal after the update', async () => {
     const { agent, told, push, heard } = await connected()
     for (let n = 0; n < 5_003; n++) push(`n${n}`)
@@ -58,7 +58,7 @@ describe('the bounds of the transcript', () => {
     expect(payloadsOf(told, 'transcriptTrimmed')).toEqual([{ removed: 1 }])
   })
 
-  it('[REL-16] counts sent messages too, and drops a message that is larger than the bound itself', async () => {
+  it('[REL-16] counts sent messages too, and drops a message that alone exceeds the limit', async () => {
     const { agent, told } = setUp().make({ transcriptConfig: { maxBytes: 200 } })
     await agent.initialize()
     await agent.send('a'.repeat(60))
@@ -72,7 +72,7 @@ describe('the bounds of the transcript', () => {
     expect(countByEvents(told)).toBe(1)
   })
 
-  it('[REL-16] has no bound with Infinity', async () => {
+  it('[REL-16] has no limit with Infinity', async () => {
     const { agent, told, push, heard } = await connected({
       maxEntries: Number.POSITIVE_INFINITY,
       maxBytes: Number.POSITIVE_INFINITY,
@@ -84,7 +84,7 @@ describe('the bounds of the transcript', () => {
     expect([agent.getTranscriptSize(), payloadsOf(told, 'transcriptTrimmed')]).toEqual([5_004, []])
   })
 
-  it('[REL-16] holds for what a reload restores', async () => {
+  it('[REL-16] applies to a restored transcript', async () => {
     const { load, talkAndLeave } = setUpTab()
     await talkAndLeave('one', 'two', 'three')
     const { agent, told } = load({ transcriptConfig: { maxEntries: 2 } })
@@ -105,7 +105,7 @@ describe('deeply nested message data', () => {
   const frame = (depth: number) =>
     `{"persona":"agent","role":"r","content":"depth ${depth}","messageData":${nested(depth)}}`
 
-  it('[REL-17] is left out of the entry beyond 100 levels, so that the transcript can be written as JSON', async () => {
+  it('[REL-17] is omitted from the entry beyond 100 levels, so that the transcript can be converted to JSON', async () => {
     const { agent, emulator, told, heard } = await connected()
     for (const depth of [100, 101, 50_000]) emulator.control.pushFrame(lastSession(emulator), frame(depth))
     await heard(3)
@@ -123,7 +123,7 @@ describe('deeply nested message data', () => {
     ])
   })
 
-  it('[REL-17] of the host is sent whole, and also left out of the entry', async () => {
+  it('[REL-17] of the host is sent whole, and also omitted from the entry', async () => {
     const { agent, emulator } = await connected()
     const messageData = JSON.parse(nested(200)) as Record<string, unknown>
     await agent.send({ content: 'deep', messageData })
@@ -136,7 +136,7 @@ describe('deeply nested message data', () => {
 describe('ids of entries', () => {
   const idsOf = (agent: AiAgent) => agent.getTranscript().map(({ id }) => id)
 
-  it('[REL-18] are unique where the service begins its message ids again, and stay the same', async () => {
+  it('[REL-18] are unique even if the service reuses message ids, and stay the same', async () => {
     const { agent, told, push, heard } = await connected()
     for (const content of ['one', 'one', 'two']) push(content)
     await heard(3)

@@ -118,7 +118,7 @@ describe('initialize()', () => {
 
   it('[OPS-08] calls for the same thing at the same time share one request', async () => {
     const { emulator, make } = setUp()
-    // With scopes of the host's one token does for everything.
+    // With scopes from the host, one token is sufficient.
     const { agent } = make({ initParams: { scopes: 'core.aiservices.read' } })
     await Promise.all([agent.getAgentDetails(), agent.getDeploymentInfo(), agent.initialize(), agent.getAgentDetails()])
     expect(new Set(requestsTo(emulator)).size).toBe(requestsTo(emulator).length)
@@ -305,7 +305,7 @@ describe('destroy()', () => {
 })
 
 describe('destroy() and what comes late', () => {
-  it.each(['help', 'account'])("a token of the host's function for the agent %s starts nothing", async id => {
+  it.each(['help', 'account'])('a token of a host function does not start the agent %s', async id => {
     const { clock, emulator, make } = setUp()
     for (const calls of [1, 2]) {
       const waiting: Array<(token: string) => void> = []

@@ -33,7 +33,7 @@ const scopesAsked = (emulator: ReturnType<typeof setUp>['emulator']) =>
 const DEFAULTS = ['knowledge.portalmgr.manage', 'core.aiservices.read']
 
 describe('scopes at the start', () => {
-  it('[FLOW-17] [AUTH-11] are asked for anew once the agent of a customer is known, and then kept for the session', async () => {
+  it('[FLOW-17] [AUTH-11] are requested again once the agent of a customer is known, and then cached for the session', async () => {
     const { emulator, make } = setUp()
     await make().agent.initialize()
     expect(scopesAsked(emulator)).toEqual([DEFAULTS, [...DEFAULTS, 'core.customermgr.read']])
@@ -144,7 +144,7 @@ describe('an agent that wants to know who talks to it', () => {
     expect(opened).toEqual([])
   })
 
-  it('says so where the deployment tells of no login', async () => {
+  it('rejects if the deployment has no login', async () => {
     const { page } = fakePage()
     const { make } = setUp({}, { page, sessionStorage: new FakeStorage() })
     expect(await rejection(make({ id: 'account' }).agent.initialize())).toMatchObject({ reason: 'metadata_failed' })

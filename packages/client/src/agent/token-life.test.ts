@@ -19,7 +19,7 @@ describe('the life of a token', () => {
     expect(payloadsOf(told, 'tokenExpiring')).toHaveLength(1)
   })
 
-  it('[EVT-05] tokenExpiring says that the chat wants one now and none can be had; what waits leaves with the next', async () => {
+  it('[EVT-05] tokenExpiring reports that the chat needs one and none can be obtained; queued messages follow the next', async () => {
     const { clock, emulator, make } = setUp()
     const token = () => emulator.control.issueToken({ subject: 'customer', lifeSeconds: HOUR_SECONDS })
     const { agent, told } = make({ id: 'account', auth: { type: 'pre-auth', accessToken: token() } })
@@ -89,7 +89,7 @@ describe('the life of a token', () => {
     expect(refreshTokenFn).toHaveBeenCalledTimes(1)
   })
 
-  it('[AUTH-06] where no better token can be had, the error says so plainly and with a code of its own', async () => {
+  it('[AUTH-06] if no better token can be obtained, the error has a specific code', async () => {
     const { emulator, make } = setUp({ settings: { tokenLifeSeconds: 200 } })
     const { agent } = make()
     const error = await rejection(agent.initialize())

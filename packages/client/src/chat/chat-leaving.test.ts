@@ -219,7 +219,7 @@ describe('Chat', () => {
       expect(last().url).toContain('session-2')
     })
 
-    it('changes nothing when no session can be had', async () => {
+    it('changes nothing when no session can be created', async () => {
       let asked = 0
       const { chat, outbox, told } = await setUpOpen({
         createSession: async () => {

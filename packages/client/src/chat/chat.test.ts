@@ -13,7 +13,7 @@ const last = () => FakeWebSocket.last
 const tokenFrame = (token: string) => expect.objectContaining({ role: 'token', messageData: { token } })
 
 describe('Chat', () => {
-  it('connects, lets waiting messages go, and tells of it in this order', async () => {
+  it('connects, sends queued messages, and emits the events in this order', async () => {
     const { chat, outbox, told } = setUpChat()
     outbox.send('one')
     const connecting = watch(chat.connect())
@@ -184,7 +184,7 @@ describe('Chat', () => {
       expect(connecting.outcome).not.toBe('done')
     })
 
-    it('repeats itself on request of the service, and holds messages when no other token can be had', async () => {
+    it('repeats the token on request of the service, and holds messages if no other token can be obtained', async () => {
       const { chat, outbox, told } = await setUpOpen({
         token: { getToken: async () => 't1', refresh: async () => 't1' },
       })

@@ -49,7 +49,7 @@ export interface ChatListener {
   closed(event: ChatClosed): void
   received(data: unknown): void
   failed(error: SDKError): void
-  /** The service wants a token, and none could be had. */
+  /** The service requires a token, and none could be obtained. */
   tokenNeeded(): void
 }
 
@@ -59,7 +59,7 @@ export interface ChatOptions {
   policy: ReconnectPolicy
   openTransport: OpenTransport
   session: ChatSession
-  /** The address for a session; asked anew for every attempt. */
+  /** The address for a session; built for every attempt. */
   address(sessionId: string): string
   token: { required(): boolean; getToken(): Promise<string>; refresh(): Promise<string> }
   /** The stored context as a frame, for a session that was not created with it. */

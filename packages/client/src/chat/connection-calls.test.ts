@@ -157,7 +157,7 @@ describe('Connection', () => {
   })
 
   describe('listeners', () => {
-    it('may close in any of them, and have their way', async () => {
+    it('may close in any of them, which takes effect', async () => {
       for (const label of ['IDLE to CONNECTING', 'CONNECTING to CONNECTED', 'opened']) {
         const { connection, clock, when } = setUp()
         when(label, () => connection.close())

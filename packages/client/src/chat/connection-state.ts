@@ -7,7 +7,7 @@ export const ConnectionState = {
   CONNECTED: 'CONNECTED',
   /** The connection was lost or could not be made; another attempt follows by itself. */
   RECONNECTING: 'RECONNECTING',
-  /** Ended on purpose, by either side, or given up. `connect()` starts anew. */
+  /** Closed by either side, or after the last attempt. `connect()` opens it again. */
   CLOSED: 'CLOSED',
 } as const
 

@@ -157,7 +157,7 @@ describe('Connection', () => {
   })
 
   describe('attempts', () => {
-    it('[CFG-05] closes with one error that says so when they are used up, leaves no timer, and starts anew later', async () => {
+    it('[CFG-05] closes with one error when they are used up, leaves no timer, and can be opened again later', async () => {
       const { connection, told, open, clock } = setUp({ maxReconnectAttempts: 2 })
       await open()
       for (const wait of [1_000, 2_000]) {
@@ -314,7 +314,7 @@ describe('Connection', () => {
     })
   })
 
-  describe('an address that cannot be had', () => {
+  describe('an address that cannot be built', () => {
     it('ends the loop when another attempt cannot mend it', async () => {
       const { connection, told, clock } = setUp({
         address: async () => {

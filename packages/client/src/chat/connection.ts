@@ -51,7 +51,7 @@ export interface ConnectionOptions {
   page?: Page | undefined
   policy: ReconnectPolicy
   openTransport: OpenTransport
-  /** Where to connect; asked anew for every attempt. */
+  /** The address; built for every attempt. */
   address(signal: AbortSignal): Promise<string>
   listener: ConnectionListener
 }
@@ -353,5 +353,5 @@ function isFatal(error: SDKError): boolean {
 
 function asError(cause: unknown): SDKError {
   if (cause instanceof SDKError) return cause
-  return new ConnectionError('The address of the chat could not be had.', 'no_address', { cause })
+  return new ConnectionError('Could not determine the address of the chat.', 'no_address', { cause })
 }

@@ -39,7 +39,7 @@ describe('TokenDialogue', () => {
     expect([transport.tokens, ready]).toEqual([['first'], [transport]])
   })
 
-  it('says when no token can be had, and sends one that is offered later', async () => {
+  it('reports that no token can be obtained, and sends a later one', async () => {
     const cause = new Error('no network')
     const { dialogue, ready, unavailable, transport } = setUp({ getToken: () => Promise.reject(cause) })
     dialogue.begin(transport)

@@ -6,7 +6,7 @@ import type { Transport } from './transport.ts'
  * The access token over an open chat. It owns what was last sent on the present transport, and the one refresh under way.
  *
  * An authenticated agent gets the token as the very first frame; until one has been sent, nothing else leaves. When the
- * service asks for a new one, one refresh answers all requests that arrive meanwhile; when none can be had, the host is
+ * service asks for a new one, one refresh answers all requests that arrive meanwhile; when none can be obtained, the host is
  * told and messages wait for `offer()`.
  */
 
@@ -18,7 +18,7 @@ export interface TokenDialogueOptions {
   refresh(): Promise<string>
   /** A token frame has been sent: messages may leave. */
   onReady(transport: Transport): void
-  /** The chat needs a token and none could be had: messages must wait, unless the present one is good for a while. */
+  /** The chat needs a token and none could be obtained: messages wait, unless the current one is still valid. */
   onUnavailable(error: SDKError, transport: Transport, isUsable: boolean): void
 }
 
@@ -54,7 +54,7 @@ export class TokenDialogue {
     void this.#answer(transport, this.#options.getToken())
   }
 
-  /** The transport is open and needs no token; a refresh request may come all the same. */
+  /** The transport is open and needs no token; a refresh request may still come. */
   attach(transport: Transport): void {
     this.#transport = transport
     this.#sent = undefined
@@ -106,7 +106,7 @@ export class TokenDialogue {
       if (!isWanted()) return
       if (token === refused)
         throw new AuthError(
-          'The service refuses the access token, and no other can be had. Call updateAccessToken().',
+          'The service rejects the access token, and no other can be obtained. Call updateAccessToken().',
           'token_missing',
         )
       this.#send(token)
@@ -124,7 +124,7 @@ export class TokenDialogue {
     try {
       transport.send(frame)
     } catch {
-      // The socket is going down; the next opening sends a token anew.
+      // The socket is closing; the next opening sends a token again.
       return
     }
     this.#sent = token
@@ -135,5 +135,5 @@ export class TokenDialogue {
 
 function asAuthError(cause: unknown): SDKError {
   if (cause instanceof SDKError) return cause
-  return new AuthError('No access token could be had for the chat.', 'token_missing', { cause })
+  return new AuthError('Could not obtain an access token for the chat.', 'token_missing', { cause })
 }

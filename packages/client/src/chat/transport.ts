@@ -1,6 +1,6 @@
 import type { SocketCloseEvent } from '../platform/environment.ts'
 
-/** What a transport tells of its socket. `closed` comes once, and nothing after it. */
+/** Events of a transport. `closed` is the last one, and occurs once. */
 export interface TransportListener {
   opened(): void
   received(data: unknown): void
@@ -13,7 +13,7 @@ export interface Transport {
   readonly bufferedAmount: number
   /** @throws when the socket is not open */
   send(text: string): void
-  /** Closes and tells the listener nothing more: whoever closes knows, and the service may never answer. */
+  /** Closes, without further events: the caller knows, and the service may never answer. */
   close(code: number, reason: string): void
 }
 

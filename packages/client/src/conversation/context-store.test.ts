@@ -127,7 +127,7 @@ describe('merging', () => {
     expect(first).toEqual({ user: { tags: ['a'] } })
   })
 
-  it("later changes of the host's objects change nothing", () => {
+  it('later changes to objects of the host have no effect', () => {
     const { store } = setUp()
     const user = { name: 'Customer' }
     store.merge({ user })

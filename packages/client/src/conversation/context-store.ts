@@ -7,7 +7,7 @@ import { sameJson } from '../util/same-json.ts'
 /** Start of the key under which a context is stored; the agent's id follows. */
 const CONTEXT_KEY_PREFIX = 'aiagent_context_'
 
-/** What stands behind a prefix of the host's. */
+/** Appended to a key prefix of the host. */
 const CONTEXT = 'context_'
 
 /** Attributes of the conversation, by name. */

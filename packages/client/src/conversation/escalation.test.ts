@@ -101,13 +101,13 @@ describe('escalationOf', () => {
     })
   })
 
-  it("gives a list of ways also where a handler of the host's has left it out", () => {
+  it('returns contact options even if a custom handler omits them', () => {
     const result = resultFor({ escalation: true, escalationData: { email: true } })
     delete result.message.escalationData?.options
     expect(escalationOf(result)?.escalationData).toEqual({ email: true, options: [] })
   })
 
-  it("reads nothing from a result of the host's that has no message", () => {
+  it('returns nothing for a custom result without a message', () => {
     expect(escalationOf({ type: 'agent_message' } as AgentMessageResult)).toBeUndefined()
   })
 

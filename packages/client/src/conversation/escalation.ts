@@ -28,7 +28,7 @@ export type Escalation = LiveEscalation | AlternateEscalation
 
 /** The hand-over that a message of the agent announces; undefined for an ordinary one. */
 export function escalationOf({ messageId, message }: AgentMessageResult): Escalation | undefined {
-  // A handler of the host's may return against its type.
+  // A custom handler may return another type than declared.
   if (!message?.escalationType || !message.escalationData) return undefined
   const { escalationType, escalationData } = message
   if (escalationType === 'live') return { escalationType, escalationData, messageId, message }

@@ -77,7 +77,7 @@ describe('what handlers return', () => {
 
   it('HeartbeatResult: a sign of work', () => {
     assertType<HeartbeatResult>({ type: 'heartbeat_processed', ...place, message: handled })
-    // @ts-expect-error an answer is no heartbeat
+    // @ts-expect-error an answer is not a heartbeat
     assertType<HeartbeatResult>({ type: 'agent_message', ...place, message: answer })
   })
 
@@ -111,7 +111,7 @@ describe('what handlers return', () => {
   it('MessageHandlerResult: one of them, told apart by its type', () => {
     assertType<MessageHandlerResult>({ type: 'agent_message', ...place, message: answer })
     expectTypeOf<Extract<MessageHandlerResult, { type: 'agent_message' }>>().toEqualTypeOf<AgentMessageResult>()
-    // @ts-expect-error a handler of the host's has results of its own
+    // @ts-expect-error a custom handler has its own results
     assertType<MessageHandlerResult>({ type: 'typing', ...place, message: handled })
   })
 })
@@ -129,16 +129,16 @@ describe('handlers', () => {
 
   it('each handler of the library has its own result', () => {
     assertType<AgentMessageHandler>(new AgentMessageHandler())
-    // @ts-expect-error heartbeats are no answers
+    // @ts-expect-error heartbeats are not answers
     assertType<AgentMessageHandler>(new HeartbeatHandler())
     assertType<HeartbeatHandler>(new HeartbeatHandler())
-    // @ts-expect-error answers are no heartbeats
+    // @ts-expect-error answers are not heartbeats
     assertType<HeartbeatHandler>(new AgentMessageHandler())
     assertType<ChatHistoryHandler>(new ChatHistoryHandler())
-    // @ts-expect-error errors are no history
+    // @ts-expect-error errors are not a history
     assertType<ChatHistoryHandler>(new ErrorMessageHandler())
     assertType<ErrorMessageHandler>(new ErrorMessageHandler())
-    // @ts-expect-error a refused attribute is no error of the chat
+    // @ts-expect-error a rejected attribute is not an error of the chat
     assertType<ErrorMessageHandler>(new ContextValidationHandler())
     assertType<ContextValidationHandler>(new ContextValidationHandler())
     // @ts-expect-error a history refuses nothing

@@ -18,7 +18,7 @@ export type InboundEventType =
 /**
  * The events of one received message: `message` for every one, then its own.
  *
- * Results of the host's own handlers, and messages that nobody handles, have no event of their own.
+ * Results of custom handlers, and messages without a handler, are emitted as `message` only.
  */
 export function emitInbound(
   emit: Emit<InboundEventType>,

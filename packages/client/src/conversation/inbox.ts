@@ -25,8 +25,8 @@ export interface InboxListener {
 }
 
 /**
- * Takes frames one after the other, so that events keep the order of the wire. It owns the frames that arrive while a
- * handler of the host's takes its time.
+ * Handles frames one after the other, so that events keep the order of the wire. Owns the frames that arrive while an
+ * asynchronous handler runs.
  */
 export class Inbox {
   readonly #processor: MessageProcessor

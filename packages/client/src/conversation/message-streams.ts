@@ -32,10 +32,10 @@ export class MessageStreams {
 }
 
 /**
- * Holds messages until they are pulled, and pulls until a message comes; one of the two is always empty.
+ * Stores messages until they are read, and readers until a message arrives; one of the two lists is always empty.
  *
- * What it holds has no limit: to drop messages would be to lie about what was said, people and agents write slowly, and
- * a stream that nobody pulls from any more has `return()` and its signal.
+ * Unread messages have no limit: dropping some would falsify the conversation, and users and agents write slowly. To end a
+ * stream that is no longer read, use `return()` or its signal.
  */
 class MessageStream implements AsyncIterableIterator<Message> {
   readonly #signal: AbortSignal | undefined
@@ -85,7 +85,7 @@ class MessageStream implements AsyncIterableIterator<Message> {
     for (const pull of this.#pulls.splice(0)) pull(OVER)
   }
 
-  /** Whoever leaves wants nothing more, also not what is held. */
+  /** A reader that leaves receives nothing more, and its unread messages are dropped. */
   readonly #abort = () => {
     this.#held = []
     this.end()

@@ -46,7 +46,7 @@ describe('record', () => {
     }
   })
 
-  it('requests for a token are no token frames', () => {
+  it('token requests are not token frames', () => {
     const transcript = new Transcript()
     expect(transcript.record(message('metadata', 'stale_token'), 'received', NOW)).toBeDefined()
   })
@@ -93,7 +93,7 @@ describe('record', () => {
     expect(keptBy(config)).toEqual(roles)
   })
 
-  it('[EVT-04] tells of what passes the filters, also when storing is off', () => {
+  it('[EVT-04] reports what passes the filters, also when storing is off', () => {
     const transcript = new Transcript({ enabled: false, excludeRoles: ['heartbeat'] })
     expect(transcript.record(human(), 'sent', NOW)).toMatchObject({ direction: 'sent', timestamp: NOW })
     expect(transcript.record(message('system', 'heartbeat'), 'received', NOW)).toBeUndefined()

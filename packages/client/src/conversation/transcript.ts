@@ -19,7 +19,7 @@ export type TranscriptMessageType =
 
 /** Whether and which messages the transcript keeps. Token frames are never kept. */
 export interface TranscriptConfig {
-  /** False: nothing is stored; `transcriptUpdate` is emitted all the same. @default true */
+  /** False: nothing is stored; `transcriptUpdate` is still emitted. @default true */
   enabled?: boolean
   /** Roles that are left out. @default [] */
   excludeRoles?: string[]
