@@ -1,22 +1,26 @@
-// What one connected, idle chat keeps on the heap, in bytes.
+// What one chat keeps on the heap, in bytes: connected and idle, or disconnected and no longer referenced.
 import { connectBare, openBareSession } from '../clients/bare-client.ts'
 import { connectLibrary } from '../clients/library-client.ts'
 import { heapInUse } from '../heap.ts'
 import { finish, parameters } from '../report-to-parent.ts'
 
-const { endpoint, side, chats } = parameters<{ endpoint: string; side: 'bare' | 'library'; chats: number }>()
+const { endpoint, side, chats } = parameters<{
+  endpoint: string
+  side: 'bare' | 'library' | 'dropped'
+  chats: number
+}>()
 
 /** The first chats of a process pay for what all of them share. */
 const WARM_UP_CHATS = 20
 
 const open: unknown[] = []
-const add = side === 'bare' ? addBare : addAgent
+const add = { bare: addBare, library: addAgent, dropped: useAgent }[side]
 if (side === 'bare') open.push(await connectBare(endpoint))
 for (let count = 0; count < WARM_UP_CHATS; count++) await add()
 const before = await heapInUse()
 for (let count = 0; count < chats; count++) await add()
 const after = await heapInUse()
-if (open.length < chats) throw new Error('Not every chat is open.')
+if (side !== 'dropped' && open.length < chats) throw new Error('Not every chat is open.')
 await finish((after - before) / chats)
 
 async function addBare(): Promise<void> {
@@ -29,4 +33,11 @@ async function addAgent(): Promise<void> {
   const agent = await connectLibrary(endpoint)
   agent.on('agentMessage', () => undefined)
   open.push(agent)
+}
+
+/** Connects an agent, disconnects it, and keeps no reference to it. */
+async function useAgent(): Promise<void> {
+  const agent = await connectLibrary(endpoint)
+  agent.on('agentMessage', () => undefined)
+  await agent.disconnect()
 }
