@@ -452,6 +452,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-76':
     'an emulator with a store goes on where it stopped, also after SIGKILL: no accepted frame is lost, none is processed twice, and tokens, logins and choices stay',
   'REL-77': 'a damaged file of the state of an emulator costs one session or document, with a warning',
+  'REL-60': 'initialize() requests all code of an anonymous conversation before the first response of the service',
   'REL-57': 'an element that does not fit costs nothing but itself, in every list of the service',
 }
 

@@ -57,5 +57,7 @@ export class AgentLoader {
 
 /** The REST calls and everything that only they use: a separate chunk, since a page is shown before it is used. */
 export function loadSteps(): Promise<typeof import('./load-agent.ts')> {
+  // Requested with the first call, not after the responses that precede the token request, which reports a failure.
+  import('../auth/anonymous-token.ts').catch(() => {})
   return loadModule('load-agent', import('./load-agent.ts'))
 }
