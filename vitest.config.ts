@@ -47,7 +47,7 @@ export default defineConfig({
           include: [
             'packages/!(client|protocol)/src/**/*.test.ts',
             'packages/*/test/**/*.test.ts',
-            '{docs,examples,faults,scripts}/**/*.test.ts',
+            '{bench,docs,examples,faults,scripts}/**/*.test.ts',
           ],
           exclude: [...configDefaults.exclude, browserTests, ...inProcessTests],
         },

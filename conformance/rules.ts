@@ -437,6 +437,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'VIEW-06': 'a view leaves no listener and no timer behind, and needs no page',
   'REL-128':
     'with `resume`, setSessionData() stores data of the host with the session: it comes back after a reload, and ends with the session, the user and the stored data',
+  'REL-78': 'clients that lose the service together are spread over the wait by the jitter of the policy, by seed',
   'REL-71': 'without capabilities the emulator sends exactly the frames of the plain wire, whatever the client adds',
   'REL-72':
     'the emulator acknowledges each accepted frame with an id in order, processes an id once in a session, and names the id of a refused frame',

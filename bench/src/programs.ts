@@ -18,10 +18,11 @@ export interface Programs {
    * Runs a program to its end.
    *
    * @param nodeOptions such as `--expose-gc`
+   * @param limitMs time after which the program has failed, in milliseconds; two minutes by default
    * @returns what it reported
    * @throws {Error} when it ends without a report, or takes too long
    */
-  run<Result>(name: string, parameters: object, nodeOptions?: readonly string[]): Promise<Result>
+  run<Result>(name: string, parameters: object, nodeOptions?: readonly string[], limitMs?: number): Promise<Result>
   /** Starts a program that goes on until it is ended. */
   start<Report>(name: string, parameters: object): Promise<{ report: Report; end(): Promise<void> }>
   /** Removes the files. */
@@ -51,9 +52,14 @@ export async function buildPrograms(): Promise<Programs> {
   const launch = (name: string, parameters: object, execArgv: readonly string[]) =>
     fork(join(folder, `${basename(name, '.ts')}.mjs`), [JSON.stringify(parameters)], { execArgv: [...execArgv] })
   return {
-    async run<Result>(name: string, parameters: object, nodeOptions: readonly string[] = []): Promise<Result> {
+    async run<Result>(
+      name: string,
+      parameters: object,
+      nodeOptions: readonly string[] = [],
+      limitMs = LIMIT_MS,
+    ): Promise<Result> {
       const child = launch(name, parameters, nodeOptions)
-      const timer = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS)
+      const timer = setTimeout(() => child.kill('SIGKILL'), limitMs)
       try {
         const [result] = await Promise.all([firstReport<Result>(name, child), ended(child)])
         return result
