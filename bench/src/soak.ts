@@ -34,6 +34,7 @@ if (limit < needed) {
   process.exit(2)
 }
 
+const WITHOUT_COMPILERS = ['--no-opt', '--no-sparkplug']
 const LIMIT_MS = 20 * 60_000
 const IDLE_MS = 30_000
 console.log(`Soaking on ${machineLine()}. This takes a few minutes.`)
@@ -42,7 +43,7 @@ try {
   const gc = ['--expose-gc']
   const result = {
     cycles: await withService(endpoint =>
-      programs.run<CyclesReport>('soak-cycles', { endpoint, cycles }, gc, LIMIT_MS),
+      programs.run<CyclesReport>('soak-cycles', { endpoint, cycles }, [...gc, ...WITHOUT_COMPILERS], LIMIT_MS),
     ),
     idle: await withService(endpoint =>
       programs.run<IdleReport>('soak-idle', { endpoint, agents, idleMs: IDLE_MS }, gc, LIMIT_MS),

@@ -7,8 +7,8 @@ import { type Remains, remains } from '../soak/remains.ts'
 const { cycles, endpoint } = parameters<{ endpoint: string; cycles: number }>()
 
 /**
- * The first cycles load modules, fill caches and pools that all agents share, and let the engine compile: until then the
- * heap grows with compiled code, which is no leak.
+ * The first cycles load modules, and fill caches and pools that all agents share. The program runs without the optimizing
+ * compilers: what they make grows on the heap for thousands of cycles, and hides what agents leave there.
  */
 const WARM_UP_CYCLES = 500
 
