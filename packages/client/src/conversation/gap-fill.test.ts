@@ -5,7 +5,7 @@ import { lastSession, namesOf, passing, payloadsOf, rejection, requestsTo, setUp
 import type { AiAgent } from '../ai-agent.ts'
 
 // Loaded before, since the manual clock does not wait for a file.
-await Promise.all([import('./gap-fill.ts'), import('../api/further-calls.ts')])
+await Promise.all([import('./upkeep.ts'), import('../api/further-calls.ts')])
 
 /** Time after which every reconnect and every request of the tests has ended, in milliseconds. */
 const SETTLED_MS = 10_000
@@ -204,6 +204,23 @@ describe('what the agent says while the connection is down', () => {
     expect(linesOf(agent)).toEqual(['sent: one', ...exchange('two')])
     await clock.advance(SETTLED_MS)
     expect(linesOf(agent)).toEqual(exchange('one', 'two'))
+    await agent.destroy()
+  })
+
+  it('[REL-96] appears once when the transcript call and the chat both bring it', async () => {
+    const { agent, told, clock, emulator } = await setUpOutage({ sendHistory: false })
+    emulator.control.dropSockets()
+    await clock.advance(100)
+    await passing(clock, agent.connect())
+    emulator.faults.add({ kind: 'delay-frames', direction: 'to-client', ms: 2_000 })
+    await agent.send('one')
+    await clock.advance(SETTLED_MS)
+    expect(linesOf(agent)).toEqual(exchange('one'))
+    expect(payloadsOf(told, 'messagesRecovered')).toHaveLength(1)
+    expect(payloadsOf(told, 'agentMessage')).toHaveLength(1)
+    await agent.send('one')
+    await clock.advance(SETTLED_MS)
+    expect(linesOf(agent)).toEqual(exchange('one', 'one'))
     await agent.destroy()
   })
 

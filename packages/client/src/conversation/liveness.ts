@@ -1,6 +1,6 @@
 import { encodePing } from '@aiagent/protocol'
 import type { Logger } from '../logger.ts'
-import type { Clock } from '../platform/clock.ts'
+import { type Clock, sleep } from '../platform/clock.ts'
 import type { Page } from '../platform/page.ts'
 import { PING_INTERVAL_MS } from '../platform/socket-pings.ts'
 
@@ -21,6 +21,12 @@ export const PONG_LIMIT_MS = 5_000
 
 /** Time for frames that have arrived and were not delivered yet, because the page was busy or asleep, in milliseconds. */
 const DELIVERY_MS = 1_000
+
+/** How often it is checked whether messages can be recovered, before a doubtful connection is kept. */
+const MAX_TRIES = 3
+
+/** Time between two such checks, in milliseconds. */
+const TRY_AGAIN_MS = 2_000
 
 /** Longest silence that is tolerated when the service is simply quiet, in milliseconds. */
 const LONGEST_SILENCE_MS = 3_600_000
@@ -164,16 +170,21 @@ export class Liveness {
   }
 
   async #doubt(why: string): Promise<void> {
-    const { chat, canRecover, logger } = this.#options
+    const { clock, chat, canRecover, logger } = this.#options
     if (this.#isChecking) return
     this.#isChecking = true
     const openedAt = this.#openedAt
     const { lastInboundAt } = chat
-    const isSafe = await canRecover().finally(() => {
-      this.#isChecking = false
-    })
     // Meanwhile the connection may have ended, or proven to be alive.
-    if (!this.#isRunning || openedAt !== this.#openedAt || lastInboundAt !== chat.lastInboundAt) return
+    const isOpen = () => this.#isRunning && openedAt === this.#openedAt && lastInboundAt === chat.lastInboundAt
+    let isSafe = await canRecover()
+    // A device that has just woken may have no network yet.
+    for (let tries = 1; !isSafe && isOpen() && tries < MAX_TRIES; tries++) {
+      await sleep(clock, TRY_AGAIN_MS)
+      isSafe = await canRecover()
+    }
+    this.#isChecking = false
+    if (!isOpen()) return
     if (isSafe) return chat.replace()
     if (!this.#hasWarned)
       logger.warn(

@@ -12,6 +12,7 @@ const NAMES = [
   'heartbeat',
   'transcriptUpdate',
   'transcriptRestored',
+  'messagesRecovered',
 ] satisfies AgentEventType[]
 
 /** Runs the library in a test's page and records its events. All results can be copied out of the page. */
