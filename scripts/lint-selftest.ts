@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { languageProblems } from './language/language.ts'
+import { describeFinding, languageFindings } from './language/language.ts'
 import { ROOT, run, verifyTool } from './tools.ts'
 
 interface Offence {
@@ -173,7 +173,7 @@ async function lintCopy(): Promise<string> {
   const options = { cwd: copy, capture: true }
   const biome = await run(verifyTool('biome'), ['lint', '--max-diagnostics=none', '--reporter=concise', '.'], options)
   const directions = await run(verifyTool('depcruise'), ['--config', '.dependency-cruiser.cjs', 'packages'], options)
-  return [biome.output, directions.output, ...languageProblems(copy)].join('\n')
+  return [biome.output, directions.output, ...languageFindings(copy).map(describeFinding)].join('\n')
 }
 
 /** A circle may be reported under the other file, whose name has the same beginning. */

@@ -13,9 +13,9 @@ export interface MaskingLoadOptions {
 }
 
 /**
- * The rules by which the agent's content is masked, asked for only where they apply (FLOW-19).
+ * Loads the masking rules of the agent's content, only where they apply (FLOW-19).
  *
- * It never fails: without rules a warning says why, and what that means is up to `MaskingConfig.required`.
+ * Never fails: without rules a warning gives the reason, and `MaskingConfig.required` decides what follows.
  */
 export async function loadMasker(
   { deployment, api, agent }: LoadedAgent,
@@ -33,12 +33,12 @@ export async function loadMasker(
   }
   const departmentId = String(agent.departmentId ?? '').trim()
   if (departmentId === '') {
-    logger.warn('This agent masks content and belongs to no department, so there are no rules for it.')
+    logger.warn('This agent masks content but has no department, so there are no rules for it.')
     onUnavailable('department_missing')
     return 'none'
   }
   try {
-    // Both are needed, and neither waits for the other.
+    // Both are needed, and they are loaded in parallel.
     const [patterns, { createDataMasker }] = await Promise.all([
       api.getMaskingPatterns({ departmentId, signal }),
       import('../masking/data-masker.ts'),

@@ -15,10 +15,10 @@ export interface ChatAddressParts {
 /**
  * The address of the chat socket.
  *
- * The host is the agent's `webSocketDomain` where it has one, else `chat.` in front of the deployment's
- * `aiAgentDomain`; a port and a path stay.
+ * The host is the agent's `webSocketDomain` if it has one, otherwise `chat.` before the deployment's `aiAgentDomain`.
+ * Port and path are kept.
  *
- * @throws {ConnectionError} reason `no_address` when there is neither, or they make no address
+ * @throws {ConnectionError} reason `no_address` when there is neither, or they form no valid address
  * @see PROTOCOL.md, "Address"
  */
 export function chatAddress(parts: ChatAddressParts): string {

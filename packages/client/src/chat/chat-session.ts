@@ -7,7 +7,7 @@ import type { LazyPart } from '../util/lazy-part.ts'
 
 const REQUEST_ABORTED = (signal: AbortSignal) => abortedError('The request for a session', signal)
 
-/** Stores the session for the next page, where the host asks for that. */
+/** Stores the session for the next page, if the host configures it. */
 export interface SessionKeeper {
   /** The session saved by the previous page, and whether it still needs the current context. */
   recall(signal: AbortSignal): Promise<{ readonly id: string; readonly needsContext: boolean } | undefined>
@@ -20,7 +20,7 @@ export interface SessionKeeper {
 export interface ChatSessionOptions {
   /** Requests a new session, with the stored context. */
   create(signal: AbortSignal): Promise<string>
-  /** Whether the service still knows a session. Without it a session is valid until the service refuses it. */
+  /** Whether the service still knows a session. Without it a session is valid until the service rejects it. */
   isKnown?(id: string, signal: AbortSignal | undefined): Promise<boolean>
   /** The session id of the host. */
   readonly suppliedId?: string | undefined
@@ -54,12 +54,12 @@ export class ChatSession {
     this.#needsContext = this.#isSupplied = options.suppliedId !== undefined
   }
 
-  /** Whether this page created the session: then nothing was said in it before. */
+  /** Whether this page created the session: then it has no earlier messages. */
   get isOwn(): boolean {
     return this.#isOwn
   }
 
-  /** Whether the host supplied the session: then something may have been said in it before. */
+  /** Whether the host supplied the session: then it may have earlier messages. */
   get isSupplied(): boolean {
     return this.#isSupplied
   }
@@ -73,7 +73,7 @@ export class ChatSession {
     return this.#facts.sessionId
   }
 
-  /** The present id if it is still valid, else that of the previous page, else a new session's. */
+  /** The current id if it is still valid, otherwise that of the previous page, otherwise a new session's. */
   async require(signal?: AbortSignal): Promise<string> {
     const { create } = this.#options
     const id = this.id
@@ -93,7 +93,7 @@ export class ChatSession {
     )
   }
 
-  /** Requests a new session without using it yet, so that a failure leaves the present one. */
+  /** Creates a new session without using it yet, so that a failure keeps the current one. */
   create(signal: AbortSignal): Promise<string> {
     return this.#options.create(signal)
   }
@@ -126,7 +126,7 @@ export class ChatSession {
 
   /**
    * An attempt failed: the next one checks the session first, unless the reason is known and the session was in use. A
-   * browser gives no reason when the service refuses a chat.
+   * browser gives no reason when the service rejects a chat.
    */
   markUnverified(isExplained = false): void {
     this.#needsCheck ||= this.#isRecalled || !isExplained
@@ -182,7 +182,7 @@ export class ChatSession {
   }
 }
 
-/** Longest wait for the answer whether a session exists, in milliseconds. */
+/** Time limit for the check whether a session exists, in milliseconds. */
 const CHECK_LIMIT_MS = 5_000
 
 /**

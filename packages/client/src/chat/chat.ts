@@ -12,7 +12,7 @@ import type { ReconnectPolicy } from './reconnect-policy.ts'
 import { TokenDialogue } from './token-dialogue.ts'
 import type { OpenTransport, Transport } from './transport.ts'
 
-/** Longest wait for the goodbye frame to leave before the socket is closed, in milliseconds. */
+/** Time limit for sending the disconnect frame before the socket is closed, in milliseconds. */
 const GOODBYE_LIMIT_MS = 100
 
 const GOODBYE_POLL_MS = 5
@@ -35,16 +35,16 @@ export interface MessageSink {
   handleReady(transport: Transport): void
   /** Messages must not be written for now. */
   handleInterrupted(): void
-  /** An open connection has ended. Follows `handleInterrupted`, and `handleClosed` where nothing is retried. */
+  /** An open connection has ended. Follows `handleInterrupted`, and `handleClosed` if no reconnect follows. */
   handleLost(loss: ConnectionLoss): void
-  /** The chat has ended: nothing is retried. */
+  /** The chat has ended: no reconnect follows. */
   handleClosed(): void
 }
 
 /** What the chat reports. */
 export interface ChatListener {
   stateChanged(state: ConnectionState, previousState: ConnectionState, retryInMs?: number): void
-  /** Open, with the token sent where one is needed; waiting messages follow. */
+  /** Open, with the token sent if one is needed; queued messages follow. */
   connected(): void
   closed(event: ChatClosed): void
   received(data: unknown): void
@@ -73,8 +73,8 @@ interface LeaveOptions {
 }
 
 /**
- * The conversation's line to the service: a connection, the lane out, and the token dialogue, in the order the protocol
- * wants them (PROTOCOL.md, "Opening sequence"): token frame, `connected`, owed context, what waits, what is new.
+ * The chat of a conversation: a connection, the outgoing lane and the token dialogue, in the order of the protocol
+ * (PROTOCOL.md, "Opening sequence"): token frame, `connected`, pending context, queued messages, new messages.
  */
 export class Chat {
   readonly #options: ChatOptions
@@ -83,16 +83,16 @@ export class Chat {
   readonly #token: TokenDialogue
   /** The session of the last attempt: the host may have set another since. */
   #dialledSession: string | undefined
-  /** The token step of the present opening: over when `connected` is told or the transport is gone. */
+  /** The token step of the current opening: it ends with `connected` or with the transport. */
   #opening: Promise<void> = Promise.resolve()
   #endOpening: () => void = () => {}
-  /** The transport that `connected` was told for. */
+  /** The transport for which `connected` was emitted. */
   #announced: Transport | undefined
   /** Time of the last inbound frame of the open connection, on the monotonic clock. */
   #lastInboundAt: number | undefined
-  /** The goodbye under way. */
+  /** The graceful disconnect in progress. */
   #leaving: { readonly transport: Transport; readonly done: Promise<void> } | undefined
-  /** How often the host has left: what it asked for before and is still waiting is not wanted any more. */
+  /** Number of disconnects by the host: earlier operations that are still pending are cancelled. */
   #departures = 0
   readonly #restarting = new JoinedTask<void>(RESTART_ABORTED)
 
@@ -135,7 +135,7 @@ export class Chat {
       },
     })
     this.#token = new TokenDialogue({
-      // Named one by one: a spread gives each object a separate hidden class.
+      // Listed one by one: a spread gives each object a separate hidden class.
       required: options.token.required,
       getToken: options.token.getToken,
       refresh: options.token.refresh,
@@ -187,17 +187,17 @@ export class Chat {
     }
   }
 
-  /** Replaces the connection, which is probably dead. */
+  /** Replaces the connection, which is probably broken. */
   replace(): void {
     if (!this.#leaving) this.#connection.replace()
   }
 
-  /** Names the one part that messages are written by. */
+  /** Sets the part that writes the messages. */
   setMessageSink(sink: MessageSink): void {
     this.#sink = sink
   }
 
-  /** Resolves once the chat is open and the token has been sent where one is needed, or found impossible to get. */
+  /** Resolves once the chat is open and the token has been sent if one is needed, or cannot be obtained. */
   async connect(signal?: AbortSignal): Promise<void> {
     const departures = this.#departures
     // One socket at a time: the service would close the older of two on the same session.
@@ -212,14 +212,14 @@ export class Chat {
   }
 
   /**
-   * Leaves: says goodbye when open, and closes. Waiting messages stay for a later connect. A connect or a restart that
-   * has not come to its end is given up.
+   * Disconnects: sends the disconnect frame if open, and closes. Queued messages stay for a later connect. A connect or
+   * restart in progress is cancelled.
    */
   disconnect(options: LeaveOptions = {}): Promise<void> {
     this.#departures++
     this.#restarting.abort(leftMeanwhile('restartConnection()'))
     const left = this.#end(options)
-    // Questions that were asked without a connection are given up, too.
+    // Questions asked without a connection are rejected, too.
     if (!this.isOpen) this.#sink?.handleClosed()
     return left
   }
@@ -227,9 +227,9 @@ export class Chat {
   /**
    * Moves the conversation to another session.
    *
-   * A new session is asked for before the old chat is left, so that a failure changes nothing.
+   * Creates the new session before the old chat is left, so that a failure changes nothing.
    *
-   * @param reset called between the two: what belonged to the old conversation goes
+   * @param reset called between the two: removes the data of the old conversation
    */
   restart(options: { sessionId: string | undefined; signal: AbortSignal | undefined; reset(): void }): Promise<void> {
     const { session } = this.#options
@@ -244,7 +244,7 @@ export class Chat {
           : undefined
       await this.#end({ signal })
       giveUpIfAborted()
-      // A connect() that waited for the goodbye as well may have begun with the old session.
+      // A connect() that also waited for the disconnect may have begun with the old session.
       this.#close()
       reset()
       if (created !== undefined) session.adopt(created)
@@ -253,17 +253,17 @@ export class Chat {
     }, options.signal)
   }
 
-  /** The service asks for a new token; `expired` when it takes the present one no longer. */
+  /** The service requests a new token; `expired` when it no longer accepts the current one. */
   renewToken(expired: boolean): void {
     this.#token.renew(expired)
   }
 
-  /** A new token is there. */
+  /** A new token is available. */
   offerToken(token: string): void {
     this.#token.offer(token)
   }
 
-  /** The agent has spoken: the connection is good. */
+  /** The agent has answered: the connection works. */
   confirm(): void {
     this.#connection.confirm()
   }
@@ -271,7 +271,7 @@ export class Chat {
   #opened(transport: Transport): void {
     this.#lastInboundAt = undefined
     this.#options.session.markOpened()
-    // A listener of the state change may have left already.
+    // A listener of the state change may have disconnected already.
     if (this.#isLeaving(transport)) return
     if (this.#token.isRequired) {
       this.#opening = new Promise(resolve => {
@@ -284,10 +284,10 @@ export class Chat {
     }
   }
 
-  /** Nothing stands between the messages and this transport any more. */
+  /** Messages may now be written to this transport. */
   #ready(transport: Transport): void {
     this.#announce(transport)
-    // A listener may have left in between.
+    // A listener may have disconnected meanwhile.
     if (this.#connection.transport !== transport || this.#isLeaving(transport)) return
     this.#sendContextFrame(transport)
     this.#sink?.handleReady(transport)
@@ -303,7 +303,7 @@ export class Chat {
 
   #sendContextFrame(transport: Transport): void {
     const { session, contextFrame } = this.#options
-    // A session set for the next connection gets its context there.
+    // A session set for the next connection receives its context there.
     if (!session.needsContextFrame || session.id !== this.#dialledSession) return
     const frame = contextFrame()
     try {
@@ -314,7 +314,7 @@ export class Chat {
     }
   }
 
-  /** The transport is gone or about to go. */
+  /** The transport is closed or closing. */
   #interrupt(): void {
     this.#sink?.handleInterrupted()
     this.#token.end()
@@ -327,7 +327,7 @@ export class Chat {
 
   #end({ skipGracefulDisconnect = false, signal }: LeaveOptions): Promise<void> {
     const transport = this.#connection.transport
-    // Before the token nothing else may leave, not even the goodbye.
+    // Nothing else may be sent before the token, not even the disconnect frame.
     if (!transport || skipGracefulDisconnect || this.#token.isOwed) {
       this.#close()
       return this.#leaving?.done ?? Promise.resolve()
@@ -348,7 +348,7 @@ export class Chat {
     try {
       transport.send(GOODBYE)
     } catch {
-      // Then the service learns it from the close.
+      // Then the service detects it by the close.
     }
     const limit = clock.monotonic() + GOODBYE_LIMIT_MS
     while (transport.bufferedAmount > 0 && clock.monotonic() < limit && this.#connection.transport === transport) {

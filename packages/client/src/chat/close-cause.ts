@@ -32,17 +32,17 @@ export interface ChatClosed {
   code: number
   /** Reason text of the close frame; empty where there is none. */
   reason: string
-  /** Why it was closed. Decide on it rather than on the code. */
+  /** Why it was closed. Use it instead of the code. */
   cause: CloseCause
-  /** Whether a reconnect follows by itself. */
+  /** Whether the library reconnects. */
   willReconnect: boolean
-  /** Wait before the next attempt, in milliseconds, where one follows. */
+  /** Wait before the next attempt, in milliseconds, if one follows. */
   retryInMs?: number
-  /** What the host can do, for a close that the host did not ask for and after which no reconnect follows. */
+  /** What the host can do after a close that it did not request and after which no reconnect follows. */
   remedy?: string
 }
 
-/** Why the other side, or the network, closed a connection. */
+/** Why the service, or the network, closed a connection. */
 export function closeCauseOf({ code, reason }: SocketCloseEvent): CloseCause {
   if (reason === DEAD_CONNECTION_REASON) return 'dead_connection'
   if (reason === FRAME_TOO_LARGE_REASON) return 'frame_too_large'
@@ -55,5 +55,5 @@ export function closeCauseOf({ code, reason }: SocketCloseEvent): CloseCause {
 const SERVICE_RESTART = 1012
 const TRY_AGAIN_LATER = 1013
 
-/** What to do about a chat that the service has closed for good. */
+/** The remedy for a chat that the service has ended. */
 export const REOPEN = 'Call connect(). It reopens the session, or creates a new one if the service has ended it.'

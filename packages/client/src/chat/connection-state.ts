@@ -1,11 +1,11 @@
-/** Where a chat connection stands. */
+/** State of a chat connection. */
 export const ConnectionState = {
   /** Never connected. */
   IDLE: 'IDLE',
-  /** An attempt is on its way. */
+  /** An attempt is in progress. */
   CONNECTING: 'CONNECTING',
   CONNECTED: 'CONNECTED',
-  /** The connection was lost or could not be made; another attempt follows by itself. */
+  /** The connection was lost or could not be opened; the library tries again. */
   RECONNECTING: 'RECONNECTING',
   /** Closed by either side, or after the last attempt. `connect()` opens it again. */
   CLOSED: 'CLOSED',

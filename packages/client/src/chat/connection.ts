@@ -24,25 +24,25 @@ import { WakeWatch } from './wake-watch.ts'
  * present one changes nothing: each callback first compares itself with the state.
  */
 
-/** How long a socket may take to open, in milliseconds. */
+/** Time limit for opening a socket, in milliseconds. */
 export const CONNECT_TIMEOUT_MS = 10_000
 
-/** A connection that held this long counts as good, in milliseconds: the next outage starts with the shortest wait. */
+/** A connection that was open for this long resets the backoff, in milliseconds. */
 export const STABLE_AFTER_MS = 5_000
 
-/** What a connection tells. */
+/** Events of a connection. */
 export interface ConnectionListener {
-  /** `retryInMs` is the wait before the next attempt, where one follows. */
+  /** `retryInMs` is the wait before the next attempt, if one follows. */
   stateChanged(state: ConnectionState, previousState: ConnectionState, retryInMs?: number): void
   opened(transport: Transport): void
   received(data: unknown): void
   /** An open connection ended. */
   closed(event: ChatClosed): void
-  /** An attempt failed, or there will be no further one. */
+  /** An attempt failed, or no further one follows. */
   failed(error: SDKError): void
-  /** The service does not know the session any more; the next attempt needs another. */
+  /** The service no longer knows the session; the next attempt needs another. */
   sessionRefused(): void
-  /** The service has closed an open connection with 1000, unasked: the conversation is over. */
+  /** The service has closed an open connection with 1000 without a request: the conversation has ended. */
   ended(): void
 }
 
@@ -60,7 +60,7 @@ interface Attempt {
   /** Absent once the connection is open: the transport keeps the attempt in memory. */
   controller?: AbortController | undefined
   callers: { resolve(): void; reject(error: SDKError): void }[]
-  /** Whether the reconnect loop made it: then it goes on when its callers give up. */
+  /** Whether the reconnect loop started it: then it continues when its callers abort. */
   readonly background: boolean
   transport?: Transport
   timer?: unknown
@@ -84,7 +84,7 @@ export class Connection {
   readonly #options: ConnectionOptions
   readonly #wake: WakeWatch
   #state: State = { at: 'idle' }
-  /** Reconnect attempts since the connection was last good. */
+  /** Reconnect attempts since the backoff was reset. */
   #attempts = 0
 
   constructor(options: ConnectionOptions) {
@@ -111,8 +111,8 @@ export class Connection {
   }
 
   /**
-   * Resolves when the connection is open, and rejects when the attempt under way fails. Joins an attempt in progress;
-   * cuts a wait for the next one short. After a failure the loop goes on by itself.
+   * Resolves when the connection is open, and rejects when the attempt in progress fails. Joins an attempt in progress;
+   * ends a wait for the next one. After a failure the loop continues.
    *
    * @throws {SDKError} code ABORTED when the signal is aborted or {@link close} is called first
    */
@@ -135,12 +135,12 @@ export class Connection {
     }
   }
 
-  /** The open connection is being left: however it ends from now on, nothing follows by itself. */
+  /** The open connection is being closed by the client: no reconnect follows its end. */
   expectEnd(): void {
     if (this.#state.at === 'open') this.#state = { ...this.#state, leaving: true }
   }
 
-  /** Ends the connection or the attempt to make one. Nothing follows by itself. */
+  /** Closes the connection or the attempt to open one. No reconnect follows. */
   close(code: number = CLOSE_CODE.NORMAL, reason = ''): void {
     const state = this.#state
     if (state.at === 'idle' || state.at === 'closed') return
@@ -154,7 +154,9 @@ export class Connection {
     }
   }
 
-  /** Replaces an open connection that is probably dead. Its close is not awaited, and what still arrives on it is dropped. */
+  /**
+   * Replaces an open connection that is probably broken. Its close is not awaited, and later frames of it are dropped.
+   */
   replace(): void {
     const { transport } = this
     if (!transport) return
@@ -162,7 +164,7 @@ export class Connection {
     this.#lost(transport, { code: CLOSE_CODE.ABNORMAL, reason: DEAD_CONNECTION_REASON })
   }
 
-  /** The service has proven to be well: the next outage starts with the shortest wait. */
+  /** The service works: the next outage starts with the shortest wait. */
   confirm(): void {
     this.#attempts = 0
   }
@@ -177,7 +179,7 @@ export class Connection {
     this.#options.listener.stateChanged(PUBLIC_STATE[next.at], PUBLIC_STATE[previous.at], retryInMs)
   }
 
-  /** Cuts the wait short. The attempt stands outside the schedule, so the one it replaces counts as not made. */
+  /** Ends the wait. The attempt is outside the schedule, so the one it replaces does not count. */
   #attemptNow(): Attempt {
     this.#attempts = Math.max(0, this.#attempts - 1)
     return this.#attempt(true)
@@ -198,7 +200,7 @@ export class Connection {
   }
 
   async #findAddress(attempt: Attempt): Promise<string | undefined> {
-    // A listener that hears of a failure may reopen before the others have drawn their conclusions from it.
+    // Yield once: a listener may call `open()` while the failure is still being delivered to the others.
     await null
     return this.#isCurrent(attempt) ? this.#options.address((attempt.controller as AbortController).signal) : undefined
   }
@@ -298,7 +300,7 @@ export class Connection {
         )
       return
     }
-    // A loss right after the page came back is the page's doing, and no reason to be patient.
+    // The page caused a loss right after its return, so the wait is skipped.
     const delayMs =
       this.#wake.consumeReturn() || (isUrgent && this.#attempts === 0) ? 0 : policy.delayFor(this.#attempts)
     this.#attempts++
@@ -342,7 +344,7 @@ function closedEarly(): SDKError {
   return new SDKError('The connection was closed before it was open.', 'ABORTED')
 }
 
-/** What another attempt cannot mend. */
+/** Errors that another attempt cannot fix. */
 function isFatal(error: SDKError): boolean {
   return (
     error.code === 'SESSION_ID_INVALID' ||

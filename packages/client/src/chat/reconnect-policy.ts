@@ -1,6 +1,6 @@
-/** How a lost connection is tried again. Decides and does nothing. */
+/** Decides how a lost connection is retried. It has no side effects. */
 export interface ReconnectPolicy {
-  /** How many attempts follow before giving up. */
+  /** Number of attempts before the connection is closed. */
   readonly maxAttempts: number
   /** Wait before attempt number `attempt` (from 0), in milliseconds. */
   delayFor(attempt: number): number
@@ -14,14 +14,14 @@ export interface ReconnectPolicyOptions {
   random(): number
 }
 
-/** Beyond this the doubling has long reached any sensible maximum, and a power would overflow. */
+/** Beyond this the doubling has reached any sensible maximum, and a power would overflow. */
 const LARGEST_EXPONENT = 40
 
 /**
- * Doubles the wait with each failed attempt, and draws it from the upper half of the step.
+ * Doubles the wait with each failed attempt, with jitter in the upper half of the step.
  *
  * With c = min(base · 2^(attempt+1), max) the wait is uniform in [max(base, c/2), c]: 1–2, 2–4 … 15–30 s with the
- * defaults. The spread keeps clients that lost the service together from coming back together.
+ * defaults. The jitter prevents clients that lost the service together from reconnecting together.
  */
 export function createReconnectPolicy(options: ReconnectPolicyOptions): ReconnectPolicy {
   const max = options.maxReconnectDelay

@@ -11,12 +11,12 @@ import type { Transport } from './transport.ts'
  */
 
 export interface TokenDialogueOptions {
-  /** Whether the agent wants a token at the opening. */
+  /** Whether the agent requires a token at the opening. */
   required(): boolean
   getToken(): Promise<string>
   /** Forces a new token. */
   refresh(): Promise<string>
-  /** A token frame has been sent: messages may leave. */
+  /** A token frame has been sent: messages may follow. */
   onReady(transport: Transport): void
   /** The chat needs a token and none could be obtained: messages wait, unless the current one is still valid. */
   onUnavailable(error: SDKError, transport: Transport, isUsable: boolean): void
@@ -26,9 +26,9 @@ export class TokenDialogue {
   readonly #options: TokenDialogueOptions
   #transport: Transport | undefined
   #sent: string | undefined
-  /** Whether the service takes the token that was sent no longer. */
+  /** Whether the service no longer accepts the sent token. */
   #expired = false
-  /** Whether the service has asked for a token on the present transport. */
+  /** Whether the service has requested a token on the current transport. */
   #asked = false
   /** The transport whose request is being answered. */
   #answering: Transport | undefined
@@ -43,12 +43,12 @@ export class TokenDialogue {
     return this.#options.required()
   }
 
-  /** Whether a token frame has to go out before anything else may. */
+  /** Whether a token frame must precede all other frames. */
   get isOwed(): boolean {
     return this.isRequired && this.#sent === undefined
   }
 
-  /** Opens the dialogue on a new transport: gets a token and sends it. */
+  /** Starts the dialogue on a new transport: obtains a token and sends it. */
   begin(transport: Transport): void {
     this.attach(transport)
     void this.#answer(transport, this.#options.getToken())
@@ -62,15 +62,15 @@ export class TokenDialogue {
     this.#expired = false
   }
 
-  /** The transport is gone. */
+  /** The transport is closed. */
   end(): void {
     this.#transport = undefined
   }
 
   /**
-   * The service asks for a new token. Later requests join the refresh under way.
+   * The service requests a new token. Later requests join the refresh in flight.
    *
-   * @param expired whether the service takes the present one no longer; a stale one is still good for a while
+   * @param expired whether the service no longer accepts the current one; a stale one is still valid for a while
    */
   renew(expired: boolean): void {
     const transport = this.#transport
@@ -84,12 +84,12 @@ export class TokenDialogue {
     })
   }
 
-  /** A new token is there: it goes out at once when a chat that wants one is open. */
+  /** A new token is available: it is sent at once if an open chat needs one. */
   offer(token: string): void {
     if ((this.isRequired || this.#asked) && token !== this.#sent) this.#send(token)
   }
 
-  /** A refresh that an earlier transport began serves the present one as well. */
+  /** A refresh that began on an earlier transport is used for the current one as well. */
   #refresh(): Promise<string> {
     this.#refreshing ??= this.#options.refresh().finally(() => {
       this.#refreshing = undefined
@@ -99,7 +99,7 @@ export class TokenDialogue {
 
   async #answer(transport: Transport, request: Promise<string>): Promise<void> {
     const refused = this.#sent
-    // Meanwhile the socket may have been replaced, or the host may have brought a token.
+    // Meanwhile the socket may have been replaced, or the host may have supplied a token.
     const isWanted = () => this.#transport === transport && this.#sent === refused
     try {
       const token = await request

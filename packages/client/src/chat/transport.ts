@@ -9,7 +9,7 @@ export interface TransportListener {
 
 /** One socket, from its opening to its end. */
 export interface Transport {
-  /** Bytes that were written and have not left yet. */
+  /** Bytes that are queued and not sent yet. */
   readonly bufferedAmount: number
   /** @throws when the socket is not open */
   send(text: string): void
@@ -20,6 +20,6 @@ export interface Transport {
 /**
  * Opens a socket to an address.
  *
- * @throws when the runtime refuses the address
+ * @throws when the runtime rejects the address
  */
 export type OpenTransport = (address: string, listener: TransportListener) => Transport

@@ -1,18 +1,18 @@
 import type { Clock } from '../platform/clock.ts'
 import type { Page } from '../platform/page.ts'
 
-/** A return counts as the cause of a lost connection for this long, in milliseconds. */
+/** For this long, a return of the page counts as the cause of a lost connection, in milliseconds. */
 const RECENT_MS = 2_000
 
 /** How often the wall clock is read during a wait, in milliseconds. */
 const LOOK_EVERY_MS = 250
 
-/** With a longer time between two looks, in milliseconds, the machine has slept or its clock was set forward. */
+/** With a longer time between two checks, in milliseconds, the machine has slept or its clock was set forward. */
 const JUMP_MS = 2_000
 
 /**
- * Notices that a page became active again: the network is back, the page is visible again, or the machine has slept.
- * It owns the time of the last return. Without a page it does nothing.
+ * Detects that a page became active again: the network returned, the page is visible again, or the machine has slept.
+ * Owns the time of the last return. Without a page it does nothing.
  */
 export class WakeWatch {
   readonly #clock: Clock
@@ -53,11 +53,11 @@ export class WakeWatch {
   }
 
   /**
-   * Runs a callback after a delay on the monotonic clock, so that a wall clock that is set back does not lengthen it. On
-   * a page it also reads the wall clock every quarter of a second, which notices a sleep soon after its end; it then
+   * Runs a callback after a delay on the monotonic clock, so that a wall clock that is set back does not lengthen it.
+   * On a page it also reads the wall clock every quarter of a second, which detects a sleep soon after its end; it then
    * calls `onWake` instead.
    *
-   * @returns cancels the call
+   * @returns a function that cancels the call
    */
   wait(delayMs: number, callback: () => void): () => void {
     const clock = this.#clock

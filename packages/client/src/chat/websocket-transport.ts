@@ -24,7 +24,7 @@ export function webSocketTransport(WebSocket: WebSocketConstructor): OpenTranspo
       socket.close(TOO_LARGE_PRIVATE_CODE, FRAME_TOO_LARGE_REASON)
       listener.closed({ code: FRAME_TOO_LARGE_CODE, reason: FRAME_TOO_LARGE_REASON })
     }
-    // A close event always follows an error, and knows more.
+    // A close event always follows an error, and has more information.
     socket.onerror = () => {}
     socket.onclose = (event: SocketCloseEvent) => {
       detach()
@@ -48,7 +48,7 @@ class WebSocketTransport implements Transport {
   }
 
   send(text: string): void {
-    // What is written to a socket that is closing disappears without a word, in every runtime.
+    // Data written to a closing socket is dropped without an error, in every runtime.
     if (this.#socket.readyState !== OPEN) throw new Error('The socket is not open.')
     this.#socket.send(text)
   }

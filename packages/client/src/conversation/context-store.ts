@@ -13,7 +13,7 @@ const CONTEXT = 'context_'
 /** Attributes of the conversation, by name. */
 export type ContextAttributes = Readonly<Record<string, unknown>>
 
-/** What is stored: the attributes, with their deployment and user. */
+/** The stored entry: the attributes, with their deployment and user. */
 interface OwnedEntry extends CacheEntry {
   api?: unknown
   owner?: unknown
@@ -24,34 +24,33 @@ export interface ContextStoreOptions {
   agentId: string
   /** Address of the deployment: an entry of another one, whose agent has the same id, is ignored. */
   endpoint: string
-  /** Start of the key, where the host configures one. */
+  /** Start of the key, if the host configures one. */
   keyPrefix?: string | undefined
   now(): number
-  /** The store failed: the context lives in memory only. */
+  /** The store failed: the context is kept in memory only. */
   onFailure(error: unknown): void
 }
 
 /**
- * The attributes of the conversation. It owns them in memory, and a copy in the store that survives a reload (FLOW-08).
+ * The attributes of the conversation. Owns them in memory, and a copy in the store that survives a reload (FLOW-08).
  *
- * What a host gives is copied and frozen at once, so that a later change of its objects changes nothing here. A store
- * that fails costs the copy, never a call. One that answers with promises is written in order, and not before it was
- * read.
+ * Values from the host are copied and frozen at once, so later changes of its objects have no effect. A store that
+ * fails costs the copy, never a call. An asynchronous store is written in order, and not before it was read.
  */
 export class ContextStore {
   readonly #options: ContextStoreOptions
   readonly #api: string
   #key: string
   #attributes: ContextAttributes | null = null
-  /** Attributes that were set since this page began, not by an earlier one. */
+  /** Attributes that this page has set, not a previous one. */
   #setHere: Set<string> | undefined
-  /** Whose attributes they are, where a person signed in. */
+  /** The user of the attributes, if one is signed in. */
   #owner: string | undefined
-  /** Whether it is known who the person is. */
+  /** Whether the user is known. */
   #isClaimed = false
-  /** What happened while the store was being read; undefined at any other time. */
+  /** Changes made while the store is being read; undefined at any other time. */
   #meanwhile: { changed?: boolean; removed?: boolean } | undefined
-  /** The writes under way, in a store that takes its time. */
+  /** The pending writes of an asynchronous store. */
   #writing: Promise<void> | undefined
 
   constructor(options: ContextStoreOptions) {
@@ -61,8 +60,8 @@ export class ContextStore {
   }
 
   /**
-   * The conversation goes on with another agent: its attributes lie under that one's key from now on, merged over what is
-   * there.
+   * The conversation continues with another agent: its attributes are stored under that agent's key from now on, merged
+   * over the stored ones.
    */
   async moveTo(agentId: string): Promise<void> {
     const from = this.#key
@@ -83,15 +82,15 @@ export class ContextStore {
     return this.#attributes
   }
 
-  /** Whether this page has changed what an earlier one stored. */
+  /** Whether this page has changed the attributes of a previous one. */
   get hasNews(): boolean {
     return this.#setHere !== undefined
   }
 
   /**
-   * Reads what an earlier page stored. What has been set meanwhile stays on top of it.
+   * Reads the attributes of a previous page. Attributes set meanwhile override them.
    *
-   * Answers at once where the store does.
+   * Synchronous if the store is.
    */
   restore(): Awaitable<void> {
     try {
@@ -105,9 +104,9 @@ export class ContextStore {
   }
 
   /**
-   * The given attributes whose value differs from the stored one, copied; {@link merge} would change these.
+   * The given attributes that differ from the stored ones, copied; {@link merge} would change these.
    *
-   * @throws {MessageError} reason `invalid` when they cannot be written as JSON
+   * @throws {MessageError} reason `invalid` when they cannot be converted to JSON
    */
   changesOf(attributes: Record<string, unknown>): ContextAttributes {
     const known = this.#attributes ?? {}
@@ -118,9 +117,10 @@ export class ContextStore {
   }
 
   /**
-   * Calls `announce` with the attributes that differ, if any, and merges them. When `announce` throws, nothing is merged.
+   * Calls `announce` with the attributes that differ, if any, and merges them. When `announce` throws, nothing is
+   * merged.
    *
-   * @throws {MessageError} reason `invalid` when they cannot be written as JSON
+   * @throws {MessageError} reason `invalid` when they cannot be converted to JSON
    */
   update(attributes: Record<string, unknown>, announce: (changed: ContextAttributes) => void): void {
     const changed = this.changesOf(attributes)
@@ -132,7 +132,7 @@ export class ContextStore {
   /**
    * Merges attributes over the stored ones, by name and not deeper.
    *
-   * @throws {MessageError} reason `invalid` when they cannot be written as JSON
+   * @throws {MessageError} reason `invalid` when they cannot be converted to JSON
    */
   merge(attributes: Record<string, unknown>): void {
     const changed = this.changesOf(attributes)
@@ -144,8 +144,8 @@ export class ContextStore {
   }
 
   /**
-   * Says who the person is: a fingerprint, or undefined for anybody. What an earlier page stored for another person is
-   * forgotten; what was stored for anybody goes along into a sign-in.
+   * Sets the user: a fingerprint, or undefined for an anonymous one. Attributes that a previous page stored for another
+   * user are removed; those of an anonymous user are kept at a sign-in.
    */
   belongTo(owner: string | undefined): void {
     this.#isClaimed = true
@@ -160,7 +160,7 @@ export class ContextStore {
     this.#store()
   }
 
-  /** Forgets all attributes, here and in the store. */
+  /** Removes all attributes, here and in the store. */
   remove(): Awaitable<void> {
     this.#attributes = null
     this.#setHere = undefined
@@ -169,7 +169,7 @@ export class ContextStore {
     return this.#writing
   }
 
-  /** As {@link remove}, and the context belongs to nobody. */
+  /** Like {@link remove}, and clears the user of the context. */
   forgetUser(): Awaitable<void> {
     const removed = this.remove()
     this.belongTo(undefined)
@@ -188,7 +188,7 @@ export class ContextStore {
       this.#attributes = Object.freeze({ ...copyOf(stored.value), ...this.#attributes })
       if (typeof stored.owner === 'string') this.#owner = stored.owner
     } catch {
-      // No attributes were stored under our key: nothing to take from it.
+      // No attributes were stored under our key, so there is nothing to merge.
     }
   }
 
@@ -201,7 +201,7 @@ export class ContextStore {
     }
     const { changed, removed } = this.#meanwhile ?? {}
     this.#meanwhile = undefined
-    // Removed before it was read: what was stored is not wanted any more.
+    // Removed before it was read: the stored attributes are ignored.
     if (!removed) this.#take(entry)
     if (changed) this.#store()
   }
@@ -229,7 +229,7 @@ export class ContextStore {
       return adapter.set(this.#key, entry)
     }
     try {
-      // A slow store gets one write after the other, since two at once might end in either order.
+      // A slow store receives one write after the other, since concurrent ones may end in either order.
       const written = this.#writing ? this.#writing.then(write) : write()
       if (!isPromiseLike(written)) return
       const writing = Promise.resolve(written)
@@ -244,7 +244,7 @@ export class ContextStore {
   }
 }
 
-/** A frozen copy, as it would come back from the wire. */
+/** A frozen copy, as JSON would return it. */
 function copyOf(attributes: unknown): Record<string, unknown> {
   let copy: unknown
   try {

@@ -1,23 +1,23 @@
 import { type EscalationData, restBase } from '@aiagent/protocol'
 import type { AgentMessage, AgentMessageResult, EscalationOption } from './message-handler.ts'
 
-/** A live chat takes over; {@link handOverAddress} says where. */
+/** A live chat takes over; {@link handOverAddress} returns its address. */
 export interface LiveEscalation {
   escalationType: 'live'
-  /** What the service said of it. */
+  /** Data of the service about the escalation. */
   escalationData: EscalationData
-  /** Id of the message that hands over, where the service gave it one. */
+  /** Id of the message that hands over, if the service sent one. */
   messageId: string | undefined
   /** The message that hands over. */
   message: AgentMessage
 }
 
-/** A human can be reached by other ways: phone, SMS, email, as `escalationData.options` lists them. */
+/** A human can be contacted in other ways: phone, SMS, email, as listed in `escalationData.options`. */
 export interface AlternateEscalation {
   escalationType: 'alternate'
-  /** What the service said of it, with the ways as a list. */
+  /** Data of the service about the escalation, with the contact options as a list. */
   escalationData: EscalationData & { options: EscalationOption[] }
-  /** Id of the message that hands over, where the service gave it one. */
+  /** Id of the message that hands over, if the service sent one. */
   messageId: string | undefined
   /** The message that hands over. */
   message: AgentMessage
@@ -26,7 +26,7 @@ export interface AlternateEscalation {
 /** How the agent hands the conversation over to a human. */
 export type Escalation = LiveEscalation | AlternateEscalation
 
-/** The hand-over that a message of the agent announces; undefined for an ordinary one. */
+/** The escalation in a message of the agent; undefined for an ordinary one. */
 export function escalationOf({ messageId, message }: AgentMessageResult): Escalation | undefined {
   // A custom handler may return another type than declared.
   if (!message?.escalationType || !message.escalationData) return undefined
@@ -37,13 +37,13 @@ export function escalationOf({ messageId, message }: AgentMessageResult): Escala
 }
 
 /**
- * Where the person enters the live chat: `entrypointUrl`, which may be a path on the live domain, else the front page of
+ * The address of the live chat: `entrypointUrl`, which may be a path on the live domain, otherwise the front page of
  * `liveDomain`.
  *
- * The address comes with an answer, so it is looked at before anybody opens it: only `http:` and `https:` count, and no
- * address that carries a user name or password. The library never opens it by itself.
+ * The address arrives with an answer, so it is validated: only `http:` and `https:` are allowed, and no user name or
+ * password. The library never opens it itself.
  *
- * @returns undefined where there is no address that can be used
+ * @returns undefined when there is no valid address
  */
 export function handOverAddress({
   entrypointUrl,

@@ -27,13 +27,13 @@ export interface GapFillOptions {
   readonly transcript: Transcript
   readonly processor: MessageProcessor
   readonly origin: ReceivedIn
-  /** Loads what was said in a session. */
+  /** Loads the transcript of a session. */
   loadTranscript(sessionId: string, signal: AbortSignal): Promise<unknown[]>
   /** A message of the agent was recovered. Its events have been emitted. */
   onMessage(message: Message): void
   /** A history has been read: its messages are in the transcript. */
   onHistory(list: readonly unknown[]): void
-  /** There is nothing more to recover for the present opening. */
+  /** Nothing more can be recovered for the current opening. */
   onEnd(): void
 }
 
@@ -47,7 +47,8 @@ export interface Opening {
 }
 
 /*
- * Recovers what was said while the connection was down. A separate chunk, loaded after the first `connected`.
+ * Recovers messages that were missed while the connection was down. A separate chunk, loaded after the first
+ * `connected`.
  *
  *   opened again ──┬─ history frame ───────────────────────► merged
  *                  └─ 1 s, or another frame ── transcript call ─┬─► merged
@@ -101,7 +102,10 @@ export class GapFill {
     this.#isFromStart = true
   }
 
-  /** Requests the transcript unless a history has come. Called once per opening, by time or by the first other frame. */
+  /**
+   * Requests the transcript unless a history has arrived. Called once per opening, by a timer or by the first other
+   * frame.
+   */
   requestTranscript(): void {
     const { clock, logger, loadTranscript, onEnd } = this.#options
     const opening = this.#opening
@@ -158,7 +162,7 @@ export class GapFill {
     return true
   }
 
-  /** Gives up waiting for a history and the request for it. */
+  /** Cancels the wait for a history and the request for it. */
   cancel(): void {
     this.#options.clock.clearTimeout(this.#timer)
     this.#timer = undefined
@@ -166,7 +170,7 @@ export class GapFill {
     this.#request = undefined
   }
 
-  /** Forgets the session too. */
+  /** Clears the session too. */
   forget(): void {
     this.cancel()
     this.#opening = undefined

@@ -4,7 +4,7 @@ import { receivedMessage } from '../outbox/message.ts'
 import type { BaseMessageHandler, HandlerResult } from './message-handler.ts'
 import type { MessageProcessor } from './message-processor.ts'
 
-/** What becomes of a frame, in this order: `arrived`, its handler, then `handled`; or `unreadable`. */
+/** Callbacks for a frame, in this order: `arrived`, its handler, then `handled`; or `unreadable`. */
 export interface InboxListener {
   /**
    * Whether nothing of the following happens, because the frame belongs to the extension of the wire or was processed
@@ -12,13 +12,13 @@ export interface InboxListener {
    */
   isConsumed(message: Message, seq: number | undefined): boolean
   /**
-   * Before its handler is asked: the transcript's turn. `type` is what the handler's result will say, `size` the length of
-   * the frame's text in characters.
+   * Called before its handler, for the transcript. `type` is the expected type of the handler's result, `size` the
+   * length of the frame's text in characters.
    */
   arrived(message: Message, type: string | undefined, size: number): void
   handled(message: Message, result: HandlerResult | undefined): void
   unreadable(error: ProtocolError, data: unknown): void
-  /** No handler takes it; `handled` follows without a result. */
+  /** No handler accepts it; `handled` follows without a result. */
   unclaimed(message: Message): void
   /** A handler threw or rejected; `handled` follows without a result. */
   handlerFailed(error: unknown, message: Message): void
@@ -45,7 +45,7 @@ export class Inbox {
     else this.#take(data)
   }
 
-  /** Forgets what waits, and the outcome it waits for: they belong to a conversation that was left. */
+  /** Drops waiting frames, and the result they wait for: they belong to a conversation that has ended. */
   clear(): void {
     this.#waiting = undefined
   }
@@ -93,7 +93,7 @@ export class Inbox {
     const waiting: unknown[] = []
     this.#waiting = waiting
     const go = (tell: () => void) => {
-      // The conversation was left while the handler took its time.
+      // The conversation ended while the handler ran.
       if (this.#waiting !== waiting) return
       this.#waiting = undefined
       tell()
@@ -112,7 +112,7 @@ export class Inbox {
   }
 }
 
-/** What a host's handler may return against its type counts as no result. */
+/** A custom handler's invalid result counts as no result. */
 function asResult(value: unknown): HandlerResult | undefined {
   return typeof value === 'object' && value !== null ? (value as HandlerResult) : undefined
 }

@@ -2,68 +2,68 @@ import { type ContextValidationIssue, type EscalationData, type MessageData, PER
 import type { Message } from '../outbox/message.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
 
-/** Who speaks, or is spoken to. */
+/** Sender or recipient of a message. */
 export interface Party {
   readonly name: string
   /** Whether it is a machine. */
   readonly isAi: boolean
 }
 
-/** A message as a handler hands it on. */
+/** A message in the form of a handler's result. */
 export interface HandledMessage {
   persona: string
   role: string
-  /** The text, where there is one. */
+  /** The text, if there is one. */
   content: string | undefined
   /** The frame's `messageData` as received, or an empty object. */
   raw: MessageData
 }
 
-/** What every handler's result has. */
+/** Common fields of every handler's result. */
 export interface HandlerResult<Type extends string = string, Handled extends HandledMessage = HandledMessage> {
-  /** What kind of message it is; `includeMessageTypes` goes by it. */
+  /** Kind of the message; `includeMessageTypes` filters by it. */
   type: Type
-  /** The service's id for the message, where it gave one. */
+  /** The service's id of the message, if it sent one. */
   messageId: string | undefined
-  /** The message's own moment, in milliseconds since the epoch. */
+  /** Time of the message, in milliseconds since the epoch. */
   timestamp: number
   sessionId: string | undefined
   agentId: string | undefined
-  /** Who speaks. */
+  /** The sender. */
   from: Party
-  /** Who is spoken to. */
+  /** The recipient. */
   to: Party
-  /** What the handler made of the message. */
+  /** The message as the handler read it. */
   message: Handled
 }
 
-/** A way to reach a human without a live chat. */
+/** A contact option for a human, without a live chat. */
 export interface EscalationOption {
   /** Text for a button. */
   label: 'CALL' | 'SMS' | 'EMAIL'
-  /** What the way is. */
+  /** Kind of the contact option. */
   type: 'phone' | 'sms' | 'email'
-  /** The number; none for email. */
+  /** The number; absent for email. */
   value?: string
 }
 
 /** An answer or question of the agent. */
 export interface AgentMessage extends HandledMessage {
-  /** What the answer is based on; usually `{ title, url }`. */
+  /** Sources of the answer; usually `{ title, url }`. */
   sources?: unknown[]
-  /** How the agent came to the answer, where the service tells. */
+  /** The agent's reasoning, if the service sends it. */
   reasoning?: string
   /** True when there is reasoning to show. */
   showReasoning: boolean
   /** True for answers that can be rated. */
   showFeedback: boolean
-  /** True when suggested answers are there. */
+  /** True if there are suggested answers. */
   showOptions: boolean
-  /** Suggested answers to a question. The chosen one goes back as an ordinary message. */
+  /** Suggested answers to a question. Send the chosen one as an ordinary message. */
   options?: string[]
   /** `live`: a chat takes over at `escalationData.entrypointUrl`. `alternate`: by phone, SMS or email. */
   escalationType?: 'live' | 'alternate'
-  /** Where a human can be reached; the options are made of it. */
+  /** Data about the escalation; the options are built from it. */
   escalationData?: EscalationData & { options?: EscalationOption[] }
 }
 
@@ -79,11 +79,11 @@ export type ChatHistoryResult = HandlerResult<'chat_history_processed', HandledM
 export type ErrorMessageResult = HandlerResult<'error_message', HandledMessage & { errorCode: string | undefined }> & {
   errorCode: string | undefined
 }
-/** Result of `ContextValidationHandler`: attributes of the context that the service refused. */
+/** Result of `ContextValidationHandler`: attributes of the context that the service rejected. */
 export type ContextValidationResult = HandlerResult<'context_validation'> & {
   contextValidationErrors: ContextValidationIssue[]
 }
-/** Result of `TokenRefreshHandler`: the service wants another access token. */
+/** Result of `TokenRefreshHandler`: the service requests another access token. */
 export type TokenRefreshResult = HandlerResult<
   'token_refresh_required',
   HandledMessage & { errorCode: string | undefined }
@@ -91,7 +91,7 @@ export type TokenRefreshResult = HandlerResult<
   errorCode: string | undefined
 }
 
-/** What the library's own handlers return. */
+/** Results of the library's own handlers. */
 export type MessageHandlerResult =
   | AgentMessageResult
   | HeartbeatResult
@@ -101,16 +101,16 @@ export type MessageHandlerResult =
   | TokenRefreshResult
 
 /**
- * Takes one kind of inbound message. Subclass it and pass an instance to `getMessageProcessor().addHandler()`.
+ * Handles one kind of inbound message. Subclass it and pass an instance to `getMessageProcessor().addHandler()`.
  *
- * The first handler whose `canHandle` says yes gets the message; a promise holds up the messages behind it.
+ * The first handler whose `canHandle` returns true handles the message; later messages wait for a promise.
  */
 export abstract class BaseMessageHandler {
-  /** The `type` of its results; lets `includeMessageTypes` decide before the handler is asked. */
+  /** The `type` of its results; lets `includeMessageTypes` decide before the handler is called. */
   readonly resultType?: string
-  /** Whether this handler takes the message. */
+  /** Whether this handler accepts the message. */
   abstract canHandle(message: Message): boolean
-  /** What it makes of the message. Where it throws, that is logged, and the message is told by `message` alone. */
+  /** Handles the message. If it throws, the error is logged, and only `message` is emitted. */
   abstract handle(message: Message): Awaitable<HandlerResult>
 }
 
@@ -121,8 +121,8 @@ const CUSTOMER: Party = Object.freeze({ name: 'Customer', isAi: false })
 const NO_DATA: MessageData = Object.freeze({})
 
 /**
- * A handler's result around what it made of the message. Written out field by field, here and in the handlers, since
- * this happens for every frame and copying objects is what costs most.
+ * A handler's result with the common fields. Written out field by field, here and in the handlers, since this runs for
+ * every frame and copying objects is the most expensive part.
  */
 export function resultOf<Type extends string, Handled extends HandledMessage>(
   type: Type,
@@ -144,7 +144,7 @@ export function resultOf<Type extends string, Handled extends HandledMessage>(
 
 let agentParty: Party = Object.freeze({ name: 'AI Agent', isAi: true })
 
-/** The agent by its name: the same object until another name comes, which is seldom. */
+/** The agent by its name: the same object until the name changes, which is rare. */
 function agentNamed(name: string): Party {
   if (agentParty.name !== name) agentParty = Object.freeze({ name, isAi: true })
   return agentParty

@@ -1,32 +1,32 @@
 import { type FeedbackRating, isJsonObject, PERSONA, ROLE } from '@aiagent/protocol'
 import type { Message, MessageObject } from '../outbox/message.ts'
 
-/** What every helper takes beside its own part. */
+/** Common options of every helper. */
 export interface MessageHelperParams {
-  /** The sender's id for the message; `send()` makes one otherwise. */
+  /** The sender's id of the message. @default created by `send()` */
   messageId?: string
   from?: string
   to?: string
 }
 
-/** What `createContextMessage()` takes. */
+/** Options of `createContextMessage()`. */
 export interface ContextMessageParams extends MessageHelperParams {
   /** Attributes by name: plain values, or `{ value, type, description, notInLLM }`. */
   context: Record<string, unknown>
 }
-/** What `createFeedbackMessage()` takes. */
+/** Options of `createFeedbackMessage()`. */
 export interface FeedbackMessageParams extends MessageHelperParams {
   /** Thumb up or down. */
   rating: FeedbackRating
   /** `messageId` of the answer that is rated. */
   answerMessageId: string
 }
-/** What `createEscalationMessage()` takes. */
+/** Options of `createEscalationMessage()`. */
 export interface EscalationMessageParams extends MessageHelperParams {
-  /** What happened to the hand-over; its shape is the host's. */
+  /** The outcome of the escalation; the host defines its shape. */
   escalationEvent: unknown
 }
-/** What `createAgentMessage()` takes. */
+/** Options of `createAgentMessage()`. */
 export interface AgentMessageParams extends MessageHelperParams {
   content: string
   /** @default 'customer' */
@@ -34,19 +34,19 @@ export interface AgentMessageParams extends MessageHelperParams {
   /** @default 'human' */
   role?: string
 }
-/** What `createGracefulDisconnectMessage()` takes. */
+/** Options of `createGracefulDisconnectMessage()`. */
 export type GracefulDisconnectParams = MessageHelperParams
-/** What `createTokenMessage()` takes. */
+/** Options of `createTokenMessage()`. */
 export interface TokenMessageParams extends MessageHelperParams {
   token: string
 }
 
-/** Attributes that join the session's context. `send()` merges them into the stored context as well. */
+/** Attributes for the session's context. `send()` merges them into the stored context as well. */
 export function createContextMessage({ context, ...ids }: ContextMessageParams): MessageObject {
   return { ...ids, persona: PERSONA.SYSTEM, role: ROLE.CONTEXT, messageData: { context } }
 }
 
-/** Whether a message carries attributes of the context. */
+/** Whether a message contains attributes of the context. */
 export function isContextMessage(
   message: Message,
 ): message is Message & { messageData: { context: Record<string, unknown> } } {
@@ -65,22 +65,22 @@ export function createFeedbackMessage({ rating, answerMessageId, ...ids }: Feedb
   }
 }
 
-/** Tells the service what happened to a hand-over. */
+/** Reports the outcome of an escalation to the service. */
 export function createEscalationMessage({ escalationEvent, ...ids }: EscalationMessageParams): MessageObject {
   return { ...ids, persona: PERSONA.SYSTEM, role: ROLE.ESCALATION, messageData: { escalationEvent } }
 }
 
-/** A message to the agent: of the person who talks to it, unless persona and role say otherwise. */
+/** A message to the agent, by default from the user. */
 export function createAgentMessage({ content, persona, role, ...ids }: AgentMessageParams): MessageObject {
   return { ...ids, persona: persona ?? PERSONA.CUSTOMER, role: role ?? ROLE.HUMAN, content }
 }
 
-/** Says goodbye. `disconnect()` sends it by itself. */
+/** A graceful disconnect. `disconnect()` sends it automatically. */
 export function createGracefulDisconnectMessage(ids: GracefulDisconnectParams = {}): MessageObject {
   return { ...ids, persona: PERSONA.SYSTEM, role: ROLE.GRACEFUL_DISCONNECT }
 }
 
-/** An access token. The agent sends it by itself; see `updateAccessToken()`. */
+/** An access token. The library sends it automatically; see `updateAccessToken()`. */
 export function createTokenMessage({ token, ...ids }: TokenMessageParams): MessageObject {
   return { ...ids, persona: PERSONA.METADATA, role: ROLE.TOKEN, messageData: { token } }
 }

@@ -8,11 +8,11 @@ import { HeartbeatHandler } from './handlers/heartbeat-handler.ts'
 import { TokenRefreshHandler, type TokenRefreshHandlerOptions } from './handlers/token-refresh-handler.ts'
 import type { BaseMessageHandler, HandlerResult } from './message-handler.ts'
 
-/** Which handler gets a message: the first, in order, that says yes. */
+/** Selects the handler of a message: the first that accepts it. */
 export class MessageProcessor {
   readonly #options: TokenRefreshHandlerOptions
   #handlers: BaseMessageHandler[] = []
-  /** The handler of answers, while the library's own handlers are the only ones. */
+  /** The handler of answers, while only the library's own handlers are registered. */
   #usual: BaseMessageHandler | undefined
 
   constructor(options: TokenRefreshHandlerOptions) {
@@ -20,13 +20,13 @@ export class MessageProcessor {
     this.reset()
   }
 
-  /** Adds a handler: last, or at a position (0 is asked first). */
+  /** Adds a handler: last, or at a position (0 is first). */
   addHandler(handler: BaseMessageHandler, index: number = this.#handlers.length): void {
     this.#handlers.splice(index, 0, handler)
     this.#usual = undefined
   }
 
-  /** Takes a handler out; false when it is not there. */
+  /** Removes a handler; false if it is not registered. */
   removeHandler(handler: BaseMessageHandler): boolean {
     const index = this.#handlers.indexOf(handler)
     if (index >= 0) this.#handlers.splice(index, 1)
@@ -34,26 +34,27 @@ export class MessageProcessor {
     return index >= 0
   }
 
-  /** The handlers in the order in which they are asked. */
+  /** The handlers, in order. */
   getHandlers(): readonly BaseMessageHandler[] {
     return [...this.#handlers]
   }
 
-  /** Back to the library's own handlers. */
+  /** Restores the library's own handlers. */
   reset(): void {
     this.#handlers = ownHandlers(this.#options)
     this.#usual = this.#handlers.find(handler => handler instanceof AgentMessageHandler)
   }
 
-  /** The handler that takes the message, if any does. */
+  /** The handler that accepts the message, if any. */
   handlerFor(message: Message): BaseMessageHandler | undefined {
-    // Own handlers share no message, so the one that takes nearly all may be asked first: asking six takes a while.
+    // Built-in handlers accept different messages, so the one for nearly all of them is tried first: trying six is
+    // slow.
     if (this.#usual?.canHandle(message)) return this.#usual
     for (const handler of this.#handlers) if (handler.canHandle(message)) return handler
     return undefined
   }
 
-  /** The result of the handler that takes the message; undefined when none does. */
+  /** The result of the handler that accepts the message; undefined if none does. */
   process(message: Message): Awaitable<HandlerResult | undefined> {
     return this.handlerFor(message)?.handle(message)
   }

@@ -1,7 +1,7 @@
 import { PERSONA } from '@aiagent/protocol'
 import type { Message } from '../outbox/message.ts'
 
-/** The iterators over what the agent says. It owns them while they are open. */
+/** The open iterators over the agent's messages. */
 export class MessageStreams {
   #open: Set<MessageStream> | undefined
 
@@ -14,7 +14,7 @@ export class MessageStreams {
     return stream
   }
 
-  /** A message has arrived; those of the agent count. */
+  /** A message has arrived; only those of the agent are passed on. */
   push(message: Message): void {
     if (message.persona !== PERSONA.AGENT) return
     for (const stream of this.#open ?? []) stream.push(message)
@@ -25,7 +25,7 @@ export class MessageStreams {
     for (const stream of this.#open ?? []) stream.clear()
   }
 
-  /** No more messages will come: each iterator ends when it has given what it holds. */
+  /** No more messages will arrive: each iterator ends after its unread messages. */
   end(): void {
     for (const stream of this.#open ?? []) stream.end()
   }

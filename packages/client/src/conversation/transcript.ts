@@ -17,17 +17,17 @@ export type TranscriptMessageType =
   | 'escalation_message'
   | 'disconnect_message'
 
-/** Whether and which messages the transcript keeps. Token frames are never kept. */
+/** Which messages the transcript stores. Token frames are never stored. */
 export interface TranscriptConfig {
   /** False: nothing is stored; `transcriptUpdate` is still emitted. @default true */
   enabled?: boolean
-  /** Roles that are left out. @default [] */
+  /** Excluded roles. @default [] */
   excludeRoles?: string[]
-  /** Personas that are left out. @default [] */
+  /** Excluded personas. @default [] */
   excludePersonas?: string[]
   /** Only these kinds of messages; empty means all. @default [] */
   includeMessageTypes?: TranscriptMessageType[]
-  /** How many entries are kept; the oldest are removed first, which `transcriptTrimmed` reports. @default 5000 */
+  /** Maximum number of entries; the oldest are removed first, which `transcriptTrimmed` reports. @default 5000 */
   maxEntries?: number
   /**
    * How much is kept: the sum of the lengths of the frames' text, in characters (bytes, for ASCII text). The oldest
@@ -36,7 +36,7 @@ export interface TranscriptConfig {
   maxBytes?: number
 }
 
-/** Which entries to read. All given conditions must hold. */
+/** Filter for entries. All given conditions must be met. */
 export interface TranscriptOptions {
   /** Milliseconds since the epoch, included. */
   fromTimestamp?: number
@@ -50,15 +50,15 @@ export interface TranscriptOptions {
   role?: string
 }
 
-/** One message with its direction and place. */
+/** One message with its direction and origin. */
 export interface TranscriptEntry {
-  /** Unique, also where the service repeats its message ids, and the same for as long as the entry exists. */
+  /** Unique, even if the service repeats its message ids, and the same for the lifetime of the entry. */
   readonly id: string
   /** The message, without message data that is nested more than 100 levels deep. */
   readonly message: Message
-  /** As the host sees it. */
+  /** From the host's point of view. */
   readonly direction: 'sent' | 'received'
-  /** The message's own moment, in milliseconds since the epoch. */
+  /** Time of the message, in milliseconds since the epoch. */
   readonly timestamp: number
   readonly sessionId: string | undefined
   readonly agentId: string | undefined
@@ -73,14 +73,14 @@ export interface TranscriptRow {
   role: string
   content: string | undefined
   messageData: MessageData | undefined
-  /** The message's own moment, where it has one, in milliseconds since the epoch. */
+  /** Time of the message, if it has one, in milliseconds since the epoch. */
   timestamp: number | undefined
   from: string | undefined
   to: string | undefined
   agentId: string | undefined
   sessionId: string | undefined
   direction: 'sent' | 'received'
-  /** The entry's moment, in milliseconds since the epoch. */
+  /** Time of the entry, in milliseconds since the epoch. */
   entryTimestamp: number
 }
 
@@ -96,22 +96,22 @@ const DEFAULT_MAX_ENTRIES = 5_000
 
 const DEFAULT_MAX_BYTES = 8 * 1024 * 1024
 
-/** Message data that is nested deeper cannot be relied on to be written as JSON. */
+/** Deeper message data may exceed the stack of `JSON.stringify`. */
 const MAX_DEPTH = 100
 
-/** What a transcript reports. */
+/** Events of a transcript. */
 export interface TranscriptListener {
   /** Creates the id of an entry. @default numbers from 1 */
   newId?(): string
   /** A message passed the filters. */
   recorded?(entry: TranscriptEntry): void
-  /** A bound was reached: so many of the oldest entries were removed. Follows `recorded`. */
+  /** A limit was reached: so many of the oldest entries were removed. Follows `recorded`. */
   trimmed?(removed: number): void
   /** Every entry was removed. */
   cleared?(): void
 }
 
-/** Most messages that are not stored and are still recognized in a history. */
+/** Maximum number of messages that are not stored and are still recognized in a history. */
 const MAX_MISSING = 2_000
 
 /** An entry to insert. */
@@ -123,11 +123,11 @@ export interface PlacedEntry {
   readonly position: number
 }
 
-/** What was said, in order. It owns the entries and the filters that decide about them. */
+/** The messages of the conversation, in order. Owns the entries and their filters. */
 export class Transcript {
   #config: TranscriptConfig
   readonly #listener: TranscriptListener
-  /** Entries from `#first` on; the places before are empty and removed from time to time. */
+  /** Entries from `#first` on; earlier elements are empty and removed from time to time. */
   #entries: (TranscriptEntry | undefined)[] = []
   /** Lengths of the frames of `#entries`. */
   #sizes: number[] = []
@@ -151,7 +151,7 @@ export class Transcript {
     this.#isComplete = true
   }
 
-  /** Changes some of the settings from now on. */
+  /** Changes some of the settings. */
   updateConfig(config: TranscriptConfig): void {
     this.#config = { ...this.#config, ...config }
     this.#reportTrimmed(this.#trim())
@@ -303,7 +303,7 @@ export class Transcript {
     return this.#entries.length - this.#first
   }
 
-  /** Forgets every entry. */
+  /** Removes every entry. */
   clear(): void {
     for (const { message, direction } of this.get().slice(-MAX_MISSING)) this.noteMissing(message, direction)
     this.#entries = []
@@ -314,7 +314,7 @@ export class Transcript {
     this.#listener.cleared?.()
   }
 
-  /** Removes the oldest entries beyond the bounds, and returns how many. */
+  /** Removes the oldest entries beyond the limits, and returns their number. */
   #trim(): number {
     const { maxEntries = DEFAULT_MAX_ENTRIES, maxBytes = DEFAULT_MAX_BYTES } = this.#config
     const before = this.#first
@@ -327,7 +327,7 @@ export class Transcript {
     if (removed === 0) return 0
     this.#isComplete = false
     this.#snapshot = undefined
-    // Shifting the array at each entry is slow: it is cut when more was dropped than is kept.
+    // Shifting the array for each entry is slow: it is cut when more than half is empty.
     if (this.#first * 2 > this.#entries.length) {
       this.#entries = this.#entries.slice(this.#first)
       this.#sizes = this.#sizes.slice(this.#first)

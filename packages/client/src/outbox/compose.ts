@@ -3,8 +3,8 @@ import { MessageError } from '../errors.ts'
 import { Message, type MessageObject, type MessageOrigin } from './message.ts'
 
 /*
- * From the argument of `send()` to a message that can be written: normalise, validate, mask, encode. Nothing here keeps
- * state or does anything but return a value.
+ * Converts the argument of `send()` to a message that can be written: normalise, validate, mask, encode. Pure
+ * functions.
  */
 
 /** Options of `send()`. */
@@ -53,7 +53,7 @@ export function composeMessage(
   return message
 }
 
-/** @throws {MessageError} reason `invalid` for a user message or feedback that says nothing */
+/** @throws {MessageError} reason `invalid` for a user message or feedback without content */
 function requireSubstance(message: Message): void {
   const { persona, role, content, messageData, messageId } = message
   const isFeedback = persona === PERSONA.SYSTEM && role === ROLE.FEEDBACK
@@ -95,7 +95,7 @@ export function detachMessage(message: Message, frame: string): Message {
     : message
 }
 
-/** The service may refuse larger frames; its limit is not known (PROTOCOL.md, "Chat WebSocket"). */
+/** The service may reject larger frames; its limit is unknown (PROTOCOL.md, "Chat WebSocket"). */
 const LARGE_BYTES = 64 * 1024
 
 /** A UTF-16 unit takes at most three bytes of UTF-8, so a short frame needs no counting. */
@@ -114,9 +114,9 @@ const IDS_PER_UUID = 0x10000
 const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
 
 /**
- * Creates ids for messages: UUIDs of which 65,536 in a row share all but the last four digits, because a random UUID for
- * each costs half as much as encoding a short message. They are unique, not secret: an id names a message to the host
- * that sent it and does not leave the client.
+ * Creates ids for messages: UUIDs of which 65,536 in a row share all but the last four digits, because a random UUID
+ * for each costs half as much as encoding a short message. They are unique, not secret: an id identifies a message for
+ * the host that sent it and is not sent.
  */
 export function createMessageIds(randomUUID: () => string): () => string {
   let head = ''

@@ -82,7 +82,7 @@ export class Delivery {
     return this.#entry.message
   }
 
-  /** The present state. */
+  /** The current state. */
   get state(): DeliveryState {
     return stateOf(this.#entry)
   }
@@ -125,7 +125,7 @@ export class Delivery {
   }
 }
 
-/** Whether nothing follows by itself. */
+/** Whether the state is final without a further action. */
 export function isSettled(state: OutboxEntry['state'] | DeliveryState): state is DeliveryOutcome {
   return state === 'acknowledged' || state === 'unknown' || state === 'failed' || state === 'cancelled'
 }

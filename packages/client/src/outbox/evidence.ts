@@ -22,13 +22,13 @@ interface Wait {
 }
 
 /**
- * What the history of a session shows of our messages. It owns the point from which on a history counts, and the wait for
- * the history after a reopening.
+ * What the history of a session proves about our messages. Owns the point from which on a history counts, and the wait
+ * for the history after a reopening.
  */
 export class Evidence {
   readonly #options: EvidenceOptions
   #sessionId: string | undefined
-  /** What was there before every unproven message. */
+  /** The point before every unproven message. */
   #point: HistoryPoint | 'start' | undefined
   /** Whether a message was written after that point. */
   #hasWritten = false
@@ -67,7 +67,7 @@ export class Evidence {
     if (!this.#hasWritten && message.persona === PERSONA.AGENT) this.#point = message
   }
 
-  /** A history of the session has arrived; without one, none will come. */
+  /** A history of the session has arrived; without one, none will. */
   async read(history: readonly unknown[] = []): Promise<void> {
     const { ledger } = this.#options
     const wait = this.#wait
@@ -95,7 +95,7 @@ export class Evidence {
     this.#wait = undefined
   }
 
-  /** Forgets the session. */
+  /** Clears the session. */
   clear(): void {
     this.end()
     this.#sessionId = this.#point = undefined

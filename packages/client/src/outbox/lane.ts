@@ -6,10 +6,11 @@ import { MessageQueue } from './message-queue.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
 
 /*
- * The way of the entries to the socket. It owns the queue, what is sent again, and the flush.
+ * Writes the entries to the socket. Owns the queue, the entries to send again, and the flush.
  *
- * Entries leave in order: first those that are sent again after a reopening, then the queue, then new ones. They leave in
- * bursts with a pause between them (FLOW-05), so that a long queue neither floods the service nor blocks the page.
+ * Entries are sent in order: first those that are sent again after a reopening, then the queue, then new ones. They are
+ * sent in bursts with a pause between them (FLOW-05), so that a long queue neither floods the service nor blocks the
+ * page.
  */
 
 /** Entries of one burst. */
@@ -18,7 +19,7 @@ export const BURST_SIZE = 16
 /** Pause between two bursts, in milliseconds. */
 export const BURST_PAUSE_MS = 5
 
-/** With more than this unsent in the socket, in bytes, a burst is skipped. */
+/** A burst is skipped if the socket has more unsent bytes than this. */
 const CONGESTED_BYTES = 256 * 1024
 
 export interface LaneOptions {
@@ -63,7 +64,7 @@ export class Lane {
     this.#options = options
   }
 
-  /** Writes a new entry if nothing is ahead of it. Otherwise the caller has to queue it. */
+  /** Writes a new entry if nothing is ahead of it. Otherwise the caller must queue it. */
   write(entry: OutboxEntry): boolean {
     return this.#channel.at === 'open' && !this.#options.limit() && this.#write(entry, this.#channel.transport)
   }
@@ -79,7 +80,7 @@ export class Lane {
     this.resume()
   }
 
-  /** Puts an entry behind the queue. */
+  /** Appends an entry to the queue. */
   enqueue(entry: OutboxEntry): void {
     entry.state = 'queued'
     this.queue.enqueue(entry)
@@ -100,7 +101,7 @@ export class Lane {
     this.resume()
   }
 
-  /** Nothing may be written for now. */
+  /** Nothing may be written at present. */
   close(): void {
     if (this.#channel.at === 'flushing') this.#channel.cancel?.()
     this.#channel = CLOSED
@@ -146,7 +147,7 @@ export class Lane {
         channel.cancel = undefined
         return
       }
-      // A failed write leaves the entry first in line.
+      // A failed write keeps the entry first in the queue.
       if (!this.#write(entry, channel.transport)) return
       if (again) this.#again.shift()
       else {
@@ -167,7 +168,7 @@ export class Lane {
     const { clock, page } = this.#options
     const since = clock.monotonic()
     const unsent = channel.transport.bufferedAmount
-    // A hidden page waits in tasks, which cost processor time: not while the socket takes nothing.
+    // A hidden page waits in tasks, which cost processor time: not while the socket accepts nothing.
     const isStalled = unsent > 0 && unsent >= channel.buffered
     channel.buffered = unsent
     channel.cancel = afterPause(clock, isStalled ? undefined : page, BURST_PAUSE_MS, () => {

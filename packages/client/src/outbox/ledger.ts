@@ -28,8 +28,8 @@ export interface DeliveryLedgerOptions {
 }
 
 /**
- * What is known of the fate of every outbound message. It owns which messages were written without evidence of their
- * arrival, and the last settled ones.
+ * The known outcome of every outbound message. Owns which messages were written without evidence of their arrival, and
+ * the last settled ones.
  */
 export class DeliveryLedger {
   readonly #options: DeliveryLedgerOptions
@@ -147,7 +147,7 @@ export class DeliveryLedger {
         entry.isInDoubt = entry.written.at > lastInboundAt - this.#options.doubtAfterMs
   }
 
-  /** Gives up what was sent, except in the session that goes on: no evidence of it will come. */
+  /** Settles what was sent, except in the session that continues: no evidence of it will arrive. */
   endSession(reason: DeliveryReason, present?: string): void {
     for (const entry of [...this.#sent])
       if (present === undefined || entry.written?.sessionId !== present) this.settle(entry, 'unknown', reason)
@@ -169,7 +169,7 @@ export class DeliveryLedger {
     return [...unknown, ...this.#sent].sort((one, other) => orderOf(one) - orderOf(other))
   }
 
-  /** Forgets every message. All of them have been settled. */
+  /** Removes every message. All of them have been settled. */
   clear(): void {
     this.#entries.clear()
     this.#settled.clear()

@@ -17,7 +17,7 @@ export class MessageQueue<Entry extends QueuedMessage = QueuedMessage> {
   /** Index of the first waiting entry. Removing the front of an array is slow, so it is done for many at once. */
   #head = 0
 
-  /** @param limit most messages that may wait; one more is refused */
+  /** @param limit maximum number of waiting messages; one more is rejected */
   constructor(limit: number) {
     this.#limit = limit
   }

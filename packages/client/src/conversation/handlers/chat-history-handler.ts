@@ -2,7 +2,7 @@ import { PERSONA, ROLE } from '@aiagent/protocol'
 import type { Message } from '../../outbox/message.ts'
 import { BaseMessageHandler, type ChatHistoryResult, dataOf, resultOf } from '../message-handler.ts'
 
-/** Earlier messages of a session that was opened again. They are handed on, not merged into the transcript. */
+/** Earlier messages of a session that was opened again. They are passed on, not merged into the transcript. */
 export class ChatHistoryHandler extends BaseMessageHandler {
   override readonly resultType = 'chat_history_processed'
 

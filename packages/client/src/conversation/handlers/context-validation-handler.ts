@@ -2,7 +2,7 @@ import { PERSONA, ROLE } from '@aiagent/protocol'
 import type { Message } from '../../outbox/message.ts'
 import { BaseMessageHandler, type ContextValidationResult, dataOf, handled, resultOf } from '../message-handler.ts'
 
-/** Attributes of the context that the service refused. The session goes on (WS-06). */
+/** Attributes of the context that the service rejected. The session continues (WS-06). */
 export class ContextValidationHandler extends BaseMessageHandler {
   override readonly resultType = 'context_validation'
 

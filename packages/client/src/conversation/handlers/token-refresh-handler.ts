@@ -2,13 +2,13 @@ import { PERSONA, ROLE } from '@aiagent/protocol'
 import type { Message } from '../../outbox/message.ts'
 import { BaseMessageHandler, dataOf, errorCodeOf, resultOf, type TokenRefreshResult } from '../message-handler.ts'
 
-/** Whom a {@link TokenRefreshHandler} tells. */
+/** Receives the token requests of a {@link TokenRefreshHandler}. */
 export interface TokenRefreshHandlerOptions {
-  /** Starts a refresh; the frames behind this one do not wait for it. `expired`: the present token is refused already. */
+  /** Starts a refresh; later frames do not wait for it. `expired`: the service already rejects the current token. */
   onRefreshRequired(expired: boolean): void
 }
 
-/** The service wants a new access token: every stale or expired frame asks for one, whatever its code. */
+/** The service requests a new access token: every stale or expired frame does, whatever its code. */
 export class TokenRefreshHandler extends BaseMessageHandler {
   override readonly resultType = 'token_refresh_required'
   readonly #options: TokenRefreshHandlerOptions
