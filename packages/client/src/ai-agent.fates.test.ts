@@ -1,0 +1,108 @@
+import { turnEventLoop } from '@aiagent/test-support'
+import { describe, expect, it } from 'vitest'
+import { setUp } from '../test/agent-harness.ts'
+import type { AiAgentConfig } from './config.ts'
+import type { DeliveryState } from './outbox/delivery.ts'
+
+// Loaded before the clock is moved: loading a module takes real time.
+await Promise.all([import('./agent/load-agent.ts'), import('./outbox/match-history.ts')])
+
+const MESSAGES = 6_000
+const CUTS = 14
+const LINK_MS = 25
+
+/**
+ * Sends one message per millisecond over a link of 25 ms that is cut 14 times, and compares what the service received with
+ * what the host was told.
+ */
+async function measure(config: Partial<AiAgentConfig>, settings: object = {}) {
+  const { clock, emulator, make } = setUp({ settings: { historyLimit: 50_000, recordingLimit: 50_000, ...settings } })
+  const { agent } = make({ maxQueueSize: 10_000, transcriptConfig: { enabled: false }, ...config })
+  const told = new Map<string, DeliveryState>()
+  agent.on('deliveryUpdate', ({ payload }) => void told.set(payload.id, payload.state))
+  await agent.initialize()
+  emulator.faults.add({ kind: 'delay-frames', ms: LINK_MS })
+  await agent.connect()
+  const cutEvery = Math.floor(MESSAGES / (CUTS + 1))
+  for (let n = 0; n < MESSAGES; n++) {
+    const id = `message ${n}`
+    void agent.send(id, { id })
+    await clock.advance(1)
+    if (n % cutEvery === cutEvery - 1 && n < CUTS * cutEvery) {
+      emulator.control.dropSockets()
+      await turnEventLoop(1)
+    }
+  }
+  await clock.advance(60_000)
+  const connected = new Map(told)
+  const received = [...emulator.world.sessions.keys()].flatMap(id =>
+    emulator.control.frames(id).flatMap(({ message }) => (message?.role === 'human' ? [String(message.content)] : [])),
+  )
+  const arrived = new Set(received)
+  const ids = Array.from({ length: MESSAGES }, (_, n) => `message ${n}`)
+  const stateOf = (id: string) => connected.get(id) ?? 'queued'
+  const disconnecting = agent.disconnect()
+  await clock.advance(1_000)
+  await disconnecting
+  const result = {
+    received,
+    /** Lost, and the host was not told. */
+    lostSilently: ids.filter(id => !arrived.has(id) && (stateOf(id) === 'sent' || stateOf(id) === 'acknowledged')),
+    falselyAcknowledged: ids.filter(id => !arrived.has(id) && told.get(id) === 'acknowledged'),
+    unknown: ids.filter(id => stateOf(id) === 'unknown').length,
+    lost: ids.filter(id => !arrived.has(id)).length,
+    repeated: received.length - arrived.size,
+    unsettled: ids.filter(id => told.get(id) === 'sent' || told.get(id) === 'sending'),
+    inOrder: [...arrived].every((id, index, all) => index === 0 || numberOf(id) > numberOf(all[index - 1] as string)),
+  }
+  await agent.destroy()
+  return result
+}
+
+const numberOf = (id: string) => Number(id.split(' ')[1])
+
+describe('6,000 messages at one per millisecond over a link of 25 ms with 14 cuts', () => {
+  it('[REL-93] leave none of which the host is not told', async () => {
+    const result = await measure({})
+    expect(result.lost).toBeGreaterThan(0)
+    expect(result.lostSilently).toEqual([])
+    expect(result.falselyAcknowledged).toEqual([])
+    expect(result.unsettled).toEqual([])
+    expect([result.repeated, result.inOrder]).toEqual([0, true])
+    expect(result.unknown).toBeGreaterThanOrEqual(result.lost)
+  }, 60_000)
+
+  it('[REL-93] all arrive with at-least-once, and with receipts in order', async () => {
+    const repeating = await measure({ delivery: 'at-least-once' })
+    expect([repeating.lost, repeating.lostSilently, repeating.unsettled]).toEqual([0, [], []])
+    const confirmed = await measure({}, { capabilities: ['receipts'] })
+    expect([confirmed.lost, confirmed.unknown, confirmed.inOrder, confirmed.unsettled]).toEqual([0, 0, true, []])
+  }, 120_000)
+})
+
+describe('120 messages into a half-open connection', () => {
+  it('[REL-93] are reported as unknown once the connection is replaced, or sent again', async () => {
+    for (const delivery of ['at-most-once', 'at-least-once'] as const) {
+      const { clock, emulator, make } = setUp()
+      const { agent } = make({ delivery, transcriptConfig: { enabled: false } })
+      const told = new Map<string, DeliveryState>()
+      agent.on('deliveryUpdate', ({ payload }) => void told.set(payload.id, payload.state))
+      await agent.initialize()
+      await agent.connect()
+      emulator.faults.add({ kind: 'silence', lost: true })
+      const ids = await Promise.all(Array.from({ length: 120 }, (_, n) => agent.send(`message ${n}`)))
+      await clock.advance(30_000)
+      expect(new Set(told.values())).toEqual(new Set(['sent']))
+      // As when the network stack gives the connection up.
+      emulator.control.dropSockets()
+      emulator.faults.lift()
+      await clock.advance(60_000)
+      const received = [...emulator.world.sessions.keys()].flatMap(id =>
+        emulator.control.frames(id).filter(({ message }) => message?.role === 'human'),
+      )
+      if (delivery === 'at-most-once') expect(ids.map(id => told.get(id))).toEqual(ids.map(() => 'unknown'))
+      else expect(received.map(({ message }) => message?.content)).toEqual(ids.map((_, n) => `message ${n}`))
+      await agent.destroy()
+    }
+  })
+})
