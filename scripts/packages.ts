@@ -84,6 +84,22 @@ async function install(tarballs: Tarballs): Promise<string> {
   return project
 }
 
+/** A host without the DOM library and without the types of Node. The emulator and the MSAL entry need one of them. */
+const BARE_PROJECT = {
+  compilerOptions: {
+    noEmit: true,
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: false,
+    target: 'es2022',
+    lib: ['es2022'],
+    types: [],
+    module: 'nodenext',
+    moduleResolution: 'nodenext',
+  },
+  files: ['bare.ts'],
+}
+
 async function checkTypes(project: string): Promise<void> {
   // The same source as a module and as CommonJS, which see different declarations under node16.
   copyFileSync(join(project, 'host.ts'), join(project, 'host.cts'))
@@ -96,6 +112,10 @@ async function checkTypes(project: string): Promise<void> {
     await runOrThrow(ownTool('tsc'), [...options, 'host.ts', 'host.cts'], { cwd: project })
   }
   console.log('TypeScript takes it with moduleResolution node16 and bundler.')
+  // Neither the DOM nor the types of Node, and every declaration is checked.
+  writeFileSync(join(project, 'bare.json'), JSON.stringify(BARE_PROJECT))
+  await runOrThrow(ownTool('tsc'), ['-p', 'bare.json'], { cwd: project })
+  console.log('TypeScript takes it without the DOM library, without types of Node and without skipLibCheck.')
 }
 
 /** Scripts by the path a page loads them from, and which of them it starts with. */

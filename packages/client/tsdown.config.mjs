@@ -34,7 +34,12 @@ export default [
     platform: 'neutral',
     dts: true,
     // `AiAgent` is disposable: hosts whose `lib` lacks that type need it to compile the declarations.
-    banner: { dts: '/// <reference lib="esnext.disposable" />' },
+    // The same for types of the platform: an empty declaration merges with that of the DOM or of Node.
+    banner: {
+      dts:
+        '/// <reference lib="esnext.disposable" />\n' +
+        'declare global { interface AbortSignal {} interface RequestInit {} interface Response {} interface URL {} interface Window {} }',
+    },
     // Which of the two sockets is meant is decided where the package is used, by the conditions in package.json.
     deps: { neverBundle: ['#websocket'] },
     // Else the bundler's helpers land in a chunk that is to load on demand, and CommonJS loads that at once.

@@ -193,6 +193,7 @@ export type {
 } from './events.ts'
 export type { EnvironmentName } from './init-params.ts'
 export {
+  type ConsoleSink,
   getLevelName,
   getLevelValue,
   isLevelEnabled,
@@ -215,7 +216,6 @@ export type { DeliveryMode } from './outbox/outbox-options.ts'
 export type { AskOptions } from './outbox/turn-taking.ts'
 export type { Clock } from './platform/clock.ts'
 export type {
-  ConsoleSink,
   Environment,
   SocketCloseEvent,
   StorageLike,

@@ -63,9 +63,17 @@ export interface LoggerConfig {
   contextProvider?: (() => LogContext | undefined) | undefined
 }
 
+/** Output for log entries: the part of a console that the library uses. */
+export interface ConsoleSink {
+  debug(...data: unknown[]): void
+  info(...data: unknown[]): void
+  warn(...data: unknown[]): void
+  error(...data: unknown[]): void
+}
+
 /** Output and clock of a logger. */
 export interface LoggerSink {
-  console: Pick<Console, 'debug' | 'info' | 'warn' | 'error'>
+  console: ConsoleSink
   /** Milliseconds since the epoch. */
   now(): number
 }

@@ -1,9 +1,17 @@
+import type { ConsoleSink } from '../logger.ts'
 import type { CacheAdapter } from '../storage/cache-adapter.ts'
 import type { Clock } from './clock.ts'
 import type { Page } from './page.ts'
 
 /** The part of the browser's Storage that the library uses. */
-export type StorageLike = Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'>
+export interface StorageLike {
+  readonly length: number
+  getItem(key: string): string | null
+  setItem(key: string, value: string): void
+  removeItem(key: string): void
+  /** The key at an index, in the order of the storage. */
+  key(index: number): string | null
+}
 
 /** The part of a WebSocket that the library uses. Handlers are properties, since that is fastest in every runtime. */
 export interface WebSocketLike {
@@ -43,9 +51,6 @@ export type WebSocketConstructor = new (url: string) => WebSocketLike
  * arrived from one ping to the next is replaced, so after at most twice this time. The default is 9,000; 0 sends no pings.
  */
 export type WebSocketOptions = Readonly<Record<string, unknown>>
-
-/** Output for log entries. */
-export type ConsoleSink = Pick<Console, 'debug' | 'info' | 'warn' | 'error'>
 
 /**
  * All dependencies of the library on the platform. The second argument of `AiAgent` replaces any part of it.
