@@ -8,6 +8,7 @@ const STEPS: readonly (readonly [name: string, ...args: string[]])[] = [
   ['lint:selftest'],
   ['types'],
   ['test'],
+  ['faults', '--runs', '300', '--proxied-runs', '30', '--workers', '2', '--max-seconds', '80'],
   ['examples'],
   ['docs', '--check'],
   ['build'],

@@ -3,13 +3,24 @@ import { bundle } from './bundle.ts'
 import type { RunResult } from './checks/violation.ts'
 import type { Report } from './messages.ts'
 import { type Options, readOptions, repeatCommand } from './options.ts'
+import { measureFigures } from './figures.ts'
 import { describeFinding, findPlantedBugs } from './planted/find-bugs.ts'
 import { runJob, split } from './pool.ts'
 import type { Schedule } from './schedule/step.ts'
-import { markdownTable, Tally } from './table.ts'
+import { markdownTable, Tally, writeTable } from './table.ts'
 
 const options = readOptions(process.argv.slice(2))
-process.exitCode = (await (options.planted ? planted(options) : campaign(options))) ? 0 : 1
+const work = options.planted ? planted : options.figures ? figures : campaign
+process.exitCode = (await work(options)) ? 0 : 1
+
+/** Measures the two figures and prints them. Returns whether no accepted message was lost without a word. */
+async function figures({ document }: Options): Promise<boolean> {
+  const rows = await measureFigures()
+  const table = markdownTable(rows)
+  console.log(table)
+  if (document) writeTable(document, 'figures', table)
+  return rows.every(row => row['Lost without a word'] === 0)
+}
 
 /** Looks for the planted bugs. Returns whether all were found. */
 async function planted({ seed, runs }: Options): Promise<boolean> {
@@ -39,7 +50,9 @@ async function campaign(options: Options): Promise<boolean> {
         `${tally.failedRuns} failed.`,
     )
   }
-  console.log(`\n${markdownTable(rows)}`)
+  const table = markdownTable(rows)
+  console.log(`\n${table}`)
+  if (options.document) writeTable(options.document, 'campaign', table)
   return hasPassed
 }
 

@@ -1,3 +1,4 @@
+import { readFileSync, writeFileSync } from 'node:fs'
 import type { RunResult } from './checks/violation.ts'
 
 /** The sums of a campaign. */
@@ -45,4 +46,18 @@ export function markdownTable(rows: readonly Record<string, string | number>[]):
   const names = Object.keys(rows[0] ?? {})
   const line = (cells: readonly unknown[]) => `| ${cells.join(' | ')} |`
   return [line(names), line(names.map(() => '---')), ...rows.map(row => line(names.map(name => row[name])))].join('\n')
+}
+
+/**
+ * Replaces a table in a document: everything between `<!-- name -->` and `<!-- /name -->`.
+ *
+ * @throws {Error} when the document has no such markers
+ */
+export function writeTable(file: string, name: string, table: string): void {
+  const [start, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`]
+  const text = readFileSync(file, 'utf8')
+  const [before, rest] = text.split(start)
+  const after = rest?.split(end)[1]
+  if (before === undefined || after === undefined) throw new Error(`${file} has no table ${start} … ${end}.`)
+  writeFileSync(file, `${before}${start}\n${table}\n${end}${after}`)
 }
