@@ -34,6 +34,27 @@ describe('a call without a response', () => {
     expect(error).toMatchObject({ message: 'getDeploymentInfo failed: https://a.test could not be reached.' })
   })
 
+  it('[REL-120] of the previous transcript is repeated once with a new token after status 401', async () => {
+    const sent: (string | null)[] = []
+    const fetch = async (_input: string, init: RequestInit = {}) => {
+      const token = new Headers(init.headers).get('Authorization')
+      sent.push(token)
+      return Response.json({ messages: ['one'] }, { status: token?.endsWith('new.b.c') ? 200 : 401 })
+    }
+    const refreshed = { refreshToken: async () => 'new.b.c' }
+    const load = (config: object) =>
+      new ApiHelper(
+        { apiDomain: 'api.test', getToken: () => 'a.b.c', ...config },
+        new FakeService().environment({ fetch }),
+      ).getPreviousTranscript({ agentId: '7', sessionId: 's-1' })
+    expect(await load(refreshed)).toEqual(['one'])
+    expect(sent).toHaveLength(2)
+    const failing = { refreshToken: () => Promise.reject(new Error('No login.')) }
+    for (const config of [{}, failing, { refreshToken: async () => 'still.b.c' }])
+      expect(await failure(load(config))).toMatchObject({ name: 'ApiError', status: 401 })
+    expect(sent).toHaveLength(6)
+  })
+
   it('[REL-118] rejects a body that is nested too deep to be copied', async () => {
     const { service } = setUpApi()
     const nested = (levels: number) => `{"name":"Seven","odd":${'['.repeat(levels)}1${']'.repeat(levels)}}`

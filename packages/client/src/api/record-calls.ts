@@ -111,7 +111,16 @@ export async function getPreviousTranscript(
     publicPath: paths.previousTranscript(agentId, ':sessionId'),
     parse: parsePreviousTranscript,
   } as const
-  return (await caller.send(call, options)).messages ?? []
+  const load = async (each: GetPreviousTranscriptOptions) => (await caller.send(call, each)).messages ?? []
+  try {
+    return await load(options)
+  } catch (error) {
+    if (!(error instanceof ApiError && error.status === 401)) throw error
+    // After a reconnect nothing repeats the call: what was missed would stay missing.
+    const authToken = await caller.config.refreshToken?.().catch(() => undefined)
+    if (!authToken) throw error
+    return load({ ...options, authToken })
+  }
 }
 
 /** Accepts any JSON. */
