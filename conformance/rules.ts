@@ -447,6 +447,12 @@ const TEXTS: Readonly<Record<string, string>> = {
     'the emulator answers a ping with its id where a capability is announced; a ping leaves no trace in the conversation',
   'REL-75':
     'each source from which a client recovers messages can be switched in the emulator, and its record of accepted frames is readable',
+  'REL-118':
+    'a REST body that is nested more than 500 levels deep is rejected as unreadable, since it cannot be copied',
+  'REL-119':
+    'mutated frames and REST bodies throw nothing into the void, hang nothing, and leave the client usable and its memory bounded',
+  'REL-120':
+    'the request for the previous transcript is repeated once with a new token after status 401, so that missed messages are found',
   'REL-117': 'the fault campaign finds five bugs that are planted in the client, one at a time, within 400 runs each',
   'REL-116':
     '`destroy()` also ends the search for the cause of a failed request: no timer, listener or request of it remains',

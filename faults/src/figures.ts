@@ -71,7 +71,14 @@ async function measure(name: string, capabilities: Capability[], scenario: Scena
   const server = await serveEmulator({ origin: proxy.url, offersLogin: false, settings, reply })
   url = server.url
   const agent = new AiAgent(
-    { id: 'help', endpoint: proxy.url, enableLogging: false, baseReconnectDelay: 100, maxReconnectDelay: 500, maxQueueSize: 10_000 },
+    {
+      id: 'help',
+      endpoint: proxy.url,
+      enableLogging: false,
+      baseReconnectDelay: 100,
+      maxReconnectDelay: 500,
+      maxQueueSize: 10_000,
+    },
     { memory: new MemoryCacheAdapter() },
   )
   const fates = new Map<string, DeliveryState>()

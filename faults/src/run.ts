@@ -1,9 +1,9 @@
 // The fault campaign: `npm run faults -- --seed S --runs N [--proxied] [--workers n]`. See docs/faults.md.
 import { bundle } from './bundle.ts'
 import type { RunResult } from './checks/violation.ts'
+import { measureFigures } from './figures.ts'
 import type { Report } from './messages.ts'
 import { type Options, readOptions, repeatCommand } from './options.ts'
-import { measureFigures } from './figures.ts'
 import { describeFinding, findPlantedBugs } from './planted/find-bugs.ts'
 import { runJob, split } from './pool.ts'
 import type { Schedule } from './schedule/step.ts'
