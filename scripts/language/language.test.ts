@@ -24,6 +24,14 @@ describe('the check of the language', () => {
     ['A session lies about.', 'lies about'], // language: quoted
     ['It stands in for those.', 'stands in for'], // language: quoted
     ['sent in clear', 'in clear'], // language: quoted
+    ['waits for ever', 'for ever'], // language: quoted
+    ['It takes the place of the first.', 'takes the place of'], // language: quoted
+    ['The host hears of it.', 'hears of'], // language: quoted
+    ['The attempt comes to nothing.', 'comes to nothing'], // language: quoted
+    ['It fails, whereupon it is repeated.', 'whereupon'], // language: quoted
+    ['It takes no notice of the answer.', 'takes no notice'], // language: quoted
+    ['requested by whomever', 'by whomever'], // language: quoted
+    ['`auth` is of no known form', 'is of no known form'], // language: quoted
   ])('[REL-32] refuses %j', (text, phrase) => {
     expect(phrasesIn(text)).toEqual([phrase])
     expect(phrasesIn(`${text} // language: quoted`)).toEqual([])

@@ -58,7 +58,7 @@ export class FakeWebSocket {
     this.onmessage?.({ data: typeof data === 'object' ? JSON.stringify(data) : data })
   }
 
-  /** The connection ends, by whomever. */
+  /** The connection ends, closed by either side. */
   end(code = 1006, reason = ''): void {
     this.readyState = 3
     this.onclose?.({ code, reason, wasClean: code !== 1006 })

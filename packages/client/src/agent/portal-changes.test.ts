@@ -24,7 +24,7 @@ describe('changes of portal that come at the same time', () => {
     expect(agent.getIsInitialized()).toBe(true)
   })
 
-  it('[FLOW-21] [FLOW-26] let a restart take the place of a start under way, which is told once', async () => {
+  it('[FLOW-21] [FLOW-26] let a restart replace a start in progress, which is reported once', async () => {
     const { clock, emulator, agent, told } = setUpDesk()
     emulator.faults.add({ kind: 'hang-request', route: 'GET */myportals', times: 1 })
     const starting = rejection(agent.initialize())

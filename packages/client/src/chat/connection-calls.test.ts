@@ -188,7 +188,7 @@ describe('Connection', () => {
       expect(asked).toBe(0)
     })
 
-    it('may give up the call whose failure they hear of, and the loop goes on', async () => {
+    it('may abort the failed call that they are notified of, and the loop continues', async () => {
       const { connection, when } = setUp()
       const controller = new AbortController()
       when('failed refused', () => controller.abort())
@@ -212,7 +212,7 @@ describe('Connection', () => {
       }
     })
 
-    it('do not hear of attempts used up when one of them has opened again', async () => {
+    it('do not receive `attempts_used_up` when one of them has opened again', async () => {
       const { connection, told, when, open } = setUp({ maxReconnectAttempts: 0 })
       await open()
       when('closed 1006', () => watch(connection.open()))

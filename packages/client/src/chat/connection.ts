@@ -13,7 +13,7 @@ import { WakeWatch } from './wake-watch.ts'
 
 /*
  * The reconnect loop over one transport at a time. It owns the connection's state, the transport, the one timer and the
- * count of attempts; the chat calls it and hears of it through `ConnectionListener`.
+ * count of attempts; the chat calls it and receives its events through `ConnectionListener`.
  *
  *   idle ── open() ──► connecting ── opened ──► open
  *                        ▲   │ fails             │ close code other than 1000, 1005

@@ -151,7 +151,7 @@ describe('handlers', () => {
     // @ts-expect-error errors refresh nothing
     assertType<TokenRefreshHandler>(new ErrorMessageHandler())
     assertType<TokenRefreshHandlerOptions>(options)
-    // @ts-expect-error somebody has to hear of it
+    // @ts-expect-error the callback is missing
     assertType<TokenRefreshHandlerOptions>({})
   })
 

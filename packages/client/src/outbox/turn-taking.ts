@@ -43,7 +43,7 @@ export interface Question extends OutboxEntry {
   reply: Reply
 }
 
-/** Slow agents answer within a minute; the caller must not wait for ever. */
+/** Slow agents answer within a minute; the caller must not wait endlessly. */
 const ANSWER_LIMIT_MS = 120_000
 
 /** Shortest silence of the agent before the next question, in milliseconds. */

@@ -110,7 +110,7 @@ export function loginPage(window: PageWindow): LoginPage {
 
 /**
  * Resolves when the page is shown from the back/forward cache: the user came back from a redirect, which is over. What
- * waits for the redirect would wait for ever.
+ * waits for the redirect would wait endlessly.
  */
 export function shownAgain(window: PageWindow, signal: AbortSignal): Promise<void> {
   return new Promise(resolve => {
