@@ -1,5 +1,12 @@
 import { assertType, describe, expectTypeOf, it } from 'vitest'
-import { ConnectionState, MessageQueue, type QueuedMessage } from '../index.ts'
+import {
+  type ChatClosed,
+  type CloseCause,
+  ConnectionState,
+  MessageQueue,
+  type QueuedMessage,
+  type RecoverySource,
+} from '../index.ts'
 
 describe('the chat', () => {
   it('ConnectionState: five states, by their names', () => {
@@ -7,6 +14,24 @@ describe('the chat', () => {
     assertType<ConnectionState>(ConnectionState.CONNECTED)
     // @ts-expect-error states are written in capitals
     assertType<ConnectionState>('connected')
+  })
+
+  it('ChatClosed: the cause, and whether a reconnect follows', () => {
+    assertType<ChatClosed>({ code: 1006, reason: '', cause: 'network', willReconnect: true, retryInMs: 1_000 })
+    // @ts-expect-error every close has a cause
+    assertType<ChatClosed>({ code: 1006, reason: '', willReconnect: true })
+  })
+
+  it('CloseCause: one of eight', () => {
+    assertType<CloseCause>('ended_by_service')
+    // @ts-expect-error a close code is the detail, not the cause
+    assertType<CloseCause>(1000)
+  })
+
+  it('RecoverySource: history, rest or resume', () => {
+    expectTypeOf<RecoverySource>().toEqualTypeOf<'history' | 'rest' | 'resume'>()
+    // @ts-expect-error it is named by how it is requested
+    assertType<RecoverySource>('transcript')
   })
 
   it('MessageQueue: a limit, and messages in order', () => {
