@@ -57,6 +57,16 @@ describe('a page that wakes', () => {
     expect([page?.listeners, clock.pendingTimers]).toEqual([0, 0])
   })
 
+  it('[REL-101] leaves no timer when the agent is destroyed during a check', async () => {
+    const { agent, page, clock } = await setUpPage({ hasTranscript: false })
+    page?.comeBack(Number.POSITIVE_INFINITY)
+    await clock.advance(1_000)
+    expect(clock.pendingTimers).toBeGreaterThan(0)
+    await agent.destroy()
+    await clock.advance(0)
+    expect(clock.pendingTimers).toBe(0)
+  })
+
   it('[REL-101] does so when the wall clock has jumped, as after a sleep', async () => {
     const { agent, clock, closes } = await setUpPage()
     clock.shiftWallClock(120_000)

@@ -72,7 +72,8 @@ export class Liveness {
   /** When the first message was sent that no frame has followed. */
   #sentAt: number | undefined
   #silenceLimitMs = SILENCE_LIMIT_MS
-  #isChecking = false
+  /** The check in progress, which ends with the connection. */
+  #checking: AbortController | undefined
   #hasWarned = false
 
   constructor(options: LivenessOptions) {
@@ -98,6 +99,8 @@ export class Liveness {
     this.#isRunning = false
     this.#unwatch?.()
     this.#unwatch = undefined
+    this.#checking?.abort()
+    this.#checking = undefined
     this.#options.clock.clearTimeout(this.#timer)
     this.#pingedAt = this.#sentAt = undefined
   }
@@ -171,8 +174,9 @@ export class Liveness {
 
   async #doubt(why: string): Promise<void> {
     const { clock, chat, canRecover, logger } = this.#options
-    if (this.#isChecking) return
-    this.#isChecking = true
+    if (this.#checking) return
+    const checking = new AbortController()
+    this.#checking = checking
     const openedAt = this.#openedAt
     const { lastInboundAt } = chat
     // Meanwhile the connection may have ended, or proven to be alive.
@@ -180,10 +184,11 @@ export class Liveness {
     let isSafe = await canRecover()
     // A device that has just woken may have no network yet.
     for (let tries = 1; !isSafe && isOpen() && tries < MAX_TRIES; tries++) {
-      await sleep(clock, TRY_AGAIN_MS)
+      await sleep(clock, TRY_AGAIN_MS, checking.signal)
+      if (checking.signal.aborted) break
       isSafe = await canRecover()
     }
-    this.#isChecking = false
+    if (this.#checking === checking) this.#checking = undefined
     if (!isOpen()) return
     if (isSafe) return chat.replace()
     if (!this.#hasWarned)
