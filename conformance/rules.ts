@@ -437,6 +437,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'VIEW-06': 'a view leaves no listener and no timer behind, and needs no page',
   'REL-128':
     'with `resume`, setSessionData() stores data of the host with the session: it comes back after a reload, and ends with the session, the user and the stored data',
+  'REL-79':
+    'a recorder holds calls, frames, states and events without tokens, session ids and content; `aiagent replay` runs the client with it and names reordered, duplicated and lost messages, unanswered promises and illegal states',
   'REL-78': 'clients that lose the service together are spread over the wait by the jitter of the policy, by seed',
   'REL-71': 'without capabilities the emulator sends exactly the frames of the plain wire, whatever the client adds',
   'REL-72':

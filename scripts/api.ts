@@ -10,6 +10,7 @@ const ENTRIES = [
   { folder: 'client', types: 'msal.d.ts', report: 'client-msal' },
   { folder: 'client', types: 'unstorage.d.ts', report: 'client-unstorage' },
   { folder: 'client', types: 'view.d.ts', report: 'client-view' },
+  { folder: 'client', types: 'recorder.d.ts', report: 'client-recorder' },
   { folder: 'emulator', types: 'index.d.ts', report: 'emulator' },
   { folder: 'emulator', types: 'node/index.d.ts', report: 'emulator-node' },
 ]

@@ -19,6 +19,7 @@ const ENTRIES = {
   msal: `export * from '@aiagent/client/msal'`,
   unstorage: `export * from '@aiagent/client/unstorage'`,
   view: `export * from '@aiagent/client/view'`,
+  recorder: `export * from '@aiagent/client/recorder'`,
 }
 
 if (process.argv.includes('--analyse')) console.log(describeBundle(await analyseBundle(CORE)))

@@ -27,6 +27,7 @@ export default [
       msal: 'src/msal.ts',
       unstorage: 'src/unstorage.ts',
       view: 'src/view.ts',
+      recorder: 'src/recorder.ts',
       'websocket.node': 'src/platform/websocket.node.ts',
       'websocket.native': 'src/platform/websocket.native.ts',
     },

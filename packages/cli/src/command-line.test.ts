@@ -165,9 +165,9 @@ describe('parseCommandLine', () => {
   })
 
   it.each([
-    [[], 'A command is missing: chat, token or emulate. See aiagent --help.'],
-    [['talk'], 'Unknown command "talk". The commands are chat, token and emulate. See aiagent --help.'],
-    [['toString'], 'Unknown command "toString". The commands are chat, token and emulate. See aiagent --help.'],
+    [[], 'A command is missing: chat, token, emulate or replay. See aiagent --help.'],
+    [['talk'], 'Unknown command "talk". The commands are chat, token, emulate and replay. See aiagent --help.'],
+    [['toString'], 'Unknown command "toString". The commands are chat, token, emulate and replay. See aiagent --help.'],
     [['--port', '1'], 'Unknown option --port; put options after the command. See aiagent --help.'],
     [['chat', '--port', '1'], 'Unknown option --port. See aiagent chat --help.'],
     [['chat', 'hello'], 'Unexpected argument hello. See aiagent chat --help.'],

@@ -70,6 +70,15 @@ export interface EmulateOptions {
   logLevel: LogThreshold
 }
 
+/** Options of `aiagent replay`. */
+export interface ReplayOptions {
+  /** File with the recording. */
+  trace: string
+  /** File to write a test to. */
+  emitTest?: string
+  logLevel: LogThreshold
+}
+
 /** A parsed command line. */
 export type CommandLine =
   | { command: 'help'; text: string }
@@ -77,6 +86,7 @@ export type CommandLine =
   | { command: 'chat'; options: ChatOptions }
   | { command: 'token'; options: TokenOptions }
   | { command: 'emulate'; options: EmulateOptions }
+  | { command: 'replay'; options: ReplayOptions }
 
 type Variables = Readonly<Record<string, string | undefined>>
 
@@ -100,7 +110,9 @@ export function parseCommandLine(args: readonly string[], env: Variables = {}): 
         ? `Unknown option ${shown(first)}; put options after the command.`
         : `Unknown command "${shown(first)}". The commands are ${enumerated('and')}.`,
     )
-  const values = new Values(first, rest)
+  // A recording is named without an option, before the options.
+  const file = first === 'replay' && rest[0]?.startsWith('-') === false ? rest[0] : undefined
+  const values = new Values(first, file === undefined ? rest : rest.slice(1))
   if (values.flag('help')) return { command: 'help', text: commandHelp(first) }
   switch (first) {
     case 'chat':
@@ -109,6 +121,8 @@ export function parseCommandLine(args: readonly string[], env: Variables = {}): 
       return { command: 'token', options: tokenOptions(values, env) }
     case 'emulate':
       return { command: 'emulate', options: emulateOptions(values) }
+    case 'replay':
+      return { command: 'replay', options: replayOptions(values, file) }
     default:
       return first satisfies never
   }
@@ -243,4 +257,10 @@ function emulateOptions(values: Values): EmulateOptions {
     ...(faults !== undefined && { faults }),
     logLevel: values.logLevel(),
   }
+}
+
+function replayOptions(values: Values, trace: string | undefined): ReplayOptions {
+  if (trace === undefined) throw values.error('The file with the recording is missing: aiagent replay <file>')
+  const emitTest = values.text('emit-test')
+  return { trace, ...(emitTest !== undefined && { emitTest }), logLevel: values.logLevel() }
 }

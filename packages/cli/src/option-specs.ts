@@ -191,10 +191,24 @@ const EMULATE_SPEC = {
   ],
 } as const satisfies CommandSpec
 
+const REPLAY_SPEC = {
+  summary: 'Replay the recording of an agent',
+  description: [
+    'Takes the file with the recording first: aiagent replay trace.json. agent.exportTrace() writes one.',
+    'Names what the recording, and the client of today with the same frames, violates. Exits with 1 if the client does.',
+  ],
+  options: {
+    'emit-test': { type: 'string', value: '<file>', help: 'write a vitest file that replays the recording' },
+    ...COMMON,
+  },
+  examples: [['aiagent replay trace.json --emit-test trace.test.ts', 'replay, and write a test']],
+} as const satisfies CommandSpec
+
 export const COMMANDS = {
   chat: CHAT_SPEC,
   token: TOKEN_SPEC,
   emulate: EMULATE_SPEC,
+  replay: REPLAY_SPEC,
 } as const satisfies Record<string, CommandSpec>
 export type CommandName = keyof typeof COMMANDS
 

@@ -54,6 +54,10 @@ async function dispatch(commandLine: CommandLine, io: Io): Promise<number> {
       const { emulate } = await import('./commands/emulate.ts')
       return emulate(commandLine.options, io)
     }
+    case 'replay': {
+      const { replay } = await import('./commands/replay.ts')
+      return replay(commandLine.options, io)
+    }
     default:
       return commandLine satisfies never
   }

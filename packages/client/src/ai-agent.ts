@@ -25,6 +25,7 @@ import type { AskOptions } from './outbox/turn-taking.ts'
 import { resolveEnvironment } from './platform/default-environment.ts'
 import type { Environment } from './platform/environment.ts'
 import { loadModule } from './platform/load-module.ts'
+import type { Trace, TraceRecorder } from './platform/trace.ts'
 import type { CacheConfig } from './storage/cache-adapter.ts'
 import { Subscribable } from './util/subscribable.ts'
 
@@ -65,6 +66,7 @@ export interface AiAgentInitializeOptions extends OperationOptions {
  */
 export class AiAgent extends Subscribable<AgentEvents> {
   readonly #parts: AgentParts
+  readonly #recorder: TraceRecorder | undefined
 
   /**
    * Checks the configuration. Sends no request.
@@ -75,9 +77,13 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * @throws {AuthError} reason `invalid_input` for an `auth` of an unsupported shape
    */
   constructor(config: AiAgentConfig, environment?: Partial<Environment>) {
-    const parts = buildAgent(config, environment)
+    // An absent configuration is refused further down, with its error.
+    const recorder = config?.recorder
+    const parts = buildAgent(config, recorder ? recorder.wrap(resolveEnvironment(environment)) : environment)
     super(parts.scope.events)
     this.#parts = parts
+    this.#recorder = recorder
+    recorder?.attach(this)
   }
 
   /**
@@ -93,6 +99,11 @@ export class AiAgent extends Subscribable<AgentEvents> {
   ): Promise<void> {
     const { clearStoredData } = await import('./agent/clear-stored-data.ts')
     await clearStoredData(resolveEnvironment(environment), { endpoint, cache, withSignIn: true })
+  }
+
+  /** What `config.recorder` has recorded so far; undefined without one. `aiagent replay` plays it. */
+  exportTrace(): Trace | undefined {
+    return this.#recorder?.exportTrace()
   }
 
   /** The agent's logger: the configured one, or `AiAgent:<id>`. */

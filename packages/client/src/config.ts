@@ -6,6 +6,7 @@ import { ConfigError, SDKError } from './errors.ts'
 import { type Logger, LogLevel } from './logger.ts'
 import type { MaskingConfig } from './masking/masking.ts'
 import type { DeliveryMode } from './outbox/outbox-options.ts'
+import type { TraceRecorder } from './platform/trace.ts'
 import type { CacheConfig } from './storage/cache-adapter.ts'
 
 /** How queued messages are stored for the next page. */
@@ -39,6 +40,13 @@ export interface AiAgentConfig {
    * @default 'popup'
    */
   authScheme?: AuthScheme
+  /**
+   * Records what the agent does, for a report of a failure: `createRecorder()` of `@aiagent/client/recorder`. One recorder
+   * is for one agent.
+   *
+   * @default none
+   */
+  recorder?: TraceRecorder
   /** Connect as soon as `initialize()` has completed. @default false */
   autoConnect?: boolean
   /**

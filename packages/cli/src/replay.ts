@@ -1,0 +1,2 @@
+export type { Invariant, Violation } from './replay/invariants.ts'
+export { type ReplayResult, replayTrace } from './replay/replay-trace.ts'

@@ -1,0 +1,162 @@
+import { eventually } from '@aiagent/test-support'
+import { describe, expect, it } from 'vitest'
+import { lastSession, payloadsOf, setUp } from '../../test/agent-harness.ts'
+import type { Trace } from '../platform/trace.ts'
+import { parseTrace } from './parse-trace.ts'
+import { createRecorder, type RecorderOptions } from './recorder.ts'
+
+const reply = ({ text }: { text: string }) => ({ content: `You said: ${text}`, messageData: { reasoning: 'private' } })
+
+async function record(options: RecorderOptions = {}, more: object = {}) {
+  const recorder = createRecorder(options)
+  const all = setUp({ reply })
+  const made = all.make({ recorder, ...more })
+  await made.agent.initialize({ context: { plan: 'gold-secret' } })
+  await made.agent.connect()
+  const talk = async (text: string) => {
+    const before = payloadsOf(made.told, 'agentMessage').length
+    await made.agent.send(text)
+    await eventually(() => payloadsOf(made.told, 'agentMessage').length > before)
+  }
+  return { ...all, ...made, recorder, talk }
+}
+
+/** Kinds of entries with what tells them apart. */
+const outline = ({ entries }: Trace) =>
+  entries.map(entry => {
+    if (entry.kind === 'call') return `call ${entry.name}`
+    if (entry.kind === 'settled') return `settled ${entry.call} ${entry.outcome}`
+    if (entry.kind === 'event') return `event ${entry.type}`
+    if (entry.kind === 'sent' || entry.kind === 'received') return `${entry.kind} ${entry.frame.role}`
+    return entry.kind
+  })
+
+describe('[REL-79] a recorder', () => {
+  it('holds calls, requests, frames, states and events in order', async () => {
+    const { agent, emulator, talk } = await record()
+    await talk('Hello')
+    emulator.control.dropSockets(1012)
+    await eventually(() => agent.getState() === 'RECONNECTING')
+    const trace = agent.exportTrace() as Trace
+    const lines = outline(trace)
+    expect(lines.slice(0, 1)).toEqual(['call initialize'])
+    expect(lines.filter(line => line === 'request').length).toBeGreaterThan(3)
+    const from = lines.indexOf('call connect')
+    expect(lines.slice(from)).toEqual([
+      'call connect',
+      'event stateChanged',
+      'connecting',
+      'open',
+      'event stateChanged',
+      'event connected',
+      'settled 2 resolved',
+      'call send',
+      'sent human',
+      'event transcriptUpdate',
+      'event deliveryUpdate',
+      'event deliveryUpdate',
+      'settled 3 resolved',
+      'received heartbeat',
+      'event transcriptUpdate',
+      'received customer support agent',
+      'event transcriptUpdate',
+      'event agentMessage',
+      'closed',
+      'event stateChanged',
+      'event closed',
+    ])
+    expect(trace).toMatchObject({ format: 'aiagent-trace', version: 1, dropped: 0, isAuthenticated: false })
+  })
+
+  it('holds no token, session id, context, content or data of a message', async () => {
+    const { agent, emulator, talk } = await record()
+    await talk('A very secret question')
+    await agent.updateAccessToken(emulator.control.issueToken())
+    const text = JSON.stringify(agent.exportTrace())
+    const secrets = ['secret', 'private', 'You said', 'eyJ', lastSession(emulator)]
+    expect(secrets.every(Boolean)).toBe(true)
+    for (const secret of secrets) expect(text).not.toContain(secret)
+  })
+
+  it('finds equal texts by a hash that another recording does not have', async () => {
+    const texts = async () => {
+      const { agent, talk } = await record()
+      await talk('Hello')
+      await talk('Hello')
+      return agent.exportTrace()?.entries.flatMap(entry => (entry.kind === 'call' ? (entry.text ?? []) : [])) ?? []
+    }
+    const [first, again] = await texts()
+    expect(first).toMatch(/^#[\da-f]{12}:5$/)
+    expect(again).toBe(first)
+    expect((await texts())[0]).not.toBe(first)
+  })
+
+  it('keeps content only on request', async () => {
+    const { agent, talk } = await record({ content: true })
+    await talk('Hello')
+    const trace = agent.exportTrace()
+    expect(trace?.hasContent).toBe(true)
+    expect(trace?.entries).toContainEqual(
+      expect.objectContaining({ kind: 'sent', frame: { persona: 'customer', role: 'human', content: 'Hello' } }),
+    )
+    expect(JSON.stringify(trace)).toContain('You said: Hello')
+  })
+
+  it('keeps the newest entries, and says how many it dropped', async () => {
+    const { agent, talk } = await record({ limit: 20 })
+    for (let nth = 0; nth < 10; nth++) await talk(`message ${nth}`)
+    const trace = agent.exportTrace()
+    expect(trace?.entries).toHaveLength(20)
+    expect(trace?.dropped).toBeGreaterThan(40)
+    expect(trace?.entries.at(-1)).toMatchObject({ kind: 'event', type: 'agentMessage' })
+  })
+
+  it('records a rejected call with its code, and a promise that is pending', async () => {
+    const { agent } = await record()
+    await agent.destroy()
+    await expect(agent.send('late')).rejects.toMatchObject({ code: 'ABORTED' })
+    const entries = agent.exportTrace()?.entries ?? []
+    expect(entries).toContainEqual(expect.objectContaining({ outcome: 'rejected', code: 'ABORTED' }))
+  })
+
+  it('is absent without the option', async () => {
+    const { agent } = setUp({}).make()
+    expect(agent.exportTrace()).toBeUndefined()
+  })
+})
+
+describe('[REL-79] parseTrace', () => {
+  it('reads what was exported', async () => {
+    const { agent, talk } = await record()
+    await talk('Hello')
+    const trace = agent.exportTrace()
+    expect(parseTrace(JSON.stringify(trace))).toEqual(trace)
+  })
+
+  it('leaves out what it does not know, and has defaults for what is missing', () => {
+    const entries = [
+      { t: 1, kind: 'call', call: 1, name: 'connect' },
+      { t: 1, kind: 'call' },
+      { t: 2, kind: 'teleported' },
+      { t: 3, kind: 'received', socket: 1, frame: { persona: 'agent' } },
+      { kind: 'open', socket: 1 },
+      null,
+    ]
+    expect(parseTrace(JSON.stringify({ format: 'aiagent-trace', version: 1, entries }))).toEqual({
+      format: 'aiagent-trace',
+      version: 1,
+      library: 'unknown',
+      startedAt: 0,
+      endedAt: 0,
+      dropped: 0,
+      hasContent: false,
+      capabilities: [],
+      isAuthenticated: false,
+      entries: [entries[0]],
+    })
+  })
+
+  it.each(['', '[]', '{"format":"other"}', '{"format":"aiagent-trace","version":2}'])('refuses %j', text => {
+    expect(() => parseTrace(text)).toThrow(TypeError)
+  })
+})

@@ -1,0 +1,182 @@
+import { isJsonObject } from '@aiagent/protocol'
+import type { Environment } from '../platform/environment.ts'
+import type { Trace, TraceEntry, TraceRecorder } from '../platform/trace.ts'
+import { VERSION } from '../version.ts'
+import { describeEvent, RECORDED_EVENTS } from './recorded-events.ts'
+import { recordSockets, type SocketRecord } from './recorded-socket.ts'
+import { hashText, type RedactText, redactFrame, redactPath } from './redaction.ts'
+
+/** Options of `createRecorder()`. */
+export interface RecorderOptions {
+  /**
+   * Keeps texts as they were sent, that is masked where masking is on. Otherwise only their length and a salted hash are kept.
+   *
+   * @default false
+   */
+  content?: boolean
+  /** Maximum number of entries; the oldest are dropped. @default 5000 */
+  limit?: number
+}
+
+/** Methods of an agent whose calls are recorded. */
+const RECORDED_CALLS = [
+  'initialize',
+  'connect',
+  'disconnect',
+  'restartConnection',
+  'send',
+  'ask',
+  'setContext',
+  'updateAccessToken',
+  'logout',
+  'destroy',
+] as const
+
+/** An entry without its time. */
+type Fact = TraceEntry extends infer Each ? (Each extends TraceEntry ? Omit<Each, 't'> : never) : never
+type Method = (...parameters: unknown[]) => unknown
+
+/**
+ * Makes a recorder for one agent: `new AiAgent({ …, recorder })`. `agent.exportTrace()` returns the recording, and
+ * `aiagent replay` plays it.
+ *
+ * Never recorded: tokens, session ids, bodies of requests, context, and data of messages beyond what the protocol reads.
+ */
+export function createRecorder({ content = false, limit = 5000 }: RecorderOptions = {}): TraceRecorder {
+  let entries: TraceEntry[] = []
+  let dropped = 0
+  let sockets = 0
+  let calls = 0
+  let startedAt = 0
+  let elapsed = () => 0
+  let redact: RedactText = text => `#:${text.length}`
+  let capabilities: readonly string[] = []
+  let isAuthenticated = false
+
+  const note = (fact: Fact) => {
+    entries.push({ t: elapsed(), ...fact } as TraceEntry)
+    if (entries.length < 2 * limit) return
+    dropped += entries.length - limit
+    entries = entries.slice(-limit)
+  }
+
+  const recordSocket = (): SocketRecord => {
+    const socket = ++sockets
+    note({ kind: 'connecting', socket })
+    const noteFrame = (kind: 'sent' | 'received', data: unknown) => {
+      const frame = redactFrame(data, redact)
+      if (frame) note({ kind, socket, frame })
+      else note({ kind: 'unreadable', socket, length: typeof data === 'string' ? data.length : 0 })
+    }
+    return {
+      open: () => note({ kind: 'open', socket }),
+      sent: data => noteFrame('sent', data),
+      received: data => noteFrame('received', data),
+      closing: code => note({ kind: 'closing', socket, code }),
+      closed: (code, httpStatus) =>
+        note({ kind: 'closed', socket, code, ...(httpStatus !== undefined && { httpStatus }) }),
+    }
+  }
+
+  const recordFetch =
+    (fetch: Environment['fetch']): Environment['fetch'] =>
+    async (input, init) => {
+      const start = elapsed()
+      const done = (status: number) => {
+        const path = URL.canParse(input) ? redactPath(new URL(input).pathname) : '-'
+        note({ kind: 'request', method: init?.method ?? 'GET', path, status, ms: elapsed() - start })
+      }
+      try {
+        const response = await fetch(input, init)
+        done(response.status)
+        return response
+      } catch (error) {
+        done(0)
+        throw error
+      }
+    }
+
+  const recordCall = (agent: Record<string, unknown>, name: string) => {
+    const method = agent[name]
+    if (typeof method !== 'function') return
+    const original = method as Method
+    agent[name] = function recorded(this: unknown, ...parameters: unknown[]): unknown {
+      const call = ++calls
+      const [text] = parameters
+      const isText = typeof text === 'string' && (name === 'send' || name === 'ask')
+      note({ kind: 'call', call, name, ...(isText && { text: redact(text) }) })
+      const result = original.apply(this, parameters)
+      if (!(result instanceof Promise)) return result
+      result.then(
+        () => note({ kind: 'settled', call, outcome: 'resolved' }),
+        (error: unknown) => note({ kind: 'settled', call, outcome: 'rejected', ...describeError(error) }),
+      )
+      return result
+    }
+  }
+
+  return {
+    wrap(environment) {
+      const { clock } = environment
+      const start = clock.monotonic()
+      elapsed = () => Math.round(clock.monotonic() - start)
+      startedAt = clock.now()
+      if (content) redact = text => text
+      else redact = hashText(environment.randomUUID())
+      const wrapped = Object.defineProperties({}, Object.getOwnPropertyDescriptors(environment)) as Environment
+      const fetch = recordFetch((input, init) => environment.fetch(input, init))
+      Object.defineProperty(wrapped, 'fetch', { value: fetch, enumerable: true })
+      const WebSocket = recordSockets(environment.WebSocket, recordSocket)
+      Object.defineProperty(wrapped, 'WebSocket', { value: WebSocket, enumerable: true })
+      return wrapped
+    },
+    attach(agent) {
+      const recorded = agent as Record<string, unknown> & {
+        on(type: string, listener: (event: { payload: unknown }) => void): unknown
+        getDeploymentInfo(): Promise<{ capabilities?: string[] | null }>
+        getAgentDetails(): Promise<{ isAuthenticated?: boolean | null }>
+      }
+      for (const name of RECORDED_CALLS) recordCall(recorded, name)
+      for (const type of RECORDED_EVENTS)
+        recorded.on(type, ({ payload }) => {
+          const details = describeEvent(type, isJsonObject(payload) ? payload : {}, redact)
+          note({ kind: 'event', type, ...(details && { details }) })
+        })
+      recorded.on('initialized', () => {
+        // Both are known by now: neither call sends a request.
+        recorded.getDeploymentInfo().then(
+          info => {
+            capabilities = [...(info.capabilities ?? [])]
+          },
+          () => {},
+        )
+        recorded.getAgentDetails().then(
+          details => {
+            isAuthenticated = details.isAuthenticated === true
+          },
+          () => {},
+        )
+      })
+    },
+    exportTrace(): Trace {
+      const kept = entries.slice(-limit)
+      return {
+        format: 'aiagent-trace',
+        version: 1,
+        library: VERSION,
+        startedAt,
+        endedAt: elapsed(),
+        dropped: dropped + entries.length - kept.length,
+        hasContent: content,
+        capabilities,
+        isAuthenticated,
+        entries: kept,
+      }
+    },
+  }
+}
+
+function describeError(error: unknown): { code?: string; reason?: string } {
+  const { code, reason } = Object(error) as { code?: unknown; reason?: unknown }
+  return { ...(typeof code === 'string' && { code }), ...(typeof reason === 'string' && { reason }) }
+}
