@@ -90,7 +90,7 @@ export function compressedBytes(contents: Uint8Array): number {
 }
 
 /** A file and all that it imports without being asked later. */
-function loadedWith(outputs: Metafile['outputs'], name: string, seen = new Set<string>()): Set<string> {
+export function loadedWith(outputs: Metafile['outputs'], name: string, seen = new Set<string>()): Set<string> {
   if (seen.has(name)) return seen
   seen.add(name)
   for (const { path, kind, external } of outputs[name]?.imports ?? [])

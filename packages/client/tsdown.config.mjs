@@ -8,6 +8,11 @@ const START = new Set([
   ...staticModules(source('agent/load-agent.ts')),
   ...staticModules(source('auth/anonymous-token.ts')),
 ])
+/** What runs after the first `connected`: one file, so that what a reconnect needs is there before the connection is lost. */
+const UPKEEP = new Set([
+  ...staticModules(source('conversation/upkeep.ts')),
+  ...staticModules(source('outbox/match-history.ts')),
+])
 const common = { target: 'es2022', fixedExtension: false }
 /** Files for pages without a bundler: all dependencies inside. */
 const script = {
@@ -50,8 +55,9 @@ export default [
           { name: 'runtime', test: /rolldown\/runtime/ },
           // One file for all that `AiAgent` needs at once, and one for all that each run of `initialize()` needs. Lazy parts
           // share modules with both; without these groups a page would load a file for each set of sharers.
-          { name: 'core', test: id => CORE.has(id), priority: 2 },
-          { name: 'start', test: id => START.has(id), priority: 1 },
+          { name: 'core', test: id => CORE.has(id), priority: 3 },
+          { name: 'start', test: id => START.has(id), priority: 2 },
+          { name: 'upkeep', test: id => UPKEEP.has(id), priority: 1 },
           // An exported class over lazy calls: in a file of its own, which a page without it drops.
           { name: 'api-helper', test: /[/]api[/]api-helper[.]ts$/ },
         ],
