@@ -318,6 +318,7 @@ const TEXTS: Readonly<Record<string, string>> = {
     'AiAgent.clearStoredData() removes what is stored on the device for a deployment, without an agent and without a request',
   'SEC-19':
     'a loop over messages() receives nothing of the user who signed out that it has not read before; it goes on with the messages of the next session',
+  'SEC-20': 'user details and masking rules of an older load, or of a user who has signed out meanwhile, are discarded',
   'SEC-27':
     'a logout removes the cached answers of its user, and in a store that several users share only those; a failure to do so is reported',
   'REL-19':

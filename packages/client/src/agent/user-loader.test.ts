@@ -1,0 +1,44 @@
+import { eventually } from '@aiagent/test-support'
+import { describe, expect, it } from 'vitest'
+import type { LoadedAgent } from '../api/agent-facts.ts'
+import { Masking } from '../masking/masking.ts'
+import { createAgentScope } from './agent-scope.ts'
+import { UserLoader } from './user-loader.ts'
+
+/** A loader of users whose requests the test answers. */
+function setUp() {
+  const scope = createAgentScope({ id: 'account', endpoint: 'https://a.test', enableLogging: false }, {})
+  const users = new UserLoader(scope, new Masking({}))
+  const answers: ((user: { id: string }) => void)[] = []
+  const api = { getUserDetails: () => new Promise(resolve => answers.push(resolve)) }
+  const loaded = { deployment: {}, agent: { isAuthenticated: true }, api } as unknown as LoadedAgent
+  const load = async () => {
+    const before = answers.length
+    const loading = users.load(loaded, undefined)
+    await eventually(() => answers.length > before, 'the request')
+    return { loading, answer: (id: string) => answers[before]?.({ id }) }
+  }
+  return { scope, users, load }
+}
+
+describe('a user whose details arrive late', () => {
+  it('[SEC-20] is not kept after a sign-out', async () => {
+    const { scope, users, load } = setUp()
+    const { loading, answer } = await load()
+    users.forgetUser()
+    answer('the user who signed out')
+    await loading
+    expect(scope.facts.user ?? null).toBeNull()
+  })
+
+  it('[SEC-20] does not replace the user of a later load', async () => {
+    const { scope, load } = setUp()
+    const first = await load()
+    const second = await load()
+    second.answer('present')
+    await second.loading
+    first.answer('earlier')
+    await first.loading
+    expect(scope.facts.user).toEqual({ id: 'present' })
+  })
+})
