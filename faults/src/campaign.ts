@@ -5,7 +5,7 @@ import { createSchedule } from './schedule/create-schedule.ts'
 import type { Schedule } from './schedule/step.ts'
 
 /** How many proxied runs go on at the same time in a process: most of their time is waiting. */
-const PARALLEL_RUNS = 24
+const PARALLEL_RUNS = 12
 
 /** Plays a schedule on its own, so that an unhandled error belongs to it. */
 export async function playAlone(schedule: Schedule): Promise<RunResult> {

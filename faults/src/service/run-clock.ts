@@ -124,34 +124,64 @@ export class SimulatedClock extends ClockOfRun {
   }
 }
 
-/** Real time, sped up: a second of the run takes a fraction of a real one. For sockets, which know no simulated time. */
+/** Longest real time between two ticks that counts, in milliseconds. */
+const LONGEST_TICK_MS = 2
+
+/**
+ * Real time, sped up: a second of the run takes a fraction of a real one. For sockets, which know no simulated time.
+ *
+ * It slows down with the process: on a busy machine the time limits of client and service would otherwise pass before a
+ * response can be read.
+ */
 export class FastClock extends ClockOfRun {
   readonly #speed: number
-  readonly #start = performance.now()
+  readonly #timers = new Map<number, Timer>()
+  #elapsed = 0
+  #order = 0
+  #tickedAt = 0
+  #ticker: NodeJS.Timeout | undefined
 
-  /** @param speed seconds of the run in a real second */
+  /** @param speed seconds of the run in a real second, on a machine that is not busy */
   constructor(speed: number) {
     super()
     this.#speed = speed
   }
 
   elapsed(): number {
-    return (performance.now() - this.#start) * this.#speed
+    return this.#elapsed
   }
 
-  async advance(ms: number): Promise<void> {
-    await new Promise(resolve => setTimeout(resolve, ms / this.#speed))
+  advance(ms: number): Promise<void> {
+    return new Promise(resolve => this.startTimer(resolve, ms))
   }
 
   /** Real time cannot pass without timers. */
   sleep(): void {}
 
-  protected startTimer(callback: () => void, delayMs: number): unknown {
-    return setTimeout(callback, delayMs / this.#speed)
+  protected startTimer(callback: () => void, delayMs: number): number {
+    if (!this.#ticker) {
+      this.#tickedAt = performance.now()
+      this.#ticker = setInterval(() => this.#tick(), 1)
+    }
+    this.#timers.set(++this.#order, { at: this.#elapsed + Math.max(0, delayMs), callback })
+    return this.#order
   }
 
   protected stopTimer(handle: unknown): void {
-    clearTimeout(handle as NodeJS.Timeout | undefined)
+    this.#timers.delete(handle as number)
+  }
+
+  #tick(): void {
+    const now = performance.now()
+    this.#elapsed += Math.min(now - this.#tickedAt, LONGEST_TICK_MS) * this.#speed
+    this.#tickedAt = now
+    const due = [...this.#timers]
+      .filter(([, { at }]) => at <= this.#elapsed)
+      .sort(([, one], [, other]) => one.at - other.at)
+    for (const [handle, { callback }] of due) if (this.#timers.delete(handle)) callback()
+    if (this.#timers.size > 0) return
+    clearInterval(this.#ticker)
+    this.#ticker = undefined
   }
 }
 
