@@ -39,7 +39,7 @@ module.exports = {
       { path: '^(?:packages|conformance|examples|bench|docs|faults|scripts)/' },
       {
         couldNotResolve: true,
-        pathNot: '^#websocket$',
+        pathNot: '^(?:#websocket|react)$',
       },
     ),
 

@@ -11,6 +11,9 @@ const ENTRIES = [
   { folder: 'client', types: 'unstorage.d.ts', report: 'client-unstorage' },
   { folder: 'client', types: 'view.d.ts', report: 'client-view' },
   { folder: 'client', types: 'recorder.d.ts', report: 'client-recorder' },
+  { folder: 'adapters', types: 'ai-sdk.d.ts', report: 'adapters-ai-sdk' },
+  { folder: 'adapters', types: 'assistant-ui.d.ts', report: 'adapters-assistant-ui' },
+  { folder: 'adapters', types: 'direct-line.d.ts', report: 'adapters-direct-line' },
   { folder: 'emulator', types: 'index.d.ts', report: 'emulator' },
   { folder: 'emulator', types: 'node/index.d.ts', report: 'emulator-node' },
 ]

@@ -55,6 +55,20 @@ export async function loadedSizes(source: string): Promise<LoadedSizes> {
   return { atOnce: bytes(atOnce), onDemand }
 }
 
+/** Size of a built binding, minified and compressed, without React and the client. */
+export async function bindingSize(path: string): Promise<number> {
+  const { outputFiles } = await build({
+    entryPoints: [path],
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    external: ['react', '@aiagent/client', '@aiagent/client/*'],
+    write: false,
+  })
+  return outputFiles.reduce((sum, { contents }) => sum + compressedBytes(contents), 0)
+}
+
 /** What a page loads at once when vite bundles it, minified and compressed. */
 export async function viteSize(source: string): Promise<number> {
   const entry = 'virtual:page'

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { analyseBundle, describeBundle } from './bundle-analysis.ts'
 import { installedSizes } from './installed-size.ts'
-import { compressedBytes, loadedSizes, viteSize } from './loaded-sizes.ts'
+import { bindingSize, compressedBytes, loadedSizes, viteSize } from './loaded-sizes.ts'
 import { type Budget, judgeSize } from './size-verdict.ts'
 import { ROOT } from './tools.ts'
 
@@ -20,6 +20,14 @@ const ENTRIES = {
   unstorage: `export * from '@aiagent/client/unstorage'`,
   view: `export * from '@aiagent/client/view'`,
   recorder: `export * from '@aiagent/client/recorder'`,
+}
+
+/** Built entries of the bindings, measured without what they adapt to and without the client. */
+const BINDINGS = {
+  react: 'react/dist/index.js',
+  'adapters ai-sdk': 'adapters/dist/ai-sdk.js',
+  'adapters assistant-ui': 'adapters/dist/assistant-ui.js',
+  'adapters direct-line': 'adapters/dist/direct-line.js',
 }
 
 if (process.argv.includes('--analyse')) console.log(describeBundle(await analyseBundle(CORE)))
@@ -53,6 +61,7 @@ async function measure(): Promise<Map<string, number>> {
     const { atOnce } = await loadedSizes(`${CORE}\n${source}`)
     sizes.set(name, atOnce - core.atOnce)
   }
+  for (const [name, path] of Object.entries(BINDINGS)) sizes.set(name, await bindingSize(join(ROOT, 'packages', path)))
   for (const name of FILES) {
     const path = join(DIST, name)
     if (!existsSync(path)) throw new Error('The client is not built. Run `npm run build`.')

@@ -16,6 +16,7 @@ const STEPS: readonly (readonly [name: string, ...args: string[]])[] = [
   ['api', '--check'],
   ['knip'],
   ['packages'],
+  ['frameworks'],
 ]
 
 const withoutAt = process.argv.indexOf('--without')

@@ -1,4 +1,12 @@
-import type { AgentListItem, AiAgent, FeedbackRating, PendingChoice, Portal, UserProfile } from '../index.ts'
+import type {
+  AgentListItem,
+  AiAgent,
+  Explanation,
+  FeedbackRating,
+  PendingChoice,
+  Portal,
+  UserProfile,
+} from '../index.ts'
 import type { ConversationError } from './conversation-error.ts'
 import type { ConversationEscalation, ConversationMessage } from './conversation-message.ts'
 import type { ConversationFormat } from './export-conversation.ts'
@@ -94,8 +102,12 @@ export interface ConversationView {
   readonly restart: () => Promise<void>
   /** Sets the draft, and notifies at once, as inputs that a framework controls need it. */
   readonly setDraft: (text: string) => void
+  /** Removes the error from the snapshot. */
+  readonly clearError: () => void
   /** Sets `unread` to 0. */
   readonly markRead: () => void
+  /** What the agent does or waits for at this moment, as `AiAgent.explain()`. */
+  readonly explain: () => Promise<Explanation>
   /** The conversation as text, as Markdown, or as JSON: masked as it was sent. The code for it loads with the first call. */
   readonly export: (format: ConversationFormat) => Promise<string>
   /** Ends the view: no listener and no timer is left. The agent lives on. */

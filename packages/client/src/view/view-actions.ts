@@ -76,7 +76,9 @@ export function createActions(agent: AiAgent, store: ViewStore, { onLogin }: Con
         await connect()
       }),
     restart: () => attempt(() => agent.restartConnection()),
+    clearError: () => store.change({ error: undefined }),
     markRead: () => store.change({ unread: 0 }),
+    explain: () => agent.explain(),
     async export(format) {
       const { exportConversation } = await import('./export-conversation.ts')
       return exportConversation(store.list.get(), format)

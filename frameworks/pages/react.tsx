@@ -1,0 +1,26 @@
+import { AiAgent } from '@aiagent/client'
+import { StrictMode } from 'react'
+import { createRoot, hydrateRoot } from 'react-dom/client'
+import { Chat } from './chat.tsx'
+
+declare global {
+  /** Address of the service. */
+  var ENDPOINT: string
+  /** Shows the chat with a new agent; the agent before is replaced. */
+  var showAgent: () => void
+  var unmount: () => void
+}
+
+const newAgent = () => new AiAgent({ id: 'help', endpoint: ENDPOINT, baseReconnectDelay: 4_000 })
+const element = (agent: AiAgent) => (
+  <StrictMode>
+    <Chat agent={agent} />
+  </StrictMode>
+)
+
+const container = document.getElementById('root') as HTMLElement
+const first = newAgent()
+const root = container.childElementCount > 0 ? hydrateRoot(container, element(first)) : createRoot(container)
+if (container.childElementCount === 0) root.render(element(first))
+globalThis.showAgent = () => root.render(element(newAgent()))
+globalThis.unmount = () => root.unmount()

@@ -1,0 +1,102 @@
+import { AiAgent } from '@aiagent/client'
+import { StrictMode } from 'react'
+import { renderToString } from 'react-dom/server'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Chat } from '../pages/chat.tsx'
+import { bundlePage, launchChromium, openPage, received, type Stage } from './pages.ts'
+
+const chromium = await launchChromium()
+afterAll(() => chromium.close())
+
+const items = ({ page }: Stage) => page.locator('li:not(.working)').allTextContents()
+const write = async ({ page }: Stage, text: string) => {
+  await page.getByLabel('Message').fill(text)
+  await page.getByRole('button', { name: 'Send' }).click()
+}
+
+/** Whether the service says that nobody is connected. */
+function isRefused(call: () => void): boolean {
+  try {
+    call()
+    return false
+  } catch {
+    return true
+  }
+}
+
+describe.each(['18', '19'] as const)('React %s in StrictMode', version => {
+  let script = ''
+  beforeAll(async () => {
+    script = await bundlePage('react.tsx', version)
+  })
+
+  it('[VIEW-10] opens one session and one socket, sends one frame for each message, and closes when it is unmounted', async () => {
+    const stage = await openPage(chromium, script)
+    await expect.poll(() => received(stage.service).sockets).toBe(1)
+    await write(stage, 'hello')
+    await expect.poll(() => items(stage)).toEqual(['hello', 'You said: helloHelpful'])
+    await write(stage, 'options')
+    await expect.poll(() => items(stage).then(all => all.length)).toBe(5)
+    await stage.page.getByRole('button', { name: 'Blue' }).click()
+    await expect.poll(() => items(stage).then(all => all.at(-1))).toBe('You said: BlueHelpful')
+    await stage.page.getByRole('button', { name: 'Helpful' }).last().click()
+    await expect.poll(() => received(stage.service).feedback).toEqual(['up'])
+    expect(await stage.page.getByRole('button', { name: 'Blue' }).getAttribute('aria-pressed')).toBe('true')
+    expect(received(stage.service)).toMatchObject({ sessionCalls: 1, sockets: 1, texts: ['hello', 'options', 'Blue'] })
+    await stage.page.evaluate(() => unmount())
+    const { world, control } = stage.service.emulator
+    const [session = ''] = world.sessions.keys()
+    const push = () => control.pushFrame(session, { persona: 'agent', role: 'customer support agent', content: 'late' })
+    await expect.poll(() => isRefused(push)).toBe(true)
+    expect(stage.complaints).toEqual([])
+    await stage.close()
+  })
+
+  it('[VIEW-10] uses a new agent after it has rendered, and ends the one before', async () => {
+    const stage = await openPage(chromium, script)
+    await write(stage, 'hello')
+    await expect.poll(() => items(stage).then(all => all.length)).toBe(2)
+    await stage.page.evaluate(() => showAgent())
+    await expect.poll(() => received(stage.service).sockets).toBe(2)
+    await write(stage, 'again')
+    await expect.poll(() => items(stage).then(all => all.at(-1))).toBe('You said: againHelpful')
+    expect(received(stage.service).texts.filter(text => text === 'again')).toHaveLength(1)
+    expect(stage.complaints).toEqual([])
+    await stage.close()
+  })
+
+  it('[VIEW-11] shows a message that is typed during an outage, and what was answered meanwhile', async () => {
+    const stage = await openPage(chromium, script)
+    const { emulator } = stage.service
+    await write(stage, 'hello')
+    await expect.poll(() => items(stage).then(all => all.length)).toBe(2)
+    emulator.settings.replyDelayMs = 300
+    await write(stage, 'before')
+    await expect.poll(() => received(stage.service).texts).toContain('before')
+    emulator.control.dropSockets()
+    await expect.poll(() => stage.page.getByRole('status').textContent()).toBe('Connection: reconnecting')
+    await write(stage, 'meanwhile')
+    expect(await stage.page.locator('li[data-delivery=queued]').allTextContents()).toEqual(['meanwhile'])
+    await expect.poll(() => items(stage).then(all => all.length), { timeout: 20_000 }).toBe(6)
+    const contents = (await items(stage)).map(text => text.replace(/Helpful$/, ''))
+    expect(contents).toEqual(received(stage.service).history)
+    await stage.close()
+  })
+
+  it('[VIEW-10] hydrates what a server has rendered without a window, without a warning', async () => {
+    const agent = new AiAgent({ id: 'help', endpoint: 'https://agents.example.test' })
+    const html = renderToString(
+      <StrictMode>
+        <Chat agent={agent} />
+      </StrictMode>,
+    )
+    expect(html).toContain('Connection: ')
+    expect(agent.getPhase()).toEqual({ at: 'idle' })
+    const stage = await openPage(chromium, script, html)
+    await write(stage, 'hello')
+    await expect.poll(() => items(stage)).toEqual(['hello', 'You said: helloHelpful'])
+    expect(received(stage.service)).toMatchObject({ sessionCalls: 1, sockets: 1 })
+    expect(stage.complaints).toEqual([])
+    await stage.close()
+  })
+})

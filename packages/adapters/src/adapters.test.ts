@@ -1,0 +1,157 @@
+import { AiAgent } from '@aiagent/client'
+import { createConversationView } from '@aiagent/client/view'
+import { createEmulator } from '@aiagent/emulator'
+import { eventually } from '@aiagent/test-support'
+import { describe, expect, it } from 'vitest'
+import { type AnswerChunk, createChatTransport } from './ai-sdk.ts'
+import { toExternalStore } from './assistant-ui.ts'
+import { type Activity, createDirectLine } from './direct-line.ts'
+
+const reply = ({ text }: { text: string }) =>
+  text === 'options'
+    ? [
+        { content: 'One moment.', messageData: { sources: [{ title: 'Manual', url: 'https://docs.example.test/' }] } },
+        { content: 'Which one?', role: 'follow up question agent', messageData: { options: ['Red', 'Blue'] } },
+      ]
+    : { content: `You said: ${text}` }
+
+async function open() {
+  const emulator = createEmulator({ reply })
+  const { fetch, WebSocket, origin } = emulator
+  const agent = new AiAgent(
+    { id: 'help', endpoint: origin, enableLogging: false, baseReconnectDelay: 1, maxReconnectDelay: 1 },
+    { fetch, WebSocket },
+  )
+  const view = createConversationView(agent)
+  await view.start()
+  const session = () => [...emulator.world.sessions.keys()].at(-1) ?? ''
+  const history = () =>
+    emulator.world.sessions
+      .get(session())
+      ?.history.entries()
+      .map(({ content }) => content)
+  const close = async () => {
+    view.destroy()
+    await agent.destroy()
+    emulator.close()
+  }
+  return { emulator, agent, view, session, history, close }
+}
+
+async function chunksOf(stream: ReadableStream<AnswerChunk>): Promise<AnswerChunk[]> {
+  const chunks: AnswerChunk[] = []
+  const reader = stream.getReader()
+  for (let next = await reader.read(); !next.done; next = await reader.read()) chunks.push(next.value)
+  return chunks
+}
+
+const ask = (text: string, abortSignal?: AbortSignal) => ({
+  trigger: 'submit-message' as const,
+  messages: [{ parts: [{ type: 'text', text }] }],
+  abortSignal,
+})
+
+describe('the chat transport', () => {
+  it('[VIEW-12] streams all messages of an answer, with sources and options, and ends after a silence', async () => {
+    const { agent, close } = await open()
+    const transport = createChatTransport(agent, { quietMs: 50 })
+    const chunks = await chunksOf(await transport.sendMessages(ask('options')))
+    expect(chunks.map(({ type }) => type)).toEqual([
+      'start',
+      ...['start-step', 'text-start', 'text-delta', 'text-end', 'source-url', 'finish-step'],
+      ...['start-step', 'text-start', 'text-delta', 'text-end', 'data-options', 'finish-step'],
+      'finish',
+    ])
+    expect(chunks).toContainEqual({ type: 'data-options', data: { options: ['Red', 'Blue'] } })
+    transport.close()
+    await close()
+  })
+
+  it('[VIEW-12] passes on what nobody asked for, and rejects what the service has no message for', async () => {
+    const { agent, emulator, session, close } = await open()
+    const unasked: string[] = []
+    const transport = createChatTransport(agent, { quietMs: 20, onUnasked: ({ content }) => unasked.push(content) })
+    emulator.control.say(session(), { content: 'By the way' })
+    await eventually(() => unasked.length)
+    expect(unasked).toEqual(['By the way'])
+    const again = { ...ask('x'), trigger: 'regenerate-message' as const }
+    await expect(transport.sendMessages(again)).rejects.toMatchObject({ code: 'not_supported' })
+    const file = { ...ask('x'), messages: [{ parts: [{ type: 'file' }] }] }
+    await expect(transport.sendMessages(file)).rejects.toMatchObject({ code: 'not_supported' })
+    transport.close()
+    await close()
+  })
+
+  it('[VIEW-12] ends with an error after its time limit, and with `abort` by its signal', async () => {
+    const { agent, emulator, close } = await open()
+    emulator.settings.replyDelayMs = 60_000
+    const transport = createChatTransport(agent, { timeoutMs: 20 })
+    expect((await chunksOf(await transport.sendMessages(ask('one')))).at(-1)?.type).toBe('error')
+    const controller = new AbortController()
+    const stream = await transport.sendMessages(ask('two', controller.signal))
+    controller.abort()
+    expect(await chunksOf(stream)).toEqual([{ type: 'start' }, { type: 'abort' }])
+    transport.close()
+    await close()
+  })
+})
+
+describe('the external store of assistant-ui', () => {
+  it('[VIEW-12] has messages, suggestions and feedback', async () => {
+    const { view, emulator, session, close } = await open()
+    await toExternalStore(view).onNew({ content: [{ type: 'text', text: 'options' }] })
+    await eventually(() => view.getSnapshot().messages.length === 3)
+    const { messages, suggestions, convertMessage, adapters, isSendDisabled } = toExternalStore(view)
+    expect(suggestions).toEqual([{ prompt: 'Red' }, { prompt: 'Blue' }])
+    expect(isSendDisabled).toBe(false)
+    const [question, answer] = messages.map(convertMessage)
+    expect(question).toMatchObject({ role: 'user', content: [{ type: 'text', text: 'options' }] })
+    expect(answer?.content[1]).toMatchObject({ type: 'source', url: 'https://docs.example.test/' })
+    adapters.feedback.submit({ message: { id: answer?.id ?? '' }, type: 'negative' })
+    await eventually(() => emulator.world.sessions.get(session())?.feedback.length)
+    expect(toExternalStore(view).messages.map(convertMessage)[1]?.metadata.submittedFeedback).toEqual({
+      type: 'negative',
+    })
+    await expect(toExternalStore(view).onNew({ content: [{ type: 'image' }] })).rejects.toThrow('Only text')
+    await close()
+  })
+})
+
+describe('the DirectLine object', () => {
+  it('[VIEW-12] emits activities with suggested actions and send status, in the order of the service', async () => {
+    const { view, emulator, agent, history, close } = await open()
+    const directLine = createDirectLine(view)
+    const activities: Activity[] = []
+    const statuses: number[] = []
+    directLine.activity$.subscribe(activity => activities.push(activity))
+    directLine.connectionStatus$.subscribe(status => statuses.push(status))
+    const post = (text: string) =>
+      new Promise<string>((next, error) =>
+        directLine
+          .postActivity({ type: 'message', text, channelData: { clientActivityID: `mine-${text}` } })
+          .subscribe({ next, error }),
+      )
+    const id = await post('options')
+    await eventually(() => activities.some(({ suggestedActions }) => suggestedActions))
+    expect(activities.find(activity => activity.id === id)?.channelData?.['webchat:send-status']).toBe('sent')
+    expect(activities.findLast(({ suggestedActions }) => suggestedActions)?.suggestedActions?.actions).toMatchObject([
+      { type: 'imBack', value: 'Red' },
+      { type: 'imBack', value: 'Blue' },
+    ])
+    const lost = new Promise(resolve => agent.once('closed', resolve))
+    emulator.control.dropSockets()
+    await lost
+    await post('Red')
+    await eventually(() => view.getSnapshot().messages.length === 5)
+    await eventually(() => statuses.at(-1) === 2)
+    expect(statuses).toContain(1)
+    const last = new Map(activities.filter(({ type }) => type === 'message').map(item => [item.id, item]))
+    expect([...last.values()].map(({ text }) => text?.split('\n')[0])).toEqual(history())
+    expect(last.get(id)?.channelData?.['clientActivityID']).toBe('mine-options')
+    const refused = new Promise((next, error) => directLine.postActivity({ type: 'event' }).subscribe({ next, error }))
+    await expect(refused).rejects.toThrow('no message for an activity of type event')
+    directLine.end()
+    expect(statuses.at(-1)).toBe(5)
+    await close()
+  })
+})

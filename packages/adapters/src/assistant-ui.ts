@@ -1,0 +1,100 @@
+import type { ConversationMessage, ConversationView } from '@aiagent/client/view'
+
+/** A message in the form of assistant-ui's `ThreadMessageLike`. */
+export interface AssistantUiMessage {
+  readonly id: string
+  readonly role: 'user' | 'assistant'
+  readonly createdAt: Date
+  readonly content: readonly (
+    | { readonly type: 'text'; readonly text: string }
+    | {
+        readonly type: 'source'
+        readonly sourceType: 'url'
+        readonly id: string
+        readonly url: string
+        readonly title: string
+      }
+  )[]
+  readonly status?: { readonly type: 'complete'; readonly reason: 'stop' }
+  readonly metadata: {
+    readonly submittedFeedback?: { readonly type: 'positive' | 'negative' }
+    /** `message` is the message of the view, with delivery, options and hand-over. */
+    readonly custom: { readonly message: ConversationMessage }
+  }
+}
+
+/** What `useExternalStoreRuntime()` of assistant-ui takes. */
+export interface AssistantUiStore {
+  readonly messages: readonly ConversationMessage[]
+  readonly convertMessage: (message: ConversationMessage) => AssistantUiMessage
+  readonly isRunning: boolean
+  /** True while a portal, an agent or a profile has to be selected, or the user has to sign in. */
+  readonly isSendDisabled: boolean
+  readonly suggestions: readonly { readonly prompt: string }[]
+  readonly onNew: (message: { readonly content: readonly object[] }) => Promise<void>
+  readonly adapters: {
+    readonly feedback: {
+      readonly submit: (feedback: {
+        readonly message: { readonly id: string }
+        readonly type: 'positive' | 'negative'
+      }) => void
+    }
+  }
+}
+
+/**
+ * The conversation as an external store of assistant-ui: options are suggestions, ratings are feedback. Call it with each
+ * rendering, after subscribing to the view.
+ *
+ * @example
+ * useSyncExternalStore(view.subscribe, view.getSnapshot, view.getServerSnapshot)
+ * const runtime = useExternalStoreRuntime(toExternalStore(view))
+ */
+export function toExternalStore(view: ConversationView): AssistantUiStore {
+  const { messages, isWorking, gate, needsLogin } = view.getSnapshot()
+  const question = messages.findLast(({ canChoose }) => canChoose)
+  return {
+    messages,
+    convertMessage,
+    isRunning: isWorking,
+    isSendDisabled: gate !== undefined || needsLogin,
+    suggestions: question?.options.map(prompt => ({ prompt })) ?? [],
+    async onNew({ content }) {
+      const parts = content.map(textOf)
+      if (parts.includes(undefined)) throw new Error('Only text can be sent: the service takes no files.')
+      await view.send(parts.join('\n'))
+    },
+    adapters: {
+      feedback: {
+        // A failure is the error of the snapshot.
+        submit: ({ message, type }) => void view.rate(message.id, type === 'positive' ? 'up' : 'down').catch(() => {}),
+      },
+    },
+  }
+}
+
+function convertMessage(message: ConversationMessage): AssistantUiMessage {
+  const { id, author, time, content, sources, rating } = message
+  return {
+    id,
+    role: author === 'user' ? 'user' : 'assistant',
+    createdAt: new Date(time),
+    content: [
+      { type: 'text', text: content },
+      ...sources.flatMap(({ title, url }, index) =>
+        url ? [{ type: 'source', sourceType: 'url', id: `${id}-${index}`, url, title } as const] : [],
+      ),
+    ],
+    ...(author === 'agent' && { status: { type: 'complete', reason: 'stop' } as const }),
+    metadata: {
+      ...(rating && { submittedFeedback: { type: rating === 'up' ? 'positive' : 'negative' } as const }),
+      custom: { message },
+    },
+  }
+}
+
+function textOf(part: object): string | undefined {
+  return 'type' in part && part.type === 'text' && 'text' in part && typeof part.text === 'string'
+    ? part.text
+    : undefined
+}

@@ -1,0 +1,57 @@
+import type { AiAgent } from '@aiagent/client'
+import type { ConversationView } from '@aiagent/client/view'
+import { createContext, createElement, type ReactElement, type ReactNode, useContext, useEffect } from 'react'
+import { hold, setOnLogin, viewOf } from './agent-views.ts'
+
+/** Props of {@link AiAgentProvider}. */
+export interface AiAgentProviderProps {
+  /**
+   * The agent of the components below. Create it outside of rendering, or with `useState(() => new AiAgent(…))`. Another agent
+   * replaces the one before, which is destroyed.
+   */
+  agent: AiAgent
+  /** Whether the agent is initialized and connected when the provider is mounted. @default true */
+  autoStart?: boolean
+  /** Whether the agent lives on when the provider is unmounted or shows another agent. @default false */
+  keepAgent?: boolean
+  /** Called by `login()` first, for hosts that sign their users in themselves. The function of the last rendering counts. */
+  onLogin?: () => unknown
+  children?: ReactNode
+}
+
+const AgentContext = createContext<AiAgent | undefined>(undefined)
+
+/**
+ * Provides an agent to the components below, and connects it while it is mounted. Safe in StrictMode: one session, one
+ * connection. On a server it renders without starting anything.
+ */
+export function AiAgentProvider({
+  agent,
+  autoStart = true,
+  keepAgent = false,
+  onLogin,
+  children,
+}: AiAgentProviderProps): ReactElement {
+  useEffect(() => hold(agent, { isStarting: autoStart, isKept: keepAgent }), [agent, autoStart, keepAgent])
+  useEffect(() => {
+    setOnLogin(agent, onLogin)
+    return undefined
+  }, [agent, onLogin])
+  return createElement(AgentContext.Provider, { value: agent }, children)
+}
+
+/**
+ * The agent of the provider above.
+ *
+ * @throws {Error} outside of a provider
+ */
+export function useAiAgent(): AiAgent {
+  const agent = useContext(AgentContext)
+  if (!agent) throw new Error('This component needs an <AiAgentProvider> above it.')
+  return agent
+}
+
+/** The view of the provider's agent, with its actions; always the same object for the same agent. */
+export function useConversationView(): ConversationView {
+  return viewOf(useAiAgent())
+}
