@@ -12,10 +12,10 @@ import type { MessageProcessor } from './message-processor.ts'
 import type { Transcript } from './transcript.ts'
 
 /** How long the service may take to send a history after a reopening, before it is requested, in milliseconds. */
-export const HISTORY_WAIT_MS = 1_000
+const HISTORY_WAIT_MS = 1_000
 
 /** Time limit of the transcript call, in milliseconds. */
-export const TRANSCRIPT_LIMIT_MS = 4_000
+const TRANSCRIPT_LIMIT_MS = 4_000
 
 /** Where recovered messages come from: the history in the chat, the transcript call, or a replay of the service. */
 export type RecoverySource = 'history' | 'rest' | 'resume'

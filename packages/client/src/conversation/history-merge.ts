@@ -136,7 +136,7 @@ export function insertHistory(
 }
 
 /** The messages of a history with their direction, their parties and their time. */
-export function readHistory(
+function readHistory(
   list: readonly unknown[],
   { origin, openedAt }: Pick<HistoryMergeOptions, 'origin' | 'openedAt'>,
 ): Element[] {

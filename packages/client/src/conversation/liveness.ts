@@ -5,19 +5,19 @@ import type { Page } from '../platform/page.ts'
 import { PING_INTERVAL_MS } from '../platform/socket-pings.ts'
 
 /** A page that was away for longer may have lost its connection without noticing, in milliseconds. */
-export const LONG_AWAY_MS = 15_000
+const LONG_AWAY_MS = 15_000
 
 /** Silence after a message of the user that makes a connection doubtful where it cannot be pinged, in milliseconds. */
-export const SILENCE_LIMIT_MS = 60_000
+const SILENCE_LIMIT_MS = 60_000
 
 /** The wall clock has jumped if it gains more on the monotonic clock than this, in milliseconds: the device has slept. */
-export const CLOCK_JUMP_MS = 10_000
+const CLOCK_JUMP_MS = 10_000
 
 /** How often a page looks for silence and for a jump of the clock, in milliseconds. */
-export const LOOK_INTERVAL_MS = 5_000
+const LOOK_INTERVAL_MS = 5_000
 
 /** How long the answer to a ping may take when the page is back, in milliseconds. */
-export const PONG_LIMIT_MS = 5_000
+const PONG_LIMIT_MS = 5_000
 
 /** Time for frames that have arrived and were not delivered yet, because the page was busy or asleep, in milliseconds. */
 const DELIVERY_MS = 1_000

@@ -2,7 +2,7 @@ import type { Emit } from '../events.ts'
 import type { Clock } from '../platform/clock.ts'
 
 /** Longest silence after a heartbeat during which the agent counts as working, in milliseconds. */
-export const WORKING_LIMIT_MS = 30_000
+const WORKING_LIMIT_MS = 30_000
 
 /** Whether the agent is working on an answer: from a heartbeat until an answer, an error, a close, or silence. */
 export class WorkingState {
