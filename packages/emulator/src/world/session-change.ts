@@ -59,8 +59,7 @@ export function applyChange(record: SessionRecord, change: SessionChange): void 
 }
 
 /** Whether it is a message of the customer, which the agent answers. */
-const isUserMessage = ({ persona, role }: ClientMessage): boolean =>
-  persona === PERSONA.CUSTOMER && role === ROLE.HUMAN
+const isUserMessage = ({ persona, role }: ClientMessage): boolean => persona === PERSONA.CUSTOMER && role === ROLE.HUMAN
 
 function accept(record: SessionRecord, change: Extract<SessionChange, { type: 'accepted' }>): void {
   const { at, message, duplicate } = change
