@@ -25,6 +25,22 @@ const TYPES_PROFILE: Readonly<Partial<Record<PackageName, readonly string[]>>> =
   emulator: ['--profile', 'esm-only'],
 }
 
+/** A host without the DOM library and without the types of Node. The emulator and the MSAL entry need one of them. */
+const BARE_PROJECT = {
+  compilerOptions: {
+    noEmit: true,
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    skipLibCheck: false,
+    target: 'es2022',
+    lib: ['es2022'],
+    types: [],
+    module: 'nodenext',
+    moduleResolution: 'nodenext',
+  },
+  files: ['bare.ts'],
+}
+
 const folder = mkdtempSync(join(tmpdir(), 'aiagent-packages-'))
 try {
   for (const name of PACKAGES)
@@ -82,22 +98,6 @@ async function install(tarballs: Tarballs): Promise<string> {
   })
   cpSync(join(ROOT, 'scripts', 'smoke'), project, { recursive: true })
   return project
-}
-
-/** A host without the DOM library and without the types of Node. The emulator and the MSAL entry need one of them. */
-const BARE_PROJECT = {
-  compilerOptions: {
-    noEmit: true,
-    strict: true,
-    exactOptionalPropertyTypes: true,
-    skipLibCheck: false,
-    target: 'es2022',
-    lib: ['es2022'],
-    types: [],
-    module: 'nodenext',
-    moduleResolution: 'nodenext',
-  },
-  files: ['bare.ts'],
 }
 
 async function checkTypes(project: string): Promise<void> {
