@@ -36,6 +36,7 @@ export class Recovery {
   #replayed: Message[] | undefined
   /** Frames that the outbox gets after the recovered messages, so that a question is not answered by a later message. */
   #held: Message[] | undefined
+  #isOpen = false
   /** Number of the opening, and of the conversation that was left since. */
   #generation = 0
 
@@ -55,6 +56,7 @@ export class Recovery {
 
   /** The chat is open. */
   handleConnected(): void {
+    this.#isOpen = true
     this.#release()
     const { session } = this.#options
     const { id } = session
@@ -111,6 +113,7 @@ export class Recovery {
 
   /** The connection was lost. */
   handleLost(): void {
+    this.#isOpen = false
     this.#replayed = undefined
     this.#part?.stop()
     this.#release()
@@ -139,7 +142,12 @@ export class Recovery {
     if (sessionId === undefined) return
     this.#replayed = isReopening ? undefined : this.#replayed
     if (isReopening && this.#part) this.#held = []
-    this.#use(part => part.begin({ sessionId, isReopening, isFromStart: !session.isSupplied }))
+    const isFromStart = !session.isSupplied
+    this.#use(part => {
+      part.begin({ sessionId, isReopening, isFromStart })
+      // The connection may have been lost while the part was being loaded.
+      if (!this.#isOpen) part.stop()
+    })
   }
 
   #handleResumed(isComplete: boolean): void {
