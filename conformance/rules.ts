@@ -354,13 +354,13 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-83':
     'every outcome settles: what has no evidence becomes `unknown` when its session ends, what was never written `failed` with its reason; nothing of it reaches the next user',
   'REL-84':
-    "`delivery: 'at-least-once'` sends what is in doubt again by itself, in order, under the same ids and before anything new; the default never does",
+    "`delivery: 'at-least-once'` sends what is in doubt again by itself, in order, under the same ids and before anything new; the default never does, and nothing of a conversation that was left by a restart or a portal switch goes into the next one, except by `retry()`",
   'REL-85':
     'where the service announces receipts, frames carry their id, a receipt acknowledges, a refusal fails, and what has neither is sent again after a reopening, in order and before anything new; the number of messages without a receipt is bounded',
   'REL-86':
     '`retry()` sends an `unknown` or `failed` message again, masked as before; `cancel()` takes back only what is queued; nothing that may have arrived is called `failed` or `cancelled`',
   'REL-87':
-    'the ledger keeps the last 1,000 settled messages, and observes a bounded number of messages without evidence',
+    'the ledger keeps the last 1,000 settled messages, and observes up to 10,000 without evidence, the `unknown` ones included: a later history shows which of them arrived',
   'REL-88':
     'with `persistQueue` the next page of the user sends what waited: first, in order, exactly once and under the same ids; what a page was sending when it ended is reported as `unknown`, or sent again with receipts',
   'REL-89': 'two tabs or agents never send the same stored message; an anonymous queue stays with its tab',

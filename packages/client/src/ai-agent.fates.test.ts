@@ -1,3 +1,4 @@
+import type { Capability } from '@aiagent/protocol'
 import { turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { setUp } from '../test/agent-harness.ts'
@@ -44,15 +45,20 @@ async function measure(config: Partial<AiAgentConfig>, settings: object = {}) {
   const disconnecting = agent.disconnect()
   await clock.advance(1_000)
   await disconnecting
+  const unsettled = ids.filter(id => told.get(id) === 'sent' || told.get(id) === 'sending')
+  // The history of one more reopening shows everything that has arrived.
+  await agent.connect()
+  await clock.advance(1_000)
   const result = {
     received,
     /** Lost, and the host was not told. */
     lostSilently: ids.filter(id => !arrived.has(id) && (stateOf(id) === 'sent' || stateOf(id) === 'acknowledged')),
     falselyAcknowledged: ids.filter(id => !arrived.has(id) && told.get(id) === 'acknowledged'),
     unknown: ids.filter(id => stateOf(id) === 'unknown').length,
+    unproven: ids.filter(id => arrived.has(id) && told.get(id) !== 'acknowledged').length,
     lost: ids.filter(id => !arrived.has(id)).length,
     repeated: received.length - arrived.size,
-    unsettled: ids.filter(id => told.get(id) === 'sent' || told.get(id) === 'sending'),
+    unsettled,
     inOrder: [...arrived].every((id, index, all) => index === 0 || numberOf(id) > numberOf(all[index - 1] as string)),
   }
   await agent.destroy()
@@ -70,6 +76,7 @@ describe('6,000 messages at one per millisecond over a link of 25 ms with 14 cut
     expect(result.unsettled).toEqual([])
     expect([result.repeated, result.inOrder]).toEqual([0, true])
     expect(result.unknown).toBeGreaterThanOrEqual(result.lost)
+    expect(result.unproven).toBe(0)
   }, 60_000)
 
   it('[REL-93] all arrive with at-least-once, and with receipts in order', async () => {
@@ -78,6 +85,34 @@ describe('6,000 messages at one per millisecond over a link of 25 ms with 14 cut
     const confirmed = await measure({}, { capabilities: ['receipts'] })
     expect([confirmed.lost, confirmed.unknown, confirmed.inOrder, confirmed.unsettled]).toEqual([0, 0, true, []])
   }, 120_000)
+})
+
+describe('a restart with a message in doubt', () => {
+  it.each<[Capability[]]>([[[]], [['receipts', 'resume']]])(
+    '[REL-84] begins a conversation without it, also with at-least-once (capabilities %j)',
+    async capabilities => {
+      const { clock, emulator, make } = setUp({ settings: { capabilities } })
+      const { agent } = make({ delivery: 'at-least-once' })
+      await agent.initialize()
+      await agent.connect()
+      emulator.faults.add({ kind: 'lose-frames', direction: 'to-service' })
+      const id = await agent.send('Cancel the order')
+      emulator.control.dropSockets()
+      await turnEventLoop(1)
+      emulator.faults.lift()
+      const restarting = agent.restartConnection()
+      await clock.advance(1_000)
+      await restarting
+      await agent.send('Hello')
+      await clock.advance(60_000)
+      const received = [...emulator.world.sessions.keys()].flatMap(session =>
+        emulator.control.frames(session).flatMap(({ message }) => (message?.role === 'human' ? [message.content] : [])),
+      )
+      expect(received).toEqual(['Hello'])
+      expect(agent.delivery(id)).toMatchObject({ state: 'unknown', reason: 'session_ended' })
+      await agent.destroy()
+    },
+  )
 })
 
 describe('120 messages into a half-open connection', () => {

@@ -242,7 +242,8 @@ export class AiAgent extends Subscribable<AgentEvents> {
 
   /**
    * What became of a message that `send()` or `ask()` accepted: its state now, a promise of its outcome, and what can be
-   * done about it. The last 1,000 settled messages are remembered, until the user changes.
+   * done about it. The last 1,000 settled messages are remembered, and up to 10,000 `unknown` ones, until the user
+   * changes.
    *
    * @returns undefined for an unknown id
    */

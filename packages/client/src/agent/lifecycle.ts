@@ -253,7 +253,7 @@ export class AgentLifecycle implements LifecycleOwner {
   /** Drops the messages in both directions, and the transcript. */
   dropConversation(): void {
     const { outbox, inbox, recovery, transcript } = this.#parts
-    outbox.clear()
+    outbox.leaveConversation()
     inbox.clear()
     recovery.clear()
     transcript.clear()

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { FakeTransport, type OutboxSetUp, setUpOutbox, thrownBy } from '../../test/outbox-harness.ts'
+import { type OutboxSetUp, setUpOutbox, thrownBy } from '../../test/outbox-harness.ts'
 import { EVIDENCE_LIMIT_MS } from './evidence.ts'
 import { OBSERVED_LIMIT, SETTLED_LIMIT, WINDOW } from './ledger.ts'
 
@@ -291,6 +291,46 @@ describe('delivery: at-least-once', () => {
     expect(transport.contents).toEqual([])
   })
 
+  it('[REL-84] sends nothing of a conversation that was left into the next one, except by retry()', async () => {
+    const { outbox, send, connect, lose, close, state, pathOf, reasonOf, readHistory } = setUp({
+      delivery: 'at-least-once',
+    })
+    connect()
+    send('one')
+    lose()
+    close()
+    outbox.leaveConversation()
+    state.sessionId = 's2'
+    const transport = connect()
+    await readHistory()
+    send('two')
+    expect(transport.contents).toEqual(['two'])
+    expect([pathOf('one'), reasonOf('one')]).toEqual(['queued sending sent unknown', 'session_ended'])
+    expect([outbox.delivery('one')?.retry(), transport.contents]).toEqual([true, ['two', 'one']])
+  })
+
+  it('[REL-84] sends what is in doubt again when the conversation goes on in another session', async () => {
+    const { send, connect, lose, state, readHistory } = setUp({ delivery: 'at-least-once' })
+    connect()
+    send('one')
+    lose()
+    state.sessionId = 's2'
+    const transport = connect()
+    await readHistory()
+    expect(transport.contents).toEqual(['one'])
+  })
+
+  it('[REL-84] sends what is in doubt again when the same conversation is opened again later', async () => {
+    const { send, connect, lose, close, readHistory } = setUp({ delivery: 'at-least-once' })
+    connect()
+    send('one')
+    lose()
+    close()
+    const transport = connect()
+    await readHistory()
+    expect(transport.contents).toEqual(['one'])
+  })
+
   it('[REL-84] is not the default', async () => {
     const { send, connect, lose, readHistory } = setUp()
     connect()
@@ -466,18 +506,46 @@ describe('the ledger', () => {
     expect([stateOf('0'), reasonOf('0'), stateOf('1')]).toEqual(['unknown', 'limit', 'sent'])
   })
 
-  it('[REL-87] finds nothing in a history by words alone once an unknown message was forgotten', async () => {
+  it('[REL-87] finds out what arrived among more unknown messages than it keeps settled ones', async () => {
     const { outbox, send, connect, lose, readHistory, stateOf } = setUp()
+    const ids = Array.from({ length: SETTLED_LIMIT + 500 }, (_, n) => String(n))
     connect()
-    send('yes')
+    send(...ids)
     lose()
     connect()
     outbox.handleNoHistory()
     await readHistory()
+    expect(new Set(ids.map(stateOf))).toEqual(new Set(['unknown']))
     lose()
-    for (let n = 0; n < SETTLED_LIMIT; n++) send(String(n))
-    outbox.clear()
-    connect(new FakeTransport())
+    connect()
+    await readHistory(...ids.slice(0, 700).map(id => said(id)))
+    expect(ids.filter(id => stateOf(id) === 'acknowledged')).toEqual(ids.slice(0, 700))
+    expect(ids.filter(id => stateOf(id) === 'unknown')).toEqual(ids.slice(700))
+  })
+
+  it('[REL-87] observes no more unknown messages than those that were sent since leave room for', async () => {
+    const { outbox, send, connect, lose, readHistory, stateOf } = setUp()
+    connect()
+    for (let n = 0; n < OBSERVED_LIMIT; n++) send(String(n))
+    lose()
+    connect()
+    outbox.handleNoHistory()
+    await readHistory()
+    expect(stateOf('0')).toBe('unknown')
+    send('new')
+    expect([stateOf('0'), stateOf('1')]).toEqual([undefined, 'unknown'])
+  })
+
+  it('[REL-87] finds nothing in a history by words alone once an unknown message was forgotten', async () => {
+    const { outbox, send, connect, lose, readHistory, stateOf } = setUp()
+    connect()
+    send('yes')
+    for (let n = 0; n < OBSERVED_LIMIT; n++) send(String(n))
+    lose()
+    connect()
+    outbox.handleNoHistory()
+    await readHistory()
+    expect([stateOf('yes'), stateOf('0')]).toEqual([undefined, 'unknown'])
     outbox.send('yes', { id: 'again' })
     lose()
     connect()

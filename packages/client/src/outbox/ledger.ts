@@ -9,13 +9,13 @@ import {
 } from './delivery.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
 
-/** How many settled messages the ledger keeps. */
+/** How many settled messages the ledger keeps at least; {@link OBSERVED_LIMIT} bounds the `unknown` ones. */
 export const SETTLED_LIMIT = 1_000
 
 /** With receipts: how many messages may be without one before new ones wait. */
 export const WINDOW = 1_000
 
-/** Without receipts: how many messages without evidence are observed. */
+/** How many messages without evidence are observed: those that were sent, without receipts, and the `unknown` ones. */
 export const OBSERVED_LIMIT = 10_000
 
 export interface DeliveryLedgerOptions {
@@ -36,8 +36,10 @@ export class DeliveryLedger {
   readonly #entries = new Map<string, OutboxEntry>()
   /** Written, and neither proven nor given up. */
   readonly #sent = new Set<OutboxEntry>()
-  /** In the order of their settlement. */
+  /** In the order of their settlement; without the `unknown` ones. */
   readonly #settled = new Set<OutboxEntry>()
+  /** In the order of their settlement. A later history may show them. */
+  readonly #unknown = new Set<OutboxEntry>()
   #writes = 0
   #connection = 0
   #isSilent = false
@@ -60,7 +62,7 @@ export class DeliveryLedger {
   /** An entry has been accepted, or is sent once more. */
   add(entry: OutboxEntry): void {
     this.#entries.set(entry.id, entry)
-    this.#settled.delete(entry)
+    this.#unsettle(entry)
   }
 
   /** The previous page has written an entry. */
@@ -85,7 +87,7 @@ export class DeliveryLedger {
     }
     entry.isInDoubt = false
     entry.isUnreported = true
-    this.#settled.delete(entry)
+    this.#unsettle(entry)
     this.#sent.add(entry)
   }
 
@@ -103,6 +105,7 @@ export class DeliveryLedger {
     // With receipts new messages wait instead.
     if (oldest && this.#sent.size > OBSERVED_LIMIT && !this.#options.hasReceipts())
       this.settle(oldest, 'unknown', 'limit')
+    this.#trim()
   }
 
   settle(entry: OutboxEntry, state: DeliveryOutcome, reason?: DeliveryReason): void {
@@ -113,13 +116,10 @@ export class DeliveryLedger {
     entry.state = state
     entry.reason = reason
     this.#sent.delete(entry)
-    this.#settled.add(entry)
-    const [oldest] = this.#settled
-    if (oldest && this.#settled.size > SETTLED_LIMIT) {
-      this.#settled.delete(oldest)
-      if (this.#entries.get(oldest.id) === oldest) this.#entries.delete(oldest.id)
-      this.hasGap ||= oldest.state === 'unknown'
-    }
+    this.#unsettle(entry)
+    const list = state === 'unknown' ? this.#unknown : this.#settled
+    list.add(entry)
+    this.#trim()
     const waiting = entry.waiting
     entry.waiting = undefined
     this.#tell(entry, previousState, state, reason)
@@ -155,7 +155,7 @@ export class DeliveryLedger {
 
   /** A settled entry is sent once more. */
   reopen(entry: OutboxEntry): void {
-    this.#settled.delete(entry)
+    this.#unsettle(entry)
     const previousState = stateOf(entry)
     entry.state = 'queued'
     entry.reason = entry.reply = undefined
@@ -164,20 +164,40 @@ export class DeliveryLedger {
 
   /** What was written without evidence so far, the `unknown` ones included, in the order of the writes. */
   unproven(): OutboxEntry[] {
-    const unknown = [...this.#settled].filter(({ state, written }) => state === 'unknown' && written)
     const orderOf = ({ written }: OutboxEntry) => written?.order ?? 0
-    return [...unknown, ...this.#sent].sort((one, other) => orderOf(one) - orderOf(other))
+    return [...this.#unknown, ...this.#sent].sort((one, other) => orderOf(one) - orderOf(other))
   }
 
   /** Removes every message. All of them have been settled. */
   clear(): void {
     this.#entries.clear()
     this.#settled.clear()
+    this.#unknown.clear()
   }
 
   /** Reports no change from now on. */
   silence(): void {
     this.#isSilent = true
+  }
+
+  /** Forgets the oldest settled messages. Of the `unknown` ones as many stay as may be observed. */
+  #trim(): void {
+    this.#keep(this.#settled, SETTLED_LIMIT)
+    this.#keep(this.#unknown, Math.max(SETTLED_LIMIT, OBSERVED_LIMIT - this.#sent.size))
+  }
+
+  #keep(list: Set<OutboxEntry>, limit: number): void {
+    for (const entry of list) {
+      if (list.size <= limit) return
+      list.delete(entry)
+      if (this.#entries.get(entry.id) === entry) this.#entries.delete(entry.id)
+      this.hasGap ||= entry.state === 'unknown'
+    }
+  }
+
+  #unsettle(entry: OutboxEntry): void {
+    this.#settled.delete(entry)
+    this.#unknown.delete(entry)
   }
 
   #tell({ id }: OutboxEntry, previousState: DeliveryState, state: DeliveryState, reason?: DeliveryReason): void {

@@ -198,6 +198,12 @@ export class Outbox implements MessageSink {
       )
   }
 
+  /** As {@link clear}. Nothing of the conversation that is left goes into the next one by itself. */
+  leaveConversation(): void {
+    this.clear()
+    for (const entry of this.#ledger.unproven()) entry.isInDoubt = false
+  }
+
   /** As {@link clear}, and forgets every message; questions that have been sent are rejected too (SEC-15). */
   forgetUser(): unknown {
     this.#restored = []
