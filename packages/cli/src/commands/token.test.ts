@@ -133,7 +133,7 @@ describe('token', () => {
       'a token endpoint over plain http elsewhere',
       ['--client-id', 'c', '--token-url', 'http://a.test/token'],
       { env: { AIAGENT_CLIENT_SECRET: 'sentinel' } },
-      /not reached by https/,
+      /\bhttps\b/,
     ],
   ])('ends with 1 and one sentence for %s', async (_what, args, options, text) => {
     const { code, out, err } = await token(args, options)
