@@ -4,7 +4,7 @@ const CLIENT = '^packages/client/src'
 const DECLARATIONS = '(?:config|init-params|events|errors|logger|version)[.]ts$'
 const ROOMS = [
   ['view[.]ts$', 'view/'],
-  ['index[.]ts$', 'pkce[.]ts$', 'msal[.]ts$', 'unstorage[.]ts$', 'recorder(?:/|[.]ts$)'],
+  ['index[.]ts$', 'pkce[.]ts$', 'msal[.]ts$', 'unstorage[.]ts$', 'react-native[.]ts$', 'recorder(?:/|[.]ts$)'],
   ['ai-agent[.]ts$'],
   ['agent/'],
   ['contact-center/', 'resume/'],

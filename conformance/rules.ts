@@ -442,6 +442,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a page shows a message that is typed during an outage as queued, and ends with what the service has recorded',
   'VIEW-12':
     'the adapters carry messages, sources, options, ratings and send status into the forms of the AI SDK, assistant-ui and DirectLine, and reject what the service has no message for',
+  'VIEW-13':
+    'with `@aiagent/client/react-native` a conversation works without crypto, structuredClone, TextEncoder, localStorage, document and window: it follows AppState and NetInfo, and continues from AsyncStorage after a restart',
   'REL-128':
     'with `resume`, setSessionData() stores data of the host with the session: it comes back after a reload, and ends with the session, the user and the stored data',
   'REL-79':

@@ -9,6 +9,7 @@ const ENTRIES = [
   { folder: 'client', types: 'pkce.d.ts', report: 'client-pkce' },
   { folder: 'client', types: 'msal.d.ts', report: 'client-msal' },
   { folder: 'client', types: 'unstorage.d.ts', report: 'client-unstorage' },
+  { folder: 'client', types: 'react-native.d.ts', report: 'client-react-native' },
   { folder: 'client', types: 'view.d.ts', report: 'client-view' },
   { folder: 'client', types: 'recorder.d.ts', report: 'client-recorder' },
   { folder: 'adapters', types: 'ai-sdk.d.ts', report: 'adapters-ai-sdk' },

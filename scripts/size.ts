@@ -18,6 +18,7 @@ const ENTRIES = {
   pkce: `export * from '@aiagent/client/pkce'`,
   msal: `export * from '@aiagent/client/msal'`,
   unstorage: `export * from '@aiagent/client/unstorage'`,
+  'react-native': `export * from '@aiagent/client/react-native'`,
   view: `export * from '@aiagent/client/view'`,
   recorder: `export * from '@aiagent/client/recorder'`,
 }

@@ -31,6 +31,7 @@ export default [
       pkce: 'src/pkce.ts',
       msal: 'src/msal.ts',
       unstorage: 'src/unstorage.ts',
+      'react-native': 'src/react-native.ts',
       view: 'src/view.ts',
       recorder: 'src/recorder.ts',
       'websocket.node': 'src/platform/websocket.node.ts',

@@ -8,6 +8,7 @@ import type { MaskingConfig } from './masking/masking.ts'
 import type { DeliveryMode } from './outbox/outbox-options.ts'
 import type { TraceRecorder } from './platform/trace.ts'
 import type { CacheConfig } from './storage/cache-adapter.ts'
+import { copyJson } from './util/copy-json.ts'
 
 /** How queued messages are stored for the next page. */
 export interface PersistQueueOptions {
@@ -333,7 +334,7 @@ function transcript(given: TranscriptConfig | undefined): TranscriptConfig {
   const entries = optional('transcriptConfig.maxEntries', maxEntries, isCount, rule)
   const bytes = optional('transcriptConfig.maxBytes', maxBytes, isCount, rule)
   return {
-    ...structuredClone(config),
+    ...copyJson(config),
     ...(entries !== undefined && { maxEntries: entries }),
     ...(bytes !== undefined && { maxBytes: bytes }),
   }

@@ -1,5 +1,6 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
 import { MessageError } from '../errors.ts'
+import { utf8Bytes } from '../util/utf8.ts'
 import { Message, type MessageObject, type MessageOrigin } from './message.ts'
 
 /*
@@ -104,7 +105,7 @@ const MAX_BYTES_PER_UNIT = 3
 /** Size of a frame in bytes when it is above 64 KiB, else undefined. */
 export function largeFrameBytes(frame: string): number | undefined {
   if (frame.length * MAX_BYTES_PER_UNIT <= LARGE_BYTES) return undefined
-  const bytes = new TextEncoder().encode(frame).length
+  const bytes = utf8Bytes(frame).length
   return bytes > LARGE_BYTES ? bytes : undefined
 }
 

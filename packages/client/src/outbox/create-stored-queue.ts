@@ -44,7 +44,7 @@ export function createStoredQueue(
   const warn = (text: string, details?: Record<string, unknown>) => logger.warn(text, details)
   const missing = whatIsMissing(config, environment)
   if (missing) warn(`\`persistQueue\` has no effect: ${missing}.`)
-  const adapter: CacheAdapter = environment.page
+  const adapter: CacheAdapter = window
     ? new IndexedDbCacheAdapter()
     : guardCacheAdapter(cache.adapter ?? environment.memory, environment.clock, (...warning) => logger.warn(...warning))
   const start = queueKeyStart(endpoint, cache)
@@ -78,8 +78,8 @@ export function createStoredQueue(
 
 function whatIsMissing({ cache }: Pick<ResolvedConfig, 'cache'>, { page }: Environment): string | undefined {
   if (cache.enabled === false) return '`cache.enabled` is false'
-  if (!page) return cache.adapter ? undefined : 'outside a page it needs `cache.adapter`'
-  if (!page.window?.navigator.locks) return 'the browser has no Web Locks, or the page is not served over HTTPS'
+  if (!page?.window) return cache.adapter ? undefined : 'outside a page it needs `cache.adapter`'
+  if (!page.window.navigator.locks) return 'the browser has no Web Locks, or the page is not served over HTTPS'
   return typeof indexedDB === 'undefined' ? 'the page has no IndexedDB' : undefined
 }
 

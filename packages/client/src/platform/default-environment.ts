@@ -1,5 +1,6 @@
 import { WebSocketImplementation } from '#websocket'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
+import { uuidOf } from '../util/uuid.ts'
 import type { Environment, StorageLike, WebSocketLike, WebSocketOptions } from './environment.ts'
 import { browserPage } from './page.ts'
 
@@ -134,9 +135,5 @@ function storage(name: 'sessionStorage' | 'localStorage'): StorageLike | undefin
 function randomUUID(): string {
   const { crypto } = globalThis
   if (typeof crypto.randomUUID === 'function') return crypto.randomUUID()
-  const bytes = crypto.getRandomValues(new Uint8Array(16))
-  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40
-  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
-  const hex = Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('')
-  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+  return uuidOf(crypto.getRandomValues(new Uint8Array(16)))
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '../platform/clock.ts'
+import { copyJson } from '../util/copy-json.ts'
 import { isPromiseLike } from '../util/is-promise-like.ts'
 import { SingleFlight } from '../util/single-flight.ts'
 import type { CacheAdapter } from './cache-adapter.ts'
@@ -65,7 +66,7 @@ export class ExpiringStore {
       signal,
     )
     // A key always has the same type of value, for all callers.
-    return structuredClone(value) as T
+    return copyJson(value) as T
   }
 
   /**
@@ -95,7 +96,7 @@ export class ExpiringStore {
       const entry = await this.#adapter.get(key)
       if (!entry) return undefined
       // Copy at once: a custom store may return the live object.
-      if (this.#clock.now() - entry.timestamp < this.#ttlMs) return read(structuredClone(entry.value))
+      if (this.#clock.now() - entry.timestamp < this.#ttlMs) return read(copyJson(entry.value))
       await this.#adapter.delete(key)
     } catch {
       // A store that cannot be read counts as empty.
@@ -106,7 +107,7 @@ export class ExpiringStore {
   async #set(key: string, value: unknown, sweepPrefix: string): Promise<void> {
     try {
       await this.#sweep(sweepPrefix)
-      await this.#adapter.set(key, { value: structuredClone(value), timestamp: this.#clock.now() })
+      await this.#adapter.set(key, { value: copyJson(value), timestamp: this.#clock.now() })
     } catch {
       // A store that cannot be written: the next call requests again.
     }

@@ -1,9 +1,11 @@
+import { utf8Bytes } from './utf8.ts'
+
 /**
  * SHA-256 of a text's UTF-8 bytes: 64 lower-case hex digits. Synchronous, and available where `crypto.subtle` is not:
  * on pages over plain http. For short texts.
  */
 export function sha256(text: string): string {
-  const bytes = new TextEncoder().encode(text)
+  const bytes = utf8Bytes(text)
   const padded = new Uint8Array(((bytes.length + 72) >> 6) << 6)
   padded.set(bytes)
   padded[bytes.length] = 0x80

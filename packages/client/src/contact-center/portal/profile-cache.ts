@@ -3,6 +3,7 @@ import { toLangParameter } from '../../api/language.ts'
 import type { CacheAdapter } from '../../storage/cache-adapter.ts'
 import { joinKeyParts } from '../../storage/key-parts.ts'
 import { removeEntries } from '../../storage/remove-entries.ts'
+import { copyJson } from '../../util/copy-json.ts'
 
 /** Start of every key of this cache. */
 const PREFIX = 'vendor_profiles_'
@@ -52,7 +53,7 @@ export class ProfileCache {
     try {
       const entry = await adapter.get(this.#key(portalId, user))
       const isFresh = entry && now() - entry.timestamp < ttlMs
-      return isFresh && isProfileList(entry.value) ? structuredClone(entry.value) : undefined
+      return isFresh && isProfileList(entry.value) ? copyJson(entry.value) : undefined
     } catch {
       return undefined
     }
@@ -64,7 +65,7 @@ export class ProfileCache {
     this.#users.add(encoded(user))
     if (await this.get(portalId, user)) return
     try {
-      await adapter.set(this.#key(portalId, user), { value: structuredClone(profiles), timestamp: now() })
+      await adapter.set(this.#key(portalId, user), { value: copyJson(profiles), timestamp: now() })
     } catch {
       // Not stored: the next run fetches the list again.
     }

@@ -1,0 +1,90 @@
+import { uuidOf } from '../util/uuid.ts'
+import { resolveEnvironment } from './default-environment.ts'
+import type { Environment } from './environment.ts'
+import type { Page } from './page.ts'
+
+/** The part of React Native's `AppState` that is used. */
+export interface AppStateLike {
+  /** `'active'`, `'background'`, or another state in which the app still runs, such as `'inactive'`. */
+  readonly currentState?: string | null
+  /** Calls back when the state changes. */
+  addEventListener(type: 'change', listener: (state: string) => void): { remove(): void }
+}
+
+/** The part of the state of `@react-native-community/netinfo` that is used. */
+export interface NetInfoStateLike {
+  /** Kind of network, such as `'wifi'` or `'cellular'`. */
+  readonly type?: string
+  /** False without a network; null while it is unknown. */
+  readonly isConnected: boolean | null
+}
+
+/** The part of `@react-native-community/netinfo` that is used. */
+export interface NetInfoLike {
+  /** Calls back with the present state, and with each change. Returns the undo. */
+  addEventListener(listener: (state: NetInfoStateLike) => void): () => void
+}
+
+/** What the host hands in from React Native and its modules. */
+export interface NativeParts extends Partial<Environment> {
+  /**
+   * Fills an array with random bytes and returns it: `crypto.getRandomValues` of `react-native-get-random-values`, or the
+   * function of `expo-crypto`.
+   */
+  getRandomValues(bytes: Uint8Array<ArrayBuffer>): Uint8Array
+  /** `AppState`: an app that comes to the foreground checks its connection at once. */
+  appState: AppStateLike
+  /** The default export of NetInfo: an app whose network returns or changes reconnects at once. */
+  netInfo?: NetInfoLike
+}
+
+/**
+ * The replacements for React Native: the second argument of `AiAgent`. The app in the background counts as a hidden page.
+ * Further parts of the platform, such as `fetch` and `WebSocket`, may be given with it; by default they are React Native's
+ * own.
+ */
+export function nativeEnvironment(parts: NativeParts): Partial<Environment> {
+  const { getRandomValues, appState, netInfo, ...replacements } = parts
+  const { clock } = resolveEnvironment(replacements)
+  return {
+    randomUUID: () => uuidOf(getRandomValues(new Uint8Array(16))),
+    page: nativePage(appState, netInfo, clock),
+    sessionStorage: undefined,
+    localStorage: undefined,
+    ...replacements,
+  }
+}
+
+function nativePage(appState: AppStateLike, netInfo: NetInfoLike | undefined, clock: Environment['clock']): Page {
+  const isHidden = () => appState.currentState === 'background'
+  return {
+    isHidden,
+    nextTask: callback => void clock.setTimeout(callback, 0),
+    onReturn(listener) {
+      let hiddenSince = isHidden() ? clock.now() : undefined
+      const subscription = appState.addEventListener('change', state => {
+        if (state === 'background') hiddenSince ??= clock.now()
+        if (state !== 'active' || hiddenSince === undefined) return
+        const awayMs = Math.max(0, clock.now() - hiddenSince)
+        hiddenSince = undefined
+        listener(awayMs)
+      })
+      let before: NetInfoStateLike | undefined
+      const unsubscribe = netInfo?.addEventListener(state => {
+        const { isConnected, type } = before ?? state
+        before = state
+        // Another network has another address, which no connection survives.
+        if (state.isConnected && (isConnected === false || type !== state.type)) listener(Number.POSITIVE_INFINITY)
+      })
+      return () => {
+        subscription.remove()
+        unsubscribe?.()
+      }
+    },
+    addScript: () => ({
+      ran: Promise.reject(new Error('React Native has no script tags.')),
+      isCurrent: () => false,
+      remove: () => {},
+    }),
+  }
+}

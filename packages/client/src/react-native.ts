@@ -1,0 +1,14 @@
+/** The client in React Native: its platform and its store, from modules that the host brings itself. */
+export { type AbortGlobals, completeAbortSignals } from './platform/abort-signals.ts'
+export {
+  type AppStateLike,
+  type NativeParts,
+  type NetInfoLike,
+  type NetInfoStateLike,
+  nativeEnvironment,
+} from './platform/native-environment.ts'
+export {
+  type AsyncStorageCacheOptions,
+  type AsyncStorageLike,
+  asyncStorageCacheAdapter,
+} from './storage/async-storage-cache-adapter.ts'
