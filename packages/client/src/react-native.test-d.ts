@@ -24,7 +24,7 @@ describe('the parts of React Native', () => {
     assertType<NativeParts>({ getRandomValues, appState, random: () => 0.5 })
   })
 
-  it('are no others', () => {
+  it('reject what is none of them', () => {
     // @ts-expect-error no AbortSignal
     assertType<AbortGlobals>({ AbortController })
     // @ts-expect-error the subscription has no remove()
