@@ -436,10 +436,6 @@ const TEXTS: Readonly<Record<string, string>> = {
   'VIEW-05':
     'the snapshot of a view is frozen, stays the same object until something changes, and shares everything that did not; all changes of a frame, or of a microtask in a hidden page, are one notification, and none is lost',
   'VIEW-06': 'a view leaves no listener and no timer behind, and needs no page',
-  'VIEW-10':
-    'the React binding is safe in StrictMode and on a server: one session, one socket, one frame for each message; it closes when it is unmounted, uses a new agent, and hydrates without a warning',
-  'VIEW-11':
-    'a page shows a message that is typed during an outage as queued, and ends with what the service has recorded',
   'VIEW-12':
     'the adapters carry messages, sources, options, ratings and send status into the forms of the AI SDK, assistant-ui and DirectLine, and reject what the service has no message for',
   'VIEW-13':

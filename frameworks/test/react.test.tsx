@@ -30,7 +30,7 @@ describe.each(['18', '19'] as const)('React %s in StrictMode', version => {
     script = await bundlePage('react.tsx', version)
   })
 
-  it('[VIEW-10] opens one session and one socket, sends one frame for each message, and closes when it is unmounted', async () => {
+  it('opens one session and one socket, sends one frame for each message, and closes when it is unmounted', async () => {
     const stage = await openPage(chromium, script)
     await expect.poll(() => received(stage.service).sockets).toBe(1)
     await write(stage, 'hello')
@@ -52,7 +52,7 @@ describe.each(['18', '19'] as const)('React %s in StrictMode', version => {
     await stage.close()
   })
 
-  it('[VIEW-10] uses a new agent after it has rendered, and ends the one before', async () => {
+  it('uses a new agent after it has rendered, and ends the one before', async () => {
     const stage = await openPage(chromium, script)
     await write(stage, 'hello')
     await expect.poll(() => items(stage).then(all => all.length)).toBe(2)
@@ -65,7 +65,7 @@ describe.each(['18', '19'] as const)('React %s in StrictMode', version => {
     await stage.close()
   })
 
-  it('[VIEW-11] shows a message that is typed during an outage, and what was answered meanwhile', async () => {
+  it('shows a message that is typed during an outage, and what was answered meanwhile', async () => {
     const stage = await openPage(chromium, script)
     const { emulator } = stage.service
     await write(stage, 'hello')
@@ -83,7 +83,7 @@ describe.each(['18', '19'] as const)('React %s in StrictMode', version => {
     await stage.close()
   })
 
-  it('[VIEW-10] hydrates what a server has rendered without a window, without a warning', async () => {
+  it('hydrates what a server has rendered without a window, without a warning', async () => {
     const agent = new AiAgent({ id: 'help', endpoint: 'https://agents.example.test' })
     const html = renderToString(
       <StrictMode>

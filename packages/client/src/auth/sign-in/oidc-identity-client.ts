@@ -1,4 +1,5 @@
 import { AuthError } from '../../errors.ts'
+import { sleep } from '../../platform/clock.ts'
 import type { StorageLike } from '../../platform/environment.ts'
 import { withTimeLimit } from '../../util/abort.ts'
 import { fnv1a } from '../../util/fnv1a.ts'
@@ -35,6 +36,10 @@ import { type IssuedTokens, parseUser, type SignedInUser, SignedInUserStore } fr
 
 /** How long another tab may take for its renewal before this one continues without the lock, in milliseconds. */
 const LOCK_LIMIT_MS = 20_000
+/** A lock that took longer than this was held by another tab, in milliseconds. */
+const LOCK_WAIT_MS = 5
+/** Time for the store to show what that tab has written, in milliseconds. */
+const STORE_DELAY_MS = 50
 /** How long a logout waits for the provider's configuration before it uses the usual address, in milliseconds. */
 const LOGOUT_LIMIT_MS = 10_000
 /** Parameters of an answer, to be removed from the page's address. */
@@ -240,9 +245,16 @@ export class OidcIdentityClient implements IdentityClient {
       clock.clearTimeout(timer)
       return (begun = work())
     }
+    const requestedAt = clock.monotonic()
+    const granted = async () => {
+      clock.clearTimeout(timer)
+      // Browsers copy what another tab has stored to this one only after that tab's lock was released.
+      if (clock.monotonic() - requestedAt > LOCK_WAIT_MS) await sleep(clock, STORE_DELAY_MS)
+      return begin()
+    }
     const name = `aiagent-renewal-${fnv1a(`${this.#settings.authority} ${clientId}`)}`
     try {
-      return await this.#page.exclusively(name, limit.signal, begin)
+      return await this.#page.exclusively(name, limit.signal, granted)
     } catch (error) {
       // A frozen tab may hold the lock indefinitely.
       if (begun || !limit.signal.aborted) throw error
