@@ -8,6 +8,7 @@ import { isSharedStore, resolveCacheAdapter } from '../storage/create-cache-adap
 import { ExpiringStore, flightsOf } from '../storage/expiring-store.ts'
 import type { StoreWarning } from '../storage/guarded-cache-adapter.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
+import { Lifetime } from '../util/lifetime.ts'
 import type { AnonymousAuthConfig, AuthStrategyInitializeOptions, TokenSource } from './auth-strategy.ts'
 import { type StoredToken, TokenCache } from './token-cache.ts'
 
@@ -33,6 +34,7 @@ export class AnonymousAuthStrategy implements TokenSource {
   #scopes: readonly string[] = DEFAULT_SCOPES
   #postAuthentication: AuthStrategyInitializeOptions['postAuthentication']
   #expiresAt: number | undefined
+  #life = new Lifetime()
 
   /** @param warn called once if the store fails or refuses writes */
   constructor(
@@ -100,15 +102,24 @@ export class AnonymousAuthStrategy implements TokenSource {
     await Promise.all([this.clearTokenCache(), this.#metadata.remove(this.#metadataKey(deployment))])
   }
 
-  /** Has no effect: the token outlives the strategy, so that the next agent of the page can use it. */
-  cleanup(): void {}
+  /**
+   * Ends the requests in flight, except those that another agent waits for. The stored token remains, so that the next
+   * agent of the page can use it.
+   */
+  cleanup(): void {
+    this.#life.end(new AuthError('The token request was ended by cleanup().', 'token_missing'))
+    this.#life = new Lifetime()
+  }
 
   /** One request at a time per set of scopes, also across agents that share the store. */
   async #obtain(): Promise<string> {
     const scopes = this.#scopes
     const tokens = this.#tokens()
     const obtain = (signal: AbortSignal) => this.#request(scopes, tokens, signal)
-    const { accessToken, expiresAt } = (await flightsOf(this.#adapter).run(tokens.keyOf(scopes), obtain)) as StoredToken
+    const obtained = await this.#life.during(signal =>
+      flightsOf(this.#adapter).run(tokens.keyOf(scopes), obtain, signal),
+    )
+    const { accessToken, expiresAt } = obtained as StoredToken
     this.#expiresAt = expiresAt
     return accessToken
   }

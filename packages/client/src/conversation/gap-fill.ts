@@ -134,13 +134,13 @@ export class GapFill {
   }
 
   /** Whether what the agent says is found again after a reconnect. Asks for the transcript where that is not known yet. */
-  async canRecover(): Promise<boolean> {
+  async canRecover(signal: AbortSignal): Promise<boolean> {
     const { clock, loadTranscript } = this.#options
     const opening = this.#opening
     if (this.#isProven || !opening) return this.#isProven
     try {
       // Nothing is merged: on a connection that is alive the same messages are still on their way.
-      await withTimeLimit(clock, TRANSCRIPT_LIMIT_MS, undefined, signal => loadTranscript(opening.sessionId, signal))
+      await withTimeLimit(clock, TRANSCRIPT_LIMIT_MS, signal, limit => loadTranscript(opening.sessionId, limit))
     } catch {
       return false
     }

@@ -57,8 +57,12 @@ describe('a page that wakes', () => {
     expect([page?.listeners, clock.pendingTimers]).toEqual([0, 0])
   })
 
-  it('[REL-101] leaves no timer when the agent is destroyed during a check', async () => {
-    const { agent, page, clock } = await setUpPage({ hasTranscript: false })
+  it.each([
+    ['before a further try', { kind: 'answer', status: 501 }],
+    ['while the transcript call hangs', { kind: 'hang-request' }],
+  ] as const)('[REL-101] leaves no timer when the agent is destroyed during a check: %s', async (_case, fault) => {
+    const { agent, page, clock, emulator } = await setUpPage()
+    emulator.faults.add({ ...fault, route: paths.previousTranscript('help', lastSession(emulator)) })
     page?.comeBack(Number.POSITIVE_INFINITY)
     await clock.advance(1_000)
     expect(clock.pendingTimers).toBeGreaterThan(0)

@@ -46,7 +46,7 @@ export interface LivenessOptions {
   /** Whether the service answers pings. */
   hasPing(): boolean
   /** Whether a replaced connection loses nothing: the service sends a history, or has the transcript. */
-  canRecover(): Promise<boolean>
+  canRecover(signal: AbortSignal): Promise<boolean>
   /** Whether doubt counts where the service answers no pings. */
   readonly isWatchful: boolean
 }
@@ -181,12 +181,12 @@ export class Liveness {
     const { lastInboundAt } = chat
     // Meanwhile the connection may have ended, or proven to be alive.
     const isOpen = () => this.#isRunning && openedAt === this.#openedAt && lastInboundAt === chat.lastInboundAt
-    let isSafe = await canRecover()
+    let isSafe = await canRecover(checking.signal)
     // A device that has just woken may have no network yet.
     for (let tries = 1; !isSafe && isOpen() && tries < MAX_TRIES; tries++) {
       await sleep(clock, TRY_AGAIN_MS, checking.signal)
       if (checking.signal.aborted) break
-      isSafe = await canRecover()
+      isSafe = await canRecover(checking.signal)
     }
     if (this.#checking === checking) this.#checking = undefined
     if (!isOpen()) return

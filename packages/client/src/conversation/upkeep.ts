@@ -11,7 +11,7 @@ export class Upkeep {
 
   constructor(options: UpkeepOptions) {
     this.gapFill = new GapFill(options)
-    this.liveness = new Liveness({ ...options, canRecover: () => this.gapFill.canRecover() })
+    this.liveness = new Liveness({ ...options, canRecover: signal => this.gapFill.canRecover(signal) })
   }
 
   /** The chat is open. */
