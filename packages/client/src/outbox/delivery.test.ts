@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type OutboxSetUp, setUpOutbox, thrownBy } from '../../test/outbox-harness.ts'
 import { EVIDENCE_LIMIT_MS } from './evidence.ts'
+import { BURST_SIZE } from './lane.ts'
 import { OBSERVED_LIMIT, SETTLED_LIMIT, WINDOW } from './ledger.ts'
 
 const said = (content: string, more: object = {}) => ({ persona: 'customer', role: 'human', content, ...more })
@@ -367,6 +368,18 @@ describe('with receipts', () => {
     send('five')
     expect(transport.sent.map(frame => JSON.parse(frame).messageId)).toEqual(['two', 'three', 'four', 'five'])
     expect(['two', 'three'].map(stateOf)).toEqual(['sent', 'sent'])
+  })
+
+  it('[REL-85] messages keep their order when the connection breaks before all of them are sent again', () => {
+    const { send, connect, lose } = setUp({ hasReceipts: true })
+    const ids = Array.from({ length: BURST_SIZE + 1 }, (_, n) => `m${n}`)
+    connect()
+    send(...ids)
+    lose()
+    const second = connect()
+    expect(second.sent).toHaveLength(BURST_SIZE)
+    lose()
+    expect(connect().sent.map(frame => JSON.parse(frame).messageId)).toEqual(ids.slice(0, BURST_SIZE))
   })
 
   it('[REL-85] a message that the host left behind is sent again in its session, and not in another', () => {

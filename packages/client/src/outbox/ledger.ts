@@ -68,19 +68,22 @@ export class DeliveryLedger {
   /** The previous page has written an entry. */
   adopt(entry: OutboxEntry): void {
     this.add(entry)
+    if (entry.written) entry.written = { ...entry.written, order: this.#writes++ }
     this.#sent.add(entry)
   }
 
-  /** Written, and neither proven nor given up. */
-  get sent(): Iterable<OutboxEntry> {
-    return this.#sent
+  /** Written, and neither proven nor given up, in the order of the first writes. */
+  get sent(): OutboxEntry[] {
+    return [...this.#sent].sort(byOrder)
   }
 
   /** The frame of an entry has been written. {@link report} tells the host. */
   handleWritten(entry: OutboxEntry): void {
     const { clock, origin } = this.#options
+    const { written, state } = entry
     entry.written = {
-      order: this.#writes++,
+      // What is sent again keeps its place: the connection may break before the rest of it is written. A retry does not.
+      order: written && state !== 'queued' ? written.order : this.#writes++,
       at: clock.monotonic(),
       sessionId: origin.sessionId,
       connection: this.#connection,
@@ -162,10 +165,9 @@ export class DeliveryLedger {
     this.#tell(entry, previousState, 'queued')
   }
 
-  /** What was written without evidence so far, the `unknown` ones included, in the order of the writes. */
+  /** What was written without evidence so far, the `unknown` ones included, in the order of the first writes. */
   unproven(): OutboxEntry[] {
-    const orderOf = ({ written }: OutboxEntry) => written?.order ?? 0
-    return [...this.#unknown, ...this.#sent].sort((one, other) => orderOf(one) - orderOf(other))
+    return [...this.#unknown, ...this.#sent].sort(byOrder)
   }
 
   /** Removes every message. All of them have been settled. */
@@ -204,4 +206,8 @@ export class DeliveryLedger {
     if (this.#isSilent) return
     this.#options.updated({ id, state, previousState, ...(reason && { reason }) })
   }
+}
+
+function byOrder(one: OutboxEntry, other: OutboxEntry): number {
+  return (one.written?.order ?? 0) - (other.written?.order ?? 0)
 }

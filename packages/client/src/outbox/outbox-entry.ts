@@ -33,7 +33,7 @@ export interface OutboxEntry extends QueuedMessage {
 
 /** Where and when a frame was written. */
 export interface WrittenAs {
-  /** Position in the order of all writes. */
+  /** Position in the order of all first writes. */
   readonly order: number
   /** On the monotonic clock. */
   readonly at: number

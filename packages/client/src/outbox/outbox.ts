@@ -138,7 +138,7 @@ export class Outbox implements MessageSink {
   /** What the next page needs. */
   snapshot(): QueueSnapshot {
     const { origin, hasReceipts } = this.#options
-    const sent = [...this.#ledger.sent].filter(entry => this.#hasKey(entry))
+    const sent = this.#ledger.sent.filter(entry => this.#hasKey(entry))
     const claim = this.#lane.isOpen && !hasReceipts() ? { sessionId: origin.sessionId } : undefined
     return { entries: [...sent, ...this.#restored, ...this.#lane.queue.getAll()], claim }
   }
