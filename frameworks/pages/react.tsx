@@ -1,7 +1,7 @@
 import { AiAgent } from '@aiagent/client'
 import { StrictMode } from 'react'
 import { createRoot, hydrateRoot } from 'react-dom/client'
-import { Chat } from './chat.tsx'
+import { Chat } from '../examples/react/chat.tsx'
 
 declare global {
   /** Address of the service. */
@@ -11,7 +11,7 @@ declare global {
   var unmount: () => void
 }
 
-const newAgent = () => new AiAgent({ id: 'help', endpoint: ENDPOINT, baseReconnectDelay: 4_000 })
+const newAgent = () => new AiAgent({ id: 'help', endpoint: ENDPOINT, baseReconnectDelay: 200 })
 const element = (agent: AiAgent) => (
   <StrictMode>
     <Chat agent={agent} />

@@ -1,20 +1,25 @@
 import { fileURLToPath } from 'node:url'
 import { type EmulatorServer, serveEmulator } from '@aiagent/emulator/node'
-import { type LaunchedChromium, launchChromium, type PageServer, servePages } from '@aiagent/test-support/chromium'
+import { type LaunchedChromium, launchChromium, type PageFiles, servePages } from '@aiagent/test-support/chromium'
 import type { Page } from 'playwright-core'
 import { build, defaultClientConditions } from 'vite'
 import { bindings, type ReactVersion } from '../bindings.ts'
 
-/** Bundles a page of `pages/`, as a host would for a browser. */
-export async function bundlePage(name: string, version: ReactVersion = '19'): Promise<string> {
+/** Where `openSite()` puts the address of the service. */
+const ENDPOINT = 'globalThis.ENDPOINT'
+
+const folder = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url))
+
+/** Files of a page as a host's bundler would make them, by their path. */
+async function bundle(root: string, version: ReactVersion, input: string, isScript: boolean): Promise<PageFiles> {
   const result = await build({
-    root: fileURLToPath(new URL('../', import.meta.url)),
+    root,
     configFile: false,
     envFile: false,
     publicDir: false,
     logLevel: 'silent',
     mode: 'development',
-    define: { 'process.env.NODE_ENV': '"development"' },
+    define: { 'process.env.NODE_ENV': '"development"', 'import.meta.env.VITE_ENDPOINT': ENDPOINT },
     resolve: { conditions: ['@aiagent/source', ...defaultClientConditions] },
     plugins: [bindings(version)],
     build: {
@@ -22,15 +27,31 @@ export async function bundlePage(name: string, version: ReactVersion = '19'): Pr
       minify: false,
       modulePreload: false,
       target: 'es2022',
-      rollupOptions: {
-        input: fileURLToPath(new URL(`../pages/${name}`, import.meta.url)),
-        output: { format: 'iife', codeSplitting: false },
-      },
+      rollupOptions: { input, ...(isScript && { output: { format: 'iife', codeSplitting: false } }) },
     },
   })
-  const [chunk] = (Array.isArray(result) ? result : [result]).flatMap(part => ('output' in part ? part.output : []))
-  if (chunk?.type !== 'chunk') throw new Error('The bundler gave no script.')
-  return chunk.code
+  const outputs = (Array.isArray(result) ? result : [result]).flatMap(part => ('output' in part ? part.output : []))
+  return Object.fromEntries(
+    outputs.map(output => [
+      `/${output.fileName}`,
+      output.type === 'chunk' ? output.code : Buffer.from(output.source).toString(),
+    ]),
+  )
+}
+
+/** Bundles a script of `pages/`. */
+export async function bundlePage(name: string, version: ReactVersion = '19'): Promise<string> {
+  const files = await bundle(folder('.'), version, folder(`pages/${name}`), true)
+  const script = Object.entries(files).find(([path]) => path.endsWith('.js'))?.[1]
+  if (script === undefined) throw new Error('The bundler gave no script.')
+  return script
+}
+
+/** Builds a folder of `examples/` with an `index.html`, which finds its service at `import.meta.env.VITE_ENDPOINT`. */
+export async function buildExample(name: string): Promise<PageFiles> {
+  const root = folder(`examples/${name}`)
+  const { '/index.html': html = '', ...files } = await bundle(root, '19', `${root}/index.html`, false)
+  return { ...files, '/': html }
 }
 
 /** A page in Chromium with a service behind it. */
@@ -43,8 +64,43 @@ export interface Stage {
 }
 
 /** Opens a bundled page. `html` is what a server has rendered into `#root`. */
-export async function openPage(chromium: LaunchedChromium, script: string, html = ''): Promise<Stage> {
-  const service = await serveEmulator({
+export function openPage(chromium: LaunchedChromium, script: string, html = ''): Promise<Stage> {
+  return openSite(chromium, {
+    '/': `<!doctype html><meta charset="utf-8"><title>Page</title><div id="root">${html}</div><script src="/page.js"></script>`,
+    '/page.js': script.replaceAll('</script', '<\\/script'),
+  })
+}
+
+/** Opens a site with a service of its own. */
+export async function openSite(chromium: LaunchedChromium, files: PageFiles): Promise<Stage> {
+  const service = await startService()
+  const site = await servePages(files)
+  const stage = await openAddress(chromium, service, site.url)
+  return {
+    ...stage,
+    close: async () => {
+      await stage.page.close()
+      await Promise.all([service.close(), site.close()])
+    },
+  }
+}
+
+/** Opens an address in a new page, which knows the service. `close()` closes the page only. */
+export async function openAddress(chromium: LaunchedChromium, service: EmulatorServer, url: string): Promise<Stage> {
+  const page = await chromium.newPage()
+  const complaints: string[] = []
+  page.on('console', line => {
+    if (line.type() === 'error' || line.type() === 'warning') complaints.push(line.text())
+  })
+  page.on('pageerror', error => complaints.push(String(error)))
+  await page.addInitScript(`${ENDPOINT} = ${JSON.stringify(service.url)}`)
+  await page.goto(url)
+  return { service, page, complaints, close: () => page.close() }
+}
+
+/** An agent that repeats what it hears, and offers options on demand. */
+export function startService(): Promise<EmulatorServer> {
+  return serveEmulator({
     reply: ({ text }) =>
       text === 'options'
         ? [
@@ -54,26 +110,6 @@ export async function openPage(chromium: LaunchedChromium, script: string, html 
         : { content: `You said: ${text}` },
     settings: { heartbeatBeforeReply: true },
   })
-  const pages: PageServer = await servePages({
-    '/': `<!doctype html><meta charset="utf-8"><title>Page</title><div id="root">${html}</div><script src="/page.js"></script>`,
-    '/page.js': `globalThis.ENDPOINT = ${JSON.stringify(service.url)};\n${script.replaceAll('</script', '<\\/script')}`,
-  })
-  const page = await chromium.newPage()
-  const complaints: string[] = []
-  page.on('console', line => {
-    if (line.type() === 'error' || line.type() === 'warning') complaints.push(line.text())
-  })
-  page.on('pageerror', error => complaints.push(String(error)))
-  await page.goto(pages.url)
-  return {
-    service,
-    page,
-    complaints,
-    close: async () => {
-      await page.close()
-      await Promise.all([service.close(), pages.close()])
-    },
-  }
 }
 
 /** What the service has received: session calls, chat connections, and texts of the user in each session. */

@@ -2,13 +2,14 @@ import { AiAgent } from '@aiagent/client'
 import { StrictMode } from 'react'
 import { renderToString } from 'react-dom/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { Chat } from '../pages/chat.tsx'
+import { Chat } from '../examples/react/chat.tsx'
+import { holdConversation } from './conversation.ts'
 import { bundlePage, launchChromium, openPage, received, type Stage } from './pages.ts'
 
 const chromium = await launchChromium()
 afterAll(() => chromium.close())
 
-const items = ({ page }: Stage) => page.locator('li:not(.working)').allTextContents()
+const items = ({ page }: Stage) => page.locator('li > p').allTextContents()
 const write = async ({ page }: Stage, text: string) => {
   await page.getByLabel('Message').fill(text)
   await page.getByRole('button', { name: 'Send' }).click()
@@ -34,11 +35,11 @@ describe.each(['18', '19'] as const)('React %s in StrictMode', version => {
     const stage = await openPage(chromium, script)
     await expect.poll(() => received(stage.service).sockets).toBe(1)
     await write(stage, 'hello')
-    await expect.poll(() => items(stage)).toEqual(['hello', 'You said: helloHelpful'])
+    await expect.poll(() => items(stage)).toEqual(['hello', 'You said: hello'])
     await write(stage, 'options')
     await expect.poll(() => items(stage).then(all => all.length)).toBe(5)
     await stage.page.getByRole('button', { name: 'Blue' }).click()
-    await expect.poll(() => items(stage).then(all => all.at(-1))).toBe('You said: BlueHelpful')
+    await expect.poll(() => items(stage).then(all => all.at(-1))).toBe('You said: Blue')
     await stage.page.getByRole('button', { name: 'Helpful' }).last().click()
     await expect.poll(() => received(stage.service).feedback).toEqual(['up'])
     expect(await stage.page.getByRole('button', { name: 'Blue' }).getAttribute('aria-pressed')).toBe('true')
@@ -59,27 +60,22 @@ describe.each(['18', '19'] as const)('React %s in StrictMode', version => {
     await stage.page.evaluate(() => showAgent())
     await expect.poll(() => received(stage.service).sockets).toBe(2)
     await write(stage, 'again')
-    await expect.poll(() => items(stage).then(all => all.at(-1))).toBe('You said: againHelpful')
+    await expect.poll(() => items(stage).then(all => all.at(-1))).toBe('You said: again')
     expect(received(stage.service).texts.filter(text => text === 'again')).toHaveLength(1)
     expect(stage.complaints).toEqual([])
     await stage.close()
   })
 
-  it('shows a message that is typed during an outage, and what was answered meanwhile', async () => {
+  it('holds a conversation with options, a rating, an outage and an unasked message', async () => {
     const stage = await openPage(chromium, script)
-    const { emulator } = stage.service
-    await write(stage, 'hello')
-    await expect.poll(() => items(stage).then(all => all.length)).toBe(2)
-    emulator.settings.replyDelayMs = 300
-    await write(stage, 'before')
-    await expect.poll(() => received(stage.service).texts).toContain('before')
-    emulator.control.dropSockets()
-    await expect.poll(() => stage.page.getByRole('status').textContent()).toBe('Connection: reconnecting')
-    await write(stage, 'meanwhile')
-    expect(await stage.page.locator('li[data-delivery=queued]').allTextContents()).toEqual(['meanwhile'])
-    await expect.poll(() => items(stage).then(all => all.length), { timeout: 20_000 }).toBe(6)
-    const contents = (await items(stage)).map(text => text.replace(/Helpful$/, ''))
-    expect(contents).toEqual(received(stage.service).history)
+    const { page } = stage
+    await holdConversation(stage, {
+      texts: () => page.locator('li > p').allTextContents(),
+      send: text => write(stage, text),
+      choose: option => page.getByRole('button', { name: option }).click(),
+      rate: () => page.getByRole('button', { name: 'Helpful' }).last().click(),
+      seeOutage: () => expect.poll(() => page.getByRole('status').textContent()).toMatch(/reconnecting|connecting/),
+    })
     await stage.close()
   })
 
@@ -90,11 +86,11 @@ describe.each(['18', '19'] as const)('React %s in StrictMode', version => {
         <Chat agent={agent} />
       </StrictMode>,
     )
-    expect(html).toContain('Connection: ')
+    expect(html).toContain('Chat is ')
     expect(agent.getPhase()).toEqual({ at: 'idle' })
     const stage = await openPage(chromium, script, html)
     await write(stage, 'hello')
-    await expect.poll(() => items(stage)).toEqual(['hello', 'You said: helloHelpful'])
+    await expect.poll(() => items(stage)).toEqual(['hello', 'You said: hello'])
     expect(received(stage.service)).toMatchObject({ sessionCalls: 1, sockets: 1 })
     expect(stage.complaints).toEqual([])
     await stage.close()

@@ -1,0 +1,6 @@
+/// <reference types="vite/client" />
+
+interface ImportMetaEnv {
+  /** Address of the service. */
+  readonly VITE_ENDPOINT: string
+}
