@@ -436,6 +436,13 @@ const TEXTS: Readonly<Record<string, string>> = {
   'VIEW-05':
     'the snapshot of a view is frozen, stays the same object until something changes, and shares everything that did not; all changes of a frame, or of a microtask in a hidden page, are one notification, and none is lost',
   'VIEW-06': 'a view leaves no listener and no timer behind, and needs no page',
+  'VIEW-30':
+    'with `resume`, a view stores ratings, masked parts and the masked draft with the session, without losing those of another view of the agent, and reads them in any form',
+  'VIEW-31':
+    'a connection is silent 15 s after a message of this page was written, also one that had waited, and until anything arrives',
+  'VIEW-32':
+    'messages that the agent sent during an outage are shown in the order of the service and count as unread; every object of a snapshot is frozen',
+  'VIEW-33': 'a view that was connected explains its state and exports the conversation without a network',
   'VIEW-12':
     'the adapters carry messages, sources, options, ratings and send status into the forms of the AI SDK, assistant-ui and DirectLine, and reject what the service has no message for',
   'VIEW-13':

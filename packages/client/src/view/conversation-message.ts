@@ -58,7 +58,7 @@ export interface ConversationMessage {
   /** The rating that was given. */
   readonly rating: FeedbackRating | undefined
   readonly escalation: ConversationEscalation | undefined
-  /** Parts of the text that masking replaced, where the message was sent through the view. */
+  /** Parts of the text that masking replaced, where the message was sent through a view; after a reload with `resume` too. */
   readonly maskedRanges: readonly TextRange[]
   /** How far a message of the user is; undefined for messages of the agent. */
   readonly delivery: DeliveryState | undefined
@@ -139,7 +139,8 @@ function escalationOf(
   type: ConversationEscalation['type'],
   data: { options?: EscalationOption[] } & Parameters<typeof handOverAddress>[0],
 ): ConversationEscalation {
-  return Object.freeze({ type, url: handOverAddress(data)?.href, options: Object.freeze([...(data.options ?? [])]) })
+  const options = Object.freeze((data.options ?? []).map(option => Object.freeze({ ...option })))
+  return Object.freeze({ type, url: handOverAddress(data)?.href, options })
 }
 
 /** The service may send anything as a source. */

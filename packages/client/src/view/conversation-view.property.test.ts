@@ -1,9 +1,10 @@
-import { eventually, turnEventLoop } from '@aiagent/test-support'
+import { eventually, propertyRuns, turnEventLoop } from '@aiagent/test-support'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { lastSession, passing } from '../../test/agent-harness.ts'
+import { passing } from '../../test/agent-harness.ts'
 import { setUpView } from '../../test/view-harness.ts'
 import type { AiAgent } from '../ai-agent.ts'
+import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 import type { ConversationMessage } from './conversation-message.ts'
 import type { ConversationView } from './conversation-view.ts'
 
@@ -12,15 +13,25 @@ await Promise.all([
   import('../agent/load-agent.ts'),
   import('../agent/clear-stored-data.ts'),
   import('../resume/session-resume.ts'),
+  import('../outbox/create-stored-queue.ts'),
 ])
 
+/** Two agents, one after the other on the same page: the second one masks card numbers. */
+const AGENTS = ['help', 'billing'] as const
+
 const OPTIONS = ['Yes', 'No']
+
+const CARD = ['Card ', '4111 1111 1111 1111', ', please'] as const
 
 /** One answer, several, or a question with options, by the text. */
 const reply = ({ text }: { text: string }) => {
   const answer = {
     content: `About ${text}`,
     messageData: { sources: [{ title: text, url: `https://docs.example.test/` }] },
+  }
+  if (text === 'human') {
+    const escalationData = { live: true, entrypointUrl: 'https://live.example.test/chat' }
+    return { content: 'A colleague takes over.', messageData: { escalation: true, escalationData } }
   }
   if (text === 'several') return [answer, { content: 'And more' }, answer]
   if (text === 'options')
@@ -37,20 +48,24 @@ interface Expected {
   canChoose: boolean
   rating: string | undefined
   sources: readonly string[]
+  maskedRanges: readonly { start: number; end: number }[]
+  escalation: string | undefined
 }
 
-type Step =
-  | { do: 'say'; text: string }
-  | { do: 'choose' | 'rate'; at: number }
-  | { do: 'cut' | 'outage' | 'clear' | 'restart' | 'logout' | 'reload' }
+type Step = { do: 'say'; text: string } | { do: 'choose' | 'rate'; at: number } | { do: (typeof EVENTS)[number] }
+
+const EVENTS = ['cut', 'outage', 'missed', 'clear', 'restart', 'logout', 'reload', 'crash', 'switch'] as const
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 5,
-    arbitrary: fc.record({ do: fc.constant('say'), text: fc.constantFrom('one', 'Yes', 'several', 'options') }),
+    arbitrary: fc.record({
+      do: fc.constant('say'),
+      text: fc.constantFrom('one', 'Yes', 'several', 'options', 'human', CARD.join('')),
+    }),
   },
   { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('choose', 'rate'), at: fc.nat(20) }) },
-  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('cut', 'outage', 'clear', 'restart', 'logout', 'reload') }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constantFrom(...EVENTS) }) },
 ) as fc.Arbitrary<Step>
 
 /** A view that is driven by steps, and what its service must have recorded. */
@@ -60,11 +75,14 @@ class Driver {
   view!: ConversationView
   /** Entries of the session's history that the user has cleared from this page. */
   #hidden = 0
+  #isSecond = false
+  readonly #cache = { adapter: new MemoryCacheAdapter(), contextPrefix: 'tab:' }
 
   async open(): Promise<void> {
-    const { agent, view } = await this.#tab.openView()
-    this.agent = agent
-    this.view = view
+    const id = AGENTS[Number(this.#isSecond)] ?? ''
+    this.agent = this.#tab.load({ id, persistQueue: true, cache: this.#cache }).agent
+    this.view = this.#tab.show(this.agent)
+    await this.view.start()
     this.#hidden = 0
   }
 
@@ -83,13 +101,27 @@ class Driver {
         await eventually(() => this.#record.feedback.at(-1)?.answerMessageId === item.messageId)
       }
     } else if (next.do === 'cut') {
-      emulator.control.dropSockets()
-      await eventually(() => !agent.isConnected())
-      await clock.advance(1)
-      await eventually(() => agent.isConnected())
+      await this.#loseConnection()
+      await this.#reconnect()
       await turnEventLoop()
     } else if (next.do === 'outage') {
       await this.#playOutage()
+    } else if (next.do === 'missed') {
+      await this.#loseConnection()
+      emulator.control.say(this.#tab.session(), { content: 'By the way' })
+      await this.view.send('meanwhile')
+      await this.#reconnect()
+      await this.#answer('meanwhile')
+    } else if (next.do === 'crash') {
+      // The message waits in the queue of the page that ends.
+      await this.#loseConnection()
+      await this.view.send('meanwhile')
+      await turnEventLoop(5)
+      await this.#reload()
+      await this.#answer('meanwhile')
+    } else if (next.do === 'switch') {
+      this.#isSecond = !this.#isSecond
+      await this.#reload()
     } else if (next.do === 'clear') {
       agent.clearTranscript()
       this.#hidden = this.#history.length
@@ -121,6 +153,21 @@ class Driver {
     await eventually(() => view.getSnapshot().messages.length === count + 4)
   }
 
+  async #loseConnection(): Promise<void> {
+    this.#tab.emulator.control.dropSockets()
+    await eventually(() => !this.agent.isConnected())
+  }
+
+  async #reconnect(): Promise<void> {
+    await this.#tab.clock.advance(1)
+    await eventually(() => this.agent.isConnected())
+  }
+
+  /** Waits until the service has answered a text, which it has recorded last. */
+  async #answer(text: string): Promise<void> {
+    await eventually(() => this.#history.at(-1)?.content === `About ${text}`)
+  }
+
   async #reload(): Promise<void> {
     await turnEventLoop()
     this.view.destroy()
@@ -140,7 +187,7 @@ class Driver {
   }
 
   get #record() {
-    const record = this.#tab.emulator.world.sessions.get(lastSession(this.#tab.emulator))
+    const record = this.#tab.emulator.world.sessions.get(this.#tab.session())
     if (!record) throw new Error('There is no session.')
     return record
   }
@@ -169,6 +216,8 @@ class Driver {
         canChoose: options.length > 0,
         rating: messageId ? ratings.get(messageId) : undefined,
         sources: ((messageData?.['sources'] as { title: string }[] | undefined) ?? []).map(({ title }) => title),
+        maskedRanges: isUser && this.#isSecond ? maskedParts(content ?? '') : [],
+        escalation: (messageData?.['escalationData'] as { entrypointUrl?: string } | undefined)?.entrypointUrl,
       })
     }
     return shown
@@ -180,6 +229,13 @@ class Driver {
   }
 }
 
+/** Parts of the masked card text that are not as it was written. */
+function maskedParts(content: string): Expected['maskedRanges'] {
+  const [before, , after] = CARD
+  const isCard = content.startsWith(before) && content.endsWith(after)
+  return isCard ? [{ start: before.length, end: content.length - after.length }] : []
+}
+
 const shownBy = ({
   author,
   content,
@@ -188,6 +244,8 @@ const shownBy = ({
   canChoose,
   rating,
   sources,
+  maskedRanges,
+  escalation,
 }: ConversationMessage): Expected => ({
   author,
   content,
@@ -196,7 +254,11 @@ const shownBy = ({
   canChoose,
   rating,
   sources: sources.map(({ title }) => title),
+  maskedRanges,
+  escalation: escalation?.url,
 })
+
+const isNewPage = (step: Step) => step.do === 'reload' || step.do === 'crash' || step.do === 'switch'
 
 describe('any sequence of steps', () => {
   it('[VIEW-02] leads to what the service has recorded, and keeps every message that did not change', async () => {
@@ -210,15 +272,16 @@ describe('any sequence of steps', () => {
           await eventually(() => driver.view.getSnapshot().messages.length === driver.expected().length)
           const snapshot = driver.view.getSnapshot()
           expect(snapshot.messages.map(shownBy)).toEqual(driver.expected())
+          expect(snapshot.escalation?.url).toBe(driver.expected().findLast(each => each.escalation)?.escalation)
           expect(driver.view.getSnapshot()).toBe(snapshot)
-          for (const item of next.do === 'reload' ? [] : snapshot.messages) {
+          for (const item of isNewPage(next) ? [] : snapshot.messages) {
             const old = before.get(item.id)
             if (old && JSON.stringify(old) === JSON.stringify(item)) expect(item).toBe(old)
           }
         }
         await driver.close()
       }),
-      { numRuns: 50, endOnFailure: true },
+      { numRuns: propertyRuns(50), endOnFailure: true },
     )
   })
 })

@@ -11,11 +11,16 @@ import { keepSame } from './keep-same.ts'
 
 type Changes = Partial<ConversationMessage>
 
-/** Ratings by message, see `ratingKey()`. */
-export type Ratings = Readonly<Record<string, FeedbackRating>>
+/** What the list knows beside the entries, to be stored with the session. */
+export interface KeptFacts {
+  /** Ratings by message, see `ratingKey()`. */
+  readonly ratings: Readonly<Record<string, FeedbackRating>>
+  /** Masked parts by text: the history of a session tells messages of the user apart by nothing else. */
+  readonly masked: Readonly<Record<string, readonly TextRange[]>>
+}
 
 /**
- * The visible messages: a fold over the entries of the transcript. It owns the messages and the ratings. A message that does
+ * The visible messages: a fold over the entries of the transcript. It owns the messages, the ratings and the masked parts. A message that does
  * not change stays the same object, also when all entries are read again.
  */
 export interface MessageList {
@@ -25,24 +30,29 @@ export interface MessageList {
   /** The last hand-over. */
   escalation(): ConversationEscalation | undefined
   /** Adds the message of a new entry, and returns it where it is shown. */
-  add(entry: TranscriptEntry, maskedRanges?: readonly TextRange[]): ConversationMessage | undefined
-  /** Reads all entries again. Ratings stay: the history of a session may bring its messages back. */
+  add(entry: TranscriptEntry): ConversationMessage | undefined
+  /** Reads all entries again. Kept facts stay: the history of a session may bring its messages back. */
   read(entries: readonly TranscriptEntry[]): void
   /** Removes the messages of the entries that the transcript has dropped from its start. */
   trim(entries: readonly TranscriptEntry[]): void
   /** Shows messages that wait for `initialize()`, which no entry holds yet, in place of those shown so far. */
   hold(messages: readonly ConversationMessage[]): void
-  /** A message of the user is in another state. */
-  updateDelivery(id: string): void
+  /** A message of the user is in another state. Returns it where it is shown. */
+  updateDelivery(id: string): ConversationMessage | undefined
   rate(message: Pick<ConversationMessage, 'sessionId' | 'messageId'>, rating: FeedbackRating): void
-  ratings(): Ratings
-  setRatings(ratings: Ratings): void
+  /** Masking replaced parts of a text that is about to be shown. */
+  mask(content: string, ranges: readonly TextRange[]): void
+  kept(): KeptFacts
+  keep(facts: KeptFacts): void
 }
+
+/** No kept facts. */
+export const NOTHING_KEPT: KeptFacts = { ratings: {}, masked: {} }
 
 export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent'>): MessageList {
   let items: ConversationMessage[] = []
   let held: readonly ConversationMessage[] = NONE
-  let ratings: Ratings = {}
+  let kept = NOTHING_KEPT
   let escalation: ConversationEscalation | undefined
   /** Whether options wait for the user: to look for them takes a walk through all messages. */
   let hasQuestion = false
@@ -59,13 +69,13 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
     return message
   }
 
-  /** Changes the last message that matches. */
+  /** Changes the last message that matches, and returns it. */
   const change = (isMatch: (item: ConversationMessage) => boolean, changes: (item: ConversationMessage) => Changes) => {
     const index = lastIndex(items, isMatch)
     const item = items[index]
-    if (!item) return
-    items[index] = changed(item, changes(item))
+    if (!item) return undefined
     snapshot = undefined
+    return (items[index] = changed(item, changes(item)))
   }
 
   /** The ledger forgets old messages that were settled: the service has them, as it has those of another page. */
@@ -73,14 +83,14 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
 
   const rate: MessageList['rate'] = (message, rating) => {
     const key = ratingKey(message)
-    ratings = { ...ratings, [key]: rating }
+    kept = { ...kept, ratings: { ...kept.ratings, [key]: rating } }
     change(
       item => item.author === 'agent' && ratingKey(item) === key,
       () => ({ rating }),
     )
   }
 
-  const fold = (entry: TranscriptEntry, old?: ConversationMessage, maskedRanges: readonly TextRange[] = NONE) => {
+  const fold = (entry: TranscriptEntry, old?: ConversationMessage) => {
     const { message, sessionId } = entry
     const feedback = message.role === ROLE.FEEDBACK && (message.messageData?.feedback as Feedback | undefined)
     if (feedback) rate({ sessionId, messageId: feedback.answerMessageId }, feedback.rating)
@@ -100,8 +110,11 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
     const item = changed(
       shown,
       isUser
-        ? { delivery: old?.delivery ?? deliveryOf(messageId), maskedRanges: old?.maskedRanges ?? maskedRanges }
-        : { rating: ratings[ratingKey(shown)] },
+        ? {
+            delivery: old?.delivery ?? deliveryOf(messageId),
+            maskedRanges: (Object.hasOwn(kept.masked, content) && kept.masked[content]) || NONE,
+          }
+        : { rating: kept.ratings[ratingKey(shown)] },
     )
     items.push(item)
     hasQuestion ||= item.canChoose
@@ -118,7 +131,7 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
     rate,
     find: id => get()[lastIndex(get(), item => item.id === id)],
     escalation: () => escalation,
-    add: (entry, maskedRanges) => fold(entry, undefined, maskedRanges),
+    add: entry => fold(entry),
     read(entries) {
       const before = new Map(items.map(item => [item.id, item]))
       items = []
@@ -140,16 +153,19 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
     },
     updateDelivery(id) {
       const delivery = deliveryOf(id)
-      change(
+      held = held.map(item => (item.id === id ? changed(item, { delivery }) : item))
+      snapshot = undefined
+      return change(
         item => item.author === 'user' && item.id === id,
         () => ({ delivery }),
       )
-      held = held.map(item => (item.id === id ? changed(item, { delivery }) : item))
-      snapshot = undefined
     },
-    ratings: () => ratings,
-    setRatings(next) {
-      ratings = next
+    mask(content, ranges) {
+      kept = { ...kept, masked: { ...kept.masked, [content]: ranges } }
+    },
+    kept: () => kept,
+    keep(facts) {
+      kept = facts
     },
   }
 }

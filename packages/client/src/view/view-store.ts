@@ -1,7 +1,7 @@
 import type { AgentEvents, AgentEventType, AiAgent, TranscriptEntry } from '../index.ts'
 import { type ConversationMessage, heldMessage, maskedRanges } from './conversation-message.ts'
 import type { ConversationSnapshot, ConversationView } from './conversation-view.ts'
-import { createMessageList, type MessageList, type Ratings } from './message-list.ts'
+import { createMessageList, type KeptFacts, type MessageList, NOTHING_KEPT } from './message-list.ts'
 import { createNotifier } from './notifier.ts'
 import type { ViewPlatform } from './view-platform.ts'
 import { EMPTY_SNAPSHOT, snapshotOf, type ViewFacts } from './view-state.ts'
@@ -16,8 +16,17 @@ export interface ViewStore extends Pick<ConversationView, 'subscribe' | 'getSnap
   change(facts?: ViewFacts): void
   /** Passes text to the agent, and shows it, also while it waits for `initialize()`. */
   send(text: string): Promise<string>
-  /** Stores ratings and draft with the session. */
-  save(): void
+  /** Stores ratings, masked parts and the draft, where it is given, with the session. */
+  save(changes?: Unsaved): void
+}
+
+/** What is stored with the session, as any page of any version may have stored it. */
+interface StoredData extends Partial<KeptFacts> {
+  readonly draft?: unknown
+}
+
+interface Unsaved {
+  readonly draft?: string
 }
 
 export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewStore {
@@ -33,7 +42,8 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
   let sending: string | undefined
   let stopSilence: (() => void) | undefined
   let isDestroyed = false
-  let isUnsaved = false
+  /** What waits to be stored. */
+  let unsaved: Unsaved | undefined
   /** Reading and writing of the session's data, one after the other. */
   let storing: Promise<unknown> = Promise.resolve()
 
@@ -47,22 +57,41 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
     undo.push(agent.subscribe(name, listener))
   }
 
-  const save = () => {
-    isUnsaved = true
-    storing = storing.then(() => {
-      if (!isUnsaved || !agent.getIsInitialized()) return undefined
-      isUnsaved = false
-      return agent.setSessionData({ ratings: list.ratings(), draft: agent.maskContent(facts.draft ?? '') })
+  const enqueue = (work: () => Promise<unknown>) => {
+    storing = storing.then(work).catch(error => agent.logger.warn('The data of a view could not be stored.', error))
+  }
+
+  /** Adds what is stored with the session, by this view, another one, or the page before. Returns the stored draft. */
+  const load = async () => {
+    const { ratings, masked, draft } = Object(await agent.getSessionData()) as StoredData
+    const known = list.kept()
+    list.keep({
+      ratings: { ...ratings, ...known.ratings },
+      masked: { ...frozenRanges(masked), ...known.masked },
+    })
+    return typeof draft === 'string' ? draft : ''
+  }
+
+  const save = (changes?: Unsaved) => {
+    unsaved = { ...unsaved, ...changes }
+    enqueue(async () => {
+      if (!unsaved || !agent.getIsInitialized()) return
+      const stored = await load()
+      // The user may have left meanwhile.
+      if (!unsaved) return
+      const { draft } = unsaved
+      unsaved = undefined
+      await agent.setSessionData({ ...list.kept(), draft: draft === undefined ? stored : agent.maskContent(draft) })
     })
   }
 
   const restore = () => {
-    storing = storing.then(async () => {
-      const { ratings, draft } = Object(await agent.getSessionData()) as { ratings?: Ratings; draft?: string }
-      if (isDestroyed || !ratings) return
-      list.setRatings({ ...ratings, ...list.ratings() })
+    enqueue(async () => {
+      const draft = await load()
+      if (isDestroyed) return
       list.read(agent.getTranscript())
-      change({ draft: facts.draft || draft || '' })
+      change({ draft: facts.draft || draft })
+      if (unsaved) save()
     })
   }
 
@@ -72,6 +101,11 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
     if (facts.isSilent) change({ isSilent: false })
   }
 
+  /** Something must arrive after a message that was written. */
+  const watch = (item: ConversationMessage | undefined) => {
+    if (item?.delivery === 'sent') stopSilence ??= platform.setTimer(() => change({ isSilent: true }), SILENCE_MS)
+  }
+
   const record = (entry: TranscriptEntry) => {
     const { message, direction } = entry
     if (direction === 'received') {
@@ -79,10 +113,17 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
       return
     }
     const written = sending ?? waiting.find(({ id }) => id === message.messageId)?.content
-    const isMasked = written !== undefined && written !== message.content
-    const item = list.add(entry, isMasked ? maskedRanges(agent.previewMasking(written)) : undefined)
-    if (item && agent.isConnected()) stopSilence ??= platform.setTimer(() => change({ isSilent: true }), SILENCE_MS)
+    if (written !== undefined && message.content !== undefined && written !== message.content) {
+      list.mask(message.content, maskedRanges(agent.previewMasking(written)))
+      save()
+    }
+    watch(list.add(entry))
     change()
+  }
+
+  /** Loads what is of most use without a network, when it could not be loaded. A failure shows when it is used. */
+  const preload = () => {
+    for (const part of [agent.explain(), import('./export-conversation.ts')]) part.catch(() => {})
   }
 
   /** Reads the transcript again, where it stores messages at all. */
@@ -95,8 +136,8 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
     if (phase.at === 'ready' || phase.at === 'leaving') list.hold((waiting = []))
     if (phase.at === 'ready') restore()
     if (phase.at === 'leaving') {
-      isUnsaved = false
-      list.setRatings({})
+      unsaved = undefined
+      list.keep(NOTHING_KEPT)
       list.read([])
       facts = { isOffline: !platform.isOnline() }
     }
@@ -106,6 +147,7 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
     on(name, () => change())
   on('stateChanged', ({ timestamp, payload: { state, retryInMs } }) => {
     endSilence()
+    if (state === 'CONNECTED') preload()
     change({
       retryAt: retryInMs === undefined ? undefined : timestamp + retryInMs,
       ...(state === 'CONNECTED' && { error: undefined, needsToken: false }),
@@ -117,7 +159,8 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
   })
   on('message', endSilence)
   on('deliveryUpdate', ({ payload }) => {
-    list.updateDelivery(payload.id)
+    if (payload.state === 'acknowledged') endSilence()
+    watch(list.updateDelivery(payload.id))
     change()
   })
   on('transcriptUpdate', ({ payload }) => record(payload.entry))
@@ -150,7 +193,7 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
     setDraft(draft) {
       change({ draft })
       notifier.notify()
-      save()
+      save({ draft })
     },
     async send(text) {
       let sent: Promise<string>
@@ -176,4 +219,14 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
       stopSilence?.()
     },
   }
+}
+
+/** Masked parts as they were stored, frozen; nothing where they have another form. */
+function frozenRanges(masked: unknown): KeptFacts['masked'] {
+  const entries = Object.entries(Object(masked) as KeptFacts['masked'])
+  return Object.fromEntries(
+    entries.flatMap(([text, ranges]) =>
+      Array.isArray(ranges) ? [[text, Object.freeze(ranges.map(range => Object.freeze(range)))]] : [],
+    ),
+  )
 }

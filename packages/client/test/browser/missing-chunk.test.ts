@@ -7,7 +7,9 @@ describeInPages('a file of the library that cannot be loaded', at => {
   let pages: PageServer
   beforeAll(async () => {
     files = await bundleModulesForPage(
-      `import { makePageHost } from './page/host.ts'\nglobalThis.createHost = makePageHost`,
+      `import { makePageHost } from './page/host.ts'
+      import { startView } from './page/view-host.ts'
+      Object.assign(globalThis, { createHost: makePageHost, startView })`,
       import.meta.url,
     )
     const served = Object.entries(files).map(([name, code]) => [`/${name}`, code])
@@ -54,5 +56,19 @@ describeInPages('a file of the library that cannot be loaded', at => {
     await page.evaluate(() => host.open())
     expect(await page.evaluate(() => host.getState())).toBe('CONNECTED')
     expect(asked.filter(name => name.includes('load-agent')).length).toBeGreaterThan(1)
+  })
+
+  it('[VIEW-33] is not missed by a view that was connected: explain() and export() work without a network', async () => {
+    const page = await at.context.newPage()
+    await page.goto(pages.url)
+    const config = { id: 'help', endpoint: at.stage.service.url, baseReconnectDelay: 60_000 }
+    const loaded = page.waitForResponse(response => response.url().includes('export-conversation'))
+    await Promise.all([loaded, page.evaluate(given => startView(given), config)])
+    await page.route('**/*', route => route.abort())
+    at.stage.service.emulator.control.dropSockets()
+    await page.waitForFunction(() => view.getSnapshot().connection.state === 'reconnecting')
+    expect(await page.evaluate(() => view.explain().then(({ code }) => code))).toBe('reconnecting')
+    expect(await page.evaluate(() => view.send('meanwhile').then(() => view.export('text')))).toContain('meanwhile')
+    await page.close()
   })
 })

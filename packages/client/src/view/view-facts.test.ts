@@ -1,0 +1,178 @@
+import { eventually, turnEventLoop } from '@aiagent/test-support'
+import { describe, expect, it } from 'vitest'
+import { passing } from '../../test/agent-harness.ts'
+import { lastOf, linesOf, say, setUpView } from '../../test/view-harness.ts'
+import type { AiAgent } from '../ai-agent.ts'
+import type { ConversationView } from './conversation-view.ts'
+
+/** Agent of the emulator that masks card numbers. */
+const MASKING_AGENT = 'billing'
+
+const CARD = 'Card 4111 1111 1111 1111, please'
+
+/** Every object in a value but errors, which belong to whoever threw them. */
+function objectsIn(value: unknown): object[] {
+  if (typeof value !== 'object' || value === null || value instanceof Error) return []
+  return [value, ...Object.values(value).flatMap(objectsIn)]
+}
+
+async function leave(...parts: (ConversationView | AiAgent)[]): Promise<void> {
+  for (const part of parts) await part.destroy()
+}
+
+describe('what a view stores with the session', () => {
+  it('[VIEW-30] brings the masked parts back after a reload', async () => {
+    const { load, show } = setUpView()
+    const open = async () => {
+      const { agent } = load({ id: MASKING_AGENT })
+      const view = show(agent)
+      await view.start()
+      return { agent, view }
+    }
+    const first = await open()
+    await say(first.view, CARD, 2)
+    await say(first.view, 'nothing to hide', 4)
+    const [before] = first.view.getSnapshot().messages
+    expect(before?.maskedRanges).toHaveLength(1)
+    await turnEventLoop()
+    await leave(first.view, first.agent)
+
+    const second = await open()
+    await eventually(() => second.view.getSnapshot().messages[0]?.maskedRanges.length)
+    const [after, , other] = second.view.getSnapshot().messages
+    expect(after?.content).toBe(before?.content)
+    expect(after?.maskedRanges).toEqual(before?.maskedRanges)
+    expect(other?.maskedRanges).toEqual([])
+    expect(objectsIn(second.view.getSnapshot()).filter(part => !Object.isFrozen(part))).toEqual([])
+    await leave(second.view, second.agent)
+  })
+
+  it('[VIEW-30] is kept by each view of an agent for the others', async () => {
+    const { load, show } = setUpView()
+    const first = load()
+    const writing = show(first.agent)
+    const rating = show(first.agent)
+    await writing.start()
+    await say(writing, 'hello', 2)
+    writing.setDraft('half a sentence')
+    await turnEventLoop()
+    await rating.rate(lastOf(rating).id, 'up')
+    await turnEventLoop()
+    await leave(writing, rating, first.agent)
+
+    const { agent } = load()
+    const view = show(agent)
+    await view.start()
+    await eventually(() => view.getSnapshot().draft)
+    expect(view.getSnapshot().draft).toBe('half a sentence')
+    expect(lastOf(view).rating).toBe('up')
+    await leave(view, agent)
+  })
+
+  it('[VIEW-30] may be of any form that a host has stored', async () => {
+    const { openView, load, show } = setUpView()
+    const first = await openView()
+    await say(first.view, 'hello', 2)
+    await first.agent.setSessionData({ ratings: 7, masked: 'none', draft: { text: 1 } })
+    await leave(first.view, first.agent)
+    const { agent } = load()
+    const view = show(agent)
+    await view.start()
+    await turnEventLoop()
+    expect(view.getSnapshot().draft).toBe('')
+    expect(view.getSnapshot().messages).toHaveLength(2)
+    await view.rate(lastOf(view).id, 'down')
+    await turnEventLoop()
+    expect(await agent.getSessionData()).toMatchObject({ draft: '' })
+    await leave(view, agent)
+  })
+})
+
+describe('the silence of a connection', () => {
+  it('[VIEW-31] counts from the moment in which a message that waited is written', async () => {
+    const { openView, emulator, clock, session } = setUpView()
+    const { view, agent } = await openView()
+    const silent = () => view.getSnapshot().connection.isSilent
+    emulator.control.dropSockets()
+    await eventually(() => !agent.isConnected())
+    await view.send('meanwhile')
+    emulator.settings.replyDelayMs = 60_000
+    await clock.advance(1)
+    await eventually(() => emulator.control.frames(session()).some(({ message }) => message?.content === 'meanwhile'))
+    await turnEventLoop()
+    expect(silent()).toBe(false)
+    await clock.advance(15_000)
+    expect(silent()).toBe(true)
+    emulator.control.say(session(), { content: 'Still here.' })
+    await eventually(() => !silent())
+    await leave(view, agent)
+  })
+
+  it('[VIEW-31] does not count for messages of another device', async () => {
+    const { openView, emulator, clock, session } = setUpView()
+    const { view, agent } = await openView()
+    await say(view, 'hello', 2)
+    emulator.control.dropSockets()
+    await eventually(() => !agent.isConnected())
+    const record = emulator.world.sessions.get(session())
+    record?.history.add({ persona: 'customer', role: 'human', content: 'from my phone', timestamp: clock.now() })
+    await clock.advance(1)
+    await eventually(() => linesOf(view.getSnapshot().messages).includes('user: from my phone'))
+    await clock.advance(20_000)
+    expect(view.getSnapshot().connection).toMatchObject({ state: 'connected', isSilent: false })
+    await leave(view, agent)
+  })
+})
+
+describe('what a view counts and freezes', () => {
+  it('[VIEW-32] counts what the agent said during an outage as unread, and shows it in its place', async () => {
+    const { openView, emulator, clock, session } = setUpView()
+    const { view, agent } = await openView()
+    await say(view, 'hello', 2)
+    view.markRead()
+    emulator.settings.replyDelayMs = 5
+    await view.send('before')
+    await turnEventLoop()
+    emulator.control.dropSockets()
+    await eventually(() => !agent.isConnected())
+    await view.send('meanwhile')
+    emulator.control.say(session(), { content: 'By the way' })
+    await clock.advance(10)
+    await passing(
+      clock,
+      eventually(() => view.getSnapshot().messages.length === 7),
+    )
+    const { history } = emulator.world.sessions.get(session()) ?? {}
+    expect(view.getSnapshot().messages.map(({ content }) => content)).toEqual(
+      history?.entries().map(({ content }) => content),
+    )
+    expect(linesOf(view.getSnapshot().messages)[3]).toBe('agent: By the way')
+    expect(view.getSnapshot().unread).toBe(3)
+    await leave(view, agent)
+  })
+
+  it('[VIEW-32] freezes every object of the snapshot: messages, sources, options, hand-over, gate', async () => {
+    const reply = () => ({
+      content: 'A colleague takes over.',
+      messageData: {
+        escalation: true,
+        escalationData: { live: false, phone: true, phoneNumber: '+1 555 0100' },
+        sources: [{ title: 'Manual', url: 'https://docs.example.test/' }],
+      } as never,
+    })
+    const { openView, make, emulator, show } = setUpView({ reply })
+    const { view, agent } = await openView()
+    await say(view, 'human', 2)
+    expect(view.getSnapshot().escalation?.options).toHaveLength(1)
+    const accessToken = emulator.control.issueToken({ subject: 'desk-agent' })
+    const desk = make({ id: 'desk', auth: { type: 'pre-auth', accessToken }, cache: { enabled: false } })
+    const choosing = show(desk.agent)
+    await choosing.start()
+    expect(choosing.getSnapshot().gate?.choices.length).toBeGreaterThan(0)
+    expect(objectsIn(view.getSnapshot()).filter(part => !Object.isFrozen(part))).toEqual([])
+    // The records of a gate are those of the agent.
+    const { gate } = choosing.getSnapshot()
+    expect([gate, gate?.choices].map(Object.isFrozen)).toEqual([true, true])
+    await leave(view, agent, choosing, desk.agent)
+  })
+})
