@@ -1,6 +1,7 @@
 /**
  * What proves a rule: a scenario of this folder on every wire, or any test with the rule's id in its title. Rules of
- * sign-in need a real browser; those of trust (SEC), reliability (REL) and the conversation view (VIEW) have their tests next to the code.
+ * sign-in need a real browser; those of trust (SEC), reliability (REL), the conversation view (VIEW) and the
+ * playground (PLAY) have their tests next to the code.
  */
 export type Proof = 'scenario' | 'test'
 
@@ -14,7 +15,9 @@ export interface Rule {
 /** The ways between client and service that a scenario runs on; its title ends with one of them in parentheses. */
 export const WIRE_NAMES = ['in process', 'over a port'] as const
 
-/** Every rule's text, by area: the rows of the requirements, then OWN (decisions), SEC (trust), REL (reliability) and VIEW. */
+/** Every rule's text, by area: the rows of the requirements, then OWN (decisions), SEC (trust), REL (reliability), VIEW and
+ * PLAY (the playground).
+ */
 const TEXTS: Readonly<Record<string, string>> = {
   'CFG-01':
     '`id` and `endpoint` are required; a missing or malformed one is a clear error from the constructor, naming the field; the endpoint may be http(s)://, ws(s):// or a bare host (ws maps to http and wss to https for REST)',
@@ -445,6 +448,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'VIEW-33': 'a view that was connected explains its state and exports the conversation without a network',
   'VIEW-12':
     'the adapters carry messages, sources, options, ratings and send status into the forms of the AI SDK, assistant-ui and DirectLine, and reject what the service has no message for',
+  'PLAY-01':
+    'an emulator in a page offers a login on a page of the host: codes are bound to their challenge and used once, and return to the same origin only',
   'VIEW-13':
     'with `@aiagent/client/react-native` a conversation works without crypto, structuredClone, TextEncoder, localStorage, document and window: it follows AppState and NetInfo, and continues from AsyncStorage after a restart',
   'REL-128':
@@ -505,7 +510,7 @@ const LOGIN_RULES: ReadonlySet<string> = new Set([
 export const RULES: readonly Rule[] = Object.entries(TEXTS).map(([id, text]) => ({
   id,
   text,
-  proof: LOGIN_RULES.has(id) || /^(?:SEC|REL|VIEW)-/.test(id) ? 'test' : 'scenario',
+  proof: LOGIN_RULES.has(id) || /^(?:SEC|REL|VIEW|PLAY)-/.test(id) ? 'test' : 'scenario',
 }))
 
 /** The rule of an id, if there is one. */

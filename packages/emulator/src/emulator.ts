@@ -19,6 +19,7 @@ import { rejectOnAbort } from './lifecycle/reject-on-abort.ts'
 import { createRestarter, type PortListener } from './lifecycle/restart.ts'
 import { CALLBACK_PAGE } from './oauth/callback-page.ts'
 import { TokenKeys, type TokenVerifier } from './oauth/keys.ts'
+import { PageLogin } from './oauth/page-login.ts'
 import { buildPkceConfig, type PkceConfig, type PkceConfigOptions } from './oauth/pkce-config.ts'
 import { createRandom } from './random.ts'
 import { createRestApp } from './rest/app.ts'
@@ -53,6 +54,11 @@ export interface EmulatorOptions {
    * false
    */
   offersLogin?: boolean
+  /**
+   * Address of a page of the host on which users sign in, for an emulator in a page. It calls `readPageLogin()` and
+   * `answerPageLogin()`. With it, `offersLogin` is true.
+   */
+  loginPage?: string
   /** HTML of the callback page of logins. @default a page that passes its address on and closes itself */
   callbackPage?: string
   /**
@@ -122,7 +128,7 @@ export interface Emulator {
  */
 export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const { seed = 1, clock = systemClock, reply = defaultReply } = options
-  const { chatDomain, offersLogin = false, callbackPage = CALLBACK_PAGE } = options
+  const { chatDomain, loginPage, offersLogin = loginPage !== undefined, callbackPage = CALLBACK_PAGE } = options
   const origin = readOrigin(options.origin ?? 'http://emulator.test')
   const settings: EmulatorSettings = { ...DEFAULT_SETTINGS, ...options.settings }
   const { store } = options
@@ -143,8 +149,11 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const restarter = createRestarter({ chat, clock, availability, waits: faults.waits, listener: () => listener })
   faults.bind({ chat, control, world, restart: restarter.restart })
 
+  const pageLogin =
+    loginPage === undefined ? undefined : new PageLogin({ world, clock, settings, keys, origin, loginPage })
   const app = createRestApp({
     world,
+    pageLogin,
     clock,
     random,
     settings,
@@ -196,7 +205,8 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     addTokenVerifier: verify => keys.admit(verify),
     nextTokenSerial: () => keys.nextSerial(),
     pkceConfig: pkceOptions => {
-      if (!offersLogin) throw new Error('This emulator offers no login. Start it with serveEmulator(), which does.')
+      if (!offersLogin)
+        throw new Error('This emulator offers no login. Start it with serveEmulator(), or with a `loginPage`.')
       return buildPkceConfig(origin, world.tenants, pkceOptions)
     },
     close,

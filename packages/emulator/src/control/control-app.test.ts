@@ -112,6 +112,14 @@ describe('the controls over HTTP', () => {
     expect(world.sessions.size).toBe(0)
   })
 
+  it('issue a token for a user', async () => {
+    const { control, service } = start()
+    const { status, body } = await control('POST', '/tokens', { subject: 'customer' })
+    expect(status).toBe(200)
+    expect((await service.postSession('account', String(body['token']))).status).toBe(200)
+    expect((await control('POST', '/tokens', { subject: 'nobody' })).status).toBe(400)
+  })
+
   it('return and change the settings', async () => {
     const { control, service } = start()
     const changed = await control('PATCH', '/settings', { tokenLifeSeconds: 60, silentRenewal: 'fails' })

@@ -85,6 +85,12 @@ export function createControlApp({ control, faults, isConnected, settings, world
       const fault = parseFault({ ...(await readObject(c)), kind, sessionId: c.req.param('id') })
       return world.sessions.has(c.req.param('id')) ? c.json(apply(faults, fault)) : refuse(c, 404, NO_SESSION)
     })
+  app.post('/tokens', async c => {
+    const { subject } = (await readObject(c)) as { subject?: unknown }
+    if (typeof subject !== 'string' || !world.users.has(subject))
+      return refuse(c, 400, `There is no such user. The users are: ${[...world.users.keys()].join(', ')}.`)
+    return c.json({ token: control.issueToken({ subject }) })
+  })
   app.post('/tokens/expire', async c =>
     c.json(apply(faults, parseFault({ ...(await readObject(c)), kind: 'expire-tokens' }))),
   )

@@ -3,13 +3,15 @@ import type { EmulatorSettings } from '../settings.ts'
 import type { World } from '../world/world.ts'
 import { ANONYMOUS_SUBJECT, type TokenKeys } from './keys.ts'
 
+type OAuthErrorCode = 'invalid_request' | 'invalid_client' | 'invalid_grant' | 'unsupported_grant_type'
+
 /** A rejected token request, in the terms of OAuth 2. */
 export class OAuthError extends Error {
   override readonly name = 'OAuthError'
   readonly status: 400 | 401
-  readonly error: 'invalid_request' | 'invalid_client' | 'unsupported_grant_type'
+  readonly error: OAuthErrorCode
 
-  constructor(status: OAuthError['status'], error: OAuthError['error'], description: string) {
+  constructor(status: OAuthError['status'], error: OAuthErrorCode, description: string) {
     super(description)
     this.status = status
     this.error = error

@@ -5,6 +5,7 @@ import { applyFaults, type RequestConnection, type RequestFaults } from '../faul
 import type { TokenKeys, VerifiedToken } from '../oauth/keys.ts'
 import { AUTH_REDIRECT_PATH } from '../oauth/login-addresses.ts'
 import { describeOAuth, tokenPaths } from '../oauth/metadata.ts'
+import type { PageLogin } from '../oauth/page-login.ts'
 import { grantAnonymous, grantToClient, OAuthError, readTokenForm } from '../oauth/token.ts'
 import type { Random } from '../random.ts'
 import type { EmulatorSettings } from '../settings.ts'
@@ -32,6 +33,8 @@ export interface RestParts {
   chatDomain?: string | undefined
   /** Whether users can sign in under this origin. */
   offersLogin: boolean
+  /** Answers the requests of logins, where users sign in on a page of the host. */
+  pageLogin?: PageLogin | undefined
   /** HTML of the callback page of logins. */
   callbackPage: string
   /** The active faults. */
@@ -48,7 +51,7 @@ export interface RestApp {
  * responses.
  */
 export function createRestApp(parts: RestParts): RestApp {
-  const { world, clock, settings, keys, origin, offersLogin, callbackPage, faults } = parts
+  const { world, clock, settings, keys, origin, offersLogin, pageLogin, callbackPage, faults } = parts
   const authorization = new Authorization(keys, settings, world)
   const app = new Hono<{ Bindings: RequestConnection }>()
 
@@ -61,6 +64,12 @@ export function createRestApp(parts: RestParts): RestApp {
   })
   app.use(delayAnswers({ settings, random: faults.random, waits: faults.waits }))
   app.use(applyFaults(faults))
+
+  if (pageLogin)
+    app.use(async (c, next) => {
+      const answer = await pageLogin.answer(c.req.raw, requestBody(c))
+      return answer ?? next()
+    })
 
   const at: RouteTable['at'] = (path, routes) => {
     for (const [method, handler] of Object.entries(routes)) app.on(method, path, handler)
