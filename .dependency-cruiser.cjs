@@ -4,7 +4,15 @@ const CLIENT = '^packages/client/src'
 const DECLARATIONS = '(?:config|init-params|events|errors|logger|version)[.]ts$'
 const ROOMS = [
   ['view[.]ts$', 'view/'],
-  ['index[.]ts$', 'pkce[.]ts$', 'msal[.]ts$', 'unstorage[.]ts$', 'react-native[.]ts$', 'recorder(?:/|[.]ts$)'],
+  [
+    'index[.]ts$',
+    'pkce[.]ts$',
+    'msal[.]ts$',
+    'unstorage[.]ts$',
+    'react-native[.]ts$',
+    'recorder(?:/|[.]ts$)',
+    'doctor(?:/|[.]ts$)',
+  ],
   ['ai-agent[.]ts$'],
   ['agent/'],
   ['contact-center/', 'resume/'],
@@ -69,7 +77,7 @@ module.exports = {
       {
         path: '^packages/',
         pathNot:
-          '^packages/(?:cli/|client/src/(?:index|pkce|recorder)[.]ts|emulator/src/(?:node/)?index[.]ts|protocol/src/index[.]ts)',
+          '^packages/(?:cli/|client/src/(?:index|pkce|recorder|doctor)[.]ts|emulator/src/(?:node/)?index[.]ts|protocol/src/index[.]ts)',
       },
     ),
     forbid(

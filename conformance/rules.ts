@@ -1,7 +1,7 @@
 /**
  * What proves a rule: a scenario of this folder on every wire, or any test with the rule's id in its title. Rules of
- * sign-in need a real browser; those of trust (SEC), reliability (REL), the conversation view (VIEW) and the
- * playground (PLAY) have their tests next to the code.
+ * sign-in need a real browser; those of trust (SEC), reliability (REL), the conversation view (VIEW), the
+ * playground (PLAY) and adoption (ADOPT) have their tests next to the code.
  */
 export type Proof = 'scenario' | 'test'
 
@@ -15,8 +15,8 @@ export interface Rule {
 /** The ways between client and service that a scenario runs on; its title ends with one of them in parentheses. */
 export const WIRE_NAMES = ['in process', 'over a port'] as const
 
-/** Every rule's text, by area: the rows of the requirements, then OWN (decisions), SEC (trust), REL (reliability), VIEW and
- * PLAY (the playground).
+/** Every rule's text, by area: the rows of the requirements, then OWN (decisions), SEC (trust), REL (reliability), VIEW,
+ * PLAY (the playground) and ADOPT (doctor, tests of talks, telemetry).
  */
 const TEXTS: Readonly<Record<string, string>> = {
   'CFG-01':
@@ -480,6 +480,11 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-77': 'a damaged file of the state of an emulator costs one session or document, with a warning',
   'REL-60': 'initialize() requests all code of an anonymous conversation before the first response of the service',
   'REL-57': 'an element that does not fit costs nothing but itself, in every list of the service',
+  'ADOPT-01':
+    'the doctor examines a deployment as an agent uses it, leaves the chat that it opens, and reports plain JSON',
+  'ADOPT-02': 'the doctor has a stable code and a remedy for each problem, and a broken deployment or page shows each',
+  'ADOPT-03': 'a report of the doctor holds no token, no session id and no password',
+  'ADOPT-04': '`aiagent doctor` exits with 0, with 3 after warnings and with 1 after a failure',
 }
 
 /** Rules of sign-in, which scenarios cannot prove without a browser. */
@@ -510,7 +515,7 @@ const LOGIN_RULES: ReadonlySet<string> = new Set([
 export const RULES: readonly Rule[] = Object.entries(TEXTS).map(([id, text]) => ({
   id,
   text,
-  proof: LOGIN_RULES.has(id) || /^(?:SEC|REL|VIEW|PLAY)-/.test(id) ? 'test' : 'scenario',
+  proof: LOGIN_RULES.has(id) || /^(?:SEC|REL|VIEW|PLAY|ADOPT)-/.test(id) ? 'test' : 'scenario',
 }))
 
 /** The rule of an id, if there is one. */

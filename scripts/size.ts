@@ -21,6 +21,7 @@ const ENTRIES = {
   'react-native': `export * from '@aiagent/client/react-native'`,
   view: `export * from '@aiagent/client/view'`,
   recorder: `export * from '@aiagent/client/recorder'`,
+  doctor: `export * from '@aiagent/client/doctor'`,
 }
 
 /** Built entries of the bindings, measured without what they adapt to and without the client. */

@@ -34,6 +34,7 @@ export default [
       'react-native': 'src/react-native.ts',
       view: 'src/view.ts',
       recorder: 'src/recorder.ts',
+      doctor: 'src/doctor.ts',
       'websocket.node': 'src/platform/websocket.node.ts',
       'websocket.native': 'src/platform/websocket.native.ts',
     },

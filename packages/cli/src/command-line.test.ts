@@ -165,9 +165,12 @@ describe('parseCommandLine', () => {
   })
 
   it.each([
-    [[], 'A command is missing: chat, token, emulate or replay. See aiagent --help.'],
-    [['talk'], 'Unknown command "talk". The commands are chat, token, emulate and replay. See aiagent --help.'],
-    [['toString'], 'Unknown command "toString". The commands are chat, token, emulate and replay. See aiagent --help.'],
+    [[], 'A command is missing: chat, token, emulate, replay or doctor. See aiagent --help.'],
+    [['talk'], 'Unknown command "talk". The commands are chat, token, emulate, replay and doctor. See aiagent --help.'],
+    [
+      ['toString'],
+      'Unknown command "toString". The commands are chat, token, emulate, replay and doctor. See aiagent --help.',
+    ],
     [['--port', '1'], 'Unknown option --port; put options after the command. See aiagent --help.'],
     [['chat', '--port', '1'], 'Unknown option --port. See aiagent chat --help.'],
     [['chat', 'hello'], 'Unexpected argument hello. See aiagent chat --help.'],

@@ -1,4 +1,5 @@
 import { CAPABILITY, type Capability } from '@aiagent/protocol'
+import { type DoctorCommandOptions, doctorOptions } from './doctor-options.ts'
 import type { LogThreshold } from './log-threshold.ts'
 import { COMMANDS, type CommandName, commandHelp, programHelp } from './option-specs.ts'
 import { shown, UsageError, Values } from './option-values.ts'
@@ -87,6 +88,7 @@ export type CommandLine =
   | { command: 'token'; options: TokenOptions }
   | { command: 'emulate'; options: EmulateOptions }
   | { command: 'replay'; options: ReplayOptions }
+  | { command: 'doctor'; options: DoctorCommandOptions }
 
 type Variables = Readonly<Record<string, string | undefined>>
 
@@ -123,6 +125,8 @@ export function parseCommandLine(args: readonly string[], env: Variables = {}): 
       return { command: 'emulate', options: emulateOptions(values) }
     case 'replay':
       return { command: 'replay', options: replayOptions(values, file) }
+    case 'doctor':
+      return { command: 'doctor', options: doctorOptions(values, env) }
     default:
       return first satisfies never
   }

@@ -1,37 +1,5 @@
-/** One option of a command: how it is parsed, and its line in the help. */
-export interface OptionSpec {
-  readonly type: 'string' | 'boolean'
-  /** One letter that does the same. */
-  readonly short?: string
-  readonly multiple?: boolean
-  /** Placeholder of the value in the help. */
-  readonly value?: string
-  readonly help: string
-}
-
-/** One command: its options and its help. */
-export interface CommandSpec {
-  readonly summary: string
-  readonly description: readonly string[]
-  readonly options: Readonly<Record<string, OptionSpec>>
-  /** Command lines with a comment each. */
-  readonly examples: readonly (readonly [string, string])[]
-}
-
-const COMMON = {
-  'log-level': {
-    type: 'string',
-    value: '<level>',
-    help: 'trace, debug, info, warn, error or silent; trace and debug include stack traces (default: silent)',
-  },
-  help: { type: 'boolean', short: 'h', help: 'show this help' },
-} as const satisfies CommandSpec['options']
-
-const ENDPOINT = {
-  type: 'string',
-  value: '<url>',
-  help: 'address of the deployment (default: start an emulator)',
-} as const satisfies OptionSpec
+import { DOCTOR_SPEC } from './doctor-options.ts'
+import { COMMON, type CommandSpec, ENDPOINT, type OptionSpec } from './option-parts.ts'
 
 const KNOWLEDGE = {
   type: 'string',
@@ -209,6 +177,7 @@ export const COMMANDS = {
   token: TOKEN_SPEC,
   emulate: EMULATE_SPEC,
   replay: REPLAY_SPEC,
+  doctor: DOCTOR_SPEC,
 } as const satisfies Record<string, CommandSpec>
 export type CommandName = keyof typeof COMMANDS
 
@@ -217,7 +186,7 @@ export function programHelp(): string {
   return [
     'Usage: aiagent <command> [options]',
     '',
-    'Talk to hosted AI agents, inspect access tokens, and run the emulator of the service.',
+    'Talk to hosted AI agents, examine deployments, and run the emulator of the service.',
     '',
     'Commands:',
     ...columns(Object.entries(COMMANDS).map(([name, { summary }]) => [name, summary])),

@@ -8,7 +8,7 @@ import { writeEntry } from './terminal-text.ts'
  * Runs one command line.
  *
  * @param args the arguments of the program
- * @returns the exit code: 0 for success, 1 for a failure, 2 for an invalid command line
+ * @returns the exit code: 0 for success, 1 for a failure, 2 for an invalid command line, 3 for warnings of the doctor
  */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   let commandLine: CommandLine
@@ -57,6 +57,10 @@ async function dispatch(commandLine: CommandLine, io: Io): Promise<number> {
     case 'replay': {
       const { replay } = await import('./commands/replay.ts')
       return replay(commandLine.options, io)
+    }
+    case 'doctor': {
+      const { doctor } = await import('./commands/doctor.ts')
+      return doctor(commandLine.options, io)
     }
     default:
       return commandLine satisfies never

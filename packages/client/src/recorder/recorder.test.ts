@@ -1,6 +1,7 @@
 import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { lastSession, payloadsOf, setUp } from '../../test/agent-harness.ts'
+import { AiAgent } from '../ai-agent.ts'
 import type { Trace } from '../platform/trace.ts'
 import { parseTrace } from './parse-trace.ts'
 import { createRecorder, type RecorderOptions } from './recorder.ts'
@@ -32,6 +33,12 @@ const outline = ({ entries }: Trace) =>
   })
 
 describe('[REL-79] a recorder', () => {
+  it('works on the default platform, which is frozen', async () => {
+    const agent = new AiAgent({ id: 'help', endpoint: 'https://agents.example.test', recorder: createRecorder() })
+    expect(agent.exportTrace()?.entries).toEqual([])
+    await agent.destroy()
+  })
+
   it('holds calls, requests, frames, states and events in order', async () => {
     const { agent, emulator, talk } = await record()
     await talk('Hello')

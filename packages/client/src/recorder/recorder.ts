@@ -123,12 +123,17 @@ export function createRecorder({ content = false, limit = 5000 }: RecorderOption
       startedAt = clock.now()
       if (content) redact = text => text
       else redact = hashText(environment.randomUUID())
-      const wrapped = Object.defineProperties({}, Object.getOwnPropertyDescriptors(environment)) as Environment
       const fetch = recordFetch((input, init) => environment.fetch(input, init))
-      Object.defineProperty(wrapped, 'fetch', { value: fetch, enumerable: true })
       const WebSocket = recordSockets(environment.WebSocket, recordSocket)
-      Object.defineProperty(wrapped, 'WebSocket', { value: WebSocket, enumerable: true })
-      return wrapped
+      // Replaced before they are defined: the default platform is frozen, and so are the copies of its properties.
+      return Object.defineProperties(
+        {},
+        {
+          ...Object.getOwnPropertyDescriptors(environment),
+          fetch: { value: fetch, enumerable: true, writable: true },
+          WebSocket: { value: WebSocket, enumerable: true },
+        },
+      ) as Environment
     },
     attach(agent) {
       const recorded = agent as Record<string, unknown> & {

@@ -1,0 +1,56 @@
+import { type DoctorFinding, type DoctorReport, runDoctor } from '@aiagent/client/doctor'
+import type { DoctorCommandOptions } from '../doctor-options.ts'
+import type { Io } from '../io.ts'
+import { oneLine } from '../output.ts'
+import { startEmulator } from '../start-emulator.ts'
+import { printableJson, writeEntry } from '../terminal-text.ts'
+
+/** The exit code of each result. */
+const EXIT_CODE: Readonly<Record<DoctorReport['status'], number>> = { passed: 0, warning: 3, failed: 1 }
+
+const MARK: Readonly<Record<DoctorFinding['status'], string>> = {
+  passed: 'ok',
+  warning: 'warning',
+  failed: 'FAILED',
+  skipped: '-',
+}
+
+/**
+ * Examines a deployment, and prints a line for each check.
+ *
+ * @returns the exit code: 0, 3 after warnings, 1 after a failure
+ */
+export async function doctor(options: DoctorCommandOptions, io: Io): Promise<number> {
+  const { json, endpoint, agent, token, ask, idleSeconds, timeoutMs } = options
+  const server = endpoint === undefined ? await startEmulator() : undefined
+  try {
+    const report = await runDoctor({
+      endpoint: endpoint ?? server?.url ?? '',
+      agent,
+      idleSeconds,
+      timeoutMs,
+      ...(token !== undefined && { token }),
+      ...(ask !== undefined && { ask }),
+      signal: io.interrupted,
+      onFinding: finding => {
+        if (!json) writeEntry(io.stdout, describe(finding))
+      },
+    })
+    if (json) io.stdout.write(`${printableJson(report)}\n`)
+    else writeEntry(io.stdout, summary(report))
+    return EXIT_CODE[report.status]
+  } finally {
+    await server?.close()
+  }
+}
+
+function describe({ check, status, text, code, remedy }: DoctorFinding): string {
+  const line = `${MARK[status].padEnd(8)}${check.padEnd(11)}${oneLine(text)}`
+  return code === undefined ? line : `${line}\n  ${code}: ${remedy ?? ''}`
+}
+
+function summary({ status, findings }: DoctorReport): string {
+  const count = (which: DoctorFinding['status']) => findings.filter(each => each.status === which).length
+  if (status === 'passed') return 'The deployment works.'
+  return `${count('failed')} failed, ${count('warning')} with warnings, ${count('passed')} passed.`
+}
