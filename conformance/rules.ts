@@ -446,6 +446,10 @@ const TEXTS: Readonly<Record<string, string>> = {
   'VIEW-32':
     'messages that the agent sent during an outage are shown in the order of the service and count as unread; every object of a snapshot is frozen',
   'VIEW-33': 'a view that was connected explains its state and exports the conversation without a network',
+  'VIEW-34':
+    'a stream of the chat transport always ends: with the answer, also one that was missed, with an error when the chat ends, with `abort` when the user leaves, and when another message is sent; what belongs to no stream is passed on once, and the history of a reload is not',
+  'VIEW-35':
+    'a DirectLine object emits a message as sent when it has left, in the place of the service, takes ratings, shows nothing of a user who has left, serves every observer, and ends once',
   'VIEW-12':
     'the adapters carry messages, sources, options, ratings and send status into the forms of the AI SDK, assistant-ui and DirectLine, and reject what the service has no message for',
   'PLAY-01':

@@ -1,55 +1,9 @@
-import { AiAgent } from '@aiagent/client'
-import { createConversationView } from '@aiagent/client/view'
-import { createEmulator } from '@aiagent/emulator'
 import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import { type AnswerChunk, createChatTransport } from './ai-sdk.ts'
+import { ask, chunksOf, open } from '../test/open-conversation.ts'
+import { createChatTransport } from './ai-sdk.ts'
 import { toExternalStore } from './assistant-ui.ts'
 import { type Activity, createDirectLine } from './direct-line.ts'
-
-const reply = ({ text }: { text: string }) =>
-  text === 'options'
-    ? [
-        { content: 'One moment.', messageData: { sources: [{ title: 'Manual', url: 'https://docs.example.test/' }] } },
-        { content: 'Which one?', role: 'follow up question agent', messageData: { options: ['Red', 'Blue'] } },
-      ]
-    : { content: `You said: ${text}` }
-
-async function open() {
-  const emulator = createEmulator({ reply })
-  const { fetch, WebSocket, origin } = emulator
-  const agent = new AiAgent(
-    { id: 'help', endpoint: origin, enableLogging: false, baseReconnectDelay: 1, maxReconnectDelay: 1 },
-    { fetch, WebSocket },
-  )
-  const view = createConversationView(agent)
-  await view.start()
-  const session = () => [...emulator.world.sessions.keys()].at(-1) ?? ''
-  const history = () =>
-    emulator.world.sessions
-      .get(session())
-      ?.history.entries()
-      .map(({ content }) => content)
-  const close = async () => {
-    view.destroy()
-    await agent.destroy()
-    emulator.close()
-  }
-  return { emulator, agent, view, session, history, close }
-}
-
-async function chunksOf(stream: ReadableStream<AnswerChunk>): Promise<AnswerChunk[]> {
-  const chunks: AnswerChunk[] = []
-  const reader = stream.getReader()
-  for (let next = await reader.read(); !next.done; next = await reader.read()) chunks.push(next.value)
-  return chunks
-}
-
-const ask = (text: string, abortSignal?: AbortSignal) => ({
-  trigger: 'submit-message' as const,
-  messages: [{ parts: [{ type: 'text', text }] }],
-  abortSignal,
-})
 
 describe('the chat transport', () => {
   it('[VIEW-12] streams all messages of an answer, with sources and options, and ends after a silence', async () => {
@@ -58,11 +12,11 @@ describe('the chat transport', () => {
     const chunks = await chunksOf(await transport.sendMessages(ask('options')))
     expect(chunks.map(({ type }) => type)).toEqual([
       'start',
-      ...['start-step', 'text-start', 'text-delta', 'text-end', 'source-url', 'finish-step'],
-      ...['start-step', 'text-start', 'text-delta', 'text-end', 'data-options', 'finish-step'],
+      ...['start-step', 'text-start', 'text-delta', 'text-end', 'source-url', 'data-message', 'finish-step'],
+      ...['start-step', 'text-start', 'text-delta', 'text-end', 'data-options', 'data-message', 'finish-step'],
       'finish',
     ])
-    expect(chunks).toContainEqual({ type: 'data-options', data: { options: ['Red', 'Blue'] } })
+    expect(chunks).toContainEqual({ type: 'data-options', data: { options: ['Red', 'Blue'], canChoose: true } })
     transport.close()
     await close()
   })

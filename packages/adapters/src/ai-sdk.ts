@@ -1,16 +1,33 @@
 import type { AiAgent } from '@aiagent/client'
 import { type ConversationMessage, createConversationView } from '@aiagent/client/view'
 
+/** A part of a message in the form of the AI SDK, beside its text. */
+export type AnswerPart =
+  | { type: 'source-url'; sourceId: string; url: string; title: string }
+  /** Suggested answers: send one as the next message. */
+  | { type: 'data-options'; data: Pick<ConversationMessage, 'options' | 'chosenOption' | 'canChoose'> }
+  /** A hand-over to a human. */
+  | { type: 'data-escalation'; data: NonNullable<ConversationMessage['escalation']> }
+  /** Id of the message in a conversation view, to rate it with `rate()`. */
+  | { type: 'data-message'; data: Pick<ConversationMessage, 'id' | 'canRate' | 'time' | 'authorName'> }
+
 /** A part of the stream of an answer, in the form of the AI SDK's `UIMessageChunk`. */
 export type AnswerChunk =
   | { type: 'start' | 'start-step' | 'finish-step' | 'finish' }
   | { type: 'text-start' | 'text-end'; id: string }
   | { type: 'text-delta'; id: string; delta: string }
-  | { type: 'source-url'; sourceId: string; url: string; title: string }
-  | { type: 'data-options'; data: { options: readonly string[] } }
-  | { type: 'data-escalation'; data: NonNullable<ConversationMessage['escalation']> }
+  | AnswerPart
   | { type: 'error'; errorText: string }
   | { type: 'abort' }
+
+/** A message in the form of the AI SDK's `UIMessage`. */
+export interface AgentChatMessage {
+  id: string
+  role: 'user' | 'assistant'
+  /** The message of the view, with time, delivery and rating. */
+  metadata: ConversationMessage
+  parts: ({ type: 'text'; text: string; state: 'done' } | AnswerPart)[]
+}
 
 /** Options of {@link createChatTransport}. */
 export interface ChatTransportOptions {
@@ -18,26 +35,42 @@ export interface ChatTransportOptions {
   quietMs?: number
   /** Longest wait for an answer, in milliseconds; then the stream ends with an error. @default 120_000 */
   timeoutMs?: number
-  /** Receives each message of the agent that belongs to no stream. Add it with `setMessages()`, or it is not shown. */
+  /**
+   * Receives each new message of the agent that belongs to no stream. Show it with {@link toChatMessage}. Messages from before
+   * a reload are not passed.
+   */
   onUnasked?: (message: ConversationMessage) => void
 }
 
 /** A `ChatTransport` of the AI SDK. */
 export interface AgentChatTransport {
+  /**
+   * Sends the last message as text, and streams its answer. The stream of an earlier message ends: its answer belongs to this
+   * one.
+   *
+   * @throws an error with the code `not_supported` for anything but a new message of text
+   */
   sendMessages(options: {
     trigger: 'submit-message' | 'regenerate-message'
+    messageId?: string | undefined
     messages: readonly { readonly parts: readonly object[] }[]
     abortSignal: AbortSignal | undefined
   }): Promise<ReadableStream<AnswerChunk>>
   /** Resolves with null: the agent resumes by itself, and `onUnasked` has what comes later. */
   reconnectToStream(): Promise<null>
-  /** Ends the transport; the agent lives on. */
+  /** Ends the transport and the stream that is open; the agent lives on. */
   close(): void
+}
+
+/** The answer that is being streamed. */
+interface OpenAnswer {
+  take(message: ConversationMessage): void
+  end(last: AnswerChunk): void
 }
 
 /**
  * A transport for `useChat()` of the AI SDK. One message of the user becomes one stream, which ends when the agent has been
- * silent for a while.
+ * silent for a while, with an error when the chat ends or is restarted, and with `abort` when the user leaves.
  */
 export function createChatTransport(
   agent: AiAgent,
@@ -45,77 +78,137 @@ export function createChatTransport(
 ): AgentChatTransport {
   const view = createConversationView(agent, { platform: { isVisible: () => false } })
   const seen = new Set(view.getSnapshot().messages.map(({ id }) => id))
-  let take: ((message: ConversationMessage) => void) | undefined
-  view.subscribe(() => {
-    for (const message of view.getSnapshot().messages) {
+  let open: OpenAnswer | undefined
+  let isClosed = false
+  let { state } = view.getSnapshot().connection
+
+  const update = () => {
+    const { messages, connection } = view.getSnapshot()
+    for (const message of messages) {
       if (seen.has(message.id)) continue
       seen.add(message.id)
-      if (message.author === 'agent') (take ?? onUnasked)?.(message)
+      if (message.author === 'user') continue
+      try {
+        if (open) open.take(message)
+        else onUnasked?.(message)
+      } catch (error) {
+        agent.logger.error('`onUnasked` of a chat transport failed.', error)
+      }
     }
-  })
+    if (connection.state === state) return
+    state = connection.state
+    if (state === 'closed' || state === 'failed') open?.end({ type: 'error', errorText: 'The chat has ended.' })
+  }
+  const undo = [
+    view.subscribe(update),
+    agent.subscribe('transcriptRestored', ({ payload }) => {
+      for (const { id } of payload.entries) seen.add(id)
+    }),
+    agent.subscribe('transcriptCleared', () => open?.end({ type: 'abort' })),
+    agent.subscribe('phaseChanged', ({ payload }) => {
+      if (payload.at === 'leaving') open?.end({ type: 'abort' })
+    }),
+  ]
 
-  return {
-    async sendMessages({ trigger, messages, abortSignal }) {
-      if (trigger !== 'submit-message') throw notSupported('an answer cannot be asked for again')
-      const parts = messages.at(-1)?.parts.map(textOf) ?? []
-      if (parts.length === 0 || parts.includes(undefined)) throw notSupported('only text can be sent')
-      abortSignal?.throwIfAborted()
-      let end = (_last: AnswerChunk) => {}
-      let release = () => {}
-      const stream = new ReadableStream<AnswerChunk>({
-        start(controller) {
-          let timer = setTimeout(() => end({ type: 'error', errorText: 'No answer came in time.' }), timeoutMs)
-          const settle = () => {
-            if (view.getSnapshot().isWorking) timer = setTimeout(settle, quietMs)
-            else end({ type: 'finish' })
-          }
-          const receive = (message: ConversationMessage) => {
+  /** Opens the stream of the next answer. */
+  const stream = (isQueued: () => boolean, signal: AbortSignal | undefined) => {
+    let release = () => {}
+    return new ReadableStream<AnswerChunk>({
+      start(controller) {
+        let timer = setTimeout(() => answer.end({ type: 'error', errorText: 'No answer came in time.' }), timeoutMs)
+        const settle = () => {
+          if (view.getSnapshot().isWorking || isQueued()) timer = setTimeout(settle, quietMs)
+          else answer.end({ type: 'finish' })
+        }
+        const abort = () => answer.end({ type: 'abort' })
+        const answer: OpenAnswer = {
+          take(message) {
             for (const chunk of chunksOf(message)) controller.enqueue(chunk)
             clearTimeout(timer)
             timer = setTimeout(settle, quietMs)
-          }
-          const abort = () => end({ type: 'abort' })
-          release = () => {
-            end = () => {}
-            clearTimeout(timer)
-            abortSignal?.removeEventListener('abort', abort)
-            if (take === receive) take = undefined
-          }
-          end = last => {
+          },
+          end(last) {
+            if (open !== answer) return
             release()
             controller.enqueue(last)
             controller.close()
-          }
-          take = receive
-          abortSignal?.addEventListener('abort', abort)
-          controller.enqueue({ type: 'start' })
-        },
-        cancel: () => release(),
-      })
+          },
+        }
+        release = () => {
+          if (open === answer) open = undefined
+          clearTimeout(timer)
+          signal?.removeEventListener('abort', abort)
+        }
+        open?.end({ type: 'finish' })
+        open = answer
+        signal?.addEventListener('abort', abort)
+        controller.enqueue({ type: 'start' })
+      },
+      cancel: () => release(),
+    })
+  }
+
+  return {
+    async sendMessages({ trigger, messageId, messages, abortSignal }) {
+      if (isClosed) throw new Error('The transport is closed.')
+      if (trigger !== 'submit-message') throw notSupported('an answer cannot be asked for again')
+      if (messageId !== undefined) throw notSupported('a message cannot be replaced')
+      const parts = messages.at(-1)?.parts.map(textOf) ?? []
+      if (parts.length === 0 || parts.includes(undefined)) throw notSupported('only text can be sent')
+      abortSignal?.throwIfAborted()
+      let id = ''
+      const answer = stream(() => agent.delivery(id)?.state === 'queued', abortSignal)
+      const own = open
       try {
-        await agent.send(parts.join('\n'))
+        id = await agent.send(parts.join('\n'))
       } catch (error) {
-        end({ type: 'error', errorText: error instanceof Error ? error.message : String(error) })
+        own?.end({ type: 'error', errorText: error instanceof Error ? error.message : String(error) })
       }
-      return stream
+      return answer
     },
     reconnectToStream: async () => null,
-    close: () => view.destroy(),
+    close() {
+      isClosed = true
+      open?.end({ type: 'abort' })
+      for (const stop of undo) stop()
+      view.destroy()
+    },
   }
 }
 
-function chunksOf({ id, content, sources, options, escalation }: ConversationMessage): AnswerChunk[] {
+/** A message of a conversation view in the form of the AI SDK, for `setMessages()`: history, unasked messages, ratings. */
+export function toChatMessage(message: ConversationMessage): AgentChatMessage {
+  const { id, author, content } = message
+  return {
+    id,
+    role: author === 'user' ? 'user' : 'assistant',
+    metadata: message,
+    parts: [{ type: 'text', text: content, state: 'done' }, ...partsOf(message)],
+  }
+}
+
+function chunksOf(message: ConversationMessage): AnswerChunk[] {
+  const { id, content } = message
   return [
     { type: 'start-step' },
     { type: 'text-start', id },
     { type: 'text-delta', id, delta: content },
     { type: 'text-end', id },
-    ...sources.flatMap<AnswerChunk>(({ title, url }, index) =>
+    ...partsOf(message),
+    { type: 'finish-step' },
+  ]
+}
+
+function partsOf(message: ConversationMessage): AnswerPart[] {
+  const { id, author, sources, options, chosenOption, canChoose, escalation, canRate, time, authorName } = message
+  if (author === 'user') return []
+  return [
+    ...sources.flatMap<AnswerPart>(({ title, url }, index) =>
       url ? [{ type: 'source-url', sourceId: `${id}-${index}`, url, title }] : [],
     ),
-    ...(options.length ? [{ type: 'data-options', data: { options } } as const] : []),
+    ...(options.length ? [{ type: 'data-options', data: { options, chosenOption, canChoose } } as const] : []),
     ...(escalation ? [{ type: 'data-escalation', data: escalation } as const] : []),
-    { type: 'finish-step' },
+    { type: 'data-message', data: { id, canRate, time, authorName } },
   ]
 }
 

@@ -1,119 +1,203 @@
 import type { ConversationMessage, ConversationView } from '@aiagent/client/view'
+import { attempt, createSubject, nextOf, type ObservableLike, type ObserverLike } from './observable.ts'
 
-/** Receives the values of an {@link ObservableLike}. */
-export interface ObserverLike<T> {
-  next?: (value: T) => void
-  error?: (error: unknown) => void
-  complete?: () => void
-}
-
-/** An observable as DirectLine clients use it. */
-export interface ObservableLike<T> {
-  subscribe(observer: ObserverLike<T> | ((value: T) => void)): { unsubscribe(): void }
-}
+export type { ObservableLike, ObserverLike } from './observable.ts'
 
 /** An activity of the Bot Framework, with the fields that this adapter writes. */
 export interface Activity {
-  readonly type: 'message' | 'typing'
+  readonly type: 'message' | 'typing' | 'event'
   readonly id: string
   readonly timestamp: string
   readonly from: { readonly id: string; readonly role: 'bot' | 'user'; readonly name?: string }
   readonly text?: string
   readonly textFormat?: 'markdown' | 'plain'
   readonly suggestedActions?: { readonly to: string[]; readonly actions: readonly object[] }
+  /** Offers ratings, where the message can be rated. */
+  readonly entities?: readonly object[]
   readonly channelData?: Readonly<Record<string, unknown>>
+}
+
+/** An activity of the user, as WebChat posts it. */
+export interface PostedActivity {
+  readonly type: string
+  readonly name?: string
+  readonly text?: string
+  readonly attachments?: readonly unknown[]
+  readonly entities?: readonly unknown[]
+  readonly channelData?: object
 }
 
 /** What Bot Framework WebChat takes as `directLine`. */
 export interface DirectLineLike {
   readonly activity$: ObservableLike<Activity>
-  /** 0 uninitialized, 1 connecting, 2 online, 3 expired token, 4 failed to connect, 5 ended. */
+  /** 0 uninitialized, 1 connecting, 2 online, 3 expired token, 4 failed to connect, 5 ended. WebChat gives up after 3, 4 and 5. */
   readonly connectionStatus$: ObservableLike<number>
-  /** Sends a message of the user. Emits its id. Activities that the service has no message for are an error. */
-  postActivity(activity: {
-    readonly type: string
-    readonly text?: string
-    readonly channelData?: object
-  }): ObservableLike<string>
+  /**
+   * Sends a message of the user, or a rating. Emits the id when it has left; until then WebChat shows it as being sent. What the
+   * service has no message for, a message that cannot be sent, and one that is lost with its conversation are errors.
+   */
+  postActivity(activity: PostedActivity): ObservableLike<string>
   /** Ends the object; the agent lives on. */
   end(): void
 }
 
 const USER = 'user'
+const ENDED = 'The connection has ended.'
+/** Name of the event by which WebChat posts a rating. */
+const RATING = 'webchat:activity-status/feedback'
 const SEND_STATUS: Readonly<Record<string, string>> = {
-  queued: 'sending',
-  sending: 'sending',
+  sent: 'sent',
+  acknowledged: 'sent',
   failed: 'send failed',
   cancelled: 'send failed',
+}
+
+/** What is known of an emitted message. */
+interface Emitted {
+  readonly message: ConversationMessage
+  /** Place among the messages, for WebChat, which sorts by it. */
+  readonly place: number
+  /** Id by which WebChat recognizes its own activity. */
+  readonly clientId: unknown
 }
 
 /** The conversation as a DirectLine connection, so that Bot Framework WebChat renders it. Start the view yourself. */
 export function createDirectLine(view: ConversationView): DirectLineLike {
   const activities = createSubject<Activity>()
   const statuses = createSubject<number>()
-  /** The message that each activity was last emitted for. */
-  const emitted = new Map<string, ConversationMessage>()
-  /** Client activity ids of WebChat, by message: it recognizes its own activities by them. */
+  const emitted = new Map<string, Emitted>()
   const clientIds = new Map<string, unknown>()
+  /** Settles posted messages by their id; `undefined` for a message that is gone. */
+  const posted = new Map<string, (delivery: string | undefined) => void>()
   let status = -1
   let isTyping = false
+  let isEnded = false
 
   const update = () => {
+    if (isEnded) return
     const { connection, messages, isWorking, needsLogin } = view.getSnapshot()
-    const next = needsLogin ? 3 : statusOf(connection.state)
+    const next = needsLogin ? 3 : statusOf(connection.state, status)
     if (next !== status) statuses.next((status = next))
-    for (const message of messages) {
-      if (emitted.get(message.id) === message) continue
-      emitted.set(message.id, message)
-      activities.next(activityOf(message, clientIds.get(message.id)))
+    let before = Number.NEGATIVE_INFINITY
+    for (const [index, message] of messages.entries()) {
+      const known = emitted.get(message.id)
+      const place = known && known.place > before ? known.place : placeOf(index)
+      const clientId = clientIds.get(message.id)
+      before = place
+      if (known?.message === message && known.place === place && known.clientId === clientId) continue
+      emitted.set(message.id, { message, place, clientId })
+      activities.next(activityOf(message, place, clientId))
+      posted.get(message.id)?.(message.delivery)
     }
-    if (isWorking && !isTyping) activities.next(typing())
+    if (emitted.size > messages.length) forgetAllBut(new Set(messages.map(({ id }) => id)))
+    if (isWorking && !isTyping) activities.next(activity('typing', 'agent', `typing-${Date.now()}`))
     isTyping = isWorking
   }
-  const stop = view.subscribe(update)
 
+  /** A place behind the message before, and before the next one that has a place. */
+  const placeOf = (index: number) => {
+    const { messages } = view.getSnapshot()
+    const before = emitted.get(messages[index - 1]?.id ?? '')?.place
+    // Where nothing but the messages before has a place, it is the last one.
+    if (emitted.size <= index) return (before ?? 0) + 1
+    const from = before ?? Number.NEGATIVE_INFINITY
+    const after = messages
+      .slice(index + 1)
+      .map(({ id }) => emitted.get(id)?.place)
+      .find(place => place !== undefined && place > from)
+    if (after === undefined) return (before ?? 0) + 1
+    return before === undefined ? after - 1 : (before + after) / 2
+  }
+
+  const forgetAllBut = (ids: ReadonlySet<string>) => {
+    for (const id of [...emitted.keys()]) {
+      if (ids.has(id)) continue
+      emitted.delete(id)
+      clientIds.delete(id)
+      posted.get(id)?.(undefined)
+    }
+  }
+
+  /** Resolves with the id of a message that has left. */
+  const send = async (text: string, clientId: unknown) => {
+    const id = await view.send(text)
+    if (isEnded) throw new Error(ENDED)
+    clientIds.set(id, clientId)
+    return new Promise<string>((resolve, reject) => {
+      posted.set(id, delivery => {
+        if (isOneOf(delivery, 'queued', 'unknown')) return
+        posted.delete(id)
+        if (isOneOf(delivery, 'sent', 'acknowledged')) resolve(id)
+        else reject(new Error(isEnded ? ENDED : 'The message was not sent.'))
+      })
+      update()
+      // It may have been emitted before.
+      posted.get(id)?.(emitted.get(id)?.message.delivery)
+    })
+  }
+
+  /** Rates a message, and echoes the activity, as WebChat expects it. */
+  const rate = async (entities: readonly unknown[], clientActivityID: unknown) => {
+    const { '@type': type, '@id': key = '' } = Object(entities[0]) as { '@type'?: string; '@id'?: string }
+    const id = `${key}-${Date.now()}`
+    await view.rate(key.slice(key.indexOf(' ') + 1), type === 'LikeAction' ? 'up' : 'down')
+    activities.next({ ...activity('event', USER, id), channelData: { clientActivityID } })
+    return id
+  }
+
+  const post = async ({ type, name, text, attachments = [], entities = [], channelData }: PostedActivity) => {
+    const { clientActivityID } = Object(channelData) as { clientActivityID?: unknown }
+    if (isEnded) throw new Error(ENDED)
+    if (type === 'event' && name === RATING) return rate(entities, clientActivityID)
+    if (type === 'message' && text && attachments.length === 0) return send(text, clientActivityID)
+    throw new Error(`The service has no message for an activity of type ${type}${text ? ' with attachments' : ''}.`)
+  }
+
+  const stop = view.subscribe(update)
   return {
     activity$: {
       subscribe(observer) {
+        update()
         const subscription = activities.subscribe(observer)
         // What was said before is replayed for each subscriber.
-        for (const message of emitted.values()) nextOf(observer)(activityOf(message, clientIds.get(message.id)))
-        update()
+        for (const { message, place, clientId } of isEnded ? [] : [...emitted.values()])
+          nextOf(observer)(activityOf(message, place, clientId))
         return subscription
       },
     },
     connectionStatus$: {
       subscribe(observer) {
-        const subscription = statuses.subscribe(observer)
-        if (status >= 0) nextOf(observer)(status)
         update()
-        return subscription
+        nextOf(observer)(isEnded ? 5 : status)
+        return statuses.subscribe(observer)
       },
     },
-    postActivity: ({ type, text, channelData }) => ({
+    postActivity: activity => ({
       subscribe(observer) {
+        let isUnsubscribed = false
         const { error, complete } = typeof observer === 'function' ? {} : observer
-        const post = async () => {
-          if (type !== 'message' || !text)
-            throw new Error(`The service has no message for an activity of type ${type}.`)
-          return view.send(text)
-        }
-        post().then(
+        post(activity).then(
           id => {
-            clientIds.set(id, (channelData as { clientActivityID?: unknown } | undefined)?.clientActivityID)
-            // Emitted before its id was known here: once more, with the id that WebChat knows it by.
-            emitted.delete(id)
-            update()
+            if (isUnsubscribed) return
             nextOf(observer)(id)
-            complete?.()
+            attempt(() => complete?.())
           },
-          reason => error?.(reason),
+          reason => {
+            if (!isUnsubscribed) attempt(() => error?.(reason))
+          },
         )
-        return { unsubscribe: () => {} }
+        return {
+          unsubscribe() {
+            isUnsubscribed = true
+          },
+        }
       },
     }),
     end() {
+      if (isEnded) return
+      isEnded = true
       stop()
+      for (const settle of [...posted.values()]) settle(undefined)
       statuses.next(5)
       activities.complete()
       statuses.complete()
@@ -121,63 +205,58 @@ export function createDirectLine(view: ConversationView): DirectLineLike {
   }
 }
 
-function activityOf(message: ConversationMessage, clientActivityID: unknown): Activity {
-  const { id, author, authorName, time, content, options, canChoose, delivery, sources } = message
+function activityOf(message: ConversationMessage, place: number, clientActivityID: unknown): Activity {
+  const { id, author, authorName, time, content, options, canChoose, canRate, delivery, sources } = message
   const isUser = author === 'user'
+  const sendStatus = delivery && (SEND_STATUS[delivery] ?? 'sending')
   return {
-    type: 'message',
-    id,
-    timestamp: new Date(time).toISOString(),
-    from: { id: isUser ? USER : 'agent', role: isUser ? 'user' : 'bot', ...(authorName && { name: authorName }) },
+    ...activity('message', isUser ? USER : 'agent', id, time, authorName),
     text: sources.reduce((text, { title, url }) => (url ? `${text}\n\n- [${title}](${url})` : text), content),
     textFormat: isUser ? 'plain' : 'markdown',
     ...(canChoose && {
       suggestedActions: {
-        to: [USER],
+        to: [],
         actions: options.map(option => ({ type: 'imBack', title: option, value: option })),
       },
     }),
+    ...(canRate && { entities: [ratingOf(id)] }),
     channelData: {
       message,
+      'webchat:sequence-id': place,
       ...(clientActivityID !== undefined && { clientActivityID }),
-      ...(delivery && {
-        'webchat:send-status': SEND_STATUS[delivery] ?? 'sent',
-        state: SEND_STATUS[delivery] ?? 'sent',
-      }),
+      ...(sendStatus && { 'webchat:send-status': sendStatus, state: sendStatus }),
     },
   }
 }
 
-function typing(): Activity {
-  const timestamp = new Date().toISOString()
-  return { type: 'typing', id: `typing-${timestamp}`, timestamp, from: { id: 'agent', role: 'bot' } }
+function activity(type: Activity['type'], from: string, id: string, time = Date.now(), name?: string): Activity {
+  const role = from === USER ? 'user' : 'bot'
+  return { type, id, timestamp: new Date(time).toISOString(), from: { id: from, role, ...(name && { name }) } }
 }
 
-function statusOf(state: ReturnType<ConversationView['getSnapshot']>['connection']['state']): number {
+/** The thumbs of WebChat, which posts the chosen one back. */
+function ratingOf(id: string): object {
+  return {
+    '@context': 'https://schema.org',
+    '@id': '',
+    '@type': 'Message',
+    type: 'https://schema.org/Message',
+    potentialAction: ['LikeAction', 'DislikeAction'].map(type => ({
+      '@id': `${type} ${id}`,
+      '@type': type,
+      actionStatus: 'PotentialActionStatus',
+    })),
+  }
+}
+
+/** A conversation that was left has ended for WebChat; before the first start nothing has begun. */
+function statusOf(state: ReturnType<ConversationView['getSnapshot']>['connection']['state'], before: number): number {
   if (state === 'connected') return 2
   if (state === 'failed') return 4
   if (state === 'closed') return 5
-  return state === 'idle' ? 0 : 1
+  return state !== 'idle' ? 1 : before > 0 ? 5 : 0
 }
 
-function nextOf<T>(observer: ObserverLike<T> | ((value: T) => void)): (value: T) => void {
-  return value => (typeof observer === 'function' ? observer(value) : observer.next?.(value))
-}
-
-/** Values for any number of observers. */
-function createSubject<T>() {
-  const observers = new Set<ObserverLike<T> | ((value: T) => void)>()
-  return {
-    subscribe(observer: ObserverLike<T> | ((value: T) => void)) {
-      observers.add(observer)
-      return { unsubscribe: () => void observers.delete(observer) }
-    },
-    next(value: T) {
-      for (const observer of [...observers]) nextOf(observer)(value)
-    },
-    complete() {
-      for (const observer of [...observers]) if (typeof observer !== 'function') observer.complete?.()
-      observers.clear()
-    },
-  }
+function isOneOf(value: unknown, ...values: readonly unknown[]): boolean {
+  return values.includes(value)
 }
