@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defaultServerConditions } from 'vite'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { seedProperties } from './scripts/test-run/property-seed.ts'
@@ -9,9 +10,12 @@ const limits = { testTimeout: 30_000, hookTimeout: 60_000 }
 
 /**
  * Files share a thread and its loaded modules, which saves two thirds of their time. For tests that leave neither the
- * process nor a module changed; those of the `node` project start programs and get a process each.
+ * process nor a module changed.
  */
 const sharedThreads = { pool: 'threads', isolate: false } as const
+
+/** The same for tests that start programs, send signals or change the environment, and undo it. */
+const sharedProcesses = { pool: 'forks', isolate: false } as const
 
 /** What every project needs to run from source, without a build. */
 const fromSource = { plugins: [seedProperties()], resolve: { conditions }, ssr: { resolve: { conditions } } }
@@ -24,6 +28,8 @@ const browserTests = 'packages/*/test/browser/**/*.test.ts'
 
 export default defineConfig({
   test: {
+    // Vitest leaves one core to itself unless it is told otherwise, which halves the speed on two cores.
+    maxWorkers: availableParallelism(),
     reporters: [
       'default',
       ['./scripts/test-run/whole-run-reporter.ts', { outputFile: 'test-report.json' }],
@@ -44,6 +50,7 @@ export default defineConfig({
         test: {
           name: 'node',
           ...limits,
+          ...sharedProcesses,
           include: [
             'packages/!(client|protocol)/src/**/*.test.ts',
             'packages/*/test/**/*.test.ts',

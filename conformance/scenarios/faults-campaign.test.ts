@@ -1,10 +1,7 @@
+import { propertyRuns } from '@aiagent/test-support'
 import fc from 'fast-check'
 import { anyRun, CampaignRun, warmUp } from '../fault-campaign.ts'
 import { verifiesAlone } from '../verifies.ts'
-
-/** Repeatable runs. For more and other ones: `FAULT_RUNS=5000 FAULT_SEED=7 npm run conformance`. */
-const RUNS = Number(process.env['FAULT_RUNS'] ?? 300)
-const SEED = Number(process.env['FAULT_SEED'] ?? 2026)
 
 verifiesAlone(
   ['OWN-01', 'OWN-02', 'OWN-06', 'OWN-07'],
@@ -14,7 +11,7 @@ verifiesAlone(
     await warmUp()
     await fc.assert(
       fc.asyncProperty(anyRun, run => new CampaignRun().play(run)),
-      { numRuns: RUNS, seed: SEED },
+      { numRuns: propertyRuns(100) },
     )
   },
 )

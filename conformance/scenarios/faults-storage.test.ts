@@ -1,6 +1,6 @@
 import { AiAgent, type CacheAdapter, type CacheEntry, type StorageLike } from '@aiagent/client'
 import { createEmulator } from '@aiagent/emulator'
-import { eventually, ManualClock, turnEventLoop } from '@aiagent/test-support'
+import { eventually, ManualClock, propertyRuns, turnEventLoop } from '@aiagent/test-support'
 import fc from 'fast-check'
 import { expect } from 'vitest'
 import { Journal } from '../journal.ts'
@@ -159,7 +159,7 @@ for (const [kind, name] of [
     async () => {
       await fc.assert(
         fc.asyncProperty(whims, given => talk(kind, given)),
-        { numRuns: 150, seed: 9 },
+        { numRuns: propertyRuns(60) },
       )
     },
   )

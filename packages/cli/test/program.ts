@@ -1,10 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { bundleForNode, type NodeBundle } from '@aiagent/test-support/node-bundle'
+import { afterAll, beforeAll } from 'vitest'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
-/** The program as a separate process, from source. */
+let program: NodeBundle | undefined
+beforeAll(async () => void (program = await bundleForNode(MAIN)))
+afterAll(() => program?.remove())
+
+/** The program as a separate process, bundled from source. */
 export interface Program {
   readonly process: ChildProcess
   out(): string
@@ -20,7 +26,8 @@ export interface Program {
  * @param env further variables
  */
 export function startProgram(args: readonly string[], input?: string, env: Record<string, string> = {}): Program {
-  const child = spawn(process.execPath, ['--import', 'tsx', '--conditions=@aiagent/source', MAIN, ...args], {
+  if (!program) throw new Error('Start programs in tests or in a beforeEach().')
+  const child = spawn(process.execPath, [program.file, ...args], {
     cwd: ROOT,
     env: { ...process.env, NO_COLOR: undefined, AIAGENT_TOKEN: undefined, npm_lifecycle_event: undefined, ...env },
   })

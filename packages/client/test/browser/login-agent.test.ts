@@ -5,31 +5,33 @@ import { eventually } from '@aiagent/test-support'
 import { bundleForPage, hasChromium, type LaunchedChromium } from '@aiagent/test-support/chromium'
 import { needs } from '@aiagent/test-support/needs'
 import type { Page } from 'playwright-core'
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { choose, launchForLogins } from './login-stage.ts'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { choose, launchForLogins, stageCertificate } from './login-stage.ts'
 
 const PAGE_PATH = '/host/'
 
+/** The page is not served by a real server, so Chromium would not let it call a service of this machine. */
+const SWITCHES = ['--disable-features=LocalNetworkAccessChecks']
+
 describe.skipIf(!hasChromium())('an agent for signed-in people, on a page of the deployment', () => {
   let bundle = ''
+  let browser: LaunchedChromium
   let chromium: LaunchedChromium
   let service: EmulatorServer
   beforeAll(async () => {
-    bundle = await bundleForPage(
-      `import { startAgentPage } from './page/agent-login-host.ts'\nstartAgentPage()`,
-      import.meta.url,
-    )
+    const source = `import { startAgentPage } from './page/agent-login-host.ts'\nstartAgentPage()`
+    ;[bundle, browser] = await Promise.all([bundleForPage(source, import.meta.url), launchForLogins(SWITCHES)])
   })
+  afterAll(() => browser?.close())
   afterEach(async () => {
     await chromium?.close()
     await service?.close()
   })
 
   const serve = async (callbackPage?: string) => {
-    // The page below comes from nowhere, so Chromium would not let it call a service of this machine.
-    chromium = await launchForLogins(['--disable-features=LocalNetworkAccessChecks'])
+    chromium = await browser.newWindow()
     service = await serveEmulator({
-      tls: true,
+      tls: await stageCertificate(),
       reply: ({ text }) => ({ content: `You said: ${text}` }),
       ...(callbackPage !== undefined && { callbackPage }),
     })
@@ -131,10 +133,7 @@ describe.skipIf(!hasChromium())('an agent for signed-in people, on a page of the
     needs('back/forward cache'),
     async () => {
       await chromium.close()
-      chromium = await launchForLogins(
-        ['--disable-features=LocalNetworkAccessChecks'],
-        ['--disable-popup-blocking', '--disable-back-forward-cache'],
-      )
+      chromium = await launchForLogins(SWITCHES, ['--disable-popup-blocking', '--disable-back-forward-cache'])
       const address = addressOf({ authScheme: 'redirect' })
       const page = await open(address)
       await page.click('#open')

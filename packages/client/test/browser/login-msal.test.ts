@@ -14,6 +14,7 @@ import {
   pressForPopup,
   signInByPopup,
 } from './login-stage.ts'
+import { POPUP_TIMEOUT_MS } from './page/popup-timeout.ts'
 
 describe.skipIf(!hasChromium())('a host that runs @azure/msal-browser', () => {
   let chromium: LaunchedChromium
@@ -26,18 +27,25 @@ describe.skipIf(!hasChromium())('a host that runs @azure/msal-browser', () => {
   }
   const prompts = () => stage.asked('/oauth2/v2.0/authorize').map(({ query }) => query['prompt'])
 
-  it('signs in by popup and restores the session after a reload', async () => {
+  it('signs in by popup, renews without a window, restores the session, and reports that interaction is required', async () => {
     const page = await openPage(chromium, stage.address())
     const { token } = await signInByPopup(page)
     expect(token).toMatchObject({ sub: 'customer', scope: 'api://acme/core.aiservices.read' })
     expect(stage.asked('/oauth2/v2.0/authorize')[0]?.query).toMatchObject({
       domain_hint: new URL(stage.service.url).host,
     })
+    const renewed = await press(page, 'refresh')
+    expect(renewed.token?.sub).toBe('customer')
+    expect(renewed.token?.jti).not.toBe(token?.jti)
+    expect(stage.grants()).toEqual(['authorization_code', 'refresh_token'])
     await page.reload()
     expectNoReason(await outcomeOf(page, 'start'))
-    // The library of the host may renew the token meanwhile, without the person.
+    // The library of the host may renew the token meanwhile, without the user.
     expect((await press(page, 'token')).token?.sub).toBe('customer')
     expect(prompts()).toEqual([undefined])
+    stage.settings.silentRenewal = 'interaction-required'
+    expect(await press(page, 'refresh')).toMatchObject({ reason: 'interaction_required' })
+    expect(chromium.context.pages()).toEqual([page])
   })
 
   it('signs in by redirect and comes back to where it began', async () => {
@@ -52,25 +60,7 @@ describe.skipIf(!hasChromium())('a host that runs @azure/msal-browser', () => {
     expect(page.url()).toBe(address)
   })
 
-  it('renews with the refresh token, without a window', async () => {
-    const page = await openPage(chromium, stage.address())
-    const { token } = await signInByPopup(page)
-    const renewed = await press(page, 'refresh')
-    expect(renewed.token?.sub).toBe('customer')
-    expect(renewed.token?.jti).not.toBe(token?.jti)
-    expect(stage.grants()).toEqual(['authorization_code', 'refresh_token'])
-    expect(prompts()).toEqual([undefined])
-  })
-
-  it('says that the person is needed where nothing can be renewed silently', async () => {
-    const page = await openPage(chromium, stage.address())
-    await signInByPopup(page)
-    stage.settings.silentRenewal = 'interaction-required'
-    expect(await press(page, 'refresh')).toMatchObject({ reason: 'interaction_required' })
-    expect(chromium.context.pages()).toEqual([page])
-  })
-
-  it('asks the person in a popup when a token about to expire needs interaction', async () => {
+  it('opens a popup when the renewal of a token about to expire needs interaction', async () => {
     stage.settings.tokenLifeSeconds = 200
     const page = await openPage(chromium, stage.address())
     const { token } = await signInByPopup(page)
@@ -83,16 +73,18 @@ describe.skipIf(!hasChromium())('a host that runs @azure/msal-browser', () => {
     expect(renewed.token?.jti).not.toBe(token?.jti)
   })
 
-  it('tells that the browser blocked the window', needs('popup blocker'), async () => {
+  it('rejects with `popup_blocked` when the browser blocks the window', needs('popup blocker'), async () => {
     const { outcome } = await openAtOnce(chromium, stage.address({}, 'login'), 'login')
     expect(outcome).toMatchObject({ reason: 'popup_blocked' })
   })
 
-  it('notices a closed window when its time is over', async () => {
+  it('rejects with `popup_timeout` for a closed window when its time limit is over', async () => {
     const page = await openPage(chromium, stage.address())
+    await page.clock.install()
     const popup = await pressForPopup(page, 'login')
     await popup.waitForSelector('button[value="customer"]')
     await popup.close()
+    await page.clock.runFor(POPUP_TIMEOUT_MS)
     expect(await outcomeOf(page, 'login')).toMatchObject({ reason: 'popup_timeout' })
   })
 
@@ -132,7 +124,7 @@ describe.skipIf(!hasChromium())('a host that runs @azure/msal-browser', () => {
     await page.waitForSelector('button[value="new-customer"]')
   })
 
-  it('signs out here, and not at the provider, where that names no end session endpoint: its library leaves it at that', async () => {
+  it('signs out locally only when the provider names no end session endpoint', async () => {
     stage.settings.endSessionEndpoint = false
     const page = await openPage(chromium, stage.address())
     await signInByPopup(page)

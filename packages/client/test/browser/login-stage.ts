@@ -45,8 +45,10 @@ export async function msalFiles(): Promise<Readonly<Record<string, string>>> {
   }
 }
 
-/** The certificate of all stages: creating one takes longer than starting the servers. */
 let certificate: ReturnType<typeof createCertificate> | undefined
+
+/** The certificate of all stages: creating one takes longer than starting the servers. */
+export const stageCertificate = () => (certificate ??= createCertificate())
 
 async function createCertificate() {
   const folder = await mkdtemp(join(tmpdir(), 'login-stage-'))
@@ -70,8 +72,7 @@ export class LoginStage {
     host: string | Readonly<Record<string, string>>,
     settings: Partial<EmulatorSettings> = {},
   ): Promise<LoginStage> {
-    certificate ??= createCertificate()
-    const { cert, key } = await certificate
+    const { cert, key } = await stageCertificate()
     const service = await serveEmulator({
       reply: ({ text }) => ({ content: `You said: ${text}` }),
       tls: { cert, key },

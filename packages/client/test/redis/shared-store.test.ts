@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { type EmulatorServer, serveEmulator } from '@aiagent/emulator/node'
 import { eventually, ManualClock } from '@aiagent/test-support'
+import { bundleForNode, type NodeBundle } from '@aiagent/test-support/node-bundle'
 import { hasRedis, type RedisServer, startRedis } from '@aiagent/test-support/redis'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { passing, payloadsOf, requestsTo, setUp } from '../agent-harness.ts'
 import { openRedisStore } from './redis-store.ts'
 
@@ -85,15 +86,18 @@ describe.skipIf(!hasRedis())('over a Redis server', () => {
     )
     afterEach(() => service.close())
 
+    let program: NodeBundle
+    beforeAll(async () => {
+      program = await bundleForNode(fileURLToPath(new URL('./agent-process.ts', import.meta.url)))
+    })
+    afterAll(() => program.remove())
+
     /** Runs an agent in a separate process; returns its output and its requests. */
     async function converse(context: Record<string, unknown>) {
       const before = requestsTo(service.emulator).length
-      const program = fileURLToPath(new URL('./agent-process.ts', import.meta.url))
-      const child = spawn(
-        process.execPath,
-        ['--conditions=@aiagent/source', '--import', 'tsx', program, service.url, redis.path, JSON.stringify(context)],
-        { stdio: ['ignore', 'pipe', 'inherit'] },
-      )
+      const child = spawn(process.execPath, [program.file, service.url, redis.path, JSON.stringify(context)], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
       let said = ''
       child.stdout.on('data', chunk => (said += chunk))
       const [code] = await once(child, 'close')

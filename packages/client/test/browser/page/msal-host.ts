@@ -1,9 +1,7 @@
 import { msalIdentityClient } from '@aiagent/client/msal'
 import { PublicClientApplication } from '@azure/msal-browser'
 import { startLoginPage } from './login-host.ts'
-
-/** How long a popup may take, in milliseconds: a closed one is noticed only then. */
-export const POPUP_TIMEOUT_MS = 5000
+import { POPUP_TIMEOUT_MS } from './popup-timeout.ts'
 
 /** A page whose host runs an application of `@azure/msal-browser` and hands it over. */
 export function startMsalPage(): void {
