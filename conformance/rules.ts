@@ -370,6 +370,12 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-90': 'a store of the queue that is slow, fails or hangs delays sending by a bounded time and is reported once',
   'REL-91':
     'the stored queue is opt-in, masked and expires; sign-out, a change of the user and `clearStoredData()` remove it',
+  'REL-104':
+    'with `persistQueue`, `destroy()` waits a bounded time until the queue is stored, and what it leaves to the next page is not called `failed`',
+  'REL-105':
+    'with `persistQueue`, nothing leaves before a slow store has marked it, so that no crash leads to a second copy at the service',
+  'REL-106':
+    'what `retry()` or the next page sends into another conversation is in the transcript of that conversation, once',
   'REL-92': '`explain()` describes every state of an agent in one sentence, with the step that helps and the queue',
   'REL-93': 'no accepted message remains of which the host is not told, over cuts and half-open connections',
   'REL-10':

@@ -87,6 +87,8 @@ class Run {
       case 'fault':
         emulator.faults.add(step.fault)
         return
+      case 'reload':
+        return step.how === 'crash' ? this.#host.crash() : this.#host.replace()
       case 'agent-says':
         return this.#say()
       case 'lift':
@@ -155,7 +157,8 @@ class Run {
     const session = this.#service.sessions.findLast(each => receivedIn(each).includes(last.content))
     const { transport, setup } = this.#schedule
     const { capabilities, delivery } = setup
-    const mayRepeat = delivery === 'at-least-once' && !capabilities.includes('receipts')
+    const isRetried = host.messages.some(({ retriedAt }) => retriedAt.length > 0)
+    const mayRepeat = isRetried || (delivery === 'at-least-once' && !capabilities.includes('receipts'))
     let differences = checkTranscript(host, session, mayRepeat)
     // Where time is real and the machine is busy, a time limit of the client may have ended the request for the history.
     for (let left = transport === 'proxied' ? 3 : 0; left > 0 && differences.length > 0; left--) {
@@ -180,10 +183,7 @@ class Run {
     const end = this.#service.clock.elapsed() + RECOVERY_LIMIT_MS
     let error: unknown
     while (this.#service.clock.elapsed() < end) {
-      const call = this.#host.call(
-        'connect() after all faults',
-        agent.initialize().then(() => agent.connect()),
-      )
+      const call = this.#host.call('connect() after all faults', this.#host.connect())
       if (!(await this.#until(() => call.settled, ALL_LIMITS_MS))) {
         this.#fail('hung', `${call.name} has not settled`)
         return false
@@ -206,6 +206,8 @@ class Run {
     if (host.pending.length > 0) this.#fail('hung', `not settled after destroy(): ${host.pending.join(', ')}`)
     await this.#service.close()
     await this.#until(() => this.#service.openSockets === 0, 5_000)
+    // The time limit of a store operation ends with the operation.
+    if (host.store) await this.#until(() => clock.agentTimers === 0, host.store.lagMs)
     const leaks = {
       timers: clock.agentTimers,
       sockets: this.#service.openSockets,

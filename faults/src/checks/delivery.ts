@@ -1,5 +1,6 @@
 import type { SessionRecord } from '@aiagent/emulator'
-import type { Host, HostMessage } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
+import type { HostMessage } from '../host/host-message.ts'
 import { isLossless, losesSessions, type Schedule } from '../schedule/step.ts'
 import { examples, type Violation, type ViolationKind } from './violation.ts'
 
@@ -38,19 +39,19 @@ export function checkDelivery(
     [...received].filter(content => !byContent.has(content)),
   )
 
-  // The host may ask for repetitions, where the service does not recognize them.
-  if (setup.delivery === 'at-most-once' || hasReceipts) {
-    const seen = new Set<string>()
-    add(
-      'duplicated',
-      'taken more than once',
-      taken.flat().filter(content => seen.has(content) || !seen.add(content)),
-    )
-  }
+  const seen = new Set<string>()
+  const repeated = taken.flat().filter(content => seen.has(content) || !seen.add(content))
+  add(
+    'duplicated',
+    'taken more than once',
+    repeated.filter(content => !mayRepeat(byContent.get(content), host, schedule)),
+  )
   for (const contents of taken)
     for (const kind of ['send', 'ask'] as const) {
       const order = [...new Set(contents)].flatMap(content => {
         const message = byContent.get(content)
+        // The host has put it behind the others.
+        if (message?.retriedAt.length) return []
         return message?.kind === kind ? message.index : []
       })
       add(
@@ -75,6 +76,7 @@ export function checkDelivery(
   add('untrue report', 'reported as not sent, but received', named(of('failed', 'cancelled').filter(has)))
   if (!hasRecovered) return violations
 
+  add('lost', 'left in the store', named(accepted.filter(({ isStored, fate }) => isStored && fate === 'ended')))
   add('lost', 'neither received nor reported', named(of('queued', 'sending', 'sent').filter(message => !has(message))))
   if (isLossless(schedule)) add('lost', 'not received, without any loss', named(of('unknown').filter(m => !has(m))))
   if (!hasReceipts || losesSessions(schedule)) return violations
@@ -86,4 +88,19 @@ export function checkDelivery(
     named(of('unknown').filter(({ content }) => known.has(content))),
   )
   return violations
+}
+
+/**
+ * Whether the service may have taken a message twice: the host has retried it, or it was in doubt, so that the agent may
+ * repeat it by itself with `at-least-once`.
+ */
+function mayRepeat(message: HostMessage | undefined, { events }: Host, { setup }: Schedule): boolean {
+  if (!message) return false
+  if (message.retriedAt.length > 0) return true
+  if (setup.delivery === 'at-most-once' || setup.capabilities.includes('receipts')) return false
+  // Between two writes a connection broke.
+  return message.writtenAt.every((at, index) => {
+    const before = message.writtenAt[index - 1]
+    return before === undefined || events.breaks.some(time => time >= before && time <= at)
+  })
 }

@@ -1,12 +1,14 @@
 import type { SessionRecord } from '@aiagent/emulator'
-import { type Host, markOf, subjectOf } from '../host/host.ts'
+import type { Host } from '../host/host.ts'
+import { markOf } from '../host/host-message.ts'
+import { subjectOf } from '../service/service.ts'
 import { receivedIn } from './delivery.ts'
 import { examples, type Violation } from './violation.ts'
 
 /** Looks for data of earlier users in everything that the agent holds. For a moment at which no user is leaving. */
 export async function checkHeldData(host: Host): Promise<Violation[]> {
-  const { agent, stores, user } = host
-  const { memory, session, local } = stores
+  const { agent, memory, stores, store, user } = host
+  const { session, local } = stores
   const kept = memory.keys().map(key => [key, memory.get(key)])
   const places = {
     transcript: agent.getTranscriptAsJSON(),
@@ -14,6 +16,7 @@ export async function checkHeldData(host: Host): Promise<Violation[]> {
     'session storage': [...session.entries],
     'local storage': [...local.entries],
     memory: kept,
+    'the store of the host': [...(store?.entries ?? [])],
   }
   return Object.entries(places).flatMap(([place, content]) => {
     const found = earlierUsers(JSON.stringify(content), user)

@@ -1,4 +1,13 @@
-import { type AiAgent, type DeliveryState, Message, type TranscriptEntry } from '@aiagent/client'
+import {
+  type AgentListItem,
+  type DeliveryState,
+  Message,
+  type Portal,
+  type TranscriptEntry,
+  type UserProfile,
+} from '@aiagent/client'
+import type { RunClock } from '../service/run-clock.ts'
+import type { AgentLife } from './agent-life.ts'
 
 /** A message that the agent reported while a user was at the screen. */
 export interface ReportedMessage {
@@ -6,39 +15,105 @@ export interface ReportedMessage {
   readonly message: Message
 }
 
-/** What the agent's events said, as far as the checks need it. */
+/** What the events of the agents said, one process after the other, as far as the checks need it. */
 export class EventLog {
   /** The last reported state of each delivery, by the id of the message. */
   readonly fates = new Map<string, DeliveryState>()
-  /** Receives the further states of a delivery. */
-  readonly onFate = new Map<string, (fate: DeliveryState) => void>()
+  /** Times of the reported writes, by the id of the message, in milliseconds of the run. */
+  readonly writes = new Map<string, number[]>()
+  /** Receives the further states of a delivery, with their time. */
+  readonly onFate = new Map<string, (fate: DeliveryState, at: number) => void>()
+  /** Times at which a connection broke, or was given up as dead, in milliseconds of the run. */
+  readonly breaks: number[] = []
   /** Contents of the agent's messages, in order. */
   readonly answers: string[] = []
   readonly reported: ReportedMessage[] = []
   readonly transcript: TranscriptEntry[] = []
+  /** The choices that were offered last. */
+  portals: readonly Portal[] = []
+  agents: readonly AgentListItem[] = []
+  profiles: readonly UserProfile[] = []
   /** Number of messages that were found after an outage. */
   recovered = 0
+  readonly #clock: RunClock
   readonly #user: () => number
 
-  constructor(agent: AiAgent, user: () => number) {
+  constructor(clock: RunClock, user: () => number) {
+    this.#clock = clock
     this.#user = user
-    agent.on('deliveryUpdate', ({ payload: { id, state } }) => {
-      this.fates.set(id, state)
-      this.onFate.get(id)?.(state)
-    })
-    agent.on('message', ({ payload: { data } }) => {
-      if (data instanceof Message) this.#report(data)
-    })
-    agent.on('agentMessage', ({ payload }) => {
-      this.answers.push(payload.message.content ?? '')
-    })
-    agent.on('messagesRecovered', ({ payload: { messages } }) => {
-      this.recovered += messages.length
-    })
-    agent.on('transcriptUpdate', ({ payload: { entry } }) => {
-      this.transcript.push(entry)
-      this.#report(entry.message)
-    })
+  }
+
+  /** Listens to the agent of a process until that ends. */
+  follow(life: AgentLife): void {
+    const { agent, signal } = life
+    agent.on(
+      'deliveryUpdate',
+      ({ payload: { id, state } }) => {
+        const at = this.#clock.elapsed()
+        this.fates.set(id, state)
+        const onFate = this.onFate.get(id)
+        if (onFate) onFate(state, at)
+        else if (state === 'sending') this.writes.set(id, [...(this.writes.get(id) ?? []), at])
+      },
+      { signal },
+    )
+    agent.on(
+      'closed',
+      ({ payload: { code, cause } }) => {
+        if (cause === 'dead_connection' || (code !== 1000 && code !== 1005)) this.breaks.push(this.#clock.elapsed())
+      },
+      { signal },
+    )
+    agent.on(
+      'message',
+      ({ payload: { data } }) => {
+        if (data instanceof Message) this.#report(data)
+      },
+      { signal },
+    )
+    agent.on(
+      'agentMessage',
+      ({ payload }) => {
+        this.answers.push(payload.message.content ?? '')
+      },
+      { signal },
+    )
+    agent.on(
+      'messagesRecovered',
+      ({ payload: { messages } }) => {
+        this.recovered += messages.length
+      },
+      { signal },
+    )
+    agent.on(
+      'transcriptUpdate',
+      ({ payload: { entry } }) => {
+        this.transcript.push(entry)
+        this.#report(entry.message)
+      },
+      { signal },
+    )
+    agent.on(
+      'portalsAvailable',
+      ({ payload }) => {
+        this.portals = payload.portals
+      },
+      { signal },
+    )
+    agent.on(
+      'agentsAvailable',
+      ({ payload }) => {
+        this.agents = payload.agents
+      },
+      { signal },
+    )
+    agent.on(
+      'profilesAvailable',
+      ({ payload }) => {
+        this.profiles = payload.profiles
+      },
+      { signal },
+    )
   }
 
   #report(message: Message): void {

@@ -1,72 +1,68 @@
-import { AiAgent, type AiAgentConfig, type DeliveryState, MemoryCacheAdapter } from '@aiagent/client'
+import type { AgentEventType, AiAgent, AiAgentConfig, InitializationResult } from '@aiagent/client'
 import { Random } from '../schedule/random.ts'
 import type { Schedule, Step } from '../schedule/step.ts'
-import type { RunService } from '../service/service.ts'
+import { type RunService, subjectOf } from '../service/service.ts'
+import { AgentLife } from './agent-life.ts'
 import { EventLog } from './event-log.ts'
+import { type HostMessage, markOf } from './host-message.ts'
+import { HostStore } from './host-store.ts'
 import { TabStorage } from './tab-storage.ts'
 
 /** A call of the host and what became of it. */
 export interface HostCall {
   readonly name: string
+  /** The process that waits for it. */
+  readonly life: AgentLife
   settled: boolean
   error?: unknown
 }
 
-/** A message of the host. Its content is unique and names the user who wrote it. */
-export interface HostMessage {
-  readonly index: number
-  readonly content: string
-  readonly user: number
-  readonly kind: 'send' | 'ask'
-  /** Set once `send()` has accepted it. */
-  id?: string
-  /** `accepted`: `send()` resolved, or `ask()` was answered. */
-  result: 'pending' | 'accepted' | 'refused'
-  /** What the agent reported last about the delivery of an accepted message. */
-  fate?: DeliveryState
-}
-
-/** Marks everything that a user wrote, so that it is recognized wherever it appears. */
-export const markOf = (user: number): string => `secret-of-user-${user}-`
-
-/** Subject of a user's tokens. */
-export const subjectOf = (user: number): string => `user-${user}`
-
 /** Life of the tokens that the host obtains, in seconds. */
 const TOKEN_LIFE_SECONDS = 3_600
 
+/** Start of the keys in the host's store: it names the conversation. */
+const KEY_PREFIX = 'run_'
+
 /** The host app of a run: makes the calls that the schedule names, and records what became of them. */
 export class Host {
-  readonly agent: AiAgent
   readonly events: EventLog
   readonly calls: HostCall[] = []
   readonly messages: HostMessage[] = []
-  readonly stores = { session: new TabStorage(), local: new TabStorage(), memory: new MemoryCacheAdapter() }
+  readonly stores = { session: new TabStorage(), local: new TabStorage() }
+  /** The host's own store, where the run has one. */
+  readonly store: HostStore | undefined
   /** The user at the screen. */
   user = 1
   /** Whether the user is leaving: a logout or a change of the user is in progress. */
   isLeaving = false
+  /** Number of processes that the run has had. */
+  lives = 0
   readonly #service: RunService
   readonly #schedule: Schedule
+  readonly #random: Random
   readonly #timers = new Set<unknown>()
   readonly #signals: AbortSignal[] = []
+  #life: AgentLife
   /** The user whose token the agent has obtained last. */
   #knownUser: number | undefined
 
   constructor(service: RunService, schedule: Schedule) {
     this.#service = service
     this.#schedule = schedule
-    const random = new Random(schedule.seed ^ 0x5eed)
-    this.agent = new AiAgent(this.#config(), {
-      ...service.environment,
-      clock: service.clock.agent,
-      random: random.next,
-      randomUUID: random.uuid,
-      sessionStorage: this.stores.session,
-      localStorage: this.stores.local,
-      memory: this.stores.memory,
-    })
-    this.events = new EventLog(this.agent, () => this.user)
+    this.#random = new Random(schedule.seed ^ 0x5eed)
+    const { store } = schedule.setup
+    this.store = store && new HostStore(store, service.clock.service)
+    this.events = new EventLog(service.clock, () => this.user)
+    this.#life = this.#begin()
+  }
+
+  get agent(): AiAgent {
+    return this.#life.agent
+  }
+
+  /** What the present process holds in memory. */
+  get memory(): AgentLife['memory'] {
+    return this.#life.memory
   }
 
   /** Makes the call of a step. Returns false for a step that is not the host's. */
@@ -79,10 +75,10 @@ export class Host {
         for (let left = step.count; left > 0; left--) this.#ask(step)
         return true
       case 'initialize':
-        this.call('initialize()', this.agent.initialize(this.#options(step)))
+        this.call('initialize()', this.#initialize(this.#options(step)))
         return true
       case 'connect':
-        this.call('connect()', this.#connect(this.#options(step)))
+        this.call('connect()', this.connect(this.#options(step)))
         return true
       case 'restart':
         this.call('restartConnection()', this.agent.restartConnection(this.#options(step)))
@@ -97,17 +93,23 @@ export class Host {
         this.#leave('logout()', () => this.agent.logout())
         return true
       case 'change-user':
-        if (this.#schedule.setup.agent === 'account') this.#leave('updateAccessToken()', () => this.#changeUser())
+        if (this.#schedule.setup.agent !== 'help') this.#leave('updateAccessToken()', () => this.#changeUser())
         return true
       case 'set-context':
         this.call('setContext()', this.agent.setContext(this.#context(), { sendImmediately: step.sendNow }))
         return true
       case 'throwing-listener':
-        this.agent.on(step.event, () => {
-          const error = new Error('A listener of the host failed.')
-          if (step.rejects) return Promise.reject(error)
-          throw error
-        })
+        this.#addThrowingListener(step.event, step.rejects)
+        return true
+      case 'retry':
+      case 'cancel':
+        this.#actOnDelivery(step.do, step.which)
+        return true
+      case 'pick-portal':
+      case 'pick-agent':
+      case 'change-profile':
+      case 'back':
+        this.call(step.do, this.#pick(step.do, step.which))
         return true
       default:
         return false
@@ -117,11 +119,13 @@ export class Host {
   /** Sends a message of the present user. */
   send(): HostMessage {
     const message = this.#newMessage('send')
+    const life = this.#life
     const sending = this.agent.send(message.content)
     this.call('send()', sending)
     sending.then(
       id => {
-        Object.assign(message, { id, result: 'accepted' })
+        if (life.hasEnded) return
+        Object.assign(message, { id, result: 'accepted', acceptedAt: this.#service.clock.elapsed() })
         this.#followDelivery(message, id)
       },
       () => Object.assign(message, { result: 'refused' }),
@@ -129,9 +133,17 @@ export class Host {
     return message
   }
 
+  /** Initializes the agent, with every selection that it asks for, and connects it. */
+  async connect(options: { signal?: AbortSignal } = {}): Promise<void> {
+    const { agent } = this
+    let result = await this.#initialize(options)
+    while (result.status === 'choose') result = await this.#choose(agent, result, options)
+    await agent.connect(options)
+  }
+
   /** Records whether a promise settles. */
   call(name: string, promise: Promise<unknown>): HostCall {
-    const call: HostCall = { name, settled: false }
+    const call: HostCall = { name, life: this.#life, settled: false }
     this.calls.push(call)
     promise.then(
       () => {
@@ -142,12 +154,12 @@ export class Host {
     return call
   }
 
-  /** Names of the calls that have not settled. */
+  /** Names of the calls that have not settled, without those of processes that have ended. */
   get pending(): string[] {
-    return this.calls.filter(({ settled }) => !settled).map(({ name }) => name)
+    return this.calls.filter(({ settled, life }) => !settled && !life.hasEnded).map(({ name }) => name)
   }
 
-  /** The signals that were passed to the agent. */
+  /** The signals that were passed to an agent whose process has not ended. */
   get signals(): readonly AbortSignal[] {
     return this.#signals
   }
@@ -155,10 +167,44 @@ export class Host {
   /** Cancels the host's own timers. */
   stop(): void {
     for (const timer of this.#timers) this.#service.clock.service.clearTimeout(timer)
+    this.#timers.clear()
   }
 
-  #config(): AiAgentConfig {
-    const { agent, delivery, maxQueueSize } = this.#schedule.setup
+  /** Ends the process without a further call, and begins the next one with the same stores. */
+  crash(): void {
+    this.#noteEnd()
+    this.stop()
+    this.#signals.length = 0
+    this.#life.end()
+    this.isLeaving = false
+    this.#life = this.#begin()
+  }
+
+  /** Destroys the agent, and begins the next one with the same stores. */
+  replace(): void {
+    this.#noteEnd()
+    this.call('destroy()', this.agent.destroy())
+    this.isLeaving = false
+    this.#life = this.#begin()
+  }
+
+  #begin(): AgentLife {
+    const random = this.#random
+    this.lives++
+    const life = new AgentLife({
+      service: this.#service,
+      random: random.next,
+      randomUUID: random.uuid,
+      storages: this.store ? undefined : this.stores,
+      config: hasEnded => this.#config(hasEnded),
+    })
+    this.events.follow(life)
+    life.agent.on('initialized', () => this.#findStored(life))
+    return life
+  }
+
+  #config(hasEnded: () => boolean): AiAgentConfig {
+    const { agent, delivery, maxQueueSize, store } = this.#schedule.setup
     return {
       id: agent,
       endpoint: this.#service.endpoint,
@@ -167,13 +213,36 @@ export class Host {
       maxQueueSize,
       delivery,
       enableLogging: false,
-      ...(agent === 'account' && { auth: { getToken: async () => this.#obtainToken() } }),
+      ...(agent !== 'help' && { auth: { getToken: async () => this.#obtainToken() } }),
+      ...(this.store && {
+        persistQueue: true,
+        resume: store?.resumes === true,
+        cache: { adapter: this.store.open(hasEnded), contextPrefix: KEY_PREFIX },
+      }),
     }
   }
 
-  async #connect(options: { signal?: AbortSignal }): Promise<void> {
-    await this.agent.initialize(options)
-    await this.agent.connect(options)
+  #initialize(options: { signal?: AbortSignal }): Promise<InitializationResult> {
+    return this.agent.initialize(options)
+  }
+
+  /** Answers a gate, as a user does. */
+  #choose(
+    agent: AiAgent,
+    { gate, choices }: InitializationResult & { status: 'choose' },
+    options: { signal?: AbortSignal },
+  ): Promise<InitializationResult> {
+    if (gate === 'portal') return agent.selectPortal(this.#random.pick(choices), options)
+    if (gate === 'agent') return agent.selectAgent(this.#random.pick(choices), options)
+    return agent.selectUserProfile(this.#random.pick(choices), options)
+  }
+
+  async #pick(what: 'pick-portal' | 'pick-agent' | 'change-profile' | 'back', which: number): Promise<void> {
+    const { agent, events } = this
+    if (what === 'back') return agent.restartPortalInitializer()
+    if (what === 'pick-portal') await agent.selectPortal(pickOf(events.portals, which) ?? { id: 1001 })
+    else if (what === 'pick-agent') await agent.selectAgent(pickOf(events.agents, which) ?? { agentId: 'desk' })
+    else await agent.updateUserProfile(pickOf(events.profiles, which) ?? { id: 10, name: 'Member' })
   }
 
   #ask(step: Extract<Step, { do: 'ask' }>): void {
@@ -188,12 +257,15 @@ export class Host {
 
   #newMessage(kind: HostMessage['kind']): HostMessage {
     const index = this.messages.length
+    const content = `${markOf(this.user)}message ${index}`
     const message: HostMessage = {
       index,
-      content: `${markOf(this.user)}message ${index}`,
+      content,
       user: this.user,
       kind,
       result: 'pending',
+      writtenAt: [],
+      retriedAt: [],
     }
     this.messages.push(message)
     return message
@@ -203,12 +275,79 @@ export class Host {
   #followDelivery(message: HostMessage, id: string): void {
     const delivery = this.agent.delivery(id)
     if (!delivery) return
-    message.fate = this.events.fates.get(id) ?? delivery.state
-    this.events.onFate.set(id, fate => {
+    const life = this.#life
+    const { events } = this
+    message.fate = events.fates.get(id) ?? delivery.state
+    message.writtenAt.push(...(events.writes.get(id) ?? []))
+    events.onFate.set(id, (fate, at) => {
       message.fate = fate
+      if (fate === 'sending') message.writtenAt.push(at)
     })
     void delivery.outcome.then(outcome => {
-      if (this.events.fates.get(id) !== 'acknowledged') message.fate = outcome
+      if (life.hasEnded || life !== this.#life) return
+      if (events.fates.get(id) !== 'acknowledged') message.fate = outcome
+    })
+  }
+
+  #actOnDelivery(what: 'retry' | 'cancel', which: number): void {
+    const message = this.messages.filter(({ result }) => result === 'accepted').at(-1 - which)
+    const delivery = message?.id === undefined ? undefined : this.agent.delivery(message.id)
+    if (!message || !delivery) return
+    if (what === 'cancel') delivery.cancel()
+    else if (this.#retries(() => delivery.retry())) {
+      message.retriedAt.push(this.#service.clock.elapsed())
+      this.#followDelivery(message, delivery.id)
+    }
+  }
+
+  /** A full queue refuses the message. */
+  #retries(retry: () => boolean): boolean {
+    try {
+      return retry()
+    } catch {
+      return false
+    }
+  }
+
+  /** The process is about to end: what it has not stored ends with it. */
+  #noteEnd(): void {
+    const { readyAt } = this.#life
+    const now = this.#service.clock.elapsed()
+    for (const message of this.messages) {
+      const { fate, acceptedAt = now } = message
+      if (fate !== 'queued' && fate !== 'sending' && fate !== 'sent') continue
+      const since = readyAt === undefined ? now : Math.max(acceptedAt, readyAt)
+      if (message.isStored) continue
+      message.isStored = fate === 'queued' && this.#mustBeStored(since)
+      message.fate = 'ended'
+    }
+  }
+
+  /** Whether a message that was queued at a time is in the store by now, for whatever agent comes next. */
+  #mustBeStored(since: number): boolean {
+    const now = this.#service.clock.elapsed()
+    if (!this.store || this.isLeaving || now === since) return false
+    // The queue of a portal waits for that portal.
+    return this.#schedule.setup.agent !== 'desk' && now - since >= this.store.lagMs
+  }
+
+  /** The agent is ready: it knows what the process before it left. */
+  #findStored(life: AgentLife): void {
+    if (life !== this.#life) return
+    for (const message of this.messages) {
+      if (message.id === undefined || message.fate !== 'ended') continue
+      const delivery = this.agent.delivery(message.id)
+      if (!delivery) continue
+      message.isStored = false
+      this.#followDelivery(message, message.id)
+    }
+  }
+
+  #addThrowingListener(event: AgentEventType, rejects: boolean): void {
+    this.agent.on(event, () => {
+      const error = new Error('A listener of the host failed.')
+      if (rejects) return Promise.reject(error)
+      throw error
     })
   }
 
@@ -216,9 +355,14 @@ export class Host {
   #leave(name: string, leave: () => Promise<void>): void {
     if (this.isLeaving) return
     this.isLeaving = true
+    const life = this.#life
+    life.readyAt = undefined
     const leaving = leave()
     this.call(name, leaving)
+    // The store is emptied.
+    for (const message of this.messages) message.isStored = false
     const done = () => {
+      if (life !== this.#life) return
       this.isLeaving = false
       this.user++
     }
@@ -258,3 +402,5 @@ export class Host {
     return { signal: controller.signal }
   }
 }
+
+const pickOf = <T>(list: readonly T[], which: number): T | undefined => list[which % Math.max(1, list.length)]

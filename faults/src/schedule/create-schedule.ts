@@ -1,7 +1,7 @@
 import type { AgentEventType } from '@aiagent/client'
 import type { Fault } from '@aiagent/emulator'
 import { Random } from './random.ts'
-import type { RunSetup, Schedule, Step } from './step.ts'
+import type { RunSetup, Schedule, Step, StoreSetup } from './step.ts'
 
 type Make<T> = (random: Random) => T
 
@@ -73,7 +73,16 @@ const HOST_STEPS: readonly (readonly [number, Make<Step>])[] = [
   [1, () => ({ do: 'logout' })],
   [1, () => ({ do: 'change-user' })],
   [1, r => ({ do: 'set-context', sendNow: r.chance(0.5) })],
+  [1.5, r => ({ do: 'retry', which: r.integer(0, 20) })],
+  [1, r => ({ do: 'cancel', which: r.integer(0, 20) })],
   [1, r => ({ do: 'throwing-listener', event: r.pick(LISTENED), rejects: r.chance(0.3) })],
+]
+
+const PORTAL_STEPS: readonly (readonly [number, Make<Step>])[] = [
+  [3, r => ({ do: 'pick-portal', which: r.integer(0, 2) })],
+  [2, r => ({ do: 'pick-agent', which: r.integer(0, 1) })],
+  [1, r => ({ do: 'change-profile', which: r.integer(0, 2) })],
+  [2, r => ({ do: 'back', which: r.integer(0, 2) })],
 ]
 
 const ELAPSE: Make<Step> = random => ({ do: 'elapse', ms: random.pick([1, 5, 60, 60, 1_000, 1_000, 11_000, 31_000]) })
@@ -105,12 +114,15 @@ export function createSchedule(seed: number, transport: Schedule['transport']): 
     fault: r.weighted(isLossy ? [...HARMLESS, ...LOSSY] : HARMLESS)(r),
   })
   const halfOpen = (r: Random): Step => ({ do: 'half-open', forMs: forMs(r), alsoLater: r.chance(0.2) })
+  const reload = (r: Random): Step => ({ do: 'reload', how: !isProxied && r.chance(0.6) ? 'crash' : 'destroy' })
   const kinds: (readonly [number, Make<Step>])[] = [
     [10, r => r.weighted(host)(r)],
     [7, ELAPSE],
     [5, fault],
     [1, () => ({ do: 'lift' })],
     [1.5, () => ({ do: 'agent-says' })],
+    ...(setup.agent === 'desk' ? [[4, (r: Random) => r.weighted(PORTAL_STEPS)(r)] as const] : []),
+    ...(setup.store ? [[2, reload] as const] : []),
     ...(isProxied
       ? [[5, (r: Random) => r.weighted(TCP_STEPS)(r)] as const]
       : [[1.5, (r: Random) => r.weighted(SIMULATED_STEPS)(r)] as const]),
@@ -126,9 +138,15 @@ export function createSchedule(seed: number, transport: Schedule['transport']): 
 }
 
 function createSetup(random: Random, transport: Schedule['transport']): RunSetup {
+  const hasPage = transport === 'in-process' && random.chance(0.5)
   return {
-    agent: random.chance(0.5) ? 'help' : 'account',
-    hasPage: transport === 'in-process' && random.chance(0.5),
+    agent: random.weighted<RunSetup['agent']>([
+      [9, 'help'],
+      [9, 'account'],
+      [5, 'desk'],
+    ]),
+    hasPage,
+    ...(!hasPage && random.chance(0.5) && { store: createStore(random) }),
     startsConnected: random.chance(0.75),
     recovers: random.chance(0.85),
     maxQueueSize: random.chance(0.1) ? 20 : 1000,
@@ -143,6 +161,10 @@ function createSetup(random: Random, transport: Schedule['transport']): RunSetup
     ]),
     history: random.chance(0.7) ? 'chat' : 'rest',
   }
+}
+
+function createStore(random: Random): StoreSetup {
+  return { delayMs: random.pick([0, 0, 20, 400]), actsFirst: random.chance(0.5), resumes: random.chance(0.5) }
 }
 
 /** Whether a kind of step leaves one user's conversation for another's. */

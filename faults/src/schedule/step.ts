@@ -11,6 +11,12 @@ export type Step =
   | { readonly do: 'clear-queue' | 'logout' | 'change-user' }
   | { readonly do: 'set-context'; readonly sendNow: boolean }
   | { readonly do: 'throwing-listener'; readonly event: AgentEventType; readonly rejects: boolean }
+  /** `retry()` or `cancel()` of the delivery of a message, counted from the latest one. */
+  | { readonly do: 'retry' | 'cancel'; readonly which: number }
+  /** The page or process ends, at once or after `destroy()`, and a new agent starts with the same stores. */
+  | { readonly do: 'reload'; readonly how: 'crash' | 'destroy' }
+  /** Another portal, agent or profile is picked, or the selection starts over. */
+  | { readonly do: 'pick-portal' | 'pick-agent' | 'change-profile' | 'back'; readonly which: number }
   | { readonly do: 'elapse'; readonly ms: number }
   /** The page is hidden, or returns to the foreground. */
   | { readonly do: 'hide' | 'return' }
@@ -32,8 +38,8 @@ export type Step =
 
 /** The conditions of a run, which hold from its start to its end. */
 export interface RunSetup {
-  /** `help` is open to everyone; `account` requires a user. */
-  readonly agent: 'help' | 'account'
+  /** `help` is open to everyone; `account` requires a user; `desk` requires one, and a portal. */
+  readonly agent: 'help' | 'account' | 'desk'
   /** Whether the agent runs in a page, with `window` and `document`. In process only. */
   readonly hasPage: boolean
   /** Whether the chat is open before the first step. */
@@ -43,12 +49,24 @@ export interface RunSetup {
   readonly maxQueueSize: number
   /** Whether the agent repeats messages whose fate is unknown. */
   readonly delivery: 'at-most-once' | 'at-least-once'
+  /** The store of the host, which keeps the queue and the session for the next page; absent for no store. */
+  readonly store?: StoreSetup
   readonly replyDelayMs: number
   readonly unknownSession: 'refuse' | 'close-4404'
   /** Extensions of the wire that the service announces. */
   readonly capabilities: readonly Capability[]
   /** Where a client finds what was said while the connection was down. */
   readonly history: 'chat' | 'rest'
+}
+
+/** The store of a host on Node. */
+export interface StoreSetup {
+  /** How long each operation takes, in milliseconds of the run's clock. */
+  readonly delayMs: number
+  /** Whether an operation takes effect at its start, not at its end. */
+  readonly actsFirst: boolean
+  /** Whether the next page resumes the session. */
+  readonly resumes: boolean
 }
 
 /** One run: everything that happens in it follows from this. */
@@ -62,6 +80,7 @@ export interface Schedule {
 
 /** Steps that may lose frames that were written already. */
 const LOSSY_STEPS: ReadonlySet<string> = new Set([
+  'reload',
   'half-open',
   'tcp-cut',
   'tcp-resume',
@@ -71,7 +90,16 @@ const LOSSY_STEPS: ReadonlySet<string> = new Set([
 ])
 const LOSSY_FAULTS: ReadonlySet<string> = new Set(['silence', 'delay-frames', 'slow-link', 'lose-frames'])
 
-const SESSION_STEPS: ReadonlySet<string> = new Set(['restart', 'logout', 'change-user'])
+const SESSION_STEPS: ReadonlySet<string> = new Set([
+  'restart',
+  'logout',
+  'change-user',
+  'reload',
+  'pick-portal',
+  'pick-agent',
+  'change-profile',
+  'back',
+])
 
 /** Whether a step may end the session or leave it for another: then messages without evidence stay unknown. */
 export function losesSessions({ steps }: Schedule): boolean {

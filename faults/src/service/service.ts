@@ -29,7 +29,21 @@ export interface RunService {
 }
 
 /** The part of a run's conditions that concerns the service. */
-export type ServiceSetup = Pick<RunSetup, 'replyDelayMs' | 'unknownSession' | 'capabilities' | 'history'>
+export type ServiceSetup = Pick<RunSetup, 'replyDelayMs' | 'unknownSession' | 'capabilities' | 'history'> &
+  Partial<Pick<RunSetup, 'agent'>>
+
+const CONTACT_CENTER_AGENTS = DEFAULT_WORLD.agents.filter(({ details }) => details.agentType === 'contact-center')
+
+/** Subject of a user's tokens. */
+export const subjectOf = (user: number): string => `user-${user}`
+
+/** More users than a schedule has steps. */
+const EMPLOYEES = Array.from({ length: 70 }, (_, index) => ({
+  id: subjectOf(index + 1),
+  userType: 'agent' as const,
+  name: 'Employee',
+  details: { departmentId: 999, languageCode: 'en-us' },
+}))
 
 /** Options of the emulator for a run. Nothing that the checks read may be forgotten. */
 export function emulatorOptions(setup: ServiceSetup, seed: number, clock: RunClock): EmulatorOptions {
@@ -38,9 +52,19 @@ export function emulatorOptions(setup: ServiceSetup, seed: number, clock: RunClo
     clock: clock.service,
     world: {
       ...DEFAULT_WORLD,
-      agents: (['help', 'account'] as const).map(agentId => ({
-        details: { agentId, name: 'Help Desk', isAuthenticated: agentId === 'account', userType: 'customer' as const },
-      })),
+      agents: [
+        ...(['help', 'account'] as const).map(agentId => ({
+          details: {
+            agentId,
+            name: 'Help Desk',
+            isAuthenticated: agentId === 'account',
+            userType: 'customer' as const,
+          },
+        })),
+        // Text of the runs must not be masked.
+        ...CONTACT_CENTER_AGENTS.map(({ details }) => ({ details: { ...details, enableDataMasking: false } })),
+      ],
+      users: [...(DEFAULT_WORLD.users ?? []), ...(setup.agent === 'desk' ? EMPLOYEES : [])],
     },
     reply: ({ text }) => ({ content: answerTo(text) }),
     settings: {

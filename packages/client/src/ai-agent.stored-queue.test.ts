@@ -1,76 +1,11 @@
 import { turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import { framesArrived, passing, sentTo, setUp } from '../test/agent-harness.ts'
-import type { AiAgent } from './ai-agent.ts'
-import type { AiAgentConfig } from './config.ts'
-import type { DeliveryUpdate } from './outbox/delivery.ts'
+import { framesArrived, passing, sentTo } from '../test/agent-harness.ts'
+import { HostStore, setUpHost } from '../test/host-store.ts'
 import { CLAIM_LIMIT_MS, RESTORE_LIMIT_MS } from './outbox/stored-queue.ts'
-import type { CacheAdapter, CacheEntry } from './storage/cache-adapter.ts'
-
-/** The store of a host as one process sees it; all of them share the entries. */
-class HostStore implements CacheAdapter {
-  readonly entries: Map<string, CacheEntry>
-  fails = false
-  hangs = false
-
-  constructor(entries = new Map<string, CacheEntry>()) {
-    this.entries = entries
-  }
-
-  get(key: string) {
-    return this.#answer(() => structuredClone(this.entries.get(key) ?? null))
-  }
-  set(key: string, entry: CacheEntry) {
-    return this.#answer(() => void this.entries.set(key, structuredClone(entry)))
-  }
-  delete(key: string) {
-    return this.#answer(() => void this.entries.delete(key))
-  }
-  clear(prefix = '') {
-    return this.#answer(() => {
-      for (const key of this.entries.keys()) if (key.startsWith(prefix)) this.entries.delete(key)
-    })
-  }
-  keys(prefix = '') {
-    return this.#answer(() => [...this.entries.keys()].filter(key => key.startsWith(prefix)))
-  }
-
-  /** The texts of the stored frames. */
-  get stored(): string[] {
-    return [...this.entries]
-      .filter(([key]) => key.includes('queue_'))
-      .flatMap(([, { value }]) => (value as { data: string }[]).map(({ data }) => data))
-  }
-
-  #answer<T>(work: () => T): Promise<T> {
-    if (this.hangs) return new Promise(() => {})
-    if (this.fails) return Promise.reject(new Error('The store is full.'))
-    return Promise.resolve(work())
-  }
-}
 
 // Loaded before the clock is moved: loading a module takes real time.
 await Promise.all([import('./agent/load-agent.ts'), import('./outbox/create-stored-queue.ts')])
-
-function setUpHost(settings: object = {}) {
-  const parts = setUp({ settings })
-  const store = new HostStore()
-  const page = (config: Partial<AiAgentConfig> = {}, adapter: CacheAdapter = store) => {
-    const { agent } = parts.make({
-      persistQueue: true,
-      cache: { adapter, contextPrefix: 'one:' },
-      ...config,
-    })
-    const updates: DeliveryUpdate[] = []
-    agent.on('deliveryUpdate', ({ payload }) => void updates.push(payload))
-    return { agent, updates }
-  }
-  const send = async (agent: AiAgent, ...ids: string[]) => {
-    for (const id of ids) await agent.send(id, { id })
-    await turnEventLoop(5)
-  }
-  return { ...parts, store, page, send }
-}
 
 describe('persistQueue', () => {
   it('[REL-88] lets the next page send queued messages: first, in order, once and with the same ids', async () => {

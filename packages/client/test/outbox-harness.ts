@@ -91,8 +91,8 @@ export function setUpOutbox({
       return mask(content)
     },
     listener: {
-      accepted: message => {
-        accepted.push(message)
+      accepted: (message, _size, isAgain) => {
+        if (!isAgain) accepted.push(message)
         on.accepted?.(message)
       },
       flushed: count => {

@@ -182,9 +182,10 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
       store: createStoredQueue(scope, user, () => outbox.snapshot()),
       mask: (content, messageId) => masking.maskOutgoing(content, messageId),
       listener: {
-        accepted: (message, size) => {
+        accepted: (message, size, isAgain) => {
           if (isContextMessage(message)) context.merge(message.messageData.context)
-          transcript.record(message, 'sent', message.timestamp ?? clock.now(), undefined, size)
+          const isShown = isAgain && transcript.get().some(each => each.message.messageId === message.messageId)
+          if (!isShown) transcript.record(message, 'sent', message.timestamp ?? clock.now(), undefined, size)
           if (message.persona === PERSONA.CUSTOMER) recovery.handleSent()
         },
         flushed: count => emit('queueFlushed', () => ({ count })),

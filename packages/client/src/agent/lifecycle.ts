@@ -317,7 +317,7 @@ export class AgentLifecycle implements LifecycleOwner {
     this.#portals?.contactCenter.pipeline.destroy()
     // First, for an agent that is created right after this call.
     const released = resume?.(part => part.release())
-    outbox.destroy(new SDKError('ask() was cancelled by destroy().', 'ABORTED'))
+    const stored = outbox.destroy(new SDKError('ask() was cancelled by destroy().', 'ABORTED'))
     streams.end()
     await chat.disconnect({ skipGracefulDisconnect: true })
     inbox.clear()
@@ -326,7 +326,7 @@ export class AgentLifecycle implements LifecycleOwner {
     await authentication
       .cleanup()
       .catch(error => scope.logger.warn('The authentication could not be cleaned up.', { error }))
-    await released
+    await Promise.all([released, stored])
     scope.events.removeAllListeners()
   }
 

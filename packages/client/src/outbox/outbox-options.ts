@@ -39,8 +39,11 @@ export interface OutboxOptions {
 
 /** What the outbox reports. */
 export interface OutboxListener {
-  /** A message has been accepted: written, or queued for the connection. `size` is the length of its frame's text. */
-  accepted(message: Message, size: number): void
+  /**
+   * A message has been accepted: written, or queued for the connection. `size` is the length of its frame's text;
+   * `isAgain` marks one that was accepted before.
+   */
+  accepted(message: Message, size: number, isAgain?: boolean): void
   /** All queued messages have been written to the socket; `count` of them since the queue was last empty. */
   flushed(count: number): void
   /** A message was dropped. A question reports it by its promise instead. */

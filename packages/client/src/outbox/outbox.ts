@@ -9,9 +9,9 @@ import { Evidence } from './evidence.ts'
 import { Lane } from './lane.ts'
 import { DeliveryLedger, WINDOW } from './ledger.ts'
 import type { Message, MessageObject } from './message.ts'
-import { createEntry, type OutboxEntry } from './outbox-entry.ts'
+import { createEntry, isAdopted, type OutboxEntry } from './outbox-entry.ts'
 import { type OutboxOptions, whyWaiting } from './outbox-options.ts'
-import type { QueueSnapshot } from './stored-queue.ts'
+import type { QueueSnapshot, StoredQueue } from './stored-queue.ts'
 import { type AskOptions, askWith, type Question, TurnTaking, validateQuestion } from './turn-taking.ts'
 
 /*
@@ -40,6 +40,7 @@ export class Outbox implements MessageSink {
   #restored: OutboxEntry[] = []
   /** The mark in the store that must be written before anything is sent. */
   #claim: object | undefined
+  #stored: StoredQueue | undefined
 
   constructor(options: OutboxOptions) {
     this.#options = options
@@ -127,19 +128,19 @@ export class Outbox implements MessageSink {
 
   /** Reads what the previous page left. Resolves, also when the store fails, before the agent may become ready. */
   async restore(): Promise<void> {
-    await this.#options.store?.(part =>
-      part.restore(entries => {
+    await this.#options.store?.(part => {
+      this.#stored = part
+      return part.restore(entries => {
         this.#restored.push(...entries)
         if (this.#options.isReady()) this.#takeIn()
-      }),
-    )
+      })
+    })
   }
 
   /** What the next page needs. */
   snapshot(): QueueSnapshot {
-    const { origin, hasReceipts } = this.#options
     const sent = this.#ledger.sent.filter(entry => this.#hasKey(entry))
-    const claim = this.#lane.isOpen && !hasReceipts() ? { sessionId: origin.sessionId } : undefined
+    const claim = this.#lane.isOpen ? { sessionId: this.#options.origin.sessionId } : undefined
     return { entries: [...sent, ...this.#restored, ...this.#lane.queue.getAll()], claim }
   }
 
@@ -177,8 +178,11 @@ export class Outbox implements MessageSink {
     if (this.#ledger.get(id) !== entry || (state !== 'unknown' && state !== 'failed')) return false
     this.#ledger.reopen(entry)
     try {
-      if (entry.data) this.#enter(entry)
-      else this.#submit(entry)
+      if (entry.data) {
+        entry.message = addressMessage(entry.message, this.#options.origin)
+        this.#enter(entry)
+        this.#accepted(entry)
+      } else this.#submit(entry)
     } catch (error) {
       this.#ledger.settle(entry, state, reason)
       throw error
@@ -216,19 +220,27 @@ export class Outbox implements MessageSink {
     return this.#options.store?.(part => part.forgetUser())
   }
 
-  /** Settles all entries without a report, and rejects every question. */
-  destroy(error: SDKError): void {
-    const last = this.snapshot()
-    void this.#options.store?.(part => part.release(last))
+  /**
+   * Settles all entries without a report, and rejects every question.
+   *
+   * @returns a promise that is fulfilled when the queue is stored, if it is stored at all; it never rejects
+   */
+  destroy(error: SDKError): Promise<unknown> | undefined {
+    const isStored = this.#stored?.isActive === true
+    // Nothing more leaves: what is queued now, the next page may send.
+    const last = { entries: this.snapshot().entries, claim: undefined }
+    const released = this.#options.store?.(part => part.release(last))
     const { current } = this.#turns
     const waiting = this.#takeAll()
     this.#ledger.silence()
     this.#evidence.clear()
     this.#turns.destroy()
-    for (const entry of waiting) this.#settleWaiting(entry, 'failed', 'destroyed')
+    for (const entry of waiting)
+      this.#settleWaiting(entry, isStored && entry.data && !entry.reply ? 'unknown' : 'failed', 'destroyed')
     this.#ledger.endSession('destroyed')
     this.#ledger.clear()
     for (const entry of new Set(current ? [current, ...waiting] : waiting)) entry.reply?.reject(error)
+    return released
   }
 
   /** A message of the service has arrived. */
@@ -276,16 +288,8 @@ export class Outbox implements MessageSink {
   }
 
   handleReady(transport: Transport): void {
-    const { store, hasReceipts } = this.#options
-    const claim = store && !hasReceipts() ? {} : undefined
-    this.#claim = claim
+    this.#mark()
     this.#lane.open(transport)
-    if (!claim) return
-    void store?.(part => part.claim()).then(() => {
-      if (this.#claim !== claim) return
-      this.#claim = undefined
-      this.#lane.resume()
-    })
   }
 
   handleInterrupted(): void {
@@ -361,11 +365,32 @@ export class Outbox implements MessageSink {
         this.#ledger.adopt(entry)
         // With a receipt it can be sent again safely, in its session.
         if (!this.#hasKey(entry)) this.#ledger.settle(entry, 'unknown', 'page_ended')
+        else if (this.#isSentAgain(entry)) this.#accepted(entry)
       } else this.#ledger.add(entry)
     }
     const waiting = entries.filter(({ written }) => !written)
+    // A slow store may deliver them when the chat is open already.
+    if (this.#lane.isOpen) this.#mark()
     this.#lane.prepend(waiting)
     for (const { message, data } of waiting) this.#options.listener.accepted(message, data.length)
+  }
+
+  /** A message that was accepted before is sent in this conversation. */
+  #accepted({ message, data }: OutboxEntry): void {
+    this.#options.listener.accepted(message, data.length, true)
+  }
+
+  /** Lets nothing leave until the store has marked it, so that the next page does not send it too. */
+  #mark(): void {
+    const claim = {}
+    const marked = this.#options.store?.(part => part.claim())
+    if (!marked) return
+    this.#claim = claim
+    void marked.then(() => {
+      if (this.#claim !== claim) return
+      this.#claim = undefined
+      this.#lane.resume()
+    })
   }
 
   /** The store is brought up to date. */
@@ -422,8 +447,11 @@ export class Outbox implements MessageSink {
     const ledger = this.#ledger
     const again: OutboxEntry[] = []
     for (const entry of ledger.unproven())
-      if (this.#isSentAgain(entry)) again.push(entry)
-      else if (entry.isInDoubt) {
+      if (this.#isSentAgain(entry)) {
+        again.push(entry)
+        // The next page of a portal knows its session only now.
+        if (isAdopted(entry)) this.#accepted(entry)
+      } else if (entry.isInDoubt) {
         entry.isInDoubt = false
         if (entry.state === 'sent') ledger.settle(entry, 'unknown', 'connection_lost')
       }

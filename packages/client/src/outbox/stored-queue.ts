@@ -4,7 +4,7 @@ import type { PageWindow } from '../platform/page.ts'
 import type { CacheAdapter } from '../storage/cache-adapter.ts'
 import { withTimeLimit } from '../util/abort.ts'
 import { Message } from './message.ts'
-import type { OutboxEntry } from './outbox-entry.ts'
+import { PREVIOUS_PAGE, type OutboxEntry } from './outbox-entry.ts'
 
 /*
  * The queue in a store, for the page after a reload or a crash. A separate chunk, for hosts that set `persistQueue`.
@@ -23,6 +23,9 @@ export const RESTORE_LIMIT_MS = 2_000
 
 /** Longest wait for the mark before messages leave, in milliseconds. */
 export const CLAIM_LIMIT_MS = 1_000
+
+/** Longest wait for the last write of an agent that is destroyed, in milliseconds. */
+const RELEASE_LIMIT_MS = 2_000
 
 /** Longest wait for one operation of the store, in milliseconds. */
 const STORE_LIMIT_MS = 2_000
@@ -98,6 +101,11 @@ export class StoredQueue {
     return this.#bounded(RESTORE_LIMIT_MS, restored)
   }
 
+  /** Whether the queue is stored. */
+  get isActive(): boolean {
+    return this.#key !== undefined
+  }
+
   /** The queue has changed. */
   changed(): void {
     if (this.#isDirty || this.#key === undefined) return
@@ -128,10 +136,12 @@ export class StoredQueue {
   async release(last: QueueSnapshot): Promise<void> {
     const key = this.#key
     this.#key = undefined
-    await this.#after(undefined, async () => {
-      if (key !== undefined) await this.#set(key, toStored(last))
-      this.#leave()
-    })
+    await this.#bounded(RELEASE_LIMIT_MS, () =>
+      this.#after(undefined, async () => {
+        if (key !== undefined) await this.#set(key, toStored(last))
+        this.#leave()
+      }),
+    )
   }
 
   async #restore(): Promise<StoredMessage[]> {
@@ -190,9 +200,12 @@ export class StoredQueue {
 
   async #set(key: string, messages: StoredMessage[]): Promise<void> {
     const { adapter, clock } = this.#options
+    // From now on the store may hold them.
+    if (messages.length > 0) this.#isEmpty = false
     if (messages.length === 0) await this.#ask(() => adapter.delete(key))
     else await this.#ask(() => adapter.set(key, { value: messages, timestamp: clock.now() }))
     this.#isEmpty = messages.length === 0
+    this.#isBroken = false
   }
 
   #leave(): void {
@@ -300,6 +313,6 @@ function toEntry({ id, data, timestamp, from, to, written }: StoredMessage): Out
     attempts: written ? 1 : 0,
     message: Message.fromJSON(data, { messageId: id, timestamp, from, to }),
     state: written ? 'sent' : 'queued',
-    ...(written && { written: { order: -1, at: 0, connection: -1, sessionId: written.sessionId } }),
+    ...(written && { written: { order: -1, at: 0, connection: PREVIOUS_PAGE, sessionId: written.sessionId } }),
   }
 }
