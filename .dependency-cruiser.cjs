@@ -24,6 +24,7 @@ const ROOMS = [
   ['(?:storage|platform)/'],
   [`(?:util/|${DECLARATIONS})`],
 ]
+const ELEMENTS = '^packages/elements/src'
 const TESTS = '[.](?:test|test-d)[.]ts$'
 const EMULATOR_ON_NODE = '^packages/emulator/src/(?:node/|knowledge/node-loader[.]ts$)'
 
@@ -85,6 +86,27 @@ module.exports = {
       'Test helpers know none of the packages they help to test.',
       { path: '^packages/test-support/src' },
       { path: '^packages/', pathNot: '^packages/test-support/' },
+    ),
+    forbid(
+      'elements-use-public-entries',
+      'The elements are built over what every host can import.',
+      { path: ELEMENTS, pathNot: TESTS },
+      { path: '^packages/', pathNot: `^packages/(?:elements/|client/src/(?:index|view)[.]ts)` },
+    ),
+    forbid(
+      'elements-load-the-chat-on-demand',
+      'Before the consent, and before the first click, nothing but the shell of an element is loaded.',
+      { path: `${ELEMENTS}/(?:[^/]+[.]ts$|consent/)`, pathNot: TESTS },
+      {
+        path: `${ELEMENTS}/(?:app|markdown)/|^packages/client/|node_modules/`,
+        dependencyTypesNot: ['type-only', 'dynamic-import'],
+      },
+    ),
+    forbid(
+      'elements-markdown-knows-no-chat',
+      'Markdown, texts and styles are below the chat.',
+      { path: `${ELEMENTS}/(?:markdown|strings|style)/`, pathNot: TESTS },
+      { path: `${ELEMENTS}/(?:app/|consent/|[^/]+[.]ts$)` },
     ),
     forbid(
       'packages-do-not-import-private-workspaces',

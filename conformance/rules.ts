@@ -489,6 +489,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'an emulator with a store goes on where it stopped, also after SIGKILL: no accepted frame is lost, none is processed twice, and tokens, logins and choices stay',
   'REL-77': 'a damaged file of the state of an emulator costs one session or document, with a warning',
   'REL-60': 'initialize() requests all code of an anonymous conversation before the first response of the service',
+  'EL-01':
+    'the chat element shows a conversation as its view has it: text, Markdown, sources, options, ratings, hand-overs, masked parts and delivery, and each action of the user reaches the service once',
   'REL-57': 'an element that does not fit costs nothing but itself, in every list of the service',
   'ADOPT-01':
     'the doctor examines a deployment as an agent uses it, leaves the chat that it opens, and reports plain JSON',
@@ -525,7 +527,7 @@ const LOGIN_RULES: ReadonlySet<string> = new Set([
 export const RULES: readonly Rule[] = Object.entries(TEXTS).map(([id, text]) => ({
   id,
   text,
-  proof: LOGIN_RULES.has(id) || /^(?:SEC|REL|VIEW|PLAY|ADOPT)-/.test(id) ? 'test' : 'scenario',
+  proof: LOGIN_RULES.has(id) || /^(?:SEC|REL|VIEW|PLAY|ADOPT|EL)-/.test(id) ? 'test' : 'scenario',
 }))
 
 /** The rule of an id, if there is one. */

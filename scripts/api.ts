@@ -16,6 +16,8 @@ const ENTRIES = [
   { folder: 'adapters', types: 'ai-sdk.d.ts', report: 'adapters-ai-sdk' },
   { folder: 'adapters', types: 'assistant-ui.d.ts', report: 'adapters-assistant-ui' },
   { folder: 'adapters', types: 'direct-line.d.ts', report: 'adapters-direct-line' },
+  { folder: 'elements', types: 'index.d.ts', report: 'elements' },
+  { folder: 'elements', types: 'launcher.d.ts', report: 'elements-launcher' },
   { folder: 'emulator', types: 'index.d.ts', report: 'emulator' },
   { folder: 'emulator', types: 'node/index.d.ts', report: 'emulator-node' },
 ]

@@ -12,8 +12,12 @@ export interface LoadedSizes {
   onDemand: ReadonlyMap<string, number>
 }
 
-/** Bundles a page's module with the built packages, split into chunks, and measures the size of what it loads when. */
-export async function loadedSizes(source: string): Promise<LoadedSizes> {
+/**
+ * Bundles a page's module with the built packages, split into chunks, and measures the size of what it loads when.
+ *
+ * @param external packages that are left out
+ */
+export async function loadedSizes(source: string, external: readonly string[] = []): Promise<LoadedSizes> {
   const { metafile, outputFiles } = await build({
     stdin: { contents: source, resolveDir: ROOT },
     absWorkingDir: ROOT,
@@ -21,6 +25,7 @@ export async function loadedSizes(source: string): Promise<LoadedSizes> {
     bundle: true,
     splitting: true,
     minify: true,
+    external: [...external],
     format: 'esm',
     platform: 'browser',
     target: 'es2022',

@@ -32,6 +32,9 @@ const BINDINGS = {
   'adapters direct-line': 'adapters/dist/direct-line.js',
 }
 
+/** What the elements are built over, and not part of their size. */
+const CLIENT = ['@aiagent/client', '@aiagent/client/*']
+
 if (process.argv.includes('--analyse')) console.log(describeBundle(await analyseBundle(CORE)))
 else await compare()
 
@@ -64,6 +67,7 @@ async function measure(): Promise<Map<string, number>> {
     sizes.set(name, atOnce - core.atOnce)
   }
   for (const [name, path] of Object.entries(BINDINGS)) sizes.set(name, await bindingSize(join(ROOT, 'packages', path)))
+  for (const [name, bytes] of await elementSizes()) sizes.set(name, bytes)
   for (const name of FILES) {
     const path = join(DIST, name)
     if (!existsSync(path)) throw new Error('The client is not built. Run `npm run build`.')
@@ -74,4 +78,21 @@ async function measure(): Promise<Map<string, number>> {
     [...installedSizes().values()].reduce((sum, bytes) => sum + bytes, 0),
   )
   return sizes
+}
+
+/**
+ * Sizes of the elements without the client: the chat with its texts in English, which is what a page loads until it can be used;
+ * what is loaded on demand; and the launcher alone.
+ */
+async function elementSizes(): Promise<Map<string, number>> {
+  const { atOnce, onDemand } = await loadedSizes(`import '@aiagent/elements'`, CLIENT)
+  const { atOnce: launcher } = await loadedSizes(`import '@aiagent/elements/launcher'`, CLIENT)
+  const chunk = (name: string) => onDemand.get(name) ?? 0
+  return new Map([
+    ['elements', atOnce + chunk('open-chat') + chunk('en')],
+    ['elements shell', atOnce],
+    ['elements lexer', chunk('lexer')],
+    ['elements language', Math.max(chunk('de'), chunk('ar'))],
+    ['elements launcher', launcher],
+  ])
 }

@@ -1,0 +1,40 @@
+import type { ConversationMessage, ConversationSnapshot } from '@aiagent/client/view'
+import { loadLexer } from '../markdown/load-lexer.ts'
+import { plainText } from '../markdown/plain-text.ts'
+import type { ChatSettings } from './chat-settings.ts'
+
+/**
+ * Announces each message of the agent once, and that it is working. Messages that were there before, and those that come back
+ * after a reload, are not announced: the view does not count them as unread.
+ */
+export function createMessageAnnouncements(): (snapshot: ConversationSnapshot, settings: ChatSettings) => void {
+  const known = new Set<string>()
+  let wasWorking = false
+  /** Keeps the order while the lexer is loaded. */
+  let last: Promise<unknown> = Promise.resolve()
+
+  return (snapshot, settings) => {
+    const { messages, unread, isWorking } = snapshot
+    const { announcer, strings } = settings
+    const fresh: ConversationMessage[] = []
+    for (let index = messages.length - 1; index >= 0; index--) {
+      const message = messages[index] as ConversationMessage
+      if (message.author === 'agent' && !known.has(message.id) && fresh.length < unread) fresh.unshift(message)
+      known.add(message.id)
+    }
+    if (fresh.length > 0)
+      last = last.then(loadLexer).then(() => {
+        for (const message of fresh) announcer.say(spoken(message, settings))
+      })
+    if (isWorking && !wasWorking) announcer.say(strings.working(settings.heading ?? strings.agent))
+    wasWorking = isWorking
+  }
+}
+
+/** What is read of a message: author, text, and the number of what can be opened or chosen. */
+function spoken({ authorName, content, options, escalation }: ConversationMessage, { strings }: ChatSettings): string {
+  const parts = [`${authorName ?? strings.agent}: ${plainText(content)}`]
+  if (options.length > 0) parts.push(`${strings.options}: ${options.join(', ')}`)
+  if (escalation) parts.push(strings.escalation)
+  return parts.join('\n')
+}

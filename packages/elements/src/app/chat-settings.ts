@@ -1,0 +1,22 @@
+import type { AiAgent } from '@aiagent/client'
+import type { ConversationView } from '@aiagent/client/view'
+import type { ChatHost } from '../chat-options.ts'
+import type { ChatStrings } from '../strings/chat-strings.ts'
+import type { Announcer } from './announcer.ts'
+
+/** What the components share. It is replaced as a whole, so that a component can compare it. */
+export interface ChatSettings extends Pick<ChatHost, 'hasSlotted' | 'emit'> {
+  readonly agent: AiAgent
+  readonly view: ConversationView
+  readonly announcer: Announcer
+  readonly strings: ChatStrings
+  readonly imageOrigins: readonly string[]
+  readonly heading: string | null
+  readonly direction: 'ltr' | 'rtl'
+  readonly isClosable: boolean
+}
+
+/** Ignores a rejection: the snapshot of the view holds the error, and the chat shows it. */
+export function shownByView(work: Promise<unknown>): void {
+  work.catch(() => {})
+}

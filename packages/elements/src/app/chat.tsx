@@ -1,0 +1,53 @@
+/** @jsxImportSource preact */
+import type { ConversationSnapshot } from '@aiagent/client/view'
+import type { ChatSettings } from './chat-settings.ts'
+import { Composer } from './composer.tsx'
+import { Header } from './header.tsx'
+import { MessageList } from './message-list.tsx'
+import { Notices } from './notices.tsx'
+import { ErrorPanel, GatePanel, LoadingPanel, LoginPanel } from './panels.tsx'
+import { useAgentName, useClosed, useSnapshot, useTrouble } from './use-view.ts'
+
+/** The chat: heading, one of the panels or the conversation, and the text field. */
+export function Chat({ settings }: { settings: ChatSettings }) {
+  const snapshot = useSnapshot(settings.view)
+  const trouble = useTrouble(snapshot)
+  const closed = useClosed(settings)
+  const agentName = useAgentName(settings)
+  const title = settings.heading ?? agentName ?? settings.strings.title
+  const stage = stageOf(snapshot)
+  const isEnded = snapshot.connection.state === 'closed' && stage === 'conversation'
+  return (
+    <>
+      <Header settings={settings} title={title} snapshot={snapshot} trouble={trouble} />
+      {stage === 'gate' && snapshot.gate && <GatePanel settings={settings} gate={snapshot.gate} />}
+      {stage === 'login' && <LoginPanel settings={settings} />}
+      {stage === 'error' && <ErrorPanel settings={settings} remedy={snapshot.connection.remedy} />}
+      {stage === 'loading' && <LoadingPanel settings={settings} />}
+      {stage === 'conversation' && (
+        <>
+          <MessageList settings={settings} snapshot={snapshot} agentName={agentName} />
+          <Notices
+            settings={settings}
+            snapshot={snapshot}
+            trouble={trouble}
+            closed={isEnded ? (closed ?? {}) : undefined}
+          />
+          {!isEnded && <Composer settings={settings} draft={snapshot.draft} />}
+        </>
+      )}
+    </>
+  )
+}
+
+type Stage = 'gate' | 'login' | 'error' | 'loading' | 'conversation'
+
+/** What the user sees. A conversation that has begun stays visible, whatever happens. */
+function stageOf({ gate, needsLogin, connection, messages }: ConversationSnapshot): Stage {
+  if (gate) return 'gate'
+  const { state } = connection
+  if (messages.length > 0) return 'conversation'
+  if (needsLogin) return 'login'
+  if (state === 'failed') return 'error'
+  return state === 'choosing' || state === 'idle' ? 'loading' : 'conversation'
+}

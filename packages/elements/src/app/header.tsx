@@ -1,0 +1,113 @@
+/** @jsxImportSource preact */
+import type { ConversationSnapshot } from '@aiagent/client/view'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { type ChatSettings, shownByView } from './chat-settings.ts'
+import { downloadConversation } from './download.ts'
+import { Icon } from './icons.tsx'
+import type { Trouble } from './use-view.ts'
+
+interface HeaderProps {
+  settings: ChatSettings
+  title: string
+  snapshot: ConversationSnapshot
+  trouble: Trouble
+}
+
+export function Header({ settings, title, snapshot, trouble }: HeaderProps) {
+  const { strings, isClosable, emit, hasSlotted } = settings
+  const { state } = snapshot.connection
+  // A short outage does not show: the state stays as it was.
+  const isConnected = state === 'connected' || (!trouble && (state === 'reconnecting' || state === 'connecting'))
+  const status =
+    state === 'closed' || state === 'failed' || state === 'choosing' || snapshot.needsLogin
+      ? ''
+      : isConnected && !trouble
+        ? strings.connected
+        : strings.connecting
+  return (
+    <header class="header" part="header">
+      <slot name="header">
+        <span class="avatar" part="avatar">
+          <Icon name="chat" />
+        </span>
+        <div class="heading">
+          <h2 part="title">{title}</h2>
+          {status && (
+            <p class={isConnected && !trouble ? 'status connected' : 'status'} part="status">
+              {status}
+            </p>
+          )}
+        </div>
+      </slot>
+      {hasSlotted('header') && <span class="heading" />}
+      {snapshot.messages.length > 0 && <Menu settings={settings} />}
+      {isClosable && (
+        <button type="button" class="icon-button" aria-label={strings.close} onClick={() => emit('aiagent-close')}>
+          <Icon name="close" />
+        </button>
+      )}
+    </header>
+  )
+}
+
+/** Actions on the whole conversation: a button that shows and hides a list of buttons. */
+function Menu({ settings }: { settings: ChatSettings }) {
+  const { strings, view } = settings
+  const [isOpen, setOpen] = useState(false)
+  const menu = useRef<HTMLDivElement>(null)
+  const button = useRef<HTMLButtonElement>(null)
+  useEffect(() => {
+    if (!isOpen) return undefined
+    const root = menu.current?.getRootNode()
+    const closeOutside = (event: Event) => {
+      if (!event.composedPath().includes(menu.current as EventTarget)) setOpen(false)
+    }
+    root?.addEventListener('focusin', closeOutside)
+    document.addEventListener('pointerdown', closeOutside)
+    return () => {
+      root?.removeEventListener('focusin', closeOutside)
+      document.removeEventListener('pointerdown', closeOutside)
+    }
+  }, [isOpen])
+  const act = (action: () => Promise<unknown>) => () => {
+    setOpen(false)
+    button.current?.focus()
+    shownByView(action())
+  }
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes what its buttons have opened
+    <div
+      class="menu"
+      ref={menu}
+      onKeyDown={event => {
+        if (event.key !== 'Escape' || !isOpen) return
+        event.stopPropagation()
+        setOpen(false)
+        button.current?.focus()
+      }}
+    >
+      <button
+        type="button"
+        class="icon-button"
+        ref={button}
+        aria-label={strings.menu}
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <Icon name="more" />
+      </button>
+      {isOpen && (
+        <div class="menu-list" part="menu">
+          <button type="button" onClick={act(() => downloadConversation(settings))}>
+            <Icon name="download" />
+            {strings.download}
+          </button>
+          <button type="button" onClick={act(() => view.restart())}>
+            <Icon name="restart" />
+            {strings.restart}
+          </button>
+        </div>
+      )}
+    </div>
+  )
+}

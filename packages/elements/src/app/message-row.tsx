@@ -1,0 +1,239 @@
+/** @jsxImportSource preact */
+import type { ConversationEscalation, ConversationMessage } from '@aiagent/client/view'
+import { Component, type ComponentChildren } from 'preact'
+import { Link, Markdown } from '../markdown/markdown.tsx'
+import { type ChatSettings, shownByView } from './chat-settings.ts'
+import { Icon, type IconName } from './icons.tsx'
+import type { Times } from './times.ts'
+
+export interface MessageRowProps {
+  settings: ChatSettings
+  message: ConversationMessage
+  times: Times
+  agentName: string | undefined
+  /** Whether author and time stand above: not for a message that follows one of the same author. */
+  isFirst: boolean
+  /** Whether it is the last message of the user, which shows that it was sent. */
+  isLastOfUser: boolean
+  /** Whether it arrived while the chat was open. */
+  isNew: boolean
+  /** Whether the lexer is loaded; a change renders the text again. */
+  hasLexer: boolean
+}
+
+/** One message. Renders again only when one of its properties differs. */
+export class MessageRow extends Component<MessageRowProps> {
+  override shouldComponentUpdate(next: MessageRowProps): boolean {
+    return (Object.keys(next) as (keyof MessageRowProps)[]).some(name => next[name] !== this.props[name])
+  }
+
+  render({ settings, message, times, agentName, isFirst, isLastOfUser, isNew }: MessageRowProps) {
+    const { strings, view } = settings
+    const { id, author, content, options, sources, escalation, time } = message
+    const isUser = author === 'user'
+    const name = isUser ? strings.you : message.authorName || agentName || strings.agent
+    const isWaiting = message.delivery === 'queued'
+    return (
+      <li
+        class={`row ${author}${isFirst ? ' first' : ''}${isNew ? ' new' : ''}`}
+        part={`message message-${author}`}
+        data-id={id}
+      >
+        <p class={isFirst ? 'by' : 'sr'}>
+          {isUser ? <span class="sr">{name} </span> : <b>{name} </b>}
+          <time dateTime={new Date(time).toISOString()}>{times.time(time)}</time>
+        </p>
+        {isUser ? (
+          <div class={isWaiting ? 'bubble waiting' : 'bubble'} part="bubble bubble-user" dir="auto">
+            {withMasks(message, settings)}
+          </div>
+        ) : (
+          <div class="bubble" part="bubble bubble-agent" dir="auto">
+            <div class="text">
+              <Markdown text={content} options={settings} />
+            </div>
+            {sources.length > 0 && <Sources settings={settings} sources={sources} />}
+          </div>
+        )}
+        {escalation && <Escalation settings={settings} escalation={escalation} />}
+        {message.canChoose ? (
+          // biome-ignore lint/a11y/useSemanticElements: a fieldset would be read as a form
+          <div class="options" role="group" aria-label={strings.options}>
+            {options.map(option => (
+              <button
+                type="button"
+                class="option"
+                part="option"
+                dir="auto"
+                onClick={() => shownByView(view.choose(id, option))}
+              >
+                {option}
+              </button>
+            ))}
+          </div>
+        ) : (
+          message.chosenOption !== undefined && <TakenOptions message={message} label={strings.options} />
+        )}
+        {message.canRate && <Rating settings={settings} message={message} />}
+        {isUser && <Delivery settings={settings} message={message} isLast={isLastOfUser} />}
+      </li>
+    )
+  }
+}
+
+/** The text of the user, with the masked parts marked. */
+function withMasks({ content, maskedRanges }: ConversationMessage, { strings }: ChatSettings): ComponentChildren {
+  if (maskedRanges.length === 0) return content
+  const parts: ComponentChildren[] = []
+  let at = 0
+  for (const { start, end } of maskedRanges) {
+    parts.push(content.slice(at, start))
+    parts.push(
+      <span class="masked" part="masked" title={strings.masked}>
+        {content.slice(start, end)}
+        <span class="sr"> ({strings.masked})</span>
+      </span>,
+    )
+    at = end
+  }
+  return [...parts, content.slice(at)]
+}
+
+function Sources({
+  settings: { strings },
+  sources,
+}: { settings: ChatSettings } & Pick<ConversationMessage, 'sources'>) {
+  return (
+    <div class="sources" part="sources">
+      <h3>{strings.sources}</h3>
+      <ul>
+        {sources.map(({ title, url }) => (
+          <li>
+            <Icon name="link" />
+            {url ? (
+              <Link href={url} strings={strings} part="source">
+                {title}
+              </Link>
+            ) : (
+              <span>{title}</span>
+            )}
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}
+
+/** The options of a question that was answered with one of them. */
+function TakenOptions({ message, label }: { message: ConversationMessage; label: string }) {
+  return (
+    <ul class="options" aria-label={label} style={{ padding: 0, listStyle: 'none' }}>
+      {message.options.map(option => (
+        <li class={option === message.chosenOption ? 'option past chosen' : 'option past'} dir="auto">
+          {option === message.chosenOption && <Icon name="check" />}
+          {option}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Rating({ settings: { strings, view }, message }: { settings: ChatSettings; message: ConversationMessage }) {
+  const button = (rating: 'up' | 'down', label: string, icon: IconName) => (
+    <button
+      type="button"
+      class="icon-button small"
+      part="rating"
+      aria-label={label}
+      aria-pressed={message.rating === rating}
+      title={label}
+      onClick={() => shownByView(view.rate(message.id, rating))}
+    >
+      <Icon name={icon} />
+    </button>
+  )
+  return (
+    <div class="rating">
+      {button('up', strings.helpful, 'up')}
+      {button('down', strings.notHelpful, 'thumbDown')}
+    </div>
+  )
+}
+
+const TROUBLED = new Set<ConversationMessage['delivery']>(['unknown', 'failed'])
+
+/** How far a message of the user is. A message that arrived says so only while it is the last one. */
+function Delivery({
+  settings,
+  message,
+  isLast,
+}: {
+  settings: ChatSettings
+  message: ConversationMessage
+  isLast: boolean
+}) {
+  const { strings, view } = settings
+  const { delivery = 'acknowledged', id } = message
+  const isTroubled = TROUBLED.has(delivery)
+  if (!isLast && !isTroubled && delivery !== 'queued') return null
+  const text = delivery === 'acknowledged' ? strings.sent : strings[delivery]
+  return (
+    <div class={isTroubled ? 'below trouble' : 'below'} part="delivery">
+      <Icon name={isTroubled ? 'alert' : delivery === 'queued' || delivery === 'sending' ? 'clock' : 'check'} />
+      <span>{text}</span>
+      {isTroubled && (
+        <button type="button" class="link-button" onClick={() => shownByView(view.retry(id))}>
+          {strings.retry}
+        </button>
+      )}
+      {delivery === 'queued' && (
+        <button type="button" class="link-button" onClick={() => view.cancel(id)}>
+          {strings.cancel}
+        </button>
+      )}
+    </div>
+  )
+}
+
+const WAYS = { phone: 'phone', sms: 'sms', email: 'mail' } as const
+
+/** The ways to a human. */
+function Escalation({
+  settings: { strings },
+  escalation,
+}: {
+  settings: ChatSettings
+  escalation: ConversationEscalation
+}) {
+  const { url } = escalation
+  const ways = escalation.options.flatMap(({ type, value }) => {
+    const number = value?.replace(/[^\d+*#]/g, '') ?? ''
+    if (type === 'phone' && value) return { type, href: `tel:${number}`, text: strings.call(value) }
+    if (type === 'sms' && value) return { type, href: `sms:${number}`, text: strings.sms(value) }
+    return type === 'email' && value ? { type, href: `mailto:${encodeURIComponent(value)}`, text: strings.email } : []
+  })
+  return (
+    <section class="escalation" part="escalation" aria-label={strings.escalation}>
+      <h3>
+        <Icon name="person" />
+        {strings.escalation}
+      </h3>
+      {!url && ways.length === 0 && <p>{strings.escalationNone}</p>}
+      <div class="escalation-ways">
+        {url && (
+          <a class="button primary" part="button primary-button" href={url} target="_blank" rel="noopener noreferrer">
+            <Icon name="chat" />
+            {strings.escalationLive}
+            <span class="sr"> ({strings.newWindow})</span>
+          </a>
+        )}
+        {ways.map(({ type, href, text }) => (
+          <a class="button outline" part="button" href={href}>
+            <Icon name={WAYS[type]} />
+            {text}
+          </a>
+        ))}
+      </div>
+    </section>
+  )
+}

@@ -1,0 +1,95 @@
+/** @jsxImportSource preact */
+import type { ChatClosed } from '@aiagent/client'
+import type { ConversationError, ConversationSnapshot } from '@aiagent/client/view'
+import { useEffect } from 'preact/hooks'
+import type { ChatStrings } from '../strings/chat-strings.ts'
+import { type ChatSettings, shownByView } from './chat-settings.ts'
+import { Icon } from './icons.tsx'
+import type { Trouble } from './use-view.ts'
+
+interface NoticesProps {
+  settings: ChatSettings
+  snapshot: ConversationSnapshot
+  trouble: Trouble
+  /** How the chat was closed, where it is; empty where that is not known. */
+  closed: Partial<ChatClosed> | undefined
+}
+
+/** Lines between the conversation and the text field: the connection, errors, a login, the end of the conversation. */
+export function Notices({ settings, snapshot, trouble, closed }: NoticesProps) {
+  const { strings, view, announcer } = settings
+  const error = closed ? undefined : errorText(snapshot.error, strings)
+  const spoken = closed ? strings.ended : trouble ? strings[trouble] : error
+  useEffect(() => {
+    if (spoken) announcer.say(spoken)
+  }, [spoken, announcer])
+  if (closed)
+    return (
+      <div class="notice ended" part="ended">
+        <div>
+          <b>{strings.ended}</b>
+          <p>{strings.endedText}</p>
+        </div>
+        <div class="panel-actions" data-focus tabIndex={-1}>
+          <button type="button" class="button outline" part="button" onClick={() => shownByView(view.retry())}>
+            {strings.continue}
+          </button>
+          <button
+            type="button"
+            class="button primary"
+            part="button primary-button"
+            onClick={() => shownByView(view.restart())}
+          >
+            {strings.restart}
+          </button>
+        </div>
+      </div>
+    )
+  return (
+    <>
+      {trouble && (
+        <div class="notice" part="notice">
+          <Icon name={trouble === 'offline' ? 'offline' : 'clock'} />
+          <span>{strings[trouble]}</span>
+        </div>
+      )}
+      {snapshot.needsLogin && (
+        <div class="notice" part="notice">
+          <Icon name="lock" />
+          <span>{strings.loginTitle}</span>
+          <button type="button" class="link-button" onClick={() => shownByView(view.login())}>
+            {strings.login}
+          </button>
+        </div>
+      )}
+      {snapshot.connection.state === 'failed' && !snapshot.needsLogin && (
+        <div class="notice trouble" part="notice">
+          <Icon name="alert" />
+          <span>{strings.errorTitle}</span>
+          {snapshot.connection.remedy === 'retry' && (
+            <button type="button" class="link-button" onClick={() => shownByView(view.retry())}>
+              {strings.retryStart}
+            </button>
+          )}
+        </div>
+      )}
+      {error && snapshot.connection.state !== 'failed' && (
+        <div class="notice trouble" part="notice">
+          <Icon name="alert" />
+          <span>{error}</span>
+          <button type="button" class="icon-button small" aria-label={strings.dismiss} onClick={view.clearError}>
+            <Icon name="close" />
+          </button>
+        </div>
+      )}
+    </>
+  )
+}
+
+/** What the user is told of an error; nothing where the connection line or the login says it. */
+function errorText(error: ConversationError | undefined, strings: ChatStrings): string | undefined {
+  if (!error || error.remedy === 'login') return undefined
+  const { reason } = Object(error.error) as { reason?: unknown }
+  if (reason === 'queue_full') return strings.errorQueueFull
+  return error.remedy === 'wait' ? undefined : strings.errorAction
+}

@@ -1,0 +1,81 @@
+/** @jsxImportSource preact */
+import { AiAgent, type AiAgentConfig, LogLevel } from '@aiagent/client'
+import { createConversationView } from '@aiagent/client/view'
+import { render } from 'preact'
+import type { ChatHost, OpenChat } from '../chat-options.ts'
+import { loadLexer } from '../markdown/load-lexer.ts'
+import type { ChatStrings } from '../strings/chat-strings.ts'
+import { findLanguage, loadStrings } from '../strings/languages.ts'
+import { adoptStyles } from '../style/adopt-styles.ts'
+import { CHAT_STYLE } from '../style/chat-style.ts'
+import { createAnnouncer } from './announcer.ts'
+import { Chat } from './chat.tsx'
+import { type ChatSettings, shownByView } from './chat-settings.ts'
+import { focusNext, keepFocus } from './focus-keeper.ts'
+
+/** Opens a chat in an element: creates the agent unless the host app has one, and starts it. */
+export async function openChat(host: ChatHost): Promise<OpenChat> {
+  const { root } = host
+  const agent = host.agent ?? new AiAgent({ logLevel: LogLevel.WARN, ...(host.config as AiAgentConfig) })
+  const view = createConversationView(agent, { onLogin: () => host.onLogin?.() })
+  shownByView(view.start())
+  void loadLexer()
+  adoptStyles(root, CHAT_STYLE)
+  const mount = document.createElement('div')
+  mount.className = 'chat'
+  const announcer = createAnnouncer()
+  root.append(mount, announcer.region)
+  const stopKeeping = keepFocus(root)
+  let isClosed = false
+  let language = ''
+  let strings: ChatStrings | undefined
+
+  const draw = () => {
+    if (isClosed || !strings) return
+    const texts = { ...strings, ...host.strings }
+    const direction = host.direction === 'ltr' || host.direction === 'rtl' ? host.direction : texts.direction
+    mount.dir = direction
+    mount.lang = texts.language
+    const settings: ChatSettings = {
+      agent,
+      view,
+      announcer,
+      direction,
+      strings: texts,
+      heading: host.heading,
+      imageOrigins: host.imageOrigins,
+      isClosable: host.isClosable,
+      hasSlotted: host.hasSlotted,
+      emit: host.emit,
+    }
+    render(<Chat settings={settings} />, mount)
+  }
+  const load = async () => {
+    const wanted = findLanguage(host.languages)
+    if (wanted === language) return draw()
+    language = wanted
+    const loaded = await loadStrings(wanted)
+    // Another language was asked for meanwhile.
+    if (wanted !== language) return
+    strings = loaded
+    draw()
+  }
+  await load()
+
+  return {
+    agent,
+    view,
+    update: () => shownByView(load()),
+    focus: () => focusNext(root),
+    async close() {
+      isClosed = true
+      stopKeeping()
+      announcer.clear()
+      render(null, mount)
+      mount.remove()
+      announcer.region.remove()
+      view.destroy()
+      if (!host.agent) await agent.destroy()
+    },
+  }
+}

@@ -1,0 +1,56 @@
+import type { ConversationSnapshot } from '@aiagent/client/view'
+import type { RefObject } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import type { ChatSettings } from './chat-settings.ts'
+
+/**
+ * Marks messages as read when the user can see them, and remembers where the unread ones began.
+ *
+ * @returns id of the message below the divider; until the next message of the user
+ */
+export function useUnreadDivider(
+  { view, emit }: ChatSettings,
+  { messages, unread }: ConversationSnapshot,
+  log: RefObject<HTMLElement | null>,
+  isAtEnd: boolean,
+): string | undefined {
+  const [divider, setDivider] = useState<string>()
+  const isVisible = useVisibility(log)
+  const isSeen = isVisible && isAtEnd
+  const last = messages.at(-1)
+
+  useEffect(() => {
+    emit('aiagent-unread', { count: unread })
+    if (unread === 0 || isSeen) return
+    const ofAgent = messages.filter(({ author }) => author === 'agent')
+    const first = ofAgent[Math.max(0, ofAgent.length - unread)]
+    setDivider(first?.id)
+  }, [unread])
+  useEffect(() => {
+    if (isSeen && unread > 0) view.markRead()
+  }, [isSeen, unread])
+  useEffect(() => {
+    if (last?.author === 'user') setDivider(undefined)
+  }, [last?.author, last?.id])
+  return divider
+}
+
+/** Whether the user can see the element: it is in the viewport, and the page is visible. */
+function useVisibility(ref: RefObject<HTMLElement | null>): boolean {
+  const [isVisible, setVisible] = useState(false)
+  useEffect(() => {
+    let isInView = false
+    const look = () => setVisible(isInView && document.visibilityState === 'visible')
+    const observer = new IntersectionObserver(entries => {
+      isInView = entries.at(-1)?.isIntersecting ?? false
+      look()
+    })
+    if (ref.current) observer.observe(ref.current)
+    document.addEventListener('visibilitychange', look)
+    return () => {
+      observer.disconnect()
+      document.removeEventListener('visibilitychange', look)
+    }
+  }, [ref])
+  return isVisible
+}

@@ -1,0 +1,269 @@
+import type { AiAgent, AiAgentConfig } from '@aiagent/client'
+import type { ConversationView } from '@aiagent/client/view'
+import type { ChatHost, ChatStringOverrides, OpenChat } from './chat-options.ts'
+import { consentPanel } from './consent/consent-panel.ts'
+import { consentStrings } from './consent/consent-strings.ts'
+import { adoptStyles } from './style/adopt-styles.ts'
+import { BASE_STYLE } from './style/base-style.ts'
+
+/** On a server the class can be declared, but not used. */
+const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
+
+const PROPERTIES = ['agent', 'config', 'strings', 'onLogin'] as const
+
+/**
+ * `<ai-agent-chat>`: a complete chat with an agent.
+ *
+ * Attributes: `endpoint` and `agent-id` (or the property {@link agent} or {@link config}), `heading`, `lang`, `dir`, `theme`
+ * (`light` or `dark`; default: as the system), `consent` (`required`), `image-origins`, `auth-scheme` (`popup` or `redirect`),
+ * `closable`.
+ *
+ * Events: `aiagent-ready`, `aiagent-unread` (`detail.count`), `aiagent-consent` (`detail.granted`), `aiagent-close`.
+ *
+ * Slots: `header`, `composer`, `empty`, `consent`. The user interface is loaded when the element is in a page, and after the
+ * consent where that is required.
+ */
+export class AiAgentChatElement extends Base {
+  static readonly observedAttributes = [
+    'endpoint',
+    'agent-id',
+    'auth-scheme',
+    'heading',
+    'lang',
+    'dir',
+    'consent',
+    'image-origins',
+    'closable',
+  ]
+
+  readonly #root: ShadowRoot
+  #agent: AiAgent | undefined
+  #config: Partial<AiAgentConfig> | undefined
+  #strings: ChatStringOverrides | undefined
+  #onLogin: (() => unknown) | undefined
+  #consent: 'asked' | 'granted' | 'declined' = 'asked'
+  #open: { chat: OpenChat; source: unknown } | undefined
+  #isScheduled = false
+  /** Opening and closing, one after the other: a chat opens when the socket of the one before is closed. */
+  #work: Promise<void> = Promise.resolve()
+
+  constructor() {
+    super()
+    this.#root = this.attachShadow({ mode: 'open', delegatesFocus: false })
+    adoptStyles(this.#root, BASE_STYLE)
+    // Values that were set before the class was loaded are own properties, which hide the accessors.
+    for (const name of PROPERTIES) {
+      if (!Object.hasOwn(this, name)) continue
+      const value = this[name]
+      delete this[name]
+      Object.assign(this, { [name]: value })
+    }
+  }
+
+  /**
+   * An agent of the host app, which lives longer than the element. The element initializes and connects it, and leaves it as it
+   * is when it is removed. Takes precedence over `config` and the attributes.
+   *
+   * @default undefined
+   */
+  get agent(): AiAgent | undefined {
+    return this.#agent
+  }
+  set agent(agent: AiAgent | undefined) {
+    this.#agent = agent ?? undefined
+    this.#schedule()
+  }
+
+  /**
+   * Configuration of the agent that the element creates: what the attributes cannot express, such as `auth` or `context`.
+   * Attributes take precedence. The element's defaults: `resume` and `retryInitialize`.
+   *
+   * @default undefined
+   */
+  get config(): Partial<AiAgentConfig> | undefined {
+    return this.#config
+  }
+  set config(config: Partial<AiAgentConfig> | undefined) {
+    this.#config = config ?? undefined
+    this.#schedule()
+  }
+
+  /** Texts that replace those of the language. @default undefined */
+  get strings(): ChatStringOverrides | undefined {
+    return this.#strings
+  }
+  set strings(strings: ChatStringOverrides | undefined) {
+    this.#strings = strings ?? undefined
+    this.#schedule()
+  }
+
+  /** Called by the login button, for hosts that sign their users in themselves. @default undefined */
+  get onLogin(): (() => unknown) | undefined {
+    return this.#onLogin
+  }
+  set onLogin(onLogin: (() => unknown) | undefined) {
+    this.#onLogin = onLogin ?? undefined
+  }
+
+  /** The conversation; undefined until the chat has been loaded. */
+  get view(): ConversationView | undefined {
+    return this.#open?.chat.view
+  }
+
+  /** Answers the question for consent, for hosts that ask it themselves. */
+  grantConsent(): void {
+    this.#answerConsent(true)
+  }
+
+  /** Moves the focus into the chat: to the text field, or to what the user must do first. */
+  override focus(): void {
+    if (this.#open) this.#open.chat.focus()
+    else this.#root.querySelector('button')?.focus()
+  }
+
+  /** @internal */
+  connectedCallback(): void {
+    this.#schedule()
+  }
+
+  /** @internal */
+  disconnectedCallback(): void {
+    this.#schedule()
+  }
+
+  /** @internal */
+  attributeChangedCallback(): void {
+    this.#schedule()
+  }
+
+  /** Waits for the end of the present task, so that an element that is moved keeps its chat, and changes come together. */
+  #schedule(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    queueMicrotask(() => {
+      this.#isScheduled = false
+      this.#work = this.#work.then(() => this.#apply()).catch(error => this.#fail(error))
+    })
+  }
+
+  async #apply(): Promise<void> {
+    const isWanted = this.isConnected && !this.#asksConsent
+    const source = isWanted ? this.#source : undefined
+    if (this.#open && this.#open.source !== source && !isSame(this.#open.source, source)) {
+      const { chat } = this.#open
+      this.#open = undefined
+      await chat.close()
+      return this.#apply()
+    }
+    this.#showConsent()
+    if (this.#open) return this.#open.chat.update()
+    if (source === undefined) return
+    const { openChat } = await import('./app/open-chat.tsx')
+    // The element may have been removed while the code was loaded.
+    if (!this.isConnected) return
+    this.#open = { source, chat: await openChat(this.#host(source)) }
+    this.#emit('aiagent-ready', { agent: this.#open.chat.agent })
+    this.#schedule()
+  }
+
+  /** The host app's agent, or the configuration of one; undefined while both are missing. */
+  get #source(): AiAgent | AiAgentConfig | undefined {
+    if (this.#agent) return this.#agent
+    const endpoint = this.getAttribute('endpoint') ?? this.#config?.endpoint
+    const id = this.getAttribute('agent-id') ?? this.#config?.id
+    if (!endpoint || !id) return undefined
+    const scheme = this.getAttribute('auth-scheme')
+    return {
+      resume: true,
+      retryInitialize: true,
+      ...this.#config,
+      endpoint,
+      id,
+      ...(scheme && { authScheme: scheme as 'popup' | 'redirect' }),
+    }
+  }
+
+  get #asksConsent(): boolean {
+    return this.getAttribute('consent') === 'required' && this.#consent !== 'granted'
+  }
+
+  #languages(): (string | null | undefined)[] {
+    return [
+      this.getAttribute('lang'),
+      this.closest('[lang]')?.getAttribute('lang'),
+      ...(globalThis.navigator?.languages ?? []),
+    ]
+  }
+
+  #showConsent(): void {
+    const shown = this.#root.querySelector('.consent')
+    if (!this.isConnected || !this.#asksConsent) return shown?.remove()
+    const panel = consentPanel(
+      { ...consentStrings(this.#languages()), ...this.#strings },
+      this.#consent === 'declined',
+      { accept: () => this.#answerConsent(true), decline: () => this.#answerConsent(false) },
+    )
+    if (shown) shown.replaceWith(panel)
+    else this.#root.append(panel)
+  }
+
+  #answerConsent(granted: boolean): void {
+    this.#consent = granted ? 'granted' : 'declined'
+    this.#emit('aiagent-consent', { granted })
+    this.#schedule()
+    if (!granted) void this.#work.then(() => this.focus())
+  }
+
+  #host(source: AiAgent | AiAgentConfig): ChatHost {
+    const element = this
+    return {
+      root: this.#root,
+      agent: this.#agent,
+      config: this.#agent ? undefined : (source as AiAgentConfig),
+      get heading() {
+        return element.getAttribute('heading')
+      },
+      get languages() {
+        return element.#languages()
+      },
+      get direction() {
+        return element.getAttribute('dir')
+      },
+      get strings() {
+        return element.#strings
+      },
+      get imageOrigins() {
+        return element.getAttribute('image-origins')?.split(/\s+/).filter(Boolean) ?? []
+      },
+      get isClosable() {
+        return element.hasAttribute('closable')
+      },
+      get onLogin() {
+        return element.#onLogin
+      },
+      hasSlotted: name => element.querySelector(`:scope > [slot="${name}"]`) !== null,
+      emit: (name, detail) => element.#emit(name, detail),
+    }
+  }
+
+  #emit(name: string, detail?: unknown): void {
+    this.dispatchEvent(new CustomEvent(name, { detail, bubbles: true, composed: true }))
+  }
+
+  /** The code of the chat could not be loaded, or the configuration is invalid: reported as an uncaught error of the page. */
+  #fail(error: unknown): void {
+    this.#emit('aiagent-error', { error })
+    globalThis.reportError?.(error)
+  }
+}
+
+/** Whether two configurations create the same agent. */
+function isSame(one: unknown, other: unknown): boolean {
+  if (!isPlain(one) || !isPlain(other)) return false
+  const names = Object.keys({ ...one, ...other })
+  return names.every(name => one[name] === other[name])
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype
+}

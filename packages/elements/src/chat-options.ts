@@ -1,0 +1,43 @@
+import type { AiAgent, AiAgentConfig } from '@aiagent/client'
+import type { ConversationView } from '@aiagent/client/view'
+import type { ConsentStrings } from './consent/consent-strings.ts'
+import type { ChatStrings } from './strings/chat-strings.ts'
+
+/** Texts to replace, beside those of the language. */
+export type ChatStringOverrides = Partial<ChatStrings & ConsentStrings>
+
+/** What the chat in an element needs of the element; the getters return the current values. */
+export interface ChatHost {
+  /** Root of the shadow tree. */
+  readonly root: ShadowRoot
+  /** The host app's agent; undefined when the chat creates its own from {@link config}. */
+  readonly agent: AiAgent | undefined
+  readonly config: AiAgentConfig | undefined
+  readonly heading: string | null
+  /** Wanted languages, the most wanted first. */
+  readonly languages: readonly (string | null | undefined)[]
+  /** Direction that the host app has set. */
+  readonly direction: string | null
+  readonly strings: ChatStringOverrides | undefined
+  /** Origins from which images in answers are loaded. */
+  readonly imageOrigins: readonly string[]
+  /** Whether the heading has a button to close the chat. */
+  readonly isClosable: boolean
+  readonly onLogin: (() => unknown) | undefined
+  /** Whether a slot of the element has content of the host app. */
+  hasSlotted(name: string): boolean
+  /** Dispatches an event on the element. */
+  emit(name: string, detail?: unknown): void
+}
+
+/** A chat that is open in an element. */
+export interface OpenChat {
+  readonly agent: AiAgent
+  readonly view: ConversationView
+  /** Shows changed values of the {@link ChatHost}. */
+  update(): void
+  /** Moves the focus to the text field, or to what the user must do first. */
+  focus(): void
+  /** Removes the chat, and ends its own agent. Resolves when the agent has ended. */
+  close(): Promise<void>
+}

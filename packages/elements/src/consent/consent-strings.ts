@@ -1,0 +1,42 @@
+/** Texts of the question for consent. They come with the element, since nothing may be loaded before the answer. */
+export interface ConsentStrings {
+  readonly consentTitle: string
+  readonly consentText: string
+  readonly consentAccept: string
+  readonly consentDecline: string
+  /** Shown after the user has declined. */
+  readonly consentDeclined: string
+}
+
+const TEXTS: Readonly<Record<string, ConsentStrings>> = {
+  en: {
+    consentTitle: 'Start the chat?',
+    consentText:
+      'The chat sends your messages to our service and stores the conversation in your browser. Nothing is loaded before you agree.',
+    consentAccept: 'Agree and start',
+    consentDecline: 'No, thanks',
+    consentDeclined: 'The chat stays off. You can start it at any time.',
+  },
+  de: {
+    consentTitle: 'Chat starten?',
+    consentText:
+      'Der Chat sendet Ihre Nachrichten an unseren Dienst und speichert die Unterhaltung in Ihrem Browser. Vor Ihrer Zustimmung wird nichts geladen.',
+    consentAccept: 'Zustimmen und starten',
+    consentDecline: 'Nein, danke',
+    consentDeclined: 'Der Chat bleibt aus. Sie können ihn jederzeit starten.',
+  },
+  ar: {
+    consentTitle: 'هل تريد بدء المحادثة؟',
+    consentText: 'ترسل المحادثة رسائلك إلى خدمتنا وتحفظ الحوار في متصفحك. لا يُحمَّل أي شيء قبل موافقتك.',
+    consentAccept: 'موافقة وبدء',
+    consentDecline: 'لا، شكرًا',
+    consentDeclined: 'تبقى المحادثة متوقفة. يمكنك بدؤها في أي وقت.',
+  },
+}
+
+/** The texts of the first of the wanted languages that there are texts for, and how it is written. */
+export function consentStrings(wanted: readonly (string | null | undefined)[]): ConsentStrings & { direction: string } {
+  const codes = wanted.map(code => code?.toLowerCase().split('-')[0] ?? '')
+  const code = codes.find(name => name in TEXTS) ?? 'en'
+  return { ...(TEXTS[code] as ConsentStrings), direction: code === 'ar' ? 'rtl' : 'ltr' }
+}

@@ -1,0 +1,17 @@
+import { AiAgentChatElement } from './chat-element.ts'
+
+export type { ChatStringOverrides } from './chat-options.ts'
+export type { ConsentStrings } from './consent/consent-strings.ts'
+export type { ChatStrings } from './strings/chat-strings.ts'
+export { addLanguage, type LoadStrings } from './strings/languages.ts'
+export { AiAgentChatElement }
+
+// A page may load the module twice, and a server has no elements.
+if (globalThis.customElements && !customElements.get('ai-agent-chat'))
+  customElements.define('ai-agent-chat', AiAgentChatElement)
+
+declare global {
+  interface HTMLElementTagNameMap {
+    'ai-agent-chat': AiAgentChatElement
+  }
+}

@@ -1,0 +1,151 @@
+import type { AiAgent, AiAgentConfig } from '@aiagent/client'
+import type { AiAgentChatElement } from './chat-element.ts'
+import type { ChatStringOverrides } from './chat-options.ts'
+import { adoptStyles } from './style/adopt-styles.ts'
+import { LAUNCHER_STYLE } from './style/launcher-style.ts'
+
+/** On a server the class can be declared, but not used. */
+const Base = globalThis.HTMLElement ?? (class {} as typeof HTMLElement)
+
+/** What the chat takes from the launcher. */
+const PROPERTIES = ['agent', 'config', 'strings', 'onLogin'] as const
+const SLOTS = ['header', 'composer', 'empty', 'consent']
+const PARTS =
+  'header,title,status,avatar,menu,log,message,message-user,message-agent,bubble,bubble-user,bubble-agent,link,image,masked,sources,source,option,rating,delivery,escalation,button,primary-button,panel,choice,notice,ended,composer,composer-box,input,send,day,unread-divider,empty,to-end,working,consent'
+/** Attributes that concern the launcher itself. */
+const OWN = new Set(['class', 'id', 'style', 'open', 'label', 'hidden', 'part'])
+
+/**
+ * `<ai-agent-launcher>`: a round button that opens an `<ai-agent-chat>`. The chat is loaded with the first click, and stays as it
+ * is while it is closed.
+ *
+ * Attributes: those of the chat, which are passed on, `open`, and `label` (name of the button). Properties: `agent`, `config`,
+ * `strings` and `onLogin` of the chat, to be set before it opens.
+ */
+export class AiAgentLauncherElement extends Base {
+  static readonly observedAttributes = ['open', 'label']
+
+  /** An agent of the host app. @default undefined */
+  declare agent?: AiAgent | undefined
+  /** Configuration of the agent that the chat creates. @default undefined */
+  declare config?: Partial<AiAgentConfig> | undefined
+  /** Texts that replace those of the language. @default undefined */
+  declare strings?: ChatStringOverrides | undefined
+  /** Called by the login button. @default undefined */
+  declare onLogin?: (() => unknown) | undefined
+
+  readonly #button: HTMLButtonElement
+  readonly #badge: HTMLElement
+  readonly #panel: HTMLElement
+  #chat: AiAgentChatElement | undefined
+
+  constructor() {
+    super()
+    const root = this.attachShadow({ mode: 'open' })
+    adoptStyles(root, LAUNCHER_STYLE)
+    this.#button = element('button', 'launch') as HTMLButtonElement
+    this.#button.type = 'button'
+    this.#button.setAttribute('part', 'launcher')
+    this.#badge = element('span', 'badge')
+    this.#badge.setAttribute('part', 'badge')
+    this.#panel = element('div', 'panel')
+    this.#panel.setAttribute('role', 'dialog')
+    this.#panel.setAttribute('part', 'dialog')
+    this.#panel.hidden = true
+    this.#button.append(
+      icon('chat-icon', 'M21 12a8 8 0 0 1-8 8H4l2-3.200A8 8 0 1 1 21 12Z M8.500 12h.01 M12.500 12h.01 M16.500 12h.01'),
+      icon('close-icon', 'M6 9l6 6 6-6'),
+      this.#badge,
+    )
+    this.#button.addEventListener('click', () => {
+      this.open = !this.open
+    })
+    this.#panel.addEventListener('keydown', event => {
+      if (event.key === 'Escape') this.#close()
+    })
+    this.#panel.addEventListener('aiagent-close', () => this.#close())
+    this.#panel.addEventListener('aiagent-unread', event => {
+      const { count } = (event as CustomEvent<{ count: number }>).detail
+      this.#badge.textContent = count > 0 ? String(count) : ''
+    })
+    root.append(this.#panel, this.#button)
+    this.#show()
+  }
+
+  /** Whether the chat is open. */
+  get open(): boolean {
+    return this.hasAttribute('open')
+  }
+  set open(open: boolean) {
+    this.toggleAttribute('open', open)
+  }
+
+  /** The chat; undefined before it was opened. */
+  get chat(): AiAgentChatElement | undefined {
+    return this.#chat
+  }
+
+  /** @internal */
+  attributeChangedCallback(): void {
+    this.#show()
+    if (this.open) void this.#load().catch(error => globalThis.reportError(error))
+  }
+
+  #close(): void {
+    this.open = false
+    this.#button.focus()
+  }
+
+  #show(): void {
+    const label = this.getAttribute('label') ?? 'Chat'
+    this.#button.setAttribute('aria-label', label)
+    this.#button.setAttribute('aria-expanded', String(this.open))
+    this.#panel.setAttribute('aria-label', label)
+    this.#panel.hidden = !this.open
+  }
+
+  async #load(): Promise<void> {
+    if (!this.#chat) {
+      this.#button.ariaBusy = 'true'
+      await import('./index.ts').finally(() => {
+        this.#button.ariaBusy = null
+      })
+      this.#chat ??= this.#create()
+    }
+    if (this.open) this.#chat.focus()
+  }
+
+  #create(): AiAgentChatElement {
+    const chat = document.createElement('ai-agent-chat')
+    for (const { name, value } of this.attributes) if (!OWN.has(name)) chat.setAttribute(name, value)
+    chat.toggleAttribute('closable', true)
+    chat.setAttribute('exportparts', PARTS)
+    for (const name of PROPERTIES) if (this[name] !== undefined) Object.assign(chat, { [name]: this[name] })
+    for (const name of SLOTS) {
+      if (!this.querySelector(`:scope > [slot="${name}"]`)) continue
+      const slot = document.createElement('slot')
+      slot.name = slot.slot = name
+      chat.append(slot)
+    }
+    this.#panel.append(chat)
+    return chat
+  }
+}
+
+function element(name: string, className: string): HTMLElement {
+  const created = document.createElement(name)
+  created.className = className
+  return created
+}
+
+function icon(className: string, path: string): SVGElement {
+  const namespace = 'http://www.w3.org/2000/svg'
+  const svg = document.createElementNS(namespace, 'svg')
+  svg.setAttribute('class', className)
+  svg.setAttribute('viewBox', '0 0 24 24')
+  svg.setAttribute('aria-hidden', 'true')
+  const line = document.createElementNS(namespace, 'path')
+  line.setAttribute('d', path)
+  svg.append(line)
+  return svg
+}

@@ -1,0 +1,39 @@
+import type { Token, Tokens } from 'marked'
+import { resolveEntities } from './entities.ts'
+import { loadedLexer } from './load-lexer.ts'
+
+/** Markdown as plain text, for screen readers: without marks, addresses and HTML. */
+export function plainText(markdown: string): string {
+  const lex = loadedLexer()
+  const text = lex ? blocks(lex(markdown)) : markdown
+  return text
+    .replace(/[ \t]+/g, ' ')
+    .replace(/\s*\n\s*/g, '\n')
+    .trim()
+}
+
+function blocks(tokens: readonly Token[]): string {
+  return tokens.map(token => block(token as Tokens.Generic)).join('\n')
+}
+
+function block(token: Tokens.Generic): string {
+  if (token.type === 'list') return (token as Tokens.List).items.map(item => blocks(item.tokens)).join('\n')
+  if (token.type === 'table') {
+    const { header, rows } = token as Tokens.Table
+    return [header, ...rows].map(row => row.map(cell => inline(cell.tokens)).join(', ')).join('\n')
+  }
+  if (token.type === 'blockquote') return blocks(token.tokens ?? [])
+  if (token.type === 'def' || token.type === 'space' || token.type === 'hr') return ''
+  return inline([token])
+}
+
+function inline(tokens: readonly Token[]): string {
+  return tokens
+    .map(token => {
+      if (token.type === 'html') return ' '
+      if (token.type === 'br') return '\n'
+      if ('tokens' in token && token.tokens) return inline(token.tokens)
+      return 'text' in token ? resolveEntities(String(token.text)) : ''
+    })
+    .join('')
+}

@@ -1,0 +1,346 @@
+/** The styles of the chat, loaded with it. */
+export const CHAT_STYLE = `
+.chat { display: flex; flex-direction: column; flex: 1; min-block-size: 0; position: relative; }
+.header {
+  display: flex;
+  align-items: center;
+  gap: 12px;
+  padding: 10px 12px 10px 16px;
+  padding-inline: 16px 8px;
+  min-block-size: 60px;
+  border-block-end: 1px solid var(--_border);
+  background: var(--_surface);
+  z-index: 2;
+}
+.avatar {
+  display: grid;
+  place-items: center;
+  flex: none;
+  inline-size: 38px;
+  block-size: 38px;
+  border-radius: 50%;
+  background: var(--_accent);
+  color: var(--_accent-text);
+}
+.heading { flex: 1; min-inline-size: 0; }
+.heading h2 {
+  margin: 0;
+  font-size: 1.0625em;
+  font-weight: 650;
+  line-height: 1.3;
+  overflow: hidden;
+  text-overflow: ellipsis;
+  white-space: nowrap;
+}
+.status { display: flex; align-items: center; gap: 6px; margin: 0; color: var(--_muted); font-size: 0.8125em; line-height: 1.35; }
+.status::before { content: ""; flex: none; inline-size: 8px; block-size: 8px; border-radius: 50%; background: var(--_control); }
+.status.connected::before { background: var(--_success); }
+.icon-button {
+  display: grid;
+  place-items: center;
+  flex: none;
+  inline-size: 40px;
+  block-size: 40px;
+  padding: 0;
+  border: 0;
+  border-radius: 50%;
+  background: none;
+  color: var(--_muted);
+  transition: background-color 0.15s, color 0.15s;
+}
+.icon-button:hover { background: var(--_soft); color: var(--_text); }
+.icon { inline-size: 20px; block-size: 20px; fill: none; stroke: currentColor; stroke-width: 1.8; stroke-linecap: round; stroke-linejoin: round; }
+.small .icon { inline-size: 16px; block-size: 16px; }
+[dir="rtl"] .icon.turns { transform: scaleX(-1); }
+.menu { position: relative; }
+.menu-list {
+  position: absolute;
+  inset-block-start: 100%;
+  inset-inline-end: 0;
+  z-index: 5;
+  display: flex;
+  flex-direction: column;
+  min-inline-size: 15rem;
+  max-inline-size: 85cqi;
+  margin-block-start: 4px;
+  padding: 6px;
+  border: 1px solid var(--_border);
+  border-radius: 12px;
+  background: var(--_surface);
+  box-shadow: 0 8px 28px var(--_shade);
+}
+.menu-list button {
+  display: flex;
+  align-items: center;
+  gap: 10px;
+  min-block-size: 42px;
+  padding: 8px 10px;
+  border: 0;
+  border-radius: 8px;
+  background: none;
+  text-align: start;
+}
+.menu-list button:hover { background: var(--_soft); }
+.menu-list .icon { color: var(--_muted); }
+.body { position: relative; display: flex; flex-direction: column; flex: 1; min-block-size: 0; background: var(--_canvas); }
+.log {
+  flex: 1;
+  min-block-size: 0;
+  overflow-y: auto;
+  overscroll-behavior: contain;
+  padding: var(--_gap);
+  scrollbar-width: thin;
+  scrollbar-color: var(--_border) transparent;
+}
+.log:focus-visible { outline-offset: -3px; }
+.rows { display: flex; flex-direction: column; justify-content: flex-end; min-block-size: 100%; margin: 0; padding: 0; list-style: none; }
+.row {
+  display: flex;
+  flex-direction: column;
+  align-items: flex-start;
+  margin-block-start: 4px;
+  content-visibility: auto;
+  contain-intrinsic-size: auto 72px;
+}
+.row.first { margin-block-start: 16px; }
+.row.user { align-items: flex-end; }
+.row.new { animation: appear 0.22s ease-out; }
+@keyframes appear { from { opacity: 0; transform: translateY(6px); } }
+.by { margin: 0 4px 4px; color: var(--_muted); font-size: 0.8em; }
+.by b { font-weight: 600; color: var(--_text); }
+.bubble {
+  max-inline-size: min(100%, 34rem);
+  padding: 10px 14px;
+  border: 1px solid var(--_border);
+  border-radius: var(--_radius);
+  border-end-start-radius: 5px;
+  background: var(--_agent);
+  color: var(--_agent-text);
+  overflow-wrap: anywhere;
+}
+.agent .bubble { margin-inline-end: 28px; }
+.user .bubble {
+  margin-inline-start: 44px;
+  border-color: transparent;
+  border-end-start-radius: var(--_radius);
+  border-end-end-radius: 5px;
+  background: var(--_user);
+  color: var(--_user-text);
+  white-space: pre-wrap;
+}
+.user .bubble.waiting { opacity: 0.999; border: 1px dashed currentColor; background: color-mix(in srgb, var(--_user), var(--_canvas) 82%); color: var(--_text); }
+.masked {
+  padding: 0 5px;
+  border-radius: 5px;
+  background: color-mix(in srgb, currentColor 22%, transparent);
+  font-family: ui-monospace, monospace;
+  font-size: 0.92em;
+}
+.below { display: flex; flex-wrap: wrap; align-items: center; gap: 2px 6px; margin: 3px 4px 0; color: var(--_muted); font-size: 0.8em; }
+.user .below { justify-content: flex-end; }
+.below .icon { inline-size: 15px; block-size: 15px; }
+.below.trouble { color: var(--_danger); }
+.link-button {
+  min-block-size: 28px;
+  padding: 2px 6px;
+  border: 0;
+  border-radius: 6px;
+  background: none;
+  color: var(--_link);
+  font-weight: 600;
+  text-decoration: underline;
+  text-underline-offset: 2px;
+}
+.link-button:hover { background: var(--_soft); }
+.rating { display: flex; gap: 2px; margin-block-start: 2px; }
+.rating .icon-button { inline-size: 32px; block-size: 32px; }
+.rating [aria-pressed="true"] { background: var(--_soft); color: var(--_link); }
+.rating [aria-pressed="true"] .icon { fill: color-mix(in srgb, currentColor 25%, transparent); }
+.text > :first-child { margin-block-start: 0; }
+.text > :last-child { margin-block-end: 0; }
+.text p, .text ul, .text ol, .text .code, .text blockquote, .text .table { margin-block: 0.6em; }
+.text h3, .text h4, .text h5, .text h6 { margin-block: 0.9em 0.35em; font-size: 1.03em; line-height: 1.35; font-weight: 650; }
+.text ul, .text ol { padding-inline-start: 1.35em; }
+.text li + li { margin-block-start: 0.25em; }
+.text li > p { margin-block: 0.25em; }
+.text a, .sources a { color: var(--_link); text-underline-offset: 2px; }
+.text code { padding: 1px 5px; border-radius: 5px; background: color-mix(in srgb, currentColor 9%, transparent); font: 0.88em ui-monospace, SFMono-Regular, Menlo, monospace; }
+.text .code { overflow-x: auto; padding: 10px 12px; border: 1px solid var(--_border); border-radius: 10px; background: var(--_canvas); direction: ltr; text-align: left; }
+.text pre { margin: 0; }
+.text pre code { padding: 0; background: none; overflow-wrap: normal; }
+.text blockquote { margin-inline: 0; padding-inline-start: 12px; border-inline-start: 3px solid var(--_border); color: var(--_muted); }
+.text hr { border: 0; border-block-start: 1px solid var(--_border); }
+.text .table { overflow-x: auto; }
+.text table { border-collapse: collapse; font-size: 0.95em; overflow-wrap: normal; }
+.text th, .text td { padding: 5px 10px; border: 1px solid var(--_border); text-align: start; vertical-align: top; }
+.text th { background: var(--_canvas); font-weight: 650; }
+.text img { display: block; max-inline-size: 100%; block-size: auto; border-radius: 10px; }
+.sources { margin-block-start: 8px; padding-block-start: 8px; border-block-start: 1px solid var(--_border); font-size: 0.875em; }
+.sources h3 { margin: 0 0 2px; font-size: 0.92em; font-weight: 600; color: var(--_muted); }
+.sources ul { margin: 0; padding: 0; list-style: none; }
+.sources li { display: flex; align-items: baseline; gap: 6px; padding-block: 2px; }
+.sources .icon { position: relative; inset-block-start: 2px; flex: none; inline-size: 14px; block-size: 14px; color: var(--_muted); }
+.options { display: flex; flex-wrap: wrap; gap: 8px; margin: 8px 0 2px; max-inline-size: 36rem; }
+.option {
+  min-block-size: 40px;
+  padding: 8px 16px;
+  border: 1.5px solid var(--_link);
+  border-radius: 20px;
+  background: var(--_surface);
+  color: var(--_link);
+  font-weight: 550;
+  line-height: 1.35;
+  text-align: start;
+  overflow-wrap: anywhere;
+  transition: background-color 0.15s;
+}
+button.option:hover { background: var(--_soft); }
+.option.past { display: inline-flex; align-items: center; gap: 6px; min-block-size: 32px; padding: 4px 12px; border: 1px solid var(--_border); color: var(--_muted); font-weight: 450; }
+.option.past.chosen { border-color: var(--_link); color: var(--_text); }
+.option .icon { inline-size: 15px; block-size: 15px; color: var(--_link); }
+.escalation {
+  max-inline-size: min(100%, 34rem);
+  margin-block-start: 8px;
+  padding: 14px;
+  border: 1px solid var(--_border);
+  border-radius: var(--_radius);
+  background: var(--_surface);
+}
+.escalation h3 { display: flex; align-items: center; gap: 8px; margin: 0 0 8px; font-size: 1em; font-weight: 650; }
+.escalation h3 .icon { color: var(--_link); }
+.escalation p { margin: 0; color: var(--_muted); }
+.escalation-ways { display: flex; flex-wrap: wrap; gap: 8px; }
+.divider { display: flex; align-items: center; gap: 12px; margin-block: 18px 2px; color: var(--_muted); font-size: 0.8em; }
+.divider::before, .divider::after { content: ""; flex: 1; border-block-start: 1px solid var(--_border); }
+.divider.unread { color: var(--_danger); font-weight: 650; }
+.divider.unread::before, .divider.unread::after { border-color: currentColor; opacity: 0.5; }
+.earlier { align-self: center; margin-block-end: 8px; }
+.working { display: flex; gap: 5px; padding-block: 14px; }
+.working i { inline-size: 7px; block-size: 7px; border-radius: 50%; background: var(--_muted); animation: work 1.2s infinite ease-in-out; }
+.working i:nth-child(2) { animation-delay: 0.15s; }
+.working i:nth-child(3) { animation-delay: 0.3s; }
+@keyframes work { 0%, 60%, 100% { opacity: 0.35; transform: none; } 30% { opacity: 1; transform: translateY(-3px); } }
+.to-end {
+  position: absolute;
+  inset-block-end: 12px;
+  inset-inline-start: 50%;
+  translate: -50% 0;
+  display: flex;
+  align-items: center;
+  gap: 8px;
+  min-block-size: 40px;
+  padding: 6px 14px;
+  border: 1px solid var(--_border);
+  border-radius: 20px;
+  background: var(--_surface);
+  box-shadow: 0 4px 16px var(--_shade);
+  font-size: 0.875em;
+  font-weight: 600;
+}
+[dir="rtl"] .to-end { translate: 50% 0; }
+.to-end:hover { border-color: var(--_link); }
+.empty { display: flex; flex-direction: column; align-items: center; gap: 6px; margin: auto; padding: 24px 16px; text-align: center; }
+.panel-icon { display: grid; place-items: center; inline-size: 56px; block-size: 56px; margin-block-end: 8px; border-radius: 50%; background: var(--_soft); color: var(--_link); }
+.panel-icon .icon { inline-size: 26px; block-size: 26px; }
+.spinner { inline-size: 28px; block-size: 28px; border: 3px solid var(--_border); border-block-start-color: var(--_link); border-radius: 50%; animation: spin 0.9s linear infinite; }
+@keyframes spin { to { rotate: 1turn; } }
+.choices { display: flex; flex-direction: column; gap: 8px; inline-size: 100%; margin: 12px 0 0; padding: 0; list-style: none; text-align: start; }
+.choice {
+  display: flex;
+  align-items: center;
+  gap: 12px;
+  inline-size: 100%;
+  min-block-size: 56px;
+  padding: 10px 14px;
+  border: 1px solid var(--_control);
+  border-radius: calc(var(--_radius) * 0.75);
+  background: var(--_surface);
+  text-align: start;
+  transition: background-color 0.15s, border-color 0.15s;
+}
+.choice:hover { border-color: var(--_link); background: var(--_soft); }
+.choice-text { flex: 1; min-inline-size: 0; overflow-wrap: anywhere; }
+.choice b { display: block; font-weight: 600; line-height: 1.35; }
+.choice span span { color: var(--_muted); font-size: 0.875em; line-height: 1.4; }
+.choice > .icon { flex: none; color: var(--_muted); }
+.choice .mark { flex: none; padding: 2px 8px; border-radius: 10px; background: var(--_soft); color: var(--_link); font-size: 0.78em; font-weight: 600; }
+.field { inline-size: 100%; min-block-size: 44px; padding: 8px 14px; border: 1px solid var(--_control); border-radius: calc(var(--_radius) * 0.75); background: var(--_surface); }
+.notice { display: flex; align-items: center; gap: 10px; padding: 8px 16px; border-block-start: 1px solid var(--_border); background: var(--_soft); font-size: 0.875em; }
+.notice > span, .notice > div { flex: 1; }
+.notice > .icon { flex: none; inline-size: 18px; block-size: 18px; }
+.notice.trouble { color: var(--_danger); background: color-mix(in srgb, var(--_danger), var(--_surface) 91%); }
+.notice .icon-button { inline-size: 32px; block-size: 32px; margin-inline-end: -6px; color: inherit; }
+.ended { flex-wrap: wrap; justify-content: center; padding: 14px 16px; background: var(--_surface); text-align: center; }
+.ended > div { flex: 1 1 12rem; }
+.ended b { display: block; font-size: 1.08em; font-weight: 650; }
+.ended p { margin: 0; color: var(--_muted); }
+.composer { padding: 10px 12px 12px; border-block-start: 1px solid var(--_border); background: var(--_surface); }
+.composer-box {
+  display: flex;
+  align-items: flex-end;
+  gap: 4px;
+  padding: 4px 4px 4px 14px;
+  padding-inline: 14px 4px;
+  border: 1px solid var(--_control);
+  border-radius: 26px;
+  background: var(--_surface);
+  transition: border-color 0.15s, box-shadow 0.15s;
+}
+.composer-box:focus-within { border-color: var(--_link); box-shadow: 0 0 0 1px var(--_link); }
+.composer-box.excess { border-color: var(--_danger); box-shadow: 0 0 0 1px var(--_danger); }
+.composer textarea {
+  flex: 1;
+  min-inline-size: 0;
+  min-block-size: 40px;
+  max-block-size: 9.5em;
+  padding: 8px 0;
+  border: 0;
+  outline: 0;
+  background: none;
+  line-height: 1.5;
+  resize: none;
+  overflow-y: auto;
+  field-sizing: content;
+  scrollbar-width: thin;
+}
+.composer textarea::placeholder { color: var(--_muted); opacity: 1; }
+.send {
+  display: grid;
+  place-items: center;
+  flex: none;
+  inline-size: 40px;
+  block-size: 40px;
+  padding: 0;
+  border: 0;
+  border-radius: 50%;
+  background: var(--_accent);
+  color: var(--_accent-text);
+  transition: background-color 0.15s, color 0.15s, filter 0.15s;
+}
+.send:hover { filter: brightness(1.08); }
+.send[aria-disabled="true"] { background: var(--_soft); color: var(--_muted); filter: none; cursor: default; }
+.composer-hint { margin: 6px 6px 0; color: var(--_muted); font-size: 0.8em; }
+.composer-hint.trouble { color: var(--_danger); }
+@container (max-width: 22rem) {
+  .header { padding-inline: 12px 4px; gap: 8px; }
+  .log { padding: 12px; }
+  .agent .bubble { margin-inline-end: 8px; }
+  .user .bubble { margin-inline-start: 20px; }
+}
+@media (pointer: coarse) {
+  .composer textarea { font-size: max(16px, 1em); }
+  .rating .icon-button { inline-size: 40px; block-size: 40px; }
+  .link-button { min-block-size: 36px; }
+}
+@media (prefers-reduced-motion: reduce) {
+  .working i { opacity: 0.7; }
+}
+@media (forced-colors: active) {
+  .bubble, .option, .choice, .composer-box, .send, .menu-list, .to-end { border: 1px solid CanvasText; }
+  .user .bubble { border-style: double; border-width: 3px; }
+  .send { border: 1px solid ButtonText; }
+  .status::before, .working i { background: CanvasText; forced-color-adjust: none; }
+  .rating [aria-pressed="true"] { outline: 2px solid Highlight; }
+  .masked { border: 1px dashed CanvasText; }
+}
+`
