@@ -496,6 +496,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'the doctor examines a deployment as an agent uses it, leaves the chat that it opens, and reports plain JSON',
   'ADOPT-02': 'the doctor has a stable code and a remedy for each problem, and a broken deployment or page shows each',
   'ADOPT-03': 'a report of the doctor holds no token, no session id and no password',
+  'ADOPT-05':
+    '`aiagent conform` asks a deployment each rule that any deployment can be asked, and names the rules that need the emulator',
   'ADOPT-04': '`aiagent doctor` exits with 0, with 3 after warnings and with 1 after a failure',
 }
 

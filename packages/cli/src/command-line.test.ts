@@ -165,11 +165,14 @@ describe('parseCommandLine', () => {
   })
 
   it.each([
-    [[], 'A command is missing: chat, token, emulate, replay or doctor. See aiagent --help.'],
-    [['talk'], 'Unknown command "talk". The commands are chat, token, emulate, replay and doctor. See aiagent --help.'],
+    [[], 'A command is missing: chat, token, emulate, replay, doctor or conform. See aiagent --help.'],
+    [
+      ['talk'],
+      'Unknown command "talk". The commands are chat, token, emulate, replay, doctor and conform. See aiagent --help.',
+    ],
     [
       ['toString'],
-      'Unknown command "toString". The commands are chat, token, emulate, replay and doctor. See aiagent --help.',
+      'Unknown command "toString". The commands are chat, token, emulate, replay, doctor and conform. See aiagent --help.',
     ],
     [['--port', '1'], 'Unknown option --port; put options after the command. See aiagent --help.'],
     [['chat', '--port', '1'], 'Unknown option --port. See aiagent chat --help.'],

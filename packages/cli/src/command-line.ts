@@ -1,4 +1,5 @@
 import { CAPABILITY, type Capability } from '@aiagent/protocol'
+import { type ConformOptions, conformOptions } from './conform-options.ts'
 import { type DoctorCommandOptions, doctorOptions } from './doctor-options.ts'
 import type { LogThreshold } from './log-threshold.ts'
 import { COMMANDS, type CommandName, commandHelp, programHelp } from './option-specs.ts'
@@ -89,6 +90,7 @@ export type CommandLine =
   | { command: 'emulate'; options: EmulateOptions }
   | { command: 'replay'; options: ReplayOptions }
   | { command: 'doctor'; options: DoctorCommandOptions }
+  | { command: 'conform'; options: ConformOptions }
 
 type Variables = Readonly<Record<string, string | undefined>>
 
@@ -127,6 +129,8 @@ export function parseCommandLine(args: readonly string[], env: Variables = {}): 
       return { command: 'replay', options: replayOptions(values, file) }
     case 'doctor':
       return { command: 'doctor', options: doctorOptions(values, env) }
+    case 'conform':
+      return { command: 'conform', options: conformOptions(values, env) }
     default:
       return first satisfies never
   }

@@ -1,3 +1,4 @@
+import { CONFORM_SPEC } from './conform-options.ts'
 import { DOCTOR_SPEC } from './doctor-options.ts'
 import { COMMON, type CommandSpec, ENDPOINT, type OptionSpec } from './option-parts.ts'
 
@@ -178,6 +179,7 @@ export const COMMANDS = {
   emulate: EMULATE_SPEC,
   replay: REPLAY_SPEC,
   doctor: DOCTOR_SPEC,
+  conform: CONFORM_SPEC,
 } as const satisfies Record<string, CommandSpec>
 export type CommandName = keyof typeof COMMANDS
 

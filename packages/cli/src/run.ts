@@ -62,6 +62,10 @@ async function dispatch(commandLine: CommandLine, io: Io): Promise<number> {
       const { doctor } = await import('./commands/doctor.ts')
       return doctor(commandLine.options, io)
     }
+    case 'conform': {
+      const { conform } = await import('./commands/conform.ts')
+      return conform(commandLine.options, io)
+    }
     default:
       return commandLine satisfies never
   }
