@@ -17,8 +17,9 @@ export function bindings(version: ReactVersion): Plugin {
       const isReact = /^react(?:-dom)?(?:\/|$)/.test(source)
       if (isReact && (version === '18' || from?.startsWith(sources)))
         return this.resolve(source, importer, { skipSelf: true })
-      return source === '@aiagent/react'
-        ? fileURLToPath(new URL('../packages/react/src/index.ts', import.meta.url))
+      const [, entry] = /^@aiagent\/react(?:\/([\w-]+))?$/.exec(source) ?? [source]
+      return source.startsWith('@aiagent/react')
+        ? fileURLToPath(new URL(`../packages/react/src/${entry ?? 'index'}.ts`, import.meta.url))
         : undefined
     },
   }

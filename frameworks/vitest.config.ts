@@ -4,19 +4,34 @@ import { bindings } from './bindings.ts'
 
 const conditions = ['@aiagent/source', ...defaultServerConditions]
 
-/** Tests of the bindings against the real libraries: `npm run frameworks`. */
-export default defineConfig({
+const shared = {
   plugins: [bindings('19')],
   resolve: { conditions },
   ssr: { resolve: { conditions } },
+}
+const limits = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { timeout: 15_000 } } }
+
+/** Tests of the bindings against the real libraries: `npm run frameworks`. */
+export default defineConfig({
+  ...shared,
   test: {
     root: import.meta.dirname,
-    include: ['test/**/*.test.{ts,tsx}'],
-    globalSetup: ['../packages/test-support/src/chromium-set-up.ts'],
     reporters: ['default', '../scripts/test-run/closing-line-reporter.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
     fileParallelism: false,
-    expect: { poll: { timeout: 15_000 } },
+    projects: [
+      {
+        ...shared,
+        test: {
+          name: 'pages',
+          include: ['test/**/*.test.{ts,tsx}'],
+          globalSetup: ['../packages/test-support/src/chromium-set-up.ts'],
+          ...limits,
+        },
+      },
+      {
+        ...shared,
+        test: { name: 'hooks', include: ['hooks/**/*.test.tsx'], environment: './dom-environment.ts', ...limits },
+      },
+    ],
   },
 })

@@ -60,10 +60,10 @@ export async function loadedSizes(source: string, external: readonly string[] = 
   return { atOnce: bytes(atOnce), onDemand }
 }
 
-/** Size of a built binding, minified and compressed, without React and the client. */
-export async function bindingSize(path: string): Promise<number> {
+/** Size of built entries of a binding together, minified and compressed, without React and the client. */
+export async function bindingSize(...paths: string[]): Promise<number> {
   const { outputFiles } = await build({
-    entryPoints: [path],
+    stdin: { contents: paths.map(path => `export * from ${JSON.stringify(path)}`).join('\n'), resolveDir: ROOT },
     bundle: true,
     minify: true,
     format: 'esm',

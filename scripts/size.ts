@@ -66,7 +66,10 @@ async function measure(): Promise<Map<string, number>> {
     const { atOnce } = await loadedSizes(`${CORE}\n${source}`)
     sizes.set(name, atOnce - core.atOnce)
   }
-  for (const [name, path] of Object.entries(BINDINGS)) sizes.set(name, await bindingSize(join(ROOT, 'packages', path)))
+  const built = (path: string) => join(ROOT, 'packages', path)
+  for (const [name, path] of Object.entries(BINDINGS)) sizes.set(name, await bindingSize(built(path)))
+  const hooks = await bindingSize(built(BINDINGS.react))
+  sizes.set('react ai-sdk', (await bindingSize(built(BINDINGS.react), built('react/dist/ai-sdk.js'))) - hooks)
   for (const [name, bytes] of await elementSizes()) sizes.set(name, bytes)
   for (const name of FILES) {
     const path = join(DIST, name)

@@ -3,7 +3,7 @@ import type { UseChatHelpers } from '@ai-sdk/react'
 import type { AgentChatTransport } from '@aiagent/adapters/ai-sdk'
 import type { AssistantUiStore } from '@aiagent/adapters/assistant-ui'
 import type { ConversationMessage } from '@aiagent/client/view'
-import type { AiAgentChat, AiAgentChatMessage } from '@aiagent/react'
+import type { AiAgentChat, AiAgentChatMessage } from '@aiagent/react/ai-sdk'
 import type { ExternalStoreAdapter } from '@assistant-ui/react'
 import type { ChatTransport, UIMessage } from 'ai'
 

@@ -1,5 +1,5 @@
 export default {
-  entry: { index: 'src/index.ts' },
+  entry: { index: 'src/index.ts', 'ai-sdk': 'src/ai-sdk.ts' },
   format: 'esm',
   platform: 'neutral',
   target: 'es2022',

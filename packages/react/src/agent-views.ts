@@ -1,53 +1,43 @@
 import type { AiAgent } from '@aiagent/client'
 import { type ConversationView, createConversationView } from '@aiagent/client/view'
+import { once } from './once.ts'
 
-/** The view of an agent, and the mounted providers that use it. */
-interface Held {
-  view: ConversationView
+/** What the mounted providers of an agent share. */
+interface Shared {
+  readonly view: ConversationView
+  /** What `login()` may call first: the last one counts. */
+  readonly logins: Set<() => unknown>
   providers: number
   isStarted: boolean
-  onLogin: (() => unknown) | undefined
-}
-
-/** One view for each agent: rendering twice, as in StrictMode, finds the same. */
-const held = new WeakMap<AiAgent, Held>()
-
-function heldOf(agent: AiAgent): Held {
-  const known = held.get(agent)
-  if (known) return known
-  const created: Held = {
-    view: createConversationView(agent, { onLogin: () => created.onLogin?.() }),
-    providers: 0,
-    isStarted: false,
-    onLogin: undefined,
-  }
-  held.set(agent, created)
-  return created
-}
-
-/** The view of an agent. */
-export function viewOf(agent: AiAgent): ConversationView {
-  return heldOf(agent).view
-}
-
-/** What a provider wants of the agent that it shows. */
-export interface HoldOptions {
-  readonly isStarting: boolean
-  readonly isKept: boolean
-}
-
-/** Sets what `login()` calls first. */
-export function setOnLogin(agent: AiAgent, onLogin: (() => unknown) | undefined): void {
-  heldOf(agent).onLogin = onLogin
 }
 
 /**
- * Starts an agent that a mounted provider shows. When the last provider is unmounted, the view ends, and so does the agent,
- * unless it is kept. Not at once: React in StrictMode unmounts and mounts each component again.
+ * What the providers of an agent share: rendering twice, as in StrictMode, finds the same. Creating it starts nothing, since a
+ * rendering may be discarded.
  */
-export function hold(agent: AiAgent, { isStarting, isKept }: HoldOptions): () => void {
-  const mounted = heldOf(agent)
+export const sharedOf = /* @__PURE__ */ once((agent: AiAgent): Shared => {
+  const logins = new Set<() => unknown>()
+  const view = createConversationView(agent, { onLogin: () => [...logins].at(-1)?.() })
+  return { view, logins, providers: 0, isStarted: false }
+})
+
+/** Has `login()` call the function first. Returns the undo. */
+export function addLogin(agent: AiAgent, onLogin: () => unknown): () => void {
+  const { logins } = sharedOf(agent)
+  const entry = () => onLogin()
+  logins.add(entry)
+  return () => void logins.delete(entry)
+}
+
+/**
+ * Starts an agent that a mounted provider shows. When the last provider is unmounted the agent ends, unless it is kept. Not at
+ * once: React in StrictMode unmounts and mounts each component again.
+ */
+export function hold(agent: AiAgent, isStarting: boolean, isKept: boolean): () => void {
+  const mounted = sharedOf(agent)
   mounted.providers++
+  if (agent.getPhase().at === 'destroyed')
+    agent.logger.warn('The agent was destroyed. Pass a new agent, or set keepAgent.')
   if (isStarting && !mounted.isStarted) {
     mounted.isStarted = true
     // The error is in the snapshot.
@@ -56,10 +46,7 @@ export function hold(agent: AiAgent, { isStarting, isKept }: HoldOptions): () =>
   return () => {
     mounted.providers--
     setTimeout(() => {
-      if (mounted.providers > 0 || held.get(agent) !== mounted) return
-      held.delete(agent)
-      mounted.view.destroy()
-      if (!isKept) void agent.destroy()
+      if (!mounted.providers && !isKept) void agent.destroy().then(mounted.view.destroy)
     })
   }
 }

@@ -1,7 +1,7 @@
 import type { AiAgent } from '@aiagent/client'
 import type { ConversationView } from '@aiagent/client/view'
 import { createContext, createElement, type ReactElement, type ReactNode, useContext, useEffect } from 'react'
-import { hold, setOnLogin, viewOf } from './agent-views.ts'
+import { addLogin, hold, sharedOf } from './agent-views.ts'
 
 /** Props of {@link AiAgentProvider}. */
 export interface AiAgentProviderProps {
@@ -12,9 +12,15 @@ export interface AiAgentProviderProps {
   agent: AiAgent
   /** Whether the agent is initialized and connected when the provider is mounted. @default true */
   autoStart?: boolean
-  /** Whether the agent lives on when the provider is unmounted or shows another agent. @default false */
+  /**
+   * Whether the agent lives on when the provider is unmounted or shows another agent: for a chat that is opened and closed, or
+   * hidden. Of several providers of an agent, the last one decides. @default false
+   */
   keepAgent?: boolean
-  /** Called by `login()` first, for hosts that sign their users in themselves. The function of the last rendering counts. */
+  /**
+   * Called by `login()` first, for hosts that sign their users in themselves. The function of the last rendering counts, and of
+   * several providers of an agent that of the one that was mounted last.
+   */
   onLogin?: () => unknown
   children?: ReactNode
 }
@@ -32,11 +38,8 @@ export function AiAgentProvider({
   onLogin,
   children,
 }: AiAgentProviderProps): ReactElement {
-  useEffect(() => hold(agent, { isStarting: autoStart, isKept: keepAgent }), [agent, autoStart, keepAgent])
-  useEffect(() => {
-    setOnLogin(agent, onLogin)
-    return undefined
-  }, [agent, onLogin])
+  useEffect(() => hold(agent, autoStart, keepAgent), [agent, autoStart, keepAgent])
+  useEffect(() => onLogin && addLogin(agent, onLogin), [agent, onLogin])
   return createElement(AgentContext.Provider, { value: agent }, children)
 }
 
@@ -53,5 +56,5 @@ export function useAiAgent(): AiAgent {
 
 /** The view of the provider's agent, with its actions; always the same object for the same agent. */
 export function useConversationView(): ConversationView {
-  return viewOf(useAiAgent())
+  return sharedOf(useAiAgent()).view
 }

@@ -1,5 +1,6 @@
 import type { ConversationMessage, ConversationSnapshot, ConversationView } from '@aiagent/client/view'
 import { useMemo } from 'react'
+import { once } from './once.ts'
 import { useConversationView } from './provider.ts'
 import { useConversation } from './use-conversation.ts'
 
@@ -32,25 +33,25 @@ export class NotSupportedError extends Error {
 
   /** @param member name of the member */
   constructor(member: string) {
-    super(`${member}() is not possible: the service of hosted agents has no message for it.`)
+    super(`${member}() is not supported: the service has no message for it.`)
   }
 }
 
 /** What the components of the AI SDK's `useChat()` expect, with a conversation of this library behind it. */
 export interface AiAgentChat {
-  /** Names the conversation for components that keep several apart: always `conversation`. */
+  /** Names the conversation for components that keep several apart: the same as long as the provider has the same agent. */
   readonly id: string
   messages: AiAgentChatMessage[]
   status: AiAgentChatStatus
   error: Error | undefined
   /**
-   * Sends text, or queues it until the chat is open.
+   * Sends text, or queues it until the chat is open. Clears the error.
    *
-   * @throws {NotSupportedError} for files, and for a message with the `messageId` of another, which it would replace
+   * @throws {NotSupportedError} for files, without a message, and for one with the `messageId` of another, which it would replace
    */
   sendMessage: (message?: {
     text?: string | undefined
-    parts?: readonly object[] | undefined
+    parts?: readonly { type?: unknown; text?: unknown }[] | undefined
     files?: unknown
     messageId?: string | undefined
   }) => Promise<void>
@@ -62,8 +63,8 @@ export interface AiAgentChat {
   stop: () => Promise<void>
   /** @throws {NotSupportedError} always: an answer cannot be asked for again */
   regenerate: () => Promise<void>
-  /** @throws {NotSupportedError} always: the messages are those of the service */
-  setMessages: () => void
+  /** @throws {NotSupportedError} unless it changes nothing: the messages are those of the service */
+  setMessages: (messages: readonly object[] | ((messages: AiAgentChatMessage[]) => readonly object[])) => void
   /** @throws {NotSupportedError} always: agents have no tools in the client */
   addToolResult: () => Promise<void>
   /** @throws {NotSupportedError} always: agents have no tools in the client */
@@ -90,67 +91,75 @@ export function useAiAgentChat(): AiAgentChat {
   const view = useConversationView()
   const snapshot = useConversation()
   const messages = useMemo(() => snapshot.messages.map(chatMessage), [snapshot.messages])
-  const members = useMemo(() => membersOf(view), [view])
-  const { error, isWorking } = snapshot
-  const isFailed = error !== undefined && error.remedy !== 'wait'
+  const failure = snapshot.error?.remedy === 'wait' ? undefined : snapshot.error
   return {
-    ...members,
+    ...membersOf(view),
     messages,
     snapshot,
     view,
-    error: isFailed ? asError(error.error) : undefined,
-    status: isFailed ? 'error' : isWorking ? 'submitted' : 'ready',
+    error: failure && asError(failure.error),
+    status: failure ? 'error' : snapshot.isWorking ? 'submitted' : 'ready',
   }
 }
 
 type Members = Omit<AiAgentChat, 'messages' | 'snapshot' | 'error' | 'status' | 'view'>
 
-function membersOf(view: ConversationView): Members {
+let count = 0
+
+/** The functions of each view, so that they stay the same. */
+const membersOf = /* @__PURE__ */ once((view: ConversationView): Members => {
   const reject = (member: string) => async () => {
     throw new NotSupportedError(member)
   }
   return {
-    id: 'conversation',
-    async sendMessage({ text, parts = [], files, messageId } = {}) {
-      const hasFiles = files !== undefined || parts.some(part => !isText(part))
-      if (hasFiles || messageId !== undefined) throw new NotSupportedError('sendMessage')
-      await view.send(text ?? parts.flatMap(part => (isText(part) ? part.text : [])).join('\n'))
+    id: `conversation-${++count}`,
+    async sendMessage(message) {
+      const { text, parts = [], files, messageId } = message ?? { messageId: '' }
+      const texts = parts.map(textOf)
+      if (files || messageId !== undefined || texts.includes(undefined)) throw new NotSupportedError('sendMessage')
+      view.clearError()
+      await view.send(text ?? texts.join('\n'))
     },
     clearError: view.clearError,
     resumeStream: async () => {},
     stop: reject('stop'),
     regenerate: reject('regenerate'),
-    setMessages() {
-      throw new NotSupportedError('setMessages')
+    setMessages(change) {
+      const before = view.getSnapshot().messages.map(chatMessage)
+      const after = typeof change === 'function' ? change(before) : change
+      if (after.length !== before.length || after.some((message, index) => message !== before[index]))
+        throw new NotSupportedError('setMessages')
     },
     addToolResult: reject('addToolResult'),
     addToolOutput: reject('addToolOutput'),
     addToolApprovalResponse: reject('addToolApprovalResponse'),
     experimental_queuedMessages: [],
-    experimental_removeQueuedMessage: id => void view.cancel(id),
+    experimental_removeQueuedMessage: view.cancel,
     experimental_sendQueuedMessageNow: reject('experimental_sendQueuedMessageNow'),
   }
-}
+})
 
-/** Converted messages, so that a message that does not change stays the same object. */
-const converted = new WeakMap<ConversationMessage, AiAgentChatMessage>()
+/** A message that does not change stays the same object. */
+const chatMessage = /* @__PURE__ */ once((metadata: ConversationMessage): AiAgentChatMessage => {
+  const { id, author, content, sources, options, chosenOption, canChoose, escalation } = metadata
+  return {
+    id,
+    role: author === 'user' ? author : 'assistant',
+    metadata,
+    parts: [
+      { type: 'text', text: content, state: 'done' },
+      ...sources.flatMap(({ title, url }, index) =>
+        url ? [{ type: 'source-url', sourceId: `${id}-${index}`, url, title } as const] : [],
+      ),
+      ...(options.length ? [{ type: 'data-options', data: { options, chosenOption, canChoose } } as const] : []),
+      ...(escalation ? [{ type: 'data-escalation', data: escalation } as const] : []),
+    ],
+  }
+})
 
-function chatMessage(message: ConversationMessage): AiAgentChatMessage {
-  const known = converted.get(message)
-  if (known) return known
-  const { id, author, content, sources, options, chosenOption, canChoose, escalation } = message
-  const parts: AiAgentChatPart[] = [{ type: 'text', text: content, state: 'done' }]
-  for (const [index, { title, url }] of sources.entries())
-    if (url) parts.push({ type: 'source-url', sourceId: `${id}-${index}`, url, title })
-  if (options.length) parts.push({ type: 'data-options', data: { options, chosenOption, canChoose } })
-  if (escalation) parts.push({ type: 'data-escalation', data: escalation })
-  const made: AiAgentChatMessage = { id, role: author === 'user' ? 'user' : 'assistant', metadata: message, parts }
-  converted.set(message, made)
-  return made
-}
-
-function isText(part: object): part is { type: 'text'; text: string } {
-  return 'type' in part && part.type === 'text' && 'text' in part && typeof part.text === 'string'
+/** Text of a part; undefined for other parts. */
+function textOf(part: { type?: unknown; text?: unknown }): string | undefined {
+  return part.type === 'text' && typeof part.text === 'string' ? part.text : undefined
 }
 
 function asError(error: unknown): Error {

@@ -47,12 +47,11 @@ export function useConnection(): ConversationConnection {
 
 /** Whether two values are the same, or objects or lists with the same members. */
 function isSame(before: unknown, after: unknown): boolean {
-  if (Object.is(before, after)) return true
-  if (typeof before !== 'object' || typeof after !== 'object' || !before || !after) return false
+  if (!isObject(before) || !isObject(after)) return Object.is(before, after)
   const keys = Object.keys(after)
-  const members = (value: object) => value as Readonly<Record<string, unknown>>
-  return (
-    keys.length === Object.keys(before).length &&
-    keys.every(key => Object.is(members(before)[key], members(after)[key]))
-  )
+  return keys.length === Object.keys(before).length && keys.every(key => Object.is(before[key], after[key]))
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
 }

@@ -169,6 +169,36 @@ describe('the snapshot of a view', () => {
     expect(show(load({ resume: false }).agent).getServerSnapshot()).toBe(view.getServerSnapshot())
   })
 
+  it('[VIEW-06] listens to the network only while something is subscribed, and knows its state nevertheless', () => {
+    const { load, platform: device, setOnline } = setUpView()
+    let listeners = 0
+    const onOnlineChange = (callback: () => void) => {
+      listeners++
+      const undo = device.onOnlineChange(callback)
+      return () => {
+        listeners--
+        undo()
+      }
+    }
+    const view = createConversationView(load().agent, { platform: { ...device, onOnlineChange } })
+    const isOffline = () => view.getSnapshot().connection.isOffline
+    expect(listeners).toBe(0)
+    setOnline(false)
+    expect(isOffline()).toBe(true)
+    const undo = [view.subscribe(() => {}), view.subscribe(() => {})]
+    expect(listeners).toBe(1)
+    setOnline(true)
+    expect(isOffline()).toBe(false)
+    undo[0]?.()
+    undo[0]?.()
+    expect(listeners).toBe(1)
+    undo[1]?.()
+    expect(listeners).toBe(0)
+    view.subscribe(() => {})
+    view.destroy()
+    expect(listeners).toBe(0)
+  })
+
   it('[VIEW-06] needs no page: on Node it is hidden and online, and its timers run', async () => {
     expect([defaultPlatform.isVisible(), defaultPlatform.isOnline()]).toEqual([false, true])
     defaultPlatform.onOnlineChange(() => {})()

@@ -5,8 +5,8 @@ const FRAME_LIMIT_MS = 100
 
 /** Listeners of a view. Changes of one frame, or without frames of one microtask, are one notification; none is lost. */
 export interface Notifier {
-  /** Calls back at each notification. Returns the undo. */
-  subscribe(listener: () => void): () => void
+  /** Calls back at each notification. Returns the undo, which returns the number of listeners that are left. */
+  subscribe(listener: () => void): () => number
   /** Notifies soon. */
   schedule(): void
   /** Notifies now. */
@@ -48,7 +48,10 @@ export function createNotifier(
       // A function that is registered twice is called twice, and each undo removes one.
       const entry = () => listener()
       listeners.add(entry)
-      return () => void listeners.delete(entry)
+      return () => {
+        listeners.delete(entry)
+        return listeners.size
+      }
     },
     schedule() {
       if (isPending) return

@@ -33,7 +33,7 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
   const list = createMessageList(agent)
   const notifier = createNotifier(platform, error => agent.logger.error('A listener of a view failed.', error))
   const undo: (() => void)[] = []
-  let facts: ViewFacts = {}
+  let facts: ViewFacts = { isOffline: !platform.isOnline() }
   let snapshot: ConversationSnapshot = EMPTY_SNAPSHOT
   let isOutdated = true
   /** Messages that wait for `initialize()`, as the user wrote them. */
@@ -174,9 +174,16 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
     list.read([])
     change({ unread: 0, error: undefined })
   })
-  const checkNetwork = () => change({ isOffline: !platform.isOnline() })
-  undo.push(platform.onOnlineChange(checkNetwork))
-  checkNetwork()
+  const checkNetwork = () => {
+    const isOffline = !platform.isOnline()
+    if (isOffline !== facts.isOffline) change({ isOffline })
+  }
+  // Only while something is subscribed: a view that is forgotten, as in a rendering that React discards, leaves nothing.
+  let stopNetwork: (() => void) | undefined
+  const endNetwork = () => {
+    stopNetwork?.()
+    stopNetwork = undefined
+  }
   list.read(agent.getTranscript())
   if (agent.getIsInitialized()) restore()
 
@@ -184,8 +191,18 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
     list,
     change,
     save,
-    subscribe: notifier.subscribe,
+    subscribe(listener) {
+      const stop = notifier.subscribe(listener)
+      if (!stopNetwork) {
+        stopNetwork = platform.onOnlineChange(checkNetwork)
+        checkNetwork()
+      }
+      return () => {
+        if (stop() === 0) endNetwork()
+      }
+    },
     getSnapshot() {
+      if (!stopNetwork) checkNetwork()
       if (isOutdated) snapshot = snapshotOf(agent, list, facts, snapshot)
       isOutdated = false
       return snapshot
@@ -215,6 +232,7 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
     destroy() {
       isDestroyed = true
       for (const stop of undo) stop()
+      endNetwork()
       notifier.stop()
       stopSilence?.()
     },

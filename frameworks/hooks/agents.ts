@@ -1,0 +1,36 @@
+import { AiAgent, type AiAgentConfig } from '@aiagent/client'
+import { createEmulator, type EmulatorOptions } from '@aiagent/emulator'
+
+/** A service in this process, and agents of it. It repeats what it hears. */
+export function setUpAgents(options: EmulatorOptions = {}) {
+  const emulator = createEmulator({ reply: ({ text }) => ({ content: `You said: ${text}` }), ...options })
+  const { fetch, WebSocket, world, control } = emulator
+  const logged: string[] = []
+  const log = (...parts: unknown[]) => void logged.push(parts.join(' '))
+  const quiet = { debug() {}, info() {}, warn: log, error: log }
+  const newAgent = (config: Partial<AiAgentConfig> = {}) =>
+    new AiAgent(
+      { id: 'help', endpoint: emulator.origin, baseReconnectDelay: 1, ...config },
+      { fetch, WebSocket, console: quiet },
+    )
+  /** Calls that create a session, opened chat connections, and texts of the user. */
+  const counts = () => ({
+    sessionCalls: control.requests().filter(({ method, path }) => method === 'POST' && path.endsWith('/session'))
+      .length,
+    sockets: control.requests().filter(({ status }) => status === 101).length,
+    texts: [...world.sessions.keys()].flatMap(id =>
+      control.frames(id).flatMap(({ message }) => (message?.persona === 'customer' ? [message.content] : [])),
+    ),
+  })
+  /** Whether a client is connected to a session. */
+  const isOpen = () =>
+    [...world.sessions.keys()].some(id => {
+      try {
+        control.pushFrame(id, { persona: 'system', role: 'heartbeat' })
+        return true
+      } catch {
+        return false
+      }
+    })
+  return { emulator, isOpen, newAgent, counts, logged }
+}

@@ -1,0 +1,10 @@
+'use client'
+
+export {
+  type AiAgentChat,
+  type AiAgentChatMessage,
+  type AiAgentChatPart,
+  type AiAgentChatStatus,
+  NotSupportedError,
+  useAiAgentChat,
+} from './use-ai-agent-chat.ts'
