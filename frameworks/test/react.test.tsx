@@ -3,7 +3,6 @@ import { StrictMode } from 'react'
 import { renderToString } from 'react-dom/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Chat } from '../examples/react/chat.tsx'
-import { holdConversation } from './conversation.ts'
 import { bundlePage, launchChromium, openPage, received, type Stage } from './pages.ts'
 
 const chromium = await launchChromium()
@@ -63,19 +62,6 @@ describe.each(['18', '19'] as const)('React %s in StrictMode', version => {
     await expect.poll(() => items(stage).then(all => all.at(-1))).toBe('You said: again')
     expect(received(stage.service).texts.filter(text => text === 'again')).toHaveLength(1)
     expect(stage.complaints).toEqual([])
-    await stage.close()
-  })
-
-  it('holds a conversation with options, a rating, an outage and an unasked message', async () => {
-    const stage = await openPage(chromium, script)
-    const { page } = stage
-    await holdConversation(stage, {
-      texts: () => page.locator('li > p').allTextContents(),
-      send: text => write(stage, text),
-      choose: option => page.getByRole('button', { name: option }).click(),
-      rate: () => page.getByRole('button', { name: 'Helpful' }).last().click(),
-      seeOutage: () => expect.poll(() => page.getByRole('status').textContent()).toMatch(/reconnecting|connecting/),
-    })
     await stage.close()
   })
 

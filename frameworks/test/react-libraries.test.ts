@@ -1,0 +1,54 @@
+import { afterAll, expect, it } from 'vitest'
+import { type ChatPage, holdConversation } from './conversation.ts'
+import { buildExample, bundlePage, launchChromium, openPage, openSite, type Stage } from './pages.ts'
+
+const chromium = await launchChromium()
+afterAll(() => chromium.close())
+
+/** What a user does in each of these pages. */
+function chatPage({ page }: Stage): ChatPage {
+  const button = (name: string | RegExp) => page.getByRole('button', { name }).last()
+  return {
+    texts: () => page.locator('.user p, .agent p').allTextContents(),
+    send: async text => {
+      await page.getByLabel('Message').fill(text)
+      await button('Send').click()
+    },
+    choose: option => button(option).click(),
+    rate: () => button(/helpful/i).click(),
+    seeOutage: () => expect.poll(() => page.getByRole('status').textContent()).toMatch(/reconnecting|connecting/),
+  }
+}
+
+/** Complaints but for those of the outage: the browser's and the agent's about a connection that was refused. */
+const unexpected = ({ complaints }: Stage) =>
+  complaints.filter(line => !/WebSocket connection|The chat could not be opened|connection (?:was )?lost/i.test(line))
+
+it.each(['react', 'ai-sdk', 'assistant-ui'])('the example %s holds the conversation', async name => {
+  const stage = await openSite(chromium, await buildExample(name))
+  await holdConversation(stage, chatPage(stage))
+  expect(unexpected(stage)).toEqual([])
+  await stage.close()
+})
+
+it('React 18 holds the conversation', async () => {
+  const stage = await openPage(chromium, await bundlePage('react.tsx', '18'))
+  await holdConversation(stage, chatPage(stage))
+  await stage.close()
+})
+
+it('useChat() of the AI SDK holds the conversation over the chat transport', async () => {
+  const stage = await openPage(chromium, await bundlePage('use-chat.tsx'))
+  const { rate, seeOutage, ...chat } = chatPage(stage)
+  await holdConversation(stage, chat)
+  expect(unexpected(stage)).toEqual([])
+  await stage.close()
+})
+
+it('the runtime of assistant-ui for the AI SDK holds the conversation over useAiAgentChat()', async () => {
+  const stage = await openPage(chromium, await bundlePage('ai-sdk-runtime.tsx'))
+  const { rate, ...chat } = chatPage(stage)
+  await holdConversation(stage, chat)
+  expect(unexpected(stage)).toEqual([])
+  await stage.close()
+})
