@@ -45,7 +45,7 @@ module.exports = {
     forbid(
       'must-resolve',
       'An import that leads nowhere.',
-      { path: '^(?:packages|conformance|examples|bench|docs|faults|scripts)/' },
+      { path: '^(?:packages|apps|conformance|examples|bench|docs|faults|scripts)/' },
       {
         couldNotResolve: true,
         pathNot: '^(?:#websocket|react)$',
@@ -112,7 +112,7 @@ module.exports = {
       'packages-do-not-import-private-workspaces',
       'Examples, benches and docs use the packages, not the reverse.',
       { path: '^packages/' },
-      { path: '^(?:conformance|examples|bench|docs|faults|scripts|tools)/' },
+      { path: '^(?:apps|conformance|examples|bench|docs|faults|scripts|tools)/' },
     ),
     forbid(
       'no-tests-in-sources',

@@ -24,7 +24,7 @@ const inProcessTests = [
   'packages/{client,protocol}/src/**/*.test.ts',
   'packages/emulator/src/!(node|state)/**/*.test.ts',
 ]
-const browserTests = 'packages/*/test/browser/**/*.test.ts'
+const browserTests = '{packages,apps}/*/test/browser/**/*.test.ts'
 
 export default defineConfig({
   test: {
@@ -54,6 +54,7 @@ export default defineConfig({
           include: [
             'packages/!(client|protocol)/src/**/*.test.ts',
             'packages/*/test/**/*.test.ts',
+            'apps/*/src/**/*.test.ts',
             '{bench,docs,examples,faults,scripts}/**/*.test.ts',
           ],
           exclude: [...configDefaults.exclude, browserTests, ...inProcessTests],

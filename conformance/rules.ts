@@ -460,6 +460,16 @@ const TEXTS: Readonly<Record<string, string>> = {
     'the adapters carry messages, sources, options, ratings and send status into the forms of the AI SDK, assistant-ui and DirectLine, and reject what the service has no message for',
   'PLAY-01':
     'an emulator in a page offers a login on a page of the host: codes are bound to their challenge and used once, and return to the same origin only',
+  'PLAY-02':
+    'the playground shows frames, calls, events and the transcript without tokens, session ids and values of queries',
+  'PLAY-03':
+    'the playground holds a conversation of each scenario from any static host, logins included, without a request beyond its origin',
+  'PLAY-04': 'the playground shows and changes the context, and shows each state of a delivery, with its queue',
+  'PLAY-05': 'each button of the playground causes the fault that it names, and what lasts can be lifted',
+  'PLAY-06':
+    '`aiagent emulate --playground` serves the playground with a content policy of its own for an emulator, or with `--endpoint` for a deployment',
+  'PLAY-07':
+    '`npm start` prints the address of the playground after the chat is connected, so that the first answer is as fast as without it',
   'VIEW-13':
     'with `@aiagent/client/react-native` a conversation works without crypto, structuredClone, TextEncoder, localStorage, document and window: it follows AppState and NetInfo, and continues from AsyncStorage after a restart',
   'REL-128':

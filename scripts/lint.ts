@@ -9,7 +9,7 @@ else if (mode === undefined) await lint()
 else throw new Error(`Unknown option ${mode}. Use --language [path …].`)
 
 async function lint(): Promise<void> {
-  const folders = ['packages', 'conformance', 'examples', 'bench', 'docs', 'faults', 'scripts']
+  const folders = ['packages', 'apps', 'conformance', 'examples', 'bench', 'docs', 'faults', 'scripts']
   const passed = await runTogether([
     { name: 'biome', command: verifyTool('biome'), args: ['lint', '--error-on-warnings', '.'] },
     {

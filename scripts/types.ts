@@ -8,6 +8,7 @@ const PROJECTS = [
   'packages/protocol/tsconfig.json',
   'packages/client/tsconfig.json',
   'packages/emulator/tsconfig.core.json',
+  'apps/playground/tsconfig.json',
 ]
 
 const cache = join(ROOT, 'node_modules', '.cache', 'types')

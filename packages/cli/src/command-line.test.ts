@@ -22,6 +22,7 @@ describe('parseCommandLine', () => {
         context: {},
         initParams: {},
         answerTimeoutMs: 30_000,
+        open: false,
         color: true,
         logLevel: { name: 'silent', showsStacks: false },
       },
@@ -30,7 +31,7 @@ describe('parseCommandLine', () => {
 
   it('reads every option of a chat', () => {
     const args =
-      'chat --endpoint wss://a.test --agent a1 --token t --session 7 --context plan=gold=plus --context vip= --answer-timeout 2.5 --no-color --log-level DEBUG'
+      'chat --endpoint wss://a.test --agent a1 --token t --session 7 --context plan=gold=plus --context vip= --answer-timeout 2.5 --open --no-color --log-level DEBUG'
     expect(parseCommandLine(args.split(' '))).toEqual({
       command: 'chat',
       options: {
@@ -41,6 +42,7 @@ describe('parseCommandLine', () => {
         context: { plan: 'gold=plus', vip: '' },
         initParams: {},
         answerTimeoutMs: 2500,
+        open: true,
         color: false,
         logLevel: { name: 'debug', showsStacks: true },
       },
@@ -133,7 +135,7 @@ describe('parseCommandLine', () => {
 
   it('reads every option of the emulator', () => {
     const args =
-      'emulate --port 0 --host ::1 --tls --chat-host chat.a.test --knowledge docs --seed 7 --token-life 60 --reply-delay 250 --capabilities receipts,resume --data state --faults f.json --log-level warn'
+      'emulate --port 0 --host ::1 --tls --chat-host chat.a.test --knowledge docs --seed 7 --token-life 60 --reply-delay 250 --capabilities receipts,resume --data state --playground --open --faults f.json --log-level warn'
     expect(parseCommandLine(args.split(' '))).toEqual({
       command: 'emulate',
       options: {
@@ -147,6 +149,7 @@ describe('parseCommandLine', () => {
         replyDelayMs: 250,
         capabilities: ['receipts', 'resume'],
         data: 'state',
+        playground: { agent: 'help', open: true },
         faults: 'f.json',
         logLevel: { name: 'warn', showsStacks: false },
       },
@@ -245,6 +248,9 @@ describe('parseCommandLine', () => {
       ['emulate', '--capabilities', 'receipts,resumes'],
       '--capabilities takes receipts and resume, not "resumes". See aiagent emulate --help.',
     ],
+    [['emulate', '--open'], '--open needs --playground. See aiagent emulate --help.'],
+    [['emulate', '--endpoint', 'https://a.test'], '--endpoint needs --playground. See aiagent emulate --help.'],
+    [['emulate', '--playground', '--agent', 'a'], '--agent needs --endpoint. See aiagent emulate --help.'],
     [['emulate', '--seed', 'x'], '--seed must be a whole number, not "x". See aiagent emulate --help.'],
   ])('says what is wrong with %j', (args, message) => {
     expect(problem(args)).toBe(message)

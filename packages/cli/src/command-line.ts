@@ -22,6 +22,8 @@ export interface ChatOptions {
   connector?: string
   knowledge?: string
   answerTimeoutMs: number
+  /** Whether to open the playground in the browser. */
+  open: boolean
   /** False disables colours. True uses them if the terminal supports them. */
   color: boolean
   logLevel: LogThreshold
@@ -69,7 +71,18 @@ export interface EmulateOptions {
   capabilities?: readonly Capability[]
   /** File with a schedule of faults. */
   faults?: string
+  /** Set if the playground is served. */
+  playground?: PlaygroundOptions
   logLevel: LogThreshold
+}
+
+export interface PlaygroundOptions {
+  /** Address of a deployment to talk to, instead of an emulator. */
+  endpoint?: string
+  /** Agent of the deployment. */
+  agent: string
+  /** Whether to open it in the browser. */
+  open: boolean
 }
 
 /** Options of `aiagent replay`. */
@@ -181,6 +194,7 @@ function chatOptions(values: Values, env: Variables): ChatOptions {
     ...(connector !== undefined && { connector }),
     ...(knowledge !== undefined && { knowledge }),
     answerTimeoutMs: (values.number('answer-timeout', { above: 0, max: LONGEST_TIMEOUT_SECONDS }) ?? 30) * 1000,
+    open: values.flag('open'),
     color: !values.flag('no-color') && !env.NO_COLOR,
     logLevel: values.logLevel(),
   }
@@ -250,6 +264,7 @@ function emulateOptions(values: Values): EmulateOptions {
     if (known) return known
     throw values.error(`--capabilities takes ${CAPABILITIES.join(' and ')}, not "${shown(name)}"`)
   })
+  const playground = playgroundOptions(values)
   const replyDelayMs = values.number('reply-delay', { min: 0, max: LONGEST_TIMEOUT_SECONDS * 1000 })
   return {
     port: values.number('port', { whole: true, min: 0, max: 65_535 }) ?? 8600,
@@ -263,8 +278,19 @@ function emulateOptions(values: Values): EmulateOptions {
     ...(capabilities && { capabilities }),
     ...(data !== undefined && { data }),
     ...(faults !== undefined && { faults }),
+    ...(playground && { playground }),
     logLevel: values.logLevel(),
   }
+}
+
+function playgroundOptions(values: Values): PlaygroundOptions | undefined {
+  const endpoint = values.text('endpoint')
+  const agent = values.text('agent')
+  const open = values.flag('open')
+  if (agent !== undefined && endpoint === undefined) throw values.error('--agent needs --endpoint')
+  if (values.flag('playground')) return { ...(endpoint !== undefined && { endpoint }), agent: agent ?? 'help', open }
+  if (endpoint !== undefined || open) throw values.error(`--${open ? 'open' : 'endpoint'} needs --playground`)
+  return undefined
 }
 
 function replayOptions(values: Values, trace: string | undefined): ReplayOptions {

@@ -2,6 +2,11 @@ import { CONFORM_SPEC } from './conform-options.ts'
 import { DOCTOR_SPEC } from './doctor-options.ts'
 import { COMMON, type CommandSpec, ENDPOINT, type OptionSpec } from './option-parts.ts'
 
+const OPEN = {
+  type: 'boolean',
+  help: 'open the playground in the browser',
+} as const satisfies OptionSpec
+
 const KNOWLEDGE = {
   type: 'string',
   value: '<dir>',
@@ -68,6 +73,7 @@ const CHAT_SPEC = {
       value: '<seconds>',
       help: 'time limit for the answer to a piped line (default: 30)',
     },
+    open: OPEN,
     'no-color': { type: 'boolean', help: 'disable colours, as NO_COLOR=1 does' },
     ...COMMON,
   },
@@ -119,7 +125,10 @@ const TOKEN_SPEC = {
 
 const EMULATE_SPEC = {
   summary: 'Run the emulator of the hosted service',
-  description: ['Runs until Ctrl-C.'],
+  description: [
+    'Runs until Ctrl-C.',
+    'The playground is a page with a chat, with everything that happens underneath, and with buttons that break it.',
+  ],
   options: {
     port: { type: 'string', value: '<port>', help: 'port to listen on, or 0 for a free one (default: 8600)' },
     host: { type: 'string', value: '<host>', help: 'name or address to listen on (default: 127.0.0.1)' },
@@ -147,6 +156,14 @@ const EMULATE_SPEC = {
       value: '<a,b>',
       help: 'extensions of the wire to announce: receipts, resume (default: none)',
     },
+    playground: { type: 'boolean', help: 'serve the playground, too' },
+    open: OPEN,
+    endpoint: {
+      type: 'string',
+      value: '<url>',
+      help: 'with --playground: address of a deployment to talk to, instead of an emulator',
+    },
+    agent: { type: 'string', value: '<id>', help: 'with --endpoint: id of the agent (default: help)' },
     faults: {
       type: 'string',
       value: '<file>',
@@ -157,6 +174,7 @@ const EMULATE_SPEC = {
   examples: [
     ['aiagent emulate', 'serve on http://127.0.0.1:8600'],
     ['aiagent emulate --tls --port 8443', 'serve over TLS'],
+    ['aiagent emulate --playground --open', 'open a page with a chat that can be broken'],
   ],
 } as const satisfies CommandSpec
 

@@ -14,7 +14,7 @@ const chat = (server: EmulatorServer, io: FakeIoOptions, ...args: string[]): Cha
 /** A chat in a terminal, with its prompt there. */
 async function openTerminal(server: EmulatorServer, ...args: string[]) {
   const { fake, ended } = chat(server, { columns: COLUMNS, env: { NO_COLOR: '1' } }, ...args)
-  await fake.outHas('> ')
+  await fake.outHas('Playground: ')
   return {
     fake,
     ended,
@@ -153,10 +153,10 @@ describe('chat in a terminal', () => {
     type('How?\r')
     await fake.outHas('Help Centre is typing…')
     type('and anoth')
-    expect(picture().slice(1)).toEqual(['> How?', 'Help Centre is typing…', '> and anoth'])
+    expect(picture().slice(2)).toEqual(['> How?', 'Help Centre is typing…', '> and anoth'])
     answers[0]?.('Like this.')
     await fake.outHas('Like this.')
-    expect(picture().slice(1)).toEqual(['> How?', 'Help Centre: Like this.', '> and anoth'])
+    expect(picture().slice(2)).toEqual(['> How?', 'Help Centre: Like this.', '> and anoth'])
     type('\u0004\u0003')
     expect(await ended).toBe(0)
   })
@@ -179,6 +179,20 @@ describe('chat in a terminal', () => {
     expect(said).toEqual(['Hello', 'The second', undefined])
   })
 
+  it('[PLAY-07] serves the playground beside the chat, from when it is connected to its end', async () => {
+    const server = await serve()
+    const { fake, type, picture, ended } = await openTerminal(server)
+    expect(picture()[0]).toContain('Ask a question')
+    const [, url = ''] = /^Playground: (http:\/\/127\.0\.0\.1:\d+\/)$/.exec(picture()[1] ?? '') ?? []
+    expect((await fetch(`${url}no-such-folder/..%2f`)).status).toBe(404)
+    type('\u0004')
+    expect(await ended).toBe(0)
+    await expect(fetch(url)).rejects.toThrow('fetch failed')
+    const piped = chat(server, { input: 'one\n' })
+    expect(await piped.ended).toBe(0)
+    expect(piped.fake.out() + piped.fake.err()).not.toContain('Playground')
+  })
+
   it('reports a lost connection with the delay, and the restored one', async () => {
     const server = await serve()
     const { fake, type, picture, ended } = await openTerminal(server)
@@ -188,7 +202,7 @@ describe('chat in a terminal', () => {
     expect(Number(wait)).toBeGreaterThanOrEqual(1)
     expect(Number(wait)).toBeLessThanOrEqual(2)
     await fake.outHas('Connected again.')
-    expect(picture().slice(1)).toEqual([
+    expect(picture().slice(2)).toEqual([
       `Connection lost (code 1012: Dropped). Retrying in ${wait} s.`,
       'Connected again.',
       '> half a li',

@@ -14,6 +14,8 @@ import { CommandFailure, explainFailure } from '../failure.ts'
 import type { Io } from '../io.ts'
 import { signIn } from '../login/sign-in.ts'
 import { createStyle, type Style, speakerName } from '../output.ts'
+import { offerPlayground } from '../playground/offer-playground.ts'
+import type { PlaygroundServer } from '../playground/serve-playground.ts'
 import { startEmulator } from '../start-emulator.ts'
 import { writeEntry } from '../terminal-text.ts'
 
@@ -28,6 +30,7 @@ export async function chat(options: ChatOptions, io: Io): Promise<number> {
   const setting = { endpoint: options.endpoint ?? server?.url ?? '', agent: options.agent }
   let agent: AiAgent | undefined
   let connector: ConnectorFile | undefined
+  let playground: Promise<PlaygroundServer | undefined> | undefined
   try {
     const stage = openStage(options, io)
     const { platform } = options.initParams
@@ -35,6 +38,14 @@ export async function chat(options: ChatOptions, io: Io): Promise<number> {
     const given = await findToken(options, setting, stage, io)
     const auth = given ?? (server && demoUserAuth(server.emulator, options.agent, options.as))
     agent = createAgent(options, setting.endpoint, auth, connector)
+    const { screen, style } = stage
+    // Only for a user, and after the first prompt: it must not delay the first answer.
+    if (screen)
+      agent.once('connected', () => {
+        const service = { endpoint: setting.endpoint, isEmulator: server !== undefined, agentId: options.agent }
+        const show = (line: string) => screen.print(style.dim(line))
+        playground = offerPlayground({ ...service, show, open: options.open, env: io.env })
+      })
     await converse({ agent, options, setting, stage, io })
     return 0
   } catch (error) {
@@ -43,6 +54,7 @@ export async function chat(options: ChatOptions, io: Io): Promise<number> {
   } finally {
     await agent?.disconnect()
     await agent?.destroy()
+    await (await playground)?.close()
     await server?.close()
     await connector?.remove()
     // An open input keeps the process alive.

@@ -1,6 +1,8 @@
 import { type EmulatorServer, loadFaultSchedule, serveEmulator } from '@aiagent/emulator/node'
-import type { EmulateOptions } from '../command-line.ts'
+import type { EmulateOptions, PlaygroundOptions } from '../command-line.ts'
 import { type Io, untilInterrupted } from '../io.ts'
+import { offerPlayground } from '../playground/offer-playground.ts'
+import type { PlaygroundServer } from '../playground/serve-playground.ts'
 import { writeEntry } from '../terminal-text.ts'
 
 /**
@@ -10,6 +12,7 @@ import { writeEntry } from '../terminal-text.ts'
  * @throws {Error} when the port is taken, or the folder of articles or the schedule of faults cannot be used
  */
 export async function emulate(options: EmulateOptions, io: Io): Promise<number> {
+  if (options.playground?.endpoint !== undefined) return playAt(options.playground.endpoint, options.playground, io)
   const { port, host, tls, chatHost, faults, knowledge, seed, tokenLifeSeconds, replyDelayMs, capabilities, data } =
     options
   const server = await serveEmulator({
@@ -27,14 +30,41 @@ export async function emulate(options: EmulateOptions, io: Io): Promise<number> 
       ...(capabilities && { capabilities }),
     },
   })
+  let page: PlaygroundServer | undefined
   try {
     for (const line of describe(server, io.env)) writeEntry(io.stdout, line)
+    if (options.playground) {
+      const service = { endpoint: server.url, isEmulator: true, ...(chatHost !== undefined && { chatHost }) }
+      // The next port keeps its address after a restart of the command.
+      const at = port === 0 ? {} : { port: port + 1 }
+      page = await offerPlayground({ ...service, ...at, ...options.playground, ...outputOf(io) })
+    }
+    writeEntry(io.stdout, STOP)
     await untilInterrupted(io)
     return 0
   } finally {
+    await page?.close()
     await server.close()
   }
 }
+
+/** Serves the playground for a deployment, without an emulator. */
+async function playAt(endpoint: string, { agent, open }: PlaygroundOptions, io: Io): Promise<number> {
+  if (!URL.canParse(endpoint)) throw new Error(`--endpoint must be an address with its scheme, not "${endpoint}".`)
+  const page = await offerPlayground({ endpoint, isEmulator: false, agentId: agent, open, ...outputOf(io) })
+  if (!page) return 1
+  try {
+    writeEntry(io.stdout, STOP)
+    await untilInterrupted(io)
+    return 0
+  } finally {
+    await page.close()
+  }
+}
+
+const STOP = 'Press Ctrl-C to stop.'
+
+const outputOf = ({ env, stdout }: Io) => ({ env, show: (line: string) => writeEntry(stdout, line) })
 
 /** What a developer needs to use the emulator, line by line. */
 function describe({ url, certificateFile, emulator }: EmulatorServer, env: Io['env']): string[] {
@@ -58,7 +88,6 @@ function describe({ url, certificateFile, emulator }: EmulatorServer, env: Io['e
     `Scope prefix: ${tenant.permissionPrefix}`,
     ...(certificateFile === undefined ? [] : [`Certificate: ${certificateFile}`]),
     `Try it: ${trust}${chatCommand(env)} --endpoint ${url}`,
-    'Press Ctrl-C to stop.',
   ]
 }
 

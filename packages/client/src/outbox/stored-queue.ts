@@ -4,7 +4,7 @@ import type { PageWindow } from '../platform/page.ts'
 import type { CacheAdapter } from '../storage/cache-adapter.ts'
 import { withTimeLimit } from '../util/abort.ts'
 import { Message } from './message.ts'
-import { PREVIOUS_PAGE, type OutboxEntry } from './outbox-entry.ts'
+import { type OutboxEntry, PREVIOUS_PAGE } from './outbox-entry.ts'
 
 /*
  * The queue in a store, for the page after a reload or a crash. A separate chunk, for hosts that set `persistQueue`.

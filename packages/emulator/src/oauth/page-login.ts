@@ -22,7 +22,7 @@ export interface PageLoginParts {
   settings: EmulatorSettings
   keys: TokenKeys
   origin: string
-  /** Address of the host's login page. */
+  /** Address of the login page, which the host app serves. */
   loginPage: string
 }
 
@@ -168,7 +168,7 @@ export interface PageLoginRequest {
  * Reads the address of the login page: who may sign in, and where to.
  *
  * @param tenants the tenants of the emulator's world
- * @returns undefined for an address that is no request of a login, or that returns to another origin
+ * @returns undefined for an address without a valid request, or one that returns to another origin
  */
 export function readPageLogin(address: string, tenants: readonly TenantSeed[]): PageLoginRequest | undefined {
   const { origin, searchParams } = new URL(address)

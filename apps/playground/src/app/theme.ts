@@ -1,0 +1,22 @@
+/** Colours of the page. */
+export type Theme = 'auto' | 'light' | 'dark'
+
+const KEY = 'playground-theme'
+const THEMES: readonly Theme[] = ['auto', 'light', 'dark']
+
+/** The theme that was chosen in this browser. */
+export function readTheme(): Theme {
+  const stored = localStorage.getItem(KEY)
+  return THEMES.find(theme => theme === stored) ?? 'auto'
+}
+
+/** Applies and stores a theme. */
+export function showTheme(theme: Theme): void {
+  localStorage.setItem(KEY, theme)
+  document.documentElement.dataset['theme'] = theme
+}
+
+/** The theme that follows another one. */
+export function nextTheme(theme: Theme): Theme {
+  return THEMES[(THEMES.indexOf(theme) + 1) % THEMES.length] ?? 'auto'
+}

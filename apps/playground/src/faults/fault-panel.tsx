@@ -1,0 +1,107 @@
+import { useState } from 'preact/hooks'
+import type { Conversation } from '../conversation/conversation.ts'
+import { useStore } from '../store.ts'
+import { FAULT_GROUPS, type FaultAction } from './fault-actions.ts'
+import type { FaultDesk } from './fault-desk.ts'
+import { FrameEditor } from './frame-editor.tsx'
+
+/** Buttons that break what the conversation depends on. */
+export function FaultPanel({ conversation, desk }: { conversation: Conversation; desk: FaultDesk }) {
+  const { active, problem } = useStore(desk.store, state => state)
+  const { scenario, service } = conversation
+  if (!service.controls)
+    return (
+      <section class="faults" aria-label="Faults">
+        <h2>Faults</h2>
+        <p class="empty">
+          A deployment cannot be broken on request. Start the emulator for this: aiagent emulate --playground
+        </p>
+      </section>
+    )
+  return (
+    <section class="faults" aria-label="Faults">
+      <header class="faults-head">
+        <h2>Break it</h2>
+        <button type="button" class="quiet" disabled={active.length === 0} onClick={() => void desk.liftAll()}>
+          Mend all
+        </button>
+      </header>
+      {FAULT_GROUPS.map(({ title, actions }) => (
+        <fieldset key={title}>
+          <legend>{title}</legend>
+          <div class="fault-buttons">
+            {actions.map(action => (
+              <FaultButton key={action.id} action={action} isActive={active.includes(action.id)} desk={desk} />
+            ))}
+          </div>
+        </fieldset>
+      ))}
+      {scenario.users.length > 0 && <UserChange users={scenario.users} desk={desk} />}
+      <AnswerTime desk={desk} />
+      <FrameEditor desk={desk} />
+      {problem && (
+        <p class="problem" role="alert">
+          {problem}
+        </p>
+      )}
+    </section>
+  )
+}
+
+function FaultButton({ action, isActive, desk }: { action: FaultAction; isActive: boolean; desk: FaultDesk }) {
+  const { label, description, isLasting } = action
+  return (
+    <button
+      type="button"
+      class="fault"
+      title={description}
+      aria-pressed={isLasting ? isActive : undefined}
+      onClick={() => void desk.run(action)}
+    >
+      {label}
+    </button>
+  )
+}
+
+function UserChange({ users, desk }: { users: readonly string[]; desk: FaultDesk }) {
+  return (
+    <fieldset>
+      <legend>Change the user</legend>
+      <div class="fault-buttons">
+        {users.map(user => (
+          <button
+            key={user}
+            type="button"
+            class="fault"
+            title={`Continues with a token of ${user}. Everything of the previous user is removed.`}
+            onClick={() => void desk.changeUser(user)}
+          >
+            {user}
+          </button>
+        ))}
+      </div>
+    </fieldset>
+  )
+}
+
+function AnswerTime({ desk }: { desk: FaultDesk }) {
+  const [ms, setMs] = useState(900)
+  const change = (value: number) => {
+    setMs(value)
+    void desk.setAnswerTime(value)
+  }
+  return (
+    <label class="answer-time">
+      <span>Time for an answer</span>
+      <input
+        type="range"
+        min="0"
+        max="6000"
+        step="300"
+        value={ms}
+        onChange={event => change(Number(event.currentTarget.value))}
+      />
+      <output>{(ms / 1000).toFixed(1)} s</output>
+    </label>
+  )
+}

@@ -1,0 +1,103 @@
+import { hasChromium } from '@aiagent/test-support/chromium'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Stage, serveStatically, startStage, Visitor } from './stage.ts'
+
+describe.skipIf(!hasChromium())('the faults of the playground', () => {
+  let stage: Stage
+  let host: Awaited<ReturnType<typeof serveStatically>>
+  beforeAll(async () => {
+    ;[host, stage] = await Promise.all([serveStatically(), startStage()])
+  })
+  afterAll(() => Promise.all([stage?.close(), host?.close()]))
+
+  const open = async () => {
+    const visitor = new Visitor(await stage.open(host.page))
+    await visitor.sees('connected')
+    await visitor.page.getByLabel('Time for an answer').fill('0')
+    return visitor
+  }
+  const spans = (visitor: Visitor, name: string) =>
+    visitor.page.locator('.lane', { hasText: 'Faults' }).locator('.mark', { hasText: name })
+
+  it('[PLAY-05] break the connection: cut, half-open, slow', async () => {
+    const visitor = await open()
+    const { page } = visitor
+    await visitor.breaks('Cut')
+    await visitor.sawEvent('closed', '1006')
+    await spans(visitor, 'Cut').waitFor()
+    await visitor.sees('connected')
+    expect(await page.locator('.lane', { hasText: 'Connection' }).textContent()).toContain('RECONNECTING')
+
+    await visitor.breaks('Half-open')
+    await visitor.says('Is somebody there?')
+    const button = page.getByRole('button', { name: 'Half-open' })
+    expect(await button.getAttribute('aria-pressed')).toBe('true')
+    const frames = await visitor.inspects('Frames')
+    await frames.locator('[data-direction="out"]', { hasText: 'Is somebody there?' }).waitFor()
+    expect(await frames.locator('.row').last().textContent()).toContain('Is somebody there?')
+    await visitor.breaks('Half-open')
+    await frames.locator('[data-direction="in"]', { hasText: 'I am sorry' }).waitFor()
+    expect(await button.getAttribute('aria-pressed')).toBe('false')
+
+    await visitor.breaks('Slow')
+    const start = performance.now()
+    await visitor.says('thanks')
+    await visitor.reads('You are welcome')
+    // A frame in each direction.
+    expect(performance.now() - start).toBeGreaterThan(2 * 1200)
+    await visitor.breaks('Mend all')
+  })
+
+  it('[PLAY-05] break the service: refuse, restart, forget and end a session', async () => {
+    const visitor = await open()
+    const { page } = visitor
+    await visitor.breaks('Refuse')
+    await visitor.breaks('Cut')
+    await page
+      .getByText(/HTTP status 503/)
+      .first()
+      .waitFor()
+    await visitor.sees('reconnecting')
+    await visitor.breaks('Refuse')
+    await visitor.sees('connected')
+
+    await visitor.breaks('Restart')
+    await visitor.sawEvent('closed', '1001')
+    await visitor.sees('reconnecting')
+    await visitor.sees('connected')
+
+    await visitor.breaks('Forget')
+    await visitor.sawEvent('closed', '4404')
+    const calls = await visitor.inspects('REST')
+    await calls.getByText('POST').last().waitFor()
+    await visitor.sees('connected')
+
+    await visitor.breaks('End')
+    await visitor.sawEvent('closed', '1000')
+    await visitor.sees('closed')
+  })
+
+  it('[PLAY-05] push frames, and change the user', async () => {
+    const visitor = await open()
+    const { page } = visitor
+    await visitor.pushes('Unasked message')
+    await visitor.reads('Your router was shipped')
+    await visitor.pushes('Message with options')
+    await page.locator('ai-agent-chat').getByRole('button', { name: 'The repeater' }).click()
+    await visitor.pushes('Unreadable frame')
+    const frames = await visitor.inspects('Frames')
+    await frames.locator('[data-tone="bad"]', { hasText: 'not even JSON' }).waitFor()
+    await visitor.pushes('Error of the service')
+    await visitor.sawEvent('errorMessage', 'The agent is not available.')
+    await page.getByLabel('Fault as JSON').fill('{ "kind": "no such" }')
+    await visitor.breaks('Push')
+    await page.getByRole('alert').getByText('"kind" must be one of').waitFor()
+
+    // The user before the first one is anonymous: that is not a change.
+    await visitor.breaks('customer')
+    await visitor.breaks('new-customer')
+    await visitor.sawEvent('userChanged')
+    await visitor.sees('connected')
+    expect(await page.locator('ai-agent-chat').textContent()).not.toContain('Your router was shipped')
+  })
+})

@@ -1,0 +1,90 @@
+import { serveEmulator } from '@aiagent/emulator/node'
+import { hasChromium } from '@aiagent/test-support/chromium'
+import { needs } from '@aiagent/test-support/needs'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { run } from '../../../../packages/cli/src/run.ts'
+import { createFakeIo, type FakeIo } from '../../../../packages/cli/test/fake-io.ts'
+import { type Stage, startStage, Visitor } from './stage.ts'
+
+describe.skipIf(!hasChromium())('the served playground', () => {
+  let stage: Stage
+  const running: { fake: FakeIo; ended: Promise<number> }[] = []
+  beforeAll(async () => {
+    stage = await startStage()
+  })
+  beforeEach(() => {
+    stage.complaints.length = 0
+  })
+  afterAll(() => stage?.close())
+  afterEach(async () => {
+    for (const { fake, ended } of running.splice(0)) {
+      fake.interrupt()
+      await ended
+    }
+  })
+
+  /** Runs a command, and resolves with the address of the playground that it prints. */
+  const start = async (...args: string[]) => {
+    const fake = createFakeIo()
+    running.push({ fake, ended: run(['emulate', '--port', '0', '--playground', ...args], fake.io) })
+    await fake.outHas('Press Ctrl-C')
+    const [, url = ''] = /^Playground: (\S+)/m.exec(fake.out()) ?? []
+    return { url, out: fake.out }
+  }
+
+  it('[PLAY-06] breaks an emulator on a port, and signs in at its provider', needs('popup blocker'), async () => {
+    const { url } = await start()
+    const page = await stage.open(url)
+    const visitor = new Visitor(page)
+    await visitor.sees('connected')
+    await visitor.says('How do I reset my router?')
+    await visitor.reads('press the hidden reset button')
+    await visitor.breaks('Cut')
+    await visitor.sawEvent('closed', '1006')
+    await visitor.sees('connected')
+    await visitor.pushes('Unasked message')
+    await visitor.reads('Your router was shipped')
+
+    await visitor.signsIn('Desk agent', () => visitor.opens('Desk agent'))
+    await page.locator('ai-agent-chat').getByRole('button', { name: 'Installation' }).click()
+    await visitor.sees('connected')
+    await visitor.breaks('desk-supervisor')
+    await visitor.sawEvent('userChanged')
+
+    await page.getByLabel('Service').selectOption('in this page')
+    await visitor.opens('Anonymous help')
+    await visitor.sees('connected')
+    expect(stage.complaints).toEqual([])
+  })
+
+  it('[PLAY-06] sends its own policy, and serves its own files only', async () => {
+    const { url } = await start()
+    const page = await fetch(url)
+    expect(Object.fromEntries(page.headers)).toMatchObject({
+      'content-security-policy': expect.stringMatching(
+        /^default-src 'none'; script-src 'self'; .*connect-src 'self' http:\/\/127.0.0.1:\d+ ws:.*trusted-types 'none'$/,
+      ),
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'cross-origin-opener-policy': 'same-origin-allow-popups',
+    })
+    expect(await page.text()).toContain('<meta name="playground-service" content="emulator">')
+    for (const path of ['nothing.js', '../package.json', '%2e%2e/vite.config.ts', 'assets/'])
+      expect((await fetch(new URL(path, url))).status).toBe(404)
+    expect((await fetch(url, { method: 'POST' })).status).toBe(404)
+  })
+
+  it('[PLAY-06] talks to a deployment, which cannot be broken', async () => {
+    await using deployment = await serveEmulator({ reply: ({ text }) => ({ content: `You said: ${text}` }) })
+    const { url, out } = await start('--endpoint', deployment.url, '--agent', 'billing')
+    expect(out()).not.toContain('The emulator runs at')
+    const page = await stage.open(url)
+    const visitor = new Visitor(page)
+    await visitor.sees('connected')
+    await visitor.says('hello')
+    await visitor.reads('You said: hello')
+    await page.getByLabel('Faults', { exact: true }).getByText('cannot be broken').waitFor()
+    expect([...deployment.emulator.world.sessions.values()][0]?.agent.details.agentId).toBe('billing')
+    expect(stage.complaints).toEqual([])
+  })
+})

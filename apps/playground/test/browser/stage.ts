@@ -1,0 +1,120 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { type LaunchedChromium, launchChromium, servePages } from '@aiagent/test-support/chromium'
+import type { Page } from 'playwright-core'
+import { findPageFiles } from '../../../../packages/cli/src/playground/page-files.ts'
+
+/** Below the limit of a test, so that a failure names the step. */
+const STEP_LIMIT_MS = 12_000
+
+/** A browser with what its pages requested and complained about. */
+export interface Stage {
+  readonly chromium: LaunchedChromium
+  /** Addresses that any page has requested. */
+  readonly requested: string[]
+  /** Errors of pages, and violations of their policies. */
+  readonly complaints: string[]
+  /** Opens a page in its own window. */
+  open(address: string): Promise<Page>
+  close(): Promise<void>
+}
+
+/** Starts a browser. Its popups are blocked, as in a browser of a user. */
+export async function startStage(): Promise<Stage> {
+  const chromium = await launchChromium({ ignoreDefaultArgs: ['--disable-popup-blocking'] })
+  const requested: string[] = []
+  const complaints: string[] = []
+  return {
+    chromium,
+    requested,
+    complaints,
+    open: async address => {
+      const { context, newPage } = await chromium.newWindow()
+      context.on('request', request => requested.push(request.url()))
+      context.on('console', message => {
+        // The browser reports a refused upgrade itself, and the missing icon of the emulator's login page.
+        const isExpected = /WebSocket connection/.test(message.text()) || message.location().url.endsWith('favicon.ico')
+        if (message.type() === 'error' && !isExpected) complaints.push(message.text())
+      })
+      context.on('weberror', error => complaints.push(error.error().message))
+      const page = await newPage()
+      page.setDefaultTimeout(STEP_LIMIT_MS)
+      await page.goto(address)
+      return page
+    },
+    close: () => chromium.close(),
+  }
+}
+
+/** The built page on a static server that knows nothing of it. Ends with `close()`. */
+export async function serveStatically(headers: Readonly<Record<string, string>> = {}) {
+  const files = findPageFiles()
+  if (!files) throw new Error('The playground is missing.')
+  await files.prepare(() => {})
+  const names = readdirSync(files.folder, { recursive: true, encoding: 'utf8' }).filter(name => name.includes('.'))
+  const pages = names.map(name => [`/tools/play/${name}`, readFileSync(join(files.folder, name), 'utf8')] as const)
+  const server = await servePages(Object.fromEntries(pages), headers)
+  return { ...server, page: `${server.url}/tools/play/index.html` }
+}
+
+/** What a test does with the page, in the words of a user. */
+export class Visitor {
+  readonly page: Page
+
+  constructor(page: Page) {
+    this.page = page
+  }
+
+  /** Waits for the state that `explain()` names. */
+  async sees(code: string): Promise<void> {
+    await this.page.locator('.status-facts').getByText(code, { exact: true }).waitFor()
+  }
+
+  /** Waits for a text in the chat. */
+  async reads(text: string): Promise<void> {
+    await this.page.locator('ai-agent-chat').getByText(text).first().waitFor()
+  }
+
+  async opens(scenario: string): Promise<void> {
+    await this.page.getByLabel('Scenarios').getByRole('button', { name: scenario }).click()
+  }
+
+  async says(text: string): Promise<void> {
+    const field = this.page.locator('ai-agent-chat').getByRole('textbox')
+    await field.fill(text)
+    await field.press('Enter')
+  }
+
+  /** Presses a button of the panel of faults. */
+  async breaks(name: string): Promise<void> {
+    await this.page.getByLabel('Faults', { exact: true }).getByRole('button', { name, exact: true }).click()
+  }
+
+  /** Shows a tab of the inspector, and returns its panel. */
+  async inspects(tab: string) {
+    await this.page.getByRole('tab', { name: tab }).click()
+    return this.page.locator('#panel')
+  }
+
+  /** Waits for an event in the inspector, with a part of its text. */
+  async sawEvent(type: string, text = ''): Promise<void> {
+    const panel = await this.inspects('Events')
+    await panel.locator('.row').filter({ hasText: type }).filter({ hasText: text }).last().waitFor()
+  }
+
+  /** Pushes a frame of the list. */
+  async pushes(template: string): Promise<void> {
+    await this.page.getByLabel('Frame', { exact: true }).selectOption(template)
+    await this.breaks('Push')
+  }
+
+  /** Signs in in the window that the action opens. */
+  async signsIn(user: string, action: () => Promise<void>): Promise<void> {
+    const opened = this.page.context().waitForEvent('page')
+    await action()
+    const popup = await opened
+    const closed = popup.waitForEvent('close')
+    await popup.getByRole('button', { name: user }).first().click()
+    await closed
+  }
+}
