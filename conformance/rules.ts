@@ -508,6 +508,9 @@ const TEXTS: Readonly<Record<string, string>> = {
   'ADOPT-03': 'a report of the doctor holds no token, no session id and no password',
   'ADOPT-05':
     '`aiagent conform` asks a deployment each rule that any deployment can be asked, and names the rules that need the emulator',
+  'ADOPT-06':
+    '`aiagent test` holds talks in Markdown with the emulator, a deployment or a recording, and names file and line of each expectation that does not hold',
+  'ADOPT-07': 'the talks of the router shop catch by name each of ten articles that was deleted or altered',
   'ADOPT-04': '`aiagent doctor` exits with 0, with 3 after warnings and with 1 after a failure',
 }
 

@@ -4,6 +4,7 @@ import { type DoctorCommandOptions, doctorOptions } from './doctor-options.ts'
 import type { LogThreshold } from './log-threshold.ts'
 import { COMMANDS, type CommandName, commandHelp, programHelp } from './option-specs.ts'
 import { shown, UsageError, Values } from './option-values.ts'
+import { type TestOptions, testOptions } from './test-options.ts'
 
 export interface ChatOptions {
   /** Address of the deployment. Without it, an emulator is started. */
@@ -104,6 +105,7 @@ export type CommandLine =
   | { command: 'replay'; options: ReplayOptions }
   | { command: 'doctor'; options: DoctorCommandOptions }
   | { command: 'conform'; options: ConformOptions }
+  | { command: 'test'; options: TestOptions }
 
 type Variables = Readonly<Record<string, string | undefined>>
 
@@ -127,9 +129,11 @@ export function parseCommandLine(args: readonly string[], env: Variables = {}): 
         ? `Unknown option ${shown(first)}; put options after the command.`
         : `Unknown command "${shown(first)}". The commands are ${enumerated('and')}.`,
     )
-  // A recording is named without an option, before the options.
-  const file = first === 'replay' && rest[0]?.startsWith('-') === false ? rest[0] : undefined
-  const values = new Values(first, file === undefined ? rest : rest.slice(1))
+  // A recording and talks are named without an option, before the options.
+  const most = first === 'replay' ? 1 : first === 'test' ? rest.length : 0
+  const end = rest.findIndex(argument => argument.startsWith('-'))
+  const files = rest.slice(0, Math.min(most, end < 0 ? rest.length : end))
+  const values = new Values(first, rest.slice(files.length))
   if (values.flag('help')) return { command: 'help', text: commandHelp(first) }
   switch (first) {
     case 'chat':
@@ -139,11 +143,13 @@ export function parseCommandLine(args: readonly string[], env: Variables = {}): 
     case 'emulate':
       return { command: 'emulate', options: emulateOptions(values) }
     case 'replay':
-      return { command: 'replay', options: replayOptions(values, file) }
+      return { command: 'replay', options: replayOptions(values, files[0]) }
     case 'doctor':
       return { command: 'doctor', options: doctorOptions(values, env) }
     case 'conform':
       return { command: 'conform', options: conformOptions(values, env) }
+    case 'test':
+      return { command: 'test', options: testOptions(values, files, env) }
     default:
       return first satisfies never
   }

@@ -1,6 +1,7 @@
 import { CONFORM_SPEC } from './conform-options.ts'
 import { DOCTOR_SPEC } from './doctor-options.ts'
 import { COMMON, type CommandSpec, ENDPOINT, type OptionSpec } from './option-parts.ts'
+import { TEST_SPEC } from './test-options.ts'
 
 const OPEN = {
   type: 'boolean',
@@ -198,6 +199,7 @@ export const COMMANDS = {
   replay: REPLAY_SPEC,
   doctor: DOCTOR_SPEC,
   conform: CONFORM_SPEC,
+  test: TEST_SPEC,
 } as const satisfies Record<string, CommandSpec>
 export type CommandName = keyof typeof COMMANDS
 

@@ -66,6 +66,10 @@ async function dispatch(commandLine: CommandLine, io: Io): Promise<number> {
       const { conform } = await import('./commands/conform.ts')
       return conform(commandLine.options, io)
     }
+    case 'test': {
+      const { test } = await import('./commands/test.ts')
+      return test(commandLine.options, io)
+    }
     default:
       return commandLine satisfies never
   }
