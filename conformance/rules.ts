@@ -376,6 +376,10 @@ const TEXTS: Readonly<Record<string, string>> = {
     'with `persistQueue`, nothing leaves before a slow store has marked it, so that no crash leads to a second copy at the service',
   'REL-106':
     'what `retry()` or the next page sends into another conversation is in the transcript of that conversation, once',
+  'REL-107':
+    'a far too high `seq` silences no later frame: the client follows the numbers of the service, and warns once',
+  'REL-108':
+    'with receipts the disconnect frame and the context frame of an opening carry an id too; the context is sent again at each opening, under the same id, until the service has confirmed it',
   'REL-92': '`explain()` describes every state of an agent in one sentence, with the step that helps and the queue',
   'REL-93': 'no accepted message remains of which the host is not told, over cuts and half-open connections',
   'REL-10':

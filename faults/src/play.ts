@@ -146,6 +146,9 @@ class Run {
     if (!(await this.#isConnectedAgain())) return
     // A connection that was cut while its frames were delayed may still look open.
     if (!(await this.#reopen())) return
+    // A full queue refuses the message.
+    if (!(await this.#until(() => host.agent.getQueueSize() === 0, RECOVERY_LIMIT_MS)))
+      return this.#fail('stuck', `${host.agent.getQueueSize()} messages stay in the queue after all faults`)
     const last = host.send()
     const isAnswered = () => host.events.answers.includes(answerTo(last.content))
     if (!(await this.#until(isAnswered, RECOVERY_LIMIT_MS)))
@@ -228,7 +231,7 @@ class Run {
     const { sessions } = this.#service
     this.#violations.push(
       ...checkDelivery(this.#host, sessions, this.#schedule, this.#hasRecovered),
-      ...checkSharedData(this.#host, sessions, this.#schedule.setup.agent === 'account'),
+      ...checkSharedData(this.#host, sessions, this.#schedule.setup.agent !== 'help'),
     )
   }
 

@@ -7,7 +7,7 @@ import { examples, type Violation } from './violation.ts'
 
 /** Looks for data of earlier users in everything that the agent holds. For a moment at which no user is leaving. */
 export async function checkHeldData(host: Host): Promise<Violation[]> {
-  const { agent, memory, stores, store, user } = host
+  const { agent, memory, stores, store, unnamedUsers, user } = host
   const { session, local } = stores
   const kept = memory.keys().map(key => [key, memory.get(key)])
   const places = {
@@ -16,10 +16,12 @@ export async function checkHeldData(host: Host): Promise<Violation[]> {
     'session storage': [...session.entries],
     'local storage': [...local.entries],
     memory: kept,
-    'the store of the host': [...(store?.entries ?? [])],
   }
-  return Object.entries(places).flatMap(([place, content]) => {
-    const found = earlierUsers(JSON.stringify(content), user)
+  // Keys name the user. A user whom the process does not know cannot be found in a store that users share.
+  const shared = { 'the store of the host': [...(store?.entries ?? [])] }
+  return Object.entries({ ...places, ...shared }).flatMap(([place, content]) => {
+    const excepted = place in shared ? unnamedUsers : new Set<number>()
+    const found = usersIn(JSON.stringify(content), user - 1).filter(each => !excepted.has(each))
     return found.length === 0 ? [] : [{ kind: 'user data', text: `${place} of user ${user} holds data of ${found}` }]
   })
 }

@@ -16,14 +16,7 @@ const FRAMES_PER_AGENT = 500
 /** Frames between two turns of the event loop. */
 const FRAMES_PER_TURN = 20
 
-/**
- * Without numbers: a client that trusts a wrong `seq` drops the frames with lower ones until the chat is reopened, as the
- * extension demands.
- */
-const VALID: readonly unknown[] = [...serverMessages, ...extensionMessages.server].map(({ frame }) => {
-  const { seq, ...rest } = frame as { seq?: unknown }
-  return rest
-})
+const VALID: readonly unknown[] = [...serverMessages, ...extensionMessages.server].map(({ frame }) => frame)
 
 /**
  * Gives agents mutated frames. Nothing may be thrown into the void, and after the frames a message of the user must be

@@ -35,6 +35,8 @@ export class Host {
   user = 1
   /** Whether the user is leaving: a logout or a change of the user is in progress. */
   isLeaving = false
+  /** Users who have left a process that never had a token of theirs: what they stored before waits for their return. */
+  readonly unnamedUsers = new Set<number>()
   /** Number of processes that the run has had. */
   lives = 0
   readonly #service: RunService
@@ -191,6 +193,7 @@ export class Host {
   #begin(): AgentLife {
     const random = this.#random
     this.lives++
+    this.#knownUser = undefined
     const life = new AgentLife({
       service: this.#service,
       random: random.next,
@@ -357,6 +360,7 @@ export class Host {
     this.isLeaving = true
     const life = this.#life
     life.readyAt = undefined
+    if (this.#knownUser !== this.user) this.unnamedUsers.add(this.user)
     const leaving = leave()
     this.call(name, leaving)
     // The store is emptied.

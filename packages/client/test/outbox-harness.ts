@@ -76,6 +76,7 @@ export function setUpOutbox({
         return state.chat
       },
       setMessageSink() {},
+      handleReceipt() {},
     },
     origin: new MessageOrigin(clock, {
       agentName: 'Help Centre',

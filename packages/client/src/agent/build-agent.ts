@@ -133,6 +133,7 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
       refresh: () => authentication.refresh(),
     },
     contextFrame: () => contextFrame(context),
+    newFrameId: () => (hasCapability('receipts') ? newId() : undefined),
     listener: {
       stateChanged: (state, previousState, retryInMs) => {
         logger.debug(`Connection: ${previousState} → ${state}`)
@@ -211,6 +212,7 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
       emit,
       hasResume: () => hasCapability('resume'),
       hasPing,
+      warn: (text, details) => logger.warn(text, details),
       upkeep: createUpkeep(scope, {
         transcript,
         processor,

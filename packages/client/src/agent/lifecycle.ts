@@ -309,11 +309,12 @@ export class AgentLifecycle implements LifecycleOwner {
 
   /** Ends the agent without a goodbye. `phaseChanged` is its last event. */
   async destroy(): Promise<void> {
-    const { loader, scope, authentication, resume, outbox, inbox, recovery, streams, chat } = this.#parts
+    const { loader, users, scope, authentication, resume, outbox, inbox, recovery, streams, chat } = this.#parts
     this.become({ at: 'destroyed' })
     const reason = destroyedError('The operation')
     this.#run.abort(reason)
     loader.abort(reason)
+    users.stop()
     this.#portals?.contactCenter.pipeline.destroy()
     // First, for an agent that is created right after this call.
     const released = resume?.(part => part.release())

@@ -90,3 +90,18 @@ describe('changes of portal that come at the same time', () => {
     expect([agent.getIsInitialized(), agent.getState()]).toEqual([true, 'CLOSED'])
   })
 })
+
+describe('[REL-116] the load of a restart', () => {
+  it('ends with destroy(), also while a rate limit is waited out', async () => {
+    const { clock, emulator, make } = setUp()
+    const auth = { type: 'pre-auth', accessToken: emulator.control.issueToken({ subject: 'desk-agent' }) } as const
+    const { agent } = make({ id: 'desk', auth })
+    await agent.initialize()
+    emulator.faults.add({ kind: 'rate-limit', only: 'requests', times: 4 })
+    const restarting = rejection(agent.restartPortalInitializer())
+    await clock.advance(100)
+    await passing(clock, agent.destroy())
+    expect(await restarting).toMatchObject({ code: expect.any(String) })
+    expect(clock.pendingTimers).toBe(0)
+  })
+})

@@ -7,8 +7,8 @@ import type { AgentScope } from './agent-scope.ts'
 export class UserLoader {
   readonly #scope: AgentScope
   readonly #masking: Masking
-  /** Identifies the latest load; results of older loads are discarded. */
-  #current: object | undefined
+  /** The latest load. A newer one, a sign-out and `destroy()` end it. */
+  #current: AbortController | undefined
   #rulesMissing = false
 
   constructor(scope: AgentScope, masking: Masking) {
@@ -19,18 +19,35 @@ export class UserLoader {
 
   async load(loaded: LoadedAgent, signal: AbortSignal | undefined): Promise<void> {
     const { logger, config, emit, facts } = this.#scope
-    const current = {}
+    this.stop()
+    const current = new AbortController()
     this.#current = current
-    const { fetchUser, loadMasker } = await loadSteps()
-    const required = config.masking.required === true
-    const [user, rules] = await Promise.all([
-      fetchUser(loaded, this.#scope, signal),
-      loadMasker(loaded, { required, logger, emit }, signal),
-    ])
-    if (this.#current !== current) return
-    facts.user = user
-    this.#rulesMissing = rules === 'unknown'
-    this.#masking.settle(rules)
+    const abort = () => current.abort(signal?.reason)
+    if (signal?.aborted) abort()
+    signal?.addEventListener('abort', abort)
+    try {
+      const { fetchUser, loadMasker } = await loadSteps()
+      const required = config.masking.required === true
+      const [user, rules] = await Promise.all([
+        fetchUser(loaded, this.#scope, current.signal),
+        loadMasker(loaded, { required, logger, emit }, current.signal),
+      ])
+      if (this.#current !== current) return
+      facts.user = user
+      this.#rulesMissing = rules === 'unknown'
+      this.#masking.settle(rules)
+    } catch (error) {
+      if (this.#current === current) throw error
+    } finally {
+      signal?.removeEventListener('abort', abort)
+    }
+  }
+
+  /** Ends the load in flight: it has no result, and its requests are cancelled. */
+  stop(): void {
+    const current = this.#current
+    this.#current = undefined
+    current?.abort()
   }
 
   /** Loads again when the masking rules could not be loaded. */
@@ -39,7 +56,7 @@ export class UserLoader {
   }
 
   forgetUser(): void {
-    this.#current = undefined
+    this.stop()
     this.#rulesMissing = false
     this.#masking.settle('none')
   }

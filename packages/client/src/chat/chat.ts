@@ -1,4 +1,12 @@
-import { CLIENT_DISCONNECT_REASON, CLOSE_CODE, encodeMessage, isFinalCloseCode, PERSONA, ROLE } from '@aiagent/protocol'
+import {
+  addMessageId,
+  CLIENT_DISCONNECT_REASON,
+  CLOSE_CODE,
+  encodeMessage,
+  isFinalCloseCode,
+  PERSONA,
+  ROLE,
+} from '@aiagent/protocol'
 import { abortedError, ConnectionError, SDKError } from '../errors.ts'
 import { type Clock, sleep } from '../platform/clock.ts'
 import type { Page } from '../platform/page.ts'
@@ -64,6 +72,8 @@ export interface ChatOptions {
   token: { required(): boolean; getToken(): Promise<string>; refresh(): Promise<string> }
   /** The stored context as a frame, for a session that was not created with it. */
   contextFrame(): string | undefined
+  /** Where the service confirms each frame: a new id for a frame; undefined elsewhere. */
+  newFrameId?(): string | undefined
   listener: ChatListener
 }
 
@@ -92,6 +102,8 @@ export class Chat {
   #lastInboundAt: number | undefined
   /** The graceful disconnect in progress. */
   #leaving: { readonly transport: Transport; readonly done: Promise<void> } | undefined
+  /** The context frame that was written last, while the service has not confirmed it. */
+  #unconfirmed: { readonly frame: string; readonly id: string } | undefined
   /** Number of disconnects by the host: earlier operations that are still pending are cancelled. */
   #departures = 0
   readonly #restarting = new JoinedTask<void>(RESTART_ABORTED)
@@ -258,6 +270,13 @@ export class Chat {
     this.#token.renew(expired)
   }
 
+  /** The service has accepted or refused the frame with this id. */
+  handleReceipt(id: string): void {
+    if (this.#unconfirmed?.id !== id) return
+    this.#unconfirmed = undefined
+    this.#options.session.markContextSent()
+  }
+
   /** A new token is available. */
   offerToken(token: string): void {
     this.#token.offer(token)
@@ -302,13 +321,17 @@ export class Chat {
   }
 
   #sendContextFrame(transport: Transport): void {
-    const { session, contextFrame } = this.#options
+    const { session, contextFrame, newFrameId } = this.#options
     // A session set for the next connection receives its context there.
     if (!session.needsContextFrame || session.id !== this.#dialledSession) return
     const frame = contextFrame()
+    if (frame === undefined) return session.markContextSent()
+    // Under the same id until it is confirmed: the connection may have lost it, or only its receipt.
+    const id = this.#unconfirmed?.frame === frame ? this.#unconfirmed.id : newFrameId?.()
+    this.#unconfirmed = id === undefined ? undefined : { frame, id }
     try {
-      if (frame !== undefined) transport.send(frame)
-      session.markContextSent()
+      transport.send(id === undefined ? frame : addMessageId(frame, id))
+      if (id === undefined) session.markContextSent()
     } catch {
       // The socket is closing: the next opening sends it.
     }
@@ -346,7 +369,8 @@ export class Chat {
     this.#interrupt()
     this.#connection.expectEnd()
     try {
-      transport.send(GOODBYE)
+      const id = this.#options.newFrameId?.()
+      transport.send(id === undefined ? GOODBYE : addMessageId(GOODBYE, id))
     } catch {
       // Then the service detects it by the close.
     }

@@ -19,7 +19,11 @@ export interface RecoveryOptions {
   /** Whether the service answers pings. */
   hasPing(): boolean
   readonly emit: Emit<'messagesRecovered'>
+  warn(text: string, details: Record<string, unknown>): void
 }
+
+/** How many numbers of processed frames are kept, by which repeated frames are recognized. */
+const KEPT_NUMBERS = 1_000
 
 /*
  * What is needed of the recovery of missed messages before its own part is loaded: the last processed number, for a
@@ -32,6 +36,9 @@ export class Recovery {
   #sessionId: string | undefined
   /** Number of the last processed frame; undefined where it is unknown. */
   #lastSeq: number | undefined
+  /** The latest processed numbers. */
+  #processed: Set<number> | undefined
+  #hasWarned = false
   /** Missed messages that the service is repeating. */
   #replayed: Message[] | undefined
   /** Frames that the outbox gets after the recovered messages, so that a question is not answered by a later message. */
@@ -65,7 +72,10 @@ export class Recovery {
     this.#generation++
     this.#replayed = this.lastSeqOf(id) === undefined ? undefined : []
     // In a session that was resumed or supplied, frames were sent before this page opened it.
-    if (!isReopening) this.#lastSeq = session.isOwn ? 0 : undefined
+    if (!isReopening) {
+      this.#lastSeq = session.isOwn ? 0 : undefined
+      this.#processed = undefined
+    }
     this.#sessionId = id
     this.#begin(isReopening && !this.#replayed)
   }
@@ -80,8 +90,8 @@ export class Recovery {
         return true
       }
       if (seq !== undefined) {
-        if (seq <= (this.#lastSeq ?? 0)) return true
-        this.#lastSeq = seq
+        if (this.#processed?.has(seq)) return true
+        this.#advance(seq)
         this.#replayed?.push(message)
       }
     }
@@ -122,7 +132,7 @@ export class Recovery {
   /** The conversation was left: nothing of it is recovered. */
   clear(): void {
     this.#generation++
-    this.#held = this.#replayed = this.#sessionId = this.#lastSeq = undefined
+    this.#held = this.#replayed = this.#sessionId = this.#lastSeq = this.#processed = undefined
     this.#part?.gapFill.forget()
   }
 
@@ -167,8 +177,31 @@ export class Recovery {
     if (!this.#options.hasResume()) return
     for (const element of history) {
       const seq = (element as { seq?: unknown } | null)?.seq
-      if (typeof seq === 'number' && seq > (this.#lastSeq ?? 0)) this.#lastSeq = seq
+      if (typeof seq !== 'number') continue
+      this.#keep(seq)
+      if (seq > (this.#lastSeq ?? 0)) this.#lastSeq = seq
     }
+  }
+
+  /** The numbers increase: a new frame with a lower number shows that the last one was wrong. */
+  #advance(seq: number): void {
+    const last = this.#lastSeq ?? 0
+    if (seq < last && !this.#hasWarned) {
+      this.#hasWarned = true
+      this.#options.warn('The service numbers its frames out of order. The last number is taken as the present one.', {
+        last,
+        seq,
+      })
+    }
+    this.#lastSeq = seq
+    this.#keep(seq)
+  }
+
+  #keep(seq: number): void {
+    this.#processed ??= new Set()
+    const kept = this.#processed
+    kept.add(seq)
+    if (kept.size > KEPT_NUMBERS) for (const oldest of kept) return void kept.delete(oldest)
   }
 
   /** Passes work to the part, or calls `otherwise` where it cannot be loaded. */

@@ -89,6 +89,36 @@ describe('a service that repeats what was missed', () => {
     await agent.destroy()
   })
 
+  it('[REL-107] follows the numbers of the service after a far too high one, with one warning', async () => {
+    const { agent, clock, emulator, sendAndCut, numbers, printed } = await setUpResume()
+    await agent.send('one')
+    await clock.advance(1_000)
+    const push = (content: string, seq: number) =>
+      emulator.faults.add({ kind: 'push', frame: { persona: 'agent', role: 'r', content, seq } })
+    push('far', 2 ** 52)
+    push('farther', 2 ** 52 + 7)
+    await clock.advance(0)
+    await agent.send('two')
+    await clock.advance(1_000)
+    await agent.send('three')
+    await clock.advance(1_000)
+    expect(linesOf(agent)).toEqual([
+      ...exchange('one'),
+      'received: far',
+      'received: farther',
+      ...exchange('two', 'three'),
+    ])
+    // What was processed before is still dropped, and a reopening names the number of the service.
+    emulator.faults.add({ kind: 'replay', times: 2 })
+    await clock.advance(0)
+    await sendAndCut('four')
+    await clock.advance(SETTLED_MS)
+    expect(numbers()).toEqual([undefined, '3'])
+    expect(linesOf(agent).slice(4)).toEqual(exchange('two', 'three', 'four'))
+    expect(printed.flat().filter(text => String(text).includes('out of order'))).toHaveLength(1)
+    await agent.destroy()
+  })
+
   it('[REL-99] reads the history where the service no longer holds all frames', async () => {
     const { agent, told, clock, emulator, sendAndCut, numbers } = await setUpResume({ resumeBufferLimit: 1 })
     await agent.send('zero')

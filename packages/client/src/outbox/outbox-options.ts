@@ -19,7 +19,7 @@ export interface OutboxOptions {
   /** How long before its last inbound frame a broken connection may have lost messages, in milliseconds. */
   readonly doubtAfterMs: number
   readonly delivery: DeliveryMode
-  readonly chat: Pick<Chat, 'state' | 'setMessageSink'>
+  readonly chat: Pick<Chat, 'state' | 'setMessageSink' | 'handleReceipt'>
   readonly origin: MessageOrigin
   newId(): string
   /** Whether the agent is known, so that messages can be addressed and masked. */

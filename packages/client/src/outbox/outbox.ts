@@ -258,6 +258,7 @@ export class Outbox implements MessageSink {
     const id = messageData?.messageId
     if (persona !== PERSONA.METADATA || typeof id !== 'string' || !this.#options.hasReceipts()) return false
     const isReceipt = role === EXTENSION_ROLE.RECEIPT
+    this.#options.chat.handleReceipt(id)
     const entry = this.#ledger.get(id)
     if (isReceipt && entry) this.#ledger.acknowledge(entry)
     else if (role === ROLE.ERROR && entry?.state === 'sent') this.#ledger.settle(entry, 'failed', 'refused')
