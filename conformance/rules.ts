@@ -380,6 +380,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a far too high `seq` silences no later frame: the client follows the numbers of the service, and warns once',
   'REL-108':
     'with receipts the disconnect frame and the context frame of an opening carry an id too; the context is sent again at each opening, under the same id, until the service has confirmed it',
+  'REL-109':
+    'outside a page a sign-out before `initialize()` removes the stored queue and session of the anonymous user whom `cache.contextPrefix` names',
   'REL-92': '`explain()` describes every state of an agent in one sentence, with the step that helps and the queue',
   'REL-93': 'no accepted message remains of which the host is not told, over cuts and half-open connections',
   'REL-10':

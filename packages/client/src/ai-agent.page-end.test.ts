@@ -66,6 +66,38 @@ describe('the end of a page with persistQueue', () => {
     await agent.destroy()
   })
 
+  it('[REL-104] marks what has left without a receipt before destroy()', async () => {
+    const { emulator, store, page, send } = setUpHost({ capabilities: ['receipts'] })
+    const { agent } = page()
+    await agent.initialize()
+    await agent.connect()
+    emulator.faults.add({ kind: 'lose-receipts' })
+    await send(agent, 'one')
+    await framesArrived(emulator, 1)
+    await agent.destroy()
+    expect([contents(store.stored), store.marks]).toEqual([['one'], [true]])
+  })
+
+  it('[REL-109] is left to nobody else by a logout before initialize()', async () => {
+    const { clock, emulator, store, page, send } = setUpHost()
+    const first = page({ resume: true })
+    await first.agent.initialize()
+    await first.agent.connect()
+    await send(first.agent, 'arrived')
+    await framesArrived(emulator, 1)
+    await passing(clock, first.agent.disconnect())
+    await send(first.agent, 'waits')
+    await first.agent.destroy()
+    expect(contents(store.stored)).toEqual(['waits'])
+    const { agent } = page({ resume: true })
+    await passing(clock, agent.logout())
+    expect(store.stored).toEqual([])
+    await agent.initialize()
+    expect([agent.getQueueSize(), agent.getTranscript()]).toEqual([0, []])
+    expect(emulator.world.sessions.size).toBe(2)
+    await agent.destroy()
+  })
+
   it('[REL-105] writes nothing before a slow store, which is still writing it, has marked it', async () => {
     const { clock, emulator, store, page, send } = setUpHost()
     const first = page()

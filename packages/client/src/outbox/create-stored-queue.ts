@@ -66,7 +66,9 @@ export function createStoredQueue(
     userScope: () => {
       const name = user()
       if (missing || name !== undefined) return missing ? undefined : `${start}${name}:`
-      return environment.page && start
+      if (environment.page) return start
+      // The prefix names the conversation, so that its anonymous user is the present one.
+      return cache.contextPrefix === undefined ? undefined : `${start}${ANONYMOUS}:`
     },
     isAnonymous: () => user() === ANONYMOUS,
     newOwner: () => environment.randomUUID(),

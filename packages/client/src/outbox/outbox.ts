@@ -227,8 +227,8 @@ export class Outbox implements MessageSink {
    */
   destroy(error: SDKError): Promise<unknown> | undefined {
     const isStored = this.#stored?.isActive === true
-    // Nothing more leaves: what is queued now, the next page may send.
-    const last = { entries: this.snapshot().entries, claim: undefined }
+    // Nothing more leaves: what is queued now, the next page may send. Copied, since all entries are settled below.
+    const last = { entries: this.snapshot().entries.map(entry => ({ ...entry })), claim: undefined }
     const released = this.#options.store?.(part => part.release(last))
     const { current } = this.#turns
     const waiting = this.#takeAll()

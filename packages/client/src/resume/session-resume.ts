@@ -134,8 +134,10 @@ export class SessionResume implements SessionKeeper {
   /** Removes the stored sessions of a user; in a tab's own store, those of every user. */
   async forgetUser(user: string | undefined): Promise<void> {
     this.#resumed = undefined
-    if (this.#isTabs || user !== undefined)
-      await this.#stored?.forget(this.#isTabs ? this.#prefix() : `${this.#prefix()}${user}:`)
+    if (this.#isTabs) return this.#stored?.forget(this.#prefix())
+    // The prefix names the conversation, so that its anonymous user is the present one.
+    const name = user ?? (this.#scope.config.cache.contextPrefix === undefined ? undefined : ANONYMOUS)
+    if (name !== undefined) await this.#stored?.forget(`${this.#prefix()}${name}:`)
   }
 
   /** The host's data of the session. */
