@@ -20,40 +20,42 @@ export function ChatKit({ messages, status, error, sendMessage }: UseChatHelpers
   return (
     <>
       {error && <p role="alert">{error.message}</p>}
-      <ol>
-        {messages.map(({ id, role, parts }, index) => (
-          <li key={id} className={role === 'user' ? 'user' : 'agent'}>
-            {parts.map((part, at) => {
-              const key = `${id}-${at}`
-              if (part.type === 'text') return <p key={key}>{part.text}</p>
-              if (part.type === 'source-url')
-                return (
-                  <a key={key} href={part.url}>
-                    {part.title}
-                  </a>
-                )
-              if (part.type === 'data-escalation')
-                return (
-                  <a key={key} href={part.data.url}>
-                    Talk to a human
-                  </a>
-                )
-              if (part.type !== 'data-options') return null
-              return part.data.options.map(option => (
-                <button
-                  key={option}
-                  type="button"
-                  disabled={!(part.data.canChoose ?? index === messages.length - 1)}
-                  onClick={() => send(option)}
-                >
-                  {option}
-                </button>
-              ))
-            })}
-          </li>
-        ))}
-        {status === 'submitted' && <li className="working">The agent is writing …</li>}
-      </ol>
+      <div className="scroll">
+        <ol>
+          {messages.map(({ id, role, parts }, index) => (
+            <li key={id} className={role === 'user' ? 'user' : 'agent'}>
+              {parts.map((part, at) => {
+                const key = `${id}-${at}`
+                if (part.type === 'text') return <p key={key}>{part.text}</p>
+                if (part.type === 'source-url')
+                  return (
+                    <a key={key} href={part.url}>
+                      {part.title}
+                    </a>
+                  )
+                if (part.type === 'data-escalation')
+                  return (
+                    <a key={key} href={part.data.url}>
+                      Talk to a human
+                    </a>
+                  )
+                if (part.type !== 'data-options') return null
+                return part.data.options.map(option => (
+                  <button
+                    key={option}
+                    type="button"
+                    disabled={!(part.data.canChoose ?? index === messages.length - 1)}
+                    onClick={() => send(option)}
+                  >
+                    {option}
+                  </button>
+                ))
+              })}
+            </li>
+          ))}
+          {status === 'submitted' && <li className="working">The agent is writing …</li>}
+        </ol>
+      </div>
       <form onSubmit={submit}>
         <input aria-label="Message" required value={text} onChange={event => setText(event.target.value)} />
         <button type="submit">Send</button>

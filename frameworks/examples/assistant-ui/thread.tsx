@@ -1,3 +1,4 @@
+import type { ConversationMessage } from '@aiagent/client/view'
 import {
   ActionBarPrimitive,
   ComposerPrimitive,
@@ -10,17 +11,19 @@ import {
 export function Thread() {
   const suggestions = useAuiState(({ thread }) => thread.suggestions)
   return (
-    <ThreadPrimitive.Root>
-      <ThreadPrimitive.Viewport>
+    <ThreadPrimitive.Root className="thread">
+      <ThreadPrimitive.Viewport className="viewport">
         <ThreadPrimitive.Messages components={{ UserMessage, AssistantMessage }} />
         <ThreadPrimitive.If running>
           <p className="working">The agent is writing …</p>
         </ThreadPrimitive.If>
-        {suggestions.map(({ prompt }) => (
-          <ThreadPrimitive.Suggestion key={prompt} prompt={prompt} send>
-            {prompt}
-          </ThreadPrimitive.Suggestion>
-        ))}
+        <div className="suggestions">
+          {suggestions.map(({ prompt }) => (
+            <ThreadPrimitive.Suggestion key={prompt} prompt={prompt} send>
+              {prompt}
+            </ThreadPrimitive.Suggestion>
+          ))}
+        </div>
       </ThreadPrimitive.Viewport>
       <ComposerPrimitive.Root>
         <ComposerPrimitive.Input aria-label="Message" />
@@ -41,12 +44,17 @@ function UserMessage() {
 }
 
 function AssistantMessage() {
+  // The message of the view: assistant-ui does not know which messages can be rated.
+  const { custom } = useAuiState(({ message }) => message.metadata)
+  const canRate = (custom['message'] as ConversationMessage | undefined)?.canRate
   return (
     <MessagePrimitive.Root className="agent">
       <MessagePrimitive.Parts components={{ Text }} />
-      <ActionBarPrimitive.Root>
-        <ActionBarPrimitive.FeedbackPositive className="rating">Helpful</ActionBarPrimitive.FeedbackPositive>
-      </ActionBarPrimitive.Root>
+      {canRate && (
+        <ActionBarPrimitive.Root>
+          <ActionBarPrimitive.FeedbackPositive className="rating">Helpful</ActionBarPrimitive.FeedbackPositive>
+        </ActionBarPrimitive.Root>
+      )}
     </MessagePrimitive.Root>
   )
 }

@@ -1,15 +1,11 @@
 import type { AiAgent } from '@aiagent/client'
 import { AiAgentProvider, useConnection, useConversation, useConversationView } from '@aiagent/react'
 
-/** A button with an action of the view. An action that fails sets `error` of the snapshot. */
+/** An action of the view that fails sets `error` of the snapshot. */
+const run = (action: () => Promise<unknown>) => void action().catch(() => {})
+
 const button = (label: string, action: () => Promise<unknown>, isPressed?: boolean, isDisabled?: boolean) => (
-  <button
-    key={label}
-    type="button"
-    aria-pressed={isPressed}
-    disabled={isDisabled}
-    onClick={() => action().catch(() => {})}
-  >
+  <button key={label} type="button" aria-pressed={isPressed} disabled={isDisabled} onClick={() => run(action)}>
     {label}
   </button>
 )
@@ -39,21 +35,25 @@ function Messages() {
   const { choose, rate } = useConversationView()
   const { messages, isWorking } = useConversation(({ messages, isWorking }) => ({ messages, isWorking }))
   return (
-    <ol>
-      {messages.map(({ id, author, content, sources, options, canChoose, chosenOption, canRate, rating, delivery }) => (
-        <li key={id} className={author} data-delivery={delivery}>
-          <p>{content}</p>
-          {sources.map(({ title, url }) => (
-            <a key={title} href={url}>
-              {title}
-            </a>
-          ))}
-          {options.map(option => button(option, () => choose(id, option), option === chosenOption, !canChoose))}
-          {canRate && button('Helpful', () => rate(id, 'up'), rating === 'up')}
-        </li>
-      ))}
-      {isWorking && <li className="working">The agent is writing …</li>}
-    </ol>
+    <div className="scroll">
+      <ol>
+        {messages.map(
+          ({ id, author, content, sources, options, canChoose, chosenOption, canRate, rating, delivery }) => (
+            <li key={id} className={author} data-delivery={delivery}>
+              <p>{content}</p>
+              {sources.map(({ title, url }) => (
+                <a key={title} href={url}>
+                  {title}
+                </a>
+              ))}
+              {options.map(option => button(option, () => choose(id, option), option === chosenOption, !canChoose))}
+              {canRate && <small>{button('Helpful', () => rate(id, 'up'), rating === 'up')}</small>}
+            </li>
+          ),
+        )}
+        {isWorking && <li className="working">The agent is writing …</li>}
+      </ol>
+    </div>
   )
 }
 
@@ -62,7 +62,7 @@ function Composer() {
   const draft = useConversation(snapshot => snapshot.draft)
   const submit = (event: { preventDefault(): void }) => {
     event.preventDefault()
-    send().catch(() => {})
+    run(send)
   }
   return (
     <form onSubmit={submit}>
