@@ -1,5 +1,5 @@
 import { createEmulator } from '@aiagent/emulator'
-import { ManualClock, turnEventLoop } from '@aiagent/test-support'
+import { eventually, ManualClock, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { failure } from '../../test/api-set-up.ts'
 import { FakeService, FakeStorage, fakeToken } from '../../test/fake-service.ts'
@@ -99,6 +99,23 @@ describe('AnonymousAuthStrategy', () => {
     strategy.cleanup()
     expect(await make().getToken()).toBe(token)
     expect(requests(TOKEN_PATH)).toHaveLength(1)
+  })
+
+  it('never returns a refused token while a new one is requested', async () => {
+    const { service, strategy, make, requests } = setUp()
+    const refused = await strategy.getToken()
+    let answer = () => {}
+    service.on(`POST ${TOKEN_PATH}`, () => {
+      return new Promise(resolve => {
+        answer = () => resolve(Response.json({ access_token: fakeToken({ exp: 9e9, jti: 'new' }), expires_in: 3600 }))
+      })
+    })
+    const refreshed = strategy.refresh()
+    const other = make().getToken()
+    await eventually(() => requests(TOKEN_PATH).length === 2)
+    answer()
+    expect(await other).toBe(await refreshed)
+    expect(await other).not.toBe(refused)
   })
 
   it('requests a new token after clearTokenCache(), and the metadata after clearMetadataCache()', async () => {

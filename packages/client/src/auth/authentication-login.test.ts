@@ -1,10 +1,12 @@
+import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { FakeIdentityClient } from '../../test/fake-identity-client.ts'
 import { pageWithWindow } from '../../test/fake-login-page.ts'
 import { FakeService, FakeStorage, fakeToken } from '../../test/fake-service.ts'
 import { AuthError } from '../errors.ts'
 import { Logger, LogLevel } from '../logger.ts'
-import type { AuthenticationInput, PKCEAuthConfig } from './auth-strategy.ts'
+import type { AuthenticationInput } from './auth-input.ts'
+import type { PKCEAuthConfig } from './auth-strategy.ts'
 import { AuthenticationService } from './authentication-service.ts'
 import { preloadPkce } from './sign-in/pkce-login.ts'
 
@@ -84,6 +86,37 @@ describe('a login', () => {
     identity.signIn = async () => ({ accessToken: token('ann') })
     await auth.authenticate()
     expect(await subject()).toBe('ann')
+  })
+
+  it('[AUTH-24] uses the token of the login, although a request for an anonymous one is still in flight', async () => {
+    const { auth, identity, service, token, subject } = setUp(byLogin)
+    const told: string[] = []
+    await auth.initialize({ deploymentInfo, postAuthentication: ({ accessToken }) => void told.push(accessToken) })
+    await auth.standInForLogin({ deploymentInfo })
+    let answer = () => {}
+    service.on('POST /token', () => {
+      return new Promise(resolve => {
+        answer = () => resolve(Response.json({ access_token: token('anonymous'), expires_in: 3600 }))
+      })
+    })
+    const pending = auth.getToken()
+    await eventually(() => service.seen.some(({ path }) => path === '/token'))
+    const signedIn = token('ann')
+    identity.signIn = async () => ({ accessToken: signedIn })
+    await auth.authenticate()
+    answer()
+    expect(await pending).toBe(signedIn)
+    expect([told, auth.getCachedToken(), await subject()]).toEqual([[signedIn], signedIn, 'ann'])
+  })
+
+  it('[AUTH-24] leaves no anonymous token when the sign-in provides none', async () => {
+    const { auth, identity } = setUp(byLogin)
+    await auth.initialize({ deploymentInfo })
+    await auth.standInForLogin({ deploymentInfo })
+    await auth.getToken()
+    identity.signIn = async () => ({ accessToken: '' })
+    await expect(auth.authenticate()).rejects.toMatchObject({ name: 'AuthError' })
+    expect(auth.getCachedToken()).toBeNull()
   })
 
   it('uses no anonymous token with a restored session', async () => {

@@ -273,6 +273,16 @@ describe('TokenDialogue', () => {
       expect([transport.tokens, ready]).toEqual([['brought'], [transport]])
     })
 
+    it('answers several requests with one refresh, and reports its failure once', async () => {
+      const refresh = deferred<string>()
+      const { dialogue, unavailable, transport } = setUp({ required: () => false, refresh: () => refresh.promise })
+      dialogue.attach(transport)
+      for (let request = 0; request < 3; request++) dialogue.renew(true)
+      refresh.reject(new Error('down'))
+      await turnEventLoop()
+      expect(unavailable).toHaveLength(1)
+    })
+
     it('forgets with the socket that the service asked', async () => {
       const { dialogue, transport } = setUp({ required: () => false, refresh: () => Promise.reject(new Error('down')) })
       const second = new FakeTransport()

@@ -192,3 +192,23 @@ describe('another deployment whose agent has the same id', () => {
     expect(entryOf(KEY)?.value).toEqual({ iban: 'DE02' })
   })
 })
+
+it('[AUTH-23] has no owner after a sign-out: attributes that an anonymous user sets then are restored', async () => {
+  const { store, adapter } = setUp()
+  store.belongTo('ada')
+  store.merge({ plan: 'gold' })
+  await store.forgetUser()
+  store.merge({ page: 'prices' })
+  const nextPage = new ContextStore({
+    adapter,
+    agentId: 'help',
+    endpoint: API,
+    now: () => 8,
+    onFailure: error => {
+      throw error
+    },
+  })
+  await nextPage.restore()
+  nextPage.belongTo(undefined)
+  expect(nextPage.get()).toEqual({ page: 'prices' })
+})

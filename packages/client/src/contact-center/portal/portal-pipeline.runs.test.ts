@@ -1,4 +1,4 @@
-import { turnEventLoop } from '@aiagent/test-support'
+import { eventually, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { failure } from '../../../test/api-set-up.ts'
 import { deferred } from '../../../test/chat-harness.ts'
@@ -192,6 +192,24 @@ describe('a signal', () => {
     answers.getUserProfiles = []
     await pipeline.selectPortal(SALES)
     expect(names()).toEqual(['portals', 'complete'])
+  })
+
+  it('does not remember the profile of an aborted selection', async () => {
+    const stored = deferred<undefined>()
+    const { pipeline, input, calls, storage } = setUpPortals({ selectUserProfile: () => stored.promise })
+    await pipeline.start(input())
+    await pipeline.selectPortal(SUPPORT)
+    const controller = new AbortController()
+    const choice = failure(pipeline.selectUserProfile(MEMBER, { signal: controller.signal }))
+    await eventually(() => calls.includes('selectUserProfile 1 10'))
+    controller.abort()
+    // The service had received the request, and answers it.
+    stored.resolve(undefined)
+    expect(await choice).toMatchObject({ code: 'ABORTED' })
+    await turnEventLoop()
+    expect([...storage.items.keys()].filter(key => key.includes('selectedProfile'))).toEqual([])
+    await pipeline.selectUserProfile(GUEST)
+    expect([...storage.items.values()].join()).toContain('"id":11')
   })
 
   it('has no effect once the gate is reached', async () => {
