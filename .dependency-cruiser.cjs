@@ -43,6 +43,12 @@ module.exports = {
       },
     ),
     forbid(
+      'no-circle-of-types',
+      'Types of the client have an order, too. Only the parts of the view and of the doctor name those who hold them.',
+      { path: `${CLIENT}/(?!view/|doctor/)`, pathNot: TESTS },
+      { circular: true },
+    ),
+    forbid(
       'must-resolve',
       'An import that leads nowhere.',
       { path: '^(?:packages|apps|conformance|examples|bench|docs|faults|scripts)/' },

@@ -2,7 +2,7 @@ import { turnEventLoop } from '@aiagent/test-support'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { passing, setUp } from '../test/agent-harness.ts'
-import type { DeliveryOutcome, DeliveryUpdate } from './outbox/delivery.ts'
+import type { DeliveryOutcome, DeliveryUpdate } from './outbox/delivery-state.ts'
 import type { DeliveryMode } from './outbox/outbox-options.ts'
 
 const step = fc.oneof(

@@ -3,7 +3,7 @@ import { turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { setUp } from '../test/agent-harness.ts'
 import type { AiAgentConfig } from './config.ts'
-import type { DeliveryState } from './outbox/delivery.ts'
+import type { DeliveryState } from './outbox/delivery-state.ts'
 
 // Loaded before the clock is moved: loading a module takes real time.
 await Promise.all([import('./agent/load-agent.ts'), import('./outbox/match-history.ts')])

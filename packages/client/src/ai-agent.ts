@@ -1,7 +1,7 @@
 import type { AgentDetails, AgentListItem, DeploymentInfo, Portal, UserDetails, UserProfile } from '@aiagent/protocol'
+import type { AgentPhase } from './agent/agent-phase.ts'
 import { type AgentParts, buildAgent } from './agent/build-agent.ts'
 import type { Explanation } from './agent/explain.ts'
-import type { AgentPhase } from './agent/lifecycle-state.ts'
 import type { ConnectionState } from './chat/connection-state.ts'
 import { type AiAgentConfig, requireSessionId } from './config.ts'
 import {

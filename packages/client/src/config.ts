@@ -1,5 +1,6 @@
 import { isJsonObject, isUsableSessionId, restBase } from '@aiagent/protocol'
-import type { AuthenticationInput, AuthScheme } from './auth/auth-strategy.ts'
+import type { AuthenticationInput } from './auth/auth-input.ts'
+import type { AuthScheme } from './auth/auth-strategy.ts'
 import type { AiAgentConnectorConfig } from './contact-center/connector/connector-url.ts'
 import type { TranscriptConfig } from './conversation/transcript.ts'
 import { ConfigError, SDKError } from './errors.ts'

@@ -1,5 +1,5 @@
 import type { AgentListItem, ContextValidationIssue, Portal, UserProfile } from '@aiagent/protocol'
-import type { AgentPhase } from './agent/lifecycle-state.ts'
+import type { AgentPhase } from './agent/agent-phase.ts'
 import type { InitializedAgent } from './api/agent-facts.ts'
 import type { ChatClosed } from './chat/close-cause.ts'
 import type { ConnectionState } from './chat/connection-state.ts'
@@ -10,17 +10,16 @@ import type {
   UserContext,
 } from './contact-center/connector/call-details.ts'
 import type { Escalation } from './conversation/escalation.ts'
-import type { RecoverySource } from './conversation/gap-fill.ts'
 import type { AgentMessageResult, ChatHistoryResult, HeartbeatResult } from './conversation/message-handler.ts'
 import type { TranscriptEntry } from './conversation/transcript.ts'
 import type { AnySDKError } from './errors.ts'
 import type { RefusedPattern } from './masking/data-masker.ts'
 import type { MaskingUnavailableReason } from './masking/masking.ts'
-import type { DeliveryUpdate } from './outbox/delivery.ts'
+import type { DeliveryUpdate } from './outbox/delivery-state.ts'
 import type { Message } from './outbox/message.ts'
 
-/** Handler result without the fields that the event envelope already carries. */
-type Told<Result> = Omit<Result, 'timestamp' | 'sessionId' | 'agentId'>
+/** Where recovered messages come from: the history in the chat, the transcript call, or a replay of the service. */
+export type RecoverySource = 'history' | 'rest' | 'resume'
 
 /** Data of a frame that could not be parsed, as the socket delivered it. `data instanceof Message` tells the two apart. */
 export type UnreadableFrame = string | ArrayBuffer | ArrayBufferView
@@ -56,7 +55,7 @@ export interface AgentEventPayloadMap {
   /** A frame arrived. `data` is the parsed message, or the raw data of an unreadable frame. */
   message: { data: Message | UnreadableFrame }
   /** The agent sent a message. `recovered` marks one that was sent while the connection was down. */
-  agentMessage: Told<AgentMessageResult> & { recovered?: true }
+  agentMessage: Omit<AgentMessageResult, 'timestamp' | 'sessionId' | 'agentId'> & { recovered?: true }
   /**
    * The agent hands the conversation over to a human. Emitted after the `agentMessage` with the escalation; the chat stays
    * open. `handOverAddress(payload.escalationData)` returns the address of a live chat.
@@ -65,7 +64,7 @@ export interface AgentEventPayloadMap {
   /** The service reported an error in the chat, which stays open. */
   errorMessage: { message: Message; error: Error }
   /** The agent is working on an answer. */
-  heartbeat: Told<HeartbeatResult>
+  heartbeat: Omit<HeartbeatResult, 'timestamp' | 'sessionId' | 'agentId'>
   /**
    * The agent began or ceased to work on an answer, as far as its heartbeats show: it ends with an answer, an error, a close,
    * or 30 s without a heartbeat. `agent.isWorking` has the current value.
@@ -74,7 +73,7 @@ export interface AgentEventPayloadMap {
   /** The service rejected context attributes; the session continues. */
   contextValidation: { message: Message; issues: ContextValidationIssue[] }
   /** Earlier messages of a reopened session. */
-  chatHistory: Told<ChatHistoryResult>
+  chatHistory: Omit<ChatHistoryResult, 'timestamp' | 'sessionId' | 'agentId'>
   /**
    * The host should supply a new access token with `updateAccessToken()`.
    *

@@ -22,8 +22,8 @@ export {
   type UserDetails,
   type UserProfile,
 } from '@aiagent/protocol'
+export type { AgentPhase, PendingChoice } from './agent/agent-phase.ts'
 export type { Explanation, ExplanationCode } from './agent/explain.ts'
-export type { AgentPhase, PendingChoice } from './agent/lifecycle-state.ts'
 export { type PreloadOptions, preload } from './agent/preload.ts'
 export {
   AiAgent,
@@ -53,15 +53,14 @@ export type {
 } from './api/api-options.ts'
 export type { RestApi } from './api/rest-api.ts'
 export { AnonymousAuthStrategy } from './auth/anonymous-strategy.ts'
+export type { AuthenticationInput, AuthenticationServiceConfig, PKCEAuthServiceConfig } from './auth/auth-input.ts'
 export {
   ACCESS_TOKEN_REFRESH_BUFFER_MINUTES,
   ACCESS_TOKEN_REFRESH_BUFFER_MS,
   type AnonymousAuthCacheConfig,
   type AnonymousAuthConfig,
   type AnonymousAuthServiceConfig,
-  type AuthenticationInput,
   type AuthenticationResult,
-  type AuthenticationServiceConfig,
   type AuthenticationType,
   type AuthProvider,
   type AuthScheme,
@@ -69,15 +68,21 @@ export {
   type AuthStrategyInitializeOptions,
   type ClientCredentialsAuthConfig,
   type ClientCredentialsAuthServiceConfig,
+  type InteractiveLogin,
+  type LogoutOptions,
   type PKCEAuthConfig,
-  type PKCEAuthServiceConfig,
   type PostAuthenticationCallback,
   type PreAuthConfig,
   type PreAuthServiceConfig,
   type TokenAuthServiceConfig,
   type TokenExpiringCallback,
+  type TokenSource,
 } from './auth/auth-strategy.ts'
-export { AuthenticationService, type AuthenticationServiceOptions } from './auth/authentication-service.ts'
+export type {
+  AuthenticationServiceInitializeOptions,
+  AuthenticationServiceOptions,
+} from './auth/authentication-options.ts'
+export { AuthenticationService } from './auth/authentication-service.ts'
 export { ClientCredentialsAuthStrategy } from './auth/client-credentials-strategy.ts'
 export { PreAuthStrategy } from './auth/pre-auth-strategy.ts'
 export type {
@@ -86,8 +91,8 @@ export type {
   IdentityClientSettings,
   IdentitySession,
   LoginRequest,
+  LogoutPlan,
 } from './auth/sign-in/identity-client.ts'
-export type { LogoutPlan } from './auth/sign-in/logout-plan.ts'
 export { preloadPkce } from './auth/sign-in/pkce-login.ts'
 export type { PKCEAuthStrategy, PKCEAuthStrategyOptions } from './auth/sign-in/pkce-strategy.ts'
 export type { ChatClosed, CloseCause } from './chat/close-cause.ts'
@@ -117,7 +122,6 @@ export {
   handOverAddress,
   type LiveEscalation,
 } from './conversation/escalation.ts'
-export type { RecoverySource } from './conversation/gap-fill.ts'
 export { AgentMessageHandler } from './conversation/handlers/agent-message-handler.ts'
 export { ChatHistoryHandler } from './conversation/handlers/chat-history-handler.ts'
 export { ContextValidationHandler } from './conversation/handlers/context-validation-handler.ts'
@@ -189,6 +193,7 @@ export type {
   AgentEventPayloadMap,
   AgentEvents,
   AgentEventType,
+  RecoverySource,
   UnreadableFrame,
 } from './events.ts'
 export type { EnvironmentName } from './init-params.ts'
@@ -209,7 +214,8 @@ export {
 export type { MaskedSpan, RefusedPattern } from './masking/data-masker.ts'
 export type { MaskingConfig, MaskingPreview, MaskingUnavailableReason } from './masking/masking.ts'
 export type { SendOptions } from './outbox/compose.ts'
-export type { Delivery, DeliveryOutcome, DeliveryReason, DeliveryState, DeliveryUpdate } from './outbox/delivery.ts'
+export type { Delivery } from './outbox/delivery.ts'
+export type { DeliveryOutcome, DeliveryReason, DeliveryState, DeliveryUpdate } from './outbox/delivery-state.ts'
 export { Message, type MessageObject, type MessageOptions } from './outbox/message.ts'
 export { MessageQueue, type QueuedMessage } from './outbox/message-queue.ts'
 export type { DeliveryMode } from './outbox/outbox-options.ts'
@@ -223,10 +229,12 @@ export type {
   WebSocketLike,
   WebSocketOptions,
 } from './platform/environment.ts'
+export type { Page, PageScript, PageWindow, ScriptAttributes } from './platform/page.ts'
+export type { Trace, TraceEntry, TraceFrame, TraceRecorder, TraceText } from './platform/trace.ts'
 export type { Awaitable, CacheAdapter, CacheConfig, CacheEntry, CacheStorageType } from './storage/cache-adapter.ts'
 export { createCacheAdapter } from './storage/create-cache-adapter.ts'
 export type { StoreWarning } from './storage/guarded-cache-adapter.ts'
-export { MemoryCacheAdapter } from './storage/memory-cache-adapter.ts'
+export { MemoryCacheAdapter, type MemoryCacheOptions } from './storage/memory-cache-adapter.ts'
 export { StorageCacheAdapter } from './storage/storage-cache-adapter.ts'
 export { EventEmitter, type Listener, type ListenerOptions } from './util/event-emitter.ts'
 export type { Subscribable } from './util/subscribable.ts'

@@ -17,8 +17,8 @@ export type {
   IdentityClientSettings,
   IdentitySession,
   LoginRequest,
+  LogoutPlan,
 } from './auth/sign-in/identity-client.ts'
-export type { LogoutPlan } from './auth/sign-in/logout-plan.ts'
 export { createOidcIdentityClient } from './auth/sign-in/oidc-identity-client.ts'
 export { PKCEAuthStrategy, type PKCEAuthStrategyOptions } from './auth/sign-in/pkce-strategy.ts'
 export { isLoopbackHost } from './util/loopback.ts'

@@ -4,8 +4,8 @@ import type {
   IdentityClientSettings,
   IdentitySession,
   LoginRequest,
+  LogoutPlan,
 } from '../src/auth/sign-in/identity-client.ts'
-import type { LogoutPlan } from '../src/auth/sign-in/logout-plan.ts'
 
 /** An identity client with scripted results. Each call is recorded and returns the next result of its list, or the last one. */
 export class FakeIdentityClient implements IdentityClient {

@@ -99,6 +99,17 @@ export class FakeLoginPage implements LoginPage {
     })
   }
 
+  /** Names of the shared locks of all tabs. */
+  readonly held: string[] = []
+
+  async hold(name: string): Promise<() => void> {
+    this.held.push(name)
+    return () => void this.held.splice(this.held.indexOf(name), 1)
+  }
+  async heldLocks(): Promise<readonly string[]> {
+    return [...this.held]
+  }
+
   get listening(): number {
     return this.#listeners.size
   }

@@ -48,7 +48,7 @@ export interface Explanation {
   /** The method to call, where the host or the user has to do something. */
   readonly method?: string
   /** What must be selected, with `choice_needed`. */
-  readonly gate?: keyof typeof SELECT_METHODS
+  readonly gate?: 'portal' | 'agent' | 'profile'
   /** Wait before the next attempt, in milliseconds. */
   readonly retryInMs?: number
   /** Number of the next attempt, and how many there are at most. */

@@ -15,6 +15,7 @@ import type { SessionResume } from '../resume/session-resume.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
 import type { LazyPart } from '../util/lazy-part.ts'
 import type { AgentLoader } from './agent-loader.ts'
+import type { AgentPhase, PendingChoice } from './agent-phase.ts'
 import type { AgentScope } from './agent-scope.ts'
 import type { InitializeRetry } from './initialize-retry.ts'
 import type { UserLoader } from './user-loader.ts'
@@ -47,25 +48,6 @@ export interface Choosing {
   /** Settles when a restart has reached the pipeline again; never rejects. */
   settled: Promise<unknown>
 }
-
-/**
- * Where an agent is between its creation and `destroy()`.
- *
- * - `idle`: `initialize()` may be called. `error` is why the last run failed, if one did.
- * - `preparing`: `initialize()` is running.
- * - `choosing`: portal, agent and profile are being selected. `choice` is the choice that waits for the user, with the gate and
- *   the choices; absent while the next step is loading.
- * - `ready`: `connect()` may be called.
- * - `leaving`: the data of the user is being removed, by `logout()` or because the user changed.
- * - `destroyed`: for good.
- */
-export type AgentPhase =
-  | { readonly at: 'idle'; readonly error?: unknown }
-  | { readonly at: 'choosing'; readonly choice?: PendingChoice }
-  | { readonly at: 'preparing' | 'ready' | 'leaving' | 'destroyed' }
-
-/** A choice that waits for the user: the gate, and what can be chosen. */
-export type PendingChoice = Extract<InitializationResult, { status: 'choose' }>
 
 /** The phase of a state, with the choice that waits for the user. */
 export function phaseOf(state: State, choice: PendingChoice | undefined): AgentPhase {

@@ -8,8 +8,8 @@ import { loadModule } from '../platform/load-module.ts'
 import { untilAborted } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import { loadSteps } from './agent-loader.ts'
+import type { AgentPhase } from './agent-phase.ts'
 import {
-  type AgentPhase,
   destroyedError,
   type LifecycleOwner,
   type LifecycleParts,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { framesArrived, passing, rejection, sentTo, setUp } from '../../test/agent-harness.ts'
 import { setUpTab } from '../../test/resume-harness.ts'
 import type { AiAgent } from '../ai-agent.ts'
-import type { AgentPhase } from './lifecycle-state.ts'
+import type { AgentPhase } from './agent-phase.ts'
 
 /** The phases that an agent reports, each compared with `getPhase()`. */
 function phasesOf(agent: AiAgent): AgentPhase['at'][] {

@@ -6,13 +6,8 @@ import { type InitializationResult, resultAt, SELECT_METHODS } from '../contact-
 import { profileAttribute } from '../contact-center/portal/portal-context.ts'
 import { SDKError } from '../errors.ts'
 import { untilAborted } from '../util/abort.ts'
-import {
-  type Choosing,
-  destroyedError,
-  type LifecycleOwner,
-  type LifecycleParts,
-  type PendingChoice,
-} from './lifecycle-state.ts'
+import type { PendingChoice } from './agent-phase.ts'
+import { type Choosing, destroyedError, type LifecycleOwner, type LifecycleParts } from './lifecycle-state.ts'
 
 /**
  * The part of the lifecycle that agents with portals or a connector use: the selection of portal, agent and profile, and

@@ -3,7 +3,7 @@ import { rejection, requestsTo, setUp } from '../../test/agent-harness.ts'
 import { FakeIdentityClient } from '../../test/fake-identity-client.ts'
 import { pageWithWindow } from '../../test/fake-login-page.ts'
 import { FakeStorage } from '../../test/fake-service.ts'
-import type { AuthenticationServiceConfig } from '../auth/auth-strategy.ts'
+import type { AuthenticationServiceConfig } from '../auth/auth-input.ts'
 import { AuthError } from '../errors.ts'
 
 const ORIGIN = 'http://emulator.test'

@@ -1,6 +1,5 @@
 import type { DeploymentInfo } from '@aiagent/protocol'
 import type { Awaitable, CacheConfig } from '../storage/cache-adapter.ts'
-import type { IdentityClientFactory } from './sign-in/identity-client.ts'
 
 /** How long before its expiry an access token is renewed, in minutes: slightly more than session creation requires. */
 export const ACCESS_TOKEN_REFRESH_BUFFER_MINUTES = 5
@@ -179,14 +178,6 @@ export interface PKCEAuthConfig {
   extraQueryParameters?: Readonly<Record<string, string>> | undefined
 }
 
-/** A login through an identity provider. */
-export interface PKCEAuthServiceConfig {
-  type: 'pkce'
-  config: PKCEAuthConfig
-  /** Identity library to use. @default the one of `@aiagent/client/pkce`, loaded on demand */
-  identityClient?: IdentityClientFactory | undefined
-}
-
 /** The credentials of a program, and the token endpoint for them. */
 export interface ClientCredentialsAuthConfig {
   /**
@@ -207,17 +198,6 @@ export interface ClientCredentialsAuthServiceConfig {
   type: 'client-credentials'
   config: ClientCredentialsAuthConfig
 }
-
-/** Built-in authentication methods, by their `type`. */
-export type AuthenticationServiceConfig =
-  | AnonymousAuthServiceConfig
-  | ClientCredentialsAuthServiceConfig
-  | PKCEAuthServiceConfig
-  | PreAuthServiceConfig
-  | TokenAuthServiceConfig
-
-/** All accepted values of the `auth` option; undefined means anonymous. */
-export type AuthenticationInput = AuthenticationServiceConfig | AuthStrategy | AuthProvider
 
 /** The authentication method in use. Providers and strategies of the host are reported as `pre-auth`. */
 export type AuthenticationType = 'anonymous' | 'pkce' | 'pre-auth' | 'client-credentials'

@@ -8,6 +8,7 @@ import {
   type AuthenticationResult,
   AuthenticationService,
   type AuthenticationServiceConfig,
+  type AuthenticationServiceInitializeOptions,
   type AuthenticationServiceOptions,
   type AuthenticationType,
   type AuthProvider,
@@ -17,12 +18,15 @@ import {
   type ClientCredentialsAuthConfig,
   type ClientCredentialsAuthServiceConfig,
   ClientCredentialsAuthStrategy,
+  type InteractiveLogin,
+  type LogoutOptions,
   type PostAuthenticationCallback,
   type PreAuthConfig,
   type PreAuthServiceConfig,
   PreAuthStrategy,
   type TokenAuthServiceConfig,
   type TokenExpiringCallback,
+  type TokenSource,
 } from '../index.ts'
 
 const deploymentInfo = { apiDomain: 'api.example.test' }
@@ -140,8 +144,23 @@ describe('types of strategies and services', () => {
     assertType<AuthenticationServiceOptions>({ cache: { enabled: false }, environment: { random: () => 0.5 } })
     // @ts-expect-error only the logger of this library is accepted
     assertType<AuthenticationServiceOptions>({ logger: console })
+    assertType<AuthenticationServiceInitializeOptions>({ deploymentInfo, postAuthentication: () => {} })
+    // @ts-expect-error the callback is a function
+    assertType<AuthenticationServiceInitializeOptions>({ deploymentInfo, postAuthentication: true })
     // @ts-expect-error a strategy is not an AuthenticationService
     assertType<AuthenticationService>(new AnonymousAuthStrategy())
+  })
+
+  it('TokenSource and InteractiveLogin say how a token is obtained', () => {
+    assertType<TokenSource>(new PreAuthStrategy({ accessToken: 'secret' }))
+    // @ts-expect-error a time in milliseconds
+    assertType<TokenSource>({ ...new AnonymousAuthStrategy(), expiryBufferMs: '5 minutes' })
+    assertType<InteractiveLogin>({ initialize() {}, authenticate() {}, getToken: () => null, hasSession: false })
+    // @ts-expect-error a login knows whether a user is signed in
+    assertType<InteractiveLogin>(new AnonymousAuthStrategy())
+    assertType<LogoutOptions>({ after: Promise.resolve() })
+    // @ts-expect-error a promise
+    assertType<LogoutOptions>({ after: 1_000 })
   })
 
   it('each built-in strategy implements AuthStrategy', () => {

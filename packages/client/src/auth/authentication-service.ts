@@ -7,8 +7,8 @@ import type { Awaitable } from '../storage/cache-adapter.ts'
 import { untilAborted } from '../util/abort.ts'
 import { Lifetime } from '../util/lifetime.ts'
 import { expiryOf, renewalTime } from './access-token.ts'
+import type { AuthenticationInput } from './auth-input.ts'
 import type {
-  AuthenticationInput,
   AuthenticationType,
   AuthStrategy,
   AuthStrategyInitializeOptions,
@@ -19,27 +19,11 @@ import type {
   TokenExpiringCallback,
 } from './auth-strategy.ts'
 import type { AuthenticationServiceInitializeOptions, AuthenticationServiceOptions } from './authentication-options.ts'
-import { type ChosenStrategy, chooseStrategy, type StrategyParts } from './choose-strategy.ts'
-import { CurrentToken, type UserChangeHandler } from './current-token.ts'
-import { answerInTime, asAuthFailure } from './host-call.ts'
+import { type ChosenStrategy, chooseStrategy, type StrategyInUse, type StrategyParts } from './choose-strategy.ts'
+import { CurrentToken } from './current-token.ts'
+import { answerInTime, asAuthFailure, endedBy } from './host-call.ts'
 import { RememberedLogin } from './remembered-login.ts'
 import { RefreshSpacing, Renewal } from './renewal.ts'
-
-export type {
-  AuthenticationServiceInitializeOptions,
-  AuthenticationServiceOptions,
-} from './authentication-options.ts'
-export type { UserChangeHandler } from './current-token.ts'
-
-/** One period from `initialize()` to `logout()` or `cleanup()`, with the strategy in use. */
-interface Source extends ChosenStrategy {
-  readonly strategy: AuthStrategy & Partial<InteractiveLogin>
-  /** An anonymous strategy that provides tokens until the user signs in. */
-  readonly standIn?: AuthStrategy | undefined
-  /** The anonymous strategy that was in use before the login. Logout removes its stored tokens. */
-  readonly former?: AuthStrategy | undefined
-  readonly isInitialized: boolean
-}
 
 /**
  * Owns the active strategy and the current token, and reports its expiry and its user.
@@ -54,7 +38,7 @@ export class AuthenticationService {
   readonly #spacing = new RefreshSpacing()
   readonly #current: CurrentToken
   readonly #remembered: RememberedLogin
-  #source: Source
+  #source: StrategyInUse
   /** Aborted by `logout()`, `cleanup()` and a strategy switch: earlier results must be discarded. */
   #life = new Lifetime()
   /** The sign-in in progress. */
@@ -107,7 +91,7 @@ export class AuthenticationService {
       const work = new Promise<void>(resolve => resolve(strategy.authenticate()))
       await life.during(inner => untilAborted(untilAborted(work, inner), signal))
     } catch (error) {
-      throw signal?.aborted && !life.isOver ? ended('the signal of the call', error) : asAuthFailure(error)
+      throw signal?.aborted && !life.isOver ? endedBy('the signal of the call', error) : asAuthFailure(error)
     } finally {
       if (this.#signIn === signIn) this.#signIn = undefined
     }
@@ -233,7 +217,7 @@ export class AuthenticationService {
    * or the host. While it runs there is no token, and callers of `getToken()` wait for it; so it must not request a
    * token itself. If it fails or takes more than 30 seconds, the token is not used.
    */
-  setUserChangeHandler(handler: UserChangeHandler): void {
+  setUserChangeHandler(handler: () => Awaitable<void>): void {
     this.#current.setUserChangeHandler(handler)
   }
 
@@ -315,8 +299,8 @@ export class AuthenticationService {
     return this.#environment.clock.now()
   }
 
-  #use(chosen: ChosenStrategy): Source {
-    const strategy: Source['strategy'] = chosen.strategy
+  #use(chosen: ChosenStrategy): StrategyInUse {
+    const strategy: StrategyInUse['strategy'] = chosen.strategy
     strategy.setTokenExpiringCallback?.(({ expiresAt }) => this.#current.announce(expiresAt))
     strategy.setSignedOutCallback?.(() => void this.#onSignedOut())
     return { ...chosen, strategy, isInitialized: false }
@@ -365,7 +349,7 @@ export class AuthenticationService {
 
   /** The user signed out in another tab. */
   async #onSignedOut(): Promise<void> {
-    this.#renewal.end(ended('a sign-out in another tab'))
+    this.#renewal.end(endedBy('a sign-out in another tab'))
     await this.#life
       .during(signal => this.#current.signOut(signal))
       .catch((error: unknown) => {
@@ -391,7 +375,7 @@ export class AuthenticationService {
   }
 
   #drop(reason: string): void {
-    const error = ended(reason)
+    const error = endedBy(reason)
     this.#current.forget()
     this.#renewal.end(error)
     this.#life.end(error)
@@ -407,8 +391,4 @@ export class AuthenticationService {
     if (this.#source.isInitialized) return
     throw new AuthError('There is no access token before initialize().', 'token_missing')
   }
-}
-
-function ended(by: string, cause?: unknown): AuthError {
-  return new AuthError(`The request for an access token was ended by ${by}.`, 'token_missing', { cause })
 }

@@ -2,12 +2,13 @@ import { AuthError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import type { Environment } from '../platform/environment.ts'
 import { AnonymousAuthStrategy } from './anonymous-strategy.ts'
+import type { AuthenticationInput } from './auth-input.ts'
 import type {
   AnonymousAuthCacheConfig,
-  AuthenticationInput,
   AuthenticationType,
   AuthProvider,
   AuthStrategy,
+  InteractiveLogin,
 } from './auth-strategy.ts'
 import { ClientCredentialsAuthStrategy } from './client-credentials-strategy.ts'
 import { PreAuthStrategy } from './pre-auth-strategy.ts'
@@ -17,6 +18,16 @@ import { LazyPkceStrategy } from './sign-in/pkce-login.ts'
 export interface ChosenStrategy {
   type: AuthenticationType
   strategy: AuthStrategy
+}
+
+/** One period from `initialize()` to `logout()` or `cleanup()`, with the strategy in use. */
+export interface StrategyInUse extends ChosenStrategy {
+  readonly strategy: AuthStrategy & Partial<InteractiveLogin>
+  /** An anonymous strategy that provides tokens until the user signs in. */
+  readonly standIn?: AuthStrategy | undefined
+  /** The anonymous strategy that was in use before the login. Logout removes its stored tokens. */
+  readonly former?: AuthStrategy | undefined
+  readonly isInitialized: boolean
 }
 
 export interface StrategyParts {

@@ -49,3 +49,8 @@ function describeFailure(cause: unknown): string {
       .replace(/[.\s]+$/, '') || 'no reason was given'
   )
 }
+
+/** The error of a token request that a later call made obsolete. */
+export function endedBy(call: string, cause?: unknown): AuthError {
+  return new AuthError(`The request for an access token was ended by ${call}.`, 'token_missing', { cause })
+}

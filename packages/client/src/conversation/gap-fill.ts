@@ -1,5 +1,5 @@
 import { PERSONA } from '@aiagent/protocol'
-import type { Emit } from '../events.ts'
+import type { Emit, RecoverySource } from '../events.ts'
 import type { Logger } from '../logger.ts'
 import type { Message, ReceivedIn } from '../outbox/message.ts'
 import type { Clock } from '../platform/clock.ts'
@@ -16,9 +16,6 @@ const HISTORY_WAIT_MS = 1_000
 
 /** Time limit of the transcript call, in milliseconds. */
 const TRANSCRIPT_LIMIT_MS = 4_000
-
-/** Where recovered messages come from: the history in the chat, the transcript call, or a replay of the service. */
-export type RecoverySource = 'history' | 'rest' | 'resume'
 
 export interface GapFillOptions {
   readonly clock: Clock

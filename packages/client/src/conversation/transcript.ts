@@ -140,6 +140,9 @@ export class Transcript {
   #missing: KnownMessage[] = []
   #isComplete = true
 
+  constructor(config?: TranscriptConfig)
+  /** @internal */
+  constructor(config?: TranscriptConfig, listener?: TranscriptListener)
   constructor(config: TranscriptConfig = {}, listener: TranscriptListener = {}) {
     this.#config = config
     this.#listener = listener
@@ -219,6 +222,7 @@ export class Transcript {
    * Inserts entries, each before the one at its position; positions must not decrease. The oldest are removed where there
    * are too many.
    *
+   * @internal
    * @returns how many were removed; {@link TranscriptListener.trimmed} is not called
    */
   insert(added: readonly PlacedEntry[]): number {
@@ -246,12 +250,20 @@ export class Transcript {
     return this.#trim()
   }
 
-  /** Messages that were sent or received and are not stored, so that a history does not bring them back. */
+  /**
+   * Messages that were sent or received and are not stored, so that a history does not bring them back.
+   *
+   * @internal
+   */
   get missing(): readonly KnownMessage[] {
     return this.#missing
   }
 
-  /** Whether every message that was sent or received is either stored or among {@link missing}. */
+  /**
+   * Whether every message that was sent or received is either stored or among {@link missing}.
+   *
+   * @internal
+   */
   get isComplete(): boolean {
     return this.#isComplete
   }

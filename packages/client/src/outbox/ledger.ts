@@ -1,12 +1,6 @@
 import type { ConnectionLoss } from '../chat/chat.ts'
-import {
-  type DeliveryOutcome,
-  type DeliveryReason,
-  type DeliveryState,
-  type DeliveryUpdate,
-  isSettled,
-  stateOf,
-} from './delivery.ts'
+import { isSettled, stateOf } from './delivery.ts'
+import type { DeliveryOutcome, DeliveryReason, DeliveryState, DeliveryUpdate } from './delivery-state.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
 
 /** How many settled messages the ledger keeps at least; {@link OBSERVED_LIMIT} bounds the `unknown` ones. */

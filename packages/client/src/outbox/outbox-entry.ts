@@ -1,14 +1,19 @@
 import { type ComposeDefaults, composeMessage, type SendOptions } from './compose.ts'
-import type { DeliveryOutcome, DeliveryReason } from './delivery.ts'
+import type { DeliveryOutcome, DeliveryReason } from './delivery-state.ts'
 import type { Message, MessageObject, MessageOrigin } from './message.ts'
 import type { QueuedMessage } from './message-queue.ts'
-import type { Reply } from './turn-taking.ts'
 
 /**
  * State of an entry. The first three are `queued` for the host: waiting for the turn of a question, for the agent, or for
  * the connection.
  */
 export type OutboxEntryState = 'awaiting-turn' | 'held' | 'queued' | 'sent' | DeliveryOutcome
+
+/** Where the answer to a question goes. */
+export interface Reply {
+  resolve(answer: Message): void
+  reject(error: unknown): void
+}
 
 /** One message on its way out. */
 export interface OutboxEntry extends QueuedMessage {

@@ -3,7 +3,7 @@ import { abortedError, MessageError, type SDKError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { isUserMessage } from './compose.ts'
 import { type Message, type ReceivedIn, receivedMessage } from './message.ts'
-import type { OutboxEntry } from './outbox-entry.ts'
+import type { OutboxEntry, Reply } from './outbox-entry.ts'
 
 /*
  * Turn-taking of `ask()`: a policy over entries of the outbox. It owns the question whose turn it is, and the pace of the
@@ -30,12 +30,6 @@ export interface AskOptions {
    * @default 120_000
    */
   timeoutMs?: number
-}
-
-/** Where the answer to a question goes. */
-export interface Reply {
-  resolve(answer: Message): void
-  reject(error: unknown): void
 }
 
 /** An entry of `ask()`. */

@@ -9,6 +9,11 @@ import {
   createCacheAdapter,
   type Environment,
   MemoryCacheAdapter,
+  type MemoryCacheOptions,
+  type Page,
+  type PageScript,
+  type PageWindow,
+  type ScriptAttributes,
   type SocketCloseEvent,
   StorageCacheAdapter,
   type StorageLike,
@@ -54,6 +59,9 @@ describe('stores', () => {
 
   it('MemoryCacheAdapter and StorageCacheAdapter are synchronous', () => {
     expectTypeOf<MemoryCacheAdapter['get']>().returns.toEqualTypeOf<CacheEntry | null>()
+    assertType<MemoryCacheOptions>({ maxEntries: 100, maxChars: 100_000 })
+    // @ts-expect-error a number of entries
+    assertType<MemoryCacheOptions>({ maxEntries: '100' })
     // @ts-expect-error a Map has other results
     assertType<MemoryCacheAdapter>(new Map<string, CacheEntry>())
     assertType<StorageCacheAdapter>(new StorageCacheAdapter(storage))
@@ -126,5 +134,34 @@ describe('the platform', () => {
     assertType<WebSocketOptions>({ ca: 'certificate' })
     // @ts-expect-error options are an object
     assertType<WebSocketOptions>('certificate')
+  })
+})
+
+describe('the page', () => {
+  const script: PageScript = { ran: Promise.resolve({}), isCurrent: () => false, remove: () => {} }
+
+  it('Page, PageScript and ScriptAttributes can be replaced in the environment', () => {
+    const page: Page = {
+      isHidden: () => false,
+      nextTask: setTimeout,
+      onReturn: () => () => {},
+      addScript: () => script,
+    }
+    assertType<Page>(page)
+    assertType<Environment>({ ...environment, page })
+    // @ts-expect-error a page adds scripts
+    assertType<Page>({ isHidden: () => false, nextTask: setTimeout, onReturn: () => () => {} })
+    assertType<PageScript>(script)
+    // @ts-expect-error a script can be removed
+    assertType<PageScript>({ ran: Promise.resolve({}), isCurrent: () => false })
+    assertType<ScriptAttributes>({ src: 'https://cdn.test/connector.js', nonce: 'n0nce' })
+    // @ts-expect-error the address is missing
+    assertType<ScriptAttributes>({ integrity: 'sha384-x' })
+  })
+
+  it('PageWindow is a window with its channels', () => {
+    assertType<PageWindow>(window)
+    // @ts-expect-error a document
+    assertType<PageWindow>(document)
   })
 })

@@ -6,8 +6,6 @@ import { GuardedCacheAdapter, type StoreWarning } from './guarded-cache-adapter.
 import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
 import { StorageCacheAdapter } from './storage-cache-adapter.ts'
 
-type Stores = Pick<Environment, 'sessionStorage' | 'localStorage' | 'memory' | 'console'>
-
 /** One adapter per browser store: every agent of the page must find what the store rejected. */
 const adapters = new WeakMap<StorageLike, StorageCacheAdapter>()
 
@@ -20,7 +18,7 @@ const PROBE_KEY = 'aiagent_write_test'
  */
 export function createCacheAdapter(
   type: CacheStorageType = 'session',
-  environment: Stores = defaultEnvironment(),
+  environment: Pick<Environment, 'sessionStorage' | 'localStorage' | 'memory' | 'console'> = defaultEnvironment(),
   warn: (message: string) => void = message => environment.console.warn(message),
 ): CacheAdapter {
   const storage =
@@ -52,7 +50,7 @@ type StoreChoice = { [Field in 'enabled' | 'storageType' | 'adapter']?: CacheCon
 /** The configured store: an empty one if caching is off, the host's adapter, or one of the platform. */
 export function resolveCacheAdapter(
   config: StoreChoice | undefined,
-  environment: Stores & Pick<Environment, 'clock'>,
+  environment: Pick<Environment, 'sessionStorage' | 'localStorage' | 'memory' | 'console' | 'clock'>,
   warn: StoreWarning = (message, details) => environment.console.warn(message, ...(details ? [details.error] : [])),
 ): CacheAdapter {
   if (config?.enabled === false) return new EmptyCacheAdapter()
@@ -66,7 +64,7 @@ export function resolveCacheAdapter(
  */
 export function resolveOwnAdapter(
   config: StoreChoice,
-  environment: Stores & Pick<Environment, 'clock'>,
+  environment: Pick<Environment, 'sessionStorage' | 'localStorage' | 'memory' | 'console' | 'clock'>,
   warn: StoreWarning,
 ): CacheAdapter {
   if (config.enabled === false) return new MemoryCacheAdapter()

@@ -1,7 +1,6 @@
 import type { Environment } from '../../platform/environment.ts'
 import type { Awaitable } from '../../storage/cache-adapter.ts'
-import type { PKCEAuthConfig } from '../auth-strategy.ts'
-import type { LogoutPlan } from './logout-plan.ts'
+import type { AuthScheme, PKCEAuthConfig } from '../auth-strategy.ts'
 
 /*
  * The port between the library and an OpenID client. The library decides when the user signs in or out and how failures
@@ -42,6 +41,24 @@ export interface LoginRequest {
   nextRoute?: string | undefined
   /** Aborted by `logout()` and `destroy()`: the login and its window must then close. */
   signal?: AbortSignal | undefined
+}
+
+/** The decisions for a logout, made before any side effect. */
+export interface LogoutPlan {
+  /** The scheme of the login. */
+  readonly scheme: AuthScheme
+  /** The active account's id token. */
+  readonly idTokenHint: string | undefined
+  /** Where the provider redirects the user to. */
+  readonly postLogoutRedirectUri: string
+  /** Return address in the application; with scheme `redirect` only. */
+  readonly state: string | undefined
+  /** Logout address from the access token's claim. */
+  readonly logoutClaim: string | undefined
+  /** The usual end-session endpoint, if no source names one. */
+  readonly constructedEndpoint: string
+  /** Settles after the chat has closed: the provider is contacted no earlier. A window opens at once. */
+  readonly after?: Promise<unknown> | undefined
 }
 
 /**

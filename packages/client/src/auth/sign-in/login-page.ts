@@ -45,6 +45,10 @@ export interface LoginPage {
   onStored(key: string, listener: (value: string | null) => void): () => void
   /** Runs work under a lock that all tabs of the origin share; immediately if the browser has no locks. */
   exclusively<T>(name: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>
+  /** Holds a lock that several tabs may hold at once. Resolves with a function that releases it. */
+  hold(name: string): Promise<() => void>
+  /** Names of the locks that tabs of the origin hold. */
+  heldLocks(): Promise<readonly string[]>
 }
 
 const WINDOW_NAME = 'aiagent-login'
@@ -53,6 +57,8 @@ const HEIGHT = 680
 
 /** The page of a browser, as a login uses it. */
 export function loginPage(window: PageWindow): LoginPage {
+  // Absent if the page is not a secure context.
+  const locks = (): LockManager | undefined => window.navigator.locks
   return {
     get address() {
       return window.location.href
@@ -101,9 +107,16 @@ export function loginPage(window: PageWindow): LoginPage {
       return () => window.removeEventListener('storage', onStorage)
     },
     async exclusively(name, signal, work) {
-      // Absent if the page is not a secure context.
-      const locks: LockManager | undefined = window.navigator.locks
-      return locks ? locks.request(name, { signal }, work) : work()
+      return locks()?.request(name, { signal }, work) ?? work()
+    },
+    async hold(name) {
+      return new Promise(granted => {
+        const hold = () => new Promise<void>(release => granted(() => release()))
+        if (!locks()?.request(name, { mode: 'shared' }, hold)) granted(() => {})
+      })
+    },
+    async heldLocks() {
+      return (await locks()?.query())?.held?.map(({ name = '' }) => name) ?? []
     },
   }
 }

@@ -1,6 +1,6 @@
 import { readClaims } from '../access-token.ts'
 import type { AuthScheme } from '../auth-strategy.ts'
-import type { IdentitySession } from './identity-client.ts'
+import type { IdentitySession, LogoutPlan } from './identity-client.ts'
 import { isWebAddress } from './provider-address.ts'
 
 export interface LogoutFacts {
@@ -15,24 +15,6 @@ export interface LogoutFacts {
   /** The `logout` claim of the account's access token. */
   logoutClaim?: string | undefined
   authority: string
-}
-
-/** The decisions for a logout, made before any side effect. */
-export interface LogoutPlan {
-  /** The scheme of the login. */
-  readonly scheme: AuthScheme
-  /** The active account's id token. */
-  readonly idTokenHint: string | undefined
-  /** Where the provider redirects the user to. */
-  readonly postLogoutRedirectUri: string
-  /** Return address in the application; with scheme `redirect` only. */
-  readonly state: string | undefined
-  /** Logout address from the access token's claim. */
-  readonly logoutClaim: string | undefined
-  /** The usual end-session endpoint, if no source names one. */
-  readonly constructedEndpoint: string
-  /** Settles after the chat has closed: the provider is contacted no earlier. A window opens at once. */
-  readonly after?: Promise<unknown> | undefined
 }
 
 /**

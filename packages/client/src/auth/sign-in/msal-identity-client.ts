@@ -8,10 +8,11 @@ import type {
   IdentityClientSettings,
   IdentitySession,
   LoginRequest,
+  LogoutPlan,
 } from './identity-client.ts'
 import { asAuthError } from './identity-errors.ts'
 import { loginPage } from './login-page.ts'
-import { fallbackAddress, type LogoutPlan } from './logout-plan.ts'
+import { fallbackAddress } from './logout-plan.ts'
 import { fetchOpenIdConfiguration } from './openid-configuration.ts'
 
 /** How long a logout waits for the provider's configuration, in milliseconds. */

@@ -249,6 +249,54 @@ describe('a renewal', () => {
     expect(parts.forms).toHaveLength(2)
   })
 
+  describe('while the store of the tab shows the tokens from before a renewal in another tab', () => {
+    async function behind() {
+      const parts = setUp({ cacheLocation: 'localStorage' })
+      const session = await signIn(parts)
+      const [key = ''] = parts.localStorage.items.keys()
+      const old = parts.localStorage.getItem(key) ?? ''
+      const renewed = await parts.make().renew(session)
+      const current = parts.localStorage.getItem(key) ?? ''
+      parts.localStorage.setItem(key, old)
+      const settled = vi.fn()
+      const renewal = parts.client.renew(session).finally(settled)
+      renewal.catch(() => {})
+      await parts.clock.advance(1_000)
+      expect(settled).not.toHaveBeenCalled()
+      return { ...parts, renewal, renewed, show: () => parts.localStorage.setItem(key, current) }
+    }
+
+    it('[REL-38] waits until it shows them, and uses no refresh token twice', async () => {
+      const { renewal, renewed, show, clock, forms } = await behind()
+      show()
+      await clock.advance(10)
+      expect(await renewal).toEqual(renewed)
+      expect(forms).toHaveLength(2)
+    })
+
+    it('[REL-38] rejects after two seconds instead of using a refresh token twice', async () => {
+      const { renewal, clock, forms } = await behind()
+      await clock.advance(1_100)
+      await expect(renewal).rejects.toMatchObject({ name: 'AuthError', reason: 'token_request_failed' })
+      expect(forms).toHaveLength(2)
+    })
+
+    it('[REL-38] announces a renewal for ten seconds, or until the user signs out', async () => {
+      const parts = setUp({ cacheLocation: 'localStorage' })
+      const session = await signIn(parts)
+      const next = await parts.client.renew(session)
+      await parts.client.renew(next)
+      expect(parts.page.held).toEqual([expect.stringMatching(/-2$/)])
+      await parts.clock.advance(10_000)
+      expect(parts.page.held).toEqual([])
+      await parts.client.renew(await parts.client.renew(next))
+      expect(parts.page.held).toHaveLength(1)
+      parts.client.forget()
+      expect(parts.page.held).toEqual([])
+      expect(parts.clock.pendingTimers).toBe(0)
+    })
+  })
+
   it('does not wait indefinitely for a frozen tab', async () => {
     const parts = setUp()
     const session = await signIn(parts)

@@ -1,8 +1,6 @@
 import { AuthError } from '../../errors.ts'
-import { sleep } from '../../platform/clock.ts'
 import type { StorageLike } from '../../platform/environment.ts'
 import { withTimeLimit } from '../../util/abort.ts'
-import { fnv1a } from '../../util/fnv1a.ts'
 import { REDIRECT_ANSWER_KEY } from './callback-page.ts'
 import {
   type AuthorizationOptions,
@@ -18,28 +16,18 @@ import type {
   IdentityClientSettings,
   IdentitySession,
   LoginRequest,
+  LogoutPlan,
 } from './identity-client.ts'
 import { asAuthError, isRefreshTokenRejected } from './identity-errors.ts'
 import { type LoginPage, type LoginWindow, loginPage } from './login-page.ts'
 import { LoginStates } from './login-state.ts'
-import {
-  constructedEndpoint,
-  endSessionRequest,
-  fallbackAddress,
-  type LogoutPlan,
-  logoutPlanFor,
-} from './logout-plan.ts'
+import { constructedEndpoint, endSessionRequest, fallbackAddress, logoutPlanFor } from './logout-plan.ts'
 import { fetchOpenIdConfiguration, givenConfiguration, type KnownConfiguration } from './openid-configuration.ts'
 import { PopupNavigator } from './popup-navigator.ts'
 import { isWebAddress, userKey } from './provider-address.ts'
+import { RenewalLock } from './renewal-lock.ts'
 import { type IssuedTokens, parseUser, type SignedInUser, SignedInUserStore } from './signed-in-user.ts'
 
-/** How long another tab may take for its renewal before this one continues without the lock, in milliseconds. */
-const LOCK_LIMIT_MS = 20_000
-/** A lock that took longer than this was held by another tab, in milliseconds. */
-const LOCK_WAIT_MS = 5
-/** Time for the store to show what that tab has written, in milliseconds. */
-const STORE_DELAY_MS = 50
 /** How long a logout waits for the provider's configuration before it uses the usual address, in milliseconds. */
 const LOGOUT_LIMIT_MS = 10_000
 /** Parameters of an answer, to be removed from the page's address. */
@@ -58,6 +46,7 @@ export class OidcIdentityClient implements IdentityClient {
   readonly #tabStore: StorageLike
   readonly #states: LoginStates
   readonly #users: SignedInUserStore
+  readonly #lock: RenewalLock
   #configuration: Promise<KnownConfiguration> | undefined
   /** The provider's configuration, once it is known: a logout then needs no request. */
   #known: KnownConfiguration | undefined
@@ -78,6 +67,7 @@ export class OidcIdentityClient implements IdentityClient {
     this.#tabStore = sessionStorage
     this.#states = new LoginStates(sessionStorage)
     this.#users = new SignedInUserStore(lasting, userKey(authority, config.clientId))
+    this.#lock = new RenewalLock(page, environment.clock, `${authority} ${config.clientId}`)
   }
 
   async restore(): Promise<IdentitySession | null> {
@@ -109,7 +99,7 @@ export class OidcIdentityClient implements IdentityClient {
     if (!this.#page.isOnline())
       throw new AuthError('Could not renew the access token: there is no network.', 'token_request_failed')
     const { signal } = this.#life
-    return guarded(() => this.#exclusively(() => this.#renew(current, signal)), 'The renewal of the access token')
+    return guarded(() => this.#lock.run(() => this.#renew(current, signal)), 'The renewal of the access token')
   }
 
   async logout(given: LogoutPlan): Promise<void> {
@@ -142,7 +132,8 @@ export class OidcIdentityClient implements IdentityClient {
     attempt(() => this.#states.clear())
     attempt(() => this.#tabStore.removeItem(REDIRECT_ANSWER_KEY))
     // A renewal in another tab may be storing its tokens now. It holds the lock until it has.
-    if (user) void this.#exclusively(async () => this.#users.remove(user.loginId)).catch(() => {})
+    this.#lock.release()
+    if (user) void this.#lock.run(async () => this.#users.remove(user.loginId)).catch(() => {})
     return user ? sessionOf(user) : null
   }
 
@@ -182,10 +173,11 @@ export class OidcIdentityClient implements IdentityClient {
     }
   }
 
-  /** One renewal at a time across tabs: many providers end the whole login when a refresh token is used twice. */
   async #renew(current: IdentitySession, signal: AbortSignal): Promise<IdentitySession> {
+    const isShared = this.#settings.config.cacheLocation === 'localStorage'
+    const read = () => this.#users.read()
+    const user = isShared ? await this.#lock.readNewest(read) : read()
     signal.throwIfAborted()
-    const user = this.#users.read()
     if (!user) throw signedOut()
     if (this.#login && user.loginId !== this.#login.loginId && !isSameUser(user, this.#login)) throw otherUser()
     // Another tab may have renewed it while this one waited.
@@ -195,8 +187,10 @@ export class OidcIdentityClient implements IdentityClient {
     const tokens = await this.#renewedTokens(provider, user, signal)
     signal.throwIfAborted()
     if (user.subject !== undefined && tokens.subject !== undefined && tokens.subject !== user.subject) throw otherUser()
-    const renewed = { ...user, ...defined(tokens), expiresAt: tokens.expiresAt }
+    const renewals = (user.renewals ?? 0) + 1
+    const renewed = { ...user, ...defined(tokens), expiresAt: tokens.expiresAt, renewals }
     if (!this.#users.replace(renewed)) throw signedOut()
+    if (isShared) await this.#lock.announce(renewed)
     return this.#keep(renewed)
   }
 
@@ -233,33 +227,6 @@ export class OidcIdentityClient implements IdentityClient {
     if (state !== undefined) attempt(() => this.#states.expectReturn(state))
     this.#page.leave(address)
     return new Promise<never>(() => {})
-  }
-
-  async #exclusively<T>(work: () => Promise<T>): Promise<T> {
-    const { clock } = this.#settings.environment
-    const { clientId } = this.#settings.config
-    const limit = new AbortController()
-    const timer = clock.setTimeout(() => limit.abort(), LOCK_LIMIT_MS)
-    let begun: Promise<T> | undefined
-    const begin = () => {
-      clock.clearTimeout(timer)
-      return (begun = work())
-    }
-    const requestedAt = clock.monotonic()
-    const granted = async () => {
-      clock.clearTimeout(timer)
-      // Browsers copy what another tab has stored to this one only after that tab's lock was released.
-      if (clock.monotonic() - requestedAt > LOCK_WAIT_MS) await sleep(clock, STORE_DELAY_MS)
-      return begin()
-    }
-    const name = `aiagent-renewal-${fnv1a(`${this.#settings.authority} ${clientId}`)}`
-    try {
-      return await this.#page.exclusively(name, limit.signal, granted)
-    } catch (error) {
-      // A frozen tab may hold the lock indefinitely.
-      if (begun || !limit.signal.aborted) throw error
-      return begin()
-    }
   }
 
   /** The answer of a redirect: what the callback page stored, else what this page's address contains. */

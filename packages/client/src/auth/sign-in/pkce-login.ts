@@ -2,12 +2,8 @@ import { restBase } from '@aiagent/protocol'
 import { AuthError } from '../../errors.ts'
 import type { StorageLike } from '../../platform/environment.ts'
 import { loadModule } from '../../platform/load-module.ts'
-import type {
-  AuthStrategyInitializeOptions,
-  InteractiveLogin,
-  LogoutOptions,
-  PKCEAuthServiceConfig,
-} from '../auth-strategy.ts'
+import type { PKCEAuthServiceConfig } from '../auth-input.ts'
+import type { AuthStrategyInitializeOptions, InteractiveLogin, LogoutOptions } from '../auth-strategy.ts'
 import type { IdentitySession } from './identity-client.ts'
 import type { PKCEAuthStrategy, PKCEAuthStrategyOptions } from './pkce-strategy.ts'
 import { authorityOf, userKey } from './provider-address.ts'

@@ -16,11 +16,11 @@ import type {
 } from '../auth-strategy.ts'
 import { answerInTime } from '../host-call.ts'
 import { PROTOCOL_SCOPES } from '../scopes.ts'
-import type { IdentityClient, IdentityClientFactory, IdentitySession } from './identity-client.ts'
+import type { IdentityClient, IdentityClientFactory, IdentitySession, LogoutPlan } from './identity-client.ts'
 import { asAuthError } from './identity-errors.ts'
 import { shownAgain } from './login-page.ts'
-import { type LogoutPlan, logoutClaimOf, planLogout, withoutHash } from './logout-plan.ts'
-import { joinPage, type PageLogin, reportSignIn, reportSignOut } from './page-logins.ts'
+import { logoutClaimOf, planLogout, withoutHash } from './logout-plan.ts'
+import { joinPage, reportSignIn, reportSignOut } from './page-logins.ts'
 import { authorityOf, userKey } from './provider-address.ts'
 
 /** Dependencies of a login. */
@@ -52,7 +52,7 @@ type LoginState =
  *        ▲                                        │                                        │ needs the user
  *        └──────── logout(), in any tab ──────────┘◄──── popup or redirect by scheme ◄─────┘
  */
-export class PKCEAuthStrategy implements InteractiveLogin, PageLogin {
+export class PKCEAuthStrategy implements InteractiveLogin {
   readonly #config: PKCEAuthConfig
   readonly #authority: string
   readonly #scheme: AuthScheme

@@ -18,6 +18,8 @@ export interface IssuedTokens {
 export interface SignedInUser extends IssuedTokens {
   /** Random, new with every login: the result of a renewal for an earlier login must not be stored. */
   readonly loginId: string
+  /** How often the tokens of the login were renewed. @default 0 */
+  readonly renewals?: number | undefined
 }
 
 /** Version of the stored record. Records of other versions are ignored. */
@@ -79,13 +81,13 @@ const OPTIONAL_TEXTS = ['idToken', 'refreshToken', 'subject', 'issuer'] as const
 
 function isUser(value: unknown): value is SignedInUser & Record<string, unknown> {
   if (!isJsonObject(value)) return false
-  const { version, loginId, accessToken, expiresAt } = value
+  const { version, loginId, accessToken, expiresAt, renewals } = value
   const isText = (each: unknown) => typeof each === 'string' && each !== ''
   return (
     version === VERSION &&
     isText(loginId) &&
     isText(accessToken) &&
-    (expiresAt === undefined || typeof expiresAt === 'number') &&
+    [expiresAt, renewals].every(each => each === undefined || typeof each === 'number') &&
     OPTIONAL_TEXTS.every(name => value[name] === undefined || isText(value[name]))
   )
 }

@@ -1,0 +1,29 @@
+import type {
+  AnonymousAuthServiceConfig,
+  AuthProvider,
+  AuthStrategy,
+  ClientCredentialsAuthServiceConfig,
+  PKCEAuthConfig,
+  PreAuthServiceConfig,
+  TokenAuthServiceConfig,
+} from './auth-strategy.ts'
+import type { IdentityClientFactory } from './sign-in/identity-client.ts'
+
+/** A login through an identity provider. */
+export interface PKCEAuthServiceConfig {
+  type: 'pkce'
+  config: PKCEAuthConfig
+  /** Identity library to use. @default the one of `@aiagent/client/pkce`, loaded on demand */
+  identityClient?: IdentityClientFactory | undefined
+}
+
+/** Built-in authentication methods, by their `type`. */
+export type AuthenticationServiceConfig =
+  | AnonymousAuthServiceConfig
+  | ClientCredentialsAuthServiceConfig
+  | PKCEAuthServiceConfig
+  | PreAuthServiceConfig
+  | TokenAuthServiceConfig
+
+/** All accepted values of the `auth` option; undefined means anonymous. */
+export type AuthenticationInput = AuthenticationServiceConfig | AuthStrategy | AuthProvider

@@ -1,0 +1,105 @@
+import { AuthError } from '../../errors.ts'
+import { type Clock, sleep } from '../../platform/clock.ts'
+import { fnv1a } from '../../util/fnv1a.ts'
+import type { LoginPage } from './login-page.ts'
+import type { SignedInUser } from './signed-in-user.ts'
+
+/** How long another tab may take for its renewal before this one continues without the lock, in milliseconds. */
+const LOCK_LIMIT_MS = 20_000
+/** How long the store may take to show the tokens of another tab, in milliseconds. */
+const STORE_LIMIT_MS = 2_000
+/**
+ * How long a renewal is announced, in milliseconds: far longer than a store needs, but limited, since a page that
+ * holds a lock cannot enter the back/forward cache.
+ */
+const ANNOUNCE_MS = 10_000
+/** Time between two looks at the store, in milliseconds. */
+const STORE_LOOK_MS = 10
+
+/**
+ * One renewal of a login at a time across tabs, each with the tokens of the previous one: many providers end the whole
+ * login when a refresh token is used twice.
+ *
+ * A browser may copy what a tab has written to localStorage to another tab only after the lock was released. Locks are
+ * consistent across tabs, though. So a tab that has renewed the tokens holds a second lock whose name contains the
+ * number of the renewal, and the next tab waits until its store shows that renewal.
+ */
+export class RenewalLock {
+  readonly #page: LoginPage
+  readonly #clock: Clock
+  readonly #name: string
+  #release: (() => void) | undefined
+
+  constructor(page: LoginPage, clock: Clock, login: string) {
+    this.#page = page
+    this.#clock = clock
+    this.#name = `aiagent-renewal-${fnv1a(login)}`
+  }
+
+  /** Runs work while no other tab does. A frozen tab may hold the lock indefinitely, so the wait has a limit. */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    const limit = new AbortController()
+    const timer = this.#clock.setTimeout(() => limit.abort(), LOCK_LIMIT_MS)
+    let begun: Promise<T> | undefined
+    const begin = () => {
+      this.#clock.clearTimeout(timer)
+      return (begun = work())
+    }
+    try {
+      return await this.#page.exclusively(this.#name, limit.signal, begin)
+    } catch (error) {
+      if (begun || !limit.signal.aborted) throw error
+      return begin()
+    }
+  }
+
+  /**
+   * The stored user, with the tokens of the last renewal in any tab.
+   *
+   * @throws {AuthError} `token_request_failed` when the store does not show them
+   */
+  async readNewest(read: () => SignedInUser | undefined): Promise<SignedInUser | undefined> {
+    const names = await this.#page.heldLocks()
+    const startedAt = this.#clock.monotonic()
+    for (;;) {
+      const user = read()
+      if (!user || names.every(name => this.#renewalsIn(name, user) <= renewalsOf(user))) return user
+      if (this.#clock.monotonic() - startedAt > STORE_LIMIT_MS)
+        throw new AuthError(
+          'Another tab has renewed the access token, and the store of this one does not show it yet. Try again.',
+          'token_request_failed',
+        )
+      await sleep(this.#clock, STORE_LOOK_MS)
+    }
+  }
+
+  /** Tells the other tabs which renewal is stored. Call it before {@link run} ends. */
+  async announce(user: SignedInUser): Promise<void> {
+    const release = await this.#page.hold(this.#prefix(user) + renewalsOf(user))
+    this.release()
+    const timer = this.#clock.setTimeout(() => this.release(), ANNOUNCE_MS)
+    this.#release = () => {
+      this.#clock.clearTimeout(timer)
+      release()
+    }
+  }
+
+  /** Ends the announcement, when its user signs out. */
+  release(): void {
+    this.#release?.()
+    this.#release = undefined
+  }
+
+  #renewalsIn(name: string, user: SignedInUser): number {
+    const prefix = this.#prefix(user)
+    return name.startsWith(prefix) ? Number(name.slice(prefix.length)) : 0
+  }
+
+  #prefix({ loginId }: SignedInUser): string {
+    return `${this.#name}-${loginId}-`
+  }
+}
+
+function renewalsOf({ renewals = 0 }: SignedInUser): number {
+  return renewals
+}
