@@ -65,8 +65,6 @@ verifies(['OPS-02', 'EVT-03'], 'call facts set through the hook are emitted and 
   ])
   hook.setConversationId(7)
   expect([agent.getConversationId(), hook.getConversationId()]).toEqual(['7', '7'])
-  hook.setPlatformAuthenticated(true)
-  hook.setPlatformToken('t')
   expect(journal.of('callTranscriptUpdate').map(({ entry, entries }) => [entry?.sender, entries.length])).toEqual([
     ['customer', 1],
     ['agent', 2],
@@ -92,6 +90,28 @@ verifies(
     await service.through(agent.restartConnection())
     const post = service.requestsTo(paths.session('desk'), 'POST').at(-1)
     expect(JSON.parse(post?.body ?? '').context).toMatchObject({ user_filter_tags: { language: ['en'], ...tags } })
+  },
+)
+
+verifies(
+  'OPS-02',
+  'the sign-in of the platform affects neither the token nor the requests of the agent',
+  async service => {
+    const { agent, journal, hook } = await openHook(service)
+    const token = await agent.getAccessToken()
+    const events = journal.types.length
+    hook.setPlatformAuthenticated(true)
+    hook.setPlatformToken('token-of-the-platform')
+    expect([hook.getMsalAccessToken(), await hook.getAccessToken(), journal.types.length]).toEqual([
+      token,
+      token,
+      events,
+    ])
+    await service.through(agent.restartConnection())
+    expect(JSON.stringify([service.control.requests(), service.frames()])).not.toContain('token-of-the-platform')
+    hook.setPlatformAuthenticated(false)
+    hook.setPlatformToken(null)
+    expect([agent.isConnected(), hook.getMsalAccessToken()]).toEqual([true, token])
   },
 )
 

@@ -239,6 +239,19 @@ verifies('AUTH-10', 'without host scopes: defaults, the platform’s scopes, the
   ])
 })
 
+verifies(
+  'AUTH-10',
+  'the agent’s extraScopes are requested with the anonymous token, without duplicates',
+  async service => {
+    const details = await service.newAgent().getAgentDetails()
+    const body = { ...details, extraScopes: ['core.orders.read', 'core.aiservices.read'] }
+    service.faults.add({ kind: 'answer', route: `GET ${paths.agentDetails('help')}`, status: 200, body })
+    await service.newAgent().initialize()
+    const defaults = ['knowledge.portalmgr.manage', 'core.aiservices.read', 'core.customermgr.read']
+    expect(scopesAsked(service).at(-1)).toEqual([...defaults, 'core.orders.read'])
+  },
+)
+
 verifies('INIT-06', 'initParams.scopes of only separators counts as not given', async service => {
   const { component, hook } = watchedComponent({
     addCustomAuthScopes: (scopes: string[]) => [...scopes, 'desk.read'],

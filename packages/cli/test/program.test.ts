@@ -32,7 +32,7 @@ describe('the program', { timeout: 30_000 }, () => {
     for (const path of folders.splice(0)) await rm(path, { recursive: true })
   })
 
-  it('answers a question from an article with its source, hands over to a human, and ends by itself', async () => {
+  it('answers a question from an article with its source, escalates to a human, and ends', async () => {
     const program = run(['chat'], 'How do I reset my router?\nI want to talk to a human\n')
     expect(await program.ended).toBe(0)
     expect(program.out()).toMatch(
@@ -49,7 +49,7 @@ describe('the program', { timeout: 30_000 }, () => {
     expect(program.out()).toMatch(/glows violet at dusk[\s\S]*\[1\] The zorbo lamp/)
   })
 
-  it('walks through the portals of a desk agent, with the call of the demonstration desk', async () => {
+  it('selects portal and profile of a contact-center agent, with the demonstration call', async () => {
     const args = ['chat', '--agent', 'desk', '--platform', 'test', '--init-param', 'callId=call-7']
     const temporary = await folder({})
     const program = run(args, '3\nPrivate\nHow do I reset my router?\n', { TMPDIR: temporary, TEMP: temporary })
@@ -117,7 +117,7 @@ describe('the program', { timeout: 30_000 }, () => {
     expect(emulator.out()).toContain('Agents: help (Help Centre), account (Account Desk, for signed-in users)')
   })
 
-  it('has the emulator do wrong what a schedule says, and names the mistake in one that it cannot read', async () => {
+  it('applies the faults of a schedule, and names the error of an invalid one', async () => {
     const files = await folder({
       'faults.json': '[{ "afterMs": 0, "fault": { "kind": "answer", "status": 503 } }]',
       'mistake.json': '[{ "afterMs": 0, "fault": { "kind": "answer" } }]',
@@ -134,7 +134,7 @@ describe('the program', { timeout: 30_000 }, () => {
     expect(await emulator.ended).toBe(0)
   })
 
-  it('leaves quietly when nobody reads its output any more', async () => {
+  it('ends without an error when its output is closed', async () => {
     const program = run(['chat'])
     program.process.stdin?.write('Hello\n')
     await program.until(/Help Centre: /)
@@ -144,7 +144,7 @@ describe('the program', { timeout: 30_000 }, () => {
     expect(program.err()).toBe('')
   })
 
-  it('leaves a piped conversation with 130 on Ctrl-C, though its input is still open', async () => {
+  it('ends a piped conversation with 130 on Ctrl-C, although its input is still open', async () => {
     const program = run(['chat'])
     program.process.stdin?.write('Hello\n')
     await program.until(/Help Centre: /)
@@ -172,7 +172,7 @@ describe('the program', { timeout: 30_000 }, () => {
     expect(program.err()).toMatch(/Signed in as Customer\.\n$/)
   })
 
-  it('gives a login up on Ctrl-C with 130', async () => {
+  it('cancels a login on Ctrl-C with 130', async () => {
     const program = run(['chat', '--login'], undefined, { BROWSER: 'true' })
     await vi.waitFor(() => expect(program.err()).toContain('Press Ctrl-C to cancel.'), { timeout: 20_000 })
     program.process.kill('SIGINT')

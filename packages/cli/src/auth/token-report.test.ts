@@ -8,7 +8,7 @@ const given = { source: 'given' } as const
 const describeText = (token: string) => describeToken(reportToken(token, given, NOW)).join('\n')
 
 describe('reportToken', () => {
-  it('tells claims, scopes and the remaining life', () => {
+  it('shows claims, scopes and the remaining lifetime', () => {
     const claims = { sub: 'customer', scope: 'a  b', exp: NOW / 1000 + 3600 }
     expect(reportToken(jwt(claims), { source: 'anonymous', from: 'a.test' }, NOW)).toEqual({
       source: 'anonymous',

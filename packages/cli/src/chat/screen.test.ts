@@ -74,7 +74,7 @@ describe('Screen', () => {
     expect(fake.out()).toMatch(/\nGoodbye\n$/)
   })
 
-  it('hands out single lines first, and what nobody has read to the listener', async () => {
+  it('returns single lines first, and passes unread ones to the listener', async () => {
     const fake = createFakeIo({ columns: COLUMNS })
     const screen = new Screen({ io: fake.io, ansi: true, prompt: '> ' })
     const first = screen.readLine(fake.io.interrupted)

@@ -122,7 +122,7 @@ describe('chat with a contact-center agent, piped', () => {
     )
   })
 
-  it('is somebody else of the emulator with --as', async () => {
+  it('signs in as another user of the emulator with --as', async () => {
     const { fake, ended } = start({ input: 'Support\n' }, '--as', 'desk-supervisor')
     expect(await ended).toBe(0)
     expect(fake.err()).toContain('Portal Support, profile Business.')

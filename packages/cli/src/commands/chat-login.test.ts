@@ -15,7 +15,7 @@ function chat(server: EmulatorServer, args: string[] = [], { input = 'one\n', en
 const subjectsOf = ({ emulator }: EmulatorServer) => [...emulator.world.sessions.values()].map(({ subject }) => subject)
 
 describe('chat --login', () => {
-  it('[AUTH-12] signs a person in through their browser, and they talk to an agent for signed-in people', async () => {
+  it('[AUTH-12] signs a user in through the browser, and opens a chat with an agent for signed-in users', async () => {
     const server = await serve()
     const { fake, ended, address } = chat(server)
     const login = new URL(await address())
@@ -86,7 +86,7 @@ describe('chat --login', () => {
     ])
   })
 
-  it('says how to go on when the token cannot be renewed any more', async () => {
+  it('names the remedy when the token cannot be renewed', async () => {
     const server = await serve()
     const { fake, ended, address } = chat(server, [], { input: '' })
     await new LoginVisitor().signIn(await address(), 'customer')
@@ -113,7 +113,7 @@ describe('chat --login', () => {
     expect(fake.err()).toBe('Help Centre is open to everybody, so no login is needed.\n')
   })
 
-  it('says that the person cancelled', async () => {
+  it('reports that the user cancelled', async () => {
     const { fake, ended, address } = chat(await serve())
     const page = await new LoginVisitor().cancel(await address())
     expect(page.text).toContain('Not signed in')
@@ -122,13 +122,13 @@ describe('chat --login', () => {
     expect(fake.out()).toBe('')
   })
 
-  it('says that nobody signed in in time', async () => {
+  it('reports that the user did not sign in within the time limit', async () => {
     const { fake, ended } = chat(await serve(), ['--login-timeout', '0.2'])
     expect(await ended).toBe(1)
     expect(fake.err()).toContain('aiagent: No login within 0.2 s. Start again; use --login-timeout to wait longer.\n')
   })
 
-  it('is left by Ctrl-C while it waits for the person', async () => {
+  it('ends on Ctrl-C while it waits for the user', async () => {
     const { fake, ended, address } = chat(await serve())
     await address()
     fake.interrupt()

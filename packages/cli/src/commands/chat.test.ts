@@ -48,7 +48,7 @@ describe('chat with piped input', () => {
     expect(fake.err()).toBe('')
   })
 
-  it('[FLOW-19] tells what is sent instead of a line that is masked', async () => {
+  it('[FLOW-19] shows what is sent instead of a masked line', async () => {
     const server = await serve({ reply: ({ text }) => ({ content: `You said: ${text}` }) })
     const { fake, ended } = chat(server, { input: 'Card 4111 1111 1111 1111\nthanks\n' }, '--agent', 'billing')
     expect(await ended).toBe(0)
@@ -63,7 +63,7 @@ describe('chat with piped input', () => {
     )
   })
 
-  it('goes on after an error of the service, and ends with 1', async () => {
+  it('continues after an error of the service, and ends with 1', async () => {
     const server = await serve({
       reply: ({ text }) => {
         if (text === 'one') throw new Error('Out of order')
@@ -94,7 +94,7 @@ describe('chat with piped input', () => {
     expect(fake.err()).toBe('')
   })
 
-  it('tells which attributes of the context the service left out', async () => {
+  it('names the context attributes that the service rejected', async () => {
     const server = await serve({ settings: { contextValueLimit: 5 } })
     const { fake, ended } = chat(
       server,
@@ -109,7 +109,7 @@ describe('chat with piped input', () => {
     expect([...server.emulator.world.sessions.values()].at(-1)?.context).toEqual({ plan: 'gold' })
   })
 
-  it('shows what was said before in a session it goes on with', async () => {
+  it('shows the previous messages of a resumed session', async () => {
     const server = await serve()
     await chat(server, { input: 'one\n' }).ended
     const { fake, ended } = chat(server, { input: 'two\n' }, '--session', sessionOf(server))

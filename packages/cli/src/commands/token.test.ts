@@ -143,7 +143,7 @@ describe('token', () => {
     expect(out + err).not.toContain('sentinel')
   })
 
-  it('ends with 1 for an empty secret, one that is refused, and an endpoint where nobody answers', async () => {
+  it('ends with 1 for an empty secret, a rejected one, and an unreachable endpoint', async () => {
     const server = await serve()
     const args = ['--client-id', 'demo-service', '--token-url', `${server.url}/oauth/TEN0001/token`]
     const empty = await token([...args, '--client-secret-file', await secretFile(' \n')])

@@ -87,7 +87,7 @@ describe('renew', () => {
     expect(error.cause).toBeUndefined()
   })
 
-  it('says that nobody answers', async () => {
+  it('reports an unreachable login', async () => {
     const { exchange } = await tokenEndpoint(200, '')
     for (const step of undo.splice(0)) await step()
     const { message } = await failureOf(exchange.renew('r1', never))

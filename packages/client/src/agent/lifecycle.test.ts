@@ -180,7 +180,7 @@ describe('failure', () => {
     expect(namesOf(told).filter(name => name === 'initialized' || name === 'error')).toEqual(['initialized'])
   })
 
-  it('[ERR-04] a session refused for its token is told apart from other failures', async () => {
+  it('[ERR-04] distinguishes a session refused for its token from other failures', async () => {
     const { emulator, make } = setUp({ settings: { tokenLifeSeconds: 200 } })
     const refused = await rejection(make().agent.initialize())
     expect(refused).toMatchObject({ name: 'ApiError', code: 'SESSION_UNAUTHORIZED', status: 401 })

@@ -47,7 +47,7 @@ describe('changes of portal that come at the same time', () => {
     expect(payloadsOf(told, 'initialized')).toHaveLength(1)
   })
 
-  it('[FLOW-25] connect nobody else, when the person signs out before the switch is complete', async () => {
+  it('[FLOW-25] do not connect when the user signs out before the switch is complete', async () => {
     const { clock, agent } = setUpDesk({ initParams: { portalIds: '1002,1101' } })
     await agent.initialize()
     await agent.connect()
@@ -58,7 +58,7 @@ describe('changes of portal that come at the same time', () => {
     expect([agent.getIsInitialized(), agent.getState()]).toEqual([true, 'CLOSED'])
   })
 
-  it('[FLOW-25] connect nobody who left the chat before the switch is complete', async () => {
+  it('[FLOW-25] do not connect when the host disconnects before the switch is complete', async () => {
     const { clock, agent, told } = setUpDesk({ initParams: { portalIds: '1002,1101' } })
     agent.on('profilesAvailable', event => void told.push({ name: 'profilesAvailable', event }))
     await agent.initialize()

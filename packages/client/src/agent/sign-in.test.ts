@@ -41,14 +41,14 @@ describe('scopes at the start', () => {
     expect(scopesAsked(emulator)).toHaveLength(2)
   })
 
-  it('[INIT-06] are the host’s alone from the first token on, where it names some', async () => {
+  it('[INIT-06] are exactly those of the host from the first token on', async () => {
     const { emulator, make } = setUp()
     await make({ initParams: { scopes: 'core.aiservices.read, other.read' } }).agent.initialize()
     expect(scopesAsked(emulator)).toEqual([['core.aiservices.read', 'other.read']])
   })
 })
 
-describe('an agent that wants to know who talks to it', () => {
+describe('an agent for signed-in users', () => {
   const byLogin = (identity: FakeIdentityClient): AuthenticationServiceConfig => ({
     type: 'pkce',
     config: {
@@ -76,7 +76,7 @@ describe('an agent that wants to know who talks to it', () => {
     expect(await agent.getAccessToken()).toBe(accessToken)
   })
 
-  it('[AUTH-18] asks nobody where a session was restored', async () => {
+  it('[AUTH-18] opens no login when a session was restored', async () => {
     const { emulator, make } = setUp()
     const identity = new FakeIdentityClient()
     const accessToken = emulator.control.issueToken()

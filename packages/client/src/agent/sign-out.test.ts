@@ -80,7 +80,7 @@ describe('logout()', () => {
     expect([agent.getQueueSize(), agent.getTranscriptSize()]).toEqual([0, 0])
   })
 
-  it('forgets what belonged to the person: context, transcript, waiting messages and answers of the service', async () => {
+  it('removes context, transcript, queued messages and cached responses of the user', async () => {
     const { clock, emulator, sessionStorage, as } = setUpPerson()
     const { agent, told } = as('customer')
     await agent.initialize({ context: { plan: 'gold' } })
@@ -119,7 +119,7 @@ describe('logout()', () => {
 })
 
 describe('a second person in the same tab', () => {
-  it('does not see the context of the first, also when nobody logged out', async () => {
+  it('does not see the context of the first, also without a logout', async () => {
     const { emulator, as } = setUpPerson()
     const first = as('customer').agent
     await first.initialize({ context: { plan: 'gold' } })
@@ -130,7 +130,7 @@ describe('a second person in the same tab', () => {
     expect(sessionBodies(emulator).at(-1)).toEqual({ context: { language: 'en' } })
   })
 
-  it('is nobody new when the same person comes back with another token', async () => {
+  it('is the same user with another token', async () => {
     const { as } = setUpPerson()
     const before = as('customer').agent
     await before.initialize({ context: { plan: 'gold' } })

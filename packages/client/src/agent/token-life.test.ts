@@ -99,7 +99,7 @@ describe('the life of a token', () => {
     expect(requestsTo(emulator).filter(line => line === 'POST session')).toHaveLength(2)
   })
 
-  it('[AUTH-24] what follows a sign-in uses the token that the strategy has then, not the one the sign-in told', async () => {
+  it('[AUTH-24] uses the token that the strategy returns after a sign-in, not the argument of the callback', async () => {
     const { clock, emulator, make } = setUp()
     const issue = () => emulator.control.issueToken({ subject: 'customer', lifeSeconds: HOUR_SECONDS })
     let token = issue()

@@ -250,7 +250,7 @@ describe('Chat', () => {
       expect(session.id).toBe('session-1')
     })
 
-    it('takes the host’s session without asking for one, and tells it the context', async () => {
+    it('uses the session of the host without creating one, and sends it the context', async () => {
       const { chat } = await setUpOpen({ context: '{"role":"context"}' })
       const restarting = restart(chat, 'mine')
       await turnEventLoop()

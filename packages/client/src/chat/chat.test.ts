@@ -110,7 +110,7 @@ describe('Chat', () => {
       expect(last().frames).toEqual([tokenFrame('t2'), userFrame('waiting')])
     })
 
-    it('without a token tells error, connected and the need, resolves, and holds messages until one is offered', async () => {
+    it('without a token reports error, connected and tokenExpiring, resolves, and queues messages until one is supplied', async () => {
       const { chat, outbox, told, connecting } = await setUpOpen({
         token: { getToken: () => Promise.reject(new Error('no')) },
       })

@@ -104,7 +104,7 @@ describe('Connection', () => {
     expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 15_000, 15_000, 15_000])
   })
 
-  it('rejects the first attempt that fails with its reason, and goes on by itself', async () => {
+  it('rejects with the reason of the first failed attempt, and retries', async () => {
     const { connection, told, errors, clock } = setUp()
     const opening = watch(connection.open())
     await turnEventLoop()
@@ -257,7 +257,7 @@ describe('Connection', () => {
   })
 
   describe('an unknown session', () => {
-    it.each([404, 410])('is told after an error when the upgrade is refused with %i', async status => {
+    it.each([404, 410])('is reported after an error when the upgrade is refused with %i', async status => {
       const { connection, told, errors, clock } = setUp()
       const opening = watch(connection.open())
       await turnEventLoop()
@@ -268,7 +268,7 @@ describe('Connection', () => {
       expect([opening.outcome, clock.pendingTimers]).toEqual(['CONNECTION_ERROR', 1])
     })
 
-    it('is told after an error when the socket is closed with 4404 before it opens', async () => {
+    it('is reported after an error when the socket is closed with 4404 before it opens', async () => {
       const { connection, told } = setUp()
       watch(connection.open())
       await turnEventLoop()
@@ -276,7 +276,7 @@ describe('Connection', () => {
       expect(told.slice(1)).toEqual(['CONNECTING to RECONNECTING', 'failed closed', 'session refused'])
     })
 
-    it('is told after an error when the open chat is closed with 4404', async () => {
+    it('is reported after an error when the open chat is closed with 4404', async () => {
       const { told, open } = setUp()
       await open()
       told.length = 0
@@ -297,7 +297,7 @@ describe('Connection', () => {
       expect(told.slice(1)).toEqual(['CONNECTING to RECONNECTING', 'failed refused'])
     })
 
-    it('is told before the address is asked for again, also when a listener of the error reopens at once', async () => {
+    it('is reported before the address is requested again, also when an error listener reopens at once', async () => {
       const order: string[] = []
       const { connection, when, told } = setUp({
         address: async () => {

@@ -149,7 +149,7 @@ describe('TokenDialogue', () => {
       expect(unavailable).toEqual([{ error: expect.objectContaining({ reason: 'token_missing' }), transport }])
     })
 
-    it('lets messages go on with a stale token that nobody can renew, and stops them once it is refused', async () => {
+    it('sends messages with a stale token that cannot be renewed, until it is rejected', async () => {
       const usable: boolean[] = []
       const { dialogue, transport } = setUp({
         refresh: async () => 'first',

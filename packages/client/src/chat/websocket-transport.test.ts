@@ -33,7 +33,7 @@ describe('webSocketTransport', () => {
     expect(told).toHaveLength(3)
   })
 
-  it('opens a socket to the address and tells what happens to it', () => {
+  it('opens a socket to the address and reports its events', () => {
     const { told, socket } = setUp()
     expect(socket.url).toBe('wss://chat.example/')
     socket.accept()
@@ -49,7 +49,7 @@ describe('webSocketTransport', () => {
     expect(told).toEqual([{ code: 1006, reason: '', httpStatus: 404 }])
   })
 
-  it('tells nothing after the close', () => {
+  it('reports nothing after the close', () => {
     const { told, socket } = setUp()
     socket.accept()
     socket.end(1006)
@@ -58,7 +58,7 @@ describe('webSocketTransport', () => {
     expect(told).toHaveLength(2)
   })
 
-  it('tells nothing once it has been closed from here', () => {
+  it('reports nothing after its own close()', () => {
     const { transport, told, socket } = setUp()
     transport.close(1000, 'Client disconnect')
     expect(socket.closedWith).toEqual({ code: 1000, reason: 'Client disconnect' })

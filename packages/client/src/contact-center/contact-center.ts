@@ -174,28 +174,19 @@ export class ContactCenter {
   }
 
   #hook(environment: ReturnType<typeof connectorEnvironment>) {
-    const { config, facts, events, logger, reportError } = this.#scope
     const { calls, authentication, send } = this.#options
+    const reportFailure = (cause: unknown) => {
+      const message = 'A message of the connector was not sent.'
+      this.#scope.reportError(cause instanceof SDKError ? cause : new MessageError(message, 'invalid', { cause }))
+    }
     return buildHookContract({
+      scope: this.#scope,
       calls,
       environment,
-      getInitParams: () => config.initParams,
-      getAgentDetails: () => facts.agent,
-      getDeploymentInfo: () => facts.deployment?.deployment,
-      getToken: () => authentication.getToken(),
-      getCachedToken: () => authentication.getCachedToken(),
-      getUserDetails: () => facts.user,
-      getAuthScopes: () => facts.scopes,
-      getSelectedPortal: () => this.pipeline.selectedPortal,
-      onMessage: listener => events.subscribe('message', ({ payload }) => listener(payload)),
-      send,
-      sendFailed: cause =>
-        reportError(
-          cause instanceof SDKError
-            ? cause
-            : new MessageError('A message of the connector was not sent.', 'invalid', { cause }),
-        ),
-      listenerFailed: error => logger.error('A listener of the connector failed.', error),
+      authentication,
+      pipeline: this.pipeline,
+      // In a promise, since a value that is not a string may throw at once.
+      send: text => Promise.resolve(text).then(send).catch(reportFailure),
     })
   }
 }

@@ -42,8 +42,8 @@ const entry = (value: unknown, owner?: unknown) => ({
   ...(owner !== undefined && { owner }),
 })
 
-describe('another agent goes on with the conversation', () => {
-  it('[FLOW-08] the attributes lie under its key from then on, over what was there, and no longer under the old one', async () => {
+describe('another agent continues the conversation', () => {
+  it('[FLOW-08] stores the attributes under its key, merged over the stored ones, and no longer under the old key', async () => {
     const { store, adapter, entryOf } = setUp({ [OTHER_KEY]: entry({ plan: 'silver', city: 'Rome' }) })
     store.merge({ plan: 'gold' })
     await store.moveTo('sales')
@@ -160,7 +160,7 @@ describe('whose attributes they are', () => {
     expect(store.get()).toBeNull()
   })
 
-  it('nothing is written when the person stays the same, or nothing is there', () => {
+  it('writes nothing when the user stays the same, or without attributes', () => {
     const { store, adapter } = setUp()
     store.belongTo('ada')
     store.belongTo('eve')

@@ -66,7 +66,7 @@ class Misbehaving extends BaseMessageHandler {
 }
 
 describe('frames', () => {
-  it('arrive, are handled, and told, one after the other', () => {
+  it('arrive, are handled, and emitted, one after the other', () => {
     const { log, receive } = setUp()
     receive('a', 'b')
     expect(log).toEqual([
@@ -84,7 +84,7 @@ describe('frames', () => {
     expect(sizes).toEqual([text.length])
   })
 
-  it('one that cannot be read is told, and does not break the next', () => {
+  it('reports an unreadable one, and handles the next', () => {
     const { log, inbox, receive } = setUp()
     for (const data of ['x', '[]', '{}', '{"persona":"agent"}', new ArrayBuffer(1), undefined]) inbox.receive(data)
     receive('a')
@@ -93,7 +93,7 @@ describe('frames', () => {
     expect(log.at(-1)).toBe('handled a agent_message')
   })
 
-  it('one that no handler takes is told as such', () => {
+  it('reports one that no handler accepts', () => {
     const { log, inbox } = setUp()
     inbox.receive('{"persona":"robot","role":"beep","content":"b"}')
     expect(log).toEqual(['arrived b undefined', 'unclaimed b', 'handled b undefined'])
@@ -126,7 +126,7 @@ describe('handlers of the host', () => {
     ])
   })
 
-  it('that reject are told, and the rest goes on', async () => {
+  it('that reject are reported, and the others are handled', async () => {
     const { log, errors, processor, receive } = setUp()
     const slow = new SlowHandler()
     processor.addHandler(slow, 0)
@@ -137,7 +137,7 @@ describe('handlers of the host', () => {
     expect(log.slice(1, 4)).toEqual(['failed slow', 'handled slow undefined', 'arrived a agent_message'])
   })
 
-  it('that throw are told once, and the message counts as arrived', () => {
+  it('that throw are reported once, and the message counts as arrived', () => {
     const throwing = () => {
       throw new Error('no')
     }

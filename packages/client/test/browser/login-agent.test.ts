@@ -13,7 +13,7 @@ const PAGE_PATH = '/host/'
 /** The page is not served by a real server, so Chromium would not let it call a service of this machine. */
 const SWITCHES = ['--disable-features=LocalNetworkAccessChecks']
 
-describe.skipIf(!hasChromium())('an agent for signed-in people, on a page of the deployment', () => {
+describe.skipIf(!hasChromium())('an agent for signed-in users, on a page of the deployment', () => {
   let bundle = ''
   let browser: LaunchedChromium
   let chromium: LaunchedChromium
@@ -67,7 +67,7 @@ describe.skipIf(!hasChromium())('an agent for signed-in people, on a page of the
       .filter(({ path }) => path.endsWith('/oauth2/v2.0/authorize'))
       .map(({ path, query }) => ({ path, query }))
 
-  it('[AUTH-03] [CFG-14] asks for a login by popup, with the login that the deployment tells, and chats', async () => {
+  it('[AUTH-03] [CFG-14] opens a popup with the login of the deployment, and chats', async () => {
     const page = await open(addressOf())
     const opening = page.context().waitForEvent('page')
     await page.click('#open')
@@ -172,7 +172,7 @@ describe.skipIf(!hasChromium())('an agent for signed-in people, on a page of the
     expect(authorizations()).toHaveLength(1)
   })
 
-  it('[CFG-14] asks for a login by redirect where the host wants it so', async () => {
+  it('[CFG-14] redirects to the login where the host configures that', async () => {
     const address = addressOf({ authScheme: 'redirect' })
     const page = await open(address)
     await page.click('#open')

@@ -19,7 +19,7 @@ describe.skipIf(!hasChromium())('login by popup', () => {
   let stage: LoginStage
   onLoginStage(opened => ({ chromium, stage } = opened))
 
-  it('[AUTH-03] [AUTH-15] signs a person in with nothing of the page in the request, and the token opens a session', async () => {
+  it('[AUTH-03] [AUTH-15] signs a user in with nothing of the page in the request, and the token opens a session', async () => {
     const page = await openPage(chromium, stage.address({ nextRoute: '/elsewhere' }))
     const { token } = await signInByPopup(page)
     expect(token).toMatchObject({ sub: 'customer', scope: 'api://acme/core.aiservices.read' })
@@ -42,7 +42,7 @@ describe.skipIf(!hasChromium())('login by popup', () => {
     })
   })
 
-  it('tells that the person closed the window', async () => {
+  it('rejects with `popup_closed` when the user closes the window', async () => {
     await countLooks(chromium)
     const page = await openPage(chromium, stage.address())
     const popup = await pressForPopup(page, 'login')
@@ -54,13 +54,17 @@ describe.skipIf(!hasChromium())('login by popup', () => {
     expect((await signInByPopup(page)).token?.sub).toBe('customer')
   })
 
-  it('tells that the browser blocked the window, and works with the next click', needs('popup blocker'), async () => {
-    const { page, outcome } = await openAtOnce(chromium, stage.address({}, 'login'), 'login')
-    expect(outcome.reason).toBe('popup_blocked')
-    expect(outcome.message).toContain('allow popups')
-    expect(stage.asked('/oauth2/v2.0/authorize')).toEqual([])
-    expect((await signInByPopup(page)).token?.sub).toBe('customer')
-  })
+  it(
+    'rejects with `popup_blocked` when the browser blocks the window, and works with the next click',
+    needs('popup blocker'),
+    async () => {
+      const { page, outcome } = await openAtOnce(chromium, stage.address({}, 'login'), 'login')
+      expect(outcome.reason).toBe('popup_blocked')
+      expect(outcome.message).toContain('allow popups')
+      expect(stage.asked('/oauth2/v2.0/authorize')).toEqual([])
+      expect((await signInByPopup(page)).token?.sub).toBe('customer')
+    },
+  )
 
   it('[AUTH-03] comes back from a login page with a cross-origin opener policy', async () => {
     stage.settings.loginOpenerPolicy = 'same-origin'
@@ -100,14 +104,14 @@ describe.skipIf(!hasChromium())('login by popup', () => {
     expect([reason, message]).toEqual(['invalid_input', expect.stringContaining(`${stage.origin}/callback.html`)])
   })
 
-  it('tells that the person cancelled on the login page', async () => {
+  it('rejects with `popup_closed` when the user cancels on the login page', async () => {
     const page = await openPage(chromium, stage.address())
     const popup = await pressForPopup(page, 'login')
     await popup.click('button[name="cancel"]')
     expect(await outcomeOf(page, 'login')).toMatchObject({ reason: 'popup_closed' })
   })
 
-  it('restores the session after a reload without asking anybody', async () => {
+  it('restores the session after a reload without a request to the provider', async () => {
     const page = await openPage(chromium, stage.address())
     const { token } = await signInByPopup(page)
     const before = stage.service.emulator.control.requests().filter(({ path }) => path.startsWith('/acme/')).length

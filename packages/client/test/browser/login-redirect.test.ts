@@ -43,7 +43,7 @@ describe.skipIf(!hasChromium())('login by redirect', () => {
     expect(page.url()).not.toMatch(/[?&](?:code|state|iss)=/)
   })
 
-  it('restores the session after a reload without asking anybody', async () => {
+  it('restores the session after a reload without user interaction', async () => {
     const { page, outcome } = await signIn(stage.address({ authScheme: 'redirect' }))
     const asked = stage.asked('').length
     await page.reload()
@@ -53,7 +53,7 @@ describe.skipIf(!hasChromium())('login by redirect', () => {
     expect(stage.asked('').filter(({ path }) => path.startsWith('/acme/')).length).toBeLessThanOrEqual(asked)
   })
 
-  it('tells the page that comes back that the person cancelled', async () => {
+  it('rejects initialize() with `popup_closed` after the user cancelled', async () => {
     const page = await openPage(chromium, stage.address({ authScheme: 'redirect' }))
     await page.click('#login')
     await page.waitForURL(`${stage.authority}/interaction/**`)

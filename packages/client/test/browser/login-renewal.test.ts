@@ -54,7 +54,7 @@ describe.skipIf(!hasChromium())('the renewal of a login', () => {
     expect(new Set(used).size).toBe(3)
   })
 
-  it('[AUTH-17] a refused refresh token gives way to the session at the provider, in a hidden frame', async () => {
+  it('[AUTH-17] after a rejected refresh token uses the session at the provider, in a hidden frame', async () => {
     const { page, token } = await openNearTheEnd()
     stage.settings.silentRenewal = 'by-session-only'
     const renewed = await press(page, 'token')
@@ -65,7 +65,7 @@ describe.skipIf(!hasChromium())('the renewal of a login', () => {
   })
 
   it.each(['interaction-required', 'fails'] as const)(
-    '[AUTH-17] where silent renewal ends with %s the person is asked in a popup',
+    '[AUTH-17] opens a popup where silent renewal ends with %s',
     async silentRenewal => {
       const { page, token } = await openNearTheEnd()
       stage.settings.silentRenewal = silentRenewal
@@ -77,7 +77,7 @@ describe.skipIf(!hasChromium())('the renewal of a login', () => {
     },
   )
 
-  it('[AUTH-17] where silent renewal needs interaction the page leaves for it, by scheme', async () => {
+  it('[AUTH-17] redirects the page where silent renewal needs interaction, by scheme', async () => {
     const { page, token } = await openNearTheEnd({ authScheme: 'redirect' })
     stage.settings.silentRenewal = 'interaction-required'
     await page.click('#token')
@@ -90,7 +90,7 @@ describe.skipIf(!hasChromium())('the renewal of a login', () => {
     expect(renewed.token?.jti).not.toBe(token?.jti)
   })
 
-  it('a forced renewal asks nobody and says that the person is needed', async () => {
+  it('a forced renewal opens no window and rejects with `interaction_required`', async () => {
     const page = await openPage(chromium, stage.address())
     await signInByPopup(page)
     stage.settings.silentRenewal = 'interaction-required'

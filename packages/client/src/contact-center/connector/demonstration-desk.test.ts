@@ -19,20 +19,17 @@ async function agentAtDesk(initParams: Record<string, string> = {}) {
     emit: name => void heard.push(name),
   })
   const hook = buildHookContract({
+    scope: {
+      config: { initParams },
+      facts: { agent: undefined, deployment: undefined, user: null, scopes: [] },
+      events: { subscribe: () => () => {} },
+      logger: { error() {} },
+    },
     calls,
     environment: 'dev',
-    getInitParams: () => initParams,
-    getAgentDetails: () => null,
-    getDeploymentInfo: () => null,
-    getToken: async () => 'token',
-    getCachedToken: () => 'token',
-    getUserDetails: () => null,
-    getAuthScopes: () => [],
-    getSelectedPortal: () => null,
-    onMessage: () => () => {},
+    authentication: { getToken: async () => 'token', getCachedToken: () => 'token' },
+    pipeline: { selectedPortal: undefined },
     send: async () => {},
-    sendFailed() {},
-    listenerFailed() {},
   })
   const connector = new PlatformConnector({ component, url, hook, onWarning() {} })
   return { connector, calls, hook, heard, component }
@@ -46,7 +43,7 @@ describe('a published connector', () => {
   })
   afterEach(() => void Reflect.deleteProperty(globalThis, 'PlatformComponentService'))
 
-  it('[OPS-02] [OPS-03] [EVT-03] tells an agent of the call that somebody is in', async () => {
+  it('[OPS-02] [OPS-03] [EVT-03] passes the current call to an agent', async () => {
     const { connector, calls, heard } = await agentAtDesk({ callId: '4711' })
     await connector.introduce()
     expect(await connector.addScopes(['a', 'b'])).toEqual(['a', 'b'])

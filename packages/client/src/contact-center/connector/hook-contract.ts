@@ -1,5 +1,8 @@
 import type { AgentDetails, DeploymentInfo, Id, Portal } from '@aiagent/protocol'
+import type { AgentFacts } from '../../api/agent-facts.ts'
+import type { AuthenticationService } from '../../auth/authentication-service.ts'
 import type { EnvironmentName } from '../../init-params.ts'
+import type { Logger } from '../../logger.ts'
 import { EventEmitter } from '../../util/event-emitter.ts'
 import type { CallerInfo, CallTranscriptEntry, CallTranscriptInput, FilterTags, UserContext } from './call-details.ts'
 import type { CallState } from './call-state.ts'
@@ -89,51 +92,55 @@ export interface HookContract {
   onIntentConfirm(intent: IntentConfirm): void
 }
 
-/** Sources of the contract: the agent's current values and actions. */
+/** What several parts of the agent share, as far as the contract shows it. */
+export interface HookContractScope {
+  readonly config: { readonly initParams: Readonly<Record<string, string>> }
+  readonly facts: Pick<AgentFacts, 'agent' | 'scopes'> & {
+    readonly deployment: { readonly deployment: DeploymentInfo } | undefined
+    readonly user: { readonly id?: Id | null | undefined } | null | undefined
+  }
+  /** Emits `message`. */
+  readonly events: { subscribe(type: 'message', listener: (event: { payload: unknown }) => void): () => void }
+  readonly logger: Pick<Logger, 'error'>
+}
+
+/** The parts behind the contract. */
 export interface HookContractSources {
+  readonly scope: HookContractScope
   readonly calls: CallState
   readonly environment: EnvironmentName
-  getInitParams(): Readonly<Record<string, string>>
-  getAgentDetails(): AgentDetails | null | undefined
-  getDeploymentInfo(): DeploymentInfo | null | undefined
-  getToken(): Promise<string>
-  getCachedToken(): string | null
-  /** Details of the signed-in user or customer. */
-  getUserDetails(): { readonly id?: Id | null | undefined } | null | undefined
-  getAuthScopes(): readonly string[]
-  getSelectedPortal(): Portal | null | undefined
-  /** Subscribes to the payloads of the agent's `message` events; returns a function that unsubscribes. */
-  onMessage(listener: (payload: unknown) => void): () => void
+  readonly authentication: Pick<AuthenticationService, 'getToken' | 'getCachedToken'>
+  readonly pipeline: { readonly selectedPortal: Portal | undefined }
+  /** Sends a message of the user, and reports a failure. */
   send(text: string): Promise<unknown>
-  /** A message of the script was not sent. */
-  sendFailed(error: unknown): void
-  /** A function of the script failed, and no caller awaits it. */
-  listenerFailed(error: unknown): void
 }
 
 /** Builds the contract of one agent. */
 export function buildHookContract(sources: HookContractSources): HookContract {
-  const { calls } = sources
-  const actions = new EventEmitter<{ action: Parameters<WidgetActionListener> }>(error => sources.listenerFailed(error))
-  const getInitParams = () => ({ ...sources.getInitParams() })
+  const { authentication, calls, environment, pipeline, scope } = sources
+  const { config, facts, events, logger } = scope
+  const actions = new EventEmitter<{ action: Parameters<WidgetActionListener> }>(error =>
+    logger.error('A listener of the connector failed.', error),
+  )
+  const getInitParams = () => ({ ...config.initParams })
   let unsubscribe: (() => void) | undefined
 
   return {
     getTranscript: () => calls.getTranscript().map(entry => ({ ...entry, timestamp: new Date(entry.timestamp) })),
     getInitParams,
     getQueryParams: getInitParams,
-    getAgentDetails: () => sources.getAgentDetails() ?? null,
-    getDeploymentInfo: () => sources.getDeploymentInfo() ?? null,
-    getAccessToken: async () => sources.getToken(),
-    getMsalAccessToken: () => sources.getCachedToken(),
-    getPlatformType: () => sources.getInitParams()['platform'] ?? null,
-    getEnvironment: () => sources.environment,
-    getUserId: () => toText(sources.getUserDetails()?.id),
+    getAgentDetails: () => facts.agent ?? null,
+    getDeploymentInfo: () => facts.deployment?.deployment ?? null,
+    getAccessToken: async () => authentication.getToken(),
+    getMsalAccessToken: () => authentication.getCachedToken(),
+    getPlatformType: () => config.initParams['platform'] ?? null,
+    getEnvironment: () => environment,
+    getUserId: () => toText(facts.user?.id),
     getUserContext: () => copyOrNull(calls.getUserContext()),
     getConversationId: () => calls.getConversationId(),
-    getAuthScopes: () => [...sources.getAuthScopes()],
-    getTenantId: () => toText(sources.getDeploymentInfo()?.tenantId),
-    getSelectedPortal: () => sources.getSelectedPortal() ?? null,
+    getAuthScopes: () => [...facts.scopes],
+    getTenantId: () => toText(facts.deployment?.deployment.tenantId),
+    getSelectedPortal: () => pipeline.selectedPortal ?? null,
     getCallerInfo: () => copyOrNull(calls.getCallerInfo()),
     addToTranscript: entry => calls.addToTranscript(entry),
     setCallerInfo: info => calls.setCallerInfo(info),
@@ -146,7 +153,7 @@ export function buildHookContract(sources: HookContractSources): HookContract {
     subscribeToAgentWidgetActions(listener) {
       // A separate function, so that a listener that subscribes twice is called twice and unsubscribes twice.
       const leave = actions.subscribe('action', ([action, data]) => listener(action, data))
-      unsubscribe ??= sources.onMessage(payload => actions.emit('action', ['message', payload]))
+      unsubscribe ??= events.subscribe('message', ({ payload }) => actions.emit('action', ['message', payload]))
       return () => {
         leave()
         if (actions.listenerCount('action') > 0) return
@@ -156,10 +163,7 @@ export function buildHookContract(sources: HookContractSources): HookContract {
     },
 
     onUserMessage(text) {
-      // Called in a promise, since a value that is not a string may throw at once.
-      void Promise.resolve(text)
-        .then(said => sources.send(said))
-        .catch(error => sources.sendFailed(error))
+      void sources.send(text)
     },
     onSourceClick: source => actions.emit('action', ['sourceClick', source]),
     onIntentConfirm: intent => actions.emit('action', ['intentConfirm', intent]),
