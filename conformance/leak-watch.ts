@@ -18,7 +18,6 @@ export class LeakWatch {
   mostSockets = 0
   /** Number of listeners for `pageshow`, visibility and network. */
   pageListeners = 0
-  isPageHidden = false
   readonly unhandled: unknown[] = []
   readonly #sockets: { readonly readyState: number }[] = []
   readonly #connections = new Set<Socket>()
@@ -43,7 +42,7 @@ export class LeakWatch {
   /** A page that counts its listeners. */
   get page(): NonNullable<Environment['page']> {
     return {
-      isHidden: () => this.isPageHidden,
+      isHidden: () => false,
       nextTask: callback => void setImmediate(callback),
       addScript: () => {
         throw new Error('This page cannot load scripts.')
@@ -56,12 +55,6 @@ export class LeakWatch {
         }
       },
     }
-  }
-
-  /** Simulates a page that becomes active again. */
-  comeBack(): void {
-    this.isPageHidden = false
-    for (const listener of [...this.#returns]) listener(Number.POSITIVE_INFINITY)
   }
 
   /** Creates a signal whose listeners are counted. */

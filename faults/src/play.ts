@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events'
 import { checkDelivery, receivedIn } from './checks/delivery.ts'
-import { checkTranscript } from './checks/transcript.ts'
+import { checkEvents, checkTranscript } from './checks/transcript.ts'
 import { checkHeldData, checkSharedData } from './checks/user-data.ts'
 import type { RunCounts, RunResult, Violation, ViolationKind } from './checks/violation.ts'
 import { FakePage } from './host/fake-page.ts'
@@ -231,6 +231,7 @@ class Run {
     const { sessions } = this.#service
     this.#violations.push(
       ...checkDelivery(this.#host, sessions, this.#schedule, this.#hasRecovered),
+      ...(this.#schedule.setup.capabilities.includes('resume') ? [] : checkEvents(this.#host)),
       ...checkSharedData(this.#host, sessions, this.#schedule.setup.agent !== 'help'),
     )
   }

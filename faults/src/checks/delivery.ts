@@ -74,6 +74,12 @@ export function checkDelivery(
   add('hung', 'no outcome of the delivery', named(of(undefined)))
   add('untrue report', 'acknowledged, but not received', named(of('acknowledged').filter(message => !has(message))))
   add('untrue report', 'reported as not sent, but received', named(of('failed', 'cancelled').filter(has)))
+  const { dropped, named: reported } = host.events
+  add(
+    'untrue report',
+    'dropped without an error event',
+    named(of('failed').filter(({ id = '' }) => dropped.has(id) && !reported.has(id))),
+  )
   if (!hasRecovered) return violations
 
   add('lost', 'left in the store', named(accepted.filter(({ isStored, fate }) => isStored && fate === 'ended')))

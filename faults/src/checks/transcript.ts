@@ -50,6 +50,18 @@ export function checkTranscript(host: Host, session: SessionRecord | undefined, 
   return violations
 }
 
+/**
+ * Compares the `message` events with the `transcriptUpdate` events: both report every frame of the service once and in order.
+ * Not where the service repeats missed frames, since a repeated frame is marked as recovered.
+ */
+export function checkEvents({ events }: Host): Violation[] {
+  const recorded = events.transcript.filter(entry => entry.direction === 'received' && !entry.recovered)
+  if (recorded.length === events.heard.length && recorded.every(({ message }, at) => message === events.heard[at]))
+    return []
+  const text = `${events.heard.length} messages reported, ${recorded.length} recorded, or in another order`
+  return [{ kind: 'transcript', text }]
+}
+
 const isOwn = (content: string) => content.startsWith('secret-of-user-')
 const isNote = (content: string) => content.startsWith('Note ')
 const isAnswer = (content: string) => content.startsWith(answerTo(''))

@@ -2,6 +2,7 @@ import {
   type AgentListItem,
   type DeliveryState,
   Message,
+  MessageError,
   type Portal,
   type TranscriptEntry,
   type UserProfile,
@@ -29,6 +30,12 @@ export class EventLog {
   readonly answers: string[] = []
   readonly reported: ReportedMessage[] = []
   readonly transcript: TranscriptEntry[] = []
+  /** The messages of the `message` events, in order. */
+  readonly heard: Message[] = []
+  /** Ids of the messages that an `error` event named. */
+  readonly named = new Set<string>()
+  /** Ids of the messages that were dropped before they were sent. */
+  readonly dropped = new Set<string>()
   /** The choices that were offered last. */
   portals: readonly Portal[] = []
   agents: readonly AgentListItem[] = []
@@ -48,12 +55,20 @@ export class EventLog {
     const { agent, signal } = life
     agent.on(
       'deliveryUpdate',
-      ({ payload: { id, state } }) => {
+      ({ payload: { id, state, reason } }) => {
         const at = this.#clock.elapsed()
         this.fates.set(id, state)
+        if (reason === 'cleared' || reason === 'signed_out') this.dropped.add(id)
         const onFate = this.onFate.get(id)
         if (onFate) onFate(state, at)
         else if (state === 'sending') this.writes.set(id, [...(this.writes.get(id) ?? []), at])
+      },
+      { signal },
+    )
+    agent.on(
+      'error',
+      ({ payload: { error } }) => {
+        if (error instanceof MessageError && error.messageId !== undefined) this.named.add(error.messageId)
       },
       { signal },
     )
@@ -67,7 +82,9 @@ export class EventLog {
     agent.on(
       'message',
       ({ payload: { data } }) => {
-        if (data instanceof Message) this.#report(data)
+        if (!(data instanceof Message)) return
+        this.heard.push(data)
+        this.#report(data)
       },
       { signal },
     )
