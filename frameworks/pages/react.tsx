@@ -4,8 +4,6 @@ import { createRoot, hydrateRoot } from 'react-dom/client'
 import { Chat } from '../examples/react/chat.tsx'
 
 declare global {
-  /** Address of the service. */
-  var ENDPOINT: string
   /** Shows the chat with a new agent; the agent before is replaced. */
   var showAgent: () => void
   var unmount: () => void

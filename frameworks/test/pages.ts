@@ -40,9 +40,14 @@ async function bundle(root: string, version: ReactVersion, input: string, isScri
 }
 
 /** Bundles a script of `pages/`. */
-export async function bundlePage(name: string, version: ReactVersion = '19'): Promise<string> {
-  const files = await bundle(folder('.'), version, folder(`pages/${name}`), true)
-  const script = Object.entries(files).find(([path]) => path.endsWith('.js'))?.[1]
+export function bundlePage(name: string, version: ReactVersion = '19'): Promise<string> {
+  return bundleScript(`pages/${name}`, version)
+}
+
+/** Bundles a script, by its path in this folder. */
+export async function bundleScript(path: string, version: ReactVersion = '19'): Promise<string> {
+  const files = await bundle(folder('.'), version, folder(path), true)
+  const script = Object.entries(files).find(([name]) => name.endsWith('.js'))?.[1]
   if (script === undefined) throw new Error('The bundler gave no script.')
   return script
 }
@@ -86,7 +91,12 @@ export async function openSite(chromium: LaunchedChromium, files: PageFiles): Pr
 }
 
 /** Opens an address in a new page, which knows the service. `close()` closes the page only. */
-export async function openAddress(chromium: LaunchedChromium, service: EmulatorServer, url: string): Promise<Stage> {
+export async function openAddress(
+  chromium: LaunchedChromium,
+  service: EmulatorServer,
+  url: string,
+  waitUntil: 'load' | 'commit' = 'load',
+): Promise<Stage> {
   const page = await chromium.newPage()
   const complaints: string[] = []
   page.on('console', line => {
@@ -94,7 +104,7 @@ export async function openAddress(chromium: LaunchedChromium, service: EmulatorS
   })
   page.on('pageerror', error => complaints.push(String(error)))
   await page.addInitScript(`${ENDPOINT} = ${JSON.stringify(service.url)}`)
-  await page.goto(url)
+  await page.goto(url, { waitUntil })
   return { service, page, complaints, close: () => page.close() }
 }
 
