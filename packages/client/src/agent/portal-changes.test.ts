@@ -1,4 +1,4 @@
-import { eventually } from '@aiagent/test-support'
+import { eventually, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { passing, payloadsOf, rejection, setUp } from '../../test/agent-harness.ts'
 import type { AiAgentConfig } from '../config.ts'
@@ -45,6 +45,31 @@ describe('changes of portal that come at the same time', () => {
     expect(await restarting).toMatchObject({ code: 'ABORTED' })
     expect(await rejection(agent.initialize())).toMatchObject({ code: 'ABORTED' })
     expect(payloadsOf(told, 'initialized')).toHaveLength(1)
+  })
+
+  it('[REL-84] [FLOW-25] a switch leaves a message in doubt behind, also with at-least-once', async () => {
+    const { clock, emulator, agent } = setUpDesk({
+      delivery: 'at-least-once',
+      initParams: { portalIds: '1002,1001' },
+    })
+    await agent.initialize()
+    await agent.connect()
+    emulator.faults.add({ kind: 'lose-frames', direction: 'to-service' })
+    const id = await agent.send('Cancel the order')
+    emulator.control.dropSockets()
+    await turnEventLoop(1)
+    emulator.faults.lift()
+    await passing(clock, agent.selectPortal({ id: 1001 }))
+    await passing(clock, agent.connect())
+    await agent.send('Hello')
+    await clock.advance(60_000)
+    const sessions = [...emulator.world.sessions.keys()]
+    const received = sessions.map(session =>
+      emulator.control.frames(session).flatMap(({ message }) => (message?.role === 'human' ? [message.content] : [])),
+    )
+    expect(received).toEqual([[], ['Hello']])
+    expect(agent.delivery(id)).toMatchObject({ state: 'unknown', reason: 'session_ended' })
+    await agent.destroy()
   })
 
   it('[FLOW-25] do not connect when the user signs out before the switch is complete', async () => {

@@ -98,7 +98,7 @@ describe.skipIf(!hasChromium())('the renewal of a login', () => {
     expect(chromium.context.pages()).toEqual([page])
   })
 
-  it('two tabs that renew at the same time do not use up each other’s refresh token', async () => {
+  it('[REL-38] two tabs that renew at the same time do not use up each other’s refresh token', async () => {
     const first = await openPage(chromium, stage.address({ cacheLocation: 'localStorage' }))
     await signInByPopup(first)
     const second = await openPage(chromium, stage.address({ cacheLocation: 'localStorage' }))
