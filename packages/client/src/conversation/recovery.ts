@@ -22,6 +22,13 @@ export interface RecoveryOptions {
   warn(text: string, details: Record<string, unknown>): void
 }
 
+interface Frame {
+  readonly messageId?: unknown
+  readonly content?: unknown
+}
+
+const identityOf = ({ messageId, content }: Frame): string => `${messageId ?? content ?? ''}`
+
 /** How many numbers of processed frames are kept, by which repeated frames are recognized. */
 const KEPT_NUMBERS = 1_000
 
@@ -36,8 +43,8 @@ export class Recovery {
   #sessionId: string | undefined
   /** Number of the last processed frame; undefined where it is unknown. */
   #lastSeq: number | undefined
-  /** The latest processed numbers. */
-  #processed: Set<number> | undefined
+  /** The latest processed numbers, each with what identifies its frame: a service may use a number twice by mistake. */
+  #processed: Map<number, string> | undefined
   #hasWarned = false
   /** Missed messages that the service is repeating. */
   #replayed: Message[] | undefined
@@ -90,8 +97,8 @@ export class Recovery {
         return true
       }
       if (seq !== undefined) {
-        if (this.#processed?.has(seq)) return true
-        this.#advance(seq)
+        if (this.#processed?.get(seq) === identityOf(message)) return true
+        this.#advance(seq, message)
         this.#replayed?.push(message)
       }
     }
@@ -176,17 +183,17 @@ export class Recovery {
   #noteNumbers(history: readonly unknown[]): void {
     if (!this.#options.hasResume()) return
     for (const element of history) {
-      const seq = (element as { seq?: unknown } | null)?.seq
+      const { seq, ...rest } = (element ?? {}) as Frame & { readonly seq?: unknown }
       if (typeof seq !== 'number') continue
-      this.#keep(seq)
+      this.#keep(seq, rest)
       if (seq > (this.#lastSeq ?? 0)) this.#lastSeq = seq
     }
   }
 
   /** The numbers increase: a new frame with a lower number shows that the last one was wrong. */
-  #advance(seq: number): void {
+  #advance(seq: number, frame: Frame): void {
     const last = this.#lastSeq ?? 0
-    if (seq < last && !this.#hasWarned) {
+    if (seq <= last && !this.#hasWarned) {
       this.#hasWarned = true
       this.#options.warn('The service numbers its frames out of order. The last number is taken as the present one.', {
         last,
@@ -194,14 +201,14 @@ export class Recovery {
       })
     }
     this.#lastSeq = seq
-    this.#keep(seq)
+    this.#keep(seq, frame)
   }
 
-  #keep(seq: number): void {
-    this.#processed ??= new Set()
+  #keep(seq: number, frame: Frame): void {
+    this.#processed ??= new Map()
     const kept = this.#processed
-    kept.add(seq)
-    if (kept.size > KEPT_NUMBERS) for (const oldest of kept) return void kept.delete(oldest)
+    kept.set(seq, identityOf(frame))
+    if (kept.size > KEPT_NUMBERS) for (const oldest of kept.keys()) return void kept.delete(oldest)
   }
 
   /** Passes work to the part, or calls `otherwise` where it cannot be loaded. */

@@ -97,6 +97,8 @@ describe('a service that repeats what was missed', () => {
       emulator.faults.add({ kind: 'push', frame: { persona: 'agent', role: 'r', content, seq } })
     push('far', 2 ** 52)
     push('farther', 2 ** 52 + 7)
+    // A number that belongs to a later frame.
+    push('early', 3)
     await clock.advance(0)
     await agent.send('two')
     await clock.advance(1_000)
@@ -106,6 +108,7 @@ describe('a service that repeats what was missed', () => {
       ...exchange('one'),
       'received: far',
       'received: farther',
+      'received: early',
       ...exchange('two', 'three'),
     ])
     // What was processed before is still dropped, and a reopening names the number of the service.
@@ -114,7 +117,7 @@ describe('a service that repeats what was missed', () => {
     await sendAndCut('four')
     await clock.advance(SETTLED_MS)
     expect(numbers()).toEqual([undefined, '3'])
-    expect(linesOf(agent).slice(4)).toEqual(exchange('two', 'three', 'four'))
+    expect(linesOf(agent).slice(5)).toEqual(exchange('two', 'three', 'four'))
     expect(printed.flat().filter(text => String(text).includes('out of order'))).toHaveLength(1)
     await agent.destroy()
   })
