@@ -14,7 +14,7 @@ import {
 import { build } from 'vite'
 import { ownTool, ROOT, runOrThrow, runTogether, verifyTool } from './tools.ts'
 
-const PACKAGES = ['protocol', 'client', 'emulator', 'cli'] as const
+const PACKAGES = ['protocol', 'client', 'emulator', 'cli', 'react', 'adapters'] as const
 type PackageName = (typeof PACKAGES)[number]
 
 /** Arguments of are-the-types-wrong; the command has no entry to import. */
@@ -23,6 +23,8 @@ const TYPES_PROFILE: Readonly<Partial<Record<PackageName, readonly string[]>>> =
   // A script, a page and a file beside the script are loaded by address, not imported.
   client: ['--profile', 'node16', '--exclude-entrypoints', './script', './script-login', './callback.html'],
   emulator: ['--profile', 'esm-only'],
+  react: ['--profile', 'esm-only'],
+  adapters: ['--profile', 'esm-only'],
 }
 
 /** A host without the DOM library and without the types of Node. The emulator and the MSAL entry need one of them. */
@@ -52,6 +54,7 @@ try {
   await checkTypes(project)
   const bundles = await bundleForBrowsers(project)
   await talk(project, bundles)
+  await tryBindings(project)
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1
@@ -98,6 +101,34 @@ async function install(tarballs: Tarballs): Promise<string> {
   })
   cpSync(join(ROOT, 'scripts', 'smoke'), project, { recursive: true })
   return project
+}
+
+/** Adds React, which the packages do not install by themselves, and uses the bindings in a host's program. */
+async function tryBindings(project: string): Promise<void> {
+  if (existsSync(join(project, 'node_modules', 'react'))) throw new Error('A package installs React unasked.')
+  const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'frameworks', 'package.json'), 'utf8')) as {
+    devDependencies: Readonly<Record<string, string>>
+  }
+  const libraries = ['react', 'react-dom', '@types/react', '@types/react-dom']
+  const wanted = libraries.map(name => `${name}@${devDependencies[name]}`)
+  await runOrThrow('npm', ['install', ...wanted, '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: project,
+  })
+  for (const kind of [
+    ['--module', 'node16'],
+    ['--module', 'esnext', '--moduleResolution', 'bundler'],
+  ]) {
+    const options = ['--ignoreConfig', '--noEmit', '--strict', '--skipLibCheck', 'false', '--target', 'es2022']
+    const page = [...kind, '--lib', 'es2023,dom,dom.iterable', '--jsx', 'react-jsx']
+    await runOrThrow(ownTool('tsc'), [...options, ...page, 'bindings.tsx'], { cwd: project })
+  }
+  const service = await serveEmulator()
+  try {
+    await runOrThrow(process.execPath, ['bindings.mjs', service.url], { cwd: project, timeoutMs: 30_000 })
+  } finally {
+    await service.close()
+  }
+  console.log('The packed bindings compile with React, render on a server, and hold a conversation.')
 }
 
 async function checkTypes(project: string): Promise<void> {
