@@ -12,6 +12,7 @@ const ROOMS = [
     'react-native[.]ts$',
     'recorder(?:/|[.]ts$)',
     'doctor(?:/|[.]ts$)',
+    'otel(?:/|[.]ts$)',
   ],
   ['ai-agent[.]ts$'],
   ['agent/'],

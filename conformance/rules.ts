@@ -519,6 +519,9 @@ const TEXTS: Readonly<Record<string, string>> = {
   'ADOPT-06':
     '`aiagent test` holds talks in Markdown with the emulator, a deployment or a recording, and names file and line of each expectation that does not hold',
   'ADOPT-07': 'the talks of the router shop catch by name each of ten articles that was deleted or altered',
+  'ADOPT-08':
+    'an instrumented agent makes the spans, events and metrics of the conventions for each turn, each connection attempt and each run of initialize()',
+  'ADOPT-09': 'telemetry holds no session id, no token and, unless the host asks for it, no text',
   'ADOPT-04': '`aiagent doctor` exits with 0, with 3 after warnings and with 1 after a failure',
 }
 

@@ -30,6 +30,17 @@ export default defineConfig({
       },
       {
         ...shared,
+        // Without "module": modules under that condition import each other without extensions, which Node does not resolve.
+        resolve: { conditions: ['@aiagent/source', 'node', 'import'] },
+        ssr: { resolve: { conditions: ['@aiagent/source', 'node', 'import'] } },
+        test: {
+          name: 'telemetry',
+          include: ['telemetry/**/*.test.ts'],
+          ...limits,
+        },
+      },
+      {
+        ...shared,
         test: { name: 'hooks', include: ['hooks/**/*.test.tsx'], environment: './dom-environment.ts', ...limits },
       },
     ],

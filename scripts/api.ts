@@ -13,6 +13,7 @@ const ENTRIES = [
   { folder: 'client', types: 'view.d.ts', report: 'client-view' },
   { folder: 'client', types: 'recorder.d.ts', report: 'client-recorder' },
   { folder: 'client', types: 'doctor.d.ts', report: 'client-doctor' },
+  { folder: 'client', types: 'otel.d.ts', report: 'client-otel' },
   { folder: 'adapters', types: 'ai-sdk.d.ts', report: 'adapters-ai-sdk' },
   { folder: 'adapters', types: 'assistant-ui.d.ts', report: 'adapters-assistant-ui' },
   { folder: 'adapters', types: 'direct-line.d.ts', report: 'adapters-direct-line' },

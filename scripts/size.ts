@@ -22,6 +22,7 @@ const ENTRIES = {
   view: `export * from '@aiagent/client/view'`,
   recorder: `export * from '@aiagent/client/recorder'`,
   doctor: `export * from '@aiagent/client/doctor'`,
+  otel: `export * from '@aiagent/client/otel'`,
 }
 
 /** Built entries of the bindings, measured without what they adapt to and without the client. */

@@ -35,6 +35,7 @@ export default [
       view: 'src/view.ts',
       recorder: 'src/recorder.ts',
       doctor: 'src/doctor.ts',
+      otel: 'src/otel.ts',
       'websocket.node': 'src/platform/websocket.node.ts',
       'websocket.native': 'src/platform/websocket.native.ts',
     },

@@ -15,9 +15,9 @@ export function junitReport(name: string, cases: readonly JunitCase[]): string {
   for (const each of cases) suites.set(each.suite, [...(suites.get(each.suite) ?? []), each])
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
-    `<testsuites name="${escape(name)}"${totals(cases)}>`,
+    `<testsuites name="${escapeXml(name)}"${totals(cases)}>`,
     ...[...suites].flatMap(([suite, members]) => [
-      `  <testsuite name="${escape(suite)}"${totals(members)}>`,
+      `  <testsuite name="${escapeXml(suite)}"${totals(members)}>`,
       ...members.map(testcase),
       '  </testsuite>',
     ]),
@@ -33,14 +33,14 @@ function totals(cases: readonly JunitCase[]): string {
 }
 
 function testcase({ suite, name, seconds, outcome, message = '' }: JunitCase): string {
-  const head = `    <testcase classname="${escape(suite)}" name="${escape(name)}" time="${seconds.toFixed(3)}"`
+  const head = `    <testcase classname="${escapeXml(suite)}" name="${escapeXml(name)}" time="${seconds.toFixed(3)}"`
   if (outcome === 'passed') return `${head}/>`
   const tag = outcome === 'failed' ? 'failure' : 'skipped'
-  return `${head}><${tag} message="${escape(message)}"/></testcase>`
+  return `${head}><${tag} message="${escapeXml(message)}"/></testcase>`
 }
 
 /** Text for an attribute. Characters that XML does not allow are left out. */
-function escape(text: string): string {
+function escapeXml(text: string): string {
   return text
     .replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '')
     .replace(/[&<>"\t\n\r]/g, character => `&#${character.charCodeAt(0)};`)

@@ -1,0 +1,9 @@
+export { type Instrumentation, type InstrumentOptions, instrument } from './otel/instrument.ts'
+export type {
+  TelemetryContext,
+  TelemetryLogger,
+  TelemetryMeter,
+  TelemetrySpan,
+  TelemetryTracer,
+} from './otel/telemetry-types.ts'
+export { type TracedCalls, type TracedCallsOptions, traceCalls } from './otel/trace-calls.ts'

@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest'
+import { lastSession } from '../../test/agent-harness.ts'
+import { RecordingMeter, RecordingTracer } from '../../test/recording-tracer.ts'
+import { outline, runScenario, TELEMETRY_SCENARIOS, type TelemetryScenario } from '../../test/telemetry-scenarios.ts'
+import type { Attributes } from './telemetry-types.ts'
+
+const HAPPY = TELEMETRY_SCENARIOS[0] as TelemetryScenario
+
+describe('the spans of an agent', () => {
+  it.each(TELEMETRY_SCENARIOS)('[ADOPT-08] of $name are those of the golden trace', async scenario => {
+    const tracer = new RecordingTracer()
+    await runScenario(scenario, { tracer })
+    expect(outline(tracer.spans)).toEqual(scenario.golden)
+    expect(tracer.unfinished).toBe(0)
+  })
+
+  it('[ADOPT-08] of a turn have the attributes of the conventions', async () => {
+    const tracer = new RecordingTracer()
+    await runScenario(HAPPY, { tracer })
+    const turn = tracer.spans.find(({ name }) => name.startsWith('invoke_agent'))
+    expect(turn?.attributes).toEqual({
+      'gen_ai.operation.name': 'invoke_agent',
+      'gen_ai.provider.name': 'aiagent',
+      'gen_ai.agent.id': 'help',
+      'gen_ai.agent.name': 'Help Centre',
+      'gen_ai.agent.version': '21.23.0',
+      'gen_ai.conversation.id': expect.stringMatching(/^[\da-f]{16}$/),
+      'gen_ai.output.type': 'text',
+      'gen_ai.response.id': expect.any(String),
+      'server.address': 'emulator.test',
+      'server.port': 80,
+      'aiagent.library.version': expect.any(String),
+    })
+  })
+
+  it('[ADOPT-08] count turns, reconnects and the queue, and report a rating as an evaluation of its turn', async () => {
+    const tracer = new RecordingTracer()
+    const meter = new RecordingMeter()
+    const events: { eventName: string; attributes: Attributes; parent: unknown }[] = []
+    const logger = {
+      emit: ({ eventName, attributes, context }: { eventName: string; attributes: Attributes; context?: unknown }) =>
+        void events.push({ eventName, attributes, parent: tracer.spanOf(context)?.name }),
+    }
+    await runScenario(HAPPY, { tracer, meter, logger })
+    const lost = TELEMETRY_SCENARIOS.find(({ name }) => name === 'a lost connection') as TelemetryScenario
+    await runScenario(lost, { tracer, meter })
+    expect(meter.counts('gen_ai.client.operation.duration')).toBe(3)
+    expect(meter.counts('aiagent.time_to_first_response')).toBe(3)
+    expect(meter.sum('aiagent.reconnects')).toBe(1)
+    expect(meter.sum('aiagent.queue.length')).toBe(0)
+    expect(events).toMatchObject([
+      {
+        eventName: 'gen_ai.evaluation.result',
+        parent: 'invoke_agent Help Centre',
+        attributes: { 'gen_ai.evaluation.name': 'user_feedback', 'gen_ai.evaluation.score.value': 1 },
+      },
+    ])
+  })
+})
+
+describe('what spans must not hold', () => {
+  it.each(TELEMETRY_SCENARIOS)('[ADOPT-09] $name: no session id, no token, no text', async scenario => {
+    const tracer = new RecordingTracer()
+    const secrets: string[] = []
+    await runScenario(
+      {
+        ...scenario,
+        async run(stage) {
+          await scenario.run(stage)
+          secrets.push(lastSession(stage.emulator), (await stage.agent.getAccessToken()) ?? '')
+        },
+      },
+      { tracer },
+    )
+    const everything = JSON.stringify(tracer.spans)
+    for (const secret of secrets.filter(Boolean)) expect(everything).not.toContain(secret)
+    expect(everything).not.toMatch(/Hello|You said|human, please/)
+  })
+
+  it('[ADOPT-09] texts are added where the host asks for them', async () => {
+    const tracer = new RecordingTracer()
+    await runScenario({ ...HAPPY, options: { content: true } }, { tracer })
+    const turn = tracer.spans.find(({ name }) => name.startsWith('invoke_agent'))
+    expect(turn?.attributes['gen_ai.input.messages']).toContain('Hello')
+    expect(turn?.attributes['gen_ai.output.messages']).toContain('You said: Hello')
+  })
+})
