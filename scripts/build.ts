@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CALLBACK_PAGE } from '../packages/client/src/auth/sign-in/callback-page.ts'
-import { ROOT, runTogether, verifyTool } from './tools.ts'
+import { ownTool, ROOT, run, runTogether, verifyTool } from './tools.ts'
 
 const named = process.argv.slice(2)
 const tsdown = verifyTool('tsdown')
@@ -15,5 +15,10 @@ const passed = await runTogether(commands)
 // The page that logins return to, as a file that hosts can copy to where they serve static ones.
 if (passed && commands.some(({ name }) => name === 'client'))
   writeFileSync(join(ROOT, 'packages', 'client', 'dist', 'callback.html'), CALLBACK_PAGE)
+// The playground is packed with the command, so that it needs no bundler where it is installed.
+const folder = join(ROOT, 'packages', 'cli', 'dist', 'playground')
+const vite = ['build', 'apps/playground', '--outDir', folder, '--logLevel', 'error']
+const playground =
+  passed && commands.some(({ name }) => name === 'cli') ? await run(ownTool('vite'), vite) : { code: 0 }
 if (passed) console.log(`Built ${commands.map(({ name }) => name).join(', ')}.`)
-process.exitCode = passed ? 0 : 1
+process.exitCode = passed && playground.code === 0 ? 0 : 1

@@ -1,5 +1,6 @@
 // Packs what would be published and tries it as a host would: publint, are-the-types-wrong, then an installation of the
 // tarballs that talks to the emulator from ESM, CommonJS, two bundlers and a script tag, and compiles with TypeScript.
+import { spawn } from 'node:child_process'
 import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -212,6 +213,7 @@ async function talk(project: string, bundles: Bundles): Promise<void> {
     })
     if (!/reset/i.test(command)) throw new Error(`The packed command did not answer:\n${command}`)
     console.log('The packed command answers.')
+    await showPlayground(project)
     if ((await prepareChromium()) === undefined) {
       console.warn(`The script tag and the bundles were not tried in a browser. ${HOW_TO_GET_CHROMIUM}`)
       return
@@ -219,6 +221,33 @@ async function talk(project: string, bundles: Bundles): Promise<void> {
     await talkInBrowser(project, bundles, service.url)
   } finally {
     await service.close()
+  }
+}
+
+/** Serves the packed playground, which must be built already. */
+async function showPlayground(project: string): Promise<void> {
+  const args = [
+    join(project, 'node_modules', '@aiagent', 'cli', 'dist', 'main.js'),
+    'emulate',
+    '--port',
+    '0',
+    '--playground',
+  ]
+  const command = spawn(process.execPath, args, { cwd: project, stdio: ['ignore', 'pipe', 'inherit'] })
+  try {
+    let output = ''
+    for await (const data of command.stdout) {
+      output += String(data)
+      if (output.includes('Ctrl-C')) break
+    }
+    const [, url = ''] = /^Playground: (\S+)/m.exec(output) ?? []
+    const page = await (await fetch(url)).text()
+    const [, script = ''] = /src="(\.\/assets\/[^"]+\.js)"/.exec(page) ?? []
+    const { status } = await fetch(new URL(script, url))
+    if (script === '' || status !== 200) throw new Error(`The packed playground is not complete:\n${page}`)
+    console.log('The packed command serves the playground.')
+  } finally {
+    command.kill()
   }
 }
 

@@ -16,12 +16,13 @@ const TYPES: Readonly<Record<string, string>> = {
   '.js': 'text/javascript',
   '.json': 'application/json',
   '.css': 'text/css',
+  '.svg': 'image/svg+xml',
 }
 
 /**
  * Serves files from memory on a free port of the loopback address.
  *
- * `/` is an empty page unless given. A path that does not end in `.js`, `.json` or `.css` is HTML; anything not given is 404.
+ * `/` is an empty page unless given. A path that does not end in `.js`, `.json`, `.css` or `.svg` is HTML; anything not given is 404.
  *
  * @param headers sent with every answer, such as a content security policy
  */

@@ -68,7 +68,7 @@ function SaveButton({ conversation: { agent } }: { conversation: Conversation })
   }
   return (
     <button type="button" class="save" onClick={save} title="Saves a recording for: aiagent replay trace.json">
-      Save recording
+      Save
     </button>
   )
 }

@@ -61,6 +61,15 @@ describe.skipIf(!hasChromium())('the playground on a static host', () => {
     },
   )
 
+  it('[PLAY-03] runs in a frame of another page', async () => {
+    const page = await stage.open(host.framed)
+    const frame = page.frameLocator('iframe')
+    await frame.locator('.status-facts').getByText('connected', { exact: true }).waitFor()
+    await frame.getByRole('button', { name: 'How do I reset my router?' }).first().click()
+    await frame.locator('ai-agent-chat').getByText('press the hidden reset button').first().waitFor()
+    expect(stage.complaints).toEqual([])
+  })
+
   it('[PLAY-02] shows frames, calls and the transcript without a token', needs('popup blocker'), async () => {
     const page = await stage.open(`${host.page}#scenario=help`)
     const visitor = new Visitor(page)

@@ -46,15 +46,16 @@ export async function startStage(): Promise<Stage> {
   }
 }
 
-/** The built page on a static server that knows nothing of it. Ends with `close()`. */
+/** The built page on a static server that knows nothing of it, and a page that shows it in a frame. Ends with `close()`. */
 export async function serveStatically(headers: Readonly<Record<string, string>> = {}) {
   const files = findPageFiles()
   if (!files) throw new Error('The playground is missing.')
   await files.prepare(() => {})
   const names = readdirSync(files.folder, { recursive: true, encoding: 'utf8' }).filter(name => name.includes('.'))
   const pages = names.map(name => [`/tools/play/${name}`, readFileSync(join(files.folder, name), 'utf8')] as const)
-  const server = await servePages(Object.fromEntries(pages), headers)
-  return { ...server, page: `${server.url}/tools/play/index.html` }
+  const frame = '<!doctype html><iframe src="../tools/play/index.html" width="1200" height="700"></iframe>'
+  const server = await servePages({ ...Object.fromEntries(pages), '/docs/guide.html': frame }, headers)
+  return { ...server, page: `${server.url}/tools/play/index.html`, framed: `${server.url}/docs/guide.html` }
 }
 
 /** What a test does with the page, in the words of a user. */
