@@ -509,6 +509,26 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-60': 'initialize() requests all code of an anonymous conversation before the first response of the service',
   'EL-01':
     'the chat element shows a conversation as its view has it: text, Markdown, sources, options, ratings, hand-overs, masked parts and delivery, and each action of the user reaches the service once',
+  'EL-02':
+    'the chat element keeps what is written during an outage and delivers it in order, shows the outage after three seconds, and offers to send a message of unknown fate again',
+  'EL-03':
+    'the chat element shows the conversation and the draft again after a reload, and offers a new conversation when one has ended',
+  'EL-04':
+    "the chat element works under default-src 'none' with trusted-types 'none' and without a nonce for styles, without a report; only a connector script needs the policy aiagent-connector",
+  'EL-05':
+    'answers become elements by a list of known tokens, never by HTML; links are https, http, mailto or tel, and images come from allowed origins only',
+  'EL-06': 'before the user has agreed, the chat element requests nothing, stores nothing and loads no chunk',
+  'EL-07':
+    'a chat element that is moved keeps its chat; one that is removed leaves no socket, listener or node; two on a page share nothing',
+  'EL-08': 'the launcher loads the chat with its first click, and counts unread messages while it is closed',
+  'EL-09': 'the chat element works in a frame of another site',
+  'EL-10': 'everything in the chat element can be done by keyboard, and the focus is never lost',
+  'EL-11':
+    'a screen reader is told each new message once, as plain text, by a region that is always there; what was said before is not told again',
+  'EL-12':
+    'the chat element fits at 200 % zoom, runs no animation where the user wants none, and follows theme and direction of the language',
+  'EL-13':
+    'the chat element renders one page of a long conversation first, keeps the place when it shows earlier messages, and stays quick to type in while messages arrive',
   'REL-57': 'an element that does not fit costs nothing but itself, in every list of the service',
   'ADOPT-01':
     'the doctor examines a deployment as an agent uses it, leaves the chat that it opens, and reports plain JSON',

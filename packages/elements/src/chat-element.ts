@@ -1,7 +1,7 @@
 import type { AiAgent, AiAgentConfig } from '@aiagent/client'
 import type { ConversationView } from '@aiagent/client/view'
 import type { ChatHost, ChatStringOverrides, OpenChat } from './chat-options.ts'
-import { consentPanel } from './consent/consent-panel.ts'
+import { consentPanel, failurePanel } from './consent/consent-panel.ts'
 import { consentStrings } from './consent/consent-strings.ts'
 import { adoptStyles } from './style/adopt-styles.ts'
 import { BASE_STYLE } from './style/base-style.ts'
@@ -15,10 +15,10 @@ const PROPERTIES = ['agent', 'config', 'strings', 'onLogin'] as const
  * `<ai-agent-chat>`: a complete chat with an agent.
  *
  * Attributes: `endpoint` and `agent-id` (or the property {@link agent} or {@link config}), `heading`, `lang`, `dir`, `theme`
- * (`light` or `dark`; default: as the system), `consent` (`required`), `image-origins`, `auth-scheme` (`popup` or `redirect`),
- * `closable`.
+ * (`light` or `dark`; default: as the system), `consent` (`required`), `image-origins`, `support-email`, `auth-scheme` (`popup` or
+ * `redirect`), `closable`.
  *
- * Events: `aiagent-ready`, `aiagent-unread` (`detail.count`), `aiagent-consent` (`detail.granted`), `aiagent-close`.
+ * Events: `aiagent-ready` (`detail.agent`), `aiagent-error` (`detail.error`), `aiagent-unread` (`detail.count`), `aiagent-consent` (`detail.granted`), `aiagent-close`.
  *
  * Slots: `header`, `composer`, `empty`, `consent`. The user interface is loaded when the element is in a page, and after the
  * consent where that is required.
@@ -34,6 +34,7 @@ export class AiAgentChatElement extends Base {
     'consent',
     'image-origins',
     'closable',
+    'support-email',
   ]
 
   readonly #root: ShadowRoot
@@ -44,6 +45,8 @@ export class AiAgentChatElement extends Base {
   #consent: 'asked' | 'granted' | 'declined' = 'asked'
   #open: { chat: OpenChat; source: unknown } | undefined
   #isScheduled = false
+  /** Whether the focus moves into the chat when it opens. */
+  #wantsFocus = false
   /** Opening and closing, one after the other: a chat opens when the socket of the one before is closed. */
   #work: Promise<void> = Promise.resolve()
 
@@ -117,8 +120,10 @@ export class AiAgentChatElement extends Base {
 
   /** Moves the focus into the chat: to the text field, or to what the user must do first. */
   override focus(): void {
+    const button = this.#root.querySelector<HTMLElement>('.consent button, .failure button')
     if (this.#open) this.#open.chat.focus()
-    else this.#root.querySelector('button')?.focus()
+    else if (button) button.focus()
+    else this.#wantsFocus = true
   }
 
   /** @internal */
@@ -156,6 +161,7 @@ export class AiAgentChatElement extends Base {
       return this.#apply()
     }
     this.#showConsent()
+    this.#root.querySelector('.failure')?.remove()
     if (this.#open) return this.#open.chat.update()
     if (source === undefined) return
     const { openChat } = await import('./app/open-chat.tsx')
@@ -163,6 +169,8 @@ export class AiAgentChatElement extends Base {
     if (!this.isConnected) return
     this.#open = { source, chat: await openChat(this.#host(source)) }
     this.#emit('aiagent-ready', { agent: this.#open.chat.agent })
+    if (this.#wantsFocus) this.#open.chat.focus()
+    this.#wantsFocus = false
     this.#schedule()
   }
 
@@ -197,7 +205,11 @@ export class AiAgentChatElement extends Base {
 
   #showConsent(): void {
     const shown = this.#root.querySelector('.consent')
-    if (!this.isConnected || !this.#asksConsent) return shown?.remove()
+    const hasFocus = shown?.contains(this.#root.activeElement) === true
+    if (!this.isConnected || !this.#asksConsent) {
+      this.#wantsFocus ||= hasFocus
+      return shown?.remove()
+    }
     const panel = consentPanel(
       { ...consentStrings(this.#languages()), ...this.#strings },
       this.#consent === 'declined',
@@ -205,13 +217,13 @@ export class AiAgentChatElement extends Base {
     )
     if (shown) shown.replaceWith(panel)
     else this.#root.append(panel)
+    if (hasFocus) this.focus()
   }
 
   #answerConsent(granted: boolean): void {
     this.#consent = granted ? 'granted' : 'declined'
     this.#emit('aiagent-consent', { granted })
     this.#schedule()
-    if (!granted) void this.#work.then(() => this.focus())
   }
 
   #host(source: AiAgent | AiAgentConfig): ChatHost {
@@ -235,6 +247,9 @@ export class AiAgentChatElement extends Base {
       get imageOrigins() {
         return element.getAttribute('image-origins')?.split(/\s+/).filter(Boolean) ?? []
       },
+      get supportEmail() {
+        return element.getAttribute('support-email')
+      },
       get isClosable() {
         return element.hasAttribute('closable')
       },
@@ -252,6 +267,13 @@ export class AiAgentChatElement extends Base {
 
   /** The code of the chat could not be loaded, or the configuration is invalid: reported as an uncaught error of the page. */
   #fail(error: unknown): void {
+    const strings = { ...consentStrings(this.#languages()), ...this.#strings }
+    const panel = failurePanel(strings, () => {
+      panel.remove()
+      this.#schedule()
+    })
+    this.#root.querySelector('.failure')?.remove()
+    if (this.isConnected && !this.#open) this.#root.append(panel)
     this.#emit('aiagent-error', { error })
     globalThis.reportError?.(error)
   }

@@ -21,6 +21,8 @@ export interface ChatHost {
   readonly strings: ChatStringOverrides | undefined
   /** Origins from which images in answers are loaded. */
   readonly imageOrigins: readonly string[]
+  /** Address for hand-overs by email. */
+  readonly supportEmail: string | null
   /** Whether the heading has a button to close the chat. */
   readonly isClosable: boolean
   readonly onLogin: (() => unknown) | undefined

@@ -53,7 +53,7 @@ export class AiAgentLauncherElement extends Base {
     this.#panel.setAttribute('part', 'dialog')
     this.#panel.hidden = true
     this.#button.append(
-      icon('chat-icon', 'M21 12a8 8 0 0 1-8 8H4l2-3.200A8 8 0 1 1 21 12Z M8.500 12h.01 M12.500 12h.01 M16.500 12h.01'),
+      icon('chat-icon', 'M21 12a8 8 0 0 1-8 8H4l2-3.200A8 8 0 1 1 21 12Z M8.5 12h.01 M12.5 12h.01 M16.5 12h.01'),
       icon('close-icon', 'M6 9l6 6 6-6'),
       this.#badge,
     )

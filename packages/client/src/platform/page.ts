@@ -108,7 +108,7 @@ export function browserPage({ window, document, MessageChannel }: PageGlobals, n
       script.crossOrigin = 'anonymous'
       if (integrity) script.integrity = integrity
       if (nonce) script.nonce = nonce
-      script.src = src
+      script.src = trusted(window, src)
       return {
         ran: run(script),
         isCurrent: () => document.currentScript === script,
@@ -137,4 +137,24 @@ export function browserPage({ window, document, MessageChannel }: PageGlobals, n
       }
     },
   }
+}
+
+/** What is used of a page's trusted types. */
+interface TrustedTypes {
+  createPolicy(
+    name: string,
+    rules: { createScriptURL(text: string): string },
+  ): { createScriptURL(text: string): string }
+}
+
+/** The policy for connector scripts: a page allows one of its name, for all agents. */
+let policy: ReturnType<TrustedTypes['createPolicy']> | undefined
+
+/** The address in the form that a page with trusted types takes; as it is where the page does not allow the policy. */
+function trusted(window: Window, address: string): string {
+  const { trustedTypes } = window as { trustedTypes?: TrustedTypes }
+  try {
+    policy ??= trustedTypes?.createPolicy('aiagent-connector', { createScriptURL: text => text })
+  } catch {}
+  return policy?.createScriptURL(address) ?? address
 }

@@ -1,5 +1,5 @@
 import type { ConversationMessage, ConversationSnapshot } from '@aiagent/client/view'
-import { loadLexer } from '../markdown/load-lexer.ts'
+import { hasMarkdown, loadLexer } from '../markdown/load-lexer.ts'
 import { plainText } from '../markdown/plain-text.ts'
 import type { ChatSettings } from './chat-settings.ts'
 
@@ -7,13 +7,17 @@ import type { ChatSettings } from './chat-settings.ts'
  * Announces each message of the agent once, and that it is working. Messages that were there before, and those that come back
  * after a reload, are not announced: the view does not count them as unread.
  */
-export function createMessageAnnouncements(): (snapshot: ConversationSnapshot, settings: ChatSettings) => void {
+export function createMessageAnnouncements(): (
+  snapshot: ConversationSnapshot,
+  settings: ChatSettings,
+  agentName: string,
+) => void {
   const known = new Set<string>()
   let wasWorking = false
   /** Keeps the order while the lexer is loaded. */
   let last: Promise<unknown> = Promise.resolve()
 
-  return (snapshot, settings) => {
+  return (snapshot, settings, agentName) => {
     const { messages, unread, isWorking } = snapshot
     const { announcer, strings } = settings
     const fresh: ConversationMessage[] = []
@@ -23,10 +27,12 @@ export function createMessageAnnouncements(): (snapshot: ConversationSnapshot, s
       known.add(message.id)
     }
     if (fresh.length > 0)
-      last = last.then(loadLexer).then(() => {
-        for (const message of fresh) announcer.say(spoken(message, settings))
-      })
-    if (isWorking && !wasWorking) announcer.say(strings.working(settings.heading ?? strings.agent))
+      last = last
+        .then(() => (fresh.some(({ content }) => hasMarkdown(content)) ? loadLexer() : undefined))
+        .then(() => {
+          for (const message of fresh) announcer.say(spoken(message, settings))
+        })
+    if (isWorking && !wasWorking) announcer.say(strings.working(agentName))
     wasWorking = isWorking
   }
 }

@@ -11,6 +11,8 @@ export interface ChatSettings extends Pick<ChatHost, 'hasSlotted' | 'emit'> {
   readonly announcer: Announcer
   readonly strings: ChatStrings
   readonly imageOrigins: readonly string[]
+  /** Address for hand-overs by email. */
+  readonly supportEmail: string | null
   readonly heading: string | null
   readonly direction: 'ltr' | 'rtl'
   readonly isClosable: boolean

@@ -26,7 +26,7 @@ export function Chat({ settings }: { settings: ChatSettings }) {
       {stage === 'loading' && <LoadingPanel settings={settings} />}
       {stage === 'conversation' && (
         <>
-          <MessageList settings={settings} snapshot={snapshot} agentName={agentName} />
+          <MessageList settings={settings} snapshot={snapshot} agentName={agentName} isEnded={isEnded} />
           <Notices
             settings={settings}
             snapshot={snapshot}

@@ -9,7 +9,7 @@ const DRAFT_MS = 250
 
 /** The text field. It is not controlled: typing renders nothing but the button. */
 export function Composer({ settings, draft }: { settings: ChatSettings; draft: string }) {
-  const { strings, view, hasSlotted } = settings
+  const { strings, view } = settings
   const field = useRef<HTMLTextAreaElement>(null)
   const [length, setLength] = useState(0)
   const store = useDraft(settings, field)
@@ -30,6 +30,8 @@ export function Composer({ settings, draft }: { settings: ChatSettings; draft: s
 
   const changed = () => {
     const area = field.current as HTMLTextAreaElement
+    // An empty field shows its hint as the chat is written, a text as its language is.
+    area.dir = area.value ? 'auto' : settings.direction
     grow(area)
     setLength(area.value.trim().length)
     store.later()
@@ -66,8 +68,7 @@ export function Composer({ settings, draft }: { settings: ChatSettings; draft: s
             ref={field}
             part="input"
             rows={1}
-            dir="auto"
-            data-focus
+            dir={settings.direction}
             aria-label={strings.message}
             aria-describedby="composer-hint"
             aria-invalid={excess > 0 ? true : undefined}
@@ -93,7 +94,6 @@ export function Composer({ settings, draft }: { settings: ChatSettings; draft: s
       >
         {excess > 0 ? strings.tooLong(number(excess)) : remaining !== undefined && strings.remaining(number(remaining))}
       </p>
-      {hasSlotted('composer') && null}
     </footer>
   )
 }

@@ -35,7 +35,8 @@ export function keepFocus(root: ShadowRoot): () => void {
 
 /** Moves the focus to the text field, else to the panel or the notice that waits for the user, else to the conversation. */
 export function focusNext(root: ShadowRoot): void {
-  const target =
-    root.querySelector<HTMLElement>('textarea') ?? root.querySelector<HTMLElement>('[data-focus], [role="log"]')
+  const target = ['textarea', '[data-focus]', '[role="log"]']
+    .map(name => root.querySelector<HTMLElement>(name))
+    .find(found => found !== null)
   target?.focus()
 }

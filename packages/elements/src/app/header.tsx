@@ -23,7 +23,9 @@ export function Header({ settings, title, snapshot, trouble }: HeaderProps) {
       ? ''
       : isConnected && !trouble
         ? strings.connected
-        : strings.connecting
+        : trouble === 'offline'
+          ? strings.disconnected
+          : strings.connecting
   return (
     <header class="header" part="header">
       <slot name="header">

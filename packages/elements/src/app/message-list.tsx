@@ -2,7 +2,7 @@
 import type { ConversationMessage, ConversationSnapshot } from '@aiagent/client/view'
 import type { ComponentChildren } from 'preact'
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { loadedLexer, loadLexer } from '../markdown/load-lexer.ts'
+import { hasMarkdown, loadedLexer, loadLexer } from '../markdown/load-lexer.ts'
 import { createMessageAnnouncements } from './announce-messages.ts'
 import type { ChatSettings } from './chat-settings.ts'
 import { Icon } from './icons.tsx'
@@ -11,7 +11,9 @@ import { createTimes, type Times } from './times.ts'
 import { useEndOfList } from './use-end-of-list.ts'
 import { useUnreadDivider } from './use-unread-divider.ts'
 
-/** Number of messages that are rendered at first, and that each step back adds. */
+/** Number of messages that are rendered at first: more than a screen. */
+const FIRST = 50
+/** Number of messages that each step back adds. */
 const PAGE = 100
 /** Time after which a message of the same author shows author and time again, in milliseconds. */
 const GROUP_MS = 5 * 60_000
@@ -20,21 +22,25 @@ interface MessageListProps {
   settings: ChatSettings
   snapshot: ConversationSnapshot
   agentName: string | undefined
+  /** Whether the conversation has ended. */
+  isEnded: boolean
 }
 
 /** The conversation. It is not live: the announcer says what is new. */
-export function MessageList({ settings, snapshot, agentName }: MessageListProps) {
+export function MessageList({ settings, snapshot, agentName, isEnded }: MessageListProps) {
   const { strings, hasSlotted } = settings
   const { messages, isWorking, unread } = snapshot
   const times = useMemo(() => createTimes(strings), [strings])
-  const hasLexer = useLexer()
+  const hasLexer = useLexer(messages)
   const announce = useMemo(createMessageAnnouncements, [])
-  useEffect(() => announce(snapshot, settings), [announce, snapshot, settings])
+  const name = agentName ?? settings.heading ?? strings.agent
+  useEffect(() => announce(snapshot, settings, name), [announce, snapshot, settings, name])
 
   const [from, setFrom] = useState(0)
   const { log, isAtEnd, toEnd } = useEndOfList(messages)
   // All older messages are left out at once when the list is read the first time, or grew much.
-  const start = from > messages.length || (isAtEnd && messages.length - from > 2 * PAGE) ? messages.length - PAGE : from
+  const start =
+    from > messages.length || (isAtEnd && messages.length - from > 2 * PAGE) ? messages.length - FIRST : from
   const first = Math.max(0, start)
   useLayoutEffect(() => setFrom(first), [first])
 
@@ -48,7 +54,6 @@ export function MessageList({ settings, snapshot, agentName }: MessageListProps)
       if (list) list.scrollTop = list.scrollHeight - height
     })
   }
-  const name = agentName ?? settings.heading ?? strings.agent
   return (
     <div class="body">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrolls by keyboard */}
@@ -66,7 +71,7 @@ export function MessageList({ settings, snapshot, agentName }: MessageListProps)
                 </button>
               </li>
             )}
-            {rows(messages, first, { settings, times, agentName, hasLexer, divider, opened: opened.current })}
+            {rows(messages, first, { settings, times, agentName, hasLexer, divider, isEnded, opened: opened.current })}
             {isWorking && (
               <li class="row agent first">
                 <div class="bubble working" part="bubble working">
@@ -101,6 +106,7 @@ interface RowFacts {
   times: Times
   agentName: string | undefined
   hasLexer: boolean
+  isEnded: boolean
   /** Id of the first unread message. */
   divider: string | undefined
   /** Time of the last message that was there when the list was opened. */
@@ -112,6 +118,7 @@ function rows(messages: readonly ConversationMessage[], first: number, facts: Ro
   const { strings } = settings
   const children: ComponentChildren[] = []
   const lastOfUser = messages.findLast(({ author }) => author === 'user')
+  const lastOfAgent = messages.findLastIndex(({ author }) => author === 'agent')
   let before: ConversationMessage | undefined
   for (let index = first; index < messages.length; index++) {
     const message = messages[index] as ConversationMessage
@@ -127,9 +134,11 @@ function rows(messages: readonly ConversationMessage[], first: number, facts: Ro
         times={times}
         agentName={facts.agentName}
         hasLexer={facts.hasLexer}
+        isEnded={facts.isEnded}
         isFirst={isNewDay || before?.author !== author || time - before.time > GROUP_MS || id === divider}
         isLastOfUser={message === lastOfUser}
         isNew={time > opened}
+        isAnswered={author === 'user' && index < lastOfAgent}
       />,
     )
     before = message
@@ -159,10 +168,13 @@ function Empty({ settings: { strings }, isSlotted }: { settings: ChatSettings; i
   )
 }
 
-/** Whether the lexer is loaded; renders again when it is. */
-function useLexer(): boolean {
+/** Whether the lexer is loaded, as soon as a message may need it; renders again when it is. */
+function useLexer(messages: readonly ConversationMessage[]): boolean {
   const [hasLexer, setHasLexer] = useState(() => loadedLexer() !== undefined)
+  // The user has asked something: while the agent works on the answer there is time to load what it may need.
+  const isNeeded = messages.some(({ author, content }) => author === 'user' || hasMarkdown(content))
   useEffect(() => {
+    if (!isNeeded || hasLexer) return undefined
     let isCurrent = true
     void loadLexer().then(() => {
       if (isCurrent) setHasLexer(loadedLexer() !== undefined)
@@ -170,6 +182,6 @@ function useLexer(): boolean {
     return () => {
       isCurrent = false
     }
-  }, [])
+  }, [isNeeded, hasLexer])
   return hasLexer
 }

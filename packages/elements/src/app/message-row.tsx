@@ -15,8 +15,12 @@ export interface MessageRowProps {
   isFirst: boolean
   /** Whether it is the last message of the user, which shows that it was sent. */
   isLastOfUser: boolean
+  /** Whether the agent has said something after it. */
+  isAnswered: boolean
   /** Whether it arrived while the chat was open. */
   isNew: boolean
+  /** Whether the conversation has ended: nothing can be chosen or rated then. */
+  isEnded: boolean
   /** Whether the lexer is loaded; a change renders the text again. */
   hasLexer: boolean
 }
@@ -27,12 +31,11 @@ export class MessageRow extends Component<MessageRowProps> {
     return (Object.keys(next) as (keyof MessageRowProps)[]).some(name => next[name] !== this.props[name])
   }
 
-  render({ settings, message, times, agentName, isFirst, isLastOfUser, isNew }: MessageRowProps) {
+  render({ settings, message, times, agentName, isFirst, isLastOfUser, isNew, isEnded, isAnswered }: MessageRowProps) {
     const { strings, view } = settings
     const { id, author, content, options, sources, escalation, time } = message
     const isUser = author === 'user'
     const name = isUser ? strings.you : message.authorName || agentName || strings.agent
-    const isWaiting = message.delivery === 'queued'
     return (
       <li
         class={`row ${author}${isFirst ? ' first' : ''}${isNew ? ' new' : ''}`}
@@ -40,11 +43,13 @@ export class MessageRow extends Component<MessageRowProps> {
         data-id={id}
       >
         <p class={isFirst ? 'by' : 'sr'}>
-          {isUser ? <span class="sr">{name} </span> : <b>{name} </b>}
-          <time dateTime={new Date(time).toISOString()}>{times.time(time)}</time>
+          <bdi class={isUser ? 'sr' : 'name'}>{name}</bdi>{' '}
+          <bdi>
+            <time dateTime={new Date(time).toISOString()}>{times.time(time)}</time>
+          </bdi>
         </p>
         {isUser ? (
-          <div class={isWaiting ? 'bubble waiting' : 'bubble'} part="bubble bubble-user" dir="auto">
+          <div class={`bubble ${message.delivery ?? ''}`} part="bubble bubble-user" dir="auto">
             {withMasks(message, settings)}
           </div>
         ) : (
@@ -56,7 +61,7 @@ export class MessageRow extends Component<MessageRowProps> {
           </div>
         )}
         {escalation && <Escalation settings={settings} escalation={escalation} />}
-        {message.canChoose ? (
+        {message.canChoose && !isEnded ? (
           // biome-ignore lint/a11y/useSemanticElements: a fieldset would be read as a form
           <div class="options" role="group" aria-label={strings.options}>
             {options.map(option => (
@@ -74,8 +79,8 @@ export class MessageRow extends Component<MessageRowProps> {
         ) : (
           message.chosenOption !== undefined && <TakenOptions message={message} label={strings.options} />
         )}
-        {message.canRate && <Rating settings={settings} message={message} />}
-        {isUser && <Delivery settings={settings} message={message} isLast={isLastOfUser} />}
+        {message.canRate && !isEnded && <Rating settings={settings} message={message} />}
+        {isUser && !(isEnded && isAnswered) && <Delivery settings={settings} message={message} isLast={isLastOfUser} />}
       </li>
     )
   }
@@ -175,7 +180,7 @@ function Delivery({
   const { strings, view } = settings
   const { delivery = 'acknowledged', id } = message
   const isTroubled = TROUBLED.has(delivery)
-  if (!isLast && !isTroubled && delivery !== 'queued') return null
+  if (!isLast && !isTroubled && delivery !== 'queued' && delivery !== 'cancelled') return null
   const text = delivery === 'acknowledged' ? strings.sent : strings[delivery]
   return (
     <div class={isTroubled ? 'below trouble' : 'below'} part="delivery">
@@ -199,7 +204,7 @@ const WAYS = { phone: 'phone', sms: 'sms', email: 'mail' } as const
 
 /** The ways to a human. */
 function Escalation({
-  settings: { strings },
+  settings: { strings, supportEmail },
   escalation,
 }: {
   settings: ChatSettings
@@ -210,7 +215,8 @@ function Escalation({
     const number = value?.replace(/[^\d+*#]/g, '') ?? ''
     if (type === 'phone' && value) return { type, href: `tel:${number}`, text: strings.call(value) }
     if (type === 'sms' && value) return { type, href: `sms:${number}`, text: strings.sms(value) }
-    return type === 'email' && value ? { type, href: `mailto:${encodeURIComponent(value)}`, text: strings.email } : []
+    // The service names no address for email: the host app does.
+    return type === 'email' && supportEmail ? { type, href: `mailto:${supportEmail}`, text: strings.email } : []
   })
   return (
     <section class="escalation" part="escalation" aria-label={strings.escalation}>

@@ -30,7 +30,7 @@ export function Notices({ settings, snapshot, trouble, closed }: NoticesProps) {
           <b>{strings.ended}</b>
           <p>{strings.endedText}</p>
         </div>
-        <div class="panel-actions" data-focus tabIndex={-1}>
+        <div class="panel-actions">
           <button type="button" class="button outline" part="button" onClick={() => shownByView(view.retry())}>
             {strings.continue}
           </button>
@@ -38,6 +38,7 @@ export function Notices({ settings, snapshot, trouble, closed }: NoticesProps) {
             type="button"
             class="button primary"
             part="button primary-button"
+            data-focus
             onClick={() => shownByView(view.restart())}
           >
             {strings.restart}

@@ -3,7 +3,6 @@ import { AiAgent, type AiAgentConfig, LogLevel } from '@aiagent/client'
 import { createConversationView } from '@aiagent/client/view'
 import { render } from 'preact'
 import type { ChatHost, OpenChat } from '../chat-options.ts'
-import { loadLexer } from '../markdown/load-lexer.ts'
 import type { ChatStrings } from '../strings/chat-strings.ts'
 import { findLanguage, loadStrings } from '../strings/languages.ts'
 import { adoptStyles } from '../style/adopt-styles.ts'
@@ -19,7 +18,6 @@ export async function openChat(host: ChatHost): Promise<OpenChat> {
   const agent = host.agent ?? new AiAgent({ logLevel: LogLevel.WARN, ...(host.config as AiAgentConfig) })
   const view = createConversationView(agent, { onLogin: () => host.onLogin?.() })
   shownByView(view.start())
-  void loadLexer()
   adoptStyles(root, CHAT_STYLE)
   const mount = document.createElement('div')
   mount.className = 'chat'
@@ -44,6 +42,7 @@ export async function openChat(host: ChatHost): Promise<OpenChat> {
       strings: texts,
       heading: host.heading,
       imageOrigins: host.imageOrigins,
+      supportEmail: host.supportEmail,
       isClosable: host.isClosable,
       hasSlotted: host.hasSlotted,
       emit: host.emit,

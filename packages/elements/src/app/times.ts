@@ -12,9 +12,23 @@ export interface Times {
   isSameDay(one: number, other: number): boolean
 }
 
+/** Formats by language: to create one takes longer than to render a page of messages. */
+const formats = new Map<string, readonly [time: Intl.DateTimeFormat, date: Intl.DateTimeFormat]>()
+
+function formatsOf(language: string): readonly [time: Intl.DateTimeFormat, date: Intl.DateTimeFormat] {
+  let found = formats.get(language)
+  if (!found) {
+    found = [
+      new Intl.DateTimeFormat(language, { hour: 'numeric', minute: '2-digit' }),
+      new Intl.DateTimeFormat(language, { weekday: 'long', day: 'numeric', month: 'long' }),
+    ]
+    formats.set(language, found)
+  }
+  return found
+}
+
 export function createTimes({ language, today, yesterday }: ChatStrings): Times {
-  const time = new Intl.DateTimeFormat(language, { hour: 'numeric', minute: '2-digit' })
-  const date = new Intl.DateTimeFormat(language, { weekday: 'long', day: 'numeric', month: 'long' })
+  const [time, date] = formatsOf(language)
   const isSameDay = (one: number, other: number) => startOfDay(one) === startOfDay(other)
   return {
     isSameDay,

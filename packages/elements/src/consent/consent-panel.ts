@@ -34,6 +34,17 @@ export function consentPanel(
   return panel
 }
 
+/** Says that the chat could not be loaded. */
+export function failurePanel(strings: ConsentStrings & { direction: string }, onRetry: () => void): HTMLElement {
+  const panel = node('section', 'panel failure')
+  panel.dir = strings.direction
+  panel.setAttribute('role', 'alert')
+  const body = node('div', 'panel-body')
+  body.append(node('p', 'panel-title', undefined, strings.loadFailed), button(strings.loadAgain, 'primary', onRetry))
+  panel.append(body)
+  return panel
+}
+
 function node(name: string, className: string, part?: string, text?: string): HTMLElement {
   const element = document.createElement(name)
   element.className = className

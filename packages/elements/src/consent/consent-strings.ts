@@ -1,4 +1,4 @@
-/** Texts of the question for consent. They come with the element, since nothing may be loaded before the answer. */
+/** Texts that come with the element, since nothing may be loaded before the user has agreed, or nothing can be. */
 export interface ConsentStrings {
   readonly consentTitle: string
   readonly consentText: string
@@ -6,6 +6,9 @@ export interface ConsentStrings {
   readonly consentDecline: string
   /** Shown after the user has declined. */
   readonly consentDeclined: string
+  /** The code of the chat could not be loaded. */
+  readonly loadFailed: string
+  readonly loadAgain: string
 }
 
 const TEXTS: Readonly<Record<string, ConsentStrings>> = {
@@ -16,6 +19,8 @@ const TEXTS: Readonly<Record<string, ConsentStrings>> = {
     consentAccept: 'Agree and start',
     consentDecline: 'No, thanks',
     consentDeclined: 'The chat stays off. You can start it at any time.',
+    loadFailed: 'The chat could not be loaded.',
+    loadAgain: 'Try again',
   },
   de: {
     consentTitle: 'Chat starten?',
@@ -24,6 +29,8 @@ const TEXTS: Readonly<Record<string, ConsentStrings>> = {
     consentAccept: 'Zustimmen und starten',
     consentDecline: 'Nein, danke',
     consentDeclined: 'Der Chat bleibt aus. Sie können ihn jederzeit starten.',
+    loadFailed: 'Der Chat konnte nicht geladen werden.',
+    loadAgain: 'Erneut versuchen',
   },
   ar: {
     consentTitle: 'هل تريد بدء المحادثة؟',
@@ -31,6 +38,8 @@ const TEXTS: Readonly<Record<string, ConsentStrings>> = {
     consentAccept: 'موافقة وبدء',
     consentDecline: 'لا، شكرًا',
     consentDeclined: 'تبقى المحادثة متوقفة. يمكنك بدؤها في أي وقت.',
+    loadFailed: 'تعذر تحميل المحادثة.',
+    loadAgain: 'إعادة المحاولة',
   },
 }
 

@@ -22,3 +22,8 @@ export function loadLexer(): Promise<void> {
   )
   return loading
 }
+
+/** Whether a text may hold Markdown; others are shown without the lexer. */
+export function hasMarkdown(text: string): boolean {
+  return /[*_`#>[\]|~<&\\\n]|^\s*(?:[-+]|\d+[.)])\s|https?:|www\.|@/.test(text)
+}

@@ -18,6 +18,7 @@ export const ar: ChatStrings = {
   working: name => `${name} يكتب الآن …`,
   connected: 'متصل',
   connecting: 'جارٍ الاتصال …',
+  disconnected: 'غير متصل',
   reconnecting: 'انقطع الاتصال. تجري إعادة الاتصال …',
   offline: 'أنت غير متصل بالإنترنت. ستُرسل رسائلك عند عودة الاتصال.',
   silent: 'لا إجابة بعد. قد يكون الاتصال بطيئًا.',

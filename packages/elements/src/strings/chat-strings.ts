@@ -27,6 +27,7 @@ export interface ChatStrings {
   /** State of the connection, below the heading. */
   readonly connected: string
   readonly connecting: string
+  readonly disconnected: string
   /** The connection was lost. */
   readonly reconnecting: string
   readonly offline: string

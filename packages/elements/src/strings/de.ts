@@ -16,6 +16,7 @@ export const de: ChatStrings = {
   working: name => `${name} schreibt …`,
   connected: 'Online',
   connecting: 'Verbindung wird aufgebaut …',
+  disconnected: 'Offline',
   reconnecting: 'Verbindung unterbrochen. Sie wird wiederhergestellt …',
   offline: 'Sie sind offline. Ihre Nachrichten werden später gesendet.',
   silent: 'Noch keine Antwort. Die Verbindung ist vielleicht langsam.',

@@ -16,6 +16,7 @@ export const en: ChatStrings = {
   working: name => `${name} is writing …`,
   connected: 'Online',
   connecting: 'Connecting …',
+  disconnected: 'Offline',
   reconnecting: 'Connection lost. Reconnecting …',
   offline: 'You are offline. Your messages are sent when you are back.',
   silent: 'No answer yet. The connection may be slow.',

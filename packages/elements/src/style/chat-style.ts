@@ -4,14 +4,14 @@ export const CHAT_STYLE = `
 .header {
   display: flex;
   align-items: center;
-  gap: 12px;
-  padding: 10px 12px 10px 16px;
+  padding-block: 10px;
   padding-inline: 16px 8px;
   min-block-size: 60px;
   border-block-end: 1px solid var(--_border);
   background: var(--_surface);
   z-index: 2;
 }
+.avatar { margin-inline-end: 12px; }
 .avatar {
   display: grid;
   place-items: center;
@@ -107,7 +107,7 @@ export const CHAT_STYLE = `
 .row.new { animation: appear 0.22s ease-out; }
 @keyframes appear { from { opacity: 0; transform: translateY(6px); } }
 .by { margin: 0 4px 4px; color: var(--_muted); font-size: 0.8em; }
-.by b { font-weight: 600; color: var(--_text); }
+.by .name { font-weight: 600; color: var(--_text); }
 .bubble {
   max-inline-size: min(100%, 34rem);
   padding: 10px 14px;
@@ -128,7 +128,8 @@ export const CHAT_STYLE = `
   color: var(--_user-text);
   white-space: pre-wrap;
 }
-.user .bubble.waiting { opacity: 0.999; border: 1px dashed currentColor; background: color-mix(in srgb, var(--_user), var(--_canvas) 82%); color: var(--_text); }
+.user .bubble:is(.queued, .cancelled) { border: 1px dashed var(--_control); background: color-mix(in srgb, var(--_user), var(--_canvas) 82%); color: var(--_text); }
+.user .bubble.cancelled { text-decoration: line-through; }
 .masked {
   padding: 0 5px;
   border-radius: 5px;
@@ -188,14 +189,14 @@ export const CHAT_STYLE = `
   border-radius: 20px;
   background: var(--_surface);
   color: var(--_link);
-  font-weight: 550;
+  font-weight: 500;
   line-height: 1.35;
   text-align: start;
   overflow-wrap: anywhere;
   transition: background-color 0.15s;
 }
 button.option:hover { background: var(--_soft); }
-.option.past { display: inline-flex; align-items: center; gap: 6px; min-block-size: 32px; padding: 4px 12px; border: 1px solid var(--_border); color: var(--_muted); font-weight: 450; }
+.option.past { display: inline-flex; align-items: center; gap: 6px; min-block-size: 32px; padding: 4px 12px; border: 1px solid var(--_border); color: var(--_muted); font-weight: 400; }
 .option.past.chosen { border-color: var(--_link); color: var(--_text); }
 .option .icon { inline-size: 15px; block-size: 15px; color: var(--_link); }
 .escalation {
@@ -322,7 +323,7 @@ button.option:hover { background: var(--_soft); }
 .composer-hint { margin: 6px 6px 0; color: var(--_muted); font-size: 0.8em; }
 .composer-hint.trouble { color: var(--_danger); }
 @container (max-width: 22rem) {
-  .header { padding-inline: 12px 4px; gap: 8px; }
+  .header { padding-inline: 12px 4px; }
   .log { padding: 12px; }
   .agent .bubble { margin-inline-end: 8px; }
   .user .bubble { margin-inline-start: 20px; }

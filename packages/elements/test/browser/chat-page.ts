@@ -1,20 +1,31 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { CALLBACK_PAGE } from '@aiagent/client/pkce'
 import type { EmulatorOptions } from '@aiagent/emulator'
 import { type EmulatorServer, serveEmulator } from '@aiagent/emulator/node'
-import { bundleModulesForPage, type PageServer, servePages } from '@aiagent/test-support/chromium'
+import { bundleModulesForPage } from '@aiagent/test-support/chromium'
 import type { BrowserContext, Page } from 'playwright-core'
 
-/** The elements as a host's bundler builds them for a page, in chunks. */
-export const bundleElements = (): Promise<Readonly<Record<string, string>>> =>
-  bundleModulesForPage(
-    `import '@aiagent/elements/launcher'\nif (!location.search.includes('lazy')) await import('@aiagent/elements')`,
-  )
+type Files = Readonly<Record<string, string>>
+
+/** The elements as a host's bundler builds them, in chunks. `?lazy` loads only the launcher, `?sdk` the client as a global too. */
+export const bundleElements = (): Promise<Files> =>
+  bundleModulesForPage(`import '@aiagent/elements/launcher'
+if (location.search.includes('sdk')) globalThis.sdk = await import('@aiagent/client')
+if (!location.search.includes('lazy')) await import('@aiagent/elements')`)
 
 /** A page server with the elements, and a service on another port of the loopback address. */
 export interface ChatStage {
   readonly service: EmulatorServer
-  readonly pages: PageServer
-  /** Opens a page with this body; `ENDPOINT` in it is the address of the service. */
+  /** Origin of the pages. */
+  readonly origin: string
+  /**
+   * Opens a page with this body. In it, `ENDPOINT` is the address of the service, `ORIGIN` that of the pages, and `PKCE` a login
+   * of the service as JSON.
+   */
   open(body: string, options?: OpenOptions): Promise<ChatPage>
+  /** Serves a further file. */
+  serve(path: string, body: string, headers?: Files): void
   close(): Promise<void>
 }
 
@@ -23,6 +34,12 @@ export interface OpenOptions {
   readonly context?: BrowserContext
   /** Search part of the address. */
   readonly search?: string
+  /** Headers of the page. */
+  readonly headers?: Files
+  /** What is before the body; default: the script of the elements. */
+  readonly script?: string
+  /** Prepares the page before it is loaded. */
+  prepare?(page: Page): Promise<unknown>
 }
 
 /** A page with a chat in it. */
@@ -30,35 +47,47 @@ export interface ChatPage {
   readonly page: Page
   /** Errors and warnings of the page, and reports of its policy. */
   readonly complaints: string[]
-  /** Requests of the page by method and address, without its own files. */
+  /** Requests of the page by method and address. */
   readonly requests: string[]
 }
 
-const HEAD = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Shop</title><style>body{margin:0}</style>'
+const HEAD = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Shop</title>'
+const TYPES: Files = { js: 'text/javascript', css: 'text/css', png: 'image/png' }
 
-/** Serves the elements and an agent that repeats the user's text, with sources and options for some. */
+/** Serves the elements and an agent that repeats the user's text. */
 export async function openChatStage(
   context: BrowserContext,
-  files: Readonly<Record<string, string>>,
+  files: Files,
   options: EmulatorOptions = {},
 ): Promise<ChatStage> {
   const service = await serveEmulator({ reply: ({ text }) => ({ content: `You said: ${text}` }), ...options })
-  const bodies: Record<string, string> = {}
-  const scripts = Object.fromEntries(Object.entries(files).map(([name, code]) => [`/${name}`, code]))
-  let pages = await servePages({ ...scripts })
+  const served = new Map<string, { body: string; headers: Files }>()
+  const serve: ChatStage['serve'] = (path, body, headers = {}) => served.set(path, { body, headers })
+  for (const [name, code] of Object.entries(files)) serve(`/${name}`, code)
+  serve('/favicon.ico', '')
+  serve('/callback.html', CALLBACK_PAGE)
+  serve('/base.css', 'body { margin: 0 }')
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://page')
+    const file = served.get(pathname)
+    const type = TYPES[pathname.split('.')[1] ?? ''] ?? 'text/html'
+    response.writeHead(file ? 200 : 404, { 'content-type': `${type}; charset=utf-8`, ...file?.headers })
+    response.end(file?.body ?? 'Not found')
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const opened: Page[] = []
   return {
     service,
-    get pages() {
-      return pages
-    },
-    async open(body, { context: other = context, search = '' } = {}) {
-      const path = `/page-${Object.keys(bodies).length}`
-      bodies[path] =
-        `${HEAD}<body>${body.replaceAll('ENDPOINT', service.url)}<script type="module" src="/entry.js"></script>`
-      await pages.close()
-      pages = await servePages({ ...scripts, ...bodies })
-      const page = await other.newPage()
+    origin,
+    serve,
+    async open(body, given = {}) {
+      const { search = '', headers = {}, script = '<script type="module" src="/entry.js"></script>' } = given
+      const path = `/page-${opened.length}`
+      const pkce = () => JSON.stringify(service.emulator.pkceConfig({ redirectUri: `${origin}/callback.html` }))
+      const filled = body.replaceAll('ENDPOINT', service.url).replaceAll('ORIGIN', origin).replaceAll('PKCE', pkce)
+      serve(path, `${HEAD}<link rel="stylesheet" href="/base.css"><body>${filled}${script}`, headers)
+      const page = await (given.context ?? context).newPage()
       opened.push(page)
       const complaints: string[] = []
       const requests: string[] = []
@@ -66,15 +95,15 @@ export async function openChatStage(
         if (line.type() === 'error' || line.type() === 'warning') complaints.push(line.text())
       })
       page.on('pageerror', error => complaints.push(String(error)))
-      page.on('request', request => {
-        if (!request.url().startsWith(pages.url)) requests.push(`${request.method()} ${request.url()}`)
-      })
-      await page.goto(`${pages.url}${path}${search}`)
+      page.on('request', request => requests.push(`${request.method()} ${request.url()}`))
+      await given.prepare?.(page)
+      await page.goto(`${origin}${path}${search}`)
       return { page, complaints, requests }
     },
     async close() {
       for (const page of opened) await page.close()
-      await Promise.all([service.close(), pages.close()])
+      server.closeAllConnections()
+      await Promise.all([service.close(), new Promise(resolve => server.close(resolve))])
     },
   }
 }
@@ -87,4 +116,27 @@ export const bubbles = (page: Page, chat = 'ai-agent-chat'): Promise<string[]> =
 export async function write(page: Page, text: string): Promise<void> {
   await page.getByRole('textbox', { name: 'Your message' }).fill(text)
   await page.keyboard.press('Enter')
+}
+
+/** What the service has received: session calls, chat connections, those that are open, and texts of the user. */
+export function received({ emulator }: EmulatorServer) {
+  const requests = emulator.control.requests()
+  const sessions = [...emulator.world.sessions.values()]
+  return {
+    sessionCalls: requests.filter(({ method, path }) => method === 'POST' && path.endsWith('/session')).length,
+    sockets: requests.filter(({ status }) => status === 101).length,
+    texts: sessions.flatMap(({ id }) =>
+      emulator.control.frames(id).flatMap(({ message }) => (message?.role === 'human' ? [message.content] : [])),
+    ),
+  }
+}
+
+/** Whether a chat connection of the session is open. */
+export function isOpen({ emulator }: EmulatorServer, sessionId: string): boolean {
+  try {
+    emulator.control.pushFrame(sessionId, { persona: 'system', role: 'heartbeat', content: '' })
+    return true
+  } catch {
+    return false
+  }
 }

@@ -1,6 +1,8 @@
 import { hasChromium, type LaunchedChromium, launchChromium } from '@aiagent/test-support/chromium'
+import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { bubbles, bundleElements, type ChatStage, openChatStage, write } from './chat-page.ts'
+import { bubbles, bundleElements, type ChatStage, openChatStage, received, write } from './chat-page.ts'
+import { blockPopups } from './scenes.ts'
 
 const CHAT = '<ai-agent-chat endpoint="ENDPOINT" agent-id="help"></ai-agent-chat>'
 
@@ -14,34 +16,187 @@ describe.skipIf(!hasChromium())('<ai-agent-chat>', () => {
   afterAll(() => chromium?.close())
   afterEach(() => stage?.close())
 
-  it('[EL-01] holds a conversation: text, Markdown, sources, options, rating', async () => {
+  const last = (page: Page) => bubbles(page).then(all => all.at(-1))
+  const online = (page: Page) => page.getByText('Online').waitFor()
+
+  it('[EL-01] holds a conversation: text, Markdown, sources, options, rating, hand-over, download', async () => {
     stage = await openChatStage(chromium.context, files, {
-      reply: ({ text }) =>
+      reply: ({ text, escalation }) =>
         text === 'options'
           ? [
               {
                 content: 'Look **here**.',
-                messageData: { sources: [{ title: 'Manual', url: 'https://shop.test/m' }] },
+                messageData: {
+                  sources: [
+                    { title: 'Manual', url: 'https://shop.test/m' },
+                    { title: 'Bad', url: 'javascript:x' },
+                  ],
+                },
               },
               { content: 'Which one?', role: 'follow up question agent', messageData: { options: ['Red', 'Blue'] } },
             ]
-          : { content: `You said: ${text}` },
+          : text === 'human'
+            ? { content: 'Wait.', messageData: { escalation: true, escalationData: { live: true, ...escalation } } }
+            : { content: `You said: ${text}` },
     })
     const { page, complaints } = await stage.open(CHAT)
-    await page.getByText('Online').waitFor()
+    await online(page)
     await write(page, 'hello')
     await expect.poll(() => bubbles(page)).toEqual(['hello', 'You said: hello'])
     await write(page, 'options')
     await page.getByRole('button', { name: 'Blue' }).click()
-    await expect.poll(() => bubbles(page).then(all => all.at(-1))).toBe('You said: Blue')
+    await expect.poll(() => last(page)).toBe('You said: Blue')
     expect(await page.locator('ai-agent-chat .bubble strong').textContent()).toBe('here')
     expect(await page.getByRole('link', { name: /Manual/ }).getAttribute('href')).toBe('https://shop.test/m')
+    expect(await page.getByRole('link', { name: /Bad/ }).count()).toBe(0)
+    expect(await page.locator('ai-agent-chat .option.chosen').textContent()).toBe('Blue')
     await page.getByRole('button', { name: 'Helpful', exact: true }).last().click()
     const { world } = stage.service.emulator
-    await expect
-      .poll(() => [...world.sessions.values()].flatMap(({ feedback }) => feedback.map(({ rating }) => rating)))
-      .toEqual(['up'])
-    expect(await page.locator('ai-agent-chat [aria-pressed=true]').count()).toBe(1)
+    const ratings = () => [...world.sessions.values()].flatMap(({ feedback }) => feedback.map(({ rating }) => rating))
+    await expect.poll(ratings).toEqual(['up'])
+    await expect.poll(() => page.locator('ai-agent-chat [aria-pressed=true]').count()).toBe(1)
+    await write(page, 'human')
+    const live = page.getByRole('link', { name: /Start a live chat/ })
+    await live.waitFor()
+    expect(await live.getAttribute('rel')).toBe('noopener noreferrer')
+    expect(received(stage.service)).toMatchObject({
+      sessionCalls: 1,
+      sockets: 1,
+      texts: ['hello', 'options', 'Blue', 'human'],
+    })
+    const downloading = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'More' }).click()
+    await page.getByRole('button', { name: 'Download conversation' }).click()
+    const file = await (await downloading).createReadStream()
+    let text = ''
+    for await (const part of file) text += part
+    expect(text).toContain('Look **here**.')
+    expect(text).toContain('- Manual: https://shop.test/m')
     expect(complaints).toEqual([])
+  })
+
+  it('[EL-02] keeps what is written during a cut, tells after three seconds, and delivers it in order', async () => {
+    stage = await openChatStage(chromium.context, files)
+    const { page } = await stage.open(CHAT)
+    await online(page)
+    await write(page, 'one')
+    await expect.poll(() => last(page)).toBe('You said: one')
+    const { emulator } = stage.service
+    const refusal = emulator.faults.add({ kind: 'refuse-upgrade', status: 503 })
+    emulator.faults.add({ kind: 'drop' })
+    const lostAt = Date.now()
+    await write(page, 'two')
+    await write(page, 'three')
+    await expect.poll(() => page.getByText('Waiting to be sent').count()).toBe(2)
+    await page.getByRole('button', { name: 'Take back' }).last().click()
+    expect(await page.locator('ai-agent-chat .notice').count()).toBe(0)
+    await page.locator('ai-agent-chat .notice').getByText('Reconnecting').waitFor()
+    expect(Date.now() - lostAt).toBeGreaterThan(2900)
+    emulator.faults.lift({ id: refusal.id })
+    await expect.poll(() => last(page), { timeout: 20_000 }).toBe('You said: two')
+    expect(received(stage.service).texts).toEqual(['one', 'two'])
+    expect(await page.locator('ai-agent-chat .notice').count()).toBe(0)
+    expect(await page.getByText('Taken back').count()).toBe(1)
+  })
+
+  it('[EL-02] offers to send a message again whose fate is unknown', async () => {
+    stage = await openChatStage(chromium.context, files, { settings: { sendHistory: false } })
+    const { page } = await stage.open(CHAT)
+    await online(page)
+    const { faults } = stage.service.emulator
+    faults.add({ kind: 'lose-frames', direction: 'to-service' })
+    await write(page, 'lost')
+    await page.getByText('Sent', { exact: true }).waitFor()
+    faults.lift()
+    faults.add({ kind: 'drop' })
+    await page.getByText('may not have arrived').waitFor()
+    await online(page)
+    await page.getByRole('button', { name: 'Send again' }).click()
+    await expect.poll(() => last(page)).toBe('You said: lost')
+    expect(received(stage.service).texts).toEqual(['lost'])
+  })
+
+  it('[EL-03] brings conversation and draft back after a reload, and starts a new one when it has ended', async () => {
+    stage = await openChatStage(chromium.context, files)
+    const { page } = await stage.open(CHAT)
+    await online(page)
+    await write(page, 'hello')
+    await expect.poll(() => last(page)).toBe('You said: hello')
+    const field = page.getByRole('textbox')
+    await field.fill('half a sent')
+    await page.reload()
+    await expect.poll(() => bubbles(page)).toEqual(['hello', 'You said: hello'])
+    await expect.poll(() => field.inputValue()).toBe('half a sent')
+    expect(received(stage.service).sessionCalls).toBe(1)
+    await online(page)
+    await field.fill('')
+    const [session = ''] = stage.service.emulator.world.sessions.keys()
+    stage.service.emulator.control.endSession(session)
+    stage.service.emulator.faults.add({ kind: 'drop', code: 1000 })
+    await page.getByText('This conversation has ended.').first().waitFor()
+    expect(await field.count()).toBe(0)
+    await page.getByRole('button', { name: 'New conversation' }).click()
+    await page.getByText('How can we help?').waitFor()
+    await write(page, 'again')
+    await expect.poll(() => bubbles(page)).toEqual(['again', 'You said: again'])
+    expect(received(stage.service).sessionCalls).toBe(2)
+  })
+
+  it('[EL-01] marks masked text, and shows where unread messages begin', async () => {
+    stage = await openChatStage(chromium.context, files)
+    const { page } = await stage.open(CHAT.replace('help', 'billing'))
+    await online(page)
+    await write(page, 'card 4111 1111 1111 1111 ok')
+    await expect.poll(() => last(page)).toBe('You said: card ***************1111 ok')
+    expect(await page.locator('ai-agent-chat .masked').textContent()).toBe(
+      '***************1111 (Hidden to protect your data)',
+    )
+    expect(JSON.stringify(await page.locator('body').innerHTML())).not.toContain('4111 1111')
+    const counts: unknown[] = []
+    await page.exposeFunction('counted', (count: number) => counts.push(count))
+    await page.evaluate(() => {
+      const chat = document.querySelector('ai-agent-chat') as HTMLElement
+      chat.addEventListener('aiagent-unread', event => Object(globalThis).counted((event as CustomEvent).detail.count))
+      chat.style.display = 'none'
+    })
+    const [session = ''] = stage.service.emulator.world.sessions.keys()
+    stage.service.emulator.control.say(session, { content: 'First news' })
+    stage.service.emulator.control.say(session, { content: 'Second news' })
+    await expect.poll(() => counts.at(-1)).toBe(2)
+    await page.evaluate(() => ((document.querySelector('ai-agent-chat') as HTMLElement).style.display = ''))
+    await expect.poll(() => counts.at(-1)).toBe(0)
+    const divider = page.locator('ai-agent-chat .divider.unread + .row .bubble')
+    expect(await divider.textContent()).toBe('First news')
+    await write(page, 'thanks')
+    await expect.poll(() => divider.count()).toBe(0)
+  })
+
+  it('[EL-01] signs the user in by a popup, and lets the user choose portal and profile', async () => {
+    stage = await openChatStage(chromium.context, files)
+    const { page } = await stage.open(
+      `<ai-agent-chat endpoint="ENDPOINT" agent-id="account"></ai-agent-chat>
+<script>document.querySelector('ai-agent-chat').config = { auth: { type: 'pkce', config: { ...PKCE, authScheme: 'popup' } } }</script>`,
+      { prepare: blockPopups },
+    )
+    const opening = chromium.context.waitForEvent('page')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    const popup = await opening
+    await popup.click('button[value="customer"]')
+    await online(page)
+    await write(page, 'hello')
+    await expect.poll(() => last(page)).toBe('You said: hello')
+    await page.close()
+
+    const accessToken = stage.service.emulator.control.issueToken({ subject: 'desk-agent' })
+    const desk = await stage.open(
+      `<ai-agent-chat endpoint="ENDPOINT" agent-id="desk"></ai-agent-chat>
+<script>document.querySelector('ai-agent-chat').config = { auth: { type: 'pre-auth', accessToken: '${accessToken}' } }</script>`,
+    )
+    await desk.page.getByRole('button', { name: 'Invoices' }).click()
+    await desk.page.getByText('Choose a profile').waitFor()
+    await desk.page.locator('ai-agent-chat .choice').first().click()
+    await online(desk.page)
+    await write(desk.page, 'chosen')
+    await expect.poll(() => last(desk.page)).toBe('You said: chosen')
   })
 })

@@ -1,0 +1,167 @@
+import { hasChromium, type LaunchedChromium, launchChromium } from '@aiagent/test-support/chromium'
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { bubbles, bundleElements, type ChatStage, isOpen, openChatStage, received, write } from './chat-page.ts'
+
+const CHAT = '<ai-agent-chat endpoint="ENDPOINT" agent-id="help"></ai-agent-chat>'
+
+describe.skipIf(!hasChromium())('the life of <ai-agent-chat>', () => {
+  let chromium: LaunchedChromium
+  let files: Readonly<Record<string, string>>
+  let stage: ChatStage
+  beforeAll(async () => {
+    ;[chromium, files] = await Promise.all([launchChromium(), bundleElements()])
+  })
+  afterAll(() => chromium?.close())
+  afterEach(() => stage?.close())
+
+  const online = (page: Page, chat = 'ai-agent-chat') => page.locator(chat).getByText('Online').waitFor()
+  const sessions = () => [...stage.service.emulator.world.sessions.keys()]
+
+  it('[EL-07] has one socket when it is moved, removed and added again, and leaves nothing behind', async () => {
+    stage = await openChatStage(chromium.context, files)
+    const { page, complaints } = await stage.open(`<div id="one">${CHAT}</div><div id="two"></div>`, {
+      prepare: target =>
+        target.addInitScript(() => {
+          const counts = new Map<string, number>()
+          // What the test's own driver listens to is not the chat's.
+          const driver = /^window (?:__playwright|auxclick|click|contextmenu|dblclick|mouse|pointer|touch)/
+          const left = () => [...counts].filter(([key, count]) => count !== 0 && !driver.test(key))
+          Object.assign(globalThis, { listenerCounts: () => Object.fromEntries(left()) })
+          const kept = new Map<unknown, Map<unknown, string>>()
+          for (const target of [window, document]) {
+            const { addEventListener, removeEventListener } = target
+            const label = target === window ? 'window' : 'document'
+            target.addEventListener = (name: string, listener: never, options?: never) => {
+              const key = `${label} ${name}`
+              const ofTarget = kept.get(target) ?? kept.set(target, new Map()).get(target)
+              if (!Object(options).signal && !Object(options).once) {
+                counts.set(key, (counts.get(key) ?? 0) + 1)
+                ofTarget?.set(listener, key)
+              }
+              addEventListener.call(target, name, listener, options)
+            }
+            target.removeEventListener = (name: string, listener: never, options?: never) => {
+              const key = `${label} ${name}`
+              if (kept.get(target)?.has(listener)) counts.set(key, (counts.get(key) ?? 0) - 1)
+              removeEventListener.call(target, name, listener, options)
+            }
+          }
+        }),
+    })
+    await online(page)
+    await write(page, 'hello')
+    await expect.poll(() => bubbles(page)).toEqual(['hello', 'You said: hello'])
+    await page.evaluate(() => {
+      const chat = document.querySelector('ai-agent-chat') as HTMLElement
+      document.querySelector('#two')?.append(chat)
+    })
+    await write(page, 'moved')
+    await expect.poll(() => bubbles(page).then(all => all.at(-1))).toBe('You said: moved')
+    expect(received(stage.service)).toMatchObject({ sessionCalls: 1, sockets: 1 })
+    const [session = ''] = sessions()
+    for (let round = 2; round < 5; round++) {
+      await page.evaluate(() => {
+        const chat = document.querySelector('ai-agent-chat') as HTMLElement
+        Object.assign(globalThis, { chat })
+        chat.remove()
+      })
+      await expect.poll(() => isOpen(stage.service, session)).toBe(false)
+      await page.evaluate(() => document.body.append(Object(globalThis).chat))
+      await online(page)
+      await expect.poll(() => bubbles(page).then(all => all.length)).toBe(4)
+      expect(received(stage.service)).toMatchObject({ sessionCalls: 1, sockets: round })
+    }
+    await page.evaluate(() => document.querySelector('ai-agent-chat')?.remove())
+    await expect.poll(() => isOpen(stage.service, session)).toBe(false)
+    await expect.poll(() => page.evaluate(() => Object(globalThis).listenerCounts())).toEqual({})
+    const state = await page.evaluate(() => ({
+      nodes: Object(globalThis).chat.shadowRoot.childElementCount,
+      view: Object(globalThis).chat.view,
+    }))
+    expect(state).toEqual({ nodes: 0, view: undefined })
+    expect(complaints).toEqual([])
+  })
+
+  it('[EL-07] shares nothing with a second chat of the page, and uses an agent of the host', async () => {
+    stage = await openChatStage(chromium.context, files)
+    const { page } = await stage.open(
+      '<ai-agent-chat id="a" endpoint="ENDPOINT" agent-id="help"></ai-agent-chat><ai-agent-chat id="b" endpoint="ENDPOINT" agent-id="billing" lang="de"></ai-agent-chat>',
+    )
+    await online(page, '#a')
+    await online(page, '#b')
+    await page.locator('#a textarea').fill('to a')
+    await page.locator('#a textarea').press('Enter')
+    await page.locator('#b textarea').fill('to b')
+    await page.locator('#b textarea').press('Enter')
+    await expect.poll(() => bubbles(page, '#a')).toEqual(['to a', 'You said: to a'])
+    await expect.poll(() => bubbles(page, '#b')).toEqual(['to b', 'You said: to b'])
+    expect(received(stage.service)).toMatchObject({ sessionCalls: 2, sockets: 2 })
+    // The agent of the first chat as one of the host: it lives on without its chat.
+    await page.evaluate(() => {
+      const [a, b] = document.querySelectorAll('ai-agent-chat')
+      a?.addEventListener('aiagent-ready', event =>
+        Object.assign(globalThis, { agent: (event as CustomEvent).detail.agent }),
+      )
+      b?.remove()
+      a?.setAttribute('endpoint', (a.getAttribute('endpoint') ?? '').replace('127.0.0.1', 'localhost'))
+    })
+    await expect.poll(() => page.evaluate(() => Object(globalThis).agent?.getState())).toBe('CONNECTED')
+    const before = received(stage.service).sockets
+    await page.evaluate(() => {
+      const host = document.createElement('ai-agent-chat')
+      host.id = 'c'
+      host.agent = Object(globalThis).agent
+      document.body.append(host)
+    })
+    await online(page, '#c')
+    await page.evaluate(() => document.querySelector('#c')?.remove())
+    expect(await page.evaluate(() => Object(globalThis).agent.getState())).toBe('CONNECTED')
+    expect(received(stage.service).sockets).toBe(before)
+  })
+
+  it('[EL-08] loads the chat with the first click on the launcher, counts unread messages, and keeps the conversation', async () => {
+    stage = await openChatStage(chromium.context, files)
+    const { page, requests } = await stage.open(
+      '<ai-agent-launcher endpoint="ENDPOINT" agent-id="help" label="Help"><p slot="empty">Ask us</p></ai-agent-launcher>',
+      { search: '?lazy' },
+    )
+    const button = page.getByRole('button', { name: 'Help', exact: true })
+    await button.waitFor()
+    expect(requests.filter(line => !line.includes(stage.origin))).toEqual([])
+    expect(requests.filter(line => /open-chat|chat-element/.test(line))).toEqual([])
+    await button.click()
+    await page.getByText('Ask us').waitFor()
+    await online(page)
+    expect(await page.locator('textarea').evaluate(field => field.matches(':focus'))).toBe(true)
+    await write(page, 'hello')
+    await expect.poll(() => bubbles(page)).toEqual(['hello', 'You said: hello'])
+    await page.keyboard.press('Escape')
+    expect(await page.getByRole('dialog').count()).toBe(0)
+    expect(await button.evaluate(node => node.matches(':focus'))).toBe(true)
+    stage.service.emulator.control.say(sessions()[0] ?? '', { content: 'News' })
+    await expect.poll(() => page.locator('ai-agent-launcher .badge').textContent()).toBe('1')
+    await button.press('Enter')
+    await expect.poll(() => bubbles(page).then(all => all.at(-1))).toBe('News')
+    await expect.poll(() => page.locator('ai-agent-launcher .badge').textContent()).toBe('')
+    await page.getByRole('button', { name: 'Close' }).click()
+    expect(await button.getAttribute('aria-expanded')).toBe('false')
+    expect(received(stage.service)).toMatchObject({ sessionCalls: 1, sockets: 1 })
+  })
+
+  it('[EL-09] works in a frame of another site, whose storage is partitioned', async () => {
+    stage = await openChatStage(chromium.context, files)
+    const chat = CHAT.replace('ENDPOINT', stage.service.url)
+    stage.serve(
+      '/inner',
+      `<!doctype html><html lang="en"><title>Chat</title>${chat}<script type="module" src="/entry.js"></script>`,
+    )
+    const address = `${stage.origin.replace('127.0.0.1', 'localhost')}/inner`
+    const { page } = await stage.open(`<iframe title="Chat" src="${address}" width="500" height="600"></iframe>`)
+    const frame = page.frameLocator('iframe')
+    await frame.getByText('Online').waitFor()
+    await frame.getByRole('textbox').fill('framed')
+    await frame.getByRole('textbox').press('Enter')
+    await frame.getByText('You said: framed', { exact: true }).waitFor()
+  })
+})

@@ -1,0 +1,84 @@
+import { hasChromium, type LaunchedChromium, launchChromium } from '@aiagent/test-support/chromium'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { bundleElements, openChatStage } from './chat-page.ts'
+
+const MESSAGES = 2000
+describe.skipIf(!hasChromium())('<ai-agent-chat> with a long conversation', () => {
+  let chromium: LaunchedChromium
+  let files: Readonly<Record<string, string>>
+  beforeAll(async () => {
+    ;[chromium, files] = await Promise.all([launchChromium(), bundleElements()])
+  })
+  afterAll(() => chromium?.close())
+
+  it('[EL-13] opens 2,000 messages with one page of them, keeps the place while it shows earlier ones, and types within a frame', async () => {
+    const stage = await openChatStage(chromium.context, files, { settings: { historyLimit: MESSAGES } })
+    const { page } = await stage.open('', { search: '?sdk' })
+    await page.waitForFunction(() => customElements.get('ai-agent-chat'))
+    await page.evaluate(async endpoint => {
+      const agent = new (Object(globalThis).sdk.AiAgent)({ id: 'help', endpoint })
+      Object.assign(globalThis, { agent })
+      await agent.initialize()
+      await agent.connect()
+    }, stage.service.url)
+    const { control, world } = stage.service.emulator
+    const [session = ''] = world.sessions.keys()
+    const text = 'A **longer** answer with [a link](https://shop.test) and `code`, over more than one line of the chat.'
+    for (let index = 0; index < MESSAGES; index++) control.say(session, { content: `${index}: ${text}` })
+    const size = () => page.evaluate(() => Object(globalThis).agent.getTranscriptSize() as number)
+    await expect.poll(size, { timeout: 20_000 }).toBe(MESSAGES)
+
+    const rows = await page.evaluate(async () => {
+      const chat = document.createElement('ai-agent-chat')
+      chat.agent = Object(globalThis).agent
+      const ready = new Promise(resolve => chat.addEventListener('aiagent-ready', resolve, { once: true }))
+      document.body.append(chat)
+      await ready
+      const all = chat.shadowRoot?.querySelectorAll('.row') ?? []
+      const last = all[all.length - 1]
+      return { count: all.length, isShown: (last?.getBoundingClientRect().height ?? 0) > 0, text: last?.textContent }
+    })
+    expect(rows).toMatchObject({ count: 50, isShown: true, text: expect.stringContaining('1999: ') })
+
+    const log = page.getByRole('log')
+    const place = () =>
+      log.evaluate(list => {
+        const row = [...list.querySelectorAll('.row')].find(found => found.textContent?.includes('1950: ')) as Element
+        return row.getBoundingClientRect().top - list.getBoundingClientRect().top
+      })
+    await log.evaluate(list => list.scrollTo(0, 0))
+    const before = await place()
+    await page.getByRole('button', { name: 'Show earlier messages' }).click()
+    await expect.poll(() => page.locator('ai-agent-chat .row').count()).toBe(150)
+    await expect.poll(async () => Math.abs((await place()) - before)).toBeLessThan(60)
+
+    let isTyping = true
+    const arriving = (async () => {
+      for (let index = 0; isTyping; index++) {
+        control.say(session, { content: `more ${index}: ${text}` })
+        await new Promise(resolve => setImmediate(resolve))
+        if (index % 5 === 0) await page.evaluate(() => new Promise(requestAnimationFrame))
+      }
+    })()
+    const typed = await page.evaluate(async () => {
+      const field = document
+        .querySelector('ai-agent-chat')
+        ?.shadowRoot?.querySelector('textarea') as HTMLTextAreaElement
+      field.focus()
+      const times: number[] = []
+      for (let index = 0; index < 60; index++) {
+        const start = performance.now()
+        document.execCommand('insertText', false, 'a')
+        field.getBoundingClientRect()
+        times.push(performance.now() - start)
+        await new Promise(requestAnimationFrame)
+      }
+      return { middle: times.sort((one, other) => one - other)[30] ?? Number.NaN, text: field.value }
+    })
+    isTyping = false
+    await arriving
+    expect(typed.middle).toBeLessThan(16)
+    expect(typed.text).toBe('a'.repeat(60))
+    await stage.close()
+  })
+})

@@ -1,0 +1,276 @@
+import type { EmulatorOptions, Reply } from '@aiagent/emulator'
+import type { Page } from 'playwright-core'
+import { type ChatPage, type ChatStage, write } from './chat-page.ts'
+
+/** A state of the chat, as a user may see it: for pictures, and for tests that look at every state. */
+export interface Scene {
+  readonly name: string
+  readonly width?: number
+  readonly height?: number
+  readonly isDark?: boolean
+  /** Attributes of the element, beside the endpoint. */
+  readonly attributes?: string
+  /** Body of the page, in place of one chat that fills it. */
+  readonly body?: string
+  readonly emulator?: EmulatorOptions
+  /** Prepares the page before it is loaded. */
+  prepare?(page: Page): Promise<unknown>
+  /** Brings the page into the state. */
+  act?(opened: ChatPage, stage: ChatStage): Promise<unknown>
+}
+
+const RESET = `You can reset the router in two ways:
+
+1. Press the **Reset** button on the back for *ten seconds*, until the light turns orange.
+2. Or open [the settings](https://help.router-shop.example/settings) and choose \`System > Restart\`.
+
+Your Wi-Fi name and password go back to those on the label.`
+
+const TABLE = `Here is what each light says:
+
+| Light | Meaning |
+|---|---|
+| Green | Everything works |
+| Orange | Connecting to the network |
+| Red | No signal: check the cable |
+
+\`\`\`
+ping 192.168.1.1
+\`\`\`
+
+> Still red after five minutes? Then the line itself may be faulty.`
+
+const ARABIC = 'يمكنك إعادة ضبط الموجّه بالضغط على زر **Reset** لمدة عشر ثوانٍ حتى يتحول الضوء إلى البرتقالي.'
+
+/** The agent of the scenes. */
+const reply: Reply = ({ text, escalation }) => {
+  if (/reset/i.test(text))
+    return [
+      {
+        content: RESET,
+        messageData: {
+          sources: [
+            { title: 'How to reset your router', url: 'https://help.router-shop.example/reset' },
+            { title: 'All lights explained', url: 'https://help.router-shop.example/lights' },
+          ],
+        },
+      },
+      {
+        content: 'Would you like to know more?',
+        role: 'follow up question agent',
+        messageData: { options: ['What do the lights mean?', 'Change my Wi-Fi password', 'Talk to a person'] },
+      },
+    ]
+  if (/light/i.test(text)) return { content: TABLE }
+  if (/person/i.test(text))
+    return {
+      content: 'Of course. A colleague takes over in a moment.',
+      messageData: { escalation: true, escalationData: { live: true, ...escalation } },
+    }
+  if (/call/i.test(text))
+    return {
+      content: 'Our team can be reached from 8 am to 8 pm.',
+      messageData: {
+        escalation: true,
+        escalationData: {
+          live: false,
+          phone: true,
+          phoneNumber: '+1 555 010 7788',
+          sms: true,
+          smsNumber: '+1 555 010 7799',
+        },
+      },
+    }
+  if (/[\u0600-\u06ff]/.test(text)) return { content: ARABIC }
+  return { content: `You said: ${text}` }
+}
+
+/** A chat that fills the page. */
+const FULL = '<style>ai-agent-chat{block-size:100vh;border:0;border-radius:0}</style>'
+const SIZE = { width: 420, height: 720 }
+const lastRow = (page: Page, text: string | RegExp) =>
+  page.locator('ai-agent-chat .bubble').getByText(text).last().waitFor()
+
+async function ask(page: Page, text: string, answer: string | RegExp): Promise<void> {
+  await write(page, text)
+  await lastRow(page, answer)
+}
+
+/** Blocks popups without a click, as browsers do: to them, whatever a test asks the page counts as a click. */
+export const blockPopups = (page: Page): Promise<unknown> =>
+  page.addInitScript(() => {
+    const open = window.open.bind(window)
+    let isClicked = false
+    addEventListener('click', () => (isClicked = true), { capture: true })
+    window.open = (...given) => (isClicked ? open(...given) : null)
+  })
+
+const online = (page: Page) => page.getByText('Online').waitFor()
+
+async function talk({ page }: ChatPage): Promise<void> {
+  await online(page)
+  await ask(page, 'How do I reset my router?', 'Would you like to know more?')
+}
+
+export const SCENES: readonly Scene[] = [
+  { name: 'empty', act: ({ page }) => online(page) },
+  { name: 'conversation', act: talk },
+  { name: 'dark', isDark: true, act: talk },
+  {
+    name: 'answered',
+    height: 860,
+    async act(opened) {
+      await talk(opened)
+      const { page } = opened
+      await page.getByRole('button', { name: 'What do the lights mean?' }).click()
+      await lastRow(page, 'Still red')
+      await page.getByRole('button', { name: 'Helpful', exact: true }).last().click()
+      await page.locator('ai-agent-chat [aria-pressed=true]').waitFor()
+    },
+  },
+  {
+    name: 'working',
+    emulator: { settings: { replyDelayMs: 60_000 } },
+    async act({ page }) {
+      await online(page)
+      await write(page, 'How do I reset my router?')
+      await page.locator('ai-agent-chat .working').waitFor()
+    },
+  },
+  {
+    name: 'escalation',
+    async act({ page }) {
+      await online(page)
+      await ask(page, 'Can I call you?', 'Our team')
+      await ask(page, 'I want to talk to a person', 'A colleague')
+    },
+  },
+  {
+    name: 'offline',
+    async act(opened, stage) {
+      await talk(opened)
+      const { page } = opened
+      stage.service.emulator.faults.add({ kind: 'refuse-upgrade', status: 503 })
+      stage.service.emulator.faults.add({ kind: 'drop' })
+      await page.context().setOffline(true)
+      await write(page, 'And how do I change the password?')
+      await page.getByText('You are offline').first().waitFor()
+    },
+  },
+  {
+    name: 'login',
+    body: `${FULL}<ai-agent-chat endpoint="ENDPOINT" agent-id="account" heading="Your account"></ai-agent-chat>
+<script>document.querySelector('ai-agent-chat').config = { auth: { type: 'pkce', config: { ...PKCE, authScheme: 'popup' } } }</script>`,
+    prepare: blockPopups,
+    act: ({ page }) => page.getByRole('button', { name: 'Sign in' }).waitFor(),
+  },
+  {
+    name: 'error',
+    attributes: 'agent-id="nobody"',
+    act: ({ page }) => page.getByText('The chat is not available').waitFor(),
+  },
+  {
+    name: 'choosing',
+    attributes: 'agent-id="desk"',
+    async act({ page }, stage) {
+      const token = stage.service.emulator.control.issueToken({ subject: 'desk-agent' })
+      await page.evaluate(accessToken => {
+        const chat = document.querySelector('ai-agent-chat')
+        if (chat) chat.config = { auth: { type: 'pre-auth', accessToken } }
+      }, token)
+      await page.getByRole('button', { name: 'Support' }).waitFor()
+    },
+  },
+  {
+    name: 'masked',
+    attributes: 'agent-id="billing" heading="Billing"',
+    async act({ page }) {
+      await online(page)
+      await ask(page, 'My card is 4111 1111 1111 1111, can you check it?', 'You said')
+    },
+  },
+  {
+    name: 'ended',
+    async act(opened, stage) {
+      await talk(opened)
+      stage.service.emulator.faults.add({ kind: 'drop', code: 1000 })
+      await opened.page.getByText('This conversation has ended.').first().waitFor()
+    },
+  },
+  {
+    name: 'consent',
+    attributes: 'agent-id="help" consent="required"',
+    act: ({ page }) => page.getByRole('button', { name: 'Agree and start' }).waitFor(),
+  },
+  {
+    name: 'right-to-left',
+    attributes: 'agent-id="help" lang="ar"',
+    async act({ page }) {
+      await page.getByText('متصل').waitFor()
+      await page.getByRole('textbox').fill('كيف أعيد ضبط الموجّه؟')
+      await page.keyboard.press('Enter')
+      await lastRow(page, 'يمكنك')
+    },
+  },
+  {
+    name: 'too-long',
+    async act(opened) {
+      await talk(opened)
+      await opened.page.getByRole('textbox').fill('Every light is red. '.repeat(3300))
+      await opened.page.getByText('too long').waitFor()
+    },
+  },
+  {
+    name: 'undelivered',
+    async act(opened, stage) {
+      await talk(opened)
+      const { page } = opened
+      stage.service.emulator.faults.add({ kind: 'lose-frames', direction: 'to-service' })
+      await write(page, 'And the password?')
+      await page.getByText('Sent').last().waitFor()
+      stage.service.emulator.faults.lift()
+      stage.service.emulator.faults.add({ kind: 'drop' })
+      await page.getByText('may not have arrived').waitFor({ timeout: 20_000 })
+    },
+  },
+  {
+    name: 'launcher',
+    width: 1100,
+    height: 820,
+    body: `<style>body{font:16px system-ui;color:#23304a;background:linear-gradient(160deg,#eef3fb,#dfe8f7);min-height:100vh}main{max-width:40rem;padding:4rem}
+h1{font-size:2.6rem;line-height:1.15;margin:0 0 1rem}p{line-height:1.6}</style><main><h1>Routers that simply work</h1>
+<p>Free returns for 60 days, and help whenever you need it.</p></main><ai-agent-launcher endpoint="ENDPOINT" agent-id="help"></ai-agent-launcher>`,
+    async act(opened) {
+      await opened.page.getByRole('button', { name: 'Chat' }).click()
+      await talk(opened)
+    },
+  },
+  {
+    name: 'phone',
+    width: 360,
+    height: 640,
+    body: '<ai-agent-launcher endpoint="ENDPOINT" agent-id="help"></ai-agent-launcher>',
+    async act(opened) {
+      await opened.page.getByRole('button', { name: 'Chat' }).click()
+      await talk(opened)
+    },
+  },
+]
+
+/** Brings a page into the state of a scene; the window must have its size. */
+export async function playScene(scene: Scene, stage: ChatStage): Promise<ChatPage> {
+  const { width = SIZE.width, height = SIZE.height, attributes = 'agent-id="help"' } = scene
+  const body = scene.body ?? `${FULL}<ai-agent-chat endpoint="ENDPOINT" ${attributes}></ai-agent-chat>`
+  const opened = await stage.open(body, {
+    prepare: async page => {
+      await page.setViewportSize({ width, height })
+      await scene.prepare?.(page)
+      await page.emulateMedia({ colorScheme: scene.isDark ? 'dark' : 'light' })
+    },
+  })
+  await scene.act?.(opened, stage)
+  return opened
+}
+
+/** Options of the emulator for a scene. */
+export const emulatorOf = (scene: Scene): EmulatorOptions => ({ reply, ...scene.emulator })
