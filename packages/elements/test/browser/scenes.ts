@@ -237,7 +237,7 @@ export const SCENES: readonly Scene[] = [
     name: 'launcher',
     width: 1100,
     height: 820,
-    body: `<style>body{font:16px system-ui;color:#23304a;background:linear-gradient(160deg,#eef3fb,#dfe8f7);min-height:100vh}main{max-width:40rem;padding:4rem}
+    body: `<style>body{font:16px system-ui;color:#23304a;background:#eef3fb;min-height:100vh}main{max-width:40rem;padding:4rem}
 h1{font-size:2.6rem;line-height:1.15;margin:0 0 1rem}p{line-height:1.6}</style><main><h1>Routers that simply work</h1>
 <p>Free returns for 60 days, and help whenever you need it.</p></main><ai-agent-launcher endpoint="ENDPOINT" agent-id="help"></ai-agent-launcher>`,
     async act(opened) {
