@@ -12,7 +12,6 @@ import type {
   AuthenticationType,
   AuthStrategy,
   AuthStrategyInitializeOptions,
-  InteractiveLogin,
   LogoutOptions,
   PKCEAuthConfig,
   PostAuthenticationCallback,
