@@ -236,10 +236,13 @@ async function showPlayground(project: string): Promise<void> {
   const command = spawn(process.execPath, args, { cwd: project, stdio: ['ignore', 'pipe', 'inherit'] })
   try {
     let output = ''
-    for await (const data of command.stdout) {
-      output += String(data)
-      if (output.includes('Ctrl-C')) break
-    }
+    await new Promise<void>(resolve => {
+      command.once('exit', () => resolve())
+      command.stdout.on('data', (data: Buffer) => {
+        output += data.toString()
+        if (output.includes('Ctrl-C')) resolve()
+      })
+    })
     const [, url = ''] = /^Playground: (\S+)/m.exec(output) ?? []
     const page = await (await fetch(url)).text()
     const [, script = ''] = /src="(\.\/assets\/[^"]+\.js)"/.exec(page) ?? []
