@@ -460,6 +460,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'VIEW-32':
     'messages that the agent sent during an outage are shown in the order of the service and count as unread; every object of a snapshot is frozen',
   'VIEW-33': 'a view that was connected explains its state and exports the conversation without a network',
+  'VIEW-36': 'a view no longer asks for a login once the agent answers with the token that the host has passed',
+  'VIEW-37': 'a view works without the globals of a page, also explain(), export() and what is stored with the session',
   'VIEW-34':
     'a stream of the chat transport always ends: with the answer, also one that was missed, with an error when the chat ends, with `abort` when the user leaves, and when another message is sent; what belongs to no stream is passed on once, and the history of a reload is not',
   'VIEW-35':

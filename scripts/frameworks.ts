@@ -7,7 +7,7 @@ import { ownTool, ROOT, runOrThrow } from './tools.ts'
 const FOLDER = join(ROOT, 'frameworks')
 
 try {
-  for (const folder of [FOLDER, join(FOLDER, 'react-18')]) await install(folder)
+  for (const folder of ['.', 'react-18', 'examples/vue', 'examples/webchat']) await install(join(FOLDER, folder))
   await runOrThrow(ownTool('tsc'), ['-p', 'frameworks'], { cwd: ROOT })
   await runOrThrow(ownTool('vitest'), ['run', '--config', 'frameworks/vitest.config.ts'], { cwd: ROOT })
 } catch (error) {

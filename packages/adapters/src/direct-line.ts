@@ -1,5 +1,5 @@
 import type { ConversationMessage, ConversationView } from '@aiagent/client/view'
-import { attempt, createSubject, nextOf, type ObservableLike, type ObserverLike } from './observable.ts'
+import { attempt, createSubject, nextOf, type ObservableLike } from './observable.ts'
 
 export type { ObservableLike, ObserverLike } from './observable.ts'
 
@@ -30,7 +30,10 @@ export interface PostedActivity {
 /** What Bot Framework WebChat takes as `directLine`. */
 export interface DirectLineLike {
   readonly activity$: ObservableLike<Activity>
-  /** 0 uninitialized, 1 connecting, 2 online, 3 expired token, 4 failed to connect, 5 ended. WebChat gives up after 3, 4 and 5. */
+  /**
+   * 0 uninitialized, 1 connecting, 2 online, also while the chat reconnects and queues messages, 3 expired token, 4 failed to
+   * connect, 5 ended. WebChat gives up after 3, 4 and 5: pass it a new object.
+   */
   readonly connectionStatus$: ObservableLike<number>
   /**
    * Sends a message of the user, or a rating. Emits the id when it has left; until then WebChat shows it as being sent. What the
@@ -45,12 +48,6 @@ const USER = 'user'
 const ENDED = 'The connection has ended.'
 /** Name of the event by which WebChat posts a rating. */
 const RATING = 'webchat:activity-status/feedback'
-const SEND_STATUS: Readonly<Record<string, string>> = {
-  sent: 'sent',
-  acknowledged: 'sent',
-  failed: 'send failed',
-  cancelled: 'send failed',
-}
 
 /** What is known of an emitted message. */
 interface Emitted {
@@ -59,6 +56,8 @@ interface Emitted {
   readonly place: number
   /** Id by which WebChat recognizes its own activity. */
   readonly clientId: unknown
+  /** The same array for each activity of the message: WebChat shows the chosen thumb by its identity. */
+  readonly entities: readonly object[]
 }
 
 /** The conversation as a DirectLine connection, so that Bot Framework WebChat renders it. Start the view yourself. */
@@ -85,12 +84,17 @@ export function createDirectLine(view: ConversationView): DirectLineLike {
       const clientId = clientIds.get(message.id)
       before = place
       if (known?.message === message && known.place === place && known.clientId === clientId) continue
-      emitted.set(message.id, { message, place, clientId })
-      activities.next(activityOf(message, place, clientId))
+      const next = { message, place, clientId, entities: known?.entities ?? [ratingOf(message.id)] }
+      emitted.set(message.id, next)
+      activities.next(activityOf(next))
       posted.get(message.id)?.(message.delivery)
     }
     if (emitted.size > messages.length) forgetAllBut(new Set(messages.map(({ id }) => id)))
-    if (isWorking && !isTyping) activities.next(activity('typing', 'agent', `typing-${Date.now()}`))
+    if (isWorking && !isTyping) {
+      // Before the next message, which then ends the indicator.
+      const channelData = { 'webchat:sequence-id': Math.max(before, 0) + 0.5 }
+      activities.next({ ...activity('typing', 'agent', `typing-${Date.now()}`), channelData })
+    }
     isTyping = isWorking
   }
 
@@ -125,9 +129,10 @@ export function createDirectLine(view: ConversationView): DirectLineLike {
     clientIds.set(id, clientId)
     return new Promise<string>((resolve, reject) => {
       posted.set(id, delivery => {
-        if (isOneOf(delivery, 'queued', 'unknown')) return
+        const sendStatus = delivery && sendStatusOf(delivery)
+        if (sendStatus === 'sending') return
         posted.delete(id)
-        if (isOneOf(delivery, 'sent', 'acknowledged')) resolve(id)
+        if (sendStatus === 'sent') resolve(id)
         else reject(new Error(isEnded ? ENDED : 'The message was not sent.'))
       })
       update()
@@ -160,8 +165,7 @@ export function createDirectLine(view: ConversationView): DirectLineLike {
         update()
         const subscription = activities.subscribe(observer)
         // What was said before is replayed for each subscriber.
-        for (const { message, place, clientId } of isEnded ? [] : [...emitted.values()])
-          nextOf(observer)(activityOf(message, place, clientId))
+        if (!isEnded) for (const each of [...emitted.values()]) nextOf(observer)(activityOf(each))
         return subscription
       },
     },
@@ -205,10 +209,10 @@ export function createDirectLine(view: ConversationView): DirectLineLike {
   }
 }
 
-function activityOf(message: ConversationMessage, place: number, clientActivityID: unknown): Activity {
+function activityOf({ message, place, clientId: clientActivityID, entities }: Emitted): Activity {
   const { id, author, authorName, time, content, options, canChoose, canRate, delivery, sources } = message
   const isUser = author === 'user'
-  const sendStatus = delivery && (SEND_STATUS[delivery] ?? 'sending')
+  const sendStatus = delivery && sendStatusOf(delivery)
   return {
     ...activity('message', isUser ? USER : 'agent', id, time, authorName),
     text: sources.reduce((text, { title, url }) => (url ? `${text}\n\n- [${title}](${url})` : text), content),
@@ -219,12 +223,12 @@ function activityOf(message: ConversationMessage, place: number, clientActivityI
         actions: options.map(option => ({ type: 'imBack', title: option, value: option })),
       },
     }),
-    ...(canRate && { entities: [ratingOf(id)] }),
+    ...(canRate && { entities }),
     channelData: {
       message,
       'webchat:sequence-id': place,
       ...(clientActivityID !== undefined && { clientActivityID }),
-      ...(sendStatus && { 'webchat:send-status': sendStatus, state: sendStatus }),
+      ...(sendStatus && { 'webchat:send-status': sendStatus }),
     },
   }
 }
@@ -249,14 +253,20 @@ function ratingOf(id: string): object {
   }
 }
 
-/** A conversation that was left has ended for WebChat; before the first start nothing has begun. */
+/**
+ * The status for a state, after another status. A conversation that was left has ended, and before the first start nothing has
+ * begun. A chat that reconnects stays online: WebChat would reject the message that is being sent, and take no other.
+ */
 function statusOf(state: ReturnType<ConversationView['getSnapshot']>['connection']['state'], before: number): number {
   if (state === 'connected') return 2
   if (state === 'failed') return 4
   if (state === 'closed') return 5
-  return state !== 'idle' ? 1 : before > 0 ? 5 : 0
+  if (state === 'idle') return before > 0 ? 5 : 0
+  return before === 2 ? 2 : 1
 }
 
-function isOneOf(value: unknown, ...values: readonly unknown[]): boolean {
-  return values.includes(value)
+/** A delivery in the words of WebChat; `unknown` counts as being sent, until a history tells. */
+function sendStatusOf(delivery: string): 'sending' | 'sent' | 'send failed' {
+  if (delivery === 'sent' || delivery === 'acknowledged') return 'sent'
+  return delivery === 'failed' || delivery === 'cancelled' ? 'send failed' : 'sending'
 }

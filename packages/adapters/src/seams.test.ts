@@ -256,6 +256,22 @@ describe('the DirectLine object', () => {
     await close()
   })
 
+  it('[VIEW-35] places the typing indicator before the answer, which ends it', async () => {
+    const { view, emulator, close } = await open()
+    emulator.settings.heartbeatBeforeReply = true
+    emulator.settings.replyDelayMs = 50
+    const directLine = createDirectLine(view)
+    const places: [string, number][] = []
+    directLine.activity$.subscribe(({ type, from, channelData }) =>
+      places.push([type === 'typing' ? type : from.role, Number(channelData?.['webchat:sequence-id'])]),
+    )
+    await post(directLine, message('one'))
+    await eventually(() => places.some(([name]) => name === 'bot'))
+    const last = new Map(places)
+    expect([...last].sort(([, a], [, b]) => a - b).map(([name]) => name)).toEqual(['user', 'typing', 'bot'])
+    await close()
+  })
+
   it('[VIEW-35] takes ratings of WebChat, and refuses attachments', async () => {
     const { view, emulator, session, close } = await open()
     const directLine = createDirectLine(view)
@@ -271,6 +287,9 @@ describe('the DirectLine object', () => {
     await eventually(() => emulator.world.sessions.get(session())?.feedback.length)
     expect(emulator.world.sessions.get(session())?.feedback).toMatchObject([{ rating: 'down' }])
     expect(view.getSnapshot().messages[1]?.rating).toBe('down')
+    const rateable = shown.flatMap(({ entities = [] }) => entities)
+    expect(rateable.length).toBeGreaterThan(1)
+    expect(new Set(rateable).size).toBe(1)
     const withFile = { ...message('see there'), attachments: [{ contentType: 'image/png' }] }
     await expect(post(directLine, withFile)).rejects.toThrow('with attachments')
     await close()

@@ -4,18 +4,20 @@ import type { ManualClock } from '@aiagent/test-support'
 import { bundleForPage } from '@aiagent/test-support/chromium'
 import type * as client from '../src/index.ts'
 import type * as native from '../src/react-native.ts'
+import type * as view from '../src/view.ts'
 
 /** Names that an app in React Native does not have. */
 const ABSENT = ['crypto', 'structuredClone', 'TextEncoder', 'TextDecoder', 'localStorage', 'document', 'window']
 
-type Library = typeof client & typeof native & { readonly globals: native.AbortGlobals }
+type Library = typeof client & typeof native & Pick<typeof view, 'createConversationView'> & { readonly globals: native.AbortGlobals }
 
 /** The library as one script, for {@link startApp}. */
 export const bundleForApp = (): Promise<string> =>
   bundleForPage(`
     import * as client from '@aiagent/client'
     import * as native from '@aiagent/client/react-native'
-    globalThis.library = { ...client, ...native, globals: globalThis }
+    import { createConversationView } from '@aiagent/client/view'
+    globalThis.library = { ...client, ...native, createConversationView, globals: globalThis }
   `)
 
 /** Runs the library in a new process of an app: a context with the globals of React Native, and no others. */

@@ -18,16 +18,14 @@ function setUp() {
   const printed: unknown[][] = []
   const print = (...parts: unknown[]) => void printed.push(parts)
   /** Starts the app, and creates its agent. */
-  const start = (): AiAgent => {
-    const { AiAgent, asyncStorageCacheAdapter, completeAbortSignals, globals, nativeEnvironment } = startApp(
-      script,
-      emulator,
-      clock,
-    )
+  const start = (): AiAgent => startWithView().agent
+  const startWithView = () => {
+    const app = startApp(script, emulator, clock)
+    const { AiAgent, asyncStorageCacheAdapter, completeAbortSignals, globals, nativeEnvironment } = app
     completeAbortSignals(globals)
     const adapter = asyncStorageCacheAdapter(device.asyncStorage)
     const { appState, netInfo } = device
-    return new AiAgent(
+    const agent = new AiAgent(
       {
         id: 'help',
         endpoint: emulator.origin,
@@ -44,6 +42,7 @@ function setUp() {
         console: { debug: print, info: print, warn: print, error: print },
       }),
     )
+    return { agent, createConversationView: app.createConversationView }
   }
   /** Starts the app with a conversation that is connected. */
   const open = async (): Promise<AiAgent> => {
@@ -56,7 +55,7 @@ function setUp() {
     await agent.send(text)
     await eventually(() => linesOf(agent).at(-1) === `received: You said: ${text}`, 'an answer')
   }
-  return { clock, emulator, device, printed, start, open, talk }
+  return { clock, emulator, device, printed, start, startWithView, open, talk }
 }
 
 describe('an app in React Native', () => {
@@ -68,6 +67,45 @@ describe('an app in React Native', () => {
     await talk(agent, 'é'.repeat(40_000))
     expect(JSON.stringify(printed)).toContain('larger than 64 KiB')
     expect(await agent.getAccessToken()).toEqual(expect.any(String))
+    await agent.destroy()
+  })
+
+  it('[VIEW-37] shows its conversation in a view, explains itself and exports, before and after a restart', async () => {
+    const { emulator, device, startWithView } = setUp()
+    const open = async () => {
+      const { agent, createConversationView } = startWithView()
+      const { netInfo } = device
+      const view = createConversationView(agent, {
+        platform: { onOnlineChange: callback => netInfo.addEventListener(callback) },
+      })
+      let calls = 0
+      view.subscribe(() => calls++)
+      expect((await view.explain()).code).toBe('not_initialized')
+      await view.start()
+      return { agent, view, calls: () => calls }
+    }
+    const first = await open()
+    await first.view.send('hällo 👋')
+    await eventually(() => first.view.getSnapshot().messages.length === 2)
+    const [, answer] = first.view.getSnapshot().messages
+    await first.view.rate(answer?.id ?? '', 'up')
+    await eventually(() => first.calls() > 3)
+    first.view.setDraft('half')
+    await turnEventLoop(5)
+    first.view.destroy()
+    await first.agent.destroy()
+
+    const { agent, view } = await open()
+    await eventually(() => view.getSnapshot().draft)
+    expect(view.getSnapshot()).toMatchObject({
+      draft: 'half',
+      messages: [{ content: 'hällo 👋' }, { rating: 'up' }],
+      connection: { state: 'connected', isOffline: false },
+    })
+    expect((await view.explain()).code).toBe('connected')
+    expect(await view.export('markdown')).toContain('hällo 👋')
+    expect(sentTo(emulator)).toContain('hällo 👋')
+    view.destroy()
     await agent.destroy()
   })
 

@@ -10,7 +10,7 @@ const MASKING_AGENT = 'billing'
 
 const CARD = 'Card 4111 1111 1111 1111, please'
 
-/** Every object in a value but errors, which belong to whoever threw them. */
+/** Every object in a value, without errors, which belong to the code that threw them. */
 function objectsIn(value: unknown): object[] {
   if (typeof value !== 'object' || value === null || value instanceof Error) return []
   return [value, ...Object.values(value).flatMap(objectsIn)]
@@ -98,8 +98,7 @@ describe('the silence of a connection', () => {
     await view.send('meanwhile')
     emulator.settings.replyDelayMs = 60_000
     await clock.advance(1)
-    await eventually(() => emulator.control.frames(session()).some(({ message }) => message?.content === 'meanwhile'))
-    await turnEventLoop()
+    await eventually(() => lastOf(view).delivery === 'sent')
     expect(silent()).toBe(false)
     await clock.advance(15_000)
     expect(silent()).toBe(true)
@@ -120,6 +119,30 @@ describe('the silence of a connection', () => {
     await eventually(() => linesOf(view.getSnapshot().messages).includes('user: from my phone'))
     await clock.advance(20_000)
     expect(view.getSnapshot().connection).toMatchObject({ state: 'connected', isSilent: false })
+    await leave(view, agent)
+  })
+})
+
+describe('a login that a view asks for', () => {
+  it('[VIEW-36] is no longer needed when the host has passed a token, also in an open chat', async () => {
+    const { make, show, emulator, clock } = setUpView()
+    const token = () => emulator.control.issueToken({ subject: 'customer', lifeSeconds: 3_600 })
+    const { agent } = make({ id: 'account', auth: { type: 'pre-auth', accessToken: token() } })
+    const view = show(agent)
+    await view.start()
+    emulator.control.expireTokens()
+    await view.send('Where is my parcel?')
+    await passing(
+      clock,
+      eventually(() => view.getSnapshot().needsLogin),
+    )
+    expect(view.getSnapshot().error).toMatchObject({ remedy: 'login' })
+    await agent.updateAccessToken(token())
+    await passing(
+      clock,
+      eventually(() => view.getSnapshot().messages.length === 2),
+    )
+    expect(view.getSnapshot()).toMatchObject({ needsLogin: false, error: undefined })
     await leave(view, agent)
   })
 })

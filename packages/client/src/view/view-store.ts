@@ -9,6 +9,9 @@ import { EMPTY_SNAPSHOT, snapshotOf, type ViewFacts } from './view-state.ts'
 /** Silence after a written message, in milliseconds, from which the connection counts as silent. */
 const SILENCE_MS = 15_000
 
+/** A chat that is open, with the token that it needs, has solved what was wrong. */
+const SOLVED: ViewFacts = { error: undefined, needsToken: false }
+
 /** Joins the events of an agent into one snapshot. It owns the facts that the agent does not keep. */
 export interface ViewStore extends Pick<ConversationView, 'subscribe' | 'getSnapshot' | 'setDraft' | 'destroy'> {
   readonly list: MessageList
@@ -109,7 +112,8 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
   const record = (entry: TranscriptEntry) => {
     const { message, direction } = entry
     if (direction === 'received') {
-      if (list.add(entry)) change({ unread: (facts.unread ?? 0) + 1 })
+      // An answer shows that the service has a token that it takes.
+      if (list.add(entry)) change({ unread: (facts.unread ?? 0) + 1, ...(facts.needsToken && SOLVED) })
       return
     }
     const written = sending ?? waiting.find(({ id }) => id === message.messageId)?.content
@@ -150,7 +154,7 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
     if (state === 'CONNECTED') preload()
     change({
       retryAt: retryInMs === undefined ? undefined : timestamp + retryInMs,
-      ...(state === 'CONNECTED' && { error: undefined, needsToken: false }),
+      ...(state === 'CONNECTED' && SOLVED),
     })
   })
   for (const name of ['error', 'errorMessage'] as const) on(name, ({ payload: { error } }) => change({ error }))

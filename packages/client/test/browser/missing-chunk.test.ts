@@ -2,14 +2,18 @@ import { bundleModulesForPage, type PageServer, servePages } from '@aiagent/test
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeInPages, makeHost } from './client-page.ts'
 
+declare global {
+  var openView: typeof import('./page/view-host.ts').openView
+}
+
 describeInPages('a file of the library that cannot be loaded', at => {
   let files: Readonly<Record<string, string>> = {}
   let pages: PageServer
   beforeAll(async () => {
     files = await bundleModulesForPage(
       `import { makePageHost } from './page/host.ts'
-      import { startView } from './page/view-host.ts'
-      Object.assign(globalThis, { createHost: makePageHost, startView })`,
+      import { openView } from './page/view-host.ts'
+      Object.assign(globalThis, { createHost: makePageHost, openView })`,
       import.meta.url,
     )
     const served = Object.entries(files).map(([name, code]) => [`/${name}`, code])
@@ -63,7 +67,7 @@ describeInPages('a file of the library that cannot be loaded', at => {
     await page.goto(pages.url)
     const config = { id: 'help', endpoint: at.stage.service.url, baseReconnectDelay: 60_000 }
     const loaded = page.waitForResponse(response => response.url().includes('export-conversation'))
-    await Promise.all([loaded, page.evaluate(given => startView(given), config)])
+    await Promise.all([loaded, page.evaluate(given => openView(given), config)])
     await page.route('**/*', route => route.abort())
     at.stage.service.emulator.control.dropSockets()
     await page.waitForFunction(() => view.getSnapshot().connection.state === 'reconnecting')

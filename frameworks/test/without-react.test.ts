@@ -1,0 +1,103 @@
+import type { Locator } from 'playwright-core'
+import { afterAll, afterEach, expect, it } from 'vitest'
+import { type ChatPage, holdConversation } from './conversation.ts'
+import { expectApart, expectVisible, keepPicture } from './looks.ts'
+import { buildExample, launchChromium, openSite, received, type Stage } from './pages.ts'
+
+const chromium = await launchChromium()
+afterAll(() => chromium.close())
+
+let stage: Stage | undefined
+afterEach(async () => {
+  await stage?.page.context().setOffline(false)
+  await stage?.close()
+})
+
+/** A page of `examples/`, and where its parts are. */
+interface Example {
+  readonly chat: ChatPage
+  /** The boxes of the messages, in order. */
+  readonly messages: Locator
+  readonly option: (text: string) => Locator
+  /** Buttons that rate messages. */
+  readonly ratings: Locator
+  readonly input: Locator
+}
+
+/** The small chat, which is the same with Vue and without a framework. */
+function smallChat({ page }: Stage): Example {
+  const input = page.getByLabel('Message')
+  const option = (text: string) => page.getByRole('button', { name: text })
+  const ratings = page.getByRole('button', { name: 'Helpful' })
+  const chat: ChatPage = {
+    texts: () => page.locator('li > p').allTextContents(),
+    async send(text) {
+      await input.fill(text)
+      await page.getByRole('button', { name: 'Send' }).click()
+    },
+    choose: text => option(text).click(),
+    async rate() {
+      await ratings.last().click()
+      await page.getByRole('button', { name: 'Helpful', pressed: true }).waitFor()
+    },
+    seeOutage: () => page.getByRole('status').filter({ hasText: 'reconnecting' }).waitFor(),
+  }
+  return { chat, messages: page.locator('li:not(.working)'), option, ratings, input }
+}
+
+function webChat({ page }: Stage): Example {
+  const input = page.getByRole('textbox')
+  // Its live region has the options too.
+  const suggestions = page.getByRole('toolbar', { name: 'Suggested actions' })
+  const option = (text: string) => suggestions.getByRole('button', { name: text })
+  const ratings = page.getByRole('button', { name: 'Like', exact: true })
+  const chat: ChatPage = {
+    texts: () => page.locator('.webchat__bubble__content .webchat__text-content').allInnerTexts(),
+    async send(text) {
+      await input.fill(text)
+      await input.press('Enter')
+    },
+    choose: text => option(text).click(),
+    rate: () => ratings.last().click(),
+    seeOutage: () => page.getByRole('status').filter({ hasText: 'reconnecting' }).waitFor(),
+  }
+  return { chat, messages: page.locator('.webchat__bubble'), option, ratings, input }
+}
+
+it.each([
+  { name: 'plain', open: smallChat, restoresRatings: true },
+  { name: 'vue', open: smallChat, restoresRatings: true },
+  { name: 'webchat', open: webChat, restoresRatings: false },
+])(
+  'the page $name holds the conversation, shows it again after a reload, and shows each part on the screen',
+  async ({ name, open, restoresRatings }) => {
+    stage = await openSite(chromium, await buildExample(name))
+    const { page } = stage
+    // The window of a phone.
+    await page.setViewportSize({ width: 420, height: 800 })
+    const { chat, messages, option, ratings, input } = open(stage)
+    await holdConversation(stage, chat)
+    await keepPicture(page, name)
+    const pressed = page.locator('li, article', {
+      has: page.getByRole('button', { name: /Like|Helpful/, pressed: true }),
+    })
+    expect(await pressed.allInnerTexts()).toEqual([expect.stringContaining('You said: Blue')])
+
+    const texts = await chat.texts()
+    await page.reload()
+    await expect.poll(chat.texts).toEqual(texts)
+    await expect.poll(() => pressed.count()).toBe(restoresRatings ? 1 : 0)
+    expect(received(stage.service).sessionCalls).toBe(1)
+
+    await chat.send('options')
+    await option('Red').waitFor()
+    await page.context().setOffline(true)
+    const line = page.getByRole('status').filter({ hasText: 'You are offline.' })
+    await line.waitFor()
+    await keepPicture(page, `${name}-offline`)
+    const parts = [messages.nth(-3), messages.nth(-2), messages.last(), input, line]
+    const [question, answer] = parts as [Locator, Locator]
+    await expectVisible(page, { question, answer, option: option('Red'), rating: ratings.last(), input, line })
+    await expectApart(parts)
+  },
+)
