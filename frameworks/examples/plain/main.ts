@@ -50,7 +50,6 @@ function draw(): void {
       button('Try again', () => view.retry(), false),
     )
   if (input.value !== draft) input.value = draft
-  list.scrollTop = list.scrollHeight
 }
 
 input.oninput = () => view.setDraft(input.value)

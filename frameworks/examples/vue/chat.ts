@@ -2,7 +2,7 @@ import { Chat } from '@ai-sdk/vue'
 import { createChatTransport, toChatMessage } from '@aiagent/adapters/ai-sdk'
 import type { AiAgent } from '@aiagent/client'
 import { createConversationView } from '@aiagent/client/view'
-import { defineComponent, h, onUnmounted, onUpdated, ref, shallowRef } from 'vue'
+import { defineComponent, h, onUnmounted, ref, shallowRef } from 'vue'
 
 /** A chat with the AI SDK. The view beside it has what a stream does not carry: connection, ratings, unasked messages. */
 export const createChat = (agent: AiAgent) =>
@@ -12,8 +12,6 @@ export const createChat = (agent: AiAgent) =>
     const chat = new Chat({ transport })
     const snapshot = shallowRef(view.getSnapshot())
     const text = ref('')
-    const list = ref<HTMLElement>()
-    onUpdated(() => list.value?.scrollTo(0, list.value.scrollHeight))
     const update = () => {
       snapshot.value = view.getSnapshot()
       // Between the answers the messages are those of the view: in the order of the service, with history and ratings.
@@ -58,14 +56,18 @@ export const createChat = (agent: AiAgent) =>
       return [
         (state !== 'connected' || isOffline) &&
           h('p', { role: 'status' }, isOffline ? 'You are offline.' : `Chat is ${state} …`),
-        h('ol', { ref: list }, [
-          ...chat.messages.map(({ id, role, parts }) =>
-            h('li', { key: id, class: role === 'user' ? 'user' : 'agent' }, [
-              ...parts.flatMap(part => (part.type === 'text' ? [h('p', part.text)] : [extras(part)])),
-            ]),
-          ),
-          isWorking && h('li', { class: 'working' }, 'The agent is writing …'),
-        ]),
+        h(
+          'div',
+          { class: 'scroll' },
+          h('ol', [
+            ...chat.messages.map(({ id, role, parts }) =>
+              h('li', { key: id, class: role === 'user' ? 'user' : 'agent' }, [
+                ...parts.flatMap(part => (part.type === 'text' ? [h('p', part.text)] : [extras(part)])),
+              ]),
+            ),
+            isWorking && h('li', { class: 'working' }, 'The agent is writing …'),
+          ]),
+        ),
         h('form', { onSubmit: submit }, [
           h('input', {
             'aria-label': 'Message',

@@ -9,7 +9,9 @@ import type * as view from '../src/view.ts'
 /** Names that an app in React Native does not have. */
 const ABSENT = ['crypto', 'structuredClone', 'TextEncoder', 'TextDecoder', 'localStorage', 'document', 'window']
 
-type Library = typeof client & typeof native & Pick<typeof view, 'createConversationView'> & { readonly globals: native.AbortGlobals }
+type Library = typeof client &
+  typeof native &
+  Pick<typeof view, 'createConversationView'> & { readonly globals: native.AbortGlobals }
 
 /** The library as one script, for {@link startApp}. */
 export const bundleForApp = (): Promise<string> =>

@@ -40,14 +40,6 @@ export async function expectApart(parts: readonly Locator[]): Promise<void> {
   }
 }
 
-/** Keeps a picture of the page for people, in the folder that `SCREENSHOTS` names. */
-export async function keepPicture(page: Page, name: string): Promise<void> {
-  const folder = process.env['SCREENSHOTS']
-  // Without the effects of a pointer that rests where a button was.
-  await page.mouse.move(0, 0)
-  if (folder) await page.screenshot({ path: `${folder}/${name}.png` })
-}
-
 async function boxOf(part: Pick<Locator, 'boundingBox'>, name: string): Promise<Box> {
   const box = await part.boundingBox()
   if (!box || box.width === 0 || box.height === 0) throw new Error(`${name} has no place on the page.`)
