@@ -93,14 +93,16 @@ it.each([
     expect(received(stage.service).sessionCalls).toBe(1)
 
     await chat.send('options')
-    await option('Red').waitFor()
+    await expect.poll(() => chat.texts().then(all => all.at(-1))).toBe('Which one?')
+    const red = option('Red').last()
+    await red.waitFor()
     await page.context().setOffline(true)
     const line = page.getByRole('status').filter({ hasText: 'You are offline.' })
     await line.waitFor()
     await takePicture(page, `${name}-offline`)
     const parts = [messages.nth(-3), messages.nth(-2), messages.last(), input, line]
     const [question, answer] = parts as [Locator, Locator]
-    await expectVisible(page, { question, answer, option: option('Red'), rating: ratings.last(), input, line })
+    await expectVisible(page, { question, answer, option: red, rating: ratings.last(), input, line })
     await expectApart(parts)
   },
   // Building and drawing WebChat takes most of it, on a busy machine.
