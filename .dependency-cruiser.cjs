@@ -55,7 +55,7 @@ module.exports = {
       { path: '^(?:packages|apps|conformance|examples|bench|docs|faults|scripts)/' },
       {
         couldNotResolve: true,
-        pathNot: '^(?:#websocket|react)$',
+        pathNot: '^(?:#websocket|react|react-dom/server)$',
       },
     ),
 

@@ -26,7 +26,7 @@ export function anchorsOf(markdown: string): Set<string> {
 }
 
 const CODE_SPAN = /`([^`\n]+)`/g
-const FOLDERS = /^(?:packages|conformance|examples|bench|docs|faults|scripts|tools)\//
+const FOLDERS = /^(?:packages|apps|conformance|examples|frameworks|bench|docs|faults|scripts|tools)\//
 /** A file of the source, or a path from the root. `*` and braces match any characters. */
 const PATH = /^[\w.@*{},/-]+$/
 

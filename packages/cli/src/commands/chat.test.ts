@@ -181,7 +181,7 @@ describe('chat in a terminal', () => {
 
   it('[PLAY-07] serves the playground beside the chat, from when it is connected to its end', async () => {
     const server = await serve()
-    const { fake, type, picture, ended } = await openTerminal(server)
+    const { type, picture, ended } = await openTerminal(server)
     expect(picture()[0]).toContain('Ask a question')
     const [, url = ''] = /^Playground: (http:\/\/127\.0\.0\.1:\d+\/)$/.exec(picture()[1] ?? '') ?? []
     expect((await fetch(`${url}no-such-folder/..%2f`)).status).toBe(404)

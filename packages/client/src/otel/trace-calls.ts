@@ -102,6 +102,6 @@ const TEMPLATES = [
 }))
 
 /** The template of a path; undefined for a path that is not one of the service's, such as a token endpoint. */
-export function templateOf(path: string): string | undefined {
+function templateOf(path: string): string | undefined {
   return TEMPLATES.find(({ pattern }) => pattern.test(path))?.template
 }
