@@ -58,7 +58,18 @@ async function markdownFiles(): Promise<string[]> {
 /** Paths of all files from the root, with slashes, except installed, built and cached ones. */
 async function repositoryFiles(): Promise<string[]> {
   const skipped = /(?:^|\/)(?:node_modules|dist|[.]git|[.]cache)(?:\/|$)/
-  const folders = ['packages', 'apps', 'conformance', 'examples', 'frameworks', 'bench', 'docs', 'faults', 'scripts', 'tools']
+  const folders = [
+    'packages',
+    'apps',
+    'conformance',
+    'examples',
+    'frameworks',
+    'bench',
+    'docs',
+    'faults',
+    'scripts',
+    'tools',
+  ]
   const found = await Promise.all(
     folders.map(async folder => {
       const names = await readdir(join(root, folder), { recursive: true })

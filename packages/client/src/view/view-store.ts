@@ -104,16 +104,22 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
     if (facts.isSilent) change({ isSilent: false })
   }
 
+  const startSilence = () => {
+    stopSilence ??= platform.setTimer(() => change({ isSilent: true }), SILENCE_MS)
+  }
+
   /** Something must arrive after a message that was written. */
   const watch = (item: ConversationMessage | undefined) => {
-    if (item?.delivery === 'sent') stopSilence ??= platform.setTimer(() => change({ isSilent: true }), SILENCE_MS)
+    if (item?.delivery === 'sent') startSilence()
   }
 
   const record = (entry: TranscriptEntry) => {
     const { message, direction } = entry
     if (direction === 'received') {
+      if (!list.add(entry)) return
+      endSilence()
       // An answer shows that the service has a token that it takes.
-      if (list.add(entry)) change({ unread: (facts.unread ?? 0) + 1, ...(facts.needsToken && SOLVED) })
+      change({ unread: (facts.unread ?? 0) + 1, ...(facts.needsToken && SOLVED) })
       return
     }
     const written = sending ?? waiting.find(({ id }) => id === message.messageId)?.content
@@ -161,7 +167,12 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
   on('tokenExpiring', ({ payload }) => {
     if (payload.reason === 'transport_request') change({ needsToken: true })
   })
-  on('message', endSilence)
+  // After a history or a heartbeat, the wait for the answer continues: the silence counts from then on.
+  on('message', () => {
+    const isWaiting = stopSilence
+    endSilence()
+    if (isWaiting) startSilence()
+  })
   on('deliveryUpdate', ({ payload }) => {
     if (payload.state === 'acknowledged') endSilence()
     watch(list.updateDelivery(payload.id))

@@ -186,8 +186,13 @@ globalThis.loadConnectors = loadTogether`,
     expect(await load({ url: service.url + CONNECTOR_PATH })).toMatchObject({ code: 'CONNECTOR_FAILED' })
   })
 
-  it('fail with a clear error in a page that requires trusted types', async () => {
-    await open("require-trusted-types-for 'script'")
+  it('run in a page that requires trusted types where their policy is allowed', async () => {
+    await open("require-trusted-types-for 'script'; trusted-types aiagent-connector")
+    expect(await load({ url: `${vendor.url}/good.js` })).toEqual(loaded)
+  })
+
+  it('fail with a clear error in a page that allows no policy of trusted types', async () => {
+    await open("require-trusted-types-for 'script'; trusted-types 'none'")
     expect(await load({ url: `${vendor.url}/good.js` })).toMatchObject({
       code: 'CONNECTOR_FAILED',
       cause: expect.stringContaining('TrustedScriptURL'),

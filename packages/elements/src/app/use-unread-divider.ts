@@ -18,16 +18,18 @@ export function useUnreadDivider(
   const isVisible = useVisibility(log)
   const isSeen = isVisible && isAtEnd
   const last = messages.at(-1)
+  // The observer reports a moment later that the chat has been hidden.
+  const seesNow = () => isSeen && log.current?.getClientRects().length
 
   useEffect(() => {
     emit('aiagent-unread', { count: unread })
-    if (unread === 0 || isSeen) return
+    if (unread === 0 || seesNow()) return
     const ofAgent = messages.filter(({ author }) => author === 'agent')
     const first = ofAgent[Math.max(0, ofAgent.length - unread)]
     setDivider(first?.id)
   }, [unread])
   useEffect(() => {
-    if (isSeen && unread > 0) view.markRead()
+    if (unread > 0 && seesNow()) view.markRead()
   }, [isSeen, unread])
   useEffect(() => {
     if (last?.author === 'user') setDivider(undefined)
