@@ -4,7 +4,7 @@ interface Subscribable<Events> {
   off<Name extends keyof Events>(name: Name, listener: (event: Events[Name]) => void): unknown
 }
 
-const LIMIT_MS = 5_000
+const LIMIT_MS = 15_000
 
 /**
  * Resolves with the first event of a name, or rejects after five seconds of real time.

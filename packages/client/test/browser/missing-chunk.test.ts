@@ -66,8 +66,12 @@ describeInPages('a file of the library that cannot be loaded', at => {
     const page = await at.context.newPage()
     await page.goto(pages.url)
     const config = { id: 'help', endpoint: at.stage.service.url, baseReconnectDelay: 60_000 }
-    const loaded = page.waitForResponse(response => response.url().includes('export-conversation'))
-    await Promise.all([loaded, page.evaluate(given => openView(given), config)])
+    const loaded = ['export-conversation', 'explain'].map(async name => {
+      const response = await page.waitForResponse(each => each.url().includes(name))
+      await response.finished()
+    })
+    await Promise.all([...loaded, page.evaluate(given => openView(given), config)])
+    await page.waitForLoadState('networkidle')
     await page.route('**/*', route => route.abort())
     at.stage.service.emulator.control.dropSockets()
     await page.waitForFunction(() => view.getSnapshot().connection.state === 'reconnecting')
