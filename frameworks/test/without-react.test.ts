@@ -1,5 +1,5 @@
 import type { Locator } from 'playwright-core'
-import { afterAll, afterEach, expect, it } from 'vitest'
+import { afterAll, afterEach, expect, it, vi } from 'vitest'
 import { type ChatPage, holdConversation } from './conversation.ts'
 import { takePicture } from './look.ts'
 import { buildExample, launchChromium, openSite, received, type Stage } from './pages.ts'
@@ -56,7 +56,12 @@ function webChat({ page }: Stage): Example {
     texts: () => page.locator('.webchat__bubble__content .webchat__text-content').allInnerTexts(),
     async send(text) {
       await input.fill(text)
-      await input.press('Enter')
+      // Until it is connected, WebChat leaves the text in the box.
+      const sent = async () => {
+        if (await input.inputValue()) await input.press('Enter')
+        return input.inputValue()
+      }
+      await expect.poll(sent).toBe('')
     },
     choose: text => option(text).click(),
     rate: () => ratings.last().click(),
@@ -102,8 +107,14 @@ it.each([
     await takePicture(page, `${name}-offline`)
     const parts = [messages.nth(-3), messages.nth(-2), messages.last(), input, line]
     const [question, answer] = parts as [Locator, Locator]
-    await expectVisible(page, { question, answer, option: red, rating: ratings.last(), input, line })
-    await expectApart(parts)
+    // A library may replace elements while it is looked at.
+    await vi.waitFor(
+      async () => {
+        await expectVisible(page, { question, answer, option: red, rating: ratings.last(), input, line })
+        await expectApart(parts)
+      },
+      { timeout: 20_000, interval: 200 },
+    )
   },
   // Building and drawing WebChat takes most of it, on a busy machine.
   180_000,
