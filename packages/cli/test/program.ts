@@ -1,14 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { bundleForNode, type NodeBundle } from '@aiagent/test-support/node-bundle'
-import { afterAll, beforeAll } from 'vitest'
+import { bundleForNode } from '@aiagent/test-support/node-bundle'
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url))
 
-let program: NodeBundle | undefined
-beforeAll(async () => void (program = await bundleForNode(MAIN)))
-afterAll(() => program?.remove())
+/** For all test files of the process, which share this module. A later run removes it. */
+const program = await bundleForNode(MAIN)
 
 /** The program as a separate process, bundled from source. */
 export interface Program {
@@ -26,7 +24,6 @@ export interface Program {
  * @param env further variables
  */
 export function startProgram(args: readonly string[], input?: string, env: Record<string, string> = {}): Program {
-  if (!program) throw new Error('Start programs in tests or in a beforeEach().')
   const child = spawn(process.execPath, [program.file, ...args], {
     cwd: ROOT,
     env: { ...process.env, NO_COLOR: undefined, AIAGENT_TOKEN: undefined, npm_lifecycle_event: undefined, ...env },

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { basename, extname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build, type Plugin } from 'esbuild'
@@ -23,7 +23,8 @@ export interface NodeBundle {
 export async function bundleForNode(entry: string): Promise<NodeBundle> {
   await mkdir(CACHE, { recursive: true })
   // Inside the repository, so that the program resolves the packages that are not bundled.
-  const folder = await mkdtemp(join(CACHE, 'program-'))
+  const folder = await mkdtemp(join(CACHE, `program-${process.pid}-`))
+  await removeLeftovers()
   await build({
     entryPoints: [entry],
     outdir: folder,
@@ -40,6 +41,22 @@ export async function bundleForNode(entry: string): Promise<NodeBundle> {
   return {
     file: join(folder, `${basename(entry, extname(entry))}.mjs`),
     remove: () => rm(folder, { recursive: true, force: true }),
+  }
+}
+
+/** Removes the programs of processes that have ended without doing so. */
+async function removeLeftovers(): Promise<void> {
+  for (const name of await readdir(CACHE)) {
+    const pid = /^program-(\d+)-/.exec(name)?.[1]
+    if (pid && !isRunning(Number(pid))) await rm(join(CACHE, name), { recursive: true, force: true })
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }
 
