@@ -18,7 +18,7 @@ export function useUnreadDivider(
   const isVisible = useVisibility(log)
   const isSeen = isVisible && isAtEnd
   const last = messages.at(-1)
-  // The observer reports a moment later that the chat has been hidden.
+  // The observer reports a moment later, or never, that the chat has been hidden and shown again.
   const seesNow = () => isSeen && log.current?.getClientRects().length
 
   useEffect(() => {
@@ -29,7 +29,14 @@ export function useUnreadDivider(
     setDivider(first?.id)
   }, [unread])
   useEffect(() => {
-    if (unread > 0 && seesNow()) view.markRead()
+    if (unread === 0 || !isSeen) return
+    let frame = 0
+    const look = () => {
+      if (seesNow()) view.markRead()
+      else frame = requestAnimationFrame(look)
+    }
+    look()
+    return () => cancelAnimationFrame(frame)
   }, [isSeen, unread])
   useEffect(() => {
     if (last?.author === 'user') setDivider(undefined)
