@@ -98,10 +98,11 @@ export class DeliveryLedger {
     this.#tell(entry, previousState, 'sending')
     // A listener may have ended the chat.
     if (stateOf(entry) === 'sent') this.#tell(entry, 'sending', 'sent')
-    const [oldest] = this.#sent
-    // With receipts new messages wait instead.
-    if (oldest && this.#sent.size > OBSERVED_LIMIT && !this.#options.hasReceipts())
-      this.settle(oldest, 'unknown', 'limit')
+    // With receipts new messages wait instead. The oldest is looked for only then: it may be behind thousands that were removed.
+    if (this.#sent.size > OBSERVED_LIMIT && !this.#options.hasReceipts()) {
+      const [oldest] = this.#sent
+      if (oldest) this.settle(oldest, 'unknown', 'limit')
+    }
     this.#trim()
   }
 
@@ -183,6 +184,7 @@ export class DeliveryLedger {
   }
 
   #keep(list: Set<OutboxEntry>, limit: number): void {
+    if (list.size <= limit) return
     for (const entry of list) {
       if (list.size <= limit) return
       list.delete(entry)
