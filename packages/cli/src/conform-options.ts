@@ -1,5 +1,5 @@
 import type { LogThreshold } from './log-threshold.ts'
-import { COMMON, type CommandSpec, ENDPOINT } from './option-parts.ts'
+import { COMMON, type CommandSpec, ENDPOINT, TOKEN } from './option-parts.ts'
 import type { Values } from './option-values.ts'
 
 /** Options of `aiagent conform`. */
@@ -26,11 +26,7 @@ export const CONFORM_SPEC = {
   options: {
     endpoint: ENDPOINT,
     agent: { type: 'string', value: '<id>', help: 'id of the agent (default: help)' },
-    token: {
-      type: 'string',
-      value: '<token>',
-      help: 'access token of a user; prefer the variable AIAGENT_TOKEN, which other users cannot see',
-    },
+    token: TOKEN,
     question: { type: 'string', value: '<text>', help: 'a question that the agent answers (default: Hello)' },
     timeout: { type: 'string', value: '<seconds>', help: 'time limit of an answer (default: 20)' },
     json: { type: 'boolean', help: 'print JSON' },

@@ -1,5 +1,5 @@
 import type { LogThreshold } from './log-threshold.ts'
-import { COMMON, type CommandSpec, ENDPOINT } from './option-parts.ts'
+import { COMMON, type CommandSpec, ENDPOINT, TOKEN } from './option-parts.ts'
 import type { Values } from './option-values.ts'
 
 /** Options of `aiagent doctor`. */
@@ -26,11 +26,7 @@ export const DOCTOR_SPEC = {
   options: {
     endpoint: ENDPOINT,
     agent: { type: 'string', value: '<id>', help: 'id of the agent (default: help)' },
-    token: {
-      type: 'string',
-      value: '<token>',
-      help: 'access token of a user; prefer the variable AIAGENT_TOKEN, which other users cannot see',
-    },
+    token: TOKEN,
     ask: { type: 'string', value: '<text>', help: 'question to the agent, to see that frames pass (default: none)' },
     idle: { type: 'string', value: '<seconds>', help: 'keep the chat idle, to find proxies that cut it (default: 0)' },
     timeout: { type: 'string', value: '<seconds>', help: 'time limit of each step (default: 10)' },

@@ -34,3 +34,10 @@ export const ENDPOINT = {
   value: '<url>',
   help: 'address of the deployment (default: start an emulator)',
 } as const satisfies OptionSpec
+
+/** The token of a command that examines or tests a deployment. */
+export const TOKEN = {
+  type: 'string',
+  value: '<token>',
+  help: 'access token of a user; prefer the variable AIAGENT_TOKEN, which other users cannot see',
+} as const satisfies OptionSpec

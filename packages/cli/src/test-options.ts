@@ -1,5 +1,5 @@
 import type { LogThreshold } from './log-threshold.ts'
-import { COMMON, type CommandSpec } from './option-parts.ts'
+import { COMMON, type CommandSpec, TOKEN } from './option-parts.ts'
 import type { Values } from './option-values.ts'
 
 /** Options of `aiagent test`. */
@@ -40,11 +40,7 @@ export const TEST_SPEC = {
       help: 'address of the deployment (default: an emulator in this process)',
     },
     agent: { type: 'string', value: '<id>', help: 'id of the agent, where a talk names none (default: help)' },
-    token: {
-      type: 'string',
-      value: '<token>',
-      help: 'access token of a user; prefer the variable AIAGENT_TOKEN, which other users cannot see',
-    },
+    token: TOKEN,
     knowledge: { type: 'string', value: '<dir>', help: 'folder of articles for the emulator (default: a help centre)' },
     trace: { type: 'string', value: '<file>', help: 'judge a recording with texts in place of an agent' },
     jobs: { type: 'string', value: '<number>', help: 'how many talks run at once (default: 4)' },
