@@ -39,8 +39,10 @@ function mount(ui: ReactNode) {
 const phase = (agent: AiAgent) => agent.getPhase().at
 const isDestroyed = (agent: AiAgent) => waitFor(() => expect(phase(agent)).toBe('destroyed'))
 
-/** Waits until timers and microtasks that are due have run. */
-const settle = () => new Promise(resolve => setTimeout(resolve, 20))
+/** Waits until timers without a delay have run, and those that they set. */
+async function settle(): Promise<void> {
+  for (let turn = 0; turn < 10; turn++) await new Promise(resolve => setTimeout(resolve))
+}
 
 describe('the life of an agent', () => {
   it('starts once in StrictMode, and ends when the provider is unmounted', async () => {

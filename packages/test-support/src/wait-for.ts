@@ -4,10 +4,11 @@ interface Subscribable<Events> {
   off<Name extends keyof Events>(name: Name, listener: (event: Events[Name]) => void): unknown
 }
 
+/** Longest wait, in milliseconds of real time: only for conditions that never hold, also on a busy machine. */
 const LIMIT_MS = 15_000
 
 /**
- * Resolves with the first event of a name, or rejects after five seconds of real time.
+ * Resolves with the first event of a name, or rejects after {@link LIMIT_MS} of real time.
  *
  * @param accept takes only the events it answers true for
  */
@@ -31,7 +32,7 @@ export function waitForEvent<Events, Name extends keyof Events>(
   })
 }
 
-/** Turns the event loop until a condition holds, and fails with its last value after five seconds of real time. */
+/** Turns the event loop until a condition holds, and fails with its last value after {@link LIMIT_MS} of real time. */
 export async function eventually<T>(probe: () => T, description = 'the condition'): Promise<NonNullable<T>> {
   const end = Date.now() + LIMIT_MS
   for (;;) {
