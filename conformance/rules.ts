@@ -531,6 +531,7 @@ const TEXTS: Readonly<Record<string, string>> = {
     'the chat element fits at 200 % zoom, runs no animation where the user wants none, and follows theme and direction of the language',
   'EL-13':
     'the chat element renders one page of a long conversation first, keeps the place when it shows earlier messages, and stays quick to type in while messages arrive',
+  'EL-14': 'axe-core finds no violation in any state of the chat element, in the light and the dark theme',
   'REL-57': 'an element that does not fit costs nothing but itself, in every list of the service',
   'ADOPT-01':
     'the doctor examines a deployment as an agent uses it, leaves the chat that it opens, and reports plain JSON',

@@ -219,7 +219,7 @@ function Escalation({
     return type === 'email' && supportEmail ? { type, href: `mailto:${supportEmail}`, text: strings.email } : []
   })
   return (
-    <section class="escalation" part="escalation" aria-label={strings.escalation}>
+    <div class="escalation" part="escalation">
       <h3>
         <Icon name="person" />
         {strings.escalation}
@@ -240,6 +240,6 @@ function Escalation({
           </a>
         ))}
       </div>
-    </section>
+    </div>
   )
 }

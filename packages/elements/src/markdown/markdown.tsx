@@ -42,11 +42,11 @@ function block(token: Token, options: MarkdownOptions): ComponentChildren {
     case 'code':
       return (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: long lines scroll, also by keyboard
-        <section class="code" tabIndex={0} aria-label={options.strings.code}>
+        <div class="code" role="group" tabIndex={0} aria-label={options.strings.code}>
           <pre>
             <code>{token.text}</code>
           </pre>
-        </section>
+        </div>
       )
     case 'blockquote':
       return <blockquote>{blocks(token.tokens ?? [], options)}</blockquote>
@@ -79,7 +79,7 @@ function list({ ordered, start, items }: Tokens.List, options: MarkdownOptions):
 function table({ header, rows }: Tokens.Table, options: MarkdownOptions): ComponentChildren {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: wide tables scroll, also by keyboard
-    <section class="table" tabIndex={0} aria-label={options.strings.table}>
+    <div class="table" role="group" tabIndex={0} aria-label={options.strings.table}>
       <table>
         <thead>
           <tr>
@@ -98,7 +98,7 @@ function table({ header, rows }: Tokens.Table, options: MarkdownOptions): Compon
           ))}
         </tbody>
       </table>
-    </section>
+    </div>
   )
 }
 

@@ -133,7 +133,7 @@ export const CHAT_STYLE = `
 .masked {
   padding: 0 5px;
   border-radius: 5px;
-  background: color-mix(in srgb, currentColor 22%, transparent);
+  box-shadow: inset 0 0 0 1px color-mix(in srgb, currentColor 65%, transparent);
   font-family: ui-monospace, monospace;
   font-size: 0.92em;
 }
@@ -342,6 +342,6 @@ button.option:hover { background: var(--_soft); }
   .send { border: 1px solid ButtonText; }
   .status::before, .working i { background: CanvasText; forced-color-adjust: none; }
   .rating [aria-pressed="true"] { outline: 2px solid Highlight; }
-  .masked { border: 1px dashed CanvasText; }
+  .masked { outline: 1px dashed CanvasText; }
 }
 `

@@ -1,5 +1,6 @@
 import type { EmulatorOptions, Reply } from '@aiagent/emulator'
 import type { Page } from 'playwright-core'
+import type { AiAgentChatElement } from '../../src/chat-element.ts'
 import { type ChatPage, type ChatStage, write } from './chat-page.ts'
 
 /** A state of the chat, as a user may see it: for pictures, and for tests that look at every state. */
@@ -112,6 +113,19 @@ async function talk({ page }: ChatPage): Promise<void> {
   await ask(page, 'How do I reset my router?', 'Would you like to know more?')
 }
 
+/** Brings a signed-in desk agent to the choice of a portal. */
+async function openDesk({ page }: ChatPage, stage: ChatStage, initParams = {}): Promise<void> {
+  const token = stage.service.emulator.control.issueToken({ subject: 'desk-agent' })
+  await page.evaluate(
+    ([accessToken, initParams]) => {
+      const chat = document.querySelector('ai-agent-chat')
+      if (chat) chat.config = { auth: { type: 'pre-auth', accessToken }, initParams }
+    },
+    [token, initParams] as const,
+  )
+  await page.getByRole('button', { name: 'Support' }).waitFor()
+}
+
 export const SCENES: readonly Scene[] = [
   { name: 'empty', act: ({ page }) => online(page) },
   { name: 'conversation', act: talk },
@@ -169,16 +183,23 @@ export const SCENES: readonly Scene[] = [
     attributes: 'agent-id="nobody"',
     act: ({ page }) => page.getByText('The chat is not available').waitFor(),
   },
+  { name: 'choosing', attributes: 'agent-id="desk"', act: openDesk },
   {
-    name: 'choosing',
+    name: 'choosing-agent',
     attributes: 'agent-id="desk"',
-    async act({ page }, stage) {
-      const token = stage.service.emulator.control.issueToken({ subject: 'desk-agent' })
-      await page.evaluate(accessToken => {
-        const chat = document.querySelector('ai-agent-chat')
-        if (chat) chat.config = { auth: { type: 'pre-auth', accessToken } }
-      }, token)
-      await page.getByRole('button', { name: 'Support' }).waitFor()
+    async act(opened, stage) {
+      await openDesk(opened, stage, { isDefaultAgent: 'true' })
+      await opened.page.getByRole('button', { name: 'Support' }).click()
+      await opened.page.getByRole('button', { name: 'Order Assistant' }).waitFor()
+    },
+  },
+  {
+    name: 'choosing-profile',
+    attributes: 'agent-id="desk"',
+    async act(opened, stage) {
+      await openDesk(opened, stage)
+      await opened.page.getByRole('button', { name: 'Invoices' }).click()
+      await opened.page.getByText('Choose a profile').waitFor()
     },
   },
   {
@@ -231,6 +252,53 @@ export const SCENES: readonly Scene[] = [
       stage.service.emulator.faults.lift()
       stage.service.emulator.faults.add({ kind: 'drop' })
       await page.getByText('may not have arrived').waitFor({ timeout: 20_000 })
+    },
+  },
+  {
+    name: 'long',
+    emulator: { settings: { historyLimit: 200 } },
+    async act(opened, stage) {
+      const { page } = opened
+      await talk(opened)
+      const { control, world } = stage.service.emulator
+      const [session = ''] = world.sessions.keys()
+      for (let index = 0; index < 60; index++) control.say(session, { content: `Message ${index} of many.` })
+      await lastRow(page, 'Message 59')
+      await page.getByRole('log').evaluate(list => list.scrollTo(0, 0))
+      await page.locator('ai-agent-chat .to-end').waitFor()
+      control.say(session, { content: 'One more thing.' })
+      await page.getByText('1 new message').waitFor()
+    },
+  },
+  {
+    name: 'menu',
+    async act(opened) {
+      await talk(opened)
+      await opened.page.getByRole('button', { name: 'More' }).click()
+      await opened.page.getByRole('button', { name: 'New conversation' }).waitFor()
+    },
+  },
+  {
+    name: 'refused',
+    async act(opened) {
+      await talk(opened)
+      await opened.page
+        .locator('ai-agent-chat')
+        .evaluate(chat => (chat as AiAgentChatElement).view?.send(' ').catch(() => {}))
+      await opened.page.getByRole('button', { name: 'Dismiss' }).waitFor()
+    },
+  },
+  {
+    name: 'failed-to-load',
+    prepare: page => page.route(/open-chat/, route => route.abort()),
+    act: ({ page }) => page.getByText('could not be loaded').waitFor(),
+  },
+  {
+    name: 'declined',
+    attributes: 'agent-id="help" consent="required"',
+    async act({ page }) {
+      await page.getByRole('button', { name: 'No, thanks' }).click()
+      await page.getByText('The chat stays off').waitFor()
     },
   },
   {
