@@ -198,6 +198,24 @@ describe('messages()', () => {
     expect(await stream.next()).toMatchObject({ done: true })
   })
 
+  it('[SEC-19] [SEC-15] passes nothing on when a listener of the message itself signs out', async () => {
+    const { agent, clock } = await connected()
+    const stream = agent.messages()
+    let leaving: Promise<void> | undefined
+    agent.on('agentMessage', () => {
+      leaving ??= agent.logout()
+    })
+    await agent.send('said to the first user')
+    await eventually(() => leaving !== undefined)
+    await passing(clock, leaving as Promise<void>)
+    const next = stream.next()
+    await passing(clock, agent.initialize())
+    await passing(clock, agent.connect())
+    await passing(clock, agent.ask('hello'))
+    expect(await next).toMatchObject({ value: { content: 'You said: hello' } })
+    await agent.destroy()
+  })
+
   it('survives a host that removes all its listeners', async () => {
     const { agent } = await connected()
     const stream = agent.messages()

@@ -10,7 +10,7 @@ import { webSocketTransport } from '../chat/websocket-transport.ts'
 import { type AiAgentConfig, requireSessionId } from '../config.ts'
 import { withPortalAttribute } from '../contact-center/portal/portal-context.ts'
 import { ContextStore } from '../conversation/context-store.ts'
-import { emitInbound } from '../conversation/inbound-events.ts'
+import { emitInbound, historyOf } from '../conversation/inbound-events.ts'
 import { Inbox } from '../conversation/inbox.ts'
 import { createContextMessage, isContextMessage } from '../conversation/message-helpers.ts'
 import { MessageProcessor } from '../conversation/message-processor.ts'
@@ -234,14 +234,15 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
         transcript.record(message, 'received', message.timestamp ?? clock.now(), type, size, recovery.isReplaying)
       },
       handled: (message, result) => {
-        const history =
-          result?.type === 'chat_history_processed' ? (message.messageData?.chat_history ?? []) : undefined
+        const history = historyOf(message, result)
         if (history) void resume?.(part => part.historyArrived(history))
         emitInbound(emit, message, result, recovery.isReplaying)
+      },
+      finished: (message, result) => {
         if (message.persona === PERSONA.AGENT) handleAnswer(message)
         else if (message.role === ROLE.HEARTBEAT) working.start()
         else if (message.role === ROLE.ERROR) working.end()
-        recovery.handleFrame(message, history)
+        recovery.handleFrame(message, historyOf(message, result))
       },
       unclaimed: message => logger.warn('No handler accepts a message that arrived.', { role: message.role }),
       unreadable: (error, data) => {

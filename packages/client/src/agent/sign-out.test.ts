@@ -14,6 +14,9 @@ import { sleep } from '../platform/clock.ts'
 import type { CacheEntry } from '../storage/cache-adapter.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 
+// Loaded before, since the manual clock does not wait for a file.
+await Promise.all([import('../conversation/upkeep.ts'), import('./clear-stored-data.ts')])
+
 /** An account agent with a token of a person, over one tab. */
 function setUpPerson() {
   const sessionStorage = new FakeStorage()
@@ -240,4 +243,41 @@ describe('logout() in every state', () => {
     await passing(clock, as('customer').agent.logout())
     expect([...sessionStorage.items.keys()].filter(key => key.startsWith('aiagent_c'))).toEqual([])
   })
+})
+
+describe('a listener that signs out', () => {
+  it.each(['transcriptUpdate', 'agentMessage'] as const)(
+    '[SEC-15] [SEC-19] at a recovered message (%s) keeps it from the next user',
+    async event => {
+      const { clock, emulator, make } = setUp({ settings: { replyDelayMs: 500 } })
+      const { agent, told } = make({
+        auth: { type: 'pre-auth', accessToken: emulator.control.issueToken({ subject: 'customer' }) },
+      })
+      await agent.initialize()
+      await agent.connect()
+      const next = agent.messages().next()
+      const unread = agent.messages()
+      await agent.send('PRIVATE question')
+      await clock.advance(100)
+      emulator.control.dropSockets()
+      let leaving: Promise<void> | undefined
+      agent.on(event, ({ payload: { message } }) => {
+        if (message.persona === 'agent') leaving ??= agent.logout()
+      })
+      await clock.advance(10_000)
+      await passing(clock, leaving as unknown as Promise<void>)
+      const names = namesOf(told)
+      expect(names.lastIndexOf('agentMessage') > names.lastIndexOf('transcriptUpdate')).toBe(event === 'agentMessage')
+      expect(names).not.toContain('messagesRecovered')
+      agent.removeAllListeners()
+      await agent.updateAccessToken(emulator.control.issueToken({ subject: 'another' }))
+      await agent.initialize()
+      await agent.connect()
+      await agent.send('hello')
+      await clock.advance(1_000)
+      const answer = { value: { content: 'You said: hello' } }
+      expect([await next, await unread.next()]).toMatchObject([answer, answer])
+      await agent.destroy()
+    },
+  )
 })

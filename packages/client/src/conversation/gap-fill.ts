@@ -188,11 +188,13 @@ export class GapFill {
     if (!options) return
     const { inserted, removed } = insertHistory(mergeHistory(list, options), options, processor, { recovered: true })
     const opening = this.#opening
+    const { sessionId } = options.origin
     if (source === 'rest') this.#fromTranscript = inserted.map(({ message }) => knownMessage(message, 'received'))
     for (const { message, entry } of inserted) {
       if (entry) emit('transcriptUpdate', () => ({ ...entry, entry }))
-      if (message.persona === PERSONA.AGENT) this.#report(message)
       // A listener may have signed out or restarted.
+      if (this.#opening !== opening) return
+      if (message.persona === PERSONA.AGENT) this.#report(message, sessionId)
       if (this.#opening !== opening) return
     }
     if (removed > 0) emit('transcriptTrimmed', () => ({ removed }))
@@ -204,9 +206,11 @@ export class GapFill {
   }
 
   /** Emits the events of a message of the agent, with the result of its handler. */
-  #report(message: Message): void {
+  #report(message: Message, sessionId: string): void {
     const { emit, processor, logger, onMessage } = this.#options
+    const isPresent = () => this.#opening?.sessionId === sessionId
     const report = (result: HandlerResult | undefined) => {
+      if (!isPresent()) return
       const known = result as MessageHandlerResult | undefined
       if (known?.type === 'agent_message') emitAgentMessage(emit, known, true)
     }
@@ -218,6 +222,6 @@ export class GapFill {
     } catch (error) {
       failed(error)
     }
-    onMessage(message)
+    if (isPresent()) onMessage(message)
   }
 }

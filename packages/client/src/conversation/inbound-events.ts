@@ -52,6 +52,11 @@ export function emitInbound(
   }
 }
 
+/** The list of a history, with its handler's result; undefined for every other message. */
+export function historyOf(message: Message, result: HandlerResult | undefined): readonly unknown[] | undefined {
+  return result?.type === 'chat_history_processed' ? (message.messageData?.chat_history ?? []) : undefined
+}
+
 /** The events of a message of the agent. `isRecovered` marks one that was found after an outage. */
 export function emitAgentMessage(
   emit: Emit<'agentMessage' | 'escalation'>,

@@ -4,8 +4,13 @@ import { Inbox } from './inbox.ts'
 import { BaseMessageHandler, type HandlerResult, handled, resultOf } from './message-handler.ts'
 import { MessageProcessor } from './message-processor.ts'
 
-function setUp() {
+function setUp(during: (entry: string) => void = () => {}) {
   const log: string[] = []
+  const note = (entry: string) => {
+    log.push(entry)
+    during(entry)
+  }
+  const finished: unknown[] = []
   const errors: unknown[] = []
   const sizes: number[] = []
   const processor = new MessageProcessor({ onRefreshRequired: () => log.push('refresh') })
@@ -14,9 +19,10 @@ function setUp() {
     isConsumed: message => message.role === 'receipt',
     arrived: (message, type, size) => {
       sizes.push(size)
-      log.push(`arrived ${message.content} ${type}`)
+      note(`arrived ${message.content} ${type}`)
     },
-    handled: (message, result) => log.push(`handled ${message.content} ${result?.type}`),
+    handled: (message, result) => note(`handled ${message.content} ${result?.type}`),
+    finished: ({ content }) => finished.push(content),
     unreadable: error => log.push(`unreadable ${error.message}`),
     unclaimed: message => log.push(`unclaimed ${message.content}`),
     handlerFailed: (error, message) => {
@@ -27,7 +33,7 @@ function setUp() {
   const receive = (...contents: string[]) => {
     for (const content of contents) inbox.receive(JSON.stringify({ persona: 'agent', role: 'x', content }))
   }
-  return { log, errors, sizes, processor, inbox, receive }
+  return { log, finished, errors, sizes, processor, inbox, receive }
 }
 
 /** Takes what starts with `slow`, and answers when the test says so. */
@@ -183,5 +189,69 @@ describe('handlers of the host', () => {
       'handled newer agent_message',
     ])
     expect(log.join()).not.toContain('arrived of the old')
+  })
+
+  it('keep the order of the wire when a frame arrives while the waiting ones are handled', async () => {
+    const { log, processor, receive } = setUp(entry => {
+      if (entry === 'handled slow slow') receive('c')
+    })
+    const slow = new SlowHandler()
+    processor.addHandler(slow, 0)
+    receive('slow', 'a', 'b')
+    await slow.settle()
+    const handled = log.filter(line => line.startsWith('handled')).map(line => line.split(' ')[1])
+    expect(handled).toEqual(['slow', 'a', 'b', 'c'])
+  })
+})
+
+describe('a listener that ends the conversation', () => {
+  it.each([
+    ['of the slow message', 'handled slow slow', ['slow']],
+    ['before a waiting message is handled', 'arrived a agent_message', ['slow']],
+    ['of a message that waited', 'handled a agent_message', ['slow', 'a']],
+  ])('%s drops what waits', async (_case, when, expected) => {
+    const { log, processor, inbox, receive } = setUp(entry => {
+      if (entry === when) inbox.clear()
+    })
+    const slow = new SlowHandler()
+    processor.addHandler(slow, 0)
+    receive('slow', 'a', 'b')
+    await slow.settle()
+    expect(log.filter(line => line.startsWith('handled')).map(line => line.split(' ')[1])).toEqual(expected)
+    receive('new')
+    expect(log.at(-1)).toBe('handled new agent_message')
+  })
+
+  it.each(['slow', 'a'])('before the handler of "%s" runs leaves the next conversation alone', async content => {
+    const { log, processor, inbox, receive } = setUp(entry => {
+      if (entry.startsWith(`arrived ${content}`)) inbox.clear()
+    })
+    const slow = new SlowHandler()
+    processor.addHandler(slow, 0)
+    receive(content, 'new')
+    expect(slow.pending).toEqual([])
+    expect(log.slice(1)).toEqual(['arrived new agent_message', 'handled new agent_message'])
+  })
+
+  it('in its handler leaves the next conversation alone', async () => {
+    const { log, processor, inbox, receive } = setUp()
+    const slow = new SlowHandler()
+    const handle = slow.handle.bind(slow)
+    slow.handle = message => {
+      inbox.clear()
+      return handle(message)
+    }
+    processor.addHandler(slow, 0)
+    receive('slow', 'new')
+    await slow.settle()
+    expect(log.slice(1)).toEqual(['arrived new agent_message', 'handled new agent_message'])
+  })
+
+  it('gets nothing of the message into the next one', () => {
+    const { finished, inbox, receive } = setUp(entry => {
+      if (entry.startsWith('handled a')) inbox.clear()
+    })
+    receive('a', 'new')
+    expect(finished).toEqual(['new'])
   })
 })

@@ -4,7 +4,10 @@ import { receivedMessage } from '../outbox/message.ts'
 import type { BaseMessageHandler, HandlerResult } from './message-handler.ts'
 import type { MessageProcessor } from './message-processor.ts'
 
-/** Callbacks for a frame, in this order: `arrived`, its handler, then `handled`; or `unreadable`. */
+/**
+ * Callbacks for a frame, in this order: `arrived`, its handler, `handled`, then `finished`; or `unreadable`. Those that
+ * follow are left out once one of them has ended the conversation.
+ */
 export interface InboxListener {
   /**
    * Whether nothing of the following happens, because the frame belongs to the extension of the wire or was processed
@@ -16,7 +19,10 @@ export interface InboxListener {
    * length of the frame's text in characters.
    */
   arrived(message: Message, type: string | undefined, size: number): void
+  /** For the events. */
   handled(message: Message, result: HandlerResult | undefined): void
+  /** The events were emitted. For everything that the message changes in the conversation. */
+  finished(message: Message, result: HandlerResult | undefined): void
   unreadable(error: ProtocolError, data: unknown): void
   /** No handler accepts it; `handled` follows without a result. */
   unclaimed(message: Message): void
@@ -33,6 +39,8 @@ export class Inbox {
   readonly #place: () => ReceivedIn
   readonly #listener: InboxListener
   #waiting: unknown[] | undefined
+  /** Number of conversations that have ended: a listener or a handler may end one. */
+  #ended = 0
 
   constructor(processor: MessageProcessor, place: () => ReceivedIn, listener: InboxListener) {
     this.#processor = processor
@@ -47,6 +55,7 @@ export class Inbox {
 
   /** Drops waiting frames, and the result they wait for: they belong to a conversation that has ended. */
   clear(): void {
+    this.#ended++
     this.#waiting = undefined
   }
 
@@ -67,6 +76,7 @@ export class Inbox {
       return
     }
     if (this.#listener.isConsumed(message, seq ?? undefined)) return
+    const ended = this.#ended
     let handler: BaseMessageHandler | undefined
     let result: unknown
     let failure: { error: unknown } | undefined
@@ -76,39 +86,49 @@ export class Inbox {
       failure = { error }
     }
     this.#listener.arrived(message, handler?.resultType, (data as string).length)
+    if (ended !== this.#ended) return
     try {
       result = handler?.handle(message)
     } catch (error) {
       failure = { error }
     }
-    if (failure) this.#failed(message, failure.error)
-    else if (isPromise(result)) this.#await(message, result)
-    else {
-      if (!handler) this.#listener.unclaimed(message)
-      this.#listener.handled(message, asResult(result))
-    }
+    if (isPromise(result)) return this.#await(message, result, ended)
+    if (ended !== this.#ended) return
+    if (failure) return this.#failed(message, failure.error)
+    if (!handler) this.#listener.unclaimed(message)
+    this.#report(message, asResult(result))
   }
 
-  #await(message: Message, result: PromiseLike<unknown>): void {
-    const waiting: unknown[] = []
-    this.#waiting = waiting
+  #await(message: Message, result: PromiseLike<unknown>, ended: number): void {
+    // This message may have waited itself: the others still do.
+    const waiting = [...(this.#waiting ?? [])]
+    if (ended === this.#ended) this.#waiting = waiting
     const go = (tell: () => void) => {
       // The conversation ended while the handler ran.
       if (this.#waiting !== waiting) return
-      this.#waiting = undefined
-      tell()
-      // One of these may make the rest wait again.
-      for (const data of waiting) this.receive(data)
+      try {
+        tell()
+        // One of these may make the rest wait again, or its listener may end the conversation.
+        while (this.#waiting === waiting && waiting.length > 0) this.#take(waiting.shift())
+      } finally {
+        if (this.#waiting === waiting) this.#waiting = undefined
+      }
     }
     result.then(
-      handled => go(() => this.#listener.handled(message, asResult(handled))),
+      handled => go(() => this.#report(message, asResult(handled))),
       error => go(() => this.#failed(message, error)),
     )
   }
 
   #failed(message: Message, error: unknown): void {
     this.#listener.handlerFailed(error, message)
-    this.#listener.handled(message, undefined)
+    this.#report(message, undefined)
+  }
+
+  #report(message: Message, result: HandlerResult | undefined): void {
+    const ended = this.#ended
+    this.#listener.handled(message, result)
+    if (ended === this.#ended) this.#listener.finished(message, result)
   }
 }
 
