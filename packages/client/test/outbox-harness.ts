@@ -1,6 +1,7 @@
 import { ManualClock } from '@aiagent/test-support'
 import type { ConnectionState } from '../src/chat/connection-state.ts'
 import type { Transport } from '../src/chat/transport.ts'
+import { readHistory } from '../src/conversation/history-merge.ts'
 import type { SDKError } from '../src/errors.ts'
 import type { DeliveryUpdate } from '../src/outbox/delivery-state.ts'
 import { type Message, MessageOrigin } from '../src/outbox/message.ts'
@@ -146,6 +147,11 @@ export function setUpOutbox({
     close,
     becomeReady,
   }
+}
+
+/** The messages of a history in the session of the outbox. */
+export function messagesOf(history: readonly unknown[]): Message[] {
+  return readHistory(history, { from: 'Help Desk', agentId: 'help', sessionId: 's1' }).map(({ message }) => message)
 }
 
 /** The error that a call throws. */

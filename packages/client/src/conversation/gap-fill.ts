@@ -4,7 +4,7 @@ import type { Logger } from '../logger.ts'
 import type { Message, ReceivedIn } from '../outbox/message.ts'
 import type { Clock } from '../platform/clock.ts'
 import { withTimeLimit } from '../util/abort.ts'
-import { type HistoryMergeOptions, insertHistory, mergeHistory } from './history-merge.ts'
+import { type HistoryMergeOptions, insertHistory, mergeHistory, readHistory } from './history-merge.ts'
 import { emitAgentMessage } from './inbound-events.ts'
 import { type KnownMessage, knownMessage } from './known-message.ts'
 import type { HandlerResult, MessageHandlerResult } from './message-handler.ts'
@@ -29,7 +29,7 @@ export interface GapFillOptions {
   /** A message of the agent was recovered. Its events have been emitted. */
   onMessage(message: Message): void
   /** A history has been read: its messages are in the transcript. */
-  onHistory(list: readonly unknown[]): void
+  onHistory(history: readonly Message[]): void
   /** Nothing more can be recovered for the current opening. */
   onEnd(): void
 }
@@ -91,10 +91,11 @@ export class GapFill {
       return this.#take(list, 'history')
     }
     const options = this.#mergeOptions()
-    this.#options.onHistory(list)
+    const history = readHistory(list, this.#options.origin)
+    this.#options.onHistory(history.map(({ message }) => message))
     if (!options || this.#isFromStart) return
     // The `chatHistory` event has reported these messages. They are not missed ones after an outage.
-    for (const { message, direction } of mergeHistory(list, { ...options, isFromStart: true }))
+    for (const { message, direction } of mergeHistory(history, { ...options, isFromStart: true }))
       options.transcript.noteMissing(message, direction)
     this.#isFromStart = true
   }
@@ -186,7 +187,8 @@ export class GapFill {
     this.#request = undefined
     const options = this.#mergeOptions()
     if (!options) return
-    const { inserted, removed } = insertHistory(mergeHistory(list, options), options, processor, { recovered: true })
+    const history = readHistory(list, options.origin)
+    const { inserted, removed } = insertHistory(mergeHistory(history, options), options, processor, { recovered: true })
     const opening = this.#opening
     const { sessionId } = options.origin
     if (source === 'rest') this.#fromTranscript = inserted.map(({ message }) => knownMessage(message, 'received'))
@@ -201,7 +203,7 @@ export class GapFill {
     if (inserted.length > 0)
       emit('messagesRecovered', () => ({ messages: inserted.map(({ message }) => message), source }))
     if (this.#opening !== opening) return
-    onHistory(list)
+    onHistory(history.map(({ message }) => message))
     onEnd()
   }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Message } from '../outbox/message.ts'
-import { type HistoryMergeOptions, insertHistory, mergeHistory } from './history-merge.ts'
+import { type HistoryMergeOptions, insertHistory, mergeHistory, readHistory } from './history-merge.ts'
 import { MessageProcessor } from './message-processor.ts'
 import { Transcript, type TranscriptConfig } from './transcript.ts'
 
@@ -44,10 +44,12 @@ function setUp(config: TranscriptConfig = {}, more: Partial<HistoryMergeOptions>
     transcript,
     sent: (frame: Frame, sessionId: string | undefined = 's1') => record('sent')(frame, sessionId),
     received: (frame: Frame, sessionId: string | undefined = 's1') => record('received')(frame, sessionId),
-    find: (list: readonly unknown[]) => mergeHistory(list, options),
+    find: (list: readonly unknown[]) => mergeHistory(readHistory(list, origin), options),
     /** Merges a list and returns the contents of the messages that are new. */
     merge: (list: readonly unknown[]) =>
-      insertHistory(mergeHistory(list, options), options, processor).inserted.map(({ message }) => message.content),
+      insertHistory(mergeHistory(readHistory(list, origin), options), options, processor).inserted.map(
+        ({ message }) => message.content,
+      ),
     contents: () => transcript.get().map(({ message }) => message.content),
   }
 }

@@ -14,8 +14,11 @@ import type { PlacedEntry, Transcript, TranscriptEntry } from './transcript.ts'
  * before it; messages that this page received at the same place keep their time order with it.
  */
 
-/** Longest part of a history that is read, in messages, from its end. */
-const LIMIT = 5_000
+/** Longest part of a history that is read, in messages, from its end: twice the messages that the ledger observes. */
+const READ_LIMIT = 20_000
+
+/** Longest part of a history that is merged, in messages, from its end. */
+const MERGE_LIMIT = 5_000
 
 /** Roles in which only the client sends system messages. */
 const CLIENT_ROLES: ReadonlySet<string> = new Set([
@@ -39,7 +42,7 @@ export interface NewMessage {
 
 export interface HistoryMergeOptions {
   readonly transcript: Transcript
-  /** Origin of the messages. They did not arrive just now, so they have no default time. */
+  /** Origin of the messages. */
   readonly origin: Omit<ReceivedIn, 'timestamp'> & { readonly sessionId: string }
   /**
    * Time when this page opened the session, in milliseconds since the epoch. Where the beginning of the session is unknown
@@ -55,11 +58,16 @@ export interface HistoryMergeOptions {
   readonly isFromStart: boolean
 }
 
-interface Element {
+/** A readable element of a history. */
+export interface HistoryElement {
   readonly message: Message
+  /** Length of its text as a frame, in characters. */
+  readonly size: number
+}
+
+interface Element extends HistoryElement {
   readonly direction: 'sent' | 'received'
   readonly timestamp: number
-  readonly size: number
   readonly known: KnownMessage
 }
 
@@ -68,9 +76,22 @@ interface Candidate extends KnownMessage {
   readonly position: number | undefined
 }
 
-/** The messages of a history that this page neither sent nor received, in order. Unreadable elements are left out. */
-export function mergeHistory(list: readonly unknown[], options: HistoryMergeOptions): NewMessage[] {
-  const elements = readHistory(list, options)
+/**
+ * Reads a history, once for all parts that need its messages. Unreadable elements are left out.
+ *
+ * @param origin origin of the messages. They did not arrive just now, so they have no default time
+ */
+export function readHistory(
+  list: readonly unknown[],
+  { from, agentId, sessionId }: Omit<ReceivedIn, 'timestamp'>,
+): HistoryElement[] {
+  const place = { from, agentId, sessionId, timestamp: undefined }
+  return list.slice(-READ_LIMIT).flatMap(element => readElement(element, place) ?? [])
+}
+
+/** The messages of a history that this page neither sent nor received, in order. */
+export function mergeHistory(history: readonly HistoryElement[], options: HistoryMergeOptions): NewMessage[] {
+  const elements = describeElements(history.slice(-MERGE_LIMIT), options.openedAt)
   const entries = options.transcript.get()
   const candidates = collectCandidates(options, entries)
   const matches = matchAll(elements, candidates, options)
@@ -135,23 +156,18 @@ export function insertHistory(
   return { inserted, removed: transcript.insert(placed) }
 }
 
-/** The messages of a history with their direction, their parties and their time. */
-function readHistory(
-  list: readonly unknown[],
-  { origin, openedAt }: Pick<HistoryMergeOptions, 'origin' | 'openedAt'>,
-): Element[] {
-  const place = { ...origin, timestamp: undefined }
-  const read = list.slice(-LIMIT).flatMap(element => readElement(element, place) ?? [])
+/** The elements with what the merge needs to know of each. */
+function describeElements(history: readonly HistoryElement[], openedAt: number): Element[] {
   // A message without a time was said after the one before it, as far as is known.
-  let time = read.find(({ message }) => message.timestamp !== undefined)?.message.timestamp ?? openedAt
-  return read.map(({ message, size }) => {
+  let time = history.find(({ message }) => message.timestamp !== undefined)?.message.timestamp ?? openedAt
+  return history.map(({ message, size }) => {
     time = message.timestamp ?? time
     const direction = isSent(message) ? 'sent' : 'received'
     return { message, size, direction, timestamp: time, known: knownMessage(message, direction) }
   })
 }
 
-function readElement(element: unknown, place: ReceivedIn): { message: Message; size: number } | undefined {
+function readElement(element: unknown, place: ReceivedIn): HistoryElement | undefined {
   try {
     const text = JSON.stringify(element)
     const message = receivedMessage(parseServerMessage(text), place)

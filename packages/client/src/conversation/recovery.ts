@@ -11,7 +11,6 @@ export interface RecoveryOptions {
   /** The outbox: it decides about questions and messages in doubt. */
   readonly outbox: {
     handleMessage(message: Message): void
-    handleHistory(list: readonly unknown[]): void
     handleNoHistory(): void
   }
   /** Whether the service numbers its frames and repeats those that were missed. */
@@ -114,7 +113,8 @@ export class Recovery {
       this.#noteNumbers(history)
       return this.#use(
         ({ gapFill }) => gapFill.handleHistory(history),
-        () => outbox.handleHistory(history),
+        // Nothing can read it.
+        () => outbox.handleNoHistory(),
       )
     }
     if (!this.#held) return outbox.handleMessage(message)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type OutboxSetUp, setUpOutbox, thrownBy } from '../../test/outbox-harness.ts'
+import { messagesOf, type OutboxSetUp, setUpOutbox, thrownBy } from '../../test/outbox-harness.ts'
 import { EVIDENCE_LIMIT_MS } from './evidence.ts'
 import { BURST_SIZE } from './lane.ts'
 import { OBSERVED_LIMIT, SETTLED_LIMIT, WINDOW } from './ledger.ts'
@@ -26,7 +26,7 @@ function setUp(given: OutboxSetUp = {}) {
     return path.join(' ')
   }
   const readHistory = async (...history: object[]) => {
-    outbox.handleHistory(history)
+    outbox.handleHistory(messagesOf(history))
     await clock.advance(0)
     await import('./match-history.ts')
     await clock.advance(0)

@@ -1,7 +1,6 @@
 import { PERSONA } from '@aiagent/protocol'
 import type { Clock } from '../platform/clock.ts'
 import type { DeliveryLedger } from './ledger.ts'
-import type { HistoryPoint } from './match-history.ts'
 import type { Message } from './message.ts'
 
 /** Longest wait for the history after a reopening, in milliseconds, when nothing says that none will come. */
@@ -29,7 +28,7 @@ export class Evidence {
   readonly #options: EvidenceOptions
   #sessionId: string | undefined
   /** The point before every unproven message. */
-  #point: HistoryPoint | 'start' | undefined
+  #point: Message | 'start' | undefined
   /** Whether a message was written after that point. */
   #hasWritten = false
   #wait: Wait | undefined
@@ -68,18 +67,18 @@ export class Evidence {
   }
 
   /** A history of the session has arrived; without one, none will. */
-  async read(history: readonly unknown[] = []): Promise<void> {
+  async read(history: readonly Message[] = []): Promise<void> {
     const { ledger } = this.#options
     const wait = this.#wait
-    const last = history.at(-1) as HistoryPoint | undefined
+    const last = history.at(-1)
     const point = ledger.hasGap ? undefined : this.#point
     const unproven = ledger.unproven().filter(({ written }) => written?.sessionId === this.#sessionId)
-    if (typeof last?.persona === 'string') {
+    if (last) {
       this.#point = last
       ledger.hasGap = false
       this.#hasWritten = ledger.sentCount > 0
     }
-    if (history.length > 0 && unproven.length > 0) {
+    if (last && unproven.length > 0) {
       this.#reading++
       // When loading fails, the history shows nothing.
       const loaded = await import('./match-history.ts').catch(() => undefined)

@@ -1,4 +1,5 @@
-import { isJsonObject, PERSONA } from '@aiagent/protocol'
+import { PERSONA, parseServerMessage, type ServerMessage } from '@aiagent/protocol'
+import type { Message } from './message.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
 
 /*
@@ -8,29 +9,19 @@ import type { OutboxEntry } from './outbox-entry.ts'
  * before. Therefore only elements count that follow a known point: a message that was there before ours were written.
  */
 
-/** A point in the history: the last message that is older than every unproven one. */
-export interface HistoryPoint {
-  readonly messageId?: string | undefined
-  readonly persona: string
-  readonly content?: string | undefined
-  /** By the service's clock, in milliseconds since the epoch. */
-  readonly timestamp?: number | undefined
-}
-
 /**
  * The entries that a history shows.
  *
- * @param history elements in the shape of a frame; others are ignored
  * @param unproven entries that were written in this session, in the order of their writes
- * @param after the point from which on elements count; `start` for all; undefined when none is known, so that only ids count
+ * @param after the last message that is older than every unproven one: elements behind it count; `start` for all;
+ *   undefined when none is known, so that only ids count
  */
 export function findShown(
-  history: readonly unknown[],
+  history: readonly Message[],
   unproven: readonly OutboxEntry[],
-  after: HistoryPoint | 'start' | undefined,
+  after: Message | 'start' | undefined,
 ): OutboxEntry[] {
-  const elements = history.filter(isElement).filter(({ persona }) => persona !== PERSONA.AGENT)
-  const ids = new Set(elements.map(({ messageId }) => messageId))
+  const ids = new Set(history.map(({ persona, messageId }) => (persona === PERSONA.AGENT ? undefined : messageId)))
   const byId = unproven.filter(({ id }) => ids.has(id))
   const known = new Set(byId.map(({ id }) => id))
   const counts = new Map<string, number>()
@@ -41,7 +32,7 @@ export function findShown(
   }
   const byContent: OutboxEntry[] = []
   for (const entries of groupsOf(unproven.filter(({ id }) => !known.has(id)))) {
-    const shown = counts.get(keyOf(JSON.parse(entries[0]?.data ?? '{}'))) ?? 0
+    const shown = counts.get(keyOfEntry(entries[0])) ?? 0
     // What a connection lost is the end of what was written to it. Over several connections equal words are ambiguous.
     const isOrdered = new Set(entries.map(({ written }) => written?.connection)).size === 1
     if (isOrdered || shown >= entries.length) byContent.push(...entries.slice(0, shown))
@@ -49,30 +40,19 @@ export function findShown(
   return [...byId, ...byContent]
 }
 
-interface Element extends HistoryPoint {
-  readonly role?: unknown
-  readonly messageData?: unknown
-}
-
-function isElement(value: unknown): value is Element {
-  return isJsonObject(value) && typeof value.persona === 'string'
-}
-
-function elementsAfter(history: readonly unknown[], after: HistoryPoint | 'start' | undefined): Element[] {
-  const elements = history.filter(isElement)
-  if (after === 'start') return elements
+function elementsAfter(history: readonly Message[], after: Message | 'start' | undefined): readonly Message[] {
+  if (after === 'start') return history
   if (!after) return []
-  const index = elements.findLastIndex(element => isSame(element, after))
-  if (index >= 0) return elements.slice(index + 1)
+  const index = history.findLastIndex(element => isSame(element, after))
+  if (index >= 0) return history.slice(index + 1)
   // The service no longer tells that message: its clock decides.
   const { timestamp } = after
-  return timestamp === undefined ? [] : elements.filter(element => Number(element.timestamp) > timestamp)
+  return timestamp === undefined ? [] : history.filter(element => Number(element.timestamp) > timestamp)
 }
 
-function isSame(element: Element, point: HistoryPoint): boolean {
+function isSame(element: Message, point: Message): boolean {
   if (element.persona !== point.persona || (element.content ?? '') !== (point.content ?? '')) return false
-  const [id, pointId] = [element.messageId ?? undefined, point.messageId ?? undefined]
-  if (id !== undefined && pointId !== undefined) return id === pointId
+  if (element.messageId !== undefined && point.messageId !== undefined) return element.messageId === point.messageId
   return (element.timestamp ?? point.timestamp) === (point.timestamp ?? element.timestamp)
 }
 
@@ -80,7 +60,7 @@ function isSame(element: Element, point: HistoryPoint): boolean {
 function groupsOf(entries: readonly OutboxEntry[]): Iterable<OutboxEntry[]> {
   const groups = new Map<string, OutboxEntry[]>()
   for (const entry of entries) {
-    const key = keyOf(JSON.parse(entry.data))
+    const key = keyOfEntry(entry)
     const group = groups.get(key)
     if (group) group.push(entry)
     else groups.set(key, [entry])
@@ -88,6 +68,11 @@ function groupsOf(entries: readonly OutboxEntry[]): Iterable<OutboxEntry[]> {
   return groups.values()
 }
 
-function keyOf({ persona, role, content, messageData }: Element): string {
+/** Read as the elements are: a field of the wrong type counts as absent in both. */
+function keyOfEntry(entry: OutboxEntry | undefined): string {
+  return entry ? keyOf(parseServerMessage(entry.data)) : ''
+}
+
+function keyOf({ persona, role, content, messageData }: Message | ServerMessage): string {
   return JSON.stringify([persona, role, content || [messageData ?? null]])
 }

@@ -268,7 +268,7 @@ export class Outbox implements MessageSink {
   }
 
   /** What was said in the session, as the service sent it in the chat or returned it on request. */
-  handleHistory(history: readonly unknown[]): void {
+  handleHistory(history: readonly Message[]): void {
     this.#turns.handleHistory(history)
     void this.#evidence.read(history)
   }

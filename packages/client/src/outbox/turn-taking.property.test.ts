@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { type FakeTransport, setUpOutbox } from '../../test/outbox-harness.ts'
+import { type FakeTransport, messagesOf, setUpOutbox } from '../../test/outbox-harness.ts'
 import { SDKError } from '../errors.ts'
 import { Message } from './message.ts'
 import { MIN_PAUSE_MS } from './turn-taking.ts'
@@ -122,7 +122,9 @@ class World {
         if (!this.transport) break
         const question = { persona: 'customer', role: 'human', content: this.open?.text ?? 'x' }
         const answer = { persona: 'agent', role: 'any', content: `to ${this.open?.text}` }
-        outbox.handleHistory([...(step.holdsQuestion ? [question] : []), ...(step.holdsAnswer ? [answer] : [])])
+        outbox.handleHistory(
+          messagesOf([...(step.holdsQuestion ? [question] : []), ...(step.holdsAnswer ? [answer] : [])]),
+        )
         break
       }
       case 'clear':

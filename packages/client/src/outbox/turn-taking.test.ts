@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { rejection } from '../../test/agent-harness.ts'
-import { setUpOutbox } from '../../test/outbox-harness.ts'
+import { messagesOf, setUpOutbox } from '../../test/outbox-harness.ts'
 import { SDKError } from '../errors.ts'
 import { Message } from './message.ts'
 import { HISTORY_LIMIT_MS, MAX_PAUSE_MS, MIN_PAUSE_MS, WARN_AFTER_MS } from './turn-taking.ts'
@@ -312,14 +312,14 @@ describe('a question that was open when the connection was lost', () => {
 
   it('[REL-13] resolves with its own answer from the history', async () => {
     const { outbox, asked: answer } = await askAndReconnect()
-    outbox.handleHistory([asked, foreign, earlier, null, 'x', { persona: 7 }, asked, own, foreign])
+    outbox.handleHistory(messagesOf([asked, foreign, earlier, asked, own, foreign]))
     expect(await answer).toMatchObject({ content: 'Like this.', messageId: 'm-2', sessionId: 's1' })
   })
 
   it('[REL-13] waits for its answer when the history ends with the question', async () => {
     const { outbox, asked: question, answer, clock } = await askAndReconnect()
     outbox.send('another message')
-    outbox.handleHistory([earlier, asked])
+    outbox.handleHistory(messagesOf([earlier, asked]))
     outbox.ask('next').catch(() => {})
     await clock.advance(HISTORY_LIMIT_MS * 2)
     answer('Like this.')
@@ -328,7 +328,7 @@ describe('a question that was open when the connection was lost', () => {
 
   it('[REL-13] rejects when the history does not contain the question', async () => {
     const { outbox, asked: answer } = await askAndReconnect()
-    outbox.handleHistory([asked, earlier])
+    outbox.handleHistory(messagesOf([asked, earlier]))
     expect(await rejection(answer)).toMatchObject({ reason: 'closed', messageId: 'id-0' })
   })
 
@@ -342,7 +342,7 @@ describe('a question that was open when the connection was lost', () => {
   it('[REL-13] gives way to the next question when the service sends no history', async () => {
     const { outbox, asked: question, transport, answer, clock } = await askAndReconnect()
     const next = outbox.ask('next')
-    outbox.handleHistory([earlier])
+    outbox.handleHistory(messagesOf([earlier]))
     await clock.advance(HISTORY_LIMIT_MS - 1)
     expect(transport.contents).toEqual([])
     await clock.advance(1)

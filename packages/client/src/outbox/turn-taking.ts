@@ -1,8 +1,8 @@
-import { isJsonObject, PERSONA, parseServerMessage, ROLE } from '@aiagent/protocol'
+import { PERSONA, ROLE } from '@aiagent/protocol'
 import { abortedError, MessageError, type SDKError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { isUserMessage } from './compose.ts'
-import { type Message, type ReceivedIn, receivedMessage } from './message.ts'
+import type { Message } from './message.ts'
 import type { OutboxEntry, Reply } from './outbox-entry.ts'
 
 /*
@@ -76,8 +76,8 @@ type Turn =
 
 export interface TurnTakingOptions {
   readonly clock: Clock
-  /** Session, agent and time of messages in a history. */
-  readonly origin: ReceivedIn
+  /** The present session. */
+  readonly origin: { readonly sessionId: string | undefined }
   /** A question may be able to start: the previous one ended, or the pause is over. */
   onFree(): void
   /** Whether the service repeats what was missed, and no message is lost: an open question stays open. */
@@ -198,11 +198,10 @@ export class TurnTaking {
    * The service has sent the history of the session. It decides a question that was open when the connection was lost:
    * its answer is there, or the question at least, or not even that.
    */
-  handleHistory(history: readonly unknown[]): void {
+  handleHistory(messages: readonly Message[]): void {
     const turn = this.#turn
     if (turn?.at !== 'unverified') return
-    const { clock, origin } = this.#options
-    const messages = history.flatMap(element => readHistoryElement(element, origin) ?? [])
+    const { clock } = this.#options
     const { message } = turn.question
     const known = messages.findLastIndex(each => isSameMessage(each, this.#lastHeard))
     const asked = messages.findLastIndex(
@@ -318,16 +317,6 @@ export function validateQuestion(text: unknown, { timeoutMs = ANSWER_LIMIT_MS }:
 
 function noAnswer(messageId: string, timeoutMs: number, whyWaiting = 'the agent has not answered'): MessageError {
   return new MessageError(`No answer came within ${timeoutMs / 1000} s: ${whyWaiting}.`, 'timeout', { messageId })
-}
-
-/** A message of a history; undefined for an element that cannot be read. */
-function readHistoryElement(element: unknown, origin: ReceivedIn): Message | undefined {
-  if (!isJsonObject(element)) return undefined
-  try {
-    return receivedMessage(parseServerMessage(JSON.stringify(element)), origin)
-  } catch {
-    return undefined
-  }
 }
 
 /** Ids first, else author, content and time. */

@@ -3,7 +3,7 @@ import type { AgentFacts, Deployment } from '../api/agent-facts.ts'
 import type { SessionKeeper } from '../chat/chat-session.ts'
 import type { ResolvedConfig } from '../config.ts'
 import type { ContextStore } from '../conversation/context-store.ts'
-import { type HistoryMergeOptions, insertHistory, mergeHistory } from '../conversation/history-merge.ts'
+import { type HistoryMergeOptions, insertHistory, mergeHistory, readHistory } from '../conversation/history-merge.ts'
 import type { MessageProcessor } from '../conversation/message-processor.ts'
 import type { Transcript } from '../conversation/transcript.ts'
 import { ApiError, ConnectionError, type SDKError } from '../errors.ts'
@@ -176,7 +176,8 @@ export class SessionResume implements SessionKeeper {
       isReload: true,
       isFromStart: true,
     }
-    const { inserted, removed } = insertHistory(mergeHistory(list, options), options, processor)
+    const history = readHistory(list, options.origin)
+    const { inserted, removed } = insertHistory(mergeHistory(history, options), options, processor)
     const added = new Set(inserted.map(({ entry }) => entry))
     const entries = transcript.get().filter(entry => added.has(entry))
     const { emit } = this.#scope
