@@ -345,6 +345,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a file of the library that cannot be loaded rejects with MODULE_LOAD_FAILED and its name; a later initialize() loads it, and with `retryInitialize` the library itself',
   'REL-38':
     'a renewal uses the refresh token of the last renewal in any tab, also while the store of the tab still shows an older one',
+  'REL-39':
+    'a token that the host hands in is not taken for expired because the clock of the device is ahead, and its end is noticed although the clock is behind',
   'REL-40':
     'a client that knows only the deployment info reaches the emulator over TLS: `apiDomain` is a bare host, and `chat.<aiAgentDomain>` leads to the chat',
   'REL-42': '`emulator.pkceConfig()` configures a login that works',

@@ -21,8 +21,8 @@ export function expiryOf(token: string): number | undefined {
   return exp === undefined ? undefined : exp * 1000
 }
 
-/** Differences below this are network latency, in milliseconds. */
-const SMALLEST_SKEW_MS = 60_000
+/** Clock differences below this are network latency, in milliseconds. */
+export const SMALLEST_SKEW_MS = 60_000
 
 /**
  * Expiry of a newly issued token, in milliseconds since the epoch by the clock of this device. If the clock were hours

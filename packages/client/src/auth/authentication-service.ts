@@ -6,7 +6,7 @@ import type { Environment } from '../platform/environment.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
 import { untilAborted } from '../util/abort.ts'
 import { Lifetime } from '../util/lifetime.ts'
-import { expiryOf, renewalTime } from './access-token.ts'
+import { renewalTime } from './access-token.ts'
 import type { AuthenticationInput } from './auth-input.ts'
 import type {
   AuthenticationType,
@@ -187,7 +187,7 @@ export class AuthenticationService {
   async updateToken(token: string, options: { userChanged?: boolean | undefined } = {}): Promise<void> {
     if (typeof token !== 'string' || !token.trim()) throw new AuthError('The access token is empty.', 'invalid_input')
     const { strategy } = this.#source
-    const expiresAt = expiryOf(token)
+    const expiresAt = this.#current.expiryOf(token)
     const until = expiresAt === undefined ? Number.POSITIVE_INFINITY : renewalTime(expiresAt, this.#now())
     await this.#renewal.replace('supplied', async signal => {
       const arrived = { token, isAnonymous: false, bufferMs: strategy.expiryBufferMs, ...options }

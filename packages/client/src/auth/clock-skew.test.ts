@@ -1,9 +1,12 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
+import { payloadsOf, rejection, setUp as setUpAgent } from '../../test/agent-harness.ts'
 import { FakeService, fakeToken } from '../../test/fake-service.ts'
+import type { AuthenticationInput } from './auth-input.ts'
 import { AuthenticationService } from './authentication-service.ts'
 
 const deploymentInfo = { apiDomain: 'api.example.test', tenantId: 'T1' }
 const HOUR_MS = 3_600_000
+const MINUTE_MS = 60_000
 
 /** A service with a clock some hours behind that of the client. Its tokens are valid for an hour. */
 async function setUp(input: 'anonymous' | 'client-credentials', hoursAhead: number) {
@@ -38,4 +41,66 @@ describe.each([-3, 3, 48])('a clock that is %i hours ahead', hours => {
     expect(await auth.getToken()).not.toBe(token)
     expect([requests(), expiring.length]).toEqual([2, 1])
   })
+})
+
+/** Agents whose clock is some hours ahead of that of the service, with tokens of the host that are valid for 15 minutes. */
+function setUpHost(hoursAhead: number) {
+  const { clock, emulator, make } = setUpAgent()
+  const ahead = { now: () => clock.now() + hoursAhead * HOUR_MS }
+  const issue = () => emulator.control.issueToken({ subject: 'customer', lifeSeconds: 15 * 60 })
+  const makeAgent = (auth: AuthenticationInput) =>
+    make({ id: 'account', auth }, { clock: Object.assign(Object.create(clock), clock, ahead) })
+  return { clock, issue, makeAgent }
+}
+
+describe.each([-3, 3, 48])('tokens of the host on a device whose clock is %i hours ahead', hours => {
+  it.each(['a token', 'a token and its renewal', 'a provider'])('[REL-39] open a chat, from %s', async kind => {
+    const { clock, issue, makeAgent } = setUpHost(hours)
+    let token = issue()
+    const renew = vi.fn(async () => (token = issue()))
+    const auth = {
+      'a token': { type: 'pre-auth', accessToken: token },
+      'a token and its renewal': { type: 'pre-auth', accessToken: token, refreshTokenFn: renew },
+      'a provider': { getToken: async () => token },
+    }[kind] as AuthenticationInput
+    const { agent, told } = makeAgent(auth)
+    await agent.initialize()
+    await agent.connect()
+    await clock.advance(8 * MINUTE_MS)
+    expect(await agent.getAccessToken()).toBe(token)
+    expect([renew.mock.calls.length, payloadsOf(told, 'tokenExpiring')]).toEqual([0, []])
+    // The end of the token is still noticed.
+    await clock.advance(3 * MINUTE_MS)
+    if (kind === 'a token and its renewal') expect(renew).toHaveBeenCalled()
+    else expect(payloadsOf(told, 'tokenExpiring').filter(({ reason }) => reason === 'expiring')).toHaveLength(1)
+    if (kind === 'a provider') token = issue()
+    if (kind !== 'a token') expect(await agent.getAccessToken()).toBe(token)
+    await clock.advance(5 * MINUTE_MS)
+    if (kind === 'a token')
+      expect(await rejection(agent.getAccessToken())).toMatchObject({ name: 'AuthError', reason: 'token_missing' })
+    await agent.destroy()
+  })
+})
+
+it('[REL-39] a new token of a provider is used although the clock of the device was set ahead meanwhile', async () => {
+  const service = new FakeService()
+  const { clock } = service
+  const realTime = clock.now()
+  const issue = (at: number) => fakeToken({ iat: at / 1000, exp: at / 1000 + 3600, sub: 'customer' })
+  let token = issue(realTime)
+  const auth = new AuthenticationService({ getToken: () => token }, { environment: service.environment() })
+  await auth.initialize({ deploymentInfo })
+  expect(await auth.getToken()).toBe(token)
+  clock.shiftWallClock(5 * HOUR_MS)
+  // The same token again looks expired.
+  await expect(auth.getToken()).rejects.toMatchObject({ reason: 'token_missing' })
+  token = issue(realTime + 1_000)
+  expect(await auth.getToken()).toBe(token)
+  // After the clock is right again, the expiry of the next token is too.
+  clock.shiftWallClock(-5 * HOUR_MS)
+  token = issue(realTime + 2_000)
+  expect(await auth.getToken()).toBe(token)
+  await clock.advance(HOUR_MS + 10_000)
+  await expect(auth.getToken()).rejects.toMatchObject({ reason: 'token_missing' })
+  await auth.cleanup()
 })

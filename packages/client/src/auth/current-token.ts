@@ -1,8 +1,8 @@
 import type { Logger } from '../logger.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
-import { expiryOf } from './access-token.ts'
 import { ACCESS_TOKEN_REFRESH_BUFFER_MS, type TokenExpiringCallback } from './auth-strategy.ts'
+import { ClockSkew } from './clock-skew.ts'
 import { ExpiryWatch } from './expiry-watch.ts'
 import { answerInTime } from './host-call.ts'
 import { isOtherUser, mergeUser, NO_TOKEN, type TokenState, type TokenUser, tokenOf, userOf } from './token-state.ts'
@@ -32,6 +32,7 @@ export class CurrentToken {
   readonly #environment: Environment
   readonly #logger: Logger | undefined
   readonly #expiry: ExpiryWatch
+  readonly #skew = new ClockSkew()
   readonly #onExpiring: (expiresAt: number) => void
   #state: TokenState = NO_TOKEN
   #user: TokenUser = {}
@@ -66,6 +67,11 @@ export class CurrentToken {
     return state.kind === 'supplied' && this.#environment.clock.now() < state.until ? state.token : undefined
   }
 
+  /** Expiry of a token of the host by the clock of this device, in milliseconds since the epoch. */
+  expiryOf(token: string): number | undefined {
+    return this.#skew.expiryOf(token, this.#environment.clock.now())
+  }
+
   setExpiringCallback(callback: TokenExpiringCallback): void {
     this.#announce = callback
   }
@@ -90,7 +96,7 @@ export class CurrentToken {
     this.#user = mergeUser(this.#user, user)
     const previous = this.#state
     const isSame = tokenOf(previous) === token
-    const expiresAt = arrived.expiresAt ?? expiryOf(token)
+    const expiresAt = arrived.expiresAt ?? this.expiryOf(token)
     const isAnnounced = previous.kind !== 'none' && isSame && previous.isAnnounced
     const current = { token, expiresAt, isAnnounced }
     this.#state = until === undefined ? { kind: 'held', ...current } : { kind: 'supplied', until, ...current }

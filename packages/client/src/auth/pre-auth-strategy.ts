@@ -1,8 +1,9 @@
 import { AuthError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { defaultEnvironment } from '../platform/default-environment.ts'
-import { expiryOf, renewalTime } from './access-token.ts'
+import { renewalTime } from './access-token.ts'
 import type { AuthStrategyInitializeOptions, PreAuthConfig, TokenSource } from './auth-strategy.ts'
+import { ClockSkew } from './clock-skew.ts'
 
 /** An access token supplied by the host; renewed by the host's function, if there is one. */
 export class PreAuthStrategy implements TokenSource {
@@ -12,6 +13,7 @@ export class PreAuthStrategy implements TokenSource {
   readonly expiryBufferMs: number | undefined
   readonly #clock: Clock
   readonly #config: PreAuthConfig
+  readonly #skew = new ClockSkew()
   #token: string
   /** When `refreshTokenFn` returned it. The age of any other token is unknown, so it may expire soon. */
   #obtainedAt = Number.NEGATIVE_INFINITY
@@ -23,6 +25,10 @@ export class PreAuthStrategy implements TokenSource {
     this.#token = config.accessToken
     this.autoRenews = config.refreshTokenFn !== undefined
     this.expiryBufferMs = config.expiryBufferMs
+  }
+
+  get expiresAt(): number | undefined {
+    return this.#skew.expiryOf(this.#token, this.#clock.now())
   }
 
   /** @throws {AuthError} `token_missing` when the token is blank */
@@ -40,7 +46,7 @@ export class PreAuthStrategy implements TokenSource {
 
   /** The token; a renewed one if it is about to expire and can be renewed. */
   async getToken(): Promise<string> {
-    const expiresAt = expiryOf(this.#token)
+    const { expiresAt } = this
     if (expiresAt === undefined || !this.autoRenews) return this.#token
     const replaceAt = renewalTime(expiresAt, this.#obtainedAt, this.#config.expiryBufferMs)
     return this.#clock.now() < replaceAt ? this.#token : this.refresh()
