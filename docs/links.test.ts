@@ -10,6 +10,10 @@ describe('links of a document', () => {
   it('numbers equal headings', () => {
     expect([...anchorsOf('# One\n## Set `up`!\n## Set up\n')]).toEqual(['one', 'set-up', 'set-up-1'])
   })
+
+  it('finds anchors in the text', () => {
+    expect([...anchorsOf('# One\n| <a id="A.b"></a>`b` |\n```html\n<a id="c"></a>\n```\n')]).toEqual(['one', 'A.b'])
+  })
 })
 
 describe('paths in a document', () => {

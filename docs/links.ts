@@ -1,4 +1,5 @@
-const FENCED = /^(`{3,})[^\n]*\n[\s\S]*?^\1$/gm
+/** A block of code with its fences. */
+export const FENCED = /^(`{3,})[^\n]*\n[\s\S]*?^\1$/gm
 const LINK = /\]\(([^)\s]+)\)/g
 const HEADING = /^#{1,6} (.+)$/gm
 
@@ -9,10 +10,13 @@ export function localLinks(markdown: string): string[] {
     .filter(target => !/^[a-z]+:/i.test(target))
 }
 
-/** Anchors of the headings of a Markdown text. */
+const ANCHOR = /<a id="([^"]+)"><\/a>/g
+
+/** Anchors of the headings of a Markdown text, and those that stand in it as `<a id="…"></a>`. */
 export function anchorsOf(markdown: string): Set<string> {
+  const text = markdown.replace(FENCED, '')
   const anchors = new Set<string>()
-  for (const [, heading = ''] of markdown.replace(FENCED, '').matchAll(HEADING)) {
+  for (const [, heading = ''] of text.matchAll(HEADING)) {
     const name = heading
       .trim()
       .toLowerCase()
@@ -22,6 +26,7 @@ export function anchorsOf(markdown: string): Set<string> {
     for (let count = 1; anchors.has(anchor); count++) anchor = `${name}-${count}`
     anchors.add(anchor)
   }
+  for (const [, id = ''] of text.matchAll(ANCHOR)) anchors.add(id)
   return anchors
 }
 

@@ -8,6 +8,7 @@ const source: SnippetSource = {
     throw new Error('no such file')
   },
   runCommand: async command => `$ ${command}\n`,
+  table: name => `| ${name} |`,
 }
 
 const block = (marker: string, body: string, language = 'ts') => `${marker}\n\`\`\`${language}\n${body}\n\`\`\``
@@ -21,6 +22,17 @@ describe('syncMarkdown', () => {
     const { text, problems } = await syncMarkdown(`# A\n\n${block(marker, 'old')}\nend\n`, source, { strict: true })
     expect(text).toBe(`# A\n\n${block(marker, copied)}\nend\n`)
     expect(problems).toEqual([])
+  })
+
+  it('writes a table between its marks', async () => {
+    const { text, problems } = await syncMarkdown('a\n<!-- table: x -->\nold\n<!-- end of table -->\nb', source, {
+      strict: true,
+    })
+    expect(text).toBe('a\n<!-- table: x -->\n\n| x |\n\n<!-- end of table -->\nb')
+    expect(problems).toEqual([])
+    expect((await syncMarkdown('<!-- table: x -->\nold', source, { strict: true })).problems).toEqual([
+      'line 1: the table does not end',
+    ])
   })
 
   it('changes nothing the second time', async () => {

@@ -3,9 +3,13 @@
  *
  *   <!-- snippet: examples/hello.ts main -->     the lines between `// #region main` and `// #endregion`, or the whole file
  *   <!-- output: npm start --silent -- --help --> what the command prints
+ *
+ * Text that is written from the tables of the code stands between `<!-- table: errors -->` and `<!-- end of table -->`.
  */
 
 const MARKER = /^<!-- (snippet|output): (.+?) -->$/
+const TABLE = /^<!-- table: (.+?) -->$/
+const TABLE_END = '<!-- end of table -->'
 const FENCE = /^(`{3,})(\S*)$/
 const REGION_MARK = /^\s*\/\/ #(?:end)?region\b/
 
@@ -15,6 +19,8 @@ export interface SnippetSource {
   readFile(path: string): Promise<string>
   /** The output of a command. */
   runCommand(command: string): Promise<string>
+  /** The text of a table, by its name. */
+  table(name: string): string
 }
 
 export interface SyncedMarkdown {
@@ -39,6 +45,16 @@ export async function syncMarkdown(
   let marker: { kind: string; target: string; line: number } | undefined
   for (let index = 0; index < lines.length; index++) {
     const line = lines[index] ?? ''
+    const [, table] = TABLE.exec(line) ?? []
+    if (table !== undefined) {
+      const end = lines.indexOf(TABLE_END, index)
+      if (end === -1) problems.push(`line ${index + 1}: the table does not end`)
+      else {
+        synced.push(line, '', ...source.table(table).split('\n'), '', TABLE_END)
+        index = end
+        continue
+      }
+    }
     const [, ticks, language] = FENCE.exec(line) ?? []
     if (ticks === undefined) {
       if (marker && line.trim() !== '') problems.push(`line ${marker.line}: no block follows the marker`)

@@ -5,6 +5,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { anchorsOf, localLinks, unknownPaths } from './links.ts'
+import { errorReference, pipelineReference } from './reference/errors.ts'
 import { type SnippetSource, syncMarkdown } from './snippets.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -13,9 +14,17 @@ const checkOnly = process.argv.includes('--check')
 /** Files whose TypeScript is checked by another test, or is a fragment of a test. */
 const LENIENT = ['CONTRIBUTING.md', 'packages/protocol/README.md', 'packages/protocol/PROTOCOL.md']
 
+/** Texts that are written from tables of the code. */
+const TABLES: Readonly<Record<string, () => string>> = { errors: errorReference, 'pipeline errors': pipelineReference }
+
 const source: SnippetSource = {
   readFile: path => readFile(join(root, path), 'utf8'),
   runCommand,
+  table: name => {
+    const table = TABLES[name]
+    if (!table) throw new Error(`There is no table "${name}".`)
+    return table()
+  },
 }
 
 /** Names files of earlier releases, and of hosts. */
