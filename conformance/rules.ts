@@ -505,6 +505,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-120':
     'the request for the previous transcript is repeated once with a new token after status 401, so that missed messages are found',
   'REL-117': 'the fault campaign finds five bugs that are planted in the client, one at a time, within 400 runs each',
+  'REL-110':
+    'a logout settles although the window of the provider, a strategy or the store of the host never answers; then the agent can be initialized again',
   'REL-116':
     '`destroy()` also ends the search for the cause of a failed request: no timer, listener or request of it remains',
   'REL-76':

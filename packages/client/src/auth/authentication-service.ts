@@ -247,8 +247,9 @@ export class AuthenticationService {
     this.#drop('logout()')
     const endings = [strategy, standIn, former].map(async each => {
       // A login waits itself, since a browser opens its window only during the user's click.
-      if (options.after && type !== 'anonymous' && each === strategy && !('hasSession' in each)) await options.after
-      await each?.logout?.(options)
+      if (each && 'hasSession' in each) return each.logout?.(options)
+      if (options.after && type !== 'anonymous' && each === strategy) await options.after
+      await this.#callForLife('logout()', () => each?.logout?.(options))
     })
     if (config && type === 'anonymous') endings.push(this.#endRemembered(config, options))
     return Promise.all(endings).then(

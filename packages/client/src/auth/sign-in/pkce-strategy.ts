@@ -22,6 +22,7 @@ import { shownAgain } from './login-page.ts'
 import { logoutClaimOf, planLogout, withoutHash } from './logout-plan.ts'
 import { joinPage, reportSignIn, reportSignOut } from './page-logins.ts'
 import { authorityOf, userKey } from './provider-address.ts'
+import { awaitLogoutWindow } from './window-watch.ts'
 
 /** Dependencies of a login. */
 export interface PKCEAuthStrategyOptions {
@@ -201,8 +202,10 @@ export class PKCEAuthStrategy implements InteractiveLogin {
     if (!ending && (isInitialized || client.forget)) return
     if (this.#window) reportSignOut(this.#window, this, identityOf(ending))
     const plan = this.#planLogout(ending ?? undefined)
+    const { signal } = this.#generation
     try {
-      await this.#orShownAgain(this.#scheme, this.#logoutWith(client, plan, after))
+      const work = this.#orShownAgain(this.#scheme, this.#logoutWith(client, plan, after))
+      await (this.#scheme === 'popup' ? awaitLogoutWindow(this.#environment.clock, signal, work) : work)
     } catch (error) {
       const failure = asAuthError(error, 'The sign-out')
       if (failure.reason === 'popup_blocked') this.#unfinished = ending ?? undefined

@@ -1,4 +1,5 @@
 import type { Clock } from '../../platform/clock.ts'
+import { TimeLimitError, withTimeLimit } from '../../util/abort.ts'
 import type { LoginPage, LoginWindow } from './login-page.ts'
 
 /** Interval at which an open window is checked, in milliseconds. */
@@ -11,6 +12,9 @@ const LONGEST_GAP_MS = 5_000
 const GRACE_MS = 500
 /** How often a window must be observed on this origin before its page counts as not the callback page. */
 const STRAY_LOOKS = 14
+
+/** How long a logout waits for the answer of its window, in milliseconds. */
+const LOGOUT_LIMIT_MS = 30_000
 
 /** How a window ended: `closed` by the user, or `stray`: on a page of this origin that passes on no answer. */
 export type WindowEnd = 'closed' | 'stray'
@@ -55,5 +59,17 @@ export function windowEnd(
     }
     look()
     signal.addEventListener('abort', () => clock.clearTimeout(timer), { once: true })
+  })
+}
+
+/**
+ * Waits for the sign-out in a popup until its time is up: an opener policy can hide that the user has closed the window,
+ * and nothing can be sent or set until the logout has settled. The window stays open.
+ *
+ * @throws the error of the sign-out; the signal's reason when it is aborted
+ */
+export function awaitLogoutWindow(clock: Clock, signal: AbortSignal, signedOut: Promise<void>): Promise<void> {
+  return withTimeLimit(clock, LOGOUT_LIMIT_MS, signal, () => signedOut).catch((error: unknown) => {
+    if (!(error instanceof TimeLimitError)) throw error
   })
 }
