@@ -322,6 +322,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'SEC-19':
     'a loop over messages() receives nothing of the user who signed out that it has not read before; it goes on with the messages of the next session',
   'SEC-20': 'user details and masking rules of an older load, or of a user who has signed out meanwhile, are discarded',
+  'SEC-21': 'a cached answer that depends on the user, such as masking rules, is never given to another user',
   'SEC-27':
     'a logout removes the cached answers of its user, and in a store that several users share only those; a failure to do so is reported',
   'REL-19':
@@ -507,6 +508,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-117': 'the fault campaign finds five bugs that are planted in the client, one at a time, within 400 runs each',
   'REL-110':
     'a logout settles although the window of the provider, a strategy or the store of the host never answers; then the agent can be initialized again',
+  'REL-111':
+    'a function of a connector script that does not answer within 30 seconds fails initialize(); only initPlatform(), for which the user may have to sign in, has no limit',
   'REL-116':
     '`destroy()` also ends the search for the cause of a failed request: no timer, listener or request of it remains',
   'REL-76':

@@ -97,6 +97,37 @@ describe('a page’s own store', () => {
     expect([keys.length, keys.every(key => key.includes('other.test'))]).toEqual([2, true])
   })
 
+  it('[SEC-21] never gives one user the masking rules of another', async () => {
+    const { service, as } = setUpUsers(new MemoryCacheAdapter())
+    const rules = (name: string) => ({ patterns: [{ name, javascriptRegularExpression: 'x' }], configuration: {} })
+    const path = 'GET /core/securitymgr/v4/departments/9/maskingpatterns/chat'
+    const answers = [rules('of ada'), rules('of bob')]
+    service.on(path, () => answers.shift())
+    for (const user of ['ada', 'bob', 'ada', 'bob'])
+      expect(await as(user).getMaskingPatterns({ departmentId: 9 })).toEqual(rules(`of ${user}`))
+    expect(answers).toEqual([])
+  })
+
+  it('[REL-21] loses an expired response that is read, also when the call that follows fails', async () => {
+    const adapter = new MemoryCacheAdapter()
+    // Only the library's own stores are swept.
+    const { service, as } = setUpUsers({
+      get: key => adapter.get(key),
+      set: (key, entry) => adapter.set(key, entry),
+      delete: key => adapter.delete(key),
+      clear: prefix => adapter.clear(prefix),
+      keys: prefix => adapter.keys(prefix),
+    })
+    await as('ada').getMyPortals()
+    await service.clock.advance(300_000)
+    service.on('GET /knowledge/portalmgr/v3/myportals', () => new Response('{}', { status: 500 }))
+    const failing = as('ada')
+      .getMyPortals()
+      .catch(error => error.status)
+    for (let steps = 0; steps < 40; steps++) await service.clock.advance(1_000)
+    expect([await failing, keysOf(adapter)]).toEqual([500, []])
+  })
+
   it('[REL-21] sweeps expired responses, at most once a minute', async () => {
     const sessionStorage = new FakeStorage()
     const { service, environment, as } = setUpUsers(undefined, sessionStorage)

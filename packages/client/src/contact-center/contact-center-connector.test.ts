@@ -55,6 +55,23 @@ describe('an agent with a connector', () => {
     expect(payloadsOf(told, 'callTranscriptUpdate').at(-1)).toEqual({ entries: [] })
   })
 
+  it.each(['setHookContract', 'loadCustomHook', 'addCustomAuthScopes', 'getPortalList', 'getDefaultPortal'])(
+    '[REL-111] rejects initialize() after 30 seconds when %s() of the script does not answer',
+    async name => {
+      const script = `${CONNECTOR_SCRIPT}
+        for (const each of Object.values(globalThis)) if (each?.initPlatform) each.${name} = () => new Promise(() => {})`
+      const { clock, agent } = setUpConnector({ defaultPortal: '1002' }, script)
+      let error: unknown
+      void rejection(agent.initialize()).then(failure => {
+        error = failure
+      })
+      // Until the limit of vitest: code that is still loading takes real time.
+      while (!error) await clock.advance(5_000)
+      expect(error).toMatchObject({ code: expect.stringMatching(/^(?:CONNECTOR_FAILED|NO_PORTALS)$/) })
+      await agent.destroy()
+    },
+  )
+
   it('[SEC-15] discards the call in logout(), and emits its events', async () => {
     const { clock, agent, told } = setUpConnector({ defaultPortal: '1002', callId: 'call-7' })
     await agent.initialize()

@@ -128,7 +128,7 @@ export class ContactCenter {
     const component = await loadConnector(environment, script, signal)
     const hook = this.#hook(label)
     const onWarning = (message: string) => logger.warn(message)
-    const connector = new PlatformConnector({ component, url: script.url, hook, onWarning })
+    const connector = new PlatformConnector({ clock: environment.clock, component, url: script.url, hook, onWarning })
     await connector.introduce(signal)
     this.#connector = connector
   }

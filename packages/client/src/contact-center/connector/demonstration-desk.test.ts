@@ -1,4 +1,5 @@
 import { CONNECTOR_SCRIPT } from '@aiagent/emulator'
+import { ManualClock } from '@aiagent/test-support'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { defaultEnvironment } from '../../platform/default-environment.ts'
 import { CallState } from './call-state.ts'
@@ -31,7 +32,7 @@ async function agentAtDesk(initParams: Record<string, string> = {}) {
     pipeline: { selectedPortal: undefined },
     send: async () => {},
   })
-  const connector = new PlatformConnector({ component, url, hook, onWarning() {} })
+  const connector = new PlatformConnector({ clock: new ManualClock(), component, url, hook, onWarning() {} })
   return { connector, calls, hook, heard, component }
 }
 

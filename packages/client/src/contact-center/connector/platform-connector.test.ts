@@ -1,4 +1,4 @@
-import { turnEventLoop } from '@aiagent/test-support'
+import { ManualClock, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { ConnectorError } from '../../errors.ts'
 import type { PortalHooks } from '../portal/portal-run.ts'
@@ -12,6 +12,7 @@ const hook = {} as HookContract
 function setUp(component: Partial<PlatformComponentService> | Record<string, unknown>) {
   const warnings: string[] = []
   const connector = new PlatformConnector({
+    clock: new ManualClock(),
     component: { initPlatform() {}, ...component },
     url: URL,
     hook,
@@ -148,6 +149,7 @@ describe('[OPS-03] PlatformConnector', () => {
       }
     }
     const connector = new PlatformConnector({
+      clock: new ManualClock(),
       component: new Desk() as unknown as PlatformComponentService,
       url: URL,
       hook,
@@ -155,8 +157,8 @@ describe('[OPS-03] PlatformConnector', () => {
     })
     // As the portal pipeline calls them.
     const portalHooks: PortalHooks = connector.portalHooks
-    expect(portalHooks.getPortalList?.([{ id: 1 }, { id: 2 }])).toEqual([{ id: 1 }])
-    expect(portalHooks.getDefaultPortal?.([{ id: 1 }])).toEqual({ id: 1 })
+    expect(await portalHooks.getPortalList?.([{ id: 1 }, { id: 2 }])).toEqual([{ id: 1 }])
+    expect(await portalHooks.getDefaultPortal?.([{ id: 1 }])).toEqual({ id: 1 })
     expect(await portalHooks.onPortalSelected?.({ id: 1 })).toEqual({ portal: [3] })
   })
 })

@@ -1,10 +1,15 @@
 import type { Portal } from '@aiagent/protocol'
 import { ConnectorError } from '../../errors.ts'
-import { untilAborted } from '../../util/abort.ts'
+import type { Clock } from '../../platform/clock.ts'
+import { untilAborted, withTimeLimit } from '../../util/abort.ts'
 import type { HookContract } from './hook-contract.ts'
 import type { PlatformComponentService } from './platform-component.ts'
 
+/** How long a function of the script may take, in milliseconds. Connecting to the platform has no limit. */
+const LIMIT_MS = 30_000
+
 export interface PlatformConnectorOptions {
+  clock: Clock
   component: PlatformComponentService
   /** Address of the script, for error messages. */
   url: string
@@ -42,8 +47,14 @@ export class PlatformConnector {
    */
   async introduce(signal?: AbortSignal): Promise<void> {
     const { hook } = this.#options
-    await this.#call('setHookContract', component => component.setHookContract?.(hook), signal)
-    await this.#call('loadCustomHook', component => component.loadCustomHook?.(hook), signal)
+    const introduce = (name: 'setHookContract' | 'loadCustomHook') =>
+      this.#call(
+        name,
+        this.#limited((component: PlatformComponentService) => component[name]?.(hook)),
+        signal,
+      )
+    await introduce('setHookContract')
+    await introduce('loadCustomHook')
   }
 
   /**
@@ -55,7 +66,7 @@ export class PlatformConnector {
   async addScopes(defaults: readonly string[], signal?: AbortSignal): Promise<readonly string[] | undefined> {
     if (!this.#options.component.addCustomAuthScopes) return undefined
     const ask = (component: PlatformComponentService) => component.addCustomAuthScopes?.([...defaults])
-    const answer: unknown = await this.#call('addCustomAuthScopes', ask, signal)
+    const answer: unknown = await this.#call('addCustomAuthScopes', this.#limited(ask), signal)
     if (Array.isArray(answer))
       return answer.filter((scope: unknown): scope is string => typeof scope === 'string' && scope.trim() !== '')
     this.#options.onWarning(
@@ -83,12 +94,22 @@ export class PlatformConnector {
   /** Its hooks for the portal selection. */
   get portalHooks(): ConnectorPortalHooks {
     const { component, url: address } = this.#options
+    const { getPortalList, getDefaultPortal, onPortalSelected } = component
     return {
       address,
-      ...(component.getPortalList && { getPortalList: portals => component.getPortalList?.(portals) }),
-      ...(component.getDefaultPortal && { getDefaultPortal: portals => component.getDefaultPortal?.(portals) }),
-      ...(component.onPortalSelected && { onPortalSelected: portal => component.onPortalSelected?.(portal) }),
+      ...(getPortalList && { getPortalList: this.#limited((portals: Portal[]) => component.getPortalList?.(portals)) }),
+      ...(getDefaultPortal && {
+        getDefaultPortal: this.#limited((portals: Portal[]) => component.getDefaultPortal?.(portals)),
+      }),
+      ...(onPortalSelected && {
+        onPortalSelected: this.#limited((portal: Portal) => component.onPortalSelected?.(portal)),
+      }),
     }
+  }
+
+  /** The same function, which rejects when the script does not answer in time (REL-111). */
+  #limited<Input>(work: (input: Input) => unknown): (input: Input) => Promise<unknown> {
+    return input => withTimeLimit(this.#options.clock, LIMIT_MS, undefined, async () => work(input))
   }
 
   async #call<T>(

@@ -212,6 +212,24 @@ describe('a signal', () => {
     expect([...storage.items.values()].join()).toContain('"id":11')
   })
 
+  it('does not remember the profile of an aborted change', async () => {
+    const stored = deferred<undefined>()
+    const { pipeline, input, calls, storage, answers } = setUpPortals({})
+    await pipeline.start(input())
+    await pipeline.selectPortal(SUPPORT)
+    await pipeline.selectUserProfile(GUEST)
+    answers.selectUserProfile = () => stored.promise
+    const controller = new AbortController()
+    const change = failure(pipeline.updateProfile(MEMBER, { signal: controller.signal }))
+    await eventually(() => calls.includes('selectUserProfile 1 10'))
+    controller.abort()
+    stored.resolve(undefined)
+    expect(await change).toMatchObject({ code: 'ABORTED' })
+    await turnEventLoop()
+    expect([...storage.items.values()].join()).toContain('"id":11')
+    expect([...storage.items.values()].join()).not.toContain('"id":10,')
+  })
+
   it('has no effect once the gate is reached', async () => {
     const { pipeline, input } = setUpPortals({ getUserProfiles: [] })
     const controller = new AbortController()
