@@ -1,5 +1,6 @@
 import type { AgentAuthDetails, DeploymentInfo, OAuthMetadata } from '@aiagent/protocol'
 import { AuthError } from '../../errors.ts'
+import { readInitParams } from '../../init-params.ts'
 import type { AuthScheme, PKCEAuthConfig } from '../auth-strategy.ts'
 import { deploymentLogin } from './deployment-login.ts'
 
@@ -26,8 +27,7 @@ const REDIRECT_PATH = '/system/templates/selfservice/auth-redirect.html'
  */
 export function buildPkceConfig(facts: PkceConfigFacts): PKCEAuthConfig & { scopes: readonly string[] } {
   const { deployment, agent, metadata, initParams, scopes, authScheme, nextRoute } = facts
-  const { vendorclientid, vendorclientId, vendorClientId } = initParams
-  const clientId = [vendorclientid, vendorclientId, vendorClientId].find(id => id?.trim())
+  const { clientId } = readInitParams(initParams)
   const login = deploymentLogin({ deployment, agent, metadata, scopes, clientId })
   if (!deployment.domainHint) {
     throw new AuthError(
