@@ -1,3 +1,4 @@
+export type { DoctorOptions } from './doctor/examination.ts'
 export {
   type DoctorCheck,
   type DoctorCode,
@@ -6,4 +7,4 @@ export {
   type DoctorStatus,
   REMEDIES,
 } from './doctor/report.ts'
-export { type DoctorOptions, runDoctor } from './doctor/run-doctor.ts'
+export { runDoctor } from './doctor/run-doctor.ts'

@@ -5,13 +5,14 @@ export type {
   ConversationSource,
   TextRange,
 } from './view/conversation-message.ts'
-export {
-  type ConversationChoice,
-  type ConversationSnapshot,
-  type ConversationView,
-  type ConversationViewOptions,
-  createConversationView,
-} from './view/conversation-view.ts'
+export type {
+  ConversationChoice,
+  ConversationConnection,
+  ConversationConnectionState,
+  ConversationSnapshot,
+  ConversationView,
+  ConversationViewOptions,
+} from './view/conversation-snapshot.ts'
+export { createConversationView } from './view/conversation-view.ts'
 export type { ConversationFormat } from './view/export-conversation.ts'
 export type { ViewPlatform } from './view/view-platform.ts'
-export type { ConversationConnection, ConversationConnectionState } from './view/view-state.ts'

@@ -2,11 +2,8 @@ import type { EmulatorOptions } from '@aiagent/emulator'
 import { eventually, type ManualClock } from '@aiagent/test-support'
 import type { AiAgent } from '../src/ai-agent.ts'
 import type { ConversationMessage } from '../src/view/conversation-message.ts'
-import {
-  type ConversationView,
-  type ConversationViewOptions,
-  createConversationView,
-} from '../src/view/conversation-view.ts'
+import type { ConversationView, ConversationViewOptions } from '../src/view/conversation-snapshot.ts'
+import { createConversationView } from '../src/view/conversation-view.ts'
 import type { ViewPlatform } from '../src/view/view-platform.ts'
 import { setUpTab } from './resume-harness.ts'
 

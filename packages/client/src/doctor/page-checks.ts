@@ -1,6 +1,6 @@
 import type { StorageLike } from '../platform/environment.ts'
+import type { Examination } from './examination.ts'
 import { failed, passed, skipped, type Verdict, warning } from './report.ts'
-import type { Examination } from './run-doctor.ts'
 
 const NO_PAGE = 'Not checked: this is not a page.'
 /** How long the event of a policy violation may follow the request, in milliseconds. */

@@ -8,8 +8,8 @@ import { ApiError, AuthError, SDKError } from '../errors.ts'
 import { TimeLimitError, withTimeLimit } from '../util/abort.ts'
 import { jwtPayload } from '../util/jwt-payload.ts'
 import { isLoopbackHost } from '../util/loopback.ts'
+import type { Examination } from './examination.ts'
 import { type DoctorCode, failed, passed, skipped, type Verdict, warning } from './report.ts'
-import type { Examination } from './run-doctor.ts'
 
 /** Life that a service requires of the token of a new session, in seconds. */
 const SESSION_NEEDS_SECONDS = 290

@@ -6,7 +6,7 @@ import { setUpView } from '../../test/view-harness.ts'
 import type { AiAgent } from '../ai-agent.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 import type { ConversationMessage } from './conversation-message.ts'
-import type { ConversationView } from './conversation-view.ts'
+import type { ConversationView } from './conversation-snapshot.ts'
 
 // Loaded before the clock is moved: loading a module takes real time.
 await Promise.all([

@@ -8,7 +8,7 @@ import {
   SDKError,
   type UserProfile,
 } from '../index.ts'
-import type { ConversationView, ConversationViewOptions } from './conversation-view.ts'
+import type { ConversationView, ConversationViewOptions } from './conversation-snapshot.ts'
 import type { ViewStore } from './view-store.ts'
 
 type Actions = Omit<ConversationView, 'subscribe' | 'getSnapshot' | 'getServerSnapshot' | 'setDraft' | 'destroy'>

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { passing } from '../../test/agent-harness.ts'
 import { lastOf, linesOf, say, setUpView } from '../../test/view-harness.ts'
 import type { AiAgent } from '../ai-agent.ts'
-import type { ConversationView } from './conversation-view.ts'
+import type { ConversationView } from './conversation-snapshot.ts'
 
 /** Agent of the emulator that masks card numbers. */
 const MASKING_AGENT = 'billing'

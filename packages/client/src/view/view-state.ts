@@ -1,43 +1,9 @@
 import type { AgentPhase, AiAgent, ConnectionState } from '../index.ts'
-import { type ConversationRemedy, remedyOf } from './conversation-error.ts'
+import { remedyOf } from './conversation-error.ts'
 import { NONE } from './conversation-message.ts'
-import type { ConversationSnapshot } from './conversation-view.ts'
+import type { ConversationConnectionState, ConversationSnapshot } from './conversation-snapshot.ts'
 import { keepSame } from './keep-same.ts'
 import type { MessageList } from './message-list.ts'
-
-/**
- * State of the conversation's connection.
- *
- * - `idle`: nothing has started, or the agent was left: `start()`
- * - `initializing`: `initialize()` runs
- * - `choosing`: portal, agent or profile must be selected: see `gate`
- * - `connecting`, `connected`
- * - `reconnecting`: the next attempt follows at `retryAt`
- * - `closed`: the chat has ended: `retry()` connects again
- * - `failed`: `initialize()` failed; `remedy` says what helps
- */
-export type ConversationConnectionState =
-  | 'idle'
-  | 'initializing'
-  | 'choosing'
-  | 'connecting'
-  | 'connected'
-  | 'reconnecting'
-  | 'closed'
-  | 'failed'
-
-/** What to say about the connection. */
-export interface ConversationConnection {
-  readonly state: ConversationConnectionState
-  /** When the next attempt follows, in milliseconds since the epoch; only while `reconnecting`. */
-  readonly retryAt: number | undefined
-  /** Whether the device has no network, for all it knows. */
-  readonly isOffline: boolean
-  /** Whether a message was written to an open connection and nothing has arrived for 15 s. */
-  readonly isSilent: boolean
-  /** What helps in this state. */
-  readonly remedy: ConversationRemedy
-}
 
 /** What a snapshot is made of, beside what the agent and the list of messages own. */
 export interface ViewFacts {

@@ -1,6 +1,6 @@
 import type { AgentEvents, AgentEventType, AiAgent, TranscriptEntry } from '../index.ts'
 import { type ConversationMessage, heldMessage, maskedRanges } from './conversation-message.ts'
-import type { ConversationSnapshot, ConversationView } from './conversation-view.ts'
+import type { ConversationSnapshot, ConversationView } from './conversation-snapshot.ts'
 import { createMessageList, type KeptFacts, type MessageList, NOTHING_KEPT } from './message-list.ts'
 import { createNotifier } from './notifier.ts'
 import type { ViewPlatform } from './view-platform.ts'

@@ -1,0 +1,138 @@
+import type { AgentListItem, Explanation, FeedbackRating, PendingChoice, Portal, UserProfile } from '../index.ts'
+import type { ConversationError, ConversationRemedy } from './conversation-error.ts'
+import type { ConversationEscalation, ConversationMessage } from './conversation-message.ts'
+import type { ConversationFormat } from './export-conversation.ts'
+import type { ViewPlatform } from './view-platform.ts'
+
+/**
+ * State of the conversation's connection.
+ *
+ * - `idle`: nothing has started, or the agent was left: `start()`
+ * - `initializing`: `initialize()` runs
+ * - `choosing`: portal, agent or profile must be selected: see `gate`
+ * - `connecting`, `connected`
+ * - `reconnecting`: the next attempt follows at `retryAt`
+ * - `closed`: the chat has ended: `retry()` connects again
+ * - `failed`: `initialize()` failed; `remedy` says what helps
+ */
+export type ConversationConnectionState =
+  | 'idle'
+  | 'initializing'
+  | 'choosing'
+  | 'connecting'
+  | 'connected'
+  | 'reconnecting'
+  | 'closed'
+  | 'failed'
+
+/** What to say about the connection. */
+export interface ConversationConnection {
+  readonly state: ConversationConnectionState
+  /** When the next attempt follows, in milliseconds since the epoch; only while `reconnecting`. */
+  readonly retryAt: number | undefined
+  /** Whether the device has no network, for all it knows. */
+  readonly isOffline: boolean
+  /** Whether a message was written to an open connection and nothing has arrived for 15 s. */
+  readonly isSilent: boolean
+  /** What helps in this state. */
+  readonly remedy: ConversationRemedy
+}
+
+/**
+ * All that a user interface shows of a conversation, at one moment. It is frozen, and so are its messages and lists; whatever
+ * has not changed since the snapshot before is the same object.
+ */
+export interface ConversationSnapshot {
+  /** The visible messages in order: of the user and of the agent. */
+  readonly messages: readonly ConversationMessage[]
+  /** Whether the agent is working on an answer. */
+  readonly isWorking: boolean
+  readonly connection: ConversationConnection
+  /** The choice that waits for the user: the gate with its choices. Answer it with `select()`. */
+  readonly gate: PendingChoice | undefined
+  /** Whether the user must sign in: offer `login()`. */
+  readonly needsLogin: boolean
+  /** The last hand-over to a human. It stays until the conversation is restarted or cleared. */
+  readonly escalation: ConversationEscalation | undefined
+  /** Number of messages of the agent since `markRead()`. Those from before a reload count as read. */
+  readonly unread: number
+  /** Text that the user is writing. */
+  readonly draft: string
+  /** The last error, until the conversation goes on. */
+  readonly error: ConversationError | undefined
+}
+
+/** Something to select at a gate. */
+export type ConversationChoice = Portal | AgentListItem | UserProfile
+
+/** Options of a view. */
+export interface ConversationViewOptions {
+  /**
+   * Called by `login()` before anything else, for hosts that sign their users in themselves: it obtains a token and passes it
+   * to the agent, for example with `updateAccessToken()`.
+   */
+  onLogin?: () => unknown
+  /** Parts of the platform to replace. */
+  platform?: Partial<ViewPlatform>
+}
+
+/**
+ * A conversation as a user interface needs it: one snapshot, a subscription, and actions. Every member can be used without its
+ * object. An action that fails rejects, and its error is `snapshot.error` too; an aborted one only rejects.
+ */
+export interface ConversationView {
+  /** Calls back after each change: once for all changes of a frame, or of a microtask in a hidden page. Returns the undo. */
+  readonly subscribe: (listener: () => void) => () => void
+  /** The present snapshot; the same object until something changes. */
+  readonly getSnapshot: () => ConversationSnapshot
+  /** The snapshot of an agent that has done nothing yet, for server rendering and hydration; always the same object. */
+  readonly getServerSnapshot: () => ConversationSnapshot
+  /** Initializes the agent and connects. Stops at a choice that waits for the user; `select()` continues. */
+  readonly start: () => Promise<void>
+  /**
+   * Sends a message, or queues it until the chat is open. Clears the draft if it is the same text.
+   *
+   * @param text without it, the draft is sent
+   * @returns id of the message
+   * @throws {MessageError} as `AiAgent.send()`; reason `invalid` for blank text
+   */
+  readonly send: (text?: string) => Promise<string>
+  /**
+   * Sends an option of a message as the user's answer. Resolves with the id of the new message.
+   *
+   * @throws {MessageError} reason `invalid` for an option that the message does not have, or not any more
+   */
+  readonly choose: (messageId: string, option: string) => Promise<string>
+  /** Selects one of the choices of `snapshot.gate`, and connects when nothing else has to be selected. */
+  readonly select: (choice: ConversationChoice) => Promise<void>
+  /**
+   * Rates a message.
+   *
+   * @throws {MessageError} reason `invalid` for a message that cannot be rated
+   */
+  readonly rate: (messageId: string, rating: FeedbackRating) => Promise<void>
+  /**
+   * Sends a `failed` or `unknown` message again; without an id, starts or connects again.
+   *
+   * @throws {MessageError} reason `invalid` for a message in another state
+   */
+  readonly retry: (messageId?: string) => Promise<void>
+  /** Takes a queued message back. Returns whether it was still queued. */
+  readonly cancel: (messageId: string) => boolean
+  /** Signs the user in, and connects. Call it within a click: a popup needs one. */
+  readonly login: () => Promise<void>
+  /** Starts a new conversation, in a new session. */
+  readonly restart: () => Promise<void>
+  /** Sets the draft, and notifies at once, as inputs that a framework controls need it. */
+  readonly setDraft: (text: string) => void
+  /** Removes the error from the snapshot. */
+  readonly clearError: () => void
+  /** Sets `unread` to 0. */
+  readonly markRead: () => void
+  /** What the agent does or waits for at this moment, as `AiAgent.explain()`. */
+  readonly explain: () => Promise<Explanation>
+  /** The conversation as text, as Markdown, or as JSON: masked as it was sent. The code for it loads with the first call. */
+  readonly export: (format: ConversationFormat) => Promise<string>
+  /** Ends the view: no listener and no timer is left. The agent lives on. */
+  readonly destroy: () => void
+}
