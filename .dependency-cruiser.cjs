@@ -89,6 +89,21 @@ module.exports = {
       },
     ),
     forbid(
+      'testing-uses-public-entries',
+      'The tests of hosts are built over the emulator alone: the client is what they test.',
+      { path: '^packages/testing/src', pathNot: TESTS },
+      {
+        path: '^packages/',
+        pathNot: '^packages/(?:testing/|emulator/src/(?:node/)?index[.]ts|(?:client|protocol)/src/index[.]ts)',
+      },
+    ),
+    forbid(
+      'testing-has-no-client',
+      'It names types of the client, and runs the one of the host.',
+      { path: '^packages/testing/src', pathNot: TESTS },
+      { path: '^packages/client/', dependencyTypesNot: ['type-only'] },
+    ),
+    forbid(
       'test-support-knows-nobody',
       'Test helpers know none of the packages they help to test.',
       { path: '^packages/test-support/src' },

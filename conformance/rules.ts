@@ -291,6 +291,12 @@ const TEXTS: Readonly<Record<string, string>> = {
     'an agent that masks content and has no usable rules reports `maskingUnavailable` with the reason, whether or not masking is required',
   'SEC-31': 'a connector script that loads too late is never taken for another',
   'SEC-32': 'text that looks like a token is cut out of the errors of the service',
+  'SEC-34':
+    'nothing that prints an error of an unreadable frame prints the frame, which may be a part of a conversation',
+  'SEC-35': 'the session id of a REST call is cut out of the errors that the service answers with',
+  'SEC-37': 'the ids of restored messages are the same after each reload and do not contain the session id',
+  'SEC-36':
+    'the privacy audit of hosts finds nothing in the client, and finds each planted leak by its kind, its sink and its place there',
   'SEC-33': 'a service behind https names no address without encryption',
   'REL-01': 'an agent that is disconnected, or was never connected, is collected whole once the host has dropped it',
   'REL-02':

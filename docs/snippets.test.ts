@@ -64,6 +64,12 @@ describe('syncMarkdown', () => {
 })
 
 describe('regionOf', () => {
+  it('removes the indentation that all lines have', () => {
+    expect(regionOf('{\n    // #region a\n    if (b) {\n\n      c()\n    }\n    // #endregion\n}', 'a')).toBe(
+      'if (b) {\n\n  c()\n}',
+    )
+  })
+
   it('ends at the first end mark after the start', () => {
     expect(regionOf('// #region a\n1\n// #endregion\n// #region b\n2\n// #endregion', 'b')).toBe('2')
   })

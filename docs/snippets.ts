@@ -87,7 +87,7 @@ export async function syncMarkdown(
   return { text: synced.join('\n'), problems }
 }
 
-/** The text of a file, or of one of its regions, without region marks and outer blank lines. */
+/** The text of a file, or of one of its regions, without region marks, outer blank lines and common indentation. */
 export function regionOf(text: string, name: string | undefined): string {
   const lines = text.split('\n')
   let region = lines
@@ -97,8 +97,11 @@ export function regionOf(text: string, name: string | undefined): string {
     if (start === -1 || end === -1) throw new Error(`unknown region "${name}"`)
     region = lines.slice(start + 1, end)
   }
-  return region
-    .filter(line => !REGION_MARK.test(line))
+  const kept = region.filter(line => !REGION_MARK.test(line))
+  const indents = kept.filter(line => line.trim() !== '').map(line => line.search(/\S/))
+  const indent = Math.min(...indents)
+  return kept
+    .map(line => line.slice(indent))
     .join('\n')
     .replace(/^\n+|\s+$/g, '')
 }

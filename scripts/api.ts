@@ -21,6 +21,8 @@ const ENTRIES = [
   { folder: 'elements', types: 'launcher.d.ts', report: 'elements-launcher' },
   { folder: 'emulator', types: 'index.d.ts', report: 'emulator' },
   { folder: 'emulator', types: 'node/index.d.ts', report: 'emulator-node' },
+  { folder: 'testing', types: 'index.d.ts', report: 'testing' },
+  { folder: 'testing', types: 'playwright.d.ts', report: 'testing-playwright' },
 ]
 
 const check = process.argv.includes('--check')

@@ -38,6 +38,22 @@ describe('the transcript, after a reload', () => {
     for (const entry of agent.getTranscript()) expect(entry).toMatchObject({ sessionId: session(), agentId: 'help' })
   })
 
+  it('[SEC-37] has ids that are the same after each reload and do not contain the session id', async () => {
+    const { load, talkAndLeave, session } = setUpTab()
+    await talkAndLeave('one', 'two')
+    const idsOf = async () => {
+      const { agent } = load()
+      await agent.initialize()
+      const ids = agent.getTranscript().flatMap(({ id, message }) => [id, message.messageId])
+      await agent.destroy()
+      return ids
+    }
+    const ids = await idsOf()
+    expect(await idsOf()).toEqual(ids)
+    expect(ids).toHaveLength(8)
+    for (const id of ids) expect(id).not.toContain(session())
+  })
+
   it('is placed before messages from before initialize()', async () => {
     const { load, talkAndLeave } = setUpTab()
     await talkAndLeave('one')

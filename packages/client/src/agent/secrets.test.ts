@@ -1,5 +1,6 @@
+import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { passing, payloadsOf, setUp } from '../../test/agent-harness.ts'
+import { lastSession, passing, payloadsOf, setUp } from '../../test/agent-harness.ts'
 import { FakeStorage } from '../../test/fake-service.ts'
 import { LogLevel } from '../logger.ts'
 
@@ -46,5 +47,25 @@ describe('the secrets of a whole life', () => {
     )
     const everything = JSON.stringify([printed, logged, told, transcript, errors, stored])
     for (const token of tokens) expect(everything).not.toContain(token.split('.')[2])
+  })
+})
+
+describe('the error of an unreadable frame', () => {
+  it.each([
+    ['is not JSON', 'Ines, your card 4111 is blocked'],
+    ['is JSON up to a point', '{"persona":"agent","role":"ai","content":"your card 4111 is blocked"'],
+    ['has no persona', '{"role":"ai","content":"your card 4111 is blocked"}'],
+  ])('[SEC-34] prints nothing of a frame that %s', async (_case, frame) => {
+    const { emulator, clock, make, printed } = setUp()
+    const { agent, told } = make({ logLevel: LogLevel.TRACE })
+    await agent.initialize()
+    await agent.connect()
+    emulator.control.pushFrame(lastSession(emulator), frame)
+    await clock.advance(10)
+    const [reported] = payloadsOf(told, 'error')
+    expect(reported?.error).toMatchObject({ reason: 'unreadable', cause: { data: frame } })
+    for (const text of [inspect(reported?.error), JSON.stringify(reported?.error), inspect(printed)])
+      expect(text).not.toMatch(/4111|Ines/)
+    await agent.destroy()
   })
 })

@@ -17,6 +17,8 @@ export interface HttpCall {
   path: string
   /** The path for error messages, if the path itself contains a session id. */
   publicPath?: string
+  /** A session id that the call names: it is kept out of errors, as the token is. */
+  sessionId?: string
   /** The subject of the call, for its error messages: `agent "help"`. */
   about?: string
   /** What to check after an unexpected response: a sentence for the message. */
@@ -81,7 +83,7 @@ export async function request<T>(environment: NetworkPlatform, call: ReadingCall
   throw apiError(call, `the response cannot be read: ${problem}`, {
     reason: 'body',
     status,
-    body: readable(withoutToken(text, call)),
+    body: readable(withoutSecrets(text, call)),
   })
 }
 
@@ -110,7 +112,7 @@ async function exchange(environment: NetworkPlatform, call: HttpCall, skipBody =
   })
   if (answer.ok) return answer
   const { status } = answer
-  const body = readable(withoutToken(answer.text, call))
+  const body = readable(withoutSecrets(answer.text, call))
   const problem = `status ${status}${quote(body)}`
   const hint = status === 401 && call.token ? refusedTokenAdvice(call.token, environment.clock.now()) : call.hint
   throw apiError({ ...call, ...(hint && { hint }) }, problem, { reason: 'status', status, body })
@@ -153,9 +155,10 @@ function readRetryAfter(value: string | null | undefined, now: number): number |
   return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs)
 }
 
-/** A service may repeat the token in its error: keep it out of logs. */
-function withoutToken(text: string, { token }: HttpCall): string {
-  return withoutTokens(token ? text.replaceAll(token, '…') : text)
+/** A service may repeat the token or the session in its error: keep both out of logs. */
+function withoutSecrets(text: string, { token, sessionId }: HttpCall): string {
+  for (const secret of [token, sessionId]) if (secret) text = text.replaceAll(secret, '…')
+  return withoutTokens(text)
 }
 
 /** The error of a call without a complete response. */

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { DETAILS, failure, SESSION, setUpApi } from '../../test/api-set-up.ts'
 import { FakeService, fakeToken } from '../../test/fake-service.ts'
@@ -126,6 +127,15 @@ describe('an unexpected response', () => {
       status: 401,
       message: expect.stringContaining(text),
     })
+  })
+
+  it('[SEC-35] removes the session id that a call of the previous transcript names', async () => {
+    const { service, api } = setUpApi()
+    const address = 'GET /core/aiservices/v4/aiagent/details/department/1000/agent/7/conversations/sessions/s-4711'
+    service.on(address, () => Response.json({ message: 'No session s-4711 here', id: 's-4711' }, { status: 404 }))
+    const error = await failure(api.getPreviousTranscript({ agentId: '7', sessionId: 's-4711' }))
+    expect(error).toMatchObject({ status: 404, body: { message: 'No session … here', id: '…' } })
+    expect(inspect(error)).not.toContain('4711')
   })
 
   it('[SEC-32] removes everything that looks like a token of the user', async () => {

@@ -109,6 +109,7 @@ export async function getPreviousTranscript(
     base: options.apiDomain?.trim() || undefined,
     path: paths.previousTranscript(agentId, sessionId),
     publicPath: paths.previousTranscript(agentId, ':sessionId'),
+    sessionId: String(sessionId),
     parse: parsePreviousTranscript,
   } as const
   const load = async (each: GetPreviousTranscriptOptions) => (await caller.send(call, each)).messages ?? []

@@ -1,6 +1,7 @@
 import { PERSONA, parseServerMessage, ROLE } from '@aiagent/protocol'
 import type { Message, ReceivedIn } from '../outbox/message.ts'
 import { receivedMessage } from '../outbox/message.ts'
+import { sha256 } from '../util/sha256.ts'
 import { type KnownMessage, knownMessage } from './known-message.ts'
 import type { MessageProcessor } from './message-processor.ts'
 import type { PlacedEntry, Transcript, TranscriptEntry } from './transcript.ts'
@@ -138,9 +139,11 @@ export function insertHistory(
 ): InsertedHistory {
   const ids = new Set(transcript.get().map(({ id }) => id))
   const placed: PlacedEntry[] = []
+  // Ids reach pages, exports and recordings. The session id opens the conversation, so it is not in them.
+  const session = sha256(origin.sessionId).slice(0, 16)
   const inserted = messages.map(({ message: given, direction, timestamp, size, position }) => {
     // Made of the session and the message, so that it is the same after each reload.
-    const base = `${origin.sessionId}:${given.messageId ?? timestamp}`
+    const base = `${session}:${given.messageId ?? timestamp}`
     let id = base
     for (let n = 2; ids.has(id); n++) id = `${base}:${n}`
     ids.add(id)

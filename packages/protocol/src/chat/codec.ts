@@ -75,8 +75,9 @@ function parseFrame(data: unknown): Frame {
   let frame: unknown
   try {
     frame = JSON.parse(data)
-  } catch (cause) {
-    throw new ProtocolError('The frame is not JSON.', data, { cause })
+  } catch {
+    // Without the cause, whose message quotes the frame.
+    throw new ProtocolError('The frame is not JSON.', data)
   }
   if (!isJsonObject(frame)) throw new ProtocolError('The frame is not a JSON object.', data)
   if (!isName(frame.persona)) throw new ProtocolError('The frame has no persona.', data)

@@ -1,0 +1,106 @@
+import type { Sightings } from './sightings.ts'
+
+/** Values of attributes. */
+type Attributes = Readonly<Record<string, unknown>>
+
+/** A tracer, a meter and a logger that note what they are given, for `instrument()` and `traceCalls()` of the client. */
+export interface RecordingTelemetry {
+  readonly tracer: {
+    startSpan(name: string, options?: { attributes?: Attributes }): RecordingSpan
+  }
+  readonly meter: {
+    createHistogram(name: string): { record(value: number, attributes?: Attributes): void }
+    createCounter(name: string): { add(value: number, attributes?: Attributes): void }
+    createUpDownCounter(name: string): { add(value: number, attributes?: Attributes): void }
+  }
+  readonly logger: { emit(record: object): void }
+}
+
+/** A span that notes its name, attributes, events and status. */
+export interface RecordingSpan {
+  spanContext(): { traceId: string; spanId: string; traceFlags: number }
+  setAttribute(key: string, value: unknown): unknown
+  setAttributes(attributes: Attributes): unknown
+  addEvent(name: string, attributes?: unknown): unknown
+  recordException(exception: unknown): void
+  setStatus(status: { code: number; message?: string }): unknown
+  updateName(name: string): unknown
+  isRecording(): boolean
+  end(): void
+}
+
+/** Makes the telemetry of an audit. */
+export function recordTelemetry(sightings: Sightings): RecordingTelemetry {
+  let spans = 0
+  const createCounter = (name: string) => ({
+    add: (_value: number, attributes?: Attributes) => sightings.add('metric', name, attributes),
+  })
+  return {
+    tracer: {
+      startSpan(name, options) {
+        const spanId = (++spans).toString(16).padStart(16, '0')
+        const note = (...values: unknown[]) => sightings.add('span', name, name, ...values)
+        note(options?.attributes)
+        return {
+          spanContext: () => ({ traceId: '0'.repeat(31) + 1, spanId, traceFlags: 1 }),
+          setAttribute: (key, value) => note(key, value),
+          setAttributes: attributes => note(attributes),
+          addEvent: (event, attributes) => note(event, attributes),
+          recordException: exception => note(exception),
+          setStatus: status => note(status),
+          updateName: updated => note(updated),
+          isRecording: () => true,
+          end: () => {},
+        }
+      },
+    },
+    meter: {
+      createHistogram: name => ({ record: (_value, attributes) => sightings.add('metric', name, attributes) }),
+      createCounter,
+      createUpDownCounter: createCounter,
+    },
+    logger: { emit: record => sightings.add('span', 'log record', record) },
+  }
+}
+
+/** A store of a page that notes what is written to it. */
+export class RecordingStorage {
+  readonly #sink: string
+  readonly #sightings: Sightings
+  readonly #entries = new Map<string, string>()
+
+  constructor(sink: string, sightings: Sightings) {
+    this.#sink = sink
+    this.#sightings = sightings
+  }
+
+  get length(): number {
+    return this.#entries.size
+  }
+
+  getItem(key: string): string | null {
+    return this.#entries.get(key) ?? null
+  }
+
+  setItem(key: string, value: string): void {
+    this.#sightings.add(this.#sink, key, key, value)
+    this.#entries.set(key, String(value))
+  }
+
+  removeItem(key: string): void {
+    this.#entries.delete(key)
+  }
+
+  key(index: number): string | null {
+    return [...this.#entries.keys()][index] ?? null
+  }
+
+  clear(): void {
+    this.#entries.clear()
+  }
+
+  /** Keys and values that are stored now. */
+  entries(): [string, string][] {
+    return [...this.#entries]
+  }
+}
