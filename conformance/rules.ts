@@ -329,6 +329,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a loop over messages() receives nothing of the user who signed out that it has not read before; it goes on with the messages of the next session',
   'SEC-20': 'user details and masking rules of an older load, or of a user who has signed out meanwhile, are discarded',
   'SEC-21': 'a cached answer that depends on the user, such as masking rules, is never given to another user',
+  'SEC-22':
+    'a sign-out and a change of the user remove context, session and queue of the user from a store that several users share, too',
   'SEC-27':
     'a logout removes the cached answers of its user, and in a store that several users share only those; a failure to do so is reported',
   'REL-19':
@@ -516,6 +518,7 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a logout settles although the window of the provider, a strategy or the store of the host never answers; then the agent can be initialized again',
   'REL-111':
     'a function of a connector script that does not answer within 30 seconds fails initialize(); only initPlatform(), for which the user may have to sign in, has no limit',
+  'REL-112': 'a cached answer stays fresh no longer than twice its time because the clock of the device was set back',
   'REL-116':
     '`destroy()` also ends the search for the cause of a failed request: no timer, listener or request of it remains',
   'REL-76':

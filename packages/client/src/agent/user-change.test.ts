@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { namesOf, passing, payloadsOf, rejection, sentTo, sessionBodies, setUp } from '../../test/agent-harness.ts'
 import { FakeStorage } from '../../test/fake-service.ts'
+import { HostStore } from '../../test/host-store.ts'
+
+// Loaded before, since the manual clock does not wait for a file.
+await Promise.all([
+  import('../resume/session-resume.ts'),
+  import('../outbox/stored-queue.ts'),
+  import('../conversation/upkeep.ts'),
+])
 
 /** An account agent whose host supplies the token of a user that the test changes. */
 function setUpUser() {
@@ -78,4 +86,26 @@ describe('another user', () => {
     expect(agent.getQueueSize()).toBe(0)
     await agent.destroy()
   })
+})
+
+it.each(['logout', 'another user'])('[SEC-22] %s removes what a shared store holds of the user', async how => {
+  const { clock, emulator, make } = setUp()
+  const store = new HostStore()
+  const issue = (subject: string) => emulator.control.issueToken({ subject })
+  let token = issue('customer')
+  const cache = { adapter: store, contextPrefix: 'one_' }
+  const { agent } = make({ id: 'account', auth: { getToken: () => token }, cache, persistQueue: true, resume: true })
+  await agent.initialize({ context: { plan: 'gold' } })
+  await agent.connect()
+  await agent.send('hello')
+  await passing(clock, agent.disconnect())
+  await agent.send('waits')
+  await clock.advance(1_000)
+  const ofUser = () => [...store.entries.keys()].filter(key => !/deployment-info|getAgentDetails|auth/.test(key))
+  expect(ofUser()).toHaveLength(3)
+  token = issue('new-customer')
+  await passing(clock, how === 'logout' ? agent.logout() : agent.updateAccessToken(token))
+  await clock.advance(1_000)
+  expect(ofUser()).toEqual([])
+  await agent.destroy()
 })

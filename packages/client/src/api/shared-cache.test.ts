@@ -108,6 +108,18 @@ describe('a page’s own store', () => {
     expect(answers).toEqual([])
   })
 
+  it('[REL-112] is not fresh for longer because the clock was set back', async () => {
+    const sessionStorage = new FakeStorage()
+    const { service, as } = setUpUsers(undefined, sessionStorage)
+    await as('ada').getMyPortals()
+    await as('bob').getMyPortals()
+    service.clock.shiftWallClock(-3_600_000)
+    await as('ada').getMyPortals()
+    expect(service.seen).toHaveLength(3)
+    // The response of the other user is swept although its time has not come yet.
+    expect(sessionStorage.items.size).toBe(1)
+  })
+
   it('[REL-21] loses an expired response that is read, also when the call that follows fails', async () => {
     const adapter = new MemoryCacheAdapter()
     // Only the library's own stores are swept.

@@ -83,11 +83,11 @@ export class ExpiringStore {
   async #sweep(prefix: string): Promise<void> {
     const adapter = this.#adapter
     const now = this.#clock.now()
-    if (adapter instanceof GuardedCacheAdapter || now - (lastSweeps.get(adapter) ?? 0) < SWEEP_EVERY_MS) return
+    if (adapter instanceof GuardedCacheAdapter || isWithin(SWEEP_EVERY_MS, lastSweeps.get(adapter) ?? 0, now)) return
     lastSweeps.set(adapter, now)
     await removeEntries(adapter, prefix, key => {
       const entry = adapter.get(key)
-      return entry !== null && !isPromiseLike(entry) && now - entry.timestamp >= this.#ttlMs
+      return entry !== null && !isPromiseLike(entry) && !isWithin(this.#ttlMs, entry.timestamp, now)
     })
   }
 
@@ -96,7 +96,7 @@ export class ExpiringStore {
       const entry = await this.#adapter.get(key)
       if (!entry) return undefined
       // Copy at once: a custom store may return the live object.
-      if (this.#clock.now() - entry.timestamp < this.#ttlMs) return read(copyJson(entry.value))
+      if (isWithin(this.#ttlMs, entry.timestamp, this.#clock.now())) return read(copyJson(entry.value))
       await this.#adapter.delete(key)
     } catch {
       // A store that cannot be read counts as empty.
@@ -112,4 +112,9 @@ export class ExpiringStore {
       // A store that cannot be written: the next call requests again.
     }
   }
+}
+
+/** Whether two times are that close. A time in the future was written before the clock was set back. */
+function isWithin(limitMs: number, time: number, now: number): boolean {
+  return Math.abs(now - time) < limitMs
 }
