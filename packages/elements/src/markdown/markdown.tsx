@@ -42,6 +42,7 @@ function block(token: Token, options: MarkdownOptions): ComponentChildren {
     case 'code':
       return (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: long lines scroll, also by keyboard
+        // biome-ignore lint/a11y/useSemanticElements: a fieldset would be read as a form
         <div class="code" role="group" tabIndex={0} aria-label={options.strings.code}>
           <pre>
             <code>{token.text}</code>
@@ -79,6 +80,7 @@ function list({ ordered, start, items }: Tokens.List, options: MarkdownOptions):
 function table({ header, rows }: Tokens.Table, options: MarkdownOptions): ComponentChildren {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: wide tables scroll, also by keyboard
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset would be read as a form
     <div class="table" role="group" tabIndex={0} aria-label={options.strings.table}>
       <table>
         <thead>
