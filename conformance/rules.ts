@@ -539,7 +539,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'EL-07':
     'a chat element that is moved keeps its chat; one that is removed leaves no socket, listener or node; two on a page share nothing',
   'EL-08': 'the launcher loads the chat with its first click, and counts unread messages while it is closed',
-  'EL-09': 'the chat element works in a frame of another site',
+  'EL-09':
+    'the chat element works in a frame of another site: it resumes where storage is partitioned, and starts again where there is none',
   'EL-10': 'everything in the chat element can be done by keyboard, and the focus is never lost',
   'EL-11':
     'a screen reader is told each new message once, as plain text, by a region that is always there; what was said before is not told again',
