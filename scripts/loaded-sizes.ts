@@ -74,6 +74,26 @@ export async function bindingSize(...paths: string[]): Promise<number> {
   return outputFiles.reduce((sum, { contents }) => sum + compressedBytes(contents), 0)
 }
 
+/** What the elements are built over, and not part of their size. */
+const CLIENT = ['@aiagent/client', '@aiagent/client/*']
+
+/**
+ * Sizes of the elements without the client: the chat with its texts in English, which is what a page loads until it can be used;
+ * what is loaded on demand; and the launcher alone.
+ */
+export async function elementSizes(): Promise<Map<string, number>> {
+  const { atOnce, onDemand } = await loadedSizes(`import '@aiagent/elements'`, CLIENT)
+  const { atOnce: launcher } = await loadedSizes(`import '@aiagent/elements/launcher'`, CLIENT)
+  const chunk = (name: string) => onDemand.get(name) ?? 0
+  return new Map([
+    ['elements', atOnce + chunk('open-chat') + chunk('en')],
+    ['elements shell', atOnce],
+    ['elements lexer', chunk('lexer')],
+    ['elements language', Math.max(chunk('de'), chunk('ar'))],
+    ['elements launcher', launcher],
+  ])
+}
+
 /** What a page loads at once when vite bundles it, minified and compressed. */
 export async function viteSize(source: string): Promise<number> {
   const entry = 'virtual:page'

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { analyseBundle, describeBundle } from './bundle-analysis.ts'
 import { installedSizes } from './installed-size.ts'
-import { bindingSize, compressedBytes, loadedSizes, viteSize } from './loaded-sizes.ts'
+import { bindingSize, compressedBytes, elementSizes, loadedSizes, viteSize } from './loaded-sizes.ts'
 import { type Budget, judgeSize } from './size-verdict.ts'
 import { ROOT } from './tools.ts'
 
@@ -32,9 +32,6 @@ const BINDINGS = {
   'adapters assistant-ui': 'adapters/dist/assistant-ui.js',
   'adapters direct-line': 'adapters/dist/direct-line.js',
 }
-
-/** What the elements are built over, and not part of their size. */
-const CLIENT = ['@aiagent/client', '@aiagent/client/*']
 
 if (process.argv.includes('--analyse')) console.log(describeBundle(await analyseBundle(CORE)))
 else await compare()
@@ -82,21 +79,4 @@ async function measure(): Promise<Map<string, number>> {
     [...installedSizes().values()].reduce((sum, bytes) => sum + bytes, 0),
   )
   return sizes
-}
-
-/**
- * Sizes of the elements without the client: the chat with its texts in English, which is what a page loads until it can be used;
- * what is loaded on demand; and the launcher alone.
- */
-async function elementSizes(): Promise<Map<string, number>> {
-  const { atOnce, onDemand } = await loadedSizes(`import '@aiagent/elements'`, CLIENT)
-  const { atOnce: launcher } = await loadedSizes(`import '@aiagent/elements/launcher'`, CLIENT)
-  const chunk = (name: string) => onDemand.get(name) ?? 0
-  return new Map([
-    ['elements', atOnce + chunk('open-chat') + chunk('en')],
-    ['elements shell', atOnce],
-    ['elements lexer', chunk('lexer')],
-    ['elements language', Math.max(chunk('de'), chunk('ar'))],
-    ['elements launcher', launcher],
-  ])
 }

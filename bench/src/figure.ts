@@ -36,7 +36,7 @@ export const atLeast = (value: number): Goal => ({ kind: 'at least', value })
 export const atMost = (value: number): Goal => ({ kind: 'at most', value })
 
 /** The value below which the given part of the values lies; between two of them in proportion. */
-function quantile(values: readonly number[], part: number): number {
+export function quantile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   const place = (sorted.length - 1) * part
   const low = sorted[Math.floor(place)]

@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { type Figure, figureOf } from './figure.ts'
 import { connect, secondAgent } from './measures/connect.ts'
 import { desk } from './measures/desk.ts'
+import { elements } from './measures/elements.ts'
 import { flush } from './measures/flush.ts'
 import { json } from './measures/json.ts'
 import { masking } from './measures/masking.ts'
@@ -24,6 +25,7 @@ const MEASURES: Readonly<Record<string, Measure>> = {
   flush,
   masking,
   view,
+  elements,
   heap,
   growth,
   size,

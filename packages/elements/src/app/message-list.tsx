@@ -36,23 +36,22 @@ export function MessageList({ settings, snapshot, agentName, isEnded }: MessageL
   const name = agentName ?? settings.heading ?? strings.agent
   useEffect(() => announce(snapshot, settings, name), [announce, snapshot, settings, name])
 
-  const [from, setFrom] = useState(0)
-  const { log, isAtEnd, toEnd } = useEndOfList(messages)
-  // All older messages are left out at once when the list is read the first time, or grew much.
-  const start =
-    from > messages.length || (isAtEnd && messages.length - from > 2 * PAGE) ? messages.length - FIRST : from
-  const first = Math.max(0, start)
+  const [from, setFrom] = useState(Math.max(0, messages.length - FIRST))
+  const { log, isAtEnd, toEnd, leaveEnd } = useEndOfList(messages)
+  /** Number of messages that the user asked to see. */
+  const wanted = useRef(PAGE)
+  // Older messages are left out again when the list has grown much while the user read its end.
+  const isTooLong = isAtEnd && messages.length - from > wanted.current + PAGE
+  const first = Math.max(0, from > messages.length || isTooLong ? messages.length - FIRST : from)
+  if (first > from) wanted.current = PAGE
   useLayoutEffect(() => setFrom(first), [first])
 
   const divider = useUnreadDivider(settings, snapshot, log, isAtEnd)
   const opened = useRef(messages.at(-1)?.time ?? Date.now())
   const showEarlier = () => {
-    const list = log.current
-    const height = list ? list.scrollHeight - list.scrollTop : 0
+    leaveEnd()
+    wanted.current = messages.length - first + PAGE
     setFrom(Math.max(0, first - PAGE))
-    requestAnimationFrame(() => {
-      if (list) list.scrollTop = list.scrollHeight - height
-    })
   }
   return (
     <div class="body">

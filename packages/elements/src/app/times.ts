@@ -12,31 +12,28 @@ export interface Times {
   isSameDay(one: number, other: number): boolean
 }
 
-/** Formats by language: to create one takes longer than to render a page of messages. */
-const formats = new Map<string, readonly [time: Intl.DateTimeFormat, date: Intl.DateTimeFormat]>()
+/** Formats by language and kind: to create one takes longer than to render a page of messages. */
+const formats = new Map<string, Intl.DateTimeFormat>()
 
-function formatsOf(language: string): readonly [time: Intl.DateTimeFormat, date: Intl.DateTimeFormat] {
-  let found = formats.get(language)
-  if (!found) {
-    found = [
-      new Intl.DateTimeFormat(language, { hour: 'numeric', minute: '2-digit' }),
-      new Intl.DateTimeFormat(language, { weekday: 'long', day: 'numeric', month: 'long' }),
-    ]
-    formats.set(language, found)
-  }
-  return found
+const TIME: Intl.DateTimeFormatOptions = { hour: 'numeric', minute: '2-digit' }
+const DATE: Intl.DateTimeFormatOptions = { weekday: 'long', day: 'numeric', month: 'long' }
+
+function format(at: number, language: string, options: Intl.DateTimeFormatOptions): string {
+  const key = `${language} ${options.hour}`
+  let found = formats.get(key)
+  if (!found) formats.set(key, (found = new Intl.DateTimeFormat(language, options)))
+  return found.format(at)
 }
 
 export function createTimes({ language, today, yesterday }: ChatStrings): Times {
-  const [time, date] = formatsOf(language)
   const isSameDay = (one: number, other: number) => startOfDay(one) === startOfDay(other)
   return {
     isSameDay,
-    time: at => time.format(at),
+    time: at => format(at, language, TIME),
     day(at) {
       const now = Date.now()
       if (isSameDay(at, now)) return today
-      return isSameDay(at, startOfDay(now) - DAY_MS / 2) ? yesterday : date.format(at)
+      return isSameDay(at, startOfDay(now) - DAY_MS / 2) ? yesterday : format(at, language, DATE)
     },
   }
 }

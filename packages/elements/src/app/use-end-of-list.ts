@@ -10,6 +10,8 @@ export interface EndOfList {
   readonly log: RefObject<HTMLDivElement | null>
   readonly isAtEnd: boolean
   toEnd(): void
+  /** The user looks at earlier messages: keeps what is in view where it is while rows are added above. */
+  leaveEnd(): void
 }
 
 export function useEndOfList(messages: readonly ConversationMessage[]): EndOfList {
@@ -53,7 +55,14 @@ export function useEndOfList(messages: readonly ConversationMessage[]): EndOfLis
     before.current = lastOfUser
     scroll()
   }, [lastOfUser, scroll])
-  useLayoutEffect(scroll)
+  /** Distance of the end from the top of the list, to be kept in the next rendering. */
+  const distance = useRef<number | undefined>(undefined)
+  useLayoutEffect(() => {
+    scroll()
+    const list = log.current
+    if (list && distance.current !== undefined) list.scrollTop = list.scrollHeight - distance.current
+    distance.current = undefined
+  })
 
   return {
     log,
@@ -61,6 +70,13 @@ export function useEndOfList(messages: readonly ConversationMessage[]): EndOfLis
     toEnd() {
       stays.current = true
       scroll()
+    },
+    leaveEnd() {
+      const list = log.current
+      distance.current = list ? list.scrollHeight - list.scrollTop : undefined
+      // The event that tells so may be late.
+      stays.current = false
+      setAtEnd(false)
     },
   }
 }
