@@ -40,12 +40,17 @@ export function checkDelivery(
   )
 
   const seen = new Set<string>()
-  const repeated = taken.flat().filter(content => seen.has(content) || !seen.add(content))
-  add(
-    'duplicated',
-    'taken more than once',
-    repeated.filter(content => !mayRepeat(byContent.get(content), host, schedule)),
-  )
+  const repeated = taken.flatMap(contents => {
+    const seenHere = new Set<string>()
+    return contents.filter(content => {
+      const isHere = seenHere.has(content)
+      const isRepeated = seen.has(content)
+      seenHere.add(content)
+      seen.add(content)
+      return isRepeated && !mayRepeat(byContent.get(content), isHere, host, schedule)
+    })
+  })
+  add('duplicated', 'taken more than once', repeated)
   for (const contents of taken)
     for (const kind of ['send', 'ask'] as const) {
       const order = [...new Set(contents)].flatMap(content => {
@@ -98,12 +103,15 @@ export function checkDelivery(
 
 /**
  * Whether the service may have taken a message twice: the host has retried it, or it was in doubt, so that the agent may
- * repeat it by itself with `at-least-once`.
+ * repeat it by itself with `at-least-once`. With receipts the service recognizes a repetition, but only in its session: where
+ * it no longer knows the session, the messages in doubt go into the next one.
+ *
+ * @param isHere whether it was taken twice in one session
  */
-function mayRepeat(message: HostMessage | undefined, { events }: Host, { setup }: Schedule): boolean {
+function mayRepeat(message: HostMessage | undefined, isHere: boolean, { events }: Host, { setup }: Schedule): boolean {
   if (!message) return false
   if (message.retriedAt.length > 0) return true
-  if (setup.delivery === 'at-most-once' || setup.capabilities.includes('receipts')) return false
+  if (setup.delivery === 'at-most-once' || (isHere && setup.capabilities.includes('receipts'))) return false
   // Between two writes a connection broke.
   return message.writtenAt.every((at, index) => {
     const before = message.writtenAt[index - 1]

@@ -6,6 +6,7 @@ import { AgentLife } from './agent-life.ts'
 import { EventLog } from './event-log.ts'
 import { type HostMessage, markOf } from './host-message.ts'
 import { HostStore } from './host-store.ts'
+import { choose, pick } from './selection.ts'
 import { TabStorage } from './tab-storage.ts'
 
 /** A call of the host and what became of it. */
@@ -111,7 +112,7 @@ export class Host {
       case 'pick-agent':
       case 'change-profile':
       case 'back':
-        this.call(step.do, this.#pick(step.do, step.which))
+        this.call(step.do, pick(this.agent, this.events, step.do, step.which))
         return true
       default:
         return false
@@ -139,7 +140,7 @@ export class Host {
   async connect(options: { signal?: AbortSignal } = {}): Promise<void> {
     const { agent } = this
     let result = await this.#initialize(options)
-    while (result.status === 'choose') result = await this.#choose(agent, result, options)
+    while (result.status === 'choose') result = await choose(agent, result, this.#random, options)
     await agent.connect(options)
   }
 
@@ -227,25 +228,6 @@ export class Host {
 
   #initialize(options: { signal?: AbortSignal }): Promise<InitializationResult> {
     return this.agent.initialize(options)
-  }
-
-  /** Answers a gate, as a user does. */
-  #choose(
-    agent: AiAgent,
-    { gate, choices }: InitializationResult & { status: 'choose' },
-    options: { signal?: AbortSignal },
-  ): Promise<InitializationResult> {
-    if (gate === 'portal') return agent.selectPortal(this.#random.pick(choices), options)
-    if (gate === 'agent') return agent.selectAgent(this.#random.pick(choices), options)
-    return agent.selectUserProfile(this.#random.pick(choices), options)
-  }
-
-  async #pick(what: 'pick-portal' | 'pick-agent' | 'change-profile' | 'back', which: number): Promise<void> {
-    const { agent, events } = this
-    if (what === 'back') return agent.restartPortalInitializer()
-    if (what === 'pick-portal') await agent.selectPortal(pickOf(events.portals, which) ?? { id: 1001 })
-    else if (what === 'pick-agent') await agent.selectAgent(pickOf(events.agents, which) ?? { agentId: 'desk' })
-    else await agent.updateUserProfile(pickOf(events.profiles, which) ?? { id: 10, name: 'Member' })
   }
 
   #ask(step: Extract<Step, { do: 'ask' }>): void {
@@ -406,5 +388,3 @@ export class Host {
     return { signal: controller.signal }
   }
 }
-
-const pickOf = <T>(list: readonly T[], which: number): T | undefined => list[which % Math.max(1, list.length)]

@@ -39,8 +39,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'missed-answer',
     title: 'the first message that was missed in an outage is not recovered',
     file: 'packages/client/src/conversation/gap-fill.ts',
-    find: 'insertHistory(mergeHistory(list, options), options',
-    replace: 'insertHistory(mergeHistory(list, options).slice(1), options',
+    find: 'insertHistory(mergeHistory(history, options), options',
+    replace: 'insertHistory(mergeHistory(history, options).slice(1), options',
     shownBy: ['transcript'],
   },
   {

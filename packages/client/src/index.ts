@@ -219,7 +219,7 @@ export type { DeliveryOutcome, DeliveryReason, DeliveryState, DeliveryUpdate } f
 export { Message, type MessageObject, type MessageOptions } from './outbox/message.ts'
 export { MessageQueue, type QueuedMessage } from './outbox/message-queue.ts'
 export type { DeliveryMode } from './outbox/outbox-options.ts'
-export type { AskOptions } from './outbox/turn-taking.ts'
+export type { AskOptions } from './outbox/questions.ts'
 export type { Clock } from './platform/clock.ts'
 export type {
   Environment,

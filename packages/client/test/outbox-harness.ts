@@ -1,4 +1,5 @@
 import { ManualClock } from '@aiagent/test-support'
+import { expect } from 'vitest'
 import type { ConnectionState } from '../src/chat/connection-state.ts'
 import type { Transport } from '../src/chat/transport.ts'
 import { readHistory } from '../src/conversation/history-merge.ts'
@@ -162,4 +163,39 @@ export function thrownBy(work: () => unknown): unknown {
     return error
   }
   throw new Error('It should have thrown.')
+}
+
+/** An element of a history: a message of the user. */
+export const said = (content: string, more: object = {}) => ({ persona: 'customer', role: 'human', content, ...more })
+/** An element of a history: a message of the agent. */
+export const answered = (content: string, more: object = {}) => ({ persona: 'agent', role: 'x', content, ...more })
+/** The receipt of the service for a message. */
+export const receipt = (messageId: string) => ({ persona: 'metadata', role: 'receipt', messageData: { messageId } })
+
+/** An outbox with what tests of deliveries ask about it. */
+export function setUpDelivery(given: OutboxSetUp = {}) {
+  const parts = setUpOutbox(given)
+  const { outbox, updates, clock } = parts
+  const stateOf = (id: string) => outbox.delivery(id)?.state
+  const reasonOf = (id: string) => outbox.delivery(id)?.reason
+  const send = (...ids: string[]) => {
+    for (const id of ids) outbox.send(id, { id })
+  }
+  /** The states that a message has passed, as they were reported. */
+  const pathOf = (id: string) => {
+    const path = ['queued']
+    for (const update of updates.filter(each => each.id === id)) {
+      expect(update.previousState).toBe(path.at(-1))
+      path.push(update.state)
+    }
+    return path.join(' ')
+  }
+  const readHistory = async (...history: object[]) => {
+    outbox.handleHistory(messagesOf(history))
+    await clock.advance(0)
+    await import('../src/outbox/match-history.ts')
+    await clock.advance(0)
+  }
+  const confirm = (id: string) => outbox.handleReceipt(receipt(id) as never)
+  return { ...parts, stateOf, reasonOf, send, pathOf, readHistory, confirm }
 }

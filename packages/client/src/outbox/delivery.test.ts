@@ -1,43 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { messagesOf, type OutboxSetUp, setUpOutbox, thrownBy } from '../../test/outbox-harness.ts'
+import { answered, said, setUpDelivery, thrownBy } from '../../test/outbox-harness.ts'
 import { EVIDENCE_LIMIT_MS } from './evidence.ts'
-import { BURST_SIZE } from './lane.ts'
-import { OBSERVED_LIMIT, SETTLED_LIMIT, WINDOW } from './ledger.ts'
-
-const said = (content: string, more: object = {}) => ({ persona: 'customer', role: 'human', content, ...more })
-const answered = (content: string, more: object = {}) => ({ persona: 'agent', role: 'x', content, ...more })
-const receipt = (messageId: string) => ({ persona: 'metadata', role: 'receipt', messageData: { messageId } })
-
-function setUp(given: OutboxSetUp = {}) {
-  const parts = setUpOutbox(given)
-  const { outbox, updates, clock } = parts
-  const stateOf = (id: string) => outbox.delivery(id)?.state
-  const reasonOf = (id: string) => outbox.delivery(id)?.reason
-  const send = (...ids: string[]) => {
-    for (const id of ids) outbox.send(id, { id })
-  }
-  /** The states that a message has passed, as they were reported. */
-  const pathOf = (id: string) => {
-    const path = ['queued']
-    for (const update of updates.filter(each => each.id === id)) {
-      expect(update.previousState).toBe(path.at(-1))
-      path.push(update.state)
-    }
-    return path.join(' ')
-  }
-  const readHistory = async (...history: object[]) => {
-    outbox.handleHistory(messagesOf(history))
-    await clock.advance(0)
-    await import('./match-history.ts')
-    await clock.advance(0)
-  }
-  const confirm = (id: string) => outbox.handleReceipt(receipt(id) as never)
-  return { ...parts, stateOf, reasonOf, send, pathOf, readHistory, confirm }
-}
 
 describe('the delivery of a message', () => {
   it('[REL-80] is reported from the queue to the socket, each change once', () => {
-    const { send, connect, stateOf, pathOf, updates } = setUp()
+    const { send, connect, stateOf, pathOf, updates } = setUpDelivery()
     send('one')
     expect([stateOf('one'), updates]).toEqual(['queued', []])
     connect()
@@ -47,7 +14,7 @@ describe('the delivery of a message', () => {
   })
 
   it('[REL-80] is queued while the agent is not ready, and while the write fails', () => {
-    const { send, connect, becomeReady, stateOf } = setUp({ isReady: false })
+    const { send, connect, becomeReady, stateOf } = setUpDelivery({ isReady: false })
     send('one')
     expect(stateOf('one')).toBe('queued')
     becomeReady()
@@ -58,14 +25,14 @@ describe('the delivery of a message', () => {
   })
 
   it('[REL-80] is not kept for a message that send() refuses', () => {
-    const { outbox, send } = setUp({ maxQueueSize: 1 })
+    const { outbox, send } = setUpDelivery({ maxQueueSize: 1 })
     send('one')
     expect(thrownBy(() => send('two'))).toMatchObject({ reason: 'queue_full' })
     expect(outbox.delivery('two')).toBeUndefined()
   })
 
   it('[REL-81] is acknowledged by the history of a reopened chat', async () => {
-    const { send, connect, lose, readHistory, pathOf, outbox } = setUp()
+    const { send, connect, lose, readHistory, pathOf, outbox } = setUpDelivery()
     connect()
     send('one', 'two', 'three')
     const outcome = outbox.delivery('two')?.outcome
@@ -81,7 +48,7 @@ describe('the delivery of a message', () => {
   })
 
   it('[REL-81] is not acknowledged by the same words that were said before', async () => {
-    const { send, connect, lose, readHistory, stateOf, reasonOf, state } = setUp()
+    const { send, connect, lose, readHistory, stateOf, reasonOf, state } = setUpDelivery()
     state.isOwnSession = false
     connect()
     const earlier = [said('yes', { timestamp: 1 }), answered('Sure?', { messageId: 'm-1', timestamp: 2 })]
@@ -94,7 +61,7 @@ describe('the delivery of a message', () => {
   })
 
   it('[REL-81] is not acknowledged by words alone where it is not known what was said before', async () => {
-    const { send, connect, lose, readHistory, stateOf, state } = setUp()
+    const { send, connect, lose, readHistory, stateOf, state } = setUpDelivery()
     state.isOwnSession = false
     connect()
     send('yes')
@@ -105,7 +72,7 @@ describe('the delivery of a message', () => {
   })
 
   it('[REL-81] is acknowledged by what follows the last known message, also when the service has dropped that', async () => {
-    const { send, connect, lose, readHistory, stateOf, state } = setUp()
+    const { send, connect, lose, readHistory, stateOf, state } = setUpDelivery()
     state.isOwnSession = false
     connect()
     await readHistory(said('yes', { timestamp: 5 }), answered('Sure?', { messageId: 'm-1', timestamp: 6 }))
@@ -117,7 +84,7 @@ describe('the delivery of a message', () => {
   })
 
   it('[REL-81] counts each element of a history once', async () => {
-    const { outbox, connect, lose, readHistory, stateOf } = setUp()
+    const { outbox, connect, lose, readHistory, stateOf } = setUpDelivery()
     connect()
     for (const id of ['a', 'b', 'c']) outbox.send('same', { id })
     lose()
@@ -127,7 +94,7 @@ describe('the delivery of a message', () => {
   })
 
   it('[REL-81] stays unknown where the same words were written to two connections and arrived once', async () => {
-    const { outbox, connect, lose, readHistory, stateOf } = setUp()
+    const { outbox, connect, lose, readHistory, stateOf } = setUpDelivery()
     connect()
     outbox.send('same', { id: 'a' })
     lose()
@@ -138,7 +105,7 @@ describe('the delivery of a message', () => {
   })
 
   it('[REL-82] becomes unknown when no history comes, and only if the loss is in doubt', async () => {
-    const { send, connect, lose, clock, stateOf, outbox } = setUp({ doubtAfterMs: 1_000 })
+    const { send, connect, lose, clock, stateOf, outbox } = setUpDelivery({ doubtAfterMs: 1_000 })
     connect()
     send('early')
     await clock.advance(5_000)
@@ -152,7 +119,7 @@ describe('the delivery of a message', () => {
   })
 
   it('[REL-82] becomes unknown after a limit when nothing says that no history comes', async () => {
-    const { send, connect, lose, clock, stateOf } = setUp()
+    const { send, connect, lose, clock, stateOf } = setUpDelivery()
     connect()
     send('one')
     lose()
@@ -164,7 +131,7 @@ describe('the delivery of a message', () => {
   })
 
   it('[REL-82] stays in doubt over a second loss until a history comes', async () => {
-    const { send, connect, lose, readHistory, clock, stateOf } = setUp()
+    const { send, connect, lose, readHistory, clock, stateOf } = setUpDelivery()
     connect()
     send('one', 'two')
     lose()
@@ -178,7 +145,7 @@ describe('the delivery of a message', () => {
   })
 
   it('[REL-83] is settled when the session ends, and late evidence still counts', async () => {
-    const { outbox, send, connect, close, readHistory, stateOf, reasonOf, pathOf } = setUp()
+    const { outbox, send, connect, close, readHistory, stateOf, reasonOf, pathOf } = setUpDelivery()
     connect()
     send('one')
     const outcome = outbox.delivery('one')?.outcome
@@ -191,7 +158,7 @@ describe('the delivery of a message', () => {
   })
 
   it('[REL-83] is unknown when the chat goes on in another session', () => {
-    const { send, connect, lose, state, reasonOf, stateOf } = setUp()
+    const { send, connect, lose, state, reasonOf, stateOf } = setUpDelivery()
     connect()
     send('one')
     lose()
@@ -201,7 +168,7 @@ describe('the delivery of a message', () => {
   })
 
   it('[REL-83] fails with its reason when the message is dropped from the queue', async () => {
-    const { outbox, send, pathOf, reasonOf } = setUp()
+    const { outbox, send, pathOf, reasonOf } = setUpDelivery()
     send('one')
     const outcome = outbox.delivery('one')?.outcome
     outbox.clear()
@@ -209,7 +176,7 @@ describe('the delivery of a message', () => {
   })
 
   it('[REL-83] is settled and forgotten when the user is signed out', async () => {
-    const { outbox, send, connect, lose, updates } = setUp()
+    const { outbox, send, connect, lose, updates } = setUpDelivery()
     connect()
     send('written')
     lose()
@@ -230,7 +197,7 @@ describe('the delivery of a message', () => {
   })
 
   it('[REL-83] reports nothing of the previous user when their history arrives late', async () => {
-    const { outbox, send, connect, lose, readHistory, updates } = setUp()
+    const { outbox, send, connect, lose, readHistory, updates } = setUpDelivery()
     connect()
     send('one')
     lose()
@@ -243,7 +210,7 @@ describe('the delivery of a message', () => {
   })
 
   it('[REL-83] is settled without a report by destroy()', async () => {
-    const { outbox, send, connect, lose, updates } = setUp()
+    const { outbox, send, connect, lose, updates } = setUpDelivery()
     connect()
     send('written')
     lose()
@@ -255,176 +222,9 @@ describe('the delivery of a message', () => {
   })
 })
 
-describe('delivery: at-least-once', () => {
-  it('[REL-84] sends what the history does not show again, in order, before anything new', async () => {
-    const { send, connect, lose, readHistory, pathOf, flushed } = setUp({ delivery: 'at-least-once' })
-    connect()
-    send('one', 'two', 'three')
-    lose()
-    send('four')
-    const transport = connect()
-    send('five')
-    expect(transport.contents).toEqual([])
-    await readHistory(said('one'))
-    expect(transport.contents).toEqual(['two', 'three', 'four', 'five'])
-    expect(pathOf('one')).toBe('queued sending sent acknowledged')
-    expect(pathOf('two')).toBe('queued sending sent sending sent')
-    expect(flushed).toEqual([2])
-  })
-
-  it('[REL-84] waits for a history no longer than the limit', async () => {
-    const { send, connect, lose, clock } = setUp({ delivery: 'at-least-once' })
-    connect()
-    send('one')
-    lose()
-    const transport = connect()
-    await clock.advance(EVIDENCE_LIMIT_MS)
-    expect(transport.contents).toEqual(['one'])
-  })
-
-  it('[REL-84] sends nothing again after an end in order', async () => {
-    const { send, connect, close, readHistory } = setUp({ delivery: 'at-least-once' })
-    connect()
-    send('one')
-    close()
-    const transport = connect()
-    await readHistory()
-    expect(transport.contents).toEqual([])
-  })
-
-  it('[REL-84] sends nothing of a conversation that was left into the next one, except by retry()', async () => {
-    const { outbox, send, connect, lose, close, state, pathOf, reasonOf, readHistory } = setUp({
-      delivery: 'at-least-once',
-    })
-    connect()
-    send('one')
-    lose()
-    close()
-    outbox.leaveConversation()
-    state.sessionId = 's2'
-    const transport = connect()
-    await readHistory()
-    send('two')
-    expect(transport.contents).toEqual(['two'])
-    expect([pathOf('one'), reasonOf('one')]).toEqual(['queued sending sent unknown', 'session_ended'])
-    expect([outbox.delivery('one')?.retry(), transport.contents]).toEqual([true, ['two', 'one']])
-  })
-
-  it('[REL-84] sends what is in doubt again when the conversation goes on in another session', async () => {
-    const { send, connect, lose, state, readHistory } = setUp({ delivery: 'at-least-once' })
-    connect()
-    send('one')
-    lose()
-    state.sessionId = 's2'
-    const transport = connect()
-    await readHistory()
-    expect(transport.contents).toEqual(['one'])
-  })
-
-  it('[REL-84] sends what is in doubt again when the same conversation is opened again later', async () => {
-    const { send, connect, lose, close, readHistory } = setUp({ delivery: 'at-least-once' })
-    connect()
-    send('one')
-    lose()
-    close()
-    const transport = connect()
-    await readHistory()
-    expect(transport.contents).toEqual(['one'])
-  })
-
-  it('[REL-84] is not the default', async () => {
-    const { send, connect, lose, readHistory } = setUp()
-    connect()
-    send('one')
-    lose()
-    const transport = connect()
-    await readHistory()
-    expect(transport.contents).toEqual([])
-  })
-})
-
-describe('with receipts', () => {
-  it('[REL-85] a message carries its id, and the receipt acknowledges it', () => {
-    const { send, connect, confirm, pathOf, outbox } = setUp({ hasReceipts: true })
-    const transport = connect()
-    send('one')
-    outbox.send({ persona: 'robot', role: 'x', content: 'made up' })
-    expect(transport.sent.map(frame => JSON.parse(frame))).toEqual([
-      said('one', { messageId: 'one' }),
-      { persona: 'robot', role: 'x', content: 'made up' },
-    ])
-    expect(confirm('one')).toBe(true)
-    expect(pathOf('one')).toBe('queued sending sent acknowledged')
-  })
-
-  it('[REL-85] a message without a receipt is sent again under the same id, before what waits', () => {
-    const { send, connect, lose, confirm, stateOf } = setUp({ hasReceipts: true })
-    connect()
-    send('one', 'two', 'three')
-    confirm('one')
-    lose()
-    send('four')
-    const transport = connect()
-    send('five')
-    expect(transport.sent.map(frame => JSON.parse(frame).messageId)).toEqual(['two', 'three', 'four', 'five'])
-    expect(['two', 'three'].map(stateOf)).toEqual(['sent', 'sent'])
-  })
-
-  it('[REL-85] messages keep their order when the connection breaks before all of them are sent again', () => {
-    const { send, connect, lose } = setUp({ hasReceipts: true })
-    const ids = Array.from({ length: BURST_SIZE + 1 }, (_, n) => `m${n}`)
-    connect()
-    send(...ids)
-    lose()
-    const second = connect()
-    expect(second.sent).toHaveLength(BURST_SIZE)
-    lose()
-    expect(connect().sent.map(frame => JSON.parse(frame).messageId)).toEqual(ids.slice(0, BURST_SIZE))
-  })
-
-  it('[REL-85] a message that the host left behind is sent again in its session, and not in another', () => {
-    const { send, connect, close, state, stateOf } = setUp({ hasReceipts: true })
-    connect()
-    send('one')
-    close()
-    expect(stateOf('one')).toBe('unknown')
-    expect(connect().contents).toEqual(['one'])
-    close()
-    state.sessionId = 's2'
-    expect(connect().contents).toEqual([])
-  })
-
-  it('[REL-85] a message that the service refuses fails, and can be sent again', () => {
-    const { outbox, send, connect, stateOf, reasonOf } = setUp({ hasReceipts: true })
-    const transport = connect()
-    send('one')
-    const refusal = { persona: 'metadata', role: 'error', messageData: { error_code: '429-001', messageId: 'one' } }
-    expect(outbox.handleReceipt(refusal as never)).toBe(false)
-    expect([stateOf('one'), reasonOf('one')]).toEqual(['failed', 'refused'])
-    expect(outbox.delivery('one')?.retry()).toBe(true)
-    expect(transport.sent.map(frame => JSON.parse(frame).messageId)).toEqual(['one', 'one'])
-  })
-
-  it('[REL-85] no more than a window of messages is without a receipt; the others wait in the queue', () => {
-    const { outbox, connect, confirm } = setUp({ hasReceipts: true })
-    const transport = connect()
-    for (let n = 0; n < WINDOW + 20; n++) outbox.send(String(n), { id: String(n) })
-    expect([transport.sent.length, outbox.size]).toEqual([WINDOW, 20])
-    confirm('0')
-    expect([transport.sent.length, outbox.size]).toEqual([WINDOW + 1, 19])
-  })
-
-  it('[REL-85] frames of a service that has not announced them are ordinary frames', () => {
-    const { send, connect, confirm, stateOf } = setUp()
-    connect()
-    send('one')
-    expect([confirm('one'), stateOf('one')]).toEqual([false, 'sent'])
-  })
-})
-
 describe('a handle', () => {
   it('[REL-86] cancels a queued message, and nothing else', async () => {
-    const { outbox, send, connect, failures, pathOf } = setUp()
+    const { outbox, send, connect, failures, pathOf } = setUpDelivery()
     send('one', 'two')
     const handle = outbox.delivery('one')
     const outcome = handle?.outcome
@@ -435,7 +235,7 @@ describe('a handle', () => {
   })
 
   it('[REL-86] sends an unknown message again, masked as before and behind what waits', async () => {
-    const { outbox, connect, lose, readHistory, masked, accepted, pathOf } = setUp({ mask: () => '***' })
+    const { outbox, connect, lose, readHistory, masked, accepted, pathOf } = setUpDelivery({ mask: () => '***' })
     connect()
     outbox.send('secret', { id: 'one' })
     lose()
@@ -454,7 +254,7 @@ describe('a handle', () => {
   })
 
   it('[REL-86] sends a message again that was dropped before it was masked', () => {
-    const { outbox, connect, becomeReady } = setUp({ isReady: false, mask: () => '***' })
+    const { outbox, connect, becomeReady } = setUpDelivery({ isReady: false, mask: () => '***' })
     outbox.send('secret', { id: 'one' })
     outbox.clear()
     expect(outbox.delivery('one')?.retry()).toBe(true)
@@ -463,7 +263,7 @@ describe('a handle', () => {
   })
 
   it('[REL-86] leaves everything as it was when a retry finds no space', async () => {
-    const { outbox, send, lose, connect, readHistory } = setUp({ maxQueueSize: 1 })
+    const { outbox, send, lose, connect, readHistory } = setUpDelivery({ maxQueueSize: 1 })
     connect()
     send('one')
     lose()
@@ -477,7 +277,7 @@ describe('a handle', () => {
   })
 
   it('[REL-86] never calls a message failed or cancelled that may have arrived', async () => {
-    const { outbox, send, connect, lose, readHistory } = setUp()
+    const { outbox, send, connect, lose, readHistory } = setUpDelivery()
     connect()
     send('one', 'two')
     lose()
@@ -493,7 +293,7 @@ describe('a handle', () => {
   })
 
   it('[REL-86] cancels a question that waits for its turn', async () => {
-    const { outbox, connect } = setUp()
+    const { outbox, connect } = setUpDelivery()
     connect()
     const first = outbox.ask('one')
     const second = outbox.ask('two')
@@ -501,68 +301,5 @@ describe('a handle', () => {
     expect([outbox.delivery('id-1')?.state, outbox.delivery('id-1')?.cancel()]).toEqual(['queued', true])
     outbox.destroy(Object.assign(new Error('destroyed'), { code: 'ABORTED' }) as never)
     expect(await rejected).toEqual(['ABORTED', 'ABORTED'])
-  })
-})
-
-describe('the ledger', () => {
-  it('[REL-87] keeps the last 1,000 settled messages', () => {
-    const { outbox, send } = setUp({ maxQueueSize: 2_000 })
-    for (let n = 0; n < SETTLED_LIMIT + 1; n++) send(String(n))
-    outbox.clear()
-    expect([outbox.delivery('0'), outbox.delivery('1')?.state]).toEqual([undefined, 'failed'])
-  })
-
-  it('[REL-87] observes a bounded number of messages without evidence, and says which it gives up', () => {
-    const { send, connect, stateOf, reasonOf } = setUp()
-    connect()
-    for (let n = 0; n < OBSERVED_LIMIT + 1; n++) send(String(n))
-    expect([stateOf('0'), reasonOf('0'), stateOf('1')]).toEqual(['unknown', 'limit', 'sent'])
-  })
-
-  it('[REL-87] finds out what arrived among more unknown messages than it keeps settled ones', async () => {
-    const { outbox, send, connect, lose, readHistory, stateOf } = setUp()
-    const ids = Array.from({ length: SETTLED_LIMIT + 500 }, (_, n) => String(n))
-    connect()
-    send(...ids)
-    lose()
-    connect()
-    outbox.handleNoHistory()
-    await readHistory()
-    expect(new Set(ids.map(stateOf))).toEqual(new Set(['unknown']))
-    lose()
-    connect()
-    await readHistory(...ids.slice(0, 700).map(id => said(id)))
-    expect(ids.filter(id => stateOf(id) === 'acknowledged')).toEqual(ids.slice(0, 700))
-    expect(ids.filter(id => stateOf(id) === 'unknown')).toEqual(ids.slice(700))
-  })
-
-  it('[REL-87] observes no more unknown messages than those that were sent since leave room for', async () => {
-    const { outbox, send, connect, lose, readHistory, stateOf } = setUp()
-    connect()
-    for (let n = 0; n < OBSERVED_LIMIT; n++) send(String(n))
-    lose()
-    connect()
-    outbox.handleNoHistory()
-    await readHistory()
-    expect(stateOf('0')).toBe('unknown')
-    send('new')
-    expect([stateOf('0'), stateOf('1')]).toEqual([undefined, 'unknown'])
-  })
-
-  it('[REL-87] finds nothing in a history by words alone once an unknown message was forgotten', async () => {
-    const { outbox, send, connect, lose, readHistory, stateOf } = setUp()
-    connect()
-    send('yes')
-    for (let n = 0; n < OBSERVED_LIMIT; n++) send(String(n))
-    lose()
-    connect()
-    outbox.handleNoHistory()
-    await readHistory()
-    expect([stateOf('yes'), stateOf('0')]).toEqual([undefined, 'unknown'])
-    outbox.send('yes', { id: 'again' })
-    lose()
-    connect()
-    await readHistory(said('yes'))
-    expect(stateOf('again')).toBe('unknown')
   })
 })

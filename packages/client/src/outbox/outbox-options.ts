@@ -1,5 +1,5 @@
 import type { Chat } from '../chat/chat.ts'
-import type { SDKError } from '../errors.ts'
+import { MessageError, type SDKError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Page } from '../platform/page.ts'
 import type { LazyPart } from '../util/lazy-part.ts'
@@ -66,4 +66,13 @@ export function whyWaiting(
   return entry.state === 'awaiting-turn'
     ? 'an earlier question has no answer yet'
     : 'the chat waits for an access token'
+}
+
+/** The error for a message that finds no place in the queue. */
+export function queueFull(messageId: string, maxQueueSize: number): MessageError {
+  return new MessageError(
+    `The message was refused: ${maxQueueSize} messages are waiting already. Connect, or raise maxQueueSize.`,
+    'queue_full',
+    { messageId },
+  )
 }

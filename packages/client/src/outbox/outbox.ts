@@ -1,8 +1,7 @@
 import { addMessageId, EXTENSION_ROLE, PERSONA, ROLE } from '@aiagent/protocol'
 import type { ConnectionLoss, MessageSink } from '../chat/chat.ts'
-import { ConnectionState } from '../chat/connection-state.ts'
 import type { Transport } from '../chat/transport.ts'
-import { abortedError, MessageError, SDKError } from '../errors.ts'
+import { MessageError, SDKError } from '../errors.ts'
 import { addressMessage, detachMessage, largeFrameBytes, maskMessage, type SendOptions } from './compose.ts'
 import { Delivery, stateOf } from './delivery.ts'
 import type { DeliveryOutcome, DeliveryReason, DeliveryUpdate } from './delivery-state.ts'
@@ -10,10 +9,13 @@ import { Evidence } from './evidence.ts'
 import { Lane } from './lane.ts'
 import { DeliveryLedger, WINDOW } from './ledger.ts'
 import type { Message, MessageObject } from './message.ts'
-import { createEntry, isAdopted, type OutboxEntry } from './outbox-entry.ts'
-import { type OutboxOptions, whyWaiting } from './outbox-options.ts'
-import type { QueueSnapshot, StoredQueue } from './stored-queue.ts'
-import { type AskOptions, askWith, type Question, TurnTaking, validateQuestion } from './turn-taking.ts'
+import { createEntry, type OutboxEntry } from './outbox-entry.ts'
+import { type OutboxOptions, queueFull } from './outbox-options.ts'
+import type { OutboxStore } from './outbox-store.ts'
+import { type AskOptions, type Question, Questions } from './questions.ts'
+import { ResendPolicy } from './resend-policy.ts'
+import type { QueueSnapshot } from './stored-queue.ts'
+import { TurnTaking } from './turn-taking.ts'
 
 /*
  * Everything that is to be sent. The outbox owns each entry from `send()` or `ask()` to the wire; the ledger knows what
@@ -30,44 +32,52 @@ import { type AskOptions, askWith, type Question, TurnTaking, validateQuestion }
 export class Outbox implements MessageSink {
   readonly #options: OutboxOptions
   readonly #turns: TurnTaking
+  readonly #questions: Questions
+  readonly #policy: ResendPolicy
   readonly #ledger: DeliveryLedger
   readonly #evidence: Evidence
   readonly #lane: Lane
-  /** Questions whose turn has not come. */
-  #awaiting: Question[] = []
   /** Entries that wait until the agent is ready. */
   #held: OutboxEntry[] = []
-  /** Entries of the previous page, until the agent is ready. */
-  #restored: OutboxEntry[] = []
-  /** The mark in the store that must be written before anything is sent. */
-  #claim: object | undefined
-  #stored: StoredQueue | undefined
+  /** Only with `persistQueue`, once it has loaded. */
+  #store: OutboxStore | undefined
 
   constructor(options: OutboxOptions) {
     this.#options = options
     const { clock, page, origin, listener, hasReceipts } = options
+    const policy = new ResendPolicy(options)
+    this.#policy = policy
     this.#turns = new TurnTaking({
       clock,
       origin,
-      onFree: () => this.#startNextQuestion(),
-      isSentAgain: entry => this.#isSentAgain(entry),
+      onFree: () => this.#questions.startNext(),
+      policy,
       isResumed: () => options.hasResume() && options.hasReceipts(),
     })
     const updated = (update: DeliveryUpdate) => {
       listener.updated(update)
-      this.#changed()
+      this.#store?.changed()
     }
     // Named one by one: a spread gives each object a separate hidden class of 400 bytes.
     const { doubtAfterMs, isOwnSession } = options
     const ledger = new DeliveryLedger({ clock, origin, doubtAfterMs, hasReceipts, updated })
     this.#ledger = ledger
+    this.#questions = new Questions({
+      outbox: options,
+      turns: this.#turns,
+      ledger,
+      canPass: () => this.#canPass(),
+      requireSpace: id => this.#requireSpace(id),
+      submit: question => this.#submit(question),
+      giveUp: question => this.#giveUp(question),
+    })
     this.#evidence = new Evidence({ clock, origin, isOwnSession, ledger, decided: () => this.#decide() })
     this.#lane = new Lane({
       clock,
       page,
-      frameOf: entry => (this.#hasKey(entry) ? addMessageId(entry.data, entry.id) : entry.data),
+      frameOf: entry => (policy.hasKey(entry) ? addMessageId(entry.data, entry.id) : entry.data),
       limit: () =>
-        this.#claim || (this.#evidence.isPending && this.#isInsistent())
+        this.#store?.isClaiming || (this.#evidence.isPending && policy.isInsistent)
           ? 'none'
           : hasReceipts() && ledger.sentCount >= WINDOW
             ? 'resend'
@@ -85,7 +95,7 @@ export class Outbox implements MessageSink {
 
   /** Number of entries that wait: for their turn, for the agent, or for the connection. */
   get size(): number {
-    return this.#awaiting.length + this.#held.length + this.#lane.queue.size
+    return this.#questions.size + this.#held.length + this.#lane.queue.size
   }
 
   /** What became of a message; undefined for an id that the ledger does not know, or no longer. */
@@ -107,47 +117,31 @@ export class Outbox implements MessageSink {
   }
 
   /** Sends a question when its turn comes, and resolves with the answer. See `AiAgent.ask()`. */
-  async ask(text: string, options: AskOptions = {}): Promise<Message> {
-    if (options.signal?.aborted) throw abortedError('ask()', options.signal)
-    validateQuestion(text, options)
-    const { clock, listener } = this.#options
-    const entry = createEntry(text, {}, this.#options, undefined)
-    entry.state = 'awaiting-turn'
-    if (this.#awaiting.length > 0 || !this.#turns.canStart()) this.#requireSpace(entry.id)
-    return askWith(entry, options, clock, {
-      send: question => {
-        this.#ledger.add(question)
-        this.#awaiting.push(question)
-        this.#startNextQuestion()
-      },
-      giveUp: question => this.#giveUp(question),
-      isOffline: () => !this.#options.isReady() || this.#options.chat.state !== ConnectionState.CONNECTED,
-      whyWaiting: each => whyWaiting(each, this.#options),
-      warn: listener.warn,
-    })
+  ask(text: string, options: AskOptions = {}): Promise<Message> {
+    return this.#questions.ask(text, options)
   }
 
   /** Reads what the previous page left. Resolves, also when the store fails, before the agent may become ready. */
   async restore(): Promise<void> {
-    await this.#options.store?.(part => {
-      this.#stored = part
-      return part.restore(entries => {
-        this.#restored.push(...entries)
-        if (this.#options.isReady()) this.#takeIn()
+    await this.#options.store?.(queue => {
+      this.#store ??= queue.join({
+        outbox: this.#options,
+        lane: this.#lane,
+        ledger: this.#ledger,
+        policy: this.#policy,
       })
+      return this.#store.restore()
     })
   }
 
-  /** What the next page needs. */
+  /** What the next page needs. Only with a store. */
   snapshot(): QueueSnapshot {
-    const sent = this.#ledger.sent.filter(entry => this.#hasKey(entry))
-    const claim = this.#lane.isOpen ? { sessionId: this.#options.origin.sessionId } : undefined
-    return { entries: [...sent, ...this.#restored, ...this.#lane.queue.getAll()], claim }
+    return this.#store?.snapshot() ?? { entries: [], claim: undefined }
   }
 
   /** The agent is ready: what the previous page left and held entries go on, in order. */
   release(): void {
-    this.#takeIn()
+    this.#store?.takeIn()
     // One by one: an entry that a listener adds meanwhile goes behind those that are still held.
     for (let entry = this.#held.shift(); entry; entry = this.#held.shift()) {
       try {
@@ -182,7 +176,7 @@ export class Outbox implements MessageSink {
       if (entry.data) {
         entry.message = addressMessage(entry.message, this.#options.origin)
         this.#enter(entry)
-        this.#accepted(entry)
+        this.#options.listener.accepted(entry.message, entry.data.length, true)
       } else this.#submit(entry)
     } catch (error) {
       this.#ledger.settle(entry, state, reason)
@@ -211,14 +205,14 @@ export class Outbox implements MessageSink {
 
   /** As {@link clear}, and forgets every message; questions that have been sent are rejected too (SEC-15). */
   forgetUser(): unknown {
-    this.#restored = []
     this.clear('signed_out')
     this.#turns.forgetUser()
     this.#ledger.endSession('signed_out')
     this.#ledger.clear()
     this.#lane.sendAgain([])
     this.#evidence.clear()
-    return this.#options.store?.(part => part.forgetUser())
+    this.#store?.forgetUser()
+    return this.#options.store?.(queue => queue.forgetUser())
   }
 
   /**
@@ -227,10 +221,8 @@ export class Outbox implements MessageSink {
    * @returns a promise that is fulfilled when the queue is stored, if it is stored at all; it never rejects
    */
   destroy(error: SDKError): Promise<unknown> | undefined {
-    const isStored = this.#stored?.isActive === true
-    // Nothing more leaves: what is queued now, the next page may send. Copied, since all entries are settled below.
-    const last = { entries: this.snapshot().entries.map(entry => ({ ...entry })), claim: undefined }
-    const released = this.#options.store?.(part => part.release(last))
+    const isStored = this.#store?.isActive
+    const released = this.#store?.release()
     const { current } = this.#turns
     const waiting = this.#takeAll()
     this.#ledger.silence()
@@ -290,13 +282,13 @@ export class Outbox implements MessageSink {
   }
 
   handleReady(transport: Transport): void {
-    this.#mark()
+    this.#store?.mark()
     this.#lane.open(transport)
   }
 
   handleInterrupted(): void {
     this.#lane.close()
-    this.#changed()
+    this.#store?.changed()
   }
 
   handleLost(loss: ConnectionLoss): void {
@@ -306,8 +298,7 @@ export class Outbox implements MessageSink {
 
   handleClosed(): void {
     const { current } = this.#turns
-    const questions = current ? [current, ...this.#awaiting.splice(0)] : this.#awaiting.splice(0)
-    for (const question of questions) {
+    for (const question of [...(current ? [current] : []), ...this.#questions.takeAll()]) {
       this.#remove(question)
       const { id: messageId } = question
       this.#drop(question, new MessageError('The chat was closed before an answer came.', 'closed', { messageId }))
@@ -353,75 +344,12 @@ export class Outbox implements MessageSink {
       this.#lane.enqueue(entry)
     }
     this.#ledger.add(entry)
-    this.#changed()
-  }
-
-  /** Adds what the previous page left: unsent messages first in the queue, and what it was sending to the ledger. */
-  #takeIn(): void {
-    const entries = this.#restored
-    this.#restored = []
-    for (const entry of entries) {
-      const { message, written } = entry
-      entry.message = addressMessage(message, this.#options.origin)
-      if (written) {
-        this.#ledger.adopt(entry)
-        // With a receipt it can be sent again safely, in its session.
-        if (!this.#hasKey(entry)) this.#ledger.settle(entry, 'unknown', 'page_ended')
-        else if (this.#isSentAgain(entry)) this.#accepted(entry)
-      } else this.#ledger.add(entry)
-    }
-    const waiting = entries.filter(({ written }) => !written)
-    // A slow store may deliver them when the chat is open already.
-    if (this.#lane.isOpen) this.#mark()
-    this.#lane.prepend(waiting)
-    for (const { message, data } of waiting) this.#options.listener.accepted(message, data.length)
-  }
-
-  /** A message that was accepted before is sent in this conversation. */
-  #accepted({ message, data }: OutboxEntry): void {
-    this.#options.listener.accepted(message, data.length, true)
-  }
-
-  /** Lets nothing leave until the store has marked it, so that the next page does not send it too. */
-  #mark(): void {
-    const claim = {}
-    const marked = this.#options.store?.(part => part.claim())
-    if (!marked) return
-    this.#claim = claim
-    void marked.then(() => {
-      if (this.#claim !== claim) return
-      this.#claim = undefined
-      this.#lane.resume()
-    })
-  }
-
-  /** The store is brought up to date. */
-  #changed(): void {
-    void this.#options.store?.(part => part.changed())
-  }
-
-  #startNextQuestion(): void {
-    while (this.#awaiting.length > 0 && this.#turns.canStart()) {
-      const question = this.#awaiting.shift()
-      if (!question) return
-      this.#turns.start(question)
-      try {
-        const { clock, origin } = this.#options
-        const message = question.message.clone({ timestamp: clock.now() })
-        question.message = this.#canPass() ? addressMessage(message, origin) : message
-        this.#submit(question)
-      } catch (error) {
-        // A question that is refused gives the turn to the next one.
-        this.#turns.end(question)
-        this.#ledger.settle(question, 'failed', (error as MessageError).reason as DeliveryReason)
-        question.reply.reject(error)
-      }
-    }
+    this.#store?.changed()
   }
 
   #giveUp(question: Question): void {
     if (this.#remove(question)) this.#settleWaiting(question, 'cancelled')
-    if (this.#turns.end(question)) this.#startNextQuestion()
+    if (this.#turns.end(question)) this.#questions.startNext()
   }
 
   #drop(
@@ -436,7 +364,7 @@ export class Outbox implements MessageSink {
     if (stateOf(entry) === 'queued') this.#settleWaiting(entry, outcome, reason)
     if (reply) reply.reject(error)
     else if (outcome === 'failed') this.#options.listener.failed(error)
-    if (hadTurn) this.#startNextQuestion()
+    if (hadTurn) this.#questions.startNext()
   }
 
   /** Settles an entry that was taken out. What was written once already may have arrived. */
@@ -444,62 +372,28 @@ export class Outbox implements MessageSink {
     this.#ledger.settle(entry, entry.written ? 'unknown' : outcome, reason)
   }
 
-  /** Decides about the messages in doubt: nothing more will be found out about them. */
+  /** Nothing more will be found out about the messages in doubt. */
   #decide(): void {
-    const ledger = this.#ledger
-    const again: OutboxEntry[] = []
-    for (const entry of ledger.unproven())
-      if (this.#isSentAgain(entry)) {
-        again.push(entry)
-        // The next page of a portal knows its session only now.
-        if (isAdopted(entry)) this.#accepted(entry)
-      } else if (entry.isInDoubt) {
-        entry.isInDoubt = false
-        if (entry.state === 'sent') ledger.settle(entry, 'unknown', 'connection_lost')
-      }
+    const again = this.#policy.decide(this.#ledger)
+    for (const entry of again) this.#store?.handleSentAgain(entry)
     this.#lane.sendAgain(again)
     this.#lane.resume()
   }
 
-  /** Whether an entry without evidence is sent again by itself. */
-  #isSentAgain(entry: OutboxEntry): boolean {
-    return this.#hasKey(entry) && entry.written?.sessionId === this.#options.origin.sessionId
-      ? true
-      : this.#isInsistent() && entry.isInDoubt === true
-  }
-
-  #isInsistent(): boolean {
-    return this.#options.delivery === 'at-least-once'
-  }
-
-  /** Whether the service recognizes a repetition of the message. */
-  #hasKey({ message: { persona } }: OutboxEntry): boolean {
-    return this.#options.hasReceipts() && (persona === PERSONA.CUSTOMER || persona === PERSONA.SYSTEM)
-  }
-
   #remove(entry: OutboxEntry): boolean {
-    for (const list of [this.#awaiting, this.#held]) {
-      const index = list.indexOf(entry as Question)
-      if (index >= 0) return list.splice(index, 1).length > 0
-    }
+    if (this.#questions.remove(entry)) return true
+    const index = this.#held.indexOf(entry)
+    if (index >= 0) return this.#held.splice(index, 1).length > 0
     return entry.state === 'queued' && this.#lane.queue.remove(entry.id)
   }
 
   #takeAll(): OutboxEntry[] {
-    const entries = [...this.#awaiting, ...this.#lane.takeAll(), ...this.#held]
-    this.#awaiting = []
-    this.#held = []
-    return entries
+    return [...this.#questions.takeAll(), ...this.#lane.takeAll(), ...this.#held.splice(0)]
   }
 
   /** @throws {MessageError} reason `queue_full` */
   #requireSpace(messageId: string): void {
     const { maxQueueSize } = this.#options
-    if (this.size < maxQueueSize) return
-    throw new MessageError(
-      `The message was refused: ${maxQueueSize} messages are waiting already. Connect, or raise maxQueueSize.`,
-      'queue_full',
-      { messageId },
-    )
+    if (this.size >= maxQueueSize) throw queueFull(messageId, maxQueueSize)
   }
 }

@@ -5,6 +5,7 @@ import type { CacheAdapter } from '../storage/cache-adapter.ts'
 import { withTimeLimit } from '../util/abort.ts'
 import { Message } from './message.ts'
 import { type OutboxEntry, PREVIOUS_PAGE } from './outbox-entry.ts'
+import { OutboxStore, type OutboxStoreOptions } from './outbox-store.ts'
 
 /*
  * The queue in a store, for the page after a reload or a crash. A separate chunk, for hosts that set `persistQueue`.
@@ -99,6 +100,11 @@ export class StoredQueue {
   restore(deliver: (entries: OutboxEntry[]) => void): Promise<void> {
     const restored = () => this.#after(undefined, async () => deliver((await this.#restore()).map(toEntry)))
     return this.#bounded(RESTORE_LIMIT_MS, restored)
+  }
+
+  /** Joins the queue with the outbox. */
+  join(options: OutboxStoreOptions): OutboxStore {
+    return new OutboxStore(this, options)
   }
 
   /** Whether the queue is stored. */

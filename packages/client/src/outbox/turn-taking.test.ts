@@ -3,7 +3,8 @@ import { rejection } from '../../test/agent-harness.ts'
 import { messagesOf, setUpOutbox } from '../../test/outbox-harness.ts'
 import { SDKError } from '../errors.ts'
 import { Message } from './message.ts'
-import { HISTORY_LIMIT_MS, MAX_PAUSE_MS, MIN_PAUSE_MS, WARN_AFTER_MS } from './turn-taking.ts'
+import { WARN_AFTER_MS } from './questions.ts'
+import { HISTORY_LIMIT_MS, MAX_PAUSE_MS, MIN_PAUSE_MS } from './turn-taking.ts'
 
 const agentMessage = (content: string, messageId?: string) =>
   new Message('agent', 'customer support agent', content, { messageId })

@@ -1,9 +1,11 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
-import { abortedError, MessageError, type SDKError } from '../errors.ts'
+import { MessageError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { isUserMessage } from './compose.ts'
 import type { Message } from './message.ts'
-import type { OutboxEntry, Reply } from './outbox-entry.ts'
+import type { OutboxEntry } from './outbox-entry.ts'
+import type { Question } from './questions.ts'
+import type { ResendPolicy } from './resend-policy.ts'
 
 /*
  * Turn-taking of `ask()`: a policy over entries of the outbox. It owns the question whose turn it is, and the pace of the
@@ -19,27 +21,6 @@ import type { OutboxEntry, Reply } from './outbox-entry.ts'
  * when the agent has been silent for a pause that adapts to the gaps between its messages.
  */
 
-/** Options of `ask()`. */
-export interface AskOptions {
-  /** Gives up the question: the promise rejects with code ABORTED, and the next question takes its turn. */
-  signal?: AbortSignal
-  /**
-   * Longest wait for the answer, in milliseconds, from the call on. It includes earlier questions and the connection.
-   * `Infinity` sets no limit.
-   *
-   * @default 120_000
-   */
-  timeoutMs?: number
-}
-
-/** An entry of `ask()`. */
-export interface Question extends OutboxEntry {
-  reply: Reply
-}
-
-/** Slow agents answer within a minute; the caller must not wait endlessly. */
-const ANSWER_LIMIT_MS = 120_000
-
 /** Shortest silence of the agent before the next question, in milliseconds. */
 export const MIN_PAUSE_MS = 50
 
@@ -54,9 +35,6 @@ const REMEMBERED_GAPS = 8
 
 /** How long the service may take to send the history after a reconnect, in milliseconds. */
 export const HISTORY_LIMIT_MS = 5_000
-
-/** How long a question may wait for the agent or the connection before the log warns, in milliseconds. */
-export const WARN_AFTER_MS = 3_000
 
 /** State of the question whose turn it is. */
 type Turn =
@@ -82,8 +60,7 @@ export interface TurnTakingOptions {
   onFree(): void
   /** Whether the service repeats what was missed, and no message is lost: an open question stays open. */
   isResumed(): boolean
-  /** Whether an entry whose fate is unknown is sent again by itself. */
-  isSentAgain(entry: OutboxEntry): boolean
+  readonly policy: ResendPolicy
 }
 
 export class TurnTaking {
@@ -116,7 +93,7 @@ export class TurnTaking {
   canStart(): boolean {
     const { clock, onFree } = this.#options
     const turn = this.#turn
-    if (turn?.at === 'unverified' && turn.isOverdue && !this.#options.isSentAgain(turn.question))
+    if (turn?.at === 'unverified' && turn.isOverdue && !this.#options.policy.isSentAgain(turn.question))
       this.#fail('The connection was lost before an answer came, and the service has not sent a history since.')
     if (this.#turn) return false
     clock.clearTimeout(this.#pauseTimer)
@@ -147,7 +124,7 @@ export class TurnTaking {
       this.#hasWritten = true
       if (turn.at === 'unverified') {
         // The history of the reopened chat may still show the answer.
-        if (this.#options.isSentAgain(entry)) return
+        if (this.#options.policy.isSentAgain(entry)) return
         this.#options.clock.clearTimeout(turn.timer)
       }
       this.#turn = { at: 'open', question: turn.question, sessionId: this.#options.origin.sessionId }
@@ -209,7 +186,7 @@ export class TurnTaking {
     )
     // A history without the user's own messages proves nothing.
     if (asked < 0 && !messages.some(isUserMessage)) return
-    const isAgain = this.#options.isSentAgain(turn.question)
+    const isAgain = this.#options.policy.isSentAgain(turn.question)
     if (asked < 0 && !isAgain) return this.#fail('The connection was lost before the question reached the service.')
     const answer = asked >= 0 && messages.slice(asked).find(({ persona }) => persona === PERSONA.AGENT)
     if (answer) {
@@ -259,64 +236,6 @@ export class TurnTaking {
     this.#hasWritten = false
     this.#lastHeard = message
   }
-}
-
-/**
- * Gives an entry a reply, and ends its wait with a timeout or an abort signal.
- *
- */
-export async function askWith(
-  entry: OutboxEntry,
-  { signal, timeoutMs = ANSWER_LIMIT_MS }: AskOptions,
-  clock: Clock,
-  { send, giveUp, isOffline, whyWaiting, warn }: AskSteps,
-): Promise<Message> {
-  const { id } = entry
-  const timers: unknown[] = []
-  let abort = () => {}
-  try {
-    return await new Promise<Message>((resolve, reject) => {
-      const question: Question = Object.assign(entry, { reply: { resolve, reject } })
-      const end = (error: SDKError) => (giveUp(question), reject(error))
-      abort = () => end(abortedError('ask()', signal as AbortSignal))
-      signal?.addEventListener('abort', abort)
-      if (timeoutMs !== Infinity)
-        timers.push(clock.setTimeout(() => end(noAnswer(id, timeoutMs, whyWaiting(question))), timeoutMs))
-      if (isOffline())
-        timers.push(
-          clock.setTimeout(() => {
-            if (isOffline()) warn(`ask() is waiting: ${whyWaiting(question)}.`, { messageId: id })
-          }, WARN_AFTER_MS),
-        )
-      send(question)
-    })
-  } finally {
-    for (const timer of timers) clock.clearTimeout(timer)
-    signal?.removeEventListener('abort', abort)
-  }
-}
-
-/** The outbox, as {@link askWith} uses it. */
-export interface AskSteps {
-  /** Puts the entry into the outbox. */
-  send(question: Question): void
-  /** Takes the entry out of the outbox. */
-  giveUp(question: Question): void
-  /** Whether nothing can be sent: the agent is not ready, or the chat is not connected. */
-  isOffline(): boolean
-  /** What the entry waits for, for the messages to the developer. */
-  whyWaiting(entry: OutboxEntry): string | undefined
-  warn(text: string, details: Record<string, unknown>): void
-}
-
-/** @throws {MessageError} reason `invalid` */
-export function validateQuestion(text: unknown, { timeoutMs = ANSWER_LIMIT_MS }: AskOptions): void {
-  if (typeof text !== 'string') throw new MessageError('ask() takes text.', 'invalid')
-  if (!(timeoutMs > 0)) throw new MessageError('timeoutMs must be a number of milliseconds above zero.', 'invalid')
-}
-
-function noAnswer(messageId: string, timeoutMs: number, whyWaiting = 'the agent has not answered'): MessageError {
-  return new MessageError(`No answer came within ${timeoutMs / 1000} s: ${whyWaiting}.`, 'timeout', { messageId })
 }
 
 /** Ids first, else author, content and time. */

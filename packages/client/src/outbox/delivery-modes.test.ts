@@ -1,0 +1,172 @@
+import { describe, expect, it } from 'vitest'
+import { receipt, said, setUpDelivery } from '../../test/outbox-harness.ts'
+import { EVIDENCE_LIMIT_MS } from './evidence.ts'
+import { BURST_SIZE } from './lane.ts'
+import { WINDOW } from './ledger.ts'
+
+describe('delivery: at-least-once', () => {
+  it('[REL-84] sends what the history does not show again, in order, before anything new', async () => {
+    const { send, connect, lose, readHistory, pathOf, flushed } = setUpDelivery({ delivery: 'at-least-once' })
+    connect()
+    send('one', 'two', 'three')
+    lose()
+    send('four')
+    const transport = connect()
+    send('five')
+    expect(transport.contents).toEqual([])
+    await readHistory(said('one'))
+    expect(transport.contents).toEqual(['two', 'three', 'four', 'five'])
+    expect(pathOf('one')).toBe('queued sending sent acknowledged')
+    expect(pathOf('two')).toBe('queued sending sent sending sent')
+    expect(flushed).toEqual([2])
+  })
+
+  it('[REL-84] waits for a history no longer than the limit', async () => {
+    const { send, connect, lose, clock } = setUpDelivery({ delivery: 'at-least-once' })
+    connect()
+    send('one')
+    lose()
+    const transport = connect()
+    await clock.advance(EVIDENCE_LIMIT_MS)
+    expect(transport.contents).toEqual(['one'])
+  })
+
+  it('[REL-84] sends nothing again after an end in order', async () => {
+    const { send, connect, close, readHistory } = setUpDelivery({ delivery: 'at-least-once' })
+    connect()
+    send('one')
+    close()
+    const transport = connect()
+    await readHistory()
+    expect(transport.contents).toEqual([])
+  })
+
+  it('[REL-84] sends nothing of a conversation that was left into the next one, except by retry()', async () => {
+    const { outbox, send, connect, lose, close, state, pathOf, reasonOf, readHistory } = setUpDelivery({
+      delivery: 'at-least-once',
+    })
+    connect()
+    send('one')
+    lose()
+    close()
+    outbox.leaveConversation()
+    state.sessionId = 's2'
+    const transport = connect()
+    await readHistory()
+    send('two')
+    expect(transport.contents).toEqual(['two'])
+    expect([pathOf('one'), reasonOf('one')]).toEqual(['queued sending sent unknown', 'session_ended'])
+    expect([outbox.delivery('one')?.retry(), transport.contents]).toEqual([true, ['two', 'one']])
+  })
+
+  it('[REL-84] sends what is in doubt again when the conversation goes on in another session', async () => {
+    const { send, connect, lose, state, readHistory } = setUpDelivery({ delivery: 'at-least-once' })
+    connect()
+    send('one')
+    lose()
+    state.sessionId = 's2'
+    const transport = connect()
+    await readHistory()
+    expect(transport.contents).toEqual(['one'])
+  })
+
+  it('[REL-84] sends what is in doubt again when the same conversation is opened again later', async () => {
+    const { send, connect, lose, close, readHistory } = setUpDelivery({ delivery: 'at-least-once' })
+    connect()
+    send('one')
+    lose()
+    close()
+    const transport = connect()
+    await readHistory()
+    expect(transport.contents).toEqual(['one'])
+  })
+
+  it('[REL-84] is not the default', async () => {
+    const { send, connect, lose, readHistory } = setUpDelivery()
+    connect()
+    send('one')
+    lose()
+    const transport = connect()
+    await readHistory()
+    expect(transport.contents).toEqual([])
+  })
+})
+
+describe('with receipts', () => {
+  it('[REL-85] a message carries its id, and the receipt acknowledges it', () => {
+    const { send, connect, confirm, pathOf, outbox } = setUpDelivery({ hasReceipts: true })
+    const transport = connect()
+    send('one')
+    outbox.send({ persona: 'robot', role: 'x', content: 'made up' })
+    expect(transport.sent.map(frame => JSON.parse(frame))).toEqual([
+      said('one', { messageId: 'one' }),
+      { persona: 'robot', role: 'x', content: 'made up' },
+    ])
+    expect(confirm('one')).toBe(true)
+    expect(pathOf('one')).toBe('queued sending sent acknowledged')
+  })
+
+  it('[REL-85] a message without a receipt is sent again under the same id, before what waits', () => {
+    const { send, connect, lose, confirm, stateOf } = setUpDelivery({ hasReceipts: true })
+    connect()
+    send('one', 'two', 'three')
+    confirm('one')
+    lose()
+    send('four')
+    const transport = connect()
+    send('five')
+    expect(transport.sent.map(frame => JSON.parse(frame).messageId)).toEqual(['two', 'three', 'four', 'five'])
+    expect(['two', 'three'].map(stateOf)).toEqual(['sent', 'sent'])
+  })
+
+  it('[REL-85] messages keep their order when the connection breaks before all of them are sent again', () => {
+    const { send, connect, lose } = setUpDelivery({ hasReceipts: true })
+    const ids = Array.from({ length: BURST_SIZE + 1 }, (_, n) => `m${n}`)
+    connect()
+    send(...ids)
+    lose()
+    const second = connect()
+    expect(second.sent).toHaveLength(BURST_SIZE)
+    lose()
+    expect(connect().sent.map(frame => JSON.parse(frame).messageId)).toEqual(ids.slice(0, BURST_SIZE))
+  })
+
+  it('[REL-85] a message that the host left behind is sent again in its session, and not in another', () => {
+    const { send, connect, close, state, stateOf } = setUpDelivery({ hasReceipts: true })
+    connect()
+    send('one')
+    close()
+    expect(stateOf('one')).toBe('unknown')
+    expect(connect().contents).toEqual(['one'])
+    close()
+    state.sessionId = 's2'
+    expect(connect().contents).toEqual([])
+  })
+
+  it('[REL-85] a message that the service refuses fails, and can be sent again', () => {
+    const { outbox, send, connect, stateOf, reasonOf } = setUpDelivery({ hasReceipts: true })
+    const transport = connect()
+    send('one')
+    const refusal = { persona: 'metadata', role: 'error', messageData: { error_code: '429-001', messageId: 'one' } }
+    expect(outbox.handleReceipt(refusal as never)).toBe(false)
+    expect([stateOf('one'), reasonOf('one')]).toEqual(['failed', 'refused'])
+    expect(outbox.delivery('one')?.retry()).toBe(true)
+    expect(transport.sent.map(frame => JSON.parse(frame).messageId)).toEqual(['one', 'one'])
+  })
+
+  it('[REL-85] no more than a window of messages is without a receipt; the others wait in the queue', () => {
+    const { outbox, connect, confirm } = setUpDelivery({ hasReceipts: true })
+    const transport = connect()
+    for (let n = 0; n < WINDOW + 20; n++) outbox.send(String(n), { id: String(n) })
+    expect([transport.sent.length, outbox.size]).toEqual([WINDOW, 20])
+    confirm('0')
+    expect([transport.sent.length, outbox.size]).toEqual([WINDOW + 1, 19])
+  })
+
+  it('[REL-85] frames of a service that has not announced them are ordinary frames', () => {
+    const { send, connect, confirm, stateOf } = setUpDelivery()
+    connect()
+    send('one')
+    expect([confirm('one'), stateOf('one')]).toEqual([false, 'sent'])
+  })
+})

@@ -1,0 +1,118 @@
+import { addressMessage } from './compose.ts'
+import type { Lane } from './lane.ts'
+import type { DeliveryLedger } from './ledger.ts'
+import { isAdopted, type OutboxEntry } from './outbox-entry.ts'
+import type { OutboxOptions } from './outbox-options.ts'
+import type { ResendPolicy } from './resend-policy.ts'
+import type { QueueSnapshot, StoredQueue } from './stored-queue.ts'
+
+export interface OutboxStoreOptions {
+  readonly outbox: Pick<OutboxOptions, 'origin' | 'isReady' | 'listener'>
+  readonly lane: Lane
+  readonly ledger: DeliveryLedger
+  readonly policy: ResendPolicy
+}
+
+/**
+ * With `persistQueue`: what the outbox takes over from the previous page, and leaves for the next one. Part of the chunk of
+ * the stored queue.
+ */
+export class OutboxStore {
+  readonly #queue: StoredQueue
+  readonly #options: OutboxStoreOptions
+  /** Entries of the previous page, until the agent is ready. */
+  #restored: OutboxEntry[] = []
+  /** The mark in the store that must be written before anything is sent. */
+  #claim: object | undefined
+
+  constructor(queue: StoredQueue, options: OutboxStoreOptions) {
+    this.#queue = queue
+    this.#options = options
+  }
+
+  /** Whether nothing may be sent, because the store has not marked it yet. */
+  get isClaiming(): boolean {
+    return this.#claim !== undefined
+  }
+
+  /** Whether the queue is stored. */
+  get isActive(): boolean {
+    return this.#queue.isActive
+  }
+
+  /** Reads what the previous page left. Resolves, also when the store fails, before the agent may become ready. */
+  restore(): Promise<void> {
+    return this.#queue.restore(entries => {
+      this.#restored.push(...entries)
+      if (this.#options.outbox.isReady()) this.takeIn()
+    })
+  }
+
+  /** What the next page needs. */
+  snapshot(): QueueSnapshot {
+    const { outbox, lane, ledger, policy } = this.#options
+    const sent = ledger.sent.filter(entry => policy.hasKey(entry))
+    const claim = lane.isOpen ? { sessionId: outbox.origin.sessionId } : undefined
+    return { entries: [...sent, ...this.#restored, ...lane.queue.getAll()], claim }
+  }
+
+  /** Adds what the previous page left: unsent messages first in the queue, and what it was sending to the ledger. */
+  takeIn(): void {
+    const { outbox, lane, ledger, policy } = this.#options
+    const entries = this.#restored
+    this.#restored = []
+    for (const entry of entries) {
+      const { message, written } = entry
+      entry.message = addressMessage(message, outbox.origin)
+      if (written) {
+        ledger.adopt(entry)
+        // With a receipt it can be sent again safely, in its session.
+        if (!policy.hasKey(entry)) ledger.settle(entry, 'unknown', 'page_ended')
+        else if (policy.isSentAgain(entry)) this.#accepted(entry, true)
+      } else ledger.add(entry)
+    }
+    const waiting = entries.filter(({ written }) => !written)
+    // A slow store may deliver them when the chat is open already.
+    if (lane.isOpen) this.mark()
+    lane.prepend(waiting)
+    for (const entry of waiting) this.#accepted(entry, false)
+  }
+
+  /** Lets nothing leave until the store has marked it, so that the next page does not send it too. */
+  mark(): void {
+    const claim = {}
+    this.#claim = claim
+    void this.#queue.claim().then(() => {
+      if (this.#claim !== claim) return
+      this.#claim = undefined
+      this.#options.lane.resume()
+    })
+  }
+
+  /** The store is brought up to date. */
+  changed(): void {
+    this.#queue.changed()
+  }
+
+  /** An entry of the previous page is sent again: the next page of a portal knows its session only now. */
+  handleSentAgain(entry: OutboxEntry): void {
+    if (isAdopted(entry)) this.#accepted(entry, true)
+  }
+
+  /** Forgets the entries of the previous page. */
+  forgetUser(): void {
+    this.#restored = []
+  }
+
+  /** Leaves to the next page what is queued now: nothing more is sent. */
+  release(): Promise<unknown> {
+    // Copied: all entries are settled afterwards.
+    const last = { entries: this.snapshot().entries.map(entry => ({ ...entry })), claim: undefined }
+    return this.#queue.release(last)
+  }
+
+  /** A message is sent in the present conversation. */
+  #accepted({ message, data }: OutboxEntry, isAgain: boolean): void {
+    this.#options.outbox.listener.accepted(message, data.length, isAgain)
+  }
+}

@@ -1,0 +1,135 @@
+import { ConnectionState } from '../chat/connection-state.ts'
+import { abortedError, MessageError, type SDKError } from '../errors.ts'
+import { addressMessage } from './compose.ts'
+import type { DeliveryReason } from './delivery-state.ts'
+import type { DeliveryLedger } from './ledger.ts'
+import type { Message } from './message.ts'
+import { createEntry, type OutboxEntry, type Reply } from './outbox-entry.ts'
+import { type OutboxOptions, whyWaiting } from './outbox-options.ts'
+import type { TurnTaking } from './turn-taking.ts'
+
+/** Options of `ask()`. */
+export interface AskOptions {
+  /** Gives up the question: the promise rejects with code ABORTED, and the next question takes its turn. */
+  signal?: AbortSignal
+  /**
+   * Longest wait for the answer, in milliseconds, from the call on. It includes earlier questions and the connection.
+   * `Infinity` sets no limit.
+   *
+   * @default 120_000
+   */
+  timeoutMs?: number
+}
+
+/** An entry of `ask()`. */
+export interface Question extends OutboxEntry {
+  reply: Reply
+}
+
+/** Slow agents answer within a minute; the caller must not wait endlessly. */
+const ANSWER_LIMIT_MS = 120_000
+
+/** How long a question may wait for the agent or the connection before the log warns, in milliseconds. */
+export const WARN_AFTER_MS = 3_000
+
+export interface QuestionsOptions {
+  readonly outbox: OutboxOptions
+  readonly turns: TurnTaking
+  readonly ledger: DeliveryLedger
+  /** Whether an entry need not be held until the agent is ready. */
+  canPass(): boolean
+  /** @throws {MessageError} reason `queue_full` */
+  requireSpace(messageId: string): void
+  /** Sends a question whose turn has come. @throws {MessageError} when it is refused */
+  submit(question: Question): void
+  /** The caller no longer waits for the answer. */
+  giveUp(question: Question): void
+}
+
+/** The calls of `ask()`. Owns the questions whose turn has not come, and the time limit of each. */
+export class Questions {
+  readonly #options: QuestionsOptions
+  #awaiting: Question[] = []
+
+  constructor(options: QuestionsOptions) {
+    this.#options = options
+  }
+
+  /** Number of questions whose turn has not come. */
+  get size(): number {
+    return this.#awaiting.length
+  }
+
+  /** Sends a question when its turn comes, and resolves with the answer. See `AiAgent.ask()`. */
+  async ask(text: string, { signal, timeoutMs = ANSWER_LIMIT_MS }: AskOptions): Promise<Message> {
+    if (signal?.aborted) throw abortedError('ask()', signal)
+    if (typeof text !== 'string') throw new MessageError('ask() takes text.', 'invalid')
+    if (!(timeoutMs > 0)) throw new MessageError('timeoutMs must be a number of milliseconds above zero.', 'invalid')
+    const { outbox, turns, ledger, requireSpace, giveUp } = this.#options
+    const { clock, chat, isReady, listener } = outbox
+    const entry = createEntry(text, {}, outbox, undefined)
+    const { id } = entry
+    entry.state = 'awaiting-turn'
+    if (this.size > 0 || !turns.canStart()) requireSpace(id)
+    const isOffline = () => !isReady() || chat.state !== ConnectionState.CONNECTED
+    const timers: unknown[] = []
+    let abort = () => {}
+    try {
+      return await new Promise<Message>((resolve, reject) => {
+        const question: Question = Object.assign(entry, { reply: { resolve, reject } })
+        const end = (error: SDKError) => (giveUp(question), reject(error))
+        abort = () => end(abortedError('ask()', signal as AbortSignal))
+        signal?.addEventListener('abort', abort)
+        if (timeoutMs !== Infinity)
+          timers.push(clock.setTimeout(() => end(noAnswer(id, timeoutMs, whyWaiting(question, outbox))), timeoutMs))
+        if (isOffline())
+          timers.push(
+            clock.setTimeout(() => {
+              if (isOffline()) listener.warn(`ask() is waiting: ${whyWaiting(question, outbox)}.`, { messageId: id })
+            }, WARN_AFTER_MS),
+          )
+        ledger.add(question)
+        this.#awaiting.push(question)
+        this.startNext()
+      })
+    } finally {
+      for (const timer of timers) clock.clearTimeout(timer)
+      signal?.removeEventListener('abort', abort)
+    }
+  }
+
+  /** Sends the questions whose turn has come. */
+  startNext(): void {
+    const { outbox, turns, ledger, canPass, submit } = this.#options
+    while (this.size > 0 && turns.canStart()) {
+      const question = this.#awaiting.shift()
+      if (!question) return
+      turns.start(question)
+      try {
+        const message = question.message.clone({ timestamp: outbox.clock.now() })
+        question.message = canPass() ? addressMessage(message, outbox.origin) : message
+        submit(question)
+      } catch (error) {
+        // A question that is refused gives the turn to the next one.
+        turns.end(question)
+        ledger.settle(question, 'failed', (error as MessageError).reason as DeliveryReason)
+        question.reply.reject(error)
+      }
+    }
+  }
+
+  /** Takes a question out whose turn has not come. Returns whether it was one. */
+  remove(entry: OutboxEntry): boolean {
+    const index = this.#awaiting.indexOf(entry as Question)
+    return index >= 0 && this.#awaiting.splice(index, 1).length > 0
+  }
+
+  /** Takes out all questions whose turn has not come. */
+  takeAll(): Question[] {
+    return this.#awaiting.splice(0)
+  }
+}
+
+function noAnswer(messageId: string, timeoutMs: number, whyWaiting = 'the agent has not answered'): MessageError {
+  return new MessageError(`No answer came within ${timeoutMs / 1000} s: ${whyWaiting}.`, 'timeout', { messageId })
+}
