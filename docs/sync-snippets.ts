@@ -6,6 +6,7 @@ import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { anchorsOf, localLinks, unknownPaths } from './links.ts'
 import { errorReference, pipelineReference } from './reference/errors.ts'
+import { exitCodeReference } from './reference/exit-codes.ts'
 import { type SnippetSource, syncMarkdown } from './snippets.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -15,7 +16,11 @@ const checkOnly = process.argv.includes('--check')
 const LENIENT = ['CONTRIBUTING.md', 'packages/protocol/README.md', 'packages/protocol/PROTOCOL.md']
 
 /** Texts that are written from tables of the code. */
-const TABLES: Readonly<Record<string, () => string>> = { errors: errorReference, 'pipeline errors': pipelineReference }
+const TABLES: Readonly<Record<string, () => string>> = {
+  errors: errorReference,
+  'pipeline errors': pipelineReference,
+  'exit codes': exitCodeReference,
+}
 
 const source: SnippetSource = {
   readFile: path => readFile(join(root, path), 'utf8'),

@@ -168,14 +168,14 @@ describe('parseCommandLine', () => {
   })
 
   it.each([
-    [[], 'A command is missing: chat, token, emulate, replay, doctor, conform or test. See aiagent --help.'],
+    [[], 'A command is missing: chat, token, emulate, replay, doctor, conform, test or completions. See aiagent --help.'],
     [
       ['talk'],
-      'Unknown command "talk". The commands are chat, token, emulate, replay, doctor, conform and test. See aiagent --help.',
+      'Unknown command "talk". The commands are chat, token, emulate, replay, doctor, conform, test and completions. See aiagent --help.',
     ],
     [
       ['toString'],
-      'Unknown command "toString". The commands are chat, token, emulate, replay, doctor, conform and test. See aiagent --help.',
+      'Unknown command "toString". The commands are chat, token, emulate, replay, doctor, conform, test and completions. See aiagent --help.',
     ],
     [['--port', '1'], 'Unknown option --port; put options after the command. See aiagent --help.'],
     [['chat', '--port', '1'], 'Unknown option --port. See aiagent chat --help.'],

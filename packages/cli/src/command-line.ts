@@ -1,4 +1,5 @@
 import { CAPABILITY, type Capability } from '@aiagent/protocol'
+import { SHELLS, type Shell } from './completions.ts'
 import { type ConformOptions, conformOptions } from './conform-options.ts'
 import { type DoctorCommandOptions, doctorOptions } from './doctor-options.ts'
 import type { LogThreshold } from './log-threshold.ts'
@@ -106,6 +107,7 @@ export type CommandLine =
   | { command: 'doctor'; options: DoctorCommandOptions }
   | { command: 'conform'; options: ConformOptions }
   | { command: 'test'; options: TestOptions }
+  | { command: 'completions'; shell: Shell }
 
 type Variables = Readonly<Record<string, string | undefined>>
 
@@ -130,7 +132,7 @@ export function parseCommandLine(args: readonly string[], env: Variables = {}): 
         : `Unknown command "${shown(first)}". The commands are ${enumerated('and')}.`,
     )
   // A recording and talks are named without an option, before the options.
-  const most = first === 'replay' ? 1 : first === 'test' ? rest.length : 0
+  const most = first === 'replay' || first === 'completions' ? 1 : first === 'test' ? rest.length : 0
   const end = rest.findIndex(argument => argument.startsWith('-'))
   const files = rest.slice(0, Math.min(most, end < 0 ? rest.length : end))
   const values = new Values(first, rest.slice(files.length))
@@ -148,6 +150,11 @@ export function parseCommandLine(args: readonly string[], env: Variables = {}): 
       return { command: 'doctor', options: doctorOptions(values, env) }
     case 'conform':
       return { command: 'conform', options: conformOptions(values, env) }
+    case 'completions': {
+      const shell = SHELLS.find(name => name === files[0])
+      if (!shell) throw values.error(`The shell must be one of ${SHELLS.join(' and ')}: aiagent completions bash`)
+      return { command: 'completions', shell }
+    }
     case 'test':
       return { command: 'test', options: testOptions(values, files, env) }
     default:

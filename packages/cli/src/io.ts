@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
+import { EXIT } from './exit-codes.ts'
 
 /** The parts of the process that a command uses. Tests replace them. */
 export interface Io {
@@ -21,7 +22,7 @@ export class Interruption extends Error {
   }
 }
 
-const SIGNAL_EXIT_CODE = { SIGINT: 130, SIGTERM: 143 } as const
+const SIGNAL_EXIT_CODE = { SIGINT: EXIT.SIGINT, SIGTERM: EXIT.SIGTERM } as const
 
 /** The streams and signals of this process. The first signal aborts `interrupted`; the second one ends the process. */
 export function systemIo(): Io {

@@ -6,6 +6,8 @@ export interface OptionSpec {
   readonly multiple?: boolean
   /** Placeholder of the value in the help. */
   readonly value?: string
+  /** The only values that it takes, for completions; absent where any value is allowed. */
+  readonly choices?: readonly string[]
   readonly help: string
 }
 
@@ -14,6 +16,10 @@ export interface CommandSpec {
   readonly summary: string
   readonly description: readonly string[]
   readonly options: Readonly<Record<string, OptionSpec>>
+  /** What the command takes before its options: one of these words. */
+  readonly words?: readonly string[]
+  /** Whether it takes files before its options. */
+  readonly takesFiles?: boolean
   /** Command lines with a comment each. */
   readonly examples: readonly (readonly [string, string])[]
 }
@@ -23,6 +29,7 @@ export const COMMON = {
   'log-level': {
     type: 'string',
     value: '<level>',
+    choices: ['trace', 'debug', 'info', 'warn', 'error', 'silent'],
     help: 'trace, debug, info, warn, error or silent; trace and debug include stack traces (default: silent)',
   },
   help: { type: 'boolean', short: 'h', help: 'show this help' },

@@ -179,12 +179,24 @@ const EMULATE_SPEC = {
   ],
 } as const satisfies CommandSpec
 
+const COMPLETIONS_SPEC = {
+  summary: 'Print the completions of a shell',
+  description: ['Takes the shell first: aiagent completions bash, or zsh.'],
+  words: ['bash', 'zsh'],
+  options: { help: COMMON.help },
+  examples: [
+    ['source <(aiagent completions bash)', 'complete in this shell; put it into ~/.bashrc to keep it'],
+    ['source <(aiagent completions zsh)', 'the same for zsh, in ~/.zshrc after compinit'],
+  ],
+} as const satisfies CommandSpec
+
 const REPLAY_SPEC = {
   summary: 'Replay the recording of an agent',
   description: [
     'Takes the file with the recording first: aiagent replay trace.json. agent.exportTrace() writes one.',
     'Names what the recording, and the client of today with the same frames, violates. Exits with 1 if the client does.',
   ],
+  takesFiles: true,
   options: {
     'emit-test': { type: 'string', value: '<file>', help: 'write a vitest file that replays the recording' },
     ...COMMON,
@@ -200,6 +212,7 @@ export const COMMANDS = {
   doctor: DOCTOR_SPEC,
   conform: CONFORM_SPEC,
   test: TEST_SPEC,
+  completions: COMPLETIONS_SPEC,
 } as const satisfies Record<string, CommandSpec>
 export type CommandName = keyof typeof COMMANDS
 

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { type CommandLine, parseCommandLine } from './command-line.ts'
+import { EXIT } from './exit-codes.ts'
 import { Interruption, type Io } from './io.ts'
 import { UsageError } from './option-values.ts'
 import { writeEntry } from './terminal-text.ts'
@@ -8,7 +9,7 @@ import { writeEntry } from './terminal-text.ts'
  * Runs one command line.
  *
  * @param args the arguments of the program
- * @returns the exit code: 0 for success, 1 for a failure, 2 for an invalid command line, 3 for warnings of the doctor
+ * @returns the exit code, one of `EXIT`
  */
 export async function run(args: readonly string[], io: Io): Promise<number> {
   let commandLine: CommandLine
@@ -18,18 +19,18 @@ export async function run(args: readonly string[], io: Io): Promise<number> {
     if (!(error instanceof UsageError)) throw error
     writeEntry(io.stderr, `aiagent: ${error.message}`)
     writeEntry(io.stderr, error.hint)
-    return 2
+    return EXIT.USAGE
   }
   try {
     return await dispatch(commandLine, io)
   } catch (error) {
     const reason: unknown = io.interrupted.reason
-    if (io.interrupted.aborted) return reason instanceof Interruption ? reason.exitCode : 1
+    if (io.interrupted.aborted) return reason instanceof Interruption ? reason.exitCode : EXIT.FAILURE
     const { explainFailure } = await import('./failure.ts')
     const detailed = 'options' in commandLine && commandLine.options.logLevel.showsStacks
     writeEntry(io.stderr, `aiagent: ${explainFailure(error)}`)
     if (detailed) withCauses(error).forEach(text => writeEntry(io.stderr, text))
-    return 1
+    return EXIT.FAILURE
   }
 }
 
@@ -38,10 +39,15 @@ async function dispatch(commandLine: CommandLine, io: Io): Promise<number> {
   switch (commandLine.command) {
     case 'help':
       io.stdout.write(commandLine.text)
-      return 0
+      return EXIT.SUCCESS
     case 'version':
       io.stdout.write(`${await readVersion()}\n`)
-      return 0
+      return EXIT.SUCCESS
+    case 'completions': {
+      const { completionScript } = await import('./completions.ts')
+      io.stdout.write(completionScript(commandLine.shell))
+      return EXIT.SUCCESS
+    }
     case 'chat': {
       const { chat } = await import('./commands/chat.ts')
       return chat(commandLine.options, io)

@@ -33,6 +33,7 @@ export const TEST_SPEC = {
     'Takes the files first: aiagent test talks/*.md --endpoint https://agents.example.com. A folder stands for its Markdown files.',
     'A talk is a dialogue with expectations, in Markdown. Exits with 1 if an expectation does not hold.',
   ],
+  takesFiles: true,
   options: {
     endpoint: {
       type: 'string',

@@ -10,6 +10,7 @@ import { chatFromPipe } from '../chat/piped-chat.ts'
 import { Screen } from '../chat/screen.ts'
 import { chatInTerminal } from '../chat/terminal-chat.ts'
 import type { ChatOptions } from '../command-line.ts'
+import { EXIT } from '../exit-codes.ts'
 import { CommandFailure, explainFailure } from '../failure.ts'
 import type { Io } from '../io.ts'
 import { signIn } from '../login/sign-in.ts'
@@ -47,7 +48,7 @@ export async function chat(options: ChatOptions, io: Io): Promise<number> {
         playground = offerPlayground({ ...service, show, open: options.open, env: io.env })
       })
     await converse({ agent, options, setting, stage, io })
-    return 0
+    return EXIT.SUCCESS
   } catch (error) {
     if (error instanceof CommandFailure) throw error
     throw new CommandFailure(explainFailure(error, setting), { cause: error })

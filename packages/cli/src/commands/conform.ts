@@ -3,6 +3,7 @@ import { NEEDS, type Need } from '../conform/rules.ts'
 import { type ConformReport, type ConformResult, runScenarios } from '../conform/run-scenarios.ts'
 import { SCENARIOS } from '../conform/scenarios.ts'
 import type { ConformOptions } from '../conform-options.ts'
+import { EXIT } from '../exit-codes.ts'
 import type { Io } from '../io.ts'
 import { junitReport } from '../reports/junit.ts'
 import { startEmulator } from '../start-emulator.ts'
@@ -26,7 +27,7 @@ export async function conform(options: ConformOptions, io: Io): Promise<number> 
     if (json) io.stdout.write(`${printableJson(report)}\n`)
     else for (const line of matrix(report)) writeEntry(io.stdout, line)
     if (junit !== undefined) await writeFile(junit, toJunit(report))
-    return Object.values(report.rules).includes('failed') ? 1 : 0
+    return Object.values(report.rules).includes('failed') ? EXIT.FAILURE : EXIT.SUCCESS
   } finally {
     await server?.close()
   }

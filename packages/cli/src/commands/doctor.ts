@@ -1,12 +1,17 @@
 import { type DoctorFinding, type DoctorReport, runDoctor } from '@aiagent/client/doctor'
 import type { DoctorCommandOptions } from '../doctor-options.ts'
+import { EXIT } from '../exit-codes.ts'
 import type { Io } from '../io.ts'
 import { oneLine } from '../output.ts'
 import { startEmulator } from '../start-emulator.ts'
 import { printableJson, writeEntry } from '../terminal-text.ts'
 
 /** The exit code of each result. */
-const EXIT_CODE: Readonly<Record<DoctorReport['status'], number>> = { passed: 0, warning: 3, failed: 1 }
+const EXIT_CODE: Readonly<Record<DoctorReport['status'], number>> = {
+  passed: EXIT.SUCCESS,
+  warning: EXIT.WARNINGS,
+  failed: EXIT.FAILURE,
+}
 
 const MARK: Readonly<Record<DoctorFinding['status'], string>> = {
   passed: 'ok',

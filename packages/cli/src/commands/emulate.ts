@@ -1,5 +1,6 @@
 import { type EmulatorServer, loadFaultSchedule, serveEmulator } from '@aiagent/emulator/node'
 import type { EmulateOptions, PlaygroundOptions } from '../command-line.ts'
+import { EXIT } from '../exit-codes.ts'
 import { type Io, untilInterrupted } from '../io.ts'
 import { offerPlayground } from '../playground/offer-playground.ts'
 import type { PlaygroundServer } from '../playground/serve-playground.ts'
@@ -41,7 +42,7 @@ export async function emulate(options: EmulateOptions, io: Io): Promise<number> 
     }
     writeEntry(io.stdout, STOP)
     await untilInterrupted(io)
-    return 0
+    return EXIT.SUCCESS
   } finally {
     await page?.close()
     await server.close()
@@ -52,11 +53,11 @@ export async function emulate(options: EmulateOptions, io: Io): Promise<number> 
 async function playAt(endpoint: string, { agent, open }: PlaygroundOptions, io: Io): Promise<number> {
   if (!URL.canParse(endpoint)) throw new Error(`--endpoint must be an address with its scheme, not "${endpoint}".`)
   const page = await offerPlayground({ endpoint, isEmulator: false, agentId: agent, open, ...outputOf(io) })
-  if (!page) return 1
+  if (!page) return EXIT.FAILURE
   try {
     writeEntry(io.stdout, STOP)
     await untilInterrupted(io)
-    return 0
+    return EXIT.SUCCESS
   } finally {
     await page.close()
   }

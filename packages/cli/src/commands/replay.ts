@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import type { ReplayOptions } from '../command-line.ts'
+import { EXIT } from '../exit-codes.ts'
 import { CommandFailure } from '../failure.ts'
 import type { Io } from '../io.ts'
 import type { Violation } from '../replay/invariants.ts'
@@ -27,7 +28,7 @@ export async function replay({ trace, emitTest }: ReplayOptions, io: Io): Promis
     await writeFile(emitTest, replayTestSource(text))
     writeEntry(io.stdout, `Test written to ${emitTest}.`)
   }
-  return result.replayed.length > 0 ? 1 : 0
+  return result.replayed.length > 0 ? EXIT.FAILURE : EXIT.SUCCESS
 }
 
 function report({ stdout }: Io, of: string, violations: readonly Violation[]): void {

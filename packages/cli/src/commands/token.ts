@@ -5,6 +5,7 @@ import { readSecretLine } from '../auth/read-secret.ts'
 import { describeToken, reportToken, type TokenReport } from '../auth/token-report.ts'
 import { logLevelOf, showLog } from '../chat/log-lines.ts'
 import type { TokenOptions, TokenSource } from '../command-line.ts'
+import { EXIT } from '../exit-codes.ts'
 import { CommandFailure, explainFailure } from '../failure.ts'
 import type { Io } from '../io.ts'
 import { startEmulator } from '../start-emulator.ts'
@@ -28,7 +29,7 @@ export async function token(options: TokenOptions, io: Io): Promise<number> {
   if (options.json) io.stdout.write(`${printableJson(report)}\n`)
   else for (const entry of describeToken(report)) writeEntry(io.stdout, entry)
   if (note !== undefined) writeEntry(io.stderr, note)
-  return 0
+  return EXIT.SUCCESS
 }
 
 async function findToken(options: TokenOptions, io: Io): Promise<FoundToken> {
