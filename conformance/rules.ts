@@ -519,6 +519,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-111':
     'a function of a connector script that does not answer within 30 seconds fails initialize(); only initPlatform(), for which the user may have to sign in, has no limit',
   'REL-112': 'a cached answer stays fresh no longer than twice its time because the clock of the device was set back',
+  'REL-113':
+    'after a disconnect() the next connect() does not wait for a token request that has not been answered for 5 seconds; its callers receive the outcome of the new one',
   'REL-116':
     '`destroy()` also ends the search for the cause of a failed request: no timer, listener or request of it remains',
   'REL-76':

@@ -38,7 +38,7 @@ export type State =
   | { readonly at: 'preparing' | 'ready' | 'destroyed' }
   | Choosing
   /** The user's data is being removed. `done` settles with the sign-out. */
-  | { readonly at: 'leaving'; done: Promise<void> }
+  | { readonly at: 'leaving'; readonly done: Promise<void> }
 
 /** Portals, agents and profiles are being selected. */
 export interface Choosing {

@@ -276,7 +276,12 @@ export class AgentLifecycle implements LifecycleOwner {
     this.requireUsable('logout()')
     const reason = new SDKError(`The operation was cancelled by ${cause}.`, 'ABORTED')
     const { loader, chat, scope } = this.#parts
-    const leaving: State = { at: 'leaving', done: Promise.resolve() }
+    let settle: (done: Promise<void>) => void = () => {}
+    // Set before listeners are called: one of them may call logout() too, which joins this one.
+    const done = new Promise<void>(resolve => {
+      settle = resolve
+    })
+    const leaving: State = { at: 'leaving', done }
     this.become(leaving)
     this.#run.abort(reason)
     loader.abort(reason)
@@ -286,14 +291,16 @@ export class AgentLifecycle implements LifecycleOwner {
     )
     const left = Promise.allSettled([disconnected, forgotten]).then(() => {})
     const signedOut = signOut(left)
-    leaving.done = left
-      .then(() => signedOut)
-      .finally(() => {
-        if (this.#state === leaving) this.become({ at: 'idle' })
-      })
+    settle(
+      left
+        .then(() => signedOut)
+        .finally(() => {
+          if (this.#state === leaving) this.become({ at: 'idle' })
+        }),
+    )
     // Handled by `done` once the chat has been left.
     signedOut.catch(() => {})
-    return leaving.done
+    return done
   }
 
   /**

@@ -214,6 +214,21 @@ describe('logout() in every state', () => {
     expect([agent.getQueueSize(), agent.getContext(), agent.getState()]).toEqual([0, null, 'CLOSED'])
   })
 
+  it('[SEC-15] is joined by a logout() in a listener of `phaseChanged`', async () => {
+    const { clock, as } = setUpPerson()
+    const { agent } = as('customer')
+    await agent.initialize()
+    await agent.connect()
+    const again: Promise<unknown>[] = []
+    agent.on('phaseChanged', ({ payload }) => {
+      if (payload.at === 'leaving') again.push(agent.logout().then(() => agent.initialize()))
+    })
+    await passing(clock, agent.logout())
+    await passing(clock, Promise.all(again))
+    expect([again.length, agent.getIsInitialized()]).toEqual([1, true])
+    await agent.destroy()
+  })
+
   it('[SEC-15] does not let a slow store bring the context of initialize() back', async () => {
     const { clock, emulator, make } = setUp()
     const adapter = new MemoryCacheAdapter()

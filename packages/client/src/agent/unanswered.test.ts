@@ -99,3 +99,23 @@ describe('a store of the host that no longer answers', () => {
     await passing(clock, agent.destroy())
   })
 })
+
+it('[REL-113] the connect() after a disconnect() does not wait for a token function that hangs', async () => {
+  const { clock, emulator, make } = setUp()
+  let hangs = false
+  const getToken = async () => (hangs ? never() : emulator.control.issueToken())
+  const { agent } = make({ id: 'account', auth: { getToken } })
+  await agent.initialize()
+  hangs = true
+  const connecting = rejection(agent.connect())
+  const token = agent.getAccessToken()
+  await clock.advance(6_000)
+  await passing(clock, agent.disconnect())
+  expect(await connecting).toMatchObject({ name: 'ConnectionError' })
+  hangs = false
+  await passing(clock, agent.connect())
+  expect(agent.isConnected()).toBe(true)
+  // The first caller receives the second answer.
+  expect(await token).toEqual(expect.any(String))
+  await agent.destroy()
+})

@@ -33,7 +33,7 @@ export class AuthenticationService {
   readonly #environment: Environment
   readonly #logger: Logger | undefined
   readonly #parts: StrategyParts
-  readonly #renewal = new Renewal()
+  readonly #renewal: Renewal
   readonly #spacing = new RefreshSpacing()
   readonly #current: CurrentToken
   readonly #remembered: RememberedLogin
@@ -48,6 +48,7 @@ export class AuthenticationService {
   constructor(input?: AuthenticationInput | null, options: AuthenticationServiceOptions = {}) {
     this.#environment = resolveEnvironment(options.environment)
     this.#logger = options.logger
+    this.#renewal = new Renewal(this.#environment.clock)
     this.#parts = { environment: this.#environment, logger: options.logger, cache: options.cache }
     this.#remembered = new RememberedLogin(this.#environment.sessionStorage, options.endpoint)
     this.#current = new CurrentToken(this.#environment, options.logger, expiresAt => void this.#onExpiring(expiresAt))
@@ -230,6 +231,8 @@ export class AuthenticationService {
 
   /** Whether the expiry of the token is watched, to renew or report it. @default true */
   watchExpiry(isWatched: boolean): void {
+    // The agent was disconnected: the next connect() must not wait for a function of the host that hangs.
+    if (!isWatched) this.#renewal.giveUpSlow()
     this.#current.watchExpiry(isWatched)
   }
 

@@ -22,7 +22,7 @@ export class ClientCredentialsAuthStrategy implements TokenSource {
   readonly #environment: Environment
   readonly #config: ClientCredentialsAuthConfig
   #held: HeldToken | undefined
-  readonly #renewal = new Renewal()
+  readonly #renewal: Renewal
   #allowHttp = false
   #postAuthentication: AuthStrategyInitializeOptions['postAuthentication']
 
@@ -42,6 +42,7 @@ export class ClientCredentialsAuthStrategy implements TokenSource {
       )
     this.#config = { ...config, scopes: [...(config.scopes ?? [])] }
     this.#environment = environment
+    this.#renewal = new Renewal(environment.clock)
   }
 
   get expiresAt(): number | undefined {

@@ -1,10 +1,16 @@
+import type { Clock } from '../platform/clock.ts'
 import { untilAborted } from '../util/abort.ts'
 
 /** Why a token is obtained: it is needed, the current one was rejected, or the host supplied it. */
 export type RenewalKind = 'ordinary' | 'forced' | 'supplied'
 
+/** A request that takes longer is started again after a disconnect, in milliseconds. */
+const SLOW_MS = 5_000
+
 interface Flight {
   readonly kind: RenewalKind
+  /** On the monotonic clock. */
+  readonly startedAt: number
   readonly outcome: Promise<string>
   readonly controller: AbortController
 }
@@ -24,7 +30,13 @@ class Replaced {
  * aborted request.
  */
 export class Renewal {
+  readonly #clock: Pick<Clock, 'monotonic'>
   #flight: Flight | undefined
+  #isGivenUp = false
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock
+  }
 
   /** Kind of the request in flight, if there is one. */
   get kind(): RenewalKind | undefined {
@@ -33,19 +45,27 @@ export class Renewal {
 
   /** Joins the request in flight, or starts one. */
   join(kind: RenewalKind, work: (signal: AbortSignal) => Promise<string>): Promise<string> {
-    return this.#flight?.outcome ?? this.replace(kind, work)
+    return (!this.#isGivenUp && this.#flight?.outcome) || this.replace(kind, work)
+  }
+
+  /** The next caller does not wait for a slow request: it starts another one, whose outcome all callers receive. */
+  giveUpSlow(): void {
+    const flight = this.#flight
+    this.#isGivenUp = flight !== undefined && this.#clock.monotonic() - flight.startedAt >= SLOW_MS
   }
 
   /** Starts a request. The callers of the one in flight receive the outcome of this one. */
   replace(kind: RenewalKind, work: (signal: AbortSignal) => Promise<string>): Promise<string> {
     const previous = this.#flight
+    this.#isGivenUp = false
+    const startedAt = this.#clock.monotonic()
     const controller = new AbortController()
     const { signal } = controller
     const outcome = untilAborted(work(signal), signal).catch((error: unknown) => {
       if (error instanceof Replaced) return error.next
       throw error
     })
-    const flight: Flight = { kind, outcome, controller }
+    const flight: Flight = { kind, startedAt, outcome, controller }
     this.#flight = flight
     const end = () => {
       if (this.#flight === flight) this.#flight = undefined
