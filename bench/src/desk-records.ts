@@ -1,9 +1,9 @@
 import { paths } from '@aiagent/protocol'
 
-/** A contact-center agent, with the portal and the profile that a person takes there. */
+/** A contact-center agent, with the portal and the profile that a user selects there. */
 export const DESK = { agentId: 'desk', portalId: 1, profileId: 11 } as const
 
-/** Context that makes every choice beforehand, so that nobody has to be asked. */
+/** Context that makes every selection in advance, so that no user is needed. */
 export const DESK_CONTEXT = { vendor_portal_id: DESK.portalId, vendor_personalization_profile_id: DESK.profileId }
 
 /** Responses of the service, by method and path. */

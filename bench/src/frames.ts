@@ -1,11 +1,11 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
 
 /*
- * What the programs and the service of the bench say to each other over the chat. A frame whose content begins with `#`
- * is for the service: it counts what follows and tells when all has arrived, or sends frames itself.
+ * The control frames between the programs of the bench and their service. A frame whose content begins with `#`
+ * is for the service: it counts the following frames and reports when all have arrived, or sends frames itself.
  */
 
-/** Ask the service to say {@link DONE} once so many further frames have arrived. */
+/** Asks the service for {@link DONE} after this number of further frames. */
 export const expectFrames = (count: number): string => `#expect ${count}`
 
 /**

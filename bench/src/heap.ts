@@ -1,4 +1,4 @@
-/** Bytes in use on the heap once everything that nobody holds is gone. Needs `--expose-gc`. */
+/** Bytes in use on the heap after a garbage collection. Needs `--expose-gc`. */
 export async function heapInUse(): Promise<number> {
   if (!globalThis.gc) throw new Error('Start this program with --expose-gc.')
   // What finished requests hold is let go in later turns, and what finalizers hold after a collection.

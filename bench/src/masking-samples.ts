@@ -67,7 +67,7 @@ export function longText(length: number): string {
   return messages.repeat(Math.ceil(length / messages.length)).slice(0, length)
 }
 
-/** Patterns on which trying all ways takes time without end, each with a text that brings it about. */
+/** Patterns with exponential backtracking, each with a text that causes it. */
 export const BAD_PATTERNS: readonly { pattern: string; hostile(length: number): string }[] = [
   { pattern: '(a+)+$', hostile: length => `${'a'.repeat(length)}!` },
   { pattern: '(a|a)*$', hostile: length => `${'a'.repeat(length)}!` },

@@ -1,9 +1,9 @@
-/** What the starter of this program passed on. */
+/** The parameters from the parent process. */
 export function parameters<Parameters>(): Parameters {
   return JSON.parse(process.argv[2] ?? '{}') as Parameters
 }
 
-/** Tells the starter a result. */
+/** Sends a result to the parent process. */
 export function tell(report: unknown): Promise<void> {
   return new Promise((resolve, reject) => {
     if (!process.send) throw new Error('This program is run by the bench.')
@@ -11,7 +11,7 @@ export function tell(report: unknown): Promise<void> {
   })
 }
 
-/** Tells the starter the result and ends, whatever is still open. */
+/** Sends the result to the parent process and exits, also with open handles. */
 export async function finish(report: unknown): Promise<never> {
   await tell(report)
   process.exit(0)

@@ -78,7 +78,7 @@ function depthOf(timeline: Timeline): number {
   return depth
 }
 
-/** A token whose payload can be read; nobody checks a signature here. */
+/** A token with a readable payload and without a valid signature, which is not checked here. */
 function makeToken(): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   return `${part({ alg: 'none' })}.${part({ sub: 'desk-agent', exp: Math.floor(Date.now() / 1000) + 3600 })}.${part({})}`

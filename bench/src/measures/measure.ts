@@ -10,5 +10,5 @@ export interface Bench {
   withService<T>(delayMs: number, work: (endpoint: string) => Promise<T>): Promise<T>
 }
 
-/** One measurement: brings one or several findings, or none with a reason told by `console.warn`. */
+/** One measurement: returns its findings, or none with a reason in `console.warn`. */
 export type Measure = (bench: Bench) => Promise<Finding[]>

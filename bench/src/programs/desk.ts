@@ -1,4 +1,4 @@
-// From nothing to an open chat at a desk, once: portal and profile are known beforehand, and the person's token is at hand.
+// From the start to an open chat with a contact-center agent, once. Portal, profile and the user's token are known in advance.
 import { connectBareDesk } from '../clients/bare-desk.ts'
 import { makeAgent } from '../clients/library-client.ts'
 import { DESK, DESK_CONTEXT } from '../desk-records.ts'

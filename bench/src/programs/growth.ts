@@ -9,17 +9,17 @@ const { messages, maxEntries } = parameters<{ messages: number; maxEntries: numb
 const agent = await connectLibrary(MEMORY_ENDPOINT, { transcriptConfig: { maxEntries } }, MEMORY_ENVIRONMENT)
 const frames = inboundFrames(500)
 const texts = outboundTexts(120)
-let heard = 0
-agent.on('agentMessage', () => heard++)
+let answers = 0
+agent.on('agentMessage', () => answers++)
 
 await converse(10_000)
 const before = await heapInUse()
 await converse(messages)
 const after = await heapInUse()
-if (agent.getTranscriptSize() !== maxEntries || heard < messages / 2) throw new Error('Not everything was said.')
+if (agent.getTranscriptSize() !== maxEntries || answers < messages / 2) throw new Error('Messages are missing.')
 await finish(after - before)
 
-/** Half of it said, half of it heard. */
+/** Half of the messages are sent, half are received. */
 async function converse(count: number): Promise<void> {
   for (let index = 0; index < count / 2; index++) {
     await agent.send(texts[index % texts.length] ?? '')

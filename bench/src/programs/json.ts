@@ -26,9 +26,9 @@ const agent = await connectLibrary(MEMORY_ENDPOINT, {}, MEMORY_ENVIRONMENT)
 const socket = MemorySocket.last
 if (!socket) throw new Error('The agent has opened no socket.')
 const texts = way === 'out' ? outboundTexts(bytes) : inboundFrames(bytes)
-let heard = 0
+let characters = 0
 agent.on('agentMessage', ({ payload }) => {
-  heard += payload.message.content?.length ?? 0
+  characters += payload.message.content?.length ?? 0
 })
 
 const sink = new MemorySocket()
@@ -39,7 +39,7 @@ const json =
       }
     : async () => {
         for (let index = 0; index < messages; index++)
-          heard += JSON.parse(texts[index % texts.length] ?? '').content.length
+          characters += JSON.parse(texts[index % texts.length] ?? '').content.length
       }
 const library =
   way === 'out'
@@ -62,7 +62,7 @@ for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
     agent.clearTranscript()
   }
 }
-if (heard + sink.sent + socket.sent === 0) throw new Error('Nothing was done.')
+if (characters + sink.sent + socket.sent === 0) throw new Error('No message was processed.')
 await finish(result)
 
 function inTurn(round: number) {

@@ -96,7 +96,7 @@ function json(response: ServerResponse, body: unknown): void {
   response.writeHead(200, { 'Content-Type': 'application/json' }).end(JSON.stringify(body))
 }
 
-/** A token whose payload can be read; nobody checks a signature here. */
+/** A token with a readable payload and without a valid signature, which is not checked here. */
 function token(): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url')
   return `${part({ alg: 'none' })}.${part({ exp: Math.floor(Date.now() / 1000) + 3600 })}.${part({})}`
