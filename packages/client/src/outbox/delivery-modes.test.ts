@@ -59,16 +59,24 @@ describe('delivery: at-least-once', () => {
     expect([outbox.delivery('one')?.retry(), transport.contents]).toEqual([true, ['two', 'one']])
   })
 
-  it('[REL-84] sends what is in doubt again when the conversation goes on in another session', async () => {
-    const { send, connect, lose, state, readHistory } = setUpDelivery({ delivery: 'at-least-once' })
-    connect()
-    send('one')
-    lose()
-    state.sessionId = 's2'
-    const transport = connect()
-    await readHistory()
-    expect(transport.contents).toEqual(['one'])
-  })
+  it.each([
+    ['at-least-once', false, ['one']],
+    ['at-least-once', true, ['one']],
+    ['at-most-once', true, []],
+  ] as const)(
+    '[REL-84] %s decides whether another session of the conversation gets what is in doubt (receipts: %s)',
+    async (delivery, hasReceipts, contents) => {
+      const { send, connect, lose, state, stateOf, readHistory } = setUpDelivery({ delivery, hasReceipts })
+      connect()
+      send('one')
+      lose()
+      state.sessionId = 's2'
+      const transport = connect()
+      await readHistory()
+      expect(transport.contents).toEqual(contents)
+      expect(stateOf('one')).toBe(contents.length > 0 ? 'sent' : 'unknown')
+    },
+  )
 
   it('[REL-84] sends what is in doubt again when the same conversation is opened again later', async () => {
     const { send, connect, lose, close, readHistory } = setUpDelivery({ delivery: 'at-least-once' })
