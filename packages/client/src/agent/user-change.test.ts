@@ -5,6 +5,9 @@ import { HostStore } from '../../test/host-store.ts'
 
 // Loaded before, since the manual clock does not wait for a file.
 await Promise.all([
+  import('./portal-lifecycle.ts'),
+  import('./clear-stored-data.ts'),
+  import('../api/further-calls.ts'),
   import('../resume/session-resume.ts'),
   import('../outbox/stored-queue.ts'),
   import('../conversation/upkeep.ts'),
@@ -73,6 +76,21 @@ describe('another user', () => {
     await agent.send('hello')
     await clock.advance(10)
     expect(sentTo(emulator)).not.toContain('my secret')
+    await agent.destroy()
+  })
+
+  it('[SEC-16] cancels a portal selection of the previous user', async () => {
+    const sessionStorage = new FakeStorage()
+    const { clock, emulator, make } = setUp({}, { sessionStorage })
+    let subject = 'desk-agent'
+    const auth = { getToken: async () => emulator.control.issueToken({ subject }) }
+    const { agent } = make({ id: 'desk', auth, initParams: { portalIds: '1001,1002' } })
+    expect(await agent.initialize({ context: { plan: 'gold' } })).toMatchObject({ status: 'choose' })
+    subject = 'desk-supervisor'
+    expect(await passing(clock, rejection(agent.selectPortal({ id: 1002 })))).toMatchObject({ code: 'ABORTED' })
+    expect([agent.getPhase().at, agent.getContext(), agent.getUserDetails()]).toEqual(['idle', null, null])
+    expect(JSON.stringify([...sessionStorage.items])).not.toContain('gold')
+    expect(await passing(clock, agent.initialize())).toMatchObject({ status: 'choose' })
     await agent.destroy()
   })
 

@@ -104,3 +104,20 @@ it('[REL-39] a new token of a provider is used although the clock of the device 
   await expect(auth.getToken()).rejects.toMatchObject({ reason: 'token_missing' })
   await auth.cleanup()
 })
+
+it('[REL-39] a token of a provider is used again after a clock that was set back has been corrected', async () => {
+  const service = new FakeService()
+  const { clock } = service
+  const token = fakeToken({ iat: clock.now() / 1000, exp: clock.now() / 1000 + 3600, sub: 'customer' })
+  const auth = new AuthenticationService({ getToken: () => token }, { environment: service.environment() })
+  await auth.initialize({ deploymentInfo })
+  clock.shiftWallClock(-48 * HOUR_MS)
+  expect(await auth.getToken()).toBe(token)
+  await clock.advance(10 * MINUTE_MS)
+  expect(await auth.getToken()).toBe(token)
+  clock.shiftWallClock(48 * HOUR_MS)
+  expect(await auth.getToken()).toBe(token)
+  await clock.advance(50 * MINUTE_MS)
+  await expect(auth.getToken()).rejects.toMatchObject({ reason: 'token_missing' })
+  await auth.cleanup()
+})

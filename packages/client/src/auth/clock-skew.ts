@@ -1,27 +1,39 @@
 import { readClaims, SMALLEST_SKEW_MS } from './access-token.ts'
 
+/** What was learned from the last token. */
+interface SeenToken {
+  readonly token: string
+  readonly iat: number
+  /** How far the clock is behind that of the issuer, as a negative number of milliseconds. */
+  readonly behindMs: number
+}
+
 /**
- * How far the clock of this device is ahead of that of the issuer, learned from tokens that the host supplies (REL-39).
+ * How far the clock of this device is from that of the issuer, learned from tokens that the host supplies (REL-39).
  *
- * Nobody says how old such a token is. But no token is older than the time since it was issued, so a smaller difference
- * between the clock and `iat` is always taken. A larger one is taken only from a new token that looks expired: the
- * service decides whether it is.
+ * The age of such a token is unknown. A token from the future shows that the clock is behind. A new token that looks
+ * expired is taken as issued just now, by a clock that is ahead: the service decides whether it is. As soon as a token is
+ * younger than that, the clock was corrected.
  */
 export class ClockSkew {
-  #ms = 0
-  #newest = Number.NEGATIVE_INFINITY
+  #aheadMs = 0
+  #last: SeenToken | undefined
 
   /** Expiry of a token in milliseconds since the epoch, by the clock of this device. Undefined where it is unknown. */
   expiryOf(token: string, now: number): number | undefined {
     const { exp, iat } = readClaims(token)
     if (exp === undefined) return undefined
-    if (iat !== undefined) {
-      const age = now - iat * 1000
-      const looksExpired = iat > this.#newest && exp > iat && exp * 1000 + this.#ms <= now
-      if (looksExpired || age < this.#ms - SMALLEST_SKEW_MS) this.#ms = age
-      if (Math.abs(this.#ms) < SMALLEST_SKEW_MS) this.#ms = 0
-      this.#newest = Math.max(this.#newest, iat)
-    }
-    return exp * 1000 + this.#ms
+    const expiresAt = exp * 1000
+    if (iat === undefined) return expiresAt
+    const age = now - iat * 1000
+    const last = this.#last
+    const isSame = token === last?.token
+    if (age < this.#aheadMs - SMALLEST_SKEW_MS) this.#aheadMs = Math.max(0, age)
+    const isNewer = !isSame && (!last || iat > last.iat)
+    if (isNewer && exp > iat && expiresAt + this.#aheadMs <= now) this.#aheadMs = age
+    // While time passes, the same token seems to be less far in the future.
+    const behindMs = age < -SMALLEST_SKEW_MS ? Math.min(age, isSame ? last.behindMs : 0) : 0
+    this.#last = { token, iat, behindMs }
+    return expiresAt + (behindMs || this.#aheadMs)
   }
 }
