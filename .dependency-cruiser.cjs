@@ -16,6 +16,7 @@ const ROOMS = [
   ],
   ['ai-agent[.]ts$'],
   ['agent/'],
+  ['tabs/'],
   ['contact-center/', 'resume/'],
   ['conversation/'],
   ['outbox/'],

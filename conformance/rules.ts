@@ -448,6 +448,20 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-56': 'a record of the service is typed by its known fields, so that a misspelt field does not compile',
   'REL-55':
     'every frame, record, token response, claims and metadata has a parser without a library that reads any JSON exactly as its schema does',
+  'REL-61':
+    'with `tabs: share` all tabs of one user and agent have one session and one socket, and each shows what all of them said',
+  'REL-62': 'when the leading tab is closed or crashes, another tab continues within 300 ms of the release of its lock',
+  'REL-63':
+    'a leading tab that is frozen loses its lock within five seconds, and follows when it runs again; the service never accepts frames of two sockets of one session',
+  'REL-64':
+    'what a tab that has ended had not sent is sent by another one, once: with receipts nothing is lost, without them what may be lost is reported as `unknown`',
+  'REL-65': 'one question of `ask()` at a time is out in all tabs, and each gets its own answer',
+  'REL-66': 'tabs that share a conversation share its context, and move together into the session of a restart',
+  'REL-67':
+    'a sign-out, or another user, in one tab removes everything of the user in all tabs that share the conversation',
+  'REL-68': 'a shared socket is open as long as one of the tabs is connected, and the last one says goodbye',
+  'REL-69':
+    'messages between tabs are parsed as data from outside, those of other versions are ignored, and names of channels and locks hold neither session nor token',
   'REL-70':
     'frames of receipts, resume and ping are read leniently and exactly as their schemas read them; odd capabilities count as none',
   'REL-126':

@@ -246,7 +246,7 @@ describe('parseCommandLine', () => {
     ],
     [
       ['emulate', '--capabilities', 'receipts,resumes'],
-      '--capabilities takes receipts and resume, not "resumes". See aiagent emulate --help.',
+      '--capabilities takes receipts, resume, fencing, not "resumes". See aiagent emulate --help.',
     ],
     [['emulate', '--open'], '--open needs --playground. See aiagent emulate --help.'],
     [['emulate', '--endpoint', 'https://a.test'], '--endpoint needs --playground. See aiagent emulate --help.'],

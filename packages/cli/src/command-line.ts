@@ -275,7 +275,7 @@ function emulateOptions(values: Values): EmulateOptions {
   const capabilities = values.list('capabilities')?.map(name => {
     const known = CAPABILITIES.find(capability => capability === name)
     if (known) return known
-    throw values.error(`--capabilities takes ${CAPABILITIES.join(' and ')}, not "${shown(name)}"`)
+    throw values.error(`--capabilities takes ${CAPABILITIES.join(', ')}, not "${shown(name)}"`)
   })
   const playground = playgroundOptions(values)
   const replyDelayMs = values.number('reply-delay', { min: 0, max: LONGEST_TIMEOUT_SECONDS * 1000 })

@@ -155,7 +155,7 @@ const EMULATE_SPEC = {
     capabilities: {
       type: 'string',
       value: '<a,b>',
-      help: 'extensions of the wire to announce: receipts, resume (default: none)',
+      help: 'extensions of the wire to announce: receipts, resume, fencing (default: none)',
     },
     playground: { type: 'boolean', help: 'serve the playground, too' },
     open: OPEN,

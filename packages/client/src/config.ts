@@ -133,6 +133,14 @@ export interface AiAgentConfig {
    * @default false
    */
   persistQueue?: boolean | PersistQueueOptions
+  /**
+   * `share`: all tabs of the browser in which the same user talks with the same agent have one conversation, with one
+   * connection. One tab holds it, and another one continues when that tab ends. Ignored with a `sessionId`, outside a page,
+   * and in browsers without Web Locks: there each tab has a conversation of its own.
+   *
+   * @default none
+   */
+  tabs?: 'share'
   /** Parameters forwarded from the host app. `getInitParams()` returns all of them, known or not. */
   initParams?: Record<string, string>
   /** Initial context attributes. `initialize({ context })` is merged over them. */
@@ -183,6 +191,7 @@ export interface ResolvedConfig {
   readonly masking: MaskingConfig
   readonly sessionId: string | undefined
   readonly resume: boolean
+  readonly tabs: 'share' | undefined
   /** Age from which a stored message is no longer sent, in milliseconds; undefined when none is stored. */
   readonly persistQueueMs: number | undefined
   readonly initParams: Readonly<Record<string, string>>
@@ -224,6 +233,7 @@ export function resolveConfig(config: AiAgentConfig): ResolvedConfig {
     masking: masking(config.masking),
     sessionId: config.sessionId === undefined ? undefined : requireSessionId(config.sessionId, 'config.sessionId'),
     resume: flag(config, 'resume'),
+    tabs: optional('tabs', config.tabs, value => value === 'share', "'share'"),
     persistQueueMs: persistQueue(config.persistQueue),
     initParams: initParams(config.initParams),
     context: context(config.context),

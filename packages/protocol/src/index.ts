@@ -21,8 +21,11 @@ export {
   encodePong,
   encodeReceipt,
   encodeResumed,
+  fencedReason,
   isSequenceNumber,
   readExtensionSignal,
+  readFence,
+  readFencedReason,
   readLastSeq,
 } from './chat/extension.ts'
 export { PERSONA, type Persona } from './chat/persona.ts'

@@ -36,6 +36,7 @@ import { type AgentScope, createAgentScope } from './agent-scope.ts'
 import { InitializeRetry } from './initialize-retry.ts'
 import { AgentLifecycle } from './lifecycle.ts'
 import type { CallHolder } from './lifecycle-state.ts'
+import { createTabs, type SharedTabs } from './shared-tabs.ts'
 import { UserLoader } from './user-loader.ts'
 
 /** The parts of one agent that `AiAgent` uses. */
@@ -58,6 +59,8 @@ export interface AgentParts {
   readonly masking: Masking
   /** Only with `resume`. */
   readonly resume: LazyPart<SessionResume> | undefined
+  /** Only with `tabs`. */
+  readonly tabs: SharedTabs | undefined
 }
 
 /** Constructs the parts of an agent, each after the parts that it uses. */
@@ -74,6 +77,12 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
   authentication.setTokenExpiringCallback(({ expiresAt }) =>
     emit('tokenExpiring', () => ({ reason: 'expiring', expiresAt })),
   )
+  const tabs = createTabs(scope, () => ({
+    ...parts,
+    hasCapability,
+    address: (sessionId, lastSeq) => sessionAddress(scope, calls, sessionId, lastSeq),
+  }))
+  authentication.setTokenHandler(token => tabs?.group?.handleToken(token))
   const language = new LanguageChoice()
   const loader = new AgentLoader({ scope, authentication, language })
   const masking = new Masking(config.masking)
@@ -95,6 +104,7 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
       keyPrefix: config.cache.contextPrefix ?? config.cache.keyPrefix,
       now: clock.now,
       onFailure: error => logger.warn('The store of the context failed; it is kept in memory only.', { error }),
+      onChange: changed => tabs?.group?.handleContext(changed),
     }),
   )
   const contextRestored = context.restore()
@@ -117,11 +127,12 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
   })
   const hasCapability = (name: Capability) => facts.deployment?.deployment.capabilities?.includes(name) === true
   const hasPing = () => hasCapability('receipts') || hasCapability('resume')
+  const openTransport = webSocketTransport(environment.WebSocket)
   const chat = new Chat({
     clock,
     page: environment.page,
     policy,
-    openTransport: webSocketTransport(environment.WebSocket),
+    openTransport: (address, listener) => (tabs?.group?.open ?? openTransport)(address, listener),
     session,
     address: sessionId => {
       authentication.checkExpiry()
@@ -137,7 +148,7 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
     listener: {
       stateChanged: (state, previousState, retryInMs) => {
         logger.debug(`Connection: ${previousState} → ${state}`)
-        authentication.watchExpiry(state !== ConnectionState.CLOSED)
+        authentication.watchExpiry(state !== ConnectionState.CLOSED && !tabs?.group?.isFollower)
         scope.status.retryAt = retryInMs === undefined ? undefined : clock.monotonic() + retryInMs
         emit('stateChanged', () => ({ state, previousState, ...(retryInMs === undefined ? {} : { retryInMs }) }))
       },
@@ -180,24 +191,30 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
       hasReceipts: () => hasCapability('receipts'),
       hasResume: () => hasCapability('resume'),
       isOwnSession: () => session.isOwn,
-      store: createStoredQueue(scope, user, () => outbox.snapshot()),
+      questionGate: tabs,
+      store: createStoredQueue(scope, user, () => outbox.snapshot(), tabs),
       mask: (content, messageId) => masking.maskOutgoing(content, messageId),
       listener: {
         accepted: (message, size, isAgain) => {
           if (isContextMessage(message)) context.merge(message.messageData.context)
-          const isShown = isAgain && transcript.get().some(each => each.message.messageId === message.messageId)
+          const isShown =
+            (isAgain || tabs) && transcript.get().some(each => each.message.messageId === message.messageId)
+          tabs?.group?.handleAccepted(message)
           if (!isShown) transcript.record(message, 'sent', message.timestamp ?? clock.now(), undefined, size)
           if (message.persona === PERSONA.CUSTOMER) recovery.handleSent()
         },
         flushed: count => emit('queueFlushed', () => ({ count })),
         failed: reportError,
-        updated: update => emit('deliveryUpdate', () => update),
+        updated: update => {
+          emit('deliveryUpdate', () => update)
+          tabs?.group?.handleUpdate(update)
+        },
         warn: (text, details) => logger.warn(text, details),
       },
     }),
   )
   const processor = new MessageProcessor({ onRefreshRequired: expired => chat.renewToken(expired) })
-  const resume = createResume(scope, { loader, context, transcript, processor, origin, user })
+  const resume = createResume(scope, { loader, context, transcript, processor, origin, user }, tabs)
   if (resume) session.storeWith(resume)
   const streams = userState.own(new MessageStreams())
   const working = userState.own(new WorkingState(clock, emit))
@@ -285,7 +302,7 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
   })
   authentication.setUserChangeHandler(() => lifecycle.handleUserChange())
   for (const warning of config.warnings) scope.warnOnce(warning)
-  return {
+  const parts: AgentParts = {
     scope,
     lifecycle,
     loader,
@@ -303,7 +320,9 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
     calls,
     masking,
     resume,
+    tabs,
   }
+  return parts
 }
 
 /** Creates a session at the service, with the context and the selected portal. */
@@ -381,20 +400,29 @@ function createStoredQueue(
   scope: AgentScope,
   user: () => string | undefined,
   snapshot: () => QueueSnapshot,
+  tabs: SharedTabs | undefined,
 ): LazyPart<StoredQueue> | undefined {
   const { config, logger } = scope
-  if (config.persistQueueMs === undefined) return undefined
-  const load = async () => (await import('../outbox/create-stored-queue.ts')).createStoredQueue(scope, user, snapshot)
+  if (config.persistQueueMs === undefined && !tabs) return undefined
+  const load = async () => {
+    const { createStoredQueue } = await import('../outbox/create-stored-queue.ts')
+    return createStoredQueue(scope, user, snapshot, await tabs?.load())
+  }
   return lazyPart(load, error => logger.warn('The module that stores the queue could not be loaded.', { error }))
 }
 
 /** The part that resumes the session of the previous page, with `resume` and without a session of the host. */
-function createResume(scope: AgentScope, parts: SessionResumeParts): LazyPart<SessionResume> | undefined {
+function createResume(
+  scope: AgentScope,
+  parts: SessionResumeParts,
+  tabs: SharedTabs | undefined,
+): LazyPart<SessionResume> | undefined {
   const { config, logger } = scope
-  if (!config.resume || config.sessionId !== undefined) return undefined
+  if ((!config.resume && !tabs) || config.sessionId !== undefined) return undefined
   const load = async () => {
     const { SessionResume } = await import('../resume/session-resume.ts')
-    return new SessionResume(scope, parts)
+    const group = await tabs?.load()
+    return new SessionResume(scope, parts, group && (own => group.sessionStore(own)))
   }
   const resume = lazyPart(load, error => logger.warn('The session-resume module could not be loaded.', { error }))
   // Registered before it is loaded: the previous page may have left a session that this one has not looked up.

@@ -305,7 +305,7 @@ export class AuthenticationService {
   #use(chosen: ChosenStrategy): StrategyInUse {
     const strategy: StrategyInUse['strategy'] = chosen.strategy
     strategy.setTokenExpiringCallback?.(({ expiresAt }) => this.#current.announce(expiresAt))
-    strategy.setSignedOutCallback?.(() => void this.#onSignedOut())
+    strategy.setSignedOutCallback?.(() => void this.handleSignedOut())
     return { ...chosen, strategy, isInitialized: false }
   }
 
@@ -350,8 +350,13 @@ export class AuthenticationService {
     await this.#postAuthentication?.({ accessToken })
   }
 
+  /** Sets the callback for each new token that is not anonymous. */
+  setTokenHandler(handler: (token: string) => void): void {
+    this.#current.setTokenHandler(handler)
+  }
+
   /** The user signed out in another tab. */
-  async #onSignedOut(): Promise<void> {
+  async handleSignedOut(): Promise<void> {
     this.#renewal.end(endedBy('a sign-out in another tab'))
     await this.#life
       .during(signal => this.#current.signOut(signal))

@@ -38,6 +38,7 @@ export class CurrentToken {
   #user: TokenUser = {}
   #announce: TokenExpiringCallback | undefined
   #onUserChange: UserChangeHandler | undefined
+  #onToken: ((token: string) => void) | undefined
 
   /** @param onExpiring called when the token is about to expire; it renews it, or calls {@link announce} */
   constructor(environment: Environment, logger: Logger | undefined, onExpiring: (expiresAt: number) => void) {
@@ -80,6 +81,10 @@ export class CurrentToken {
     this.#onUserChange = handler
   }
 
+  setTokenHandler(handler: (token: string) => void): void {
+    this.#onToken = handler
+  }
+
   /**
    * Makes a token the current one. If it belongs to another user, there is no token until the handler has finished.
    *
@@ -101,6 +106,7 @@ export class CurrentToken {
     const current = { token, expiresAt, isAnnounced }
     this.#state = until === undefined ? { kind: 'held', ...current } : { kind: 'supplied', until, ...current }
     if (isSame) return
+    if (!isAnonymous) this.#onToken?.(token)
     this.#expiry.stop()
     if (expiresAt === undefined) return
     // Do not call a host function that returns expired tokens in a loop.

@@ -29,6 +29,8 @@ export interface ContextStoreOptions {
   now(): number
   /** The store failed: the context is kept in memory only. */
   onFailure(error: unknown): void
+  /** Receives the attributes that were set; null when all were removed. */
+  onChange?(changed: ContextAttributes | null): void
 }
 
 /**
@@ -137,6 +139,7 @@ export class ContextStore {
   merge(attributes: Record<string, unknown>): void {
     const changed = this.changesOf(attributes)
     if (Object.keys(changed).length === 0) return
+    this.#options.onChange?.(changed)
     this.#attributes = Object.freeze({ ...this.#attributes, ...changed })
     this.#setHere ??= new Set()
     for (const name of Object.keys(changed)) this.#setHere.add(name)
@@ -162,6 +165,7 @@ export class ContextStore {
 
   /** Removes all attributes, here and in the store. */
   remove(): Awaitable<void> {
+    this.#options.onChange?.(null)
     this.#attributes = null
     this.#setHere = undefined
     if (this.#meanwhile) this.#meanwhile.removed = true

@@ -15,6 +15,9 @@ const QUEUE = 'queue_'
 /** Stands for the user of an anonymous token. */
 const ANONYMOUS = 'anonymous'
 
+/** How long a message of a tab that has ended may wait in the others, in milliseconds: a day. */
+const SHARED_MS = 86_400_000
+
 /** What the parts of one agent share, as far as storing the queue needs it. */
 export interface StoredQueueScope {
   readonly config: Pick<ResolvedConfig, 'endpoint' | 'cache' | 'persistQueueMs'>
@@ -33,20 +36,27 @@ export function queueKeyStart(endpoint: string, cache: ResolvedConfig['cache'] =
  * Creates the part that stores the queue: in IndexedDB in a page, in the configured adapter elsewhere.
  *
  * @param user fingerprint of the user, the same for all anonymous ones; undefined while there is no token
+ * @param tabs the queues of tabs that share the conversation, for use without a store
  */
 export function createStoredQueue(
   { config, environment, logger, facts }: StoredQueueScope,
   user: () => string | undefined,
   snapshot: () => QueueSnapshot,
+  tabs?: { readonly store: CacheAdapter },
 ): StoredQueue {
-  const { cache, endpoint, persistQueueMs = 0 } = config
+  const { cache, endpoint, persistQueueMs = SHARED_MS } = config
+  const shared = config.persistQueueMs === undefined ? tabs?.store : undefined
   const window = environment.page?.window
   const warn = (text: string, details?: Record<string, unknown>) => logger.warn(text, details)
-  const missing = whatIsMissing(config, environment)
+  const missing = shared ? undefined : whatIsMissing(config, environment)
   if (missing) warn(`\`persistQueue\` has no effect: ${missing}.`)
-  const adapter: CacheAdapter = window
-    ? new IndexedDbCacheAdapter()
-    : guardCacheAdapter(cache.adapter ?? environment.memory, environment.clock, (...warning) => logger.warn(...warning))
+  const adapter: CacheAdapter =
+    shared ??
+    (window
+      ? new IndexedDbCacheAdapter()
+      : guardCacheAdapter(cache.adapter ?? environment.memory, environment.clock, (...warning) =>
+          logger.warn(...warning),
+        ))
   const start = queueKeyStart(endpoint, cache)
   const scope = () => {
     const name = user()
@@ -59,7 +69,7 @@ export function createStoredQueue(
   }
   return new StoredQueue({
     adapter,
-    identity: cache.adapter ?? adapter,
+    identity: shared ?? cache.adapter ?? adapter,
     clock: environment.clock,
     window,
     scope,
@@ -70,7 +80,9 @@ export function createStoredQueue(
       // The prefix names the conversation, so that its anonymous user is the present one.
       return cache.contextPrefix === undefined ? undefined : `${start}${ANONYMOUS}:`
     },
-    isAnonymous: () => user() === ANONYMOUS,
+    // The tabs that share a conversation have one user.
+    isShared: () => tabs !== undefined && (shared !== undefined || user() !== ANONYMOUS),
+    isAnonymous: () => !shared && user() === ANONYMOUS,
     newOwner: () => environment.randomUUID(),
     expiresAfterMs: persistQueueMs,
     snapshot,

@@ -8,6 +8,7 @@ import type { DeliveryUpdate } from './delivery-state.ts'
 import type { Message, MessageOrigin } from './message.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
 import type { StoredQueue } from './stored-queue.ts'
+import type { QuestionGate } from './turn-taking.ts'
 
 /** Whether messages of unknown fate are sent again by themselves. */
 export type DeliveryMode = 'at-most-once' | 'at-least-once'
@@ -31,6 +32,8 @@ export interface OutboxOptions {
   hasResume(): boolean
   /** Whether this page created the session, so that nothing was said in it before. */
   isOwnSession(): boolean
+  /** Passes the turn of questions between tabs that share the conversation. */
+  readonly questionGate?: QuestionGate | undefined
   /** Stores the queue for the next page. */
   readonly store?: LazyPart<StoredQueue> | undefined
   /** Masks the text of the user. @throws {MessageError} reason `masking_unavailable` */

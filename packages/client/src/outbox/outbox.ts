@@ -53,6 +53,7 @@ export class Outbox implements MessageSink {
       onFree: () => this.#questions.startNext(),
       policy,
       isResumed: () => options.hasResume() && options.hasReceipts(),
+      gate: options.questionGate,
     })
     const updated = (update: DeliveryUpdate) => {
       listener.updated(update)
@@ -132,6 +133,11 @@ export class Outbox implements MessageSink {
       })
       return this.#store.restore()
     })
+  }
+
+  /** Sends again what another tab has written and not got evidence for, where the service drops repetitions. */
+  repeatAdopted(): void {
+    if (this.#lane.isOpen && this.#options.hasReceipts()) this.#decide()
   }
 
   /** What the next page needs. Only with a store. */

@@ -66,6 +66,8 @@ export interface StoredQueueOptions {
   scope(): string | undefined
   /** Start of the keys to remove with the present user: all of theirs, or in a page of an unknown user those of everybody. */
   userScope(): string | undefined
+  /** Whether the tabs of the page's origin share one conversation: then a tab sends what an ended one has left. */
+  isShared(): boolean
   /** Whether anybody may be the user, so that only the tab's own queue is restored. */
   isAnonymous(): boolean
   newOwner(): string
@@ -151,10 +153,10 @@ export class StoredQueue {
   }
 
   async #restore(): Promise<StoredMessage[]> {
-    const { adapter, window, newOwner, isAnonymous, clock, expiresAfterMs } = this.#options
+    const { adapter, window, newOwner, isAnonymous } = this.#options
     const scope = this.#options.scope()
     if (scope === undefined) return []
-    if (scope === this.#scope && this.#key !== undefined) return []
+    if (scope === this.#scope && this.#key !== undefined) return this.#options.isShared() ? this.#takeOver(scope) : []
     this.#leave()
     this.#scope = scope
     this.#userScope = this.#options.userScope()
@@ -167,10 +169,31 @@ export class StoredQueue {
     const tabKey = `${scope}tab`
     const tabs = window?.sessionStorage.getItem(tabKey)
     const found = await this.#ask(() => adapter.keys(scope))
+    const wanted = found.filter(each => !window || !isAnonymous() || each === tabs)
+    const unique = await this.#move(wanted, key, tabs)
+    window?.sessionStorage.setItem(tabKey, key)
+    this.#key = key
+    return unique
+  }
+
+  /** Takes what tabs have left that have ended since {@link restore}. */
+  async #takeOver(scope: string): Promise<StoredMessage[]> {
+    const { adapter } = this.#options
+    const key = this.#key as string
+    const found = await this.#ask(() => adapter.keys(scope))
+    return this.#move(
+      found.filter(each => each !== key),
+      key,
+      undefined,
+    )
+  }
+
+  /** Moves the messages of entries whose agent has ended to the own entry, oldest first. */
+  async #move(found: readonly string[], key: string, tabs: string | null | undefined): Promise<StoredMessage[]> {
+    const { adapter, clock, expiresAfterMs } = this.#options
     const lists: StoredMessage[][] = []
     const taken: { key: string; unlock(): void }[] = []
     for (const each of found) {
-      if (window && isAnonymous() && each !== tabs) continue
       const unlock = each === key ? noop : await this.#occupy(each, each === tabs ? LOCK_LIMIT_MS : 0)
       if (!unlock) continue
       const entry = await this.#ask(() => adapter.get(each))
@@ -185,13 +208,12 @@ export class StoredQueue {
       .filter(isFresh)
     // Written here before they are removed there: a crash in between leaves them twice, under the same ids.
     const unique = [...new Map(fresh.map(each => [each.id, each])).values()]
-    await this.#set(key, unique)
+    if (this.#key === undefined || unique.length > 0)
+      await this.#set(key, this.#key === undefined ? unique : [...toStored(this.#options.snapshot()), ...unique])
     for (const each of taken) {
       if (each.key !== key) await this.#ask(() => adapter.delete(each.key))
       each.unlock()
     }
-    window?.sessionStorage.setItem(tabKey, key)
-    this.#key = key
     return unique
   }
 

@@ -52,6 +52,14 @@ type Turn =
       isOverdue: boolean
     }
 
+/** Admits one question at a time in several agents. */
+export interface QuestionGate {
+  /** Whether a question may be sent now. If not, `offered` is called when it may. */
+  take(offered: () => void): boolean
+  /** The question has its answer, or was given up. */
+  end(): void
+}
+
 export interface TurnTakingOptions {
   readonly clock: Clock
   /** The present session. */
@@ -61,6 +69,8 @@ export interface TurnTakingOptions {
   /** Whether the service repeats what was missed, and no message is lost: an open question stays open. */
   isResumed(): boolean
   readonly policy: ResendPolicy
+  /** Passes the turn between tabs that share the conversation. */
+  readonly gate?: QuestionGate | undefined
 }
 
 export class TurnTaking {
@@ -91,14 +101,14 @@ export class TurnTaking {
 
   /** Whether the next question may start. When only the pause is missing, `onFree` is called at its end. */
   canStart(): boolean {
-    const { clock, onFree } = this.#options
+    const { clock, onFree, gate } = this.#options
     const turn = this.#turn
     if (turn?.at === 'unverified' && turn.isOverdue && !this.#options.policy.isSentAgain(turn.question))
       this.#fail('The connection was lost before an answer came, and the service has not sent a history since.')
     if (this.#turn) return false
     clock.clearTimeout(this.#pauseTimer)
     const missingMs = this.#spokeAt === undefined ? 0 : this.#spokeAt + this.pauseMs - clock.monotonic()
-    if (missingMs <= 0) return true
+    if (missingMs <= 0) return gate?.take(onFree) ?? true
     this.#pauseTimer = clock.setTimeout(onFree, missingMs)
     return false
   }
@@ -114,6 +124,7 @@ export class TurnTaking {
     if (!turn || turn.question !== question) return false
     if (turn.at === 'unverified') this.#options.clock.clearTimeout(turn.timer)
     this.#turn = undefined
+    this.#options.gate?.end()
     return true
   }
 

@@ -15,6 +15,7 @@ import type { CacheAdapter, CacheConfig } from '../storage/cache-adapter.ts'
 import { createCacheAdapter, guardCacheAdapter } from '../storage/create-cache-adapter.ts'
 import { untilAborted, withTimeLimit } from '../util/abort.ts'
 import { fnv1a } from '../util/fnv1a.ts'
+import type { SessionStore } from './session-store.ts'
 import { StoredSession } from './stored-session.ts'
 
 /** Time limit for loading the previous transcript, in milliseconds. Without it the conversation continues. */
@@ -29,7 +30,7 @@ const ANONYMOUS = 'anonymous'
 
 /** The parts of one agent that session resume uses. */
 export interface SessionResumeScope {
-  readonly config: Pick<ResolvedConfig, 'id' | 'endpoint' | 'cache'>
+  readonly config: Pick<ResolvedConfig, 'id' | 'endpoint' | 'cache' | 'resume'>
   readonly environment: Environment
   readonly logger: Logger
   readonly facts: AgentFacts
@@ -65,26 +66,33 @@ interface ResumedSession {
 export class SessionResume implements SessionKeeper {
   readonly #scope: SessionResumeScope
   readonly #parts: SessionResumeParts
-  readonly #stored: StoredSession | undefined
+  readonly #stored: SessionStore | undefined
   readonly #isTabs: boolean
   #resumed: ResumedSession | undefined
 
-  constructor(scope: SessionResumeScope, parts: SessionResumeParts) {
+  /** @param share the store that shares the session with other tabs, over that of this tab; absent where it is not shared */
+  constructor(
+    scope: SessionResumeScope,
+    parts: SessionResumeParts,
+    share?: (own: SessionStore | undefined) => SessionStore,
+  ) {
     this.#scope = scope
     this.#parts = parts
     const { config, environment, logger } = scope
     const { cache } = config
-    const adapter = storeOf(cache, environment, logger)
+    const adapter = config.resume ? storeOf(cache, environment, logger) : undefined
     this.#isTabs = cache.adapter === undefined
-    if (!adapter) return
-    this.#stored = new StoredSession({
-      adapter,
-      isTabs: this.#isTabs,
-      window: environment.page?.window,
-      newHolder: () => environment.randomUUID(),
-      now: () => environment.clock.now(),
-      onWarning: (message, details) => logger.warn(message, details),
-    })
+    const own =
+      adapter &&
+      new StoredSession({
+        adapter,
+        isTabs: this.#isTabs,
+        window: environment.page?.window,
+        newHolder: () => environment.randomUUID(),
+        now: () => environment.clock.now(),
+        onWarning: (message, details) => logger.warn(message, details),
+      })
+    this.#stored = share ? share(own) : own
   }
 
   async recall(signal: AbortSignal): Promise<{ id: string; needsContext: boolean } | undefined> {

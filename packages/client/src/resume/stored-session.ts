@@ -1,6 +1,7 @@
 import { isJsonObject, isUsableSessionId } from '@aiagent/protocol'
 import type { PageWindow } from '../platform/page.ts'
 import type { CacheAdapter, CacheEntry } from '../storage/cache-adapter.ts'
+import type { SessionStore } from './session-store.ts'
 
 /*
  * The stored session id, with which the next page may continue. Owns the entry in the store, and its lock.
@@ -39,7 +40,7 @@ interface Kept {
 /** Keys in use by agents of this page or process, per store: two agents of one page are two conversations. */
 const inUse = new WeakMap<CacheAdapter, Map<string, StoredSession>>()
 
-export class StoredSession {
+export class StoredSession implements SessionStore {
   readonly #options: StoredSessionOptions
   readonly #holder: string
   #key: string | undefined

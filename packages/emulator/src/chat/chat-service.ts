@@ -3,6 +3,7 @@ import {
   CLOSE_CODE,
   encodeMessage,
   isUsableSessionId,
+  readFence,
   readLastSeq,
   SERVICE_ERROR_CODE,
 } from '@aiagent/protocol'
@@ -150,7 +151,12 @@ export class ChatService {
     }
     const callId = url.searchParams.get(CHAT_QUERY.EXTERNAL_CALL_ID)
     const lastSeq = readLastSeq(url.searchParams.get(CHAT_QUERY.LAST_SEQ))
-    return this.#sessionOf(record).open(end, { ...(callId && { callId }), ...(lastSeq !== undefined && { lastSeq }) })
+    const fence = readFence(url.searchParams.get(CHAT_QUERY.FENCE))
+    return this.#sessionOf(record).open(end, {
+      ...(callId && { callId }),
+      ...(lastSeq !== undefined && { lastSeq }),
+      ...(fence !== undefined && { fence }),
+    })
   }
 
   #sessionOf(record: SessionRecord): ServiceSession {

@@ -6,6 +6,7 @@ import {
   encodeMessage,
   encodePong,
   encodeResumed,
+  fencedReason,
   MAX_FRAME_BYTES,
   PERSONA,
   ProtocolError,
@@ -115,11 +116,19 @@ export class ServiceSession {
 
   /**
    * Takes over a connection. Closes an older one with code 1000, so that two tabs do not disconnect each other
-   * endlessly.
+   * endlessly. Refuses a connection whose fencing number is lower than an earlier one of the session.
    */
-  open(end: SocketEnd, { callId, lastSeq }: { callId?: string; lastSeq?: number } = {}): ChatConnection {
-    this.#leave()?.close(CLOSE_CODE.NORMAL, 'The session was opened elsewhere')
+  open(
+    end: SocketEnd,
+    { callId, lastSeq, fence: given }: { callId?: string; lastSeq?: number; fence?: number } = {},
+  ): ChatConnection {
     const { clock, commit, keys, settings } = this.#parts
+    const fence = settings.capabilities.includes(CAPABILITY.FENCING) ? given : undefined
+    if (fence !== undefined && fence < this.record.fence) {
+      end.close(CLOSE_CODE.FENCED, fencedReason(this.record.fence))
+      return { receive: () => {}, closed: () => {} }
+    }
+    this.#leave()?.close(CLOSE_CODE.NORMAL, 'The session was opened elsewhere')
     const connection: OpenConnection = {
       end,
       gate: new TokenGate(keys, clock, requiresSignIn(this.record.agent, settings), () =>
@@ -130,7 +139,7 @@ export class ServiceSession {
       isCaughtUp: false,
     }
     this.#connection = connection
-    commit({ type: 'opened', ...(callId !== undefined && { callId }) })
+    commit({ type: 'opened', ...(callId !== undefined && { callId }), ...(fence !== undefined && { fence }) })
     this.#idleWatch.heard(clock.now())
     this.#idleWatch.start()
     const { contextIssues } = this.record

@@ -20,7 +20,7 @@ const StartSchema = v.object({
 })
 
 const ChangeSchema = v.variant('type', [
-  v.object({ type: v.literal('opened'), callId: v.exactOptional(text) }),
+  v.object({ type: v.literal('opened'), callId: v.exactOptional(text), fence: v.exactOptional(v.number()) }),
   v.object({ type: v.literal('told') }),
   v.object({ type: v.literal('accepted'), at: time, message: ClientMessageSchema, duplicate: v.boolean() }),
   v.object({ type: v.literal('said'), frame: v.intersect([ServerMessageSchema, v.looseObject({ timestamp: time })]) }),

@@ -4,7 +4,7 @@ import type { HistoryEntry, SessionRecord } from './session-record.ts'
 /** One step in the life of a session, as plain data: the same for a live session and for one that is read from a store. */
 export type SessionChange =
   /** A connection was opened. */
-  | { type: 'opened'; callId?: string }
+  | { type: 'opened'; callId?: string; fence?: number }
   /** The issues of the context that the session was opened with were told. */
   | { type: 'told' }
   /** A frame of a client was accepted, or repeated. A message of the customer waits for its answer from now on. */
@@ -26,6 +26,7 @@ export function applyChange(record: SessionRecord, change: SessionChange): void 
     case 'opened':
       record.connections++
       if (change.callId !== undefined) record.externalCallId = change.callId
+      if (change.fence !== undefined) record.fence = change.fence
       return
     case 'told':
       record.contextIssues = []

@@ -61,6 +61,8 @@ export interface SessionRecord extends SessionStart {
   ended: boolean
   /** How many chat connections it has had. */
   connections: number
+  /** The highest fencing number of its connections; 0 while none had one. */
+  fence: number
   /** How many messages of the agent it has had. */
   agentMessages: number
 }
@@ -79,6 +81,7 @@ export function createSessionRecord(start: SessionStart, settings: EmulatorSetti
     escalationEvents: [],
     ended: false,
     connections: 0,
+    fence: 0,
     agentMessages: 0,
   }
 }

@@ -3,6 +3,7 @@ export const CHAT_QUERY = {
   SESSION_ID: 'sessionId',
   EXTERNAL_CALL_ID: 'externalCallId',
   LAST_SEQ: 'lastSeq',
+  FENCE: 'fence',
 } as const
 
 /** Largest frame the service takes, in bytes of UTF-8; a client warns well below it. */

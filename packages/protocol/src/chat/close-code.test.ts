@@ -20,6 +20,7 @@ describe('close codes', () => {
       POLICY_VIOLATION: 1008,
       TOO_LARGE: 1009,
       SESSION_UNKNOWN: 4404,
+      FENCED: 4409,
     })
   })
 

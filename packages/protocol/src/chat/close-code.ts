@@ -14,6 +14,8 @@ export const CLOSE_CODE = {
   TOO_LARGE: 1009,
   /** The service no longer knows the session: come back with a new one. */
   SESSION_UNKNOWN: 4404,
+  /** A connection with a higher fencing number has had the session: see PROTOCOL.md, "Fencing". Come back with a higher one. */
+  FENCED: 4409,
 } as const
 
 /** Reason text a client sends with {@link CLOSE_CODE.NORMAL} when it leaves. */

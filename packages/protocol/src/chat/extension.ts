@@ -14,6 +14,8 @@ export const CAPABILITY = {
   RECEIPTS: 'receipts',
   /** Service frames carry a sequence number, and a reopening names the last one that the client has processed. */
   RESUME: 'resume',
+  /** A connection names a number, and the service refuses one that is lower than an earlier one of the session. */
+  FENCING: 'fencing',
 } as const
 
 /** A known capability of a service. */
@@ -92,6 +94,18 @@ const isId = (value: unknown): value is string => typeof value === 'string' && v
 
 /** Whether a value can serve as a sequence number: a whole number from 0 up. 0 stands before the first frame. */
 export const isSequenceNumber = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
+
+/** Reads the query parameter `fence`. Returns undefined when it is missing or no whole number above 0. */
+export function readFence(value: string | null): number | undefined {
+  const fence = readLastSeq(value)
+  return fence === 0 ? undefined : fence
+}
+
+/** The reason of a close with `CLOSE_CODE.FENCED`: it ends with the number that a later connection must exceed. */
+export const fencedReason = (fence: number): string => `The session has a newer holder: ${fence}`
+
+/** Reads the number from the reason of a close with `CLOSE_CODE.FENCED`. */
+export const readFencedReason = (reason: string): number | undefined => readFence(reason.split(' ').at(-1) ?? null)
 
 /** Reads the query parameter `lastSeq`. Returns undefined when it is missing or no sequence number. */
 export function readLastSeq(value: string | null): number | undefined {

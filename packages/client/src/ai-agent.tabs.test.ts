@@ -1,0 +1,223 @@
+import { createEmulator, type EmulatorOptions } from '@aiagent/emulator'
+import { eventually, ManualClock } from '@aiagent/test-support'
+import { describe, expect, it } from 'vitest'
+import { FakeBrowser, type FakeTab } from '../test/fake-browser.ts'
+import { AiAgent } from './ai-agent.ts'
+import type { AiAgentConfig } from './config.ts'
+
+const CAPABILITIES = ['receipts', 'resume', 'fencing'] as const
+
+function setUp(options: EmulatorOptions = {}) {
+  const clock = new ManualClock()
+  const reply = ({ text }: { text: string }) => ({ content: `You said: ${text}` })
+  const emulator = createEmulator({ clock, reply, ...options })
+  const browser = new FakeBrowser(clock, emulator)
+  const open = async (config: Partial<AiAgentConfig> = {}, tab: FakeTab = browser.open()) => {
+    const agent = new AiAgent(
+      { id: 'help', endpoint: emulator.origin, tabs: 'share', enableLogging: false, ...config },
+      tab.environment,
+    )
+    await agent.initialize()
+    return { agent, tab }
+  }
+  const connected = async (config: Partial<AiAgentConfig> = {}, tab?: FakeTab) => {
+    const made = await open(config, tab)
+    await made.agent.connect()
+    return made
+  }
+  /** Lets time pass until a condition is true. */
+  const passUntil = async (isTrue: () => boolean, what: string, limitMs = 10_000) => {
+    for (let ms = 0; !isTrue(); ms += 50) {
+      if (ms > limitMs) throw new Error(`After ${limitMs} ms there was not: ${what}`)
+      await clock.advance(50)
+    }
+  }
+  return { clock, emulator, browser, open, connected, passUntil }
+}
+
+const linesOf = ({ agent }: { agent: AiAgent }) =>
+  agent
+    .getTranscript()
+    .filter(({ message }) => message.persona !== 'system')
+    .map(({ direction, message }) => `${direction} ${message.content}`)
+
+describe.each([
+  ['the plain wire', []],
+  ['receipts, resume and fencing', CAPABILITIES],
+])('tabs that share a conversation, over %s', (_name, capabilities) => {
+  const settings = { heartbeatBeforeReply: false, capabilities: [...capabilities] }
+
+  it('[REL-61] have one session and one socket, and each shows what all said', async () => {
+    const { emulator, connected } = setUp({ settings })
+    const [one, two, three] = [await connected(), await connected(), await connected()]
+    expect(emulator.world.sessions.size).toBe(1)
+    await one.agent.send('from one')
+    await eventually(() => linesOf(two).length === 2, 'the answer in the second tab')
+    await two.agent.send('from two')
+    await eventually(() => linesOf(three).length === 4 && linesOf(one).length === 4, 'all messages')
+    const lines = ['sent from one', 'received You said: from one', 'sent from two', 'received You said: from two']
+    for (const tab of [one, two, three]) expect(linesOf(tab)).toEqual(lines)
+    const [session] = emulator.world.sessions.values()
+    expect(session?.connections).toBe(1)
+  })
+
+  it.each(['close', 'crash'] as const)('[REL-62] hand the conversation over at the %s of the leader', async end => {
+    const { emulator, browser, clock, connected } = setUp({ settings })
+    const one = await connected()
+    const two = await connected()
+    await one.agent.send('before')
+    await eventually(() => linesOf(two).length === 2, 'the answer')
+    one.tab[end]()
+    await clock.advance(300)
+    expect(browser.locks.leader).toBe(two.tab)
+    expect(two.agent.isConnected()).toBe(true)
+    await two.agent.send('after')
+    await eventually(() => linesOf(two).length === 4, 'the next answer')
+    expect(linesOf(two).at(-1)).toBe('received You said: after')
+    expect(emulator.world.sessions.size).toBe(1)
+  })
+
+  it('[REL-63] take the lock from a leader that is frozen, within five seconds', async () => {
+    const { browser, clock, connected, passUntil } = setUp({ settings })
+    const one = await connected()
+    const two = await connected()
+    one.tab.freeze()
+    const frozenAt = clock.monotonic()
+    await passUntil(() => browser.locks.leader === two.tab && two.agent.isConnected(), 'another leader')
+    expect(clock.monotonic() - frozenAt).toBeLessThanOrEqual(5_000)
+    await two.agent.send('meanwhile')
+    await passUntil(() => linesOf(two).length === 2, 'the answer')
+    one.tab.thaw()
+    await passUntil(() => one.agent.isConnected() && linesOf(one).length === 2, 'the thawed tab')
+    expect(browser.locks.leader).toBe(two.tab)
+    await one.agent.send('again')
+    await passUntil(() => linesOf(two).length === 4, 'the message of the thawed tab')
+  })
+})
+
+describe('tabs that share a conversation', () => {
+  const settings = { heartbeatBeforeReply: false, capabilities: [...CAPABILITIES] }
+
+  it('[REL-64] send what a tab that crashed had queued, once', async () => {
+    const { emulator, clock, open, connected, passUntil } = setUp({ settings: { ...settings, capabilities: [] } })
+    const one = await connected()
+    const two = await open()
+    const id = await two.agent.send('queued')
+    await clock.advance(10)
+    expect(linesOf(one)).toEqual(['sent queued'])
+    expect(one.agent.delivery(id)?.state).toBe('queued')
+    two.tab.crash()
+    await passUntil(() => linesOf(one).length === 2, 'the answer')
+    const [session] = emulator.world.sessions.values()
+    expect(session?.received.entries().filter(({ message }) => message?.content === 'queued')).toHaveLength(1)
+  })
+
+  it('[REL-64] report the delivery of a message in every tab', async () => {
+    const { connected, passUntil } = setUp({ settings })
+    const one = await connected()
+    const two = await connected()
+    const updates: string[] = []
+    one.agent.on('deliveryUpdate', ({ payload }) => void updates.push(`${payload.id} ${payload.state}`))
+    const id = await two.agent.send('hello')
+    await passUntil(() => one.agent.delivery(id)?.state === 'acknowledged', 'the receipt')
+    expect(updates).toEqual([`${id} sending`, `${id} sent`, `${id} acknowledged`])
+  })
+
+  it('[REL-65] ask one question at a time, and each tab gets its own answer', async () => {
+    const { connected } = setUp({ settings: { ...settings, replyDelayMs: 0 } })
+    const tabs = [await connected(), await connected(), await connected()]
+    const { clock } = tabs[0]?.tab.browser as FakeBrowser
+    const answers = Promise.all(tabs.map(({ agent }, index) => agent.ask(`question ${index}`)))
+    let isDone = false
+    void answers.then(() => (isDone = true))
+    for (let turn = 0; !isDone && turn < 200; turn++) await clock.advance(50)
+    expect((await answers).map(({ content }) => content)).toEqual([0, 1, 2].map(n => `You said: question ${n}`))
+  })
+
+  it('[REL-66] share the context', async () => {
+    const { open, clock } = setUp({ settings })
+    const one = await open()
+    const two = await open()
+    await two.agent.setContext({ plan: 'gold' })
+    await clock.advance(10)
+    expect(one.agent.getContext()).toEqual({ plan: 'gold' })
+    const three = await open()
+    await clock.advance(10)
+    expect(three.agent.getContext()).toEqual({ plan: 'gold' })
+  })
+
+  it('[REL-66] move together into the session of a restart', async () => {
+    const { emulator, connected, passUntil } = setUp({ settings })
+    const one = await connected()
+    const two = await connected()
+    await one.agent.send('old')
+    await passUntil(() => linesOf(two).length === 2, 'the answer')
+    await two.agent.restartConnection()
+    await passUntil(() => one.agent.isConnected() && linesOf(one).length === 0, 'the new session')
+    await one.agent.send('new')
+    await passUntil(() => linesOf(two).length === 2 && linesOf(one).length === 2, 'the answer in the new session')
+    expect(emulator.world.sessions.size).toBe(2)
+  })
+
+  it('[REL-67] sign out together, and leave nothing', async () => {
+    const { clock, connected, passUntil } = setUp({ settings })
+    const one = await connected()
+    const two = await connected()
+    await one.agent.setContext({ plan: 'gold' })
+    await two.agent.send('secret')
+    await passUntil(() => linesOf(one).length === 2, 'the answer')
+    const changed: string[] = []
+    two.agent.on('userChanged', () => void changed.push('userChanged'))
+    await one.agent.logout()
+    await clock.advance(200)
+    for (const { agent } of [one, two]) {
+      expect(agent.getTranscript()).toEqual([])
+      expect(agent.getContext()).toBeNull()
+      expect(agent.getIsInitialized()).toBe(false)
+    }
+    expect(changed).toEqual(['userChanged'])
+  })
+
+  it('[REL-68] keep the socket open as long as one tab is connected', async () => {
+    const { emulator, connected, clock } = setUp({ settings })
+    const one = await connected()
+    const two = await connected()
+    const [session] = emulator.world.sessions.values()
+    await one.agent.disconnect()
+    await clock.advance(200)
+    expect(one.agent.isConnected()).toBe(false)
+    expect(two.agent.isConnected()).toBe(true)
+    emulator.control.pushFrame(session?.id ?? '', '{}')
+    await two.agent.disconnect()
+    await clock.advance(200)
+    expect(() => emulator.control.pushFrame(session?.id ?? '', '{}')).toThrow()
+  })
+
+  it('[REL-69] ignore what does not come from this version of the library', async () => {
+    const { connected, browser, clock } = setUp({ settings })
+    const one = await connected()
+    const [channel] = one.tab.channels
+    for (const data of [
+      'left',
+      { version: 2, from: 'x', message: { kind: 'left' } },
+      { version: 1, from: 'x', message: { kind: 'said', message: { id: 1 } } },
+      { version: 1, from: 'x', message: { kind: 'constructor' } },
+      { version: 1, from: 'x', message: { kind: 'frame', socket: 1, text: '{"persona":"agent","role":"x"}' } },
+      { version: 1, from: 'x', to: 'y', message: { kind: 'left' } },
+    ])
+      channel?.onmessage?.({ data } as never)
+    await clock.advance(10)
+    expect(linesOf(one)).toEqual([])
+    expect(one.agent.isConnected()).toBe(true)
+    expect(browser.tabs.size).toBe(1)
+  })
+
+  it('[REL-69] have no session id or token in the names of channels and locks', async () => {
+    const { connected, browser, emulator } = setUp({ settings })
+    await connected()
+    const names = (await browser.locks.query()).held.map(({ name }) => name).join(' ')
+    const [id = 'none'] = emulator.world.sessions.keys()
+    expect(names).toContain('aiagent-tabs-')
+    expect(names).not.toContain(id)
+  })
+})

@@ -1,0 +1,113 @@
+import { Delivery, isSettled } from '../outbox/delivery.ts'
+import type { DeliveryReason, DeliveryState, DeliveryUpdate } from '../outbox/delivery-state.ts'
+import { Message } from '../outbox/message.ts'
+import type { OutboxEntry } from '../outbox/outbox-entry.ts'
+import type { SaidMessage } from './tab-message.ts'
+
+/** How many messages of other tabs are remembered. */
+const KEPT = 1_000
+
+interface Foreign {
+  owner: string
+  readonly entry: OutboxEntry
+  /** The last state that was reported: `sending` is none of the entry. */
+  reported: DeliveryState
+}
+
+export interface ForeignMessagesOptions {
+  /** The delivery of a message has changed. */
+  updated(update: DeliveryUpdate): void
+  /** Asks the tab that sent it to repeat or to withdraw it. */
+  act(owner: string, id: string, action: 'retry' | 'cancel'): void
+}
+
+/** Messages that other tabs have sent, with their delivery as those tabs report it. */
+export class ForeignMessages {
+  readonly #options: ForeignMessagesOptions
+  readonly #messages = new Map<string, Foreign>()
+
+  constructor(options: ForeignMessagesOptions) {
+    this.#options = options
+  }
+
+  /** The delivery of a message; undefined for one that no other tab has sent. */
+  delivery(id: string): Delivery | undefined {
+    const foreign = this.#messages.get(id)
+    if (!foreign) return undefined
+    const ask = (action: 'retry' | 'cancel', states: readonly DeliveryState[]) => {
+      const isPossible = states.includes(new Delivery(foreign.entry, NO_ACTIONS).state)
+      if (isPossible) this.#options.act(foreign.owner, id, action)
+      return isPossible
+    }
+    return new Delivery(foreign.entry, {
+      retry: () => ask('retry', ['unknown', 'failed']),
+      cancel: () => ask('cancel', ['queued']),
+    })
+  }
+
+  /** Another tab has sent a message. Returns it unless it is known already. */
+  add(owner: string, { id, persona, role, content, messageData, timestamp }: SaidMessage): Message | undefined {
+    const known = this.#messages.get(id)
+    if (known) known.owner = owner
+    if (known) return undefined
+    const message = new Message(persona, role, content, { messageId: id, messageData, timestamp })
+    const entry: OutboxEntry = { id, data: '', timestamp, attempts: 0, message, state: 'queued' }
+    this.#messages.set(id, { owner, entry, reported: 'queued' })
+    if (this.#messages.size > KEPT) for (const oldest of this.#messages.keys()) return this.#drop(oldest, message)
+    return message
+  }
+
+  /** The tab that sent it reports its delivery. */
+  update(owner: string, id: string, state: string, reason: string | undefined): void {
+    const foreign = this.#messages.get(id)
+    if (!foreign || !isState(state)) return
+    foreign.owner = owner
+    this.#set(foreign, state, reason as DeliveryReason | undefined)
+  }
+
+  /** A tab has ended. What another tab does not send for it is `unknown`. */
+  settle(owner: string, isAdopted: (id: string) => boolean): void {
+    for (const foreign of [...this.#messages.values()]) {
+      const { entry } = foreign
+      if (foreign.owner !== owner || isSettled(entry.state)) continue
+      if (isAdopted(entry.id)) this.#messages.delete(entry.id)
+      else this.#set(foreign, 'unknown', 'page_ended')
+    }
+  }
+
+  /** The message is this tab's own from now on. */
+  remove(id: string): void {
+    this.#messages.delete(id)
+  }
+
+  clear(): void {
+    this.#messages.clear()
+  }
+
+  #drop(id: string, message: Message): Message {
+    this.#messages.delete(id)
+    return message
+  }
+
+  #set(foreign: Foreign, state: DeliveryState, reason: DeliveryReason | undefined): void {
+    const { entry, reported: previousState } = foreign
+    if (state === previousState) return
+    foreign.reported = state
+    // The host knows `sending` only from the event, as with its own messages.
+    entry.state = state === 'sending' ? 'sent' : state
+    entry.reason = reason
+    if (isSettled(state)) {
+      for (const resolve of entry.waiting ?? []) resolve(state)
+      entry.waiting = undefined
+    }
+    this.#options.updated({ id: entry.id, state, previousState, ...(reason && { reason }) })
+  }
+}
+
+const NO_ACTIONS = { retry: () => false, cancel: () => false }
+
+const STATES: readonly string[] = ['queued', 'sending', 'sent', 'acknowledged', 'unknown', 'failed', 'cancelled']
+
+function isState(state: string): state is DeliveryState {
+  return STATES.includes(state)
+}

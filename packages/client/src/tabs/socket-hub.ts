@@ -1,0 +1,273 @@
+import {
+  CHAT_QUERY,
+  CLOSE_CODE,
+  EXTENSION_ROLE,
+  encodeMessage,
+  encodeResumed,
+  isJsonObject,
+  PERSONA,
+  ROLE,
+  readFencedReason,
+} from '@aiagent/protocol'
+import type { OpenTransport, Transport } from '../chat/transport.ts'
+import type { SocketCloseEvent } from '../platform/environment.ts'
+import { DEAD_CONNECTION_REASON } from '../platform/socket-pings.ts'
+import type { TabMessage } from './tab-message.ts'
+
+/*
+ * The leader's socket, and who uses it. Each tab has virtual sockets; the hub connects them all to one real socket:
+ *
+ *   virtual sockets ──open──► waiting ──the real socket is open──► open ──closed by either side──► gone
+ *
+ * The real socket is opened for the first virtual one and closed with the last. What the service sends goes to all open
+ * virtual sockets; a request for a token goes to one of them.
+ */
+
+/** How many numbered frames are kept for tabs that open later. */
+const KEPT_FRAMES = 500
+
+export interface HubOptions {
+  readonly tabId: string
+  /** The number of this leader, where the service compares them. */
+  fence(): number | undefined
+  /** Whether the service numbers its frames and repeats those that were missed. */
+  hasResume(): boolean
+  /** The address of the chat of a session. */
+  address(sessionId: string, lastSeq: number | undefined): string
+  readonly openTransport: OpenTransport
+  /** What the agent said so far, as elements of a history, for a tab that has just joined. */
+  history(): readonly unknown[]
+  /** Sends a message to one tab, or to all. */
+  post(to: string | undefined, message: TabMessage): void
+  /**
+   * The service has closed the socket for good or refused the number: the session was opened elsewhere, or ended. Resolves
+   * with whether another tab leads now, which has connected already.
+   */
+  ended(isRefused: boolean, number: number | undefined): Promise<boolean>
+}
+
+interface Member {
+  readonly tab: string
+  readonly socket: number
+  readonly lastSeq: number | undefined
+  readonly isFirst: boolean
+  isOpen: boolean
+  /** Whether it has sent its token, which it does first. */
+  hasSentToken: boolean
+}
+
+interface RealSocket {
+  transport: Transport | undefined
+  isOpen: boolean
+  /** Whether the service still repeats what was missed. */
+  isReplaying: boolean
+  hasToken: boolean
+}
+
+export class SocketHub {
+  readonly #options: HubOptions
+  readonly #members = new Map<string, Member>()
+  #real: RealSocket | undefined
+  #sessionId: string | undefined
+  /** Frames of the session in order; the first one follows {@link #base}. */
+  #frames: { readonly seq: number; readonly text: string }[] = []
+  /** All frames above this number are kept; undefined while that is not known. */
+  #base: number | undefined
+
+  constructor(options: HubOptions) {
+    this.#options = options
+  }
+
+  /** Bytes that wait in the real socket. */
+  get bufferedAmount(): number {
+    return this.#real?.transport?.bufferedAmount ?? 0
+  }
+
+  /** A tab opens a virtual socket. */
+  open(tab: string, message: TabMessage & { readonly kind: 'open' }): void {
+    const { socket, sessionId, lastSeq, isFirst } = message
+    if (sessionId !== this.#sessionId) this.reset(sessionId)
+    // A tab asks twice when the leader begins at that moment.
+    if (this.#members.has(keyOf(tab, socket))) return
+    const member = { tab, socket, lastSeq, isFirst, isOpen: false, hasSentToken: false }
+    this.#members.set(keyOf(tab, socket), member)
+    if (this.#real?.isOpen) this.#admit(member, true)
+    else if (!this.#real) this.#dial(lastSeq)
+  }
+
+  /** A tab writes a frame. One that comes after the end of the real socket is in doubt for its tab, which learns of the end. */
+  write(tab: string, socket: number, text: string): void {
+    const member = this.#members.get(keyOf(tab, socket))
+    const real = this.#real
+    if (!member?.isOpen || !real?.transport) return
+    const { persona, role } = headOf(text)
+    if (persona === PERSONA.METADATA && role === ROLE.TOKEN) {
+      const isOpening = !member.hasSentToken
+      member.hasSentToken = true
+      // The service has the leader's token already. A later one is new.
+      if (isOpening && real.hasToken) return
+      real.hasToken = true
+    }
+    const isGoodbye = persona === PERSONA.SYSTEM && role === ROLE.GRACEFUL_DISCONNECT
+    if (isGoodbye && this.#members.size > 1) return
+    try {
+      real.transport.send(text)
+    } catch {
+      // The socket is closing: its close event follows.
+    }
+  }
+
+  /** A tab closes a virtual socket. */
+  close(tab: string, socket: number): void {
+    this.#members.delete(keyOf(tab, socket))
+    this.#closeUnused()
+  }
+
+  /** A tab has ended without a word. */
+  forget(tab: string): void {
+    for (const [key, member] of this.#members) if (member.tab === tab) this.#members.delete(key)
+    this.#closeUnused()
+  }
+
+  /** The conversation continues in another session: every tab opens again. */
+  reset(sessionId: string | undefined): void {
+    if (this.#sessionId === sessionId) return
+    this.#sessionId = sessionId
+    this.#frames = []
+    this.#base = undefined
+    this.#drop()
+    this.#closeAll({ code: CLOSE_CODE.ABNORMAL, reason: DEAD_CONNECTION_REASON })
+  }
+
+  /** The tab no longer leads. Its own virtual sockets and those of the others open again at the next leader. */
+  end(): void {
+    this.#drop()
+    this.#members.clear()
+  }
+
+  #dial(lastSeq: number | undefined): void {
+    const { address, openTransport, fence } = this.#options
+    const real: RealSocket = { transport: undefined, isOpen: false, isReplaying: false, hasToken: false }
+    this.#real = real
+    // The kept frames show more than the tab that happens to open first.
+    const last = this.#frames.at(-1)?.seq ?? lastSeq
+    if (this.#frames.length === 0) this.#base = lastSeq
+    const isCurrent = () => this.#real === real
+    try {
+      const url = new URL(address(this.#sessionId ?? '', last))
+      const number = fence()
+      if (number !== undefined) url.searchParams.set(CHAT_QUERY.FENCE, String(number))
+      real.isReplaying = last !== undefined && this.#options.hasResume()
+      real.transport = openTransport(url.href, {
+        opened: () => isCurrent() && this.#opened(real),
+        received: data => isCurrent() && this.#received(real, data),
+        closed: event => isCurrent() && void this.#closed(event),
+      })
+    } catch {
+      this.#real = undefined
+      this.#closeAll({ code: CLOSE_CODE.ABNORMAL, reason: '' })
+    }
+  }
+
+  #opened(real: RealSocket): void {
+    real.isOpen = true
+    for (const member of [...this.#members.values()]) if (!member.isOpen) this.#admit(member, false)
+  }
+
+  /** @param isLate whether the service may have sent something on the socket already */
+  #admit(member: Member, isLate: boolean): void {
+    const { post, history, hasResume } = this.#options
+    const { tab, socket, lastSeq, isFirst } = member
+    member.isOpen = true
+    post(tab, { kind: 'opened', socket })
+    const send = (text: string) => post(tab, { kind: 'frame', socket, text })
+    if (lastSeq !== undefined && hasResume()) {
+      const isCovered = this.#covers(lastSeq)
+      for (const frame of isCovered ? this.#frames : []) if (frame.seq > lastSeq) send(frame.text)
+      // Otherwise the end of the replay, which all get, is theirs too.
+      if (!isCovered || !this.#real?.isReplaying) send(encodeResumed(isCovered))
+    } else if (isFirst && isLate) {
+      const elements = history()
+      if (elements.length === 0) return
+      const messageData = { chat_history: elements }
+      send(encodeMessage({ persona: PERSONA.SYSTEM, role: ROLE.CHAT_HISTORY, messageData }))
+    }
+  }
+
+  #covers(lastSeq: number): boolean {
+    return this.#base !== undefined && lastSeq >= this.#base
+  }
+
+  #received(real: RealSocket, data: unknown): void {
+    const { post, tabId } = this.#options
+    if (typeof data !== 'string') return
+    const { persona, role, seq, messageData } = headOf(data)
+    if (typeof seq === 'number') this.#keep(seq, data)
+    const isMeta = persona === PERSONA.METADATA
+    if (isMeta && (role === ROLE.STALE_TOKEN || role === ROLE.EXPIRED_TOKEN)) {
+      const open = [...this.#members.values()].filter(({ isOpen }) => isOpen)
+      const member = open.find(({ tab }) => tab === tabId) ?? open[0]
+      if (member) post(member.tab, { kind: 'frame', socket: member.socket, text: data })
+      return
+    }
+    if (isMeta && role === EXTENSION_ROLE.RESUMED) {
+      real.isReplaying = false
+      if (!isJsonObject(messageData) || messageData.complete !== true) {
+        this.#frames = []
+        this.#base = undefined
+      }
+    }
+    post(undefined, { kind: 'frame', socket: undefined, text: data })
+  }
+
+  #keep(seq: number, text: string): void {
+    const last = this.#frames.at(-1)?.seq
+    if (last !== undefined && seq <= last) return
+    this.#base ??= seq - 1
+    this.#frames.push({ seq, text })
+    if (this.#frames.length > KEPT_FRAMES) this.#base = this.#frames.shift()?.seq
+  }
+
+  async #closed(event: SocketCloseEvent): Promise<void> {
+    const { code, reason, httpStatus } = event
+    const isRefused = code === CLOSE_CODE.FENCED
+    const ending = this.#real
+    if (ending) ending.transport = undefined
+    if (isRefused || code === CLOSE_CODE.NORMAL) {
+      const isTaken = await this.#options.ended(isRefused, isRefused ? readFencedReason(reason) : undefined)
+      if (this.#real !== ending) return
+      this.#real = undefined
+      if (isTaken || isRefused) return this.#closeAll({ code: CLOSE_CODE.ABNORMAL, reason: DEAD_CONNECTION_REASON })
+    }
+    this.#real = undefined
+    this.#closeAll({ code, reason, httpStatus })
+  }
+
+  #closeAll({ code, reason, httpStatus }: SocketCloseEvent): void {
+    if (this.#members.size === 0) return
+    const members = [...this.#members.values()]
+    this.#members.clear()
+    for (const { tab, socket } of members) this.#options.post(tab, { kind: 'closed', socket, code, reason, httpStatus })
+  }
+
+  #closeUnused(): void {
+    if (this.#members.size === 0) this.#drop()
+  }
+
+  #drop(): void {
+    const real = this.#real
+    this.#real = undefined
+    real?.transport?.close(CLOSE_CODE.NORMAL, '')
+  }
+}
+
+const keyOf = (tab: string, socket: number): string => `${tab}:${socket}`
+
+function headOf(text: string): Record<string, unknown> {
+  try {
+    const frame: unknown = JSON.parse(text)
+    return isJsonObject(frame) ? frame : {}
+  } catch {
+    return {}
+  }
+}

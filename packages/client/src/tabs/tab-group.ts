@@ -1,0 +1,371 @@
+import { CAPABILITY, isJsonObject } from '@aiagent/protocol'
+import type { OpenTransport } from '../chat/transport.ts'
+import { webSocketTransport } from '../chat/websocket-transport.ts'
+import type { Delivery } from '../outbox/delivery.ts'
+import type { DeliveryUpdate } from '../outbox/delivery-state.ts'
+import type { Message } from '../outbox/message.ts'
+import type { PageWindow } from '../platform/page.ts'
+import type { SessionStore } from '../resume/session-store.ts'
+import { ForeignMessages } from './foreign-messages.ts'
+import { QuestionTurn } from './question-turn.ts'
+import { ReplicatedStore } from './replicated-store.ts'
+import { SharedSessionStore } from './shared-session-store.ts'
+import { SocketHub } from './socket-hub.ts'
+import { TabLink } from './tab-link.ts'
+import type { SaidMessage, TabEnvelope, TabMessage } from './tab-message.ts'
+import type { TabParts } from './tab-parts.ts'
+import { TabSockets } from './tab-sockets.ts'
+
+/*
+ * The conversation that the tabs of a browser share, as one of them sees it. A separate chunk, for hosts that set
+ * `tabs: 'share'`.
+ *
+ * Each tab runs its whole agent over virtual sockets (tab-sockets.ts). The leader connects them to the one real socket
+ * (socket-hub.ts). When the leader ends, the virtual sockets break, and each agent does what it does after any other broken
+ * connection: it reconnects, recovers what it missed, and decides about the messages in doubt. Everything else that the
+ * tabs tell each other is below: session, messages and their delivery, context, token, sign-out.
+ */
+export class TabGroup {
+  readonly #parts: TabParts
+  readonly #id: string
+  readonly #link: TabLink
+  /** The queues of the tabs, where no store of the browser holds them. */
+  readonly store: ReplicatedStore
+  /** Whose turn it is to ask. */
+  readonly turn: QuestionTurn
+  readonly #sockets: TabSockets
+  readonly #foreign: ForeignMessages
+  readonly #openAlone: OpenTransport
+  #hub: SocketHub | undefined
+  #sessionId: string | undefined
+  /** Calls of {@link join} that wait for a session. */
+  #joining: (() => void)[] = []
+  /** Whether a message of another tab is being applied, which is not repeated. */
+  #isApplying = false
+  #token: string | undefined
+
+  constructor(parts: TabParts, window: PageWindow) {
+    this.#parts = parts
+    const { environment, emit, logger } = parts.scope
+    const { clock, randomUUID, WebSocket } = environment
+    this.#id = randomUUID()
+    this.#openAlone = webSocketTransport(WebSocket)
+    const link = new TabLink({
+      window,
+      clock,
+      id: this.#id,
+      sessionId: () => this.#sessionId,
+      onLead: () => this.#lead(),
+      onLost: () => this.#stopLeading(),
+      onLeader: () => this.#handleLeader(),
+      onJoined: () => this.store.repeat(),
+      onMessage: envelope => this.#receive(envelope),
+      onEnded: tabs => void this.#takeOver(tabs),
+      warn: (text, details) => logger.warn(text, details),
+    })
+    this.#link = link
+    this.store = new ReplicatedStore(clock.now, (key, value) => link.post(undefined, { kind: 'stored', key, value }))
+    const questionLock = () => (link.name === undefined ? undefined : `${link.name}-question`)
+    this.turn = new QuestionTurn(window.navigator.locks, questionLock, () => link.synced())
+    this.#sockets = new TabSockets({
+      toLeader: message => {
+        if (link.leader !== undefined) link.post(link.leader, message)
+      },
+      bufferedAmount: () => this.#hub?.bufferedAmount ?? 0,
+    })
+    this.#foreign = new ForeignMessages({
+      updated: update => emit('deliveryUpdate', () => update),
+      act: (owner, id, action) => link.post(owner, { kind: 'act', id, action }),
+    })
+  }
+
+  /** Whether another tab renews the token. */
+  get isFollower(): boolean {
+    return this.#link.key !== undefined && !this.#link.isLeader
+  }
+
+  // ── The session of the group ──────────────────────────────────────────────────────────────────────────────────────
+
+  /** The store for the session, over that of this tab. */
+  sessionStore(own: SessionStore | undefined): SessionStore {
+    const sharing = {
+      join: (key: string) => this.#join(key),
+      use: (sessionId: string) => this.#use(sessionId),
+      drop: () => {
+        if (this.#hub) this.#sessionId = undefined
+      },
+      end: () => {
+        this.#leave()
+        this.#link.end()
+      },
+    }
+    return new SharedSessionStore(sharing, own)
+  }
+
+  async #join(key: string): Promise<string | undefined> {
+    if (this.#link.key !== key) {
+      this.#leave()
+      await this.#link.enter(key)
+    }
+    while (this.#link.key === key && this.#sessionId === undefined && !this.#hub)
+      await new Promise<void>(resolve => this.#joining.push(resolve))
+    return this.#link.key === key ? this.#sessionId : undefined
+  }
+
+  #use(sessionId: string): void {
+    if (this.#link.key === undefined || sessionId === this.#sessionId) return
+    this.#sessionId = sessionId
+    this.#hub?.reset(sessionId)
+    if (!this.#isApplying) this.#link.post(undefined, { kind: 'session', sessionId })
+  }
+
+  #moveTo(sessionId: string): void {
+    const { session, lifecycle } = this.#parts
+    const isMoving = session.id !== undefined && session.id !== sessionId
+    this.#sessionId = sessionId
+    this.#hub?.reset(sessionId)
+    if (isMoving) {
+      lifecycle.dropConversation()
+      session.adopt(sessionId)
+    }
+    this.#wake()
+    if (this.#hub) this.#link.postState()
+  }
+
+  #leave(): void {
+    this.#link.leave()
+    this.#sessionId = this.#token = undefined
+    this.#foreign.clear()
+    this.turn.end()
+    this.#wake()
+  }
+
+  #wake(): void {
+    for (const resolve of this.#joining.splice(0)) resolve()
+  }
+
+  // ── Leader and followers ──────────────────────────────────────────────────────────────────────────────────────────
+
+  #lead(): void {
+    const { hasCapability, address, authentication } = this.#parts
+    this.#hub = new SocketHub({
+      tabId: this.#id,
+      fence: () => (hasCapability(CAPABILITY.FENCING) ? this.#link.fence : undefined),
+      hasResume: () => hasCapability(CAPABILITY.RESUME),
+      address,
+      openTransport: this.#openAlone,
+      history: () => this.#history(),
+      post: (to, message) => {
+        this.#link.post(to, message)
+        if (to === undefined) this.#sockets.handle(message)
+      },
+      ended: (isRefused, number) => this.#link.handleEviction(isRefused, number),
+    })
+    authentication.watchExpiry(true)
+    this.#wake()
+    void this.#takeOver()
+  }
+
+  #stopLeading(): void {
+    const hub = this.#hub
+    this.#hub = undefined
+    hub?.end()
+  }
+
+  #handleLeader(): void {
+    if (!this.#link.isLeader) this.#parts.authentication.watchExpiry(false)
+    this.#sockets.handleLeader()
+  }
+
+  /** What the agent has said. What the user has said is left out: whether the service has it is not known here. */
+  #history(): unknown[] {
+    const received = this.#parts.transcript.get().filter(({ direction }) => direction === 'received')
+    return received.map(({ message }) => {
+      const { persona, role, content, messageData, messageId, timestamp } = message
+      return { persona, role, content, messageData, messageId, timestamp }
+    })
+  }
+
+  /** Sends what tabs that have ended left unsent. What none sends is unknown. */
+  async #takeOver(ended: readonly string[] = []): Promise<void> {
+    const { outbox } = this.#parts
+    for (const tab of ended) this.#hub?.forget(tab)
+    await outbox.restore()
+    outbox.repeatAdopted()
+    for (const tab of ended) this.#foreign.settle(tab, id => outbox.delivery(id) !== undefined)
+  }
+
+  // ── Messages of other tabs ────────────────────────────────────────────────────────────────────────────────────────
+
+  #receive({ from, message }: TabEnvelope): void {
+    const isFromLeader = from === this.#link.leader
+    switch (message.kind) {
+      case 'hello':
+        if (message.isNew) this.#greet(from)
+        return
+      case 'state': {
+        const { sessionId } = message
+        if (isFromLeader && sessionId !== undefined) this.#apply(() => this.#moveTo(sessionId))
+        return
+      }
+      case 'bye':
+        return this.#hub?.forget(from)
+      case 'open':
+        return this.#open(from, message)
+      case 'write':
+        return this.#hub?.write(from, message.socket, message.text)
+      case 'close':
+        return this.#hub?.close(from, message.socket)
+      case 'opened':
+      case 'frame':
+      case 'closed':
+        if (isFromLeader) this.#sockets.handle(message)
+        return
+      case 'session':
+        return this.#apply(() => this.#moveTo(message.sessionId))
+      case 'said':
+        return this.#apply(() => this.#record(from, message.message))
+      case 'delivery':
+        return this.#foreign.update(from, message.id, message.state, message.reason)
+      case 'act': {
+        const delivery = this.#parts.outbox.delivery(message.id)
+        if (message.action === 'retry') delivery?.retry()
+        else if (message.action === 'cancel') delivery?.cancel()
+        return
+      }
+      case 'context':
+        return this.#apply(() => {
+          if (message.attributes) this.#parts.context.merge(message.attributes)
+          else void this.#parts.context.remove()
+        })
+      case 'token':
+        return this.#adoptToken(message.token)
+      case 'left':
+        return this.#leaveUser()
+      case 'stored':
+        return this.store.receive(message.key, message.value)
+      case 'sync':
+      case 'synced':
+        return
+      default:
+        message satisfies never
+    }
+  }
+
+  #open(from: string, message: TabMessage & { readonly kind: 'open' }): void {
+    if (!this.#hub) return
+    // The tab learns of the present session, and opens again.
+    if (this.#sessionId !== undefined && message.sessionId !== this.#sessionId) return this.#link.postState()
+    this.#sessionId = message.sessionId
+    this.#hub.open(from, message)
+  }
+
+  /** Tells a new tab what it cannot learn from the service. */
+  #greet(tab: string): void {
+    const { context, transcript, outbox } = this.#parts
+    this.store.repeat()
+    for (const { message, direction } of transcript.get()) {
+      const { messageId: id } = message
+      if (direction !== 'sent' || id === undefined) continue
+      const delivery = outbox.delivery(id)
+      if (delivery?.state === 'queued' || delivery?.state === 'sent') this.#link.post(tab, said(message, id))
+    }
+    if (!this.#hub) return
+    const attributes = context.get()
+    if (attributes) this.#link.post(tab, { kind: 'context', attributes: { ...attributes } })
+    if (this.#token !== undefined) this.#link.post(tab, { kind: 'token', token: this.#token })
+  }
+
+  #record(owner: string, said: SaidMessage): void {
+    const { transcript, context } = this.#parts
+    const message = this.#foreign.add(owner, said)
+    const isKnown = transcript.get().some(entry => entry.message.messageId === said.id)
+    if (!message || isKnown) return
+    const attributes = said.messageData?.context
+    if (said.role === 'context' && isJsonObject(attributes)) context.merge(attributes)
+    transcript.record(message, 'sent', said.timestamp, undefined, said.content?.length ?? 0)
+  }
+
+  #adoptToken(token: string): void {
+    const { authentication, scope } = this.#parts
+    this.#token = token
+    if (token === authentication.getCachedToken()) return
+    authentication
+      .updateToken(token)
+      .catch(error => scope.logger.warn('The token of another tab could not be used.', { error }))
+  }
+
+  #leaveUser(): void {
+    const { authentication, lifecycle } = this.#parts
+    // Everything in memory is removed before the first await.
+    this.#apply(() => {
+      if (authentication.isAnonymousStrategy()) void lifecycle.handleUserChange()
+      else void authentication.handleSignedOut()
+    })
+    this.#leave()
+  }
+
+  #apply(work: () => void): void {
+    this.#isApplying = true
+    try {
+      work()
+    } finally {
+      this.#isApplying = false
+    }
+  }
+
+  // ── The agent of this tab ─────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Opens a connection of the agent. */
+  readonly open: OpenTransport = (address, listener) =>
+    this.#link.key === undefined ? this.#openAlone(address, listener) : this.#sockets.open(address, listener)
+
+  /** The user is signed out, or is another one: so it is in all tabs. */
+  forgetUser(): void {
+    if (!this.#isApplying) this.#link.post(undefined, { kind: 'left' })
+    this.#leave()
+    this.store.forget()
+  }
+
+  /** The outbox has accepted a message of this tab. */
+  handleAccepted(message: Message): void {
+    const { messageId } = message
+    if (messageId === undefined || this.#isApplying) return
+    this.#foreign.remove(messageId)
+    this.#link.post(undefined, said(message, messageId))
+  }
+
+  /** The delivery of a message of this tab has changed. */
+  handleUpdate({ id, state, previousState, reason }: DeliveryUpdate): void {
+    this.#link.post(undefined, { kind: 'delivery', id, state, previousState, reason })
+  }
+
+  /** The context has changed; null when it was removed. */
+  handleContext(attributes: Record<string, unknown> | null): void {
+    if (!this.#isApplying) this.#link.post(undefined, { kind: 'context', attributes })
+  }
+
+  /** The agent has a token that the others do not have. */
+  handleToken(token: string): void {
+    if (token === this.#token || this.#link.key === undefined) return
+    this.#token = token
+    this.#link.post(undefined, { kind: 'token', token })
+  }
+
+  /** The delivery of a message of another tab. */
+  delivery(id: string): Delivery | undefined {
+    return this.#foreign.delivery(id)
+  }
+}
+
+function said({ persona, role, content, messageData, timestamp = 0 }: Message, id: string): TabMessage {
+  const message: SaidMessage = {
+    id,
+    persona,
+    role,
+    timestamp,
+    ...(content !== undefined && { content }),
+    ...(messageData && { messageData }),
+  }
+  return { kind: 'said', message }
+}

@@ -1,0 +1,316 @@
+import type { Clock } from '../platform/clock.ts'
+import type { PageWindow } from '../platform/page.ts'
+import { Leadership } from './leadership.ts'
+import { encodeEnvelope, parseEnvelope, type TabEnvelope, type TabMessage } from './tab-message.ts'
+
+/*
+ * The tie between the tabs of one conversation: their channel, and who leads.
+ *
+ *   alone ── enter(key) ──► follower ── the lock is granted ──► leader
+ *     ▲                       │  ▲                                │
+ *     │                       │  └── taken away, or evicted ──────┤
+ *     └──── leave() ──────────┴────────────────────────────────────┘
+ *
+ * A leader that ends releases its lock. One that is frozen does not: its followers ask it each second, and take the lock
+ * away when it does not answer.
+ */
+
+/** Time between two looks after the other tabs, in milliseconds. */
+const LOOK_MS = 1_000
+
+/** A leader that has not answered so many times in a row is frozen. */
+const MISSED_ANSWERS = 2
+
+/** How long a leader may have no session before it lets another tab try, in milliseconds. */
+const SESSION_LIMIT_MS = 10_000
+
+export interface TabLinkOptions {
+  readonly window: PageWindow
+  readonly clock: Clock
+  /** Unique for this tab and agent. */
+  readonly id: string
+  /** The session of the group; undefined while there is none. */
+  sessionId(): string | undefined
+  /** This tab leads from now on. */
+  onLead(): void
+  /** This tab no longer leads. */
+  onLost(): void
+  /** Another tab leads, or none: it has still to be told. */
+  onLeader(): void
+  /** This tab tells the others what it has, as after it has joined. */
+  onJoined(): void
+  onMessage(envelope: TabEnvelope): void
+  /** Other tabs have ended. Only the leader is told. */
+  onEnded(tabs: readonly string[]): void
+  warn(text: string, details: Record<string, unknown>): void
+}
+
+interface Membership {
+  /** Start of all names: a fingerprint of deployment, agent and user. */
+  readonly name: string
+  readonly key: string
+  readonly channel: InstanceType<PageWindow['BroadcastChannel']>
+  readonly leadership: Leadership
+  readonly releaseTab: () => void
+  timer: unknown
+}
+
+export class TabLink {
+  readonly #options: TabLinkOptions
+  #membership: Membership | undefined
+  #isLeader = false
+  #leader: string | undefined
+  #fence = 0
+  #leadsSince = 0
+  /** Looks in a row without a sign of the leader. */
+  #missed = 0
+  #hasHeard = false
+  /** The tabs that have said something. */
+  readonly #tabs = new Set<string>()
+  /** Calls that wait for the leader's answer to a `sync`, or for another leader. */
+  readonly #syncing = new Map<number, (isAnswered: boolean) => void>()
+  #nonce = 0
+
+  constructor(options: TabLinkOptions) {
+    this.#options = options
+    options.window.addEventListener('pagehide', this.#hidden)
+    options.window.addEventListener('pageshow', this.#shown)
+  }
+
+  get isLeader(): boolean {
+    return this.#isLeader
+  }
+
+  /** The leading tab; undefined while none is known. */
+  get leader(): string | undefined {
+    return this.#leader
+  }
+
+  /** The fingerprint of the group; undefined while this tab is alone. */
+  get key(): string | undefined {
+    return this.#membership?.key
+  }
+
+  /** Start of the names of the group's locks. */
+  get name(): string | undefined {
+    return this.#membership?.name
+  }
+
+  /** The number of the present leader, above those of all before. */
+  get fence(): number {
+    return this.#fence
+  }
+
+  /** Joins the tabs with a key. Resolves once the others can see this tab. */
+  async enter(key: string): Promise<void> {
+    const { window, id, onMessage, onJoined } = this.#options
+    const { locks } = window.navigator
+    const name = `aiagent-tabs-${key}`
+    const channel = new window.BroadcastChannel(name)
+    channel.onmessage = ({ data }: { data: unknown }) => {
+      const envelope = parseEnvelope(data)
+      if (!envelope || envelope.from === id || (envelope.to ?? id) !== id) return
+      this.#handle(envelope)
+      onMessage(envelope)
+    }
+    let releaseTab = () => {}
+    const gone = new Promise<void>(resolve => {
+      releaseTab = resolve
+    })
+    // Shows the others that this tab lives.
+    const isHeld = new Promise<void>(resolve => {
+      const hold = () => {
+        resolve()
+        return gone
+      }
+      locks.request(`${name}-tab-${id}`, hold).catch(() => {})
+    })
+    const leadership = new Leadership({ locks, name, onLead: () => this.#lead(), onLost: () => this.#follow() })
+    this.#membership = { name, key, channel, leadership, releaseTab, timer: undefined }
+    await isHeld
+    if (this.#membership?.leadership !== leadership) return
+    this.#missed = 0
+    this.post(undefined, { kind: 'hello', isNew: true })
+    onJoined()
+    leadership.start()
+    this.#look()
+  }
+
+  /** Leaves the group. */
+  leave(): void {
+    if (!this.#membership) return
+    this.#part()
+    this.#membership = undefined
+    this.#leader = undefined
+    this.#tabs.clear()
+    this.#wake()
+  }
+
+  /** The agent is destroyed. */
+  end(): void {
+    const { window } = this.#options
+    window.removeEventListener('pagehide', this.#hidden)
+    window.removeEventListener('pageshow', this.#shown)
+    this.leave()
+  }
+
+  /** Sends a message to one tab, or to all others. */
+  post(to: string | undefined, message: TabMessage): void {
+    if (!this.#membership) return
+    const { id, onMessage, warn } = this.#options
+    const envelope = { from: id, to, message }
+    if (to === id) return onMessage(envelope)
+    try {
+      this.#membership.channel.postMessage(encodeEnvelope(envelope))
+    } catch (error) {
+      warn('A message to the other tabs could not be posted.', { error })
+    }
+  }
+
+  /** Tells all who leads, and in which session. */
+  postState(): void {
+    this.post(undefined, { kind: 'state', fence: this.#fence, sessionId: this.#options.sessionId() })
+  }
+
+  /** Resolves when everything has arrived that the leader had passed on by now. */
+  async synced(): Promise<void> {
+    const nonce = ++this.#nonce
+    let isAnswered = false
+    while (!isAnswered && this.#membership && !this.#isLeader) {
+      isAnswered = await new Promise<boolean>(resolve => {
+        this.#syncing.set(nonce, resolve)
+        if (this.#leader !== undefined) this.post(this.#leader, { kind: 'sync', nonce })
+      })
+      this.#syncing.delete(nonce)
+    }
+  }
+
+  /**
+   * The service has closed the socket for good, or refused the number. The tab then waits behind the others, unless it was
+   * a plain end.
+   *
+   * @param number the number that the service named
+   * @returns whether another tab may have connected
+   */
+  async handleEviction(isRefused: boolean, number = 0): Promise<boolean> {
+    const { leadership, name } = this.#membership ?? {}
+    if (!leadership) return false
+    const isHolder = await leadership.isHolder(`${name}-tab-${this.#options.id}`)
+    this.#fence = Math.max(this.#fence, number)
+    if (isHolder && !isRefused) return false
+    leadership.release()
+    queueMicrotask(() => this.#follow())
+    return true
+  }
+
+  #lead(): void {
+    const { clock, id, onLead } = this.#options
+    this.#fence = Math.max(clock.now(), this.#fence + 1)
+    this.#leadsSince = clock.monotonic()
+    this.#isLeader = true
+    onLead()
+    this.#setLeader(id)
+    this.postState()
+  }
+
+  /** Another tab leads now, or may. */
+  #follow(): void {
+    const wasLeading = this.#isLeader
+    this.#isLeader = false
+    if (wasLeading) this.#options.onLost()
+    if (wasLeading && this.#leader === this.#options.id) this.#setLeader(undefined)
+    this.#membership?.leadership.start()
+  }
+
+  #setLeader(leader: string | undefined): void {
+    if (leader === this.#leader) return
+    this.#leader = leader
+    this.#wake()
+    this.#options.onLeader()
+  }
+
+  #wake(): void {
+    for (const resolve of [...this.#syncing.values()]) resolve(false)
+  }
+
+  /** Looks after the other tabs, regularly. */
+  #look(): void {
+    const membership = this.#membership
+    if (!membership) return
+    membership.timer = this.#options.clock.setTimeout(() => this.#look(), LOOK_MS)
+    if (this.#isLeader) return void this.#findEnded(membership)
+    this.#missed = this.#hasHeard ? 0 : this.#missed + 1
+    if (this.#missed > MISSED_ANSWERS) {
+      this.#missed = 0
+      membership.leadership.take()
+    } else if (!this.#hasHeard) this.post(undefined, { kind: 'hello', isNew: false })
+    this.#hasHeard = false
+  }
+
+  async #findEnded({ name }: Membership): Promise<void> {
+    const { window, id, onEnded } = this.#options
+    const { held = [] } = await window.navigator.locks.query()
+    if (!this.#isLeader || this.#membership?.name !== name) return
+    const prefix = `${name}-tab-`
+    const living = new Set(held.map(lock => lock.name?.slice(prefix.length)))
+    const ended = [...this.#tabs].filter(tab => tab !== id && !living.has(tab))
+    for (const tab of ended) this.#tabs.delete(tab)
+    if (ended.length > 0) onEnded(ended)
+  }
+
+  #handle({ from, message }: TabEnvelope): void {
+    this.#tabs.add(from)
+    if (from === this.#leader) this.#hasHeard = true
+    if (message.kind === 'hello' && this.#isLeader) this.#answerHello()
+    else if (message.kind === 'state') this.#handleState(from, message.fence)
+    else if (message.kind === 'sync' && this.#isLeader) this.post(from, { kind: 'synced', nonce: message.nonce })
+    else if (message.kind === 'synced') this.#syncing.get(message.nonce)?.(true)
+    else if (message.kind === 'bye' && from === this.#leader) this.#setLeader(undefined)
+  }
+
+  #answerHello(): void {
+    const isStuck =
+      this.#options.sessionId() === undefined && this.#options.clock.monotonic() - this.#leadsSince > SESSION_LIMIT_MS
+    if (!isStuck) return this.postState()
+    // This tab cannot create a session, for example because its calls fail.
+    this.post(undefined, { kind: 'bye' })
+    this.#membership?.leadership.release()
+    this.#follow()
+  }
+
+  #handleState(from: string, fence: number): void {
+    // A leader that was frozen does not know yet that another one has followed.
+    if (fence < this.#fence || (fence === this.#fence && this.#isLeader)) return
+    this.#fence = fence
+    if (this.#isLeader) this.#follow()
+    this.#hasHeard = true
+    this.#setLeader(from)
+  }
+
+  /** Gives back everything that only a running page may hold. */
+  #part(): void {
+    const { leadership, releaseTab, channel, timer } = this.#membership ?? {}
+    this.post(undefined, { kind: 'bye' })
+    this.#options.clock.clearTimeout(timer)
+    if (this.#isLeader) {
+      this.#isLeader = false
+      this.#options.onLost()
+    }
+    leadership?.release()
+    releaseTab?.()
+    channel?.close()
+  }
+
+  /** The browser may keep the page in its back/forward cache, frozen. Another tab continues at once. */
+  readonly #hidden = () => {
+    if (this.#membership) this.#part()
+  }
+
+  readonly #shown = ({ persisted }: { persisted?: boolean }) => {
+    const { key } = this.#membership ?? {}
+    if (!persisted || key === undefined) return
+    this.#membership = undefined
+    this.#setLeader(undefined)
+    void this.enter(key)
+  }
+}

@@ -1,0 +1,139 @@
+import { isJsonObject } from '@aiagent/protocol'
+
+/** Version of the messages between tabs. A tab ignores those of other versions: their library may mean something else. */
+export const TAB_VERSION = 1
+
+/** A message of the user as the other tabs show it: masked, as it is sent. */
+export interface SaidMessage {
+  readonly id: string
+  readonly persona: string
+  readonly role: string
+  readonly content?: string
+  readonly messageData?: Record<string, unknown>
+  /** Milliseconds since the epoch. */
+  readonly timestamp: number
+}
+
+/**
+ * What the tabs of one conversation say to each other. `socket` is the number of a tab's virtual socket; the tab and this
+ * number identify it.
+ */
+export type TabMessage =
+  /** To all: who leads? `isNew` also asks for what was said and stored before. */
+  | { readonly kind: 'hello'; readonly isNew: boolean }
+  /** From the leader, when it begins and as the answer to each `hello`. */
+  | { readonly kind: 'state'; readonly fence: number; readonly sessionId: string | undefined }
+  /** To the leader, which answers it behind all frames that it has passed on. */
+  | { readonly kind: 'sync'; readonly nonce: number }
+  | { readonly kind: 'synced'; readonly nonce: number }
+  /** The sender leaves. */
+  | { readonly kind: 'bye' }
+  /** To the leader: connect a virtual socket. */
+  | {
+      readonly kind: 'open'
+      readonly socket: number
+      readonly sessionId: string
+      readonly lastSeq: number | undefined
+      /** Whether the tab opens its first socket in the session. */
+      readonly isFirst: boolean
+    }
+  | { readonly kind: 'write'; readonly socket: number; readonly text: string }
+  | { readonly kind: 'close'; readonly socket: number }
+  /** From the leader. */
+  | { readonly kind: 'opened'; readonly socket: number }
+  /** From the leader: a frame of the service, for one socket or for all that are open. */
+  | { readonly kind: 'frame'; readonly socket: number | undefined; readonly text: string }
+  | {
+      readonly kind: 'closed'
+      readonly socket: number | undefined
+      readonly code: number
+      readonly reason: string
+      readonly httpStatus: number | undefined
+    }
+  /** The conversation continues in another session. */
+  | { readonly kind: 'session'; readonly sessionId: string }
+  | { readonly kind: 'said'; readonly message: SaidMessage }
+  | {
+      readonly kind: 'delivery'
+      readonly id: string
+      readonly state: string
+      readonly previousState: string
+      readonly reason: string | undefined
+    }
+  /** What the host of another tab asks for one of the receiver's messages. */
+  | { readonly kind: 'act'; readonly id: string; readonly action: string }
+  /** The attributes that were set; null when all were removed. */
+  | { readonly kind: 'context'; readonly attributes: Record<string, unknown> | null }
+  /** The access token in use. */
+  | { readonly kind: 'token'; readonly token: string }
+  /** The user is signed out, or is another one. */
+  | { readonly kind: 'left' }
+  /** An entry of the replicated queue; null when it was removed. */
+  | { readonly kind: 'stored'; readonly key: string; readonly value: unknown }
+
+/** A message with its sender and, where it is for one tab only, its receiver. */
+export interface TabEnvelope {
+  readonly from: string
+  readonly to: string | undefined
+  readonly message: TabMessage
+}
+
+type Check = (value: unknown) => boolean
+
+const isText: Check = value => typeof value === 'string'
+const isNumber: Check = value => Number.isSafeInteger(value)
+const isFlag: Check = value => typeof value === 'boolean'
+const orNot =
+  (check: Check): Check =>
+  value =>
+    value === undefined || check(value)
+
+const isSaid: Check = value =>
+  isJsonObject(value) &&
+  isText(value.id) &&
+  isText(value.persona) &&
+  isText(value.role) &&
+  orNot(isText)(value.content) &&
+  orNot(isJsonObject)(value.messageData) &&
+  typeof value.timestamp === 'number'
+
+/** The members of each kind. */
+const MEMBERS: { readonly [Kind in TabMessage['kind']]: Readonly<Record<string, Check>> } = {
+  hello: { isNew: isFlag },
+  state: { fence: isNumber, sessionId: orNot(isText) },
+  sync: { nonce: isNumber },
+  synced: { nonce: isNumber },
+  bye: {},
+  open: { socket: isNumber, sessionId: isText, lastSeq: orNot(isNumber), isFirst: isFlag },
+  write: { socket: isNumber, text: isText },
+  close: { socket: isNumber },
+  opened: { socket: isNumber },
+  frame: { socket: orNot(isNumber), text: isText },
+  closed: { socket: orNot(isNumber), code: isNumber, reason: isText, httpStatus: orNot(isNumber) },
+  session: { sessionId: isText },
+  said: { message: isSaid },
+  delivery: { id: isText, state: isText, previousState: isText, reason: orNot(isText) },
+  act: { id: isText, action: isText },
+  context: { attributes: value => value === null || isJsonObject(value) },
+  token: { token: isText },
+  left: {},
+  stored: { key: isText, value: value => value === null || Array.isArray(value) },
+}
+
+/** The data to post for an envelope. */
+export function encodeEnvelope({ from, to, message }: TabEnvelope): unknown {
+  return { version: TAB_VERSION, from, to, message }
+}
+
+/** Reads what arrived on the channel: data from outside, since any script of the origin may post there. */
+export function parseEnvelope(data: unknown): TabEnvelope | undefined {
+  if (!isJsonObject(data) || data.version !== TAB_VERSION) return undefined
+  const { from, to, message } = data
+  if (typeof from !== 'string' || (to !== undefined && typeof to !== 'string') || !isJsonObject(message))
+    return undefined
+  const { kind } = message
+  if (typeof kind !== 'string' || !Object.hasOwn(MEMBERS, kind)) return undefined
+  const checks = MEMBERS[kind as TabMessage['kind']]
+  for (const [name, check] of Object.entries(checks)) if (!check(message[name])) return undefined
+  return { from, to, message: message as unknown as TabMessage }
+}

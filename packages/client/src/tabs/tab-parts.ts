@@ -1,0 +1,35 @@
+import type { Capability } from '@aiagent/protocol'
+import type { AuthenticationService } from '../auth/authentication-service.ts'
+import type { ChatSession } from '../chat/chat-session.ts'
+import type { ContextStore } from '../conversation/context-store.ts'
+import type { Transcript } from '../conversation/transcript.ts'
+import type { Emit } from '../events.ts'
+import type { Logger } from '../logger.ts'
+import type { Outbox } from '../outbox/outbox.ts'
+import type { Environment } from '../platform/environment.ts'
+
+/** What sharing a conversation uses of its agent. Functions and parts of the main chunk, which this one does not import. */
+export interface TabParts {
+  readonly scope: {
+    readonly environment: Environment
+    readonly logger: Logger
+    readonly emit: Emit<'deliveryUpdate'>
+  }
+  readonly session: Pick<ChatSession, 'id' | 'adopt'>
+  readonly transcript: Pick<Transcript, 'get' | 'record'>
+  readonly context: Pick<ContextStore, 'get' | 'merge' | 'remove'>
+  readonly outbox: Pick<Outbox, 'delivery' | 'restore' | 'repeatAdopted'>
+  readonly authentication: Pick<
+    AuthenticationService,
+    'getCachedToken' | 'updateToken' | 'isAnonymousStrategy' | 'watchExpiry' | 'handleSignedOut'
+  >
+  readonly lifecycle: {
+    /** Drops the messages in both directions, and the transcript. */
+    dropConversation(): void
+    /** Removes everything of the user, and emits `userChanged`. */
+    handleUserChange(): Promise<void>
+  }
+  hasCapability(name: Capability): boolean
+  /** The address of the chat of a session. */
+  address(sessionId: string, lastSeq: number | undefined): string
+}

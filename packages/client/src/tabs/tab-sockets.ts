@@ -1,0 +1,110 @@
+import { CHAT_QUERY, CLOSE_CODE, readLastSeq } from '@aiagent/protocol'
+import type { Transport, TransportListener } from '../chat/transport.ts'
+import { DEAD_CONNECTION_REASON } from '../platform/socket-pings.ts'
+import type { TabMessage } from './tab-message.ts'
+
+export interface TabSocketsOptions {
+  /** Sends a message to the leader, if there is one. */
+  toLeader(message: TabMessage): void
+  /** Bytes that wait in the real socket, if this tab has it. */
+  bufferedAmount(): number
+}
+
+interface VirtualSocket {
+  readonly id: number
+  readonly sessionId: string
+  readonly lastSeq: number | undefined
+  readonly listener: TransportListener
+  isOpen: boolean
+}
+
+/** The virtual sockets of one tab: what its agent takes for its connection. The leader connects them to the real one. */
+export class TabSockets {
+  readonly #options: TabSocketsOptions
+  readonly #sockets = new Map<number, VirtualSocket>()
+  /** The last session in which a socket was open. */
+  #opened: string | undefined
+  #count = 0
+
+  constructor(options: TabSocketsOptions) {
+    this.#options = options
+  }
+
+  /** Opens a virtual socket; it waits while no tab leads. */
+  open(address: string, listener: TransportListener): Transport {
+    const { searchParams } = new URL(address)
+    const socket: VirtualSocket = {
+      id: ++this.#count,
+      sessionId: searchParams.get(CHAT_QUERY.SESSION_ID) ?? '',
+      lastSeq: readLastSeq(searchParams.get(CHAT_QUERY.LAST_SEQ)),
+      listener,
+      isOpen: false,
+    }
+    this.#sockets.set(socket.id, socket)
+    // The caller does not have the transport yet.
+    queueMicrotask(() => {
+      if (this.#sockets.has(socket.id)) this.#request(socket)
+    })
+    const { toLeader, bufferedAmount } = this.#options
+    return {
+      get bufferedAmount() {
+        return bufferedAmount()
+      },
+      send: text => {
+        if (!socket.isOpen) throw new Error('The socket is not open.')
+        // The other tabs hear what was said before the service can answer it.
+        queueMicrotask(() => toLeader({ kind: 'write', socket: socket.id, text }))
+      },
+      close: () => {
+        if (!this.#sockets.delete(socket.id)) return
+        socket.isOpen = false
+        queueMicrotask(() => toLeader({ kind: 'close', socket: socket.id }))
+      },
+    }
+  }
+
+  /** A message of the leader. */
+  handle(message: TabMessage): void {
+    if (message.kind === 'opened') {
+      const socket = this.#sockets.get(message.socket)
+      if (!socket || socket.isOpen) return
+      socket.isOpen = true
+      this.#opened = socket.sessionId
+      socket.listener.opened()
+    } else if (message.kind === 'frame') {
+      for (const socket of this.#addressed(message.socket)) if (socket.isOpen) socket.listener.received(message.text)
+    } else if (message.kind === 'closed') {
+      const { code, reason, httpStatus } = message
+      for (const socket of this.#addressed(message.socket)) {
+        this.#sockets.delete(socket.id)
+        socket.isOpen = false
+        socket.listener.closed({ code, reason, httpStatus })
+      }
+    }
+  }
+
+  /** Another tab leads, or none: what was open is lost, and what waits is requested from the new leader. */
+  handleLeader(): void {
+    for (const socket of [...this.#sockets.values()]) {
+      if (socket.isOpen) this.#lose(socket)
+      else this.#request(socket)
+    }
+  }
+
+  #addressed(id: number | undefined): VirtualSocket[] {
+    if (id === undefined) return [...this.#sockets.values()]
+    const socket = this.#sockets.get(id)
+    return socket ? [socket] : []
+  }
+
+  #request({ id: socket, sessionId, lastSeq }: VirtualSocket): void {
+    this.#options.toLeader({ kind: 'open', socket, sessionId, lastSeq, isFirst: this.#opened !== sessionId })
+  }
+
+  #lose(socket: VirtualSocket): void {
+    this.#sockets.delete(socket.id)
+    socket.isOpen = false
+    // With this reason the agent reconnects without a wait.
+    socket.listener.closed({ code: CLOSE_CODE.ABNORMAL, reason: DEAD_CONNECTION_REASON })
+  }
+}

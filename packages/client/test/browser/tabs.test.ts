@@ -1,0 +1,70 @@
+import type { Page } from 'playwright-core'
+import { expect, it } from 'vitest'
+import { describeInPages, makeHost, openHost } from './client-page.ts'
+
+const CAPABILITIES = ['receipts', 'resume', 'fencing'] as const
+
+describeInPages('five tabs that share a conversation', at => {
+  const service = () => at.stage.service.emulator
+  const sessions = () => [...service().world.sessions.values()]
+  const received = () =>
+    sessions().flatMap(({ accepted }) =>
+      accepted.entries().flatMap(({ message, duplicate }) => (duplicate ? [] : [String(message.content)])),
+    )
+  const config = { tabs: 'share', resume: true, autoConnect: true, baseReconnectDelay: 20 } as const
+  const untilTalk = (page: Page, count: number) =>
+    page.waitForFunction(wanted => host.talk().length === wanted, count, { polling: 50 })
+  const untilConnected = (page: Page) =>
+    page.waitForFunction(() => host.getState() === 'CONNECTED', undefined, { polling: 20 })
+
+  it('[REL-61] [REL-62] [REL-63] [REL-67] go on when the leader is closed, crashes or freezes, and sign out together', async () => {
+    Object.assign(service().settings, { capabilities: CAPABILITIES, heartbeatBeforeReply: false })
+    const pages: Page[] = []
+    for (let tab = 0; tab < 5; tab++) {
+      const page = await openHost(at.context, at.stage, config)
+      await page.evaluate(() => host.initialize())
+      await untilConnected(page)
+      pages.push(page)
+    }
+    const [one, two, three, four, five] = pages as [Page, Page, Page, Page, Page]
+    expect(sessions()).toHaveLength(1)
+    expect(sessions()[0]?.connections).toBe(1)
+    for (const [index, page] of pages.entries()) await page.evaluate(text => host.send(text), `from ${index}`)
+    for (const page of pages) await untilTalk(page, 10)
+
+    // A tab that is closed, in the middle of what another one sends.
+    const closed = one.close()
+    await two.evaluate(() => host.sendAll(['a', 'b', 'c']))
+    await closed
+    for (const page of [two, three, four, five]) await untilTalk(page, 16)
+
+    // A tab that crashes.
+    const crashed = two.waitForEvent('crash')
+    two.goto('chrome://crash').catch(() => {})
+    await crashed
+    await three.evaluate(() => host.sendAll(['d', 'e']))
+    for (const page of [three, four, five]) await untilTalk(page, 20)
+
+    // A tab that is frozen, and runs again: the debugger stops all of its code, also while the tab is visible.
+    const devtools = await at.context.newCDPSession(three)
+    await devtools.send('Debugger.enable')
+    await devtools.send('Debugger.pause')
+    await four.evaluate(() => host.send('f'))
+    for (const page of [four, five]) await untilTalk(page, 22)
+    await devtools.send('Debugger.resume')
+    await devtools.send('Debugger.disable')
+    await three.evaluate(() => host.send('g'))
+    for (const page of [three, four, five]) await untilTalk(page, 24)
+
+    // A reload comes back into the same conversation.
+    await four.reload()
+    await makeHost(four, at.stage, config)
+    await four.evaluate(() => host.initialize())
+    await untilTalk(four, 24)
+    expect(sessions()).toHaveLength(1)
+    expect(received().toSorted()).toEqual([...[0, 1, 2, 3, 4].map(tab => `from ${tab}`), ...'abcdefg'].toSorted())
+
+    await five.evaluate(() => host.logout())
+    for (const page of [three, four, five]) await untilTalk(page, 0)
+  })
+})

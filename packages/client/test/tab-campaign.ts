@@ -1,0 +1,142 @@
+import { parseClientMessage } from '@aiagent/protocol'
+import { eventually } from '@aiagent/test-support'
+import { AiAgent } from '../src/ai-agent.ts'
+import type { FakeBrowser, FakeTab } from './fake-browser.ts'
+
+/** What happens to one of the tabs, and how long it takes until the next step. */
+export interface TabStep {
+  readonly kind: 'send' | 'pass' | 'crash' | 'close' | 'reload' | 'freeze' | 'thaw' | 'open'
+  /** 0 is the leader, the others in order. */
+  readonly tab: number
+  readonly waitMs: number
+}
+
+const MOST_TABS = 5
+
+interface OpenTab {
+  readonly tab: FakeTab
+  readonly agent: AiAgent
+  /** Settled messages by id, as the tab reported them. */
+  readonly outcomes: Map<string, string>
+}
+
+/** Plays a history of up to five tabs against the emulated service, and checks the rules of sharing. */
+export class TabCampaign {
+  readonly #browser: FakeBrowser
+  #open: OpenTab[] = []
+  readonly #sent: { readonly id: string; readonly text: string }[] = []
+  readonly #sending: Promise<unknown>[] = []
+  #texts = 0
+
+  constructor(browser: FakeBrowser) {
+    this.#browser = browser
+  }
+
+  async play(steps: readonly TabStep[]): Promise<void> {
+    for (let tab = 0; tab < 3; tab++) this.#openTab()
+    // The first run of a process loads the chunks.
+    await eventually(() => this.#open.every(({ agent }) => agent.isConnected()), 'the first connections')
+    for (const step of steps) {
+      this.#apply(step)
+      // A browser runs all microtasks before the next event of any tab.
+      for (let hop = 0; hop < 200; hop++) await Promise.resolve()
+      if (step.waitMs > 0) await this.#browser.clock.advance(step.waitMs)
+    }
+    for (const { tab } of this.#open) tab.thaw()
+    // Longer than the wait for a history, and than the highest wait before a reconnect.
+    for (let turn = 0; turn < 60; turn++) await this.#browser.clock.advance(1_000)
+    await Promise.all(this.#sending)
+  }
+
+  violations(isExact: boolean): string[] {
+    const { emulator, written } = this.#browser
+    const found: string[] = []
+    const sessions = [...emulator.world.sessions.values()]
+    if (sessions.length > 1) found.push(`${sessions.length} sessions were created`)
+    const accepted = sessions.flatMap(({ accepted }) =>
+      accepted.entries().flatMap(({ message, duplicate }) => (duplicate ? [] : [String(message.content)])),
+    )
+    for (const { id, text } of this.#sent) {
+      const times = accepted.filter(each => each === text).length
+      if (times > 1) found.push(`${text} was accepted ${times} times`)
+      if (times > 0) continue
+      const told = this.#open.flatMap(({ outcomes }) => outcomes.get(id) ?? [])
+      if (isExact) found.push(`${text} was lost, told ${told.join(', ')}`)
+      else if (!told.some(outcome => outcome === 'unknown' || outcome === 'failed'))
+        found.push(`${text} was lost silently, told ${told.join(', ')}`)
+    }
+    // Which socket wrote what the service accepted, in the order of acceptance.
+    const socketsOf = new Map<string, Set<number>>()
+    for (const { socket, text } of written) {
+      const { content } = parseClientMessage(text)
+      if (content !== undefined) socketsOf.set(content, (socketsOf.get(content) ?? new Set()).add(socket))
+    }
+    let last = 0
+    for (const content of accepted) {
+      const [socket = last, another] = socketsOf.get(content) ?? []
+      if (another !== undefined) continue
+      if (socket < last) found.push(`${content} was accepted from socket ${socket} after socket ${last}`)
+      last = socket
+    }
+    const connected = this.#open.filter(({ agent }) => agent.isConnected()).length
+    if (connected !== this.#open.length)
+      found.push(`${connected} of ${this.#open.length} tabs are connected at the end`)
+    return found
+  }
+
+  #apply({ kind, tab: index }: TabStep): void {
+    const chosen = this.#pick(index)
+    if (kind === 'open') {
+      if (this.#open.length < MOST_TABS) this.#openTab()
+      return
+    }
+    if (!chosen) return
+    const { tab } = chosen
+    // The last tab that runs goes on: without one nothing can be said about its messages.
+    const isLast = this.#open.filter(each => each.tab.isRunning && each !== chosen).length === 0
+    if (kind === 'send' && tab.isRunning) this.#send(chosen)
+    else if (kind === 'thaw') tab.thaw()
+    else if (kind === 'freeze' && !isLast) tab.freeze()
+    else if ((kind === 'crash' || kind === 'close' || kind === 'reload') && !isLast) {
+      this.#open = this.#open.filter(each => each !== chosen)
+      if (kind === 'crash') tab.crash()
+      else tab.close()
+      if (kind === 'reload') this.#openTab(tab)
+    }
+  }
+
+  #pick(index: number): OpenTab | undefined {
+    const { leader } = this.#browser.locks
+    const others = this.#open.filter(({ tab }) => tab !== leader)
+    if (index === 0) return this.#open.find(({ tab }) => tab === leader)
+    return others[(index - 1) % Math.max(1, others.length)]
+  }
+
+  #openTab(previous?: FakeTab): void {
+    const { emulator } = this.#browser
+    const tab = this.#browser.open(previous?.sessionStorage)
+    const agent = new AiAgent(
+      {
+        id: 'help',
+        endpoint: emulator.origin,
+        tabs: 'share',
+        resume: true,
+        autoConnect: true,
+        connectOnSend: true,
+        enableLogging: false,
+      },
+      tab.environment,
+    )
+    const outcomes = new Map<string, string>()
+    agent.on('deliveryUpdate', ({ payload }) => void outcomes.set(payload.id, payload.state))
+    agent.initialize().catch(() => {})
+    this.#open.push({ tab, agent, outcomes })
+  }
+
+  #send({ agent }: OpenTab): void {
+    const text = `message ${++this.#texts}`
+    // A tab that does not know its user yet has nothing that it could share: such a message ends with it.
+    if (!agent.getIsInitialized()) return
+    this.#sending.push(agent.send(text).then(id => this.#sent.push({ id, text })))
+  }
+}
