@@ -1,4 +1,4 @@
-import { createEmulator, type EmulatorOptions } from '@aiagent/emulator'
+import { createEmulator, type Emulator, type EmulatorOptions } from '@aiagent/emulator'
 import { eventually, ManualClock } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { FakeBrowser, type FakeTab } from '../test/fake-browser.ts'
@@ -124,9 +124,8 @@ describe('tabs that share a conversation', () => {
   })
 
   it('[REL-65] ask one question at a time, and each tab gets its own answer', async () => {
-    const { connected } = setUp({ settings: { ...settings, replyDelayMs: 0 } })
+    const { clock, connected } = setUp({ settings })
     const tabs = [await connected(), await connected(), await connected()]
-    const { clock } = tabs[0]?.tab.browser as FakeBrowser
     const answers = Promise.all(tabs.map(({ agent }, index) => agent.ask(`question ${index}`)))
     let isDone = false
     void answers.then(() => (isDone = true))
@@ -219,5 +218,56 @@ describe('tabs that share a conversation', () => {
     const [id = 'none'] = emulator.world.sessions.keys()
     expect(names).toContain('aiagent-tabs-')
     expect(names).not.toContain(id)
+  })
+
+  describe('of a signed-in user', () => {
+    const signIn = (emulator: Emulator, subject = 'ann') => emulator.control.issueToken({ subject })
+    const userConfig = (accessToken: string): Partial<AiAgentConfig> => ({
+      id: 'account',
+      auth: { type: 'pre-auth', accessToken },
+    })
+    const tokensIn = (emulator: Emulator) =>
+      [...emulator.world.sessions.values()].flatMap(({ received }) =>
+        received
+          .entries()
+          .flatMap(({ message }) => (message?.role === 'token' ? [message.messageData?.['token']] : [])),
+      )
+
+    it('[REL-61] send the token once, and use a new one of any tab in all', async () => {
+      const { emulator, clock, connected, passUntil } = setUp({ settings })
+      const first = signIn(emulator)
+      const one = await connected(userConfig(first))
+      const two = await connected(userConfig(first))
+      expect(tokensIn(emulator)).toEqual([first])
+      await clock.advance(2_000)
+      const second = signIn(emulator)
+      await two.agent.updateAccessToken(second)
+      await passUntil(() => tokensIn(emulator).length > 1, 'the new token')
+      expect(tokensIn(emulator)).toEqual([first, second])
+      expect(await one.agent.getAccessToken()).toBe(second)
+    })
+
+    it('[REL-67] leave the conversation together when the user changes in one tab', async () => {
+      const { emulator, clock, connected, passUntil } = setUp({ settings })
+      const token = signIn(emulator)
+      const one = await connected(userConfig(token))
+      const two = await connected(userConfig(token))
+      const changed: string[] = []
+      for (const [name, { agent }] of Object.entries({ one, two }))
+        agent.on('userChanged', () => void changed.push(name))
+      await two.agent.send('of ann')
+      await passUntil(() => linesOf(one).length === 2, 'the answer')
+      const before = emulator.world.sessions.size
+      await two.agent.updateAccessToken(signIn(emulator, 'bob'))
+      await clock.advance(500)
+      expect(changed.toSorted()).toEqual(['one', 'two'])
+      for (const { agent } of [one, two]) expect(agent.getTranscript()).toEqual([])
+      await two.agent.initialize()
+      await two.agent.connect()
+      expect(emulator.world.sessions.size).toBe(before + 1)
+      await clock.advance(500)
+      expect(linesOf(one)).toEqual([])
+      expect(one.agent.isConnected()).toBe(false)
+    })
   })
 })

@@ -136,7 +136,7 @@ export interface AiAgentConfig {
   /**
    * `share`: all tabs of the browser in which the same user talks with the same agent have one conversation, with one
    * connection. One tab holds it, and another one continues when that tab ends. Ignored with a `sessionId`, outside a page,
-   * and in browsers without Web Locks: there each tab has a conversation of its own.
+   * and in browsers without Web Locks: there each tab has a separate conversation.
    *
    * @default none
    */

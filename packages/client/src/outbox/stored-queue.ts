@@ -167,11 +167,13 @@ export class StoredQueue {
       return []
     }
     const tabKey = `${scope}tab`
-    const tabs = window?.sessionStorage.getItem(tabKey)
+    // Tabs that share a conversation adopt any queue, so that none has to be found first.
+    const storage = this.#options.isShared() ? undefined : window?.sessionStorage
+    const tabs = storage?.getItem(tabKey)
     const found = await this.#ask(() => adapter.keys(scope))
     const wanted = found.filter(each => !window || !isAnonymous() || each === tabs)
     const unique = await this.#move(wanted, key, tabs)
-    window?.sessionStorage.setItem(tabKey, key)
+    storage?.setItem(tabKey, key)
     this.#key = key
     return unique
   }

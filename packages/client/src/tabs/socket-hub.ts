@@ -236,18 +236,24 @@ export class SocketHub {
     if (isRefused || code === CLOSE_CODE.NORMAL) {
       const isTaken = await this.#options.ended(isRefused, isRefused ? readFencedReason(reason) : undefined)
       if (this.#real !== ending) return
-      this.#real = undefined
-      if (isTaken || isRefused) return this.#closeAll({ code: CLOSE_CODE.ABNORMAL, reason: DEAD_CONNECTION_REASON })
+      if (isTaken || isRefused) {
+        this.#real = undefined
+        return this.#closeAll({ code: CLOSE_CODE.ABNORMAL, reason: DEAD_CONNECTION_REASON })
+      }
     }
     this.#real = undefined
-    this.#closeAll({ code, reason, httpStatus })
+    // A tab that has asked for a socket meanwhile gets the next one.
+    this.#closeAll({ code, reason, httpStatus }, ending?.isOpen)
+    const [next] = this.#members.values()
+    if (next && !this.#real) this.#dial(next.lastSeq)
   }
 
-  #closeAll({ code, reason, httpStatus }: SocketCloseEvent): void {
-    if (this.#members.size === 0) return
-    const members = [...this.#members.values()]
-    this.#members.clear()
-    for (const { tab, socket } of members) this.#options.post(tab, { kind: 'closed', socket, code, reason, httpStatus })
+  /** @param isOnlyOpen whether those that wait for the socket are left out */
+  #closeAll({ code, reason, httpStatus }: SocketCloseEvent, isOnlyOpen = false): void {
+    const members = [...this.#members].filter(([, { isOpen }]) => isOpen || !isOnlyOpen)
+    for (const [key] of members) this.#members.delete(key)
+    for (const [, { tab, socket }] of members)
+      this.#options.post(tab, { kind: 'closed', socket, code, reason, httpStatus })
   }
 
   #closeUnused(): void {

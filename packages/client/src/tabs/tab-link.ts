@@ -199,7 +199,8 @@ export class TabLink {
     this.#fence = Math.max(this.#fence, number)
     if (isHolder && !isRefused) return false
     leadership.release()
-    queueMicrotask(() => this.#follow())
+    // The hub first tells its own tab of the end.
+    void Promise.resolve().then(() => this.#follow())
     return true
   }
 

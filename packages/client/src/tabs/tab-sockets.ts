@@ -18,6 +18,11 @@ interface VirtualSocket {
   isOpen: boolean
 }
 
+/** Calls in order, before the next event of the page. */
+function soon(work: () => void): void {
+  void Promise.resolve().then(work)
+}
+
 /** The virtual sockets of one tab: what its agent takes for its connection. The leader connects them to the real one. */
 export class TabSockets {
   readonly #options: TabSocketsOptions
@@ -42,7 +47,7 @@ export class TabSockets {
     }
     this.#sockets.set(socket.id, socket)
     // The caller does not have the transport yet.
-    queueMicrotask(() => {
+    soon(() => {
       if (this.#sockets.has(socket.id)) this.#request(socket)
     })
     const { toLeader, bufferedAmount } = this.#options
@@ -53,12 +58,12 @@ export class TabSockets {
       send: text => {
         if (!socket.isOpen) throw new Error('The socket is not open.')
         // The other tabs hear what was said before the service can answer it.
-        queueMicrotask(() => toLeader({ kind: 'write', socket: socket.id, text }))
+        soon(() => toLeader({ kind: 'write', socket: socket.id, text }))
       },
       close: () => {
         if (!this.#sockets.delete(socket.id)) return
         socket.isOpen = false
-        queueMicrotask(() => toLeader({ kind: 'close', socket: socket.id }))
+        soon(() => toLeader({ kind: 'close', socket: socket.id }))
       },
     }
   }
