@@ -9,7 +9,7 @@ const STEPS: readonly (readonly [name: string, ...args: string[]])[] = [
   ['types'],
   ['test'],
   ['faults', '--runs', '300', '--proxied-runs', '30', '--workers', '2', '--max-seconds', '80'],
-  ['tabs', '--runs', '20'],
+  ['tabs', '--runs', '20', '--max-seconds', '80'],
   ['examples'],
   ['docs', '--check'],
   ['build'],

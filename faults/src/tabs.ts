@@ -10,10 +10,12 @@ const { values } = parseArgs({
     runs: { type: 'string', default: '20' },
     seed: { type: 'string', default: '1' },
     document: { type: 'string' },
+    'max-seconds': { type: 'string', default: 'Infinity' },
   },
 })
 const runs = Number(values.runs)
 const seed = Number(values.seed)
+const deadline = Date.now() + Number(values['max-seconds']) * 1000
 if (!Number.isInteger(runs) || !Number.isInteger(seed)) throw new Error('--runs and --seed take whole numbers.')
 
 if (hasChromium()) process.exitCode = (await play()) ? 0 : 1
@@ -25,7 +27,7 @@ async function play(): Promise<boolean> {
   const results: TabRunResult[] = []
   const tabs = await BrowserTabs.launch()
   try {
-    for (let run = 1; run <= runs; run++) {
+    for (let run = 1; run <= runs && Date.now() < deadline; run++) {
       const result = await tabs.run(random)
       results.push(result)
       for (const violation of result.violations) console.log(`Run ${run} (${result.end}): ${violation}`)
