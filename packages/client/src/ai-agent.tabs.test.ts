@@ -270,4 +270,29 @@ describe('tabs that share a conversation', () => {
       expect(one.agent.isConnected()).toBe(false)
     })
   })
+
+  it('[REL-68] have separate conversations in a browser without Web Locks, and say so', async () => {
+    const { clock, emulator, browser } = setUp({ settings })
+    const open = async () => {
+      const { environment } = browser.open()
+      const window = Object.assign(environment.page?.window as object, { navigator: {} })
+      const logged: unknown[] = []
+      const console = { debug() {}, info() {}, warn: (...parts: unknown[]) => void logged.push(...parts), error() {} }
+      const agent = new AiAgent(
+        { id: 'help', endpoint: emulator.origin, tabs: 'share' },
+        { ...environment, console, page: Object.assign(environment.page as object, { window }) as never },
+      )
+      await agent.initialize()
+      await agent.connect()
+      return { agent, logged }
+    }
+    const one = await open()
+    const two = await open()
+    await one.agent.send('hello')
+    await clock.advance(100)
+    expect(linesOf(one)).toHaveLength(2)
+    expect(linesOf(two)).toHaveLength(0)
+    expect(emulator.world.sessions.size).toBe(2)
+    expect(one.logged.join(' ')).toContain('`tabs` has no effect')
+  })
 })

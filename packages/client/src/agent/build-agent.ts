@@ -36,7 +36,7 @@ import { type AgentScope, createAgentScope } from './agent-scope.ts'
 import { InitializeRetry } from './initialize-retry.ts'
 import { AgentLifecycle } from './lifecycle.ts'
 import type { CallHolder } from './lifecycle-state.ts'
-import { createTabs, type SharedTabs } from './shared-tabs.ts'
+import { SharedTabs } from './shared-tabs.ts'
 import { UserLoader } from './user-loader.ts'
 
 /** The parts of one agent that `AiAgent` uses. */
@@ -77,11 +77,15 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
   authentication.setTokenExpiringCallback(({ expiresAt }) =>
     emit('tokenExpiring', () => ({ reason: 'expiring', expiresAt })),
   )
-  const tabs = createTabs(scope, () => ({
-    ...parts,
-    hasCapability,
-    address: (sessionId, lastSeq) => sessionAddress(scope, calls, sessionId, lastSeq),
-  }))
+  const tabs =
+    config.tabs &&
+    userState.own(
+      new SharedTabs(scope, () => ({
+        ...parts,
+        hasCapability,
+        address: (sessionId, lastSeq) => sessionAddress(scope, calls, sessionId, lastSeq),
+      })),
+    )
   authentication.setTokenHandler(token => tabs?.group?.handleToken(token))
   const language = new LanguageChoice()
   const loader = new AgentLoader({ scope, authentication, language })

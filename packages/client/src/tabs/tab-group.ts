@@ -358,6 +358,17 @@ export class TabGroup {
   }
 }
 
+/** Shares the conversation where the browser can; undefined elsewhere. */
+export function createTabGroup(parts: TabParts): TabGroup | undefined {
+  const { environment, config, logger } = parts.scope
+  const window = environment.page?.window
+  // A browser has locks only where the page is served over HTTPS.
+  if (window?.navigator?.locks && window.BroadcastChannel && config.sessionId === undefined)
+    return new TabGroup(parts, window)
+  logger.warn('`tabs` has no effect: it needs a page with Web Locks, and no `sessionId`.')
+  return undefined
+}
+
 function said({ persona, role, content, messageData, timestamp = 0 }: Message, id: string): TabMessage {
   const message: SaidMessage = {
     id,

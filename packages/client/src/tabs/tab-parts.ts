@@ -13,6 +13,7 @@ export interface TabParts {
   readonly scope: {
     readonly environment: Environment
     readonly logger: Logger
+    readonly config: { readonly sessionId: string | undefined }
     readonly emit: Emit<'deliveryUpdate'>
   }
   readonly session: Pick<ChatSession, 'id' | 'adopt'>
