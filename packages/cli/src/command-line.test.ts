@@ -168,7 +168,10 @@ describe('parseCommandLine', () => {
   })
 
   it.each([
-    [[], 'A command is missing: chat, token, emulate, replay, doctor, conform, test or completions. See aiagent --help.'],
+    [
+      [],
+      'A command is missing: chat, token, emulate, replay, doctor, conform, test or completions. See aiagent --help.',
+    ],
     [
       ['talk'],
       'Unknown command "talk". The commands are chat, token, emulate, replay, doctor, conform, test and completions. See aiagent --help.',

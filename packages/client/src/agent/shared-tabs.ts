@@ -1,4 +1,4 @@
-import type { QuestionGate } from '../outbox/turn-taking.ts'
+import type { QuestionGate } from '../outbox/question-gate.ts'
 import type { TabGroup } from '../tabs/tab-group.ts'
 import type { TabParts } from '../tabs/tab-parts.ts'
 import { type LazyPart, lazyPart } from '../util/lazy-part.ts'

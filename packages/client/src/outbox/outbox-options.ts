@@ -7,8 +7,8 @@ import { stateOf } from './delivery.ts'
 import type { DeliveryUpdate } from './delivery-state.ts'
 import type { Message, MessageOrigin } from './message.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
+import type { QuestionGate } from './question-gate.ts'
 import type { StoredQueue } from './stored-queue.ts'
-import type { QuestionGate } from './turn-taking.ts'
 
 /** Whether messages of unknown fate are sent again by themselves. */
 export type DeliveryMode = 'at-most-once' | 'at-least-once'

@@ -4,6 +4,7 @@ import type { Clock } from '../platform/clock.ts'
 import { isUserMessage } from './compose.ts'
 import type { Message } from './message.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
+import type { QuestionGate } from './question-gate.ts'
 import type { Question } from './questions.ts'
 import type { ResendPolicy } from './resend-policy.ts'
 
@@ -51,14 +52,6 @@ type Turn =
       /** The service has sent no history in time. */
       isOverdue: boolean
     }
-
-/** Admits one question at a time in several agents. */
-export interface QuestionGate {
-  /** Whether a question may be sent now. If not, `offered` is called when it may. */
-  take(offered: () => void): boolean
-  /** The question has its answer, or was given up. */
-  end(): void
-}
 
 export interface TurnTakingOptions {
   readonly clock: Clock
