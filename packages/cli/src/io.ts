@@ -4,7 +4,7 @@ import { EXIT } from './exit-codes.ts'
 /** The parts of the process that a command uses. Tests replace them. */
 export interface Io {
   readonly stdin: Readable & { readonly isTTY?: boolean }
-  readonly stdout: Writable & { readonly isTTY?: boolean }
+  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number }
   readonly stderr: Writable
   readonly env: Readonly<Record<string, string | undefined>>
   /** Aborts when the program has to exit. The reason is an {@link Interruption}. */

@@ -1,4 +1,5 @@
 import { type AgentEventPayloadMap, type AgentMessage, handOverAddress } from '@aiagent/client'
+import { renderMarkdown } from './markdown.ts'
 import { colorCode, plainText } from './terminal-text.ts'
 
 /** Formats text with colours, or without. */
@@ -7,7 +8,7 @@ export interface Style {
   dim(text: string): string
   name(text: string): string
   warning(text: string): string
-  /** Markdown text with its strong parts in bold. */
+  /** Markdown as text for a terminal; without colours as it came, for programs that read it. */
   markdown(text: string): string
 }
 
@@ -15,13 +16,14 @@ export interface Style {
 export function createStyle(color: boolean): Style {
   const paint = (on: string, off: string) => (text: string) => (color ? colorCode(on) + text + colorCode(off) : text)
   const bold = paint('1', '22')
+  const dim = paint('2', '22')
   return {
     bold,
-    dim: paint('2', '22'),
+    dim,
     name: paint('1;36', '22;39'),
     warning: paint('33', '39'),
-    // Without colours, the asterisks stay.
-    markdown: text => (color ? text.replace(/\*\*(\S(?:[^*\n]*\S)?)\*\*/g, (_, strong: string) => bold(strong)) : text),
+    markdown: text =>
+      color ? renderMarkdown(text, { bold, dim, italic: paint('3', '23'), code: paint('36', '39') }) : text,
   }
 }
 
@@ -37,14 +39,16 @@ export function speakerName(name: string): string {
 
 /** Text of the service without control characters, on several lines. All but the first are indented. */
 export function indented(text: string): string {
-  return plainText(text)
-    .trim()
-    .replace(/\n(?!\n)/g, '\n  ')
+  return indentLines(plainText(text).trim())
 }
+
+const indentLines = (text: string) => text.replace(/\n(?!\n)/g, '\n  ')
 
 /** A message of the agent with its sources, options and escalation. */
 export function formatAgentMessage(name: string, message: AgentMessage, style: Style): string {
-  const lines = [`${style.name(`${speakerName(name)}:`)} ${style.markdown(indented(message.content ?? ''))}`.trimEnd()]
+  const lines = [
+    `${style.name(`${speakerName(name)}:`)} ${indentLines(style.markdown(plainText(message.content ?? '').trim()))}`.trimEnd(),
+  ]
   const sources = (message.sources ?? []).map(formatSource).filter(text => text !== '')
   if (sources.length > 0)
     lines.push(style.dim('  Sources:'), ...sources.map((text, at) => style.dim(`  [${at + 1}] ${text}`)))

@@ -1,6 +1,7 @@
 import { clearScreenDown, createInterface, cursorTo, type Interface, moveCursor } from 'node:readline'
 import type { Io } from '../io.ts'
 import { renderText, writeEntry } from '../terminal-text.ts'
+import { wrapText } from '../wrap-text.ts'
 
 export interface ScreenOptions {
   io: Pick<Io, 'stdin' | 'stdout'>
@@ -63,7 +64,9 @@ export class Screen {
   /** Prints text above the line that the user is typing. */
   print(text: string): void {
     this.#eraseInput()
-    writeEntry(this.#options.io.stdout, text)
+    const { ansi, io } = this.#options
+    if (ansi) io.stdout.write(`${wrapText(renderText(text), io.stdout.columns)}\n`)
+    else writeEntry(io.stdout, text)
     this.#refresh()
   }
 

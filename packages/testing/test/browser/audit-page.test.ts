@@ -33,8 +33,8 @@ describe.skipIf(!hasChromium())('the audit of a page', () => {
 
   beforeAll(async () => {
     const script = await bundleForPage(
-      `import { openShop } from './page/shop.ts'
-globalThis.openShop = openShop`,
+      `import { startShop } from './page/shop.ts'
+globalThis.openShop = startShop`,
       import.meta.url,
     )
     pages = await servePages({

@@ -99,7 +99,7 @@ function makeMistakesWith(text: string, sessionId: string): void {
   })
 }
 
-export const openShop: typeof globalThis.openShop = async options => {
+export const startShop: typeof globalThis.openShop = async options => {
   globalThis.shop = new Shop(options, await globalThis.issueToken())
   await globalThis.shop.open(options.context)
 }
