@@ -13,6 +13,8 @@ const NOTICE_LIMIT_MS = 30_000
 /** How long evidence may take after the last reconnect, in milliseconds. */
 const EVIDENCE_LIMIT_MS = 15_000
 
+const SETTLED: ReadonlySet<unknown> = new Set<DeliveryState>(['acknowledged', 'unknown', 'failed', 'cancelled'])
+
 /** A row of the table of figures. */
 export type Figure = Readonly<Record<string, string | number>>
 
@@ -118,7 +120,9 @@ async function measure(name: string, capabilities: Capability[], scenario: Scena
     const arrived = new Set(listArrived())
     return [...contents].every(([id, content]) => fates.get(id) === 'acknowledged' || !arrived.has(content))
   }
-  if (capabilities.length > 0) await until(isProven, EVIDENCE_LIMIT_MS)
+  // With receipts, everything settles without a further step.
+  const isSettled = () => [...contents.keys()].every(id => SETTLED.has(fates.get(id)))
+  if (capabilities.length > 0) await until(isSettled, EVIDENCE_LIMIT_MS)
   // Without receipts, the history of a reopening shows what has arrived.
   await agent.disconnect()
   await agent.connect()
