@@ -1,7 +1,7 @@
 import { isJsonObject } from '@aiagent/protocol'
 
 /** Version of the messages between tabs. A tab ignores those of other versions: their library may mean something else. */
-export const TAB_VERSION = 1
+const TAB_VERSION = 1
 
 /** A message of the user as the other tabs show it: masked, as it is sent. */
 export interface SaidMessage {
