@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { anchorsOf, localLinks, unknownPaths } from './links.ts'
 import { errorReference, pipelineReference } from './reference/errors.ts'
 import { exitCodeReference } from './reference/exit-codes.ts'
+import { policyHeaders } from './reference/policies.ts'
 import { type SnippetSource, syncMarkdown } from './snippets.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -20,6 +21,7 @@ const TABLES: Readonly<Record<string, () => string>> = {
   errors: errorReference,
   'pipeline errors': pipelineReference,
   'exit codes': exitCodeReference,
+  policies: policyHeaders,
 }
 
 const source: SnippetSource = {
@@ -44,7 +46,7 @@ for (const path of await markdownFiles()) {
   if (!HISTORY.includes(path))
     found.push(...unknownPaths(text, files).map(unknown => `\`${unknown}\` names no file of the repository`))
   if (text !== markdown) {
-    if (checkOnly) found.push('its copies are not up to date; run `npm run docs`')
+    if (checkOnly) found.push('its copies are not up to date; run `npm run docs -- --copies`')
     else {
       await writeFile(join(root, path), text)
       console.log(`${path}: written`)
@@ -82,6 +84,7 @@ async function repositoryFiles(): Promise<string[]> {
     'docs',
     'faults',
     'scripts',
+    'site',
     'tools',
   ]
   const found = await Promise.all(

@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CALLBACK_PAGE } from '../packages/client/src/auth/sign-in/callback-page.ts'
+import { trimSourceMaps } from './source-maps.ts'
 import { ownTool, ROOT, run, runTogether, verifyTool } from './tools.ts'
 
 const named = process.argv.slice(2)
@@ -12,6 +13,7 @@ const commands = readdirSync(join(ROOT, 'packages'))
   .filter(({ cwd }) => existsSync(join(cwd, 'tsdown.config.mjs')))
 for (const { cwd } of commands) rmSync(join(cwd, 'dist'), { recursive: true, force: true })
 const passed = await runTogether(commands)
+if (passed) for (const { cwd } of commands) trimSourceMaps(join(cwd, 'dist'))
 // The page that logins return to, as a file that hosts can copy to where they serve static ones.
 if (passed && commands.some(({ name }) => name === 'client'))
   writeFileSync(join(ROOT, 'packages', 'client', 'dist', 'callback.html'), CALLBACK_PAGE)

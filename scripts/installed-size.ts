@@ -1,6 +1,6 @@
-import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { stagePackage } from './stage.ts'
 import { ROOT } from './tools.ts'
 
 /** Bytes on disk after an installation of the client, by package: it, and everything it depends on. Needs the build. */
@@ -10,7 +10,7 @@ export function installedSizes(): ReadonlyMap<string, number> {
     if (parts.has(name)) return
     const own = /^@aiagent\/(.+)$/.exec(name)?.[1]
     const folder = own ? join(ROOT, 'packages', own) : join(ROOT, 'node_modules', name)
-    parts.set(name, own ? packedBytes(folder) : folderBytes(folder))
+    parts.set(name, folderBytes(own ? stagePackage(own, join(ROOT, '.cache', 'packed')) : folder))
     const { dependencies = {} } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
       dependencies?: Record<string, string>
     }
@@ -18,14 +18,6 @@ export function installedSizes(): ReadonlyMap<string, number> {
   }
   add('@aiagent/client')
   return parts
-}
-
-function packedBytes(folder: string): number {
-  const options = { cwd: folder, encoding: 'utf8', shell: process.platform === 'win32' } as const
-  const output = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts', '--loglevel=error'], options)
-  const [packed] = JSON.parse(output) as { unpackedSize: number }[]
-  if (!packed) throw new Error(`npm packs nothing in ${folder}.`)
-  return packed.unpackedSize
 }
 
 function folderBytes(folder: string): number {

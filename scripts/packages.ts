@@ -1,7 +1,17 @@
 // Packs what would be published and tries it as a host would: publint, are-the-types-wrong, then an installation of the
-// tarballs that talks to the emulator from ESM, CommonJS, two bundlers and a script tag, and compiles with TypeScript.
+// tarballs that talks to the emulator from ESM, CommonJS, four bundlers, a script tag and other runtimes, and compiles with TypeScript.
 import { spawn } from 'node:child_process'
-import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  copyFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serveEmulator } from '@aiagent/emulator/node'
@@ -13,20 +23,10 @@ import {
   servePages,
 } from '@aiagent/test-support/chromium'
 import { build } from 'vite'
-import { ownTool, ROOT, runOrThrow, runTogether, verifyTool } from './tools.ts'
-
-const PACKAGES = ['protocol', 'client', 'emulator', 'cli', 'react', 'adapters'] as const
-type PackageName = (typeof PACKAGES)[number]
-
-/** Arguments of are-the-types-wrong; the command has no entry to import. */
-const TYPES_PROFILE: Readonly<Partial<Record<PackageName, readonly string[]>>> = {
-  protocol: ['--profile', 'node16'],
-  // A script, a page and a file beside the script are loaded by address, not imported.
-  client: ['--profile', 'node16', '--exclude-entrypoints', './script', './script-login', './callback.html'],
-  emulator: ['--profile', 'esm-only'],
-  react: ['--profile', 'esm-only'],
-  adapters: ['--profile', 'esm-only'],
-}
+import { audit, checkFiles, checkTarballs, type PackedPackage } from './package-checks.ts'
+import { firstProgram, tryRuntimes } from './package-runtimes.ts'
+import { packStaged, publishedPackages, stagePackage } from './stage.ts'
+import { ensureTools, ownTool, ROOT, runOrThrow, verifyTool } from './tools.ts'
 
 /** A host without the DOM library and without the types of Node. The emulator and the MSAL entry need one of them. */
 const BARE_PROJECT = {
@@ -46,15 +46,14 @@ const BARE_PROJECT = {
 
 const folder = mkdtempSync(join(tmpdir(), 'aiagent-packages-'))
 try {
-  for (const name of PACKAGES)
-    if (!existsSync(join(ROOT, 'packages', name, 'dist')))
-      throw new Error('The packages are not built. Run `npm run build`.')
-  const tarballs = await pack()
-  await checkTarballs(tarballs)
-  const project = await install(tarballs)
+  const packages = pack()
+  await checkTarballs(packages)
+  const project = await install(packages)
+  checkFiles(packages, project)
+  await audit(project)
   await checkTypes(project)
   const bundles = await bundleForBrowsers(project)
-  await talk(project, bundles)
+  await talk(packages, project, bundles)
   await tryBindings(project)
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
@@ -63,39 +62,20 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
-type Tarballs = Readonly<Record<PackageName, string>>
-
-async function pack(): Promise<Tarballs> {
-  const packed: [PackageName, string][] = []
-  for (const name of PACKAGES) {
-    const cwd = join(ROOT, 'packages', name)
-    await runOrThrow('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd })
-    const { version } = JSON.parse(readFileSync(join(cwd, 'package.json'), 'utf8')) as { version: string }
-    packed.push([name, join(folder, `aiagent-${name}-${version}.tgz`)])
-  }
-  return Object.fromEntries(packed) as Tarballs
-}
-
-async function checkTarballs(tarballs: Tarballs): Promise<void> {
-  const publint = PACKAGES.map(name => ({
-    name: `publint of ${name}`,
-    command: verifyTool('publint'),
-    args: ['run', tarballs[name], '--strict'],
-  }))
-  const attw = PACKAGES.flatMap(name => {
-    const profile = TYPES_PROFILE[name]
-    const command = verifyTool('attw')
-    return profile ? [{ name: `attw of ${name}`, command, args: [tarballs[name], ...profile] }] : []
+function pack(): PackedPackage[] {
+  return publishedPackages().map(name => {
+    if (!existsSync(join(ROOT, 'packages', name, 'dist')))
+      throw new Error('The packages are not built. Run `npm run build`.')
+    const staged = stagePackage(name, join(folder, 'packages'))
+    return { name, staged, tarball: packStaged(staged, folder) }
   })
-  if (!(await runTogether([...publint, ...attw]))) throw new Error('A packed package is not as it should be.')
-  console.log('publint and are-the-types-wrong find nothing.')
 }
 
 /** A host's project with the tarballs in it; their own dependencies come from the registry. */
-async function install(tarballs: Tarballs): Promise<string> {
+async function install(packages: readonly PackedPackage[]): Promise<string> {
   const project = join(folder, 'host')
   mkdirSync(project)
-  const dependencies = Object.fromEntries(PACKAGES.map(name => [`@aiagent/${name}`, `file:${tarballs[name]}`]))
+  const dependencies = Object.fromEntries(packages.map(({ name, tarball }) => [`@aiagent/${name}`, `file:${tarball}`]))
   writeFileSync(join(project, 'package.json'), JSON.stringify({ private: true, type: 'module', dependencies }))
   await runOrThrow('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: project,
@@ -156,7 +136,7 @@ interface Bundles {
   entries: readonly string[]
 }
 
-/** Bundles a page with vite and esbuild, and looks for what must not reach a page. */
+/** Bundles a page with vite, esbuild, webpack and Rollup, and looks for what must not reach a page. */
 async function bundleForBrowsers(project: string): Promise<Bundles> {
   const files: Record<string, string> = {}
   const entries: string[] = []
@@ -186,11 +166,21 @@ async function bundleForBrowsers(project: string): Promise<Bundles> {
   entries.push('/esbuild/page.js')
   refuseNode('esbuild', Object.keys(built.inputs))
 
+  copyFileSync(join(project, 'page.ts'), join(project, 'page.mjs'))
+  const bundling = await runOrThrow(process.execPath, [join(ensureTools('packages'), 'bundle.mjs'), project])
+  const modules = JSON.parse(bundling) as Readonly<Record<'webpack' | 'rollup', string[]>>
+  for (const bundler of ['webpack', 'rollup'] as const) {
+    refuseNode(bundler, modules[bundler])
+    for (const name of readdirSync(join(project, bundler)))
+      files[`/${bundler}/${name}`] = readFileSync(join(project, bundler, name), 'utf8')
+    entries.push(`/${bundler}/page.js`)
+  }
+
   for (const [path, code] of Object.entries(files)) {
     const found = /(?:from|import|require)\s*\(?\s*["'](?:node:[^"']+|ws|fs|net|tls|http|https|crypto)["']/.exec(code)
     if (found) throw new Error(`The bundle ${path} says ${found[0]}.`)
   }
-  console.log('The bundles of vite and esbuild for a page hold no ws and no module of Node.')
+  console.log('The bundles of vite, esbuild, webpack and Rollup for a page hold no ws and no module of Node.')
   return { files, entries }
 }
 
@@ -200,12 +190,17 @@ function refuseNode(bundler: string, modules: readonly string[]): void {
 }
 
 /** Holds the same conversation from every kind of host. */
-async function talk(project: string, bundles: Bundles): Promise<void> {
+async function talk(packages: readonly PackedPackage[], project: string, bundles: Bundles): Promise<void> {
   const service = await serveEmulator()
   try {
     for (const program of ['esm.mjs', 'common.cjs'])
       await runOrThrow(process.execPath, [program, service.url], { cwd: project, timeoutMs: 30_000 })
     console.log('A conversation runs from ESM and from CommonJS, and the process ends by itself.')
+    await tryRuntimes(packages, project, service.url)
+    writeFileSync(join(project, 'hello.mjs'), firstProgram(join(ROOT, 'docs', 'guide', 'try-the-packages.md')))
+    const hello = await runOrThrow(process.execPath, ['hello.mjs'], { cwd: project, timeoutMs: 30_000 })
+    if (!/reset/i.test(hello)) throw new Error(`The first program of the guide did not answer:\n${hello}`)
+    console.log('The first program of the guide runs as it is written.')
     const command = await runOrThrow(join(project, 'node_modules', '.bin', 'aiagent'), ['chat'], {
       cwd: project,
       input: 'How do I reset my router?\n',
@@ -273,7 +268,7 @@ async function talkInBrowser(project: string, bundles: Bundles, endpoint: string
   })
   try {
     for (const path of ['/script-tag', ...Object.keys(pages)]) await talkInPage(chromium, server.url + path, endpoint)
-    console.log('A conversation runs in Chromium from a script tag and from both bundles.')
+    console.log('A conversation runs in Chromium from a script tag and from all bundles.')
   } finally {
     await Promise.all([chromium.close(), server.close()])
   }

@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The repository's root, which every script runs in. */
@@ -16,16 +16,24 @@ export interface CommandResult {
 }
 
 /**
- * Installs the tools of a folder in `tools`, unless they stand there as their lock file says.
+ * Installs the tools of a folder in `tools`, unless they are installed as its lock file says.
  *
  * @throws {Error} when `npm ci` fails
  */
-function ensureTools(name: 'verify' | 'mutation'): string {
-  const folder = join(ROOT, 'tools', name)
+export function ensureTools(name: 'verify' | 'mutation' | 'packages' | 'runtimes' | 'changesets'): string {
+  return ensureFolder(join(ROOT, 'tools', name))
+}
+
+/**
+ * Installs what the lock file of a folder lists, unless it is installed.
+ *
+ * @throws {Error} when `npm ci` fails
+ */
+export function ensureFolder(folder: string): string {
   const lock = readFileSync(join(folder, 'package-lock.json'), 'utf8')
   const installedLock = join(folder, 'node_modules', '.installed-lock.json')
   if (existsSync(installedLock) && readFileSync(installedLock, 'utf8') === lock) return folder
-  console.error(`Installing the tools in tools/${name} (once).`)
+  console.error(`Installing the packages of ${relative(ROOT, folder)} (once).`)
   execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: folder,
     stdio: ['ignore', 2, 2],

@@ -18,6 +18,7 @@ const STEPS: readonly (readonly [name: string, ...args: string[]])[] = [
   ['knip'],
   ['packages'],
   ['frameworks'],
+  ['site'],
 ]
 
 const withoutAt = process.argv.indexOf('--without')

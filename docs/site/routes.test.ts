@@ -13,6 +13,7 @@ describe('routeOf', () => {
     ['packages/client/README.md', 'packages/client'],
     ['packages/protocol/PROTOCOL.md', 'protocol'],
     ['examples/hello.ts', 'files/examples/hello.ts'],
+    ['bench/README.md', 'files/bench'],
     ['docs/guide/delivery.svg', 'pictures/docs-guide-delivery.svg'],
   ])('leads from %s to %s', (path, route) => expect(routeOf(path)).toBe(route))
 
@@ -30,7 +31,7 @@ describe('routeLinks', () => {
       '[a](./errors.md#codes) ![b](delivery.svg) [c](../../bench) [d](https://d.test) [e](#e)\n```md\n[f](./f.md)\n```\n'
     const { text, targets } = routeLinks('docs/guide/events.md', markdown, path => path === 'bench')
     expect(text).toBe(
-      '[a](/errors#codes) ![b](/pictures/docs-guide-delivery.svg) [c](/files/bench/README.md) [d](https://d.test) [e](#e)\n' +
+      '[a](/errors#codes) ![b](/pictures/docs-guide-delivery.svg) [c](/files/bench) [d](https://d.test) [e](#e)\n' +
         '```md\n[f](./f.md)\n```\n',
     )
     expect(targets).toEqual(['docs/guide/errors.md', 'docs/guide/delivery.svg', 'bench/README.md'])
@@ -40,7 +41,7 @@ describe('routeLinks', () => {
 describe('the contents of the guide', () => {
   it('list every page once', async () => {
     const sections = sectionsOf('docs/guide/README.md', await readFile(new URL('README.md', guide), 'utf8'))
-    const listed = sections.flatMap(({ pages }) => pages.map(({ path }) => path))
+    const listed = sections.flatMap(({ pages }) => pages.filter(({ anchor }) => !anchor).map(({ path }) => path))
     const names = (await readdir(guide)).filter(name => name.endsWith('.md') && name !== 'README.md')
     expect(listed.filter(path => path.startsWith('docs/guide/')).sort()).toEqual(
       names.map(name => `docs/guide/${name}`).sort(),
@@ -50,7 +51,7 @@ describe('the contents of the guide', () => {
 
   it('join the lines of a description', () => {
     expect(sectionsOf('a/README.md', '# A\n\n## B\n\nWhy.\n\n- [`C`](./c.md): one\n  two\n')).toEqual([
-      { title: 'B', text: 'Why.', pages: [{ title: 'C', path: 'a/c.md', text: 'one two' }] },
+      { title: 'B', text: 'Why.', pages: [{ title: 'C', path: 'a/c.md', anchor: '', text: 'one two' }] },
     ])
   })
 })

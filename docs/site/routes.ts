@@ -31,7 +31,7 @@ export function routeOf(path: string): string {
   const [, page] = /^(?:docs\/(?:guide\/)?)?([\w-]+)\.md$/.exec(path) ?? []
   if (page !== undefined) return page.toLowerCase()
   const [, folder] = /^packages\/([\w-]+)\/README\.md$/.exec(path) ?? []
-  return folder === undefined ? `files/${path}` : `packages/${folder}`
+  return folder === undefined ? `files/${path.replace(/(?:\/README)?\.md$/, '')}` : `packages/${folder}`
 }
 
 /** A document with the links of the site. */
@@ -81,7 +81,17 @@ export interface Section {
   readonly title: string
   /** The sentence below its heading. */
   readonly text: string
-  readonly pages: readonly { readonly title: string; readonly path: string; readonly text: string }[]
+  readonly pages: readonly SectionPage[]
+}
+
+/** An entry of a section. */
+export interface SectionPage {
+  readonly title: string
+  /** The document, from the root of the repository. */
+  readonly path: string
+  /** The part of the document that is meant, as `#anchor`; else empty. */
+  readonly anchor: string
+  readonly text: string
 }
 
 /**
@@ -98,7 +108,8 @@ export function sectionsOf(path: string, markdown: string): Section[] {
       const pages = [...part.matchAll(/^- \[([^\]]+)\]\(([^)]+)\): ([^\n]+(?:\n {2}[^\n]+)*)$/gm)].map(
         ([, name = '', file = '', text = '']) => ({
           title: name.replaceAll('`', ''),
-          path: posix.join(posix.dirname(path), file),
+          path: posix.join(posix.dirname(path), file.replace(/#.*$/, '')),
+          anchor: /#.*$/.exec(file)?.[0] ?? '',
           text: text.replace(/\n\s+/g, ' '),
         }),
       )

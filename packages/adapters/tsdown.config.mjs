@@ -5,4 +5,5 @@ export default {
   target: 'es2022',
   fixedExtension: false,
   dts: true,
+  sourcemap: true,
 }

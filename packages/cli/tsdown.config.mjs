@@ -6,4 +6,5 @@ export default {
   target: 'node20',
   fixedExtension: false,
   dts: true,
+  sourcemap: true,
 }

@@ -42,6 +42,7 @@ export default [
     format: ['esm', 'cjs'],
     platform: 'neutral',
     dts: true,
+    sourcemap: true,
     // `AiAgent` is disposable: hosts whose `lib` lacks that type need it to compile the declarations.
     // The same for types of the platform: an empty declaration merges with that of the DOM or of Node.
     banner: {

@@ -5,6 +5,7 @@ export default [
     ...common,
     entry: { index: 'src/index.ts', launcher: 'src/launcher.ts' },
     dts: true,
+    sourcemap: true,
     outputOptions: { comments: { jsdoc: false } },
   },
   {

@@ -7,6 +7,7 @@ export default {
   // A file for each module: bundlers of pages split by file, and the readers of contact centers belong to a lazy chunk.
   unbundle: true,
   dts: true,
+  sourcemap: true,
   // The declarations hold the docstrings.
   outputOptions: { comments: { jsdoc: false } },
 }

@@ -5,5 +5,6 @@ export default {
   target: 'es2022',
   fixedExtension: false,
   dts: true,
+  sourcemap: true,
   deps: { neverBundle: [/^node:/] },
 }

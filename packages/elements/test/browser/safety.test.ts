@@ -3,9 +3,9 @@ import { hasChromium, type LaunchedChromium, launchChromium } from '@aiagent/tes
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { bubbles, bundleElements, type ChatPage, type ChatStage, openChatStage, received, write } from './chat-page.ts'
+import { strictPolicies } from './policies.ts'
 
 const CHAT = '<ai-agent-chat endpoint="ENDPOINT" agent-id="help"></ai-agent-chat>'
-const TRUSTED = "require-trusted-types-for 'script'"
 
 /** An answer with everything that must not become what it looks like. */
 const HOSTILE = `# Title
@@ -31,11 +31,12 @@ describe.skipIf(!hasChromium())('the policy of a page with <ai-agent-chat>', () 
   afterAll(() => chromium?.close())
   afterEach(() => stage?.close())
 
-  const addresses = () => {
+  const policies = () => {
     const { url } = stage.service
-    return `connect-src ${url} ${url.replace('http', 'ws')}`
+    const connect = [url, url.replace('http', 'ws')]
+    return strictPolicies({ connect, nonce: 'abc', connector: url, page: ["style-src 'self'"] })
   }
-  const policy = (...parts: string[]) => ({ 'content-security-policy': parts.join('; ') })
+  const headers = (policy: string) => ({ 'content-security-policy': policy })
   const talk = async ({ page }: ChatPage) => {
     await page.getByText('Online').waitFor()
     await write(page, 'hello')
@@ -45,23 +46,14 @@ describe.skipIf(!hasChromium())('the policy of a page with <ai-agent-chat>', () 
   it('[EL-04] works under a policy that allows nothing else, with trusted types for nobody, and causes no report', async () => {
     stage = await openChatStage(chromium.context, files)
     // A page whose bundle is served from its own origin.
-    const bundled = policy(
-      "default-src 'none'",
-      "script-src 'self'",
-      addresses(),
-      TRUSTED,
-      "trusted-types 'none'",
-      "style-src 'self'",
-    )
-    const own = await stage.open(CHAT, { headers: bundled })
+    const own = await stage.open(CHAT, { headers: headers(policies().bundled) })
     await talk(own)
     await own.page.getByRole('button', { name: 'More' }).click()
     await own.page.getByRole('button', { name: 'Download conversation' }).click()
     expect(own.complaints).toEqual([])
     // A script tag with a nonce, which also covers what it loads later.
-    const nonce = "script-src 'nonce-abc' 'strict-dynamic'"
     const tagged = await stage.open('<ai-agent-launcher endpoint="ENDPOINT" agent-id="help"></ai-agent-launcher>', {
-      headers: policy("default-src 'none'", nonce, addresses(), TRUSTED, "trusted-types 'none'", "style-src 'self'"),
+      headers: headers(policies().tagged),
       script: '<script type="module" nonce="abc" src="/entry.js"></script>',
       search: '?lazy',
     })
@@ -80,25 +72,19 @@ describe.skipIf(!hasChromium())('the policy of a page with <ai-agent-chat>', () 
       connector: { baseUrls: { dev: url } },
     }
     const body = '<ai-agent-chat endpoint="ENDPOINT" agent-id="desk"></ai-agent-chat>'
-    const open = (types: string) => {
+    const open = (policy: string) => {
       stage.serve('/config.js', `document.querySelector('ai-agent-chat').config = ${JSON.stringify(config)}`)
       return stage.open(body, {
-        headers: policy(
-          "default-src 'none'",
-          `script-src 'self' ${url}`,
-          addresses(),
-          TRUSTED,
-          types,
-          "style-src 'self'",
-        ),
+        headers: headers(policy),
         script: '<script src="/config.js"></script><script type="module" src="/entry.js"></script>',
       })
     }
-    const allowed = await open('trusted-types aiagent-connector')
+    const { withConnector } = policies()
+    const allowed = await open(withConnector)
     await talk(allowed)
     expect(allowed.complaints).toEqual([])
     expect(allowed.requests).toContain(`GET ${url}${CONNECTOR_PATH}`)
-    const refused = await open("trusted-types 'none'")
+    const refused = await open(withConnector.replace('aiagent-connector', "'none'"))
     await refused.page.getByText('The chat is not available').waitFor()
     expect(refused.requests).not.toContain(`GET ${url}${CONNECTOR_PATH}`)
   })

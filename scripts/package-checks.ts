@@ -1,0 +1,129 @@
+// Looks at packed packages: publint, are-the-types-wrong, licence, links of the documents, and source maps.
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { anchorsOf, localLinks } from '../docs/links.ts'
+import { readManifest } from './stage.ts'
+import { run, runTogether, verifyTool } from './tools.ts'
+
+/** A package as it would be published. */
+export interface PackedPackage {
+  /** Name of its folder in `packages`. */
+  readonly name: string
+  /** The staged folder. */
+  readonly staged: string
+  readonly tarball: string
+}
+
+type Exports = Readonly<Record<string, string | Readonly<Record<string, unknown>>>>
+
+/** The entries of a package that are imported, and those that are loaded by address. */
+export function entriesOf({ staged }: PackedPackage): {
+  imported: string[]
+  addressed: string[]
+  hasCommonJs: boolean
+} {
+  const { exports = {} } = readManifest(join(staged, 'package.json')) as { exports?: Exports }
+  const entries = Object.entries(exports).filter(([path]) => path !== './package.json' && !path.includes('*'))
+  const names = (isImported: boolean) =>
+    entries.filter(([, target]) => (typeof target !== 'string') === isImported).map(([path]) => path)
+  return {
+    imported: names(true),
+    addressed: names(false),
+    hasCommonJs: entries.some(([, target]) => typeof target !== 'string' && 'require' in target),
+  }
+}
+
+/** Runs publint for each package, and are-the-types-wrong for each of its entries. */
+export async function checkTarballs(packages: readonly PackedPackage[]): Promise<void> {
+  const publint = packages.map(({ name, tarball }) => ({
+    name: `publint of ${name}`,
+    command: verifyTool('publint'),
+    args: ['run', tarball, '--strict'],
+  }))
+  const attw = packages.flatMap(packed => {
+    const { imported, addressed, hasCommonJs } = entriesOf(packed)
+    if (imported.length === 0) return []
+    const excluded = addressed.length > 0 ? ['--exclude-entrypoints', ...addressed] : []
+    const args = [packed.tarball, '--profile', hasCommonJs ? 'node16' : 'esm-only', ...excluded]
+    return [{ name: `attw of ${packed.name}`, command: verifyTool('attw'), args }]
+  })
+  if (!(await runTogether([...publint, ...attw]))) throw new Error('A packed package is not as it should be.')
+  const entries = packages.reduce((sum, packed) => sum + entriesOf(packed).imported.length, 0)
+  console.log(`publint and are-the-types-wrong find nothing in ${packages.length} packages with ${entries} entries.`)
+}
+
+/** Looks at the files of the installed packages. */
+export function checkFiles(packages: readonly PackedPackage[], project: string): void {
+  const problems: string[] = []
+  let maps = 0
+  for (const { name } of packages) {
+    const folder = join(project, 'node_modules', '@aiagent', name)
+    for (const file of ['LICENSE', 'README.md', 'package.json'])
+      if (!existsSync(join(folder, file))) problems.push(`@aiagent/${name} has no ${file}.`)
+    const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter(entry => entry.isFile())
+      .map(entry => join(entry.parentPath, entry.name))
+    for (const file of files.filter(path => !path.includes('node_modules/node_modules'))) {
+      if (file.endsWith('.md') && dirname(file) === folder) problems.push(...brokenLinks(file))
+      if (file.endsWith('.map')) {
+        maps++
+        problems.push(...unresolvedSources(file))
+      }
+      if (/\.[cm]?[jt]s$/.test(file)) problems.push(...missingMap(file))
+    }
+  }
+  if (problems.length > 0) throw new Error(problems.join('\n'))
+  console.log(`Each package has its licence and a README whose links work; ${maps} source maps have their sources.`)
+}
+
+function brokenLinks(file: string): string[] {
+  return localLinks(readFileSync(file, 'utf8')).flatMap(link => {
+    const [target = '', anchor] = link.split('#')
+    const linked = target === '' ? file : normalize(join(dirname(file), target))
+    if (!existsSync(linked)) return [`${file}: the link to ${link} leads nowhere.`]
+    const isDocument = anchor !== undefined && statSync(linked).isFile()
+    return isDocument && !anchorsOf(readFileSync(linked, 'utf8')).has(anchor)
+      ? [`${file}: the link to ${link} names no heading.`]
+      : []
+  })
+}
+
+function unresolvedSources(file: string): string[] {
+  const { sources, sourcesContent } = JSON.parse(readFileSync(file, 'utf8')) as {
+    sources: string[]
+    sourcesContent?: (string | null)[]
+  }
+  return sources
+    .filter((source, index) => !sourcesContent?.[index] && !existsSync(join(dirname(file), source)))
+    .map(source => `${file}: the source ${source} is neither in the map nor in the package.`)
+}
+
+function missingMap(file: string): string[] {
+  const [, map] = /\n\/\/# sourceMappingURL=(\S+)\s*$/.exec(readFileSync(file, 'utf8')) ?? []
+  return map !== undefined && !map.startsWith('data:') && !existsSync(join(dirname(file), map))
+    ? [`${file}: its source map ${map} is missing.`]
+    : []
+}
+
+/** Asks the registry for known vulnerabilities of what a host installs. */
+export async function audit(project: string): Promise<void> {
+  const { code, output } = await run('npm', ['audit', '--omit=dev', '--json'], { cwd: project, capture: true })
+  const { vulnerabilities, metadata } = parseReport(output)
+  if (vulnerabilities === undefined) console.log('npm audit: not asked, since the registry does not answer.')
+  else if (code !== 0) throw new Error(`npm audit finds vulnerabilities:\n${output}`)
+  else console.log(`npm audit finds nothing in ${metadata?.dependencies?.total ?? 'the'} packages.`)
+}
+
+interface AuditReport {
+  vulnerabilities?: object
+  metadata?: { dependencies?: { total?: number } }
+}
+
+/** The report in what npm wrote; npm may write warnings before it. */
+function parseReport(output: string): AuditReport {
+  try {
+    return JSON.parse(output.slice(output.indexOf('{'), output.lastIndexOf('}') + 1)) as AuditReport
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,73 @@
+/*
+ * Source maps as they are published. Rolldown writes a segment for each token; one for each line is enough to step and to read a
+ * stack, and a quarter as large. The sources are inside, since the folder `src` is not published; docstrings are left out of them,
+ * since the declarations hold those. CommonJS files have the same code as the modules beside them, and no map.
+ */
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { SourceMap, type SourceMapPayload } from 'node:module'
+import { join } from 'node:path'
+
+const REFERENCE = /\n?\/\/# sourceMappingURL=.*\s*$/
+
+/** Rewrites the source maps of a built package, and removes those of CommonJS and of declarations. */
+export function trimSourceMaps(dist: string): void {
+  for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile() || !entry.name.endsWith('.map')) continue
+    const mapFile = join(entry.parentPath, entry.name)
+    const codeFile = mapFile.slice(0, -'.map'.length)
+    if (!codeFile.endsWith('.js')) rmSync(mapFile)
+    else {
+      const map = JSON.parse(readFileSync(mapFile, 'utf8')) as SourceMapPayload
+      writeFileSync(mapFile, JSON.stringify(lineMap(map, readFileSync(codeFile, 'utf8'))))
+    }
+  }
+  for (const entry of readdirSync(dist, { recursive: true, withFileTypes: true })) {
+    const file = join(entry.parentPath, entry.name)
+    if (!entry.isFile() || !/\.[cm]?[jt]s$/.test(entry.name) || existsSync(`${file}.map`)) continue
+    const code = readFileSync(file, 'utf8')
+    if (REFERENCE.test(code)) writeFileSync(file, code.replace(REFERENCE, '\n'))
+  }
+}
+
+/** A map with one segment for each line, and without docstrings. */
+export function lineMap(map: SourceMapPayload, code: string): Omit<SourceMapPayload, 'file' | 'sourceRoot'> {
+  const decoded = new SourceMap(map)
+  const sourceIndex = new Map(map.sources.map((source, index) => [source, index]))
+  let previous = { source: 0, line: 0, column: 0 }
+  const mappings = code.split('\n').map((line, index) => {
+    const found = decoded.findEntry(index, Math.max(0, line.search(/\S/)))
+    if (!('originalSource' in found) || found.generatedLine !== index) return ''
+    const source = sourceIndex.get(found.originalSource)
+    if (source === undefined) return ''
+    const next = { source, line: found.originalLine, column: found.originalColumn }
+    const segment = [0, next.source - previous.source, next.line - previous.line, next.column - previous.column]
+    previous = next
+    return segment.map(encodeVlq).join('')
+  })
+  return {
+    version: 3,
+    sources: map.sources,
+    sourcesContent: map.sourcesContent.map(withoutDocstrings),
+    names: [],
+    mappings: mappings.join(';').replace(/;+$/, ''),
+  }
+}
+
+/** Empties docstrings; the lines keep their numbers. */
+export function withoutDocstrings(source: string): string {
+  return source.replace(/^[ \t]*\/\*\*(?:[^*]|\*(?!\/))*\*\/[ \t]*$/gm, docstring => docstring.replace(/[^\n]+/g, ''))
+}
+
+const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+
+/** A number as the source map format writes it: groups of five bits, the sign in the lowest bit. */
+function encodeVlq(value: number): string {
+  let rest = value < 0 ? (-value << 1) | 1 : value << 1
+  let text = ''
+  do {
+    const group = rest & 31
+    rest >>>= 5
+    text += DIGITS[rest > 0 ? group | 32 : group]
+  } while (rest > 0)
+  return text
+}
