@@ -565,6 +565,10 @@ const TEXTS: Readonly<Record<string, string>> = {
   'EL-13':
     'the chat element renders one page of a long conversation first, keeps the place when it shows earlier messages, and stays quick to type in while messages arrive',
   'EL-14': 'axe-core finds no violation in any state of the chat element, in the light and the dark theme',
+  'EL-15': 'header, composer, empty state and texts of the chat element can be replaced by those of the host app',
+  'EL-16': 'a hand-over offers each usable way to a human, with an address that opens it',
+  'EL-17': 'the user chooses portal, agent and profile in the chat element',
+  'EL-18': 'a chat element whose code cannot be loaded says so, reports it, and tries again on request',
   'REL-57': 'an element that does not fit costs nothing but itself, in every list of the service',
   'ADOPT-01':
     'the doctor examines a deployment as an agent uses it, leaves the chat that it opens, and reports plain JSON',

@@ -3,7 +3,15 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT, runTogether, verifyTool } from './tools.ts'
 
-const ENTRIES = [
+interface Entry {
+  readonly folder: string
+  readonly types: string
+  readonly report: string
+  /** Declarations that the entry needs beside its own. */
+  readonly also?: string
+}
+
+const ENTRIES: readonly Entry[] = [
   { folder: 'protocol', types: 'index.d.ts', report: 'protocol' },
   { folder: 'client', types: 'index.d.ts', report: 'client' },
   { folder: 'client', types: 'pkce.d.ts', report: 'client-pkce' },
@@ -17,6 +25,8 @@ const ENTRIES = [
   { folder: 'adapters', types: 'ai-sdk.d.ts', report: 'adapters-ai-sdk' },
   { folder: 'adapters', types: 'assistant-ui.d.ts', report: 'adapters-assistant-ui' },
   { folder: 'adapters', types: 'direct-line.d.ts', report: 'adapters-direct-line' },
+  { folder: 'react', types: 'index.d.ts', report: 'react', also: 'react.d.ts' },
+  { folder: 'react', types: 'ai-sdk.d.ts', report: 'react-ai-sdk', also: 'react.d.ts' },
   { folder: 'elements', types: 'index.d.ts', report: 'elements' },
   { folder: 'elements', types: 'launcher.d.ts', report: 'elements-launcher' },
   { folder: 'emulator', types: 'index.d.ts', report: 'emulator' },
@@ -42,7 +52,7 @@ if (!passed && check)
 process.exitCode = passed ? 0 : 1
 
 /** One set of settings per entry, inside the package, since the report is named after the package around it. */
-function writeSettings({ folder, types, report }: (typeof ENTRIES)[number]): string {
+function writeSettings({ folder, types, report, also }: Entry): string {
   const projectFolder = join(ROOT, 'packages', folder)
   const reportFolder = join(projectFolder, 'etc')
   const cache = join(projectFolder, '.cache', 'api')
@@ -65,7 +75,12 @@ function writeSettings({ folder, types, report }: (typeof ENTRIES)[number]): str
       projectFolder,
       mainEntryPointFilePath: join(projectFolder, 'dist', types),
       newlineKind: 'lf',
-      compiler: { overrideTsconfig: { compilerOptions, files: [join(projectFolder, 'dist', types)] } },
+      compiler: {
+        overrideTsconfig: {
+          compilerOptions,
+          files: [join(projectFolder, 'dist', types), ...(also ? [join(projectFolder, also)] : [])],
+        },
+      },
       apiReport: {
         enabled: true,
         reportFileName: `${report}.api.md`,

@@ -1,0 +1,120 @@
+import { hasChromium, type LaunchedChromium, launchChromium } from '@aiagent/test-support/chromium'
+import type { Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { bubbles, bundleElements, type ChatStage, openChatStage, received, write } from './chat-page.ts'
+
+describe.skipIf(!hasChromium())('parts of <ai-agent-chat>', () => {
+  let chromium: LaunchedChromium
+  let files: Readonly<Record<string, string>>
+  let stage: ChatStage
+  beforeAll(async () => {
+    ;[chromium, files] = await Promise.all([launchChromium(), bundleElements()])
+  })
+  afterAll(() => chromium?.close())
+  afterEach(() => stage?.close())
+
+  const last = (page: Page) => bubbles(page).then(all => all.at(-1))
+
+  it('[EL-15] shows header, empty state and composer of the host app, and its texts, in place of the usual ones', async () => {
+    stage = await openChatStage(chromium.context, files)
+    const { page, complaints } = await stage.open(
+      `<ai-agent-chat endpoint="ENDPOINT" agent-id="help" closable>
+<b slot="header">Our own header</b><p slot="empty">Ask away</p><button slot="composer">Say hello</button></ai-agent-chat>
+<script>
+  const chat = document.querySelector('ai-agent-chat')
+  chat.strings = { sent: 'Off it goes', close: 'Shut' }
+  chat.querySelector('button').onclick = () => chat.view.send('hello')
+</script>`,
+    )
+    await page.getByText('Our own header').waitFor()
+    await page.getByText('Ask away').waitFor()
+    expect(await page.getByText('How can we help?').isVisible()).toBe(false)
+    expect(await page.getByRole('textbox').count()).toBe(0)
+    await page.getByRole('button', { name: 'Say hello' }).click()
+    await expect.poll(() => bubbles(page)).toEqual(['hello', 'You said: hello'])
+    expect(await page.getByText('Ask away').isVisible()).toBe(false)
+    await page.getByText('Off it goes').waitFor()
+    await page.getByRole('button', { name: 'Shut' }).waitFor()
+    // The rest of the header stays.
+    await page.getByRole('button', { name: 'More' }).waitFor()
+    await page.evaluate(() => document.querySelector('ai-agent-chat button')?.remove())
+    await write(page, 'typed')
+    await expect.poll(() => last(page)).toBe('You said: typed')
+    expect(complaints).toEqual([])
+  })
+
+  it('[EL-16] offers telephone and SMS as links, and email where the host app names an address', async () => {
+    const ways = { phone: true, phoneNumber: '+1 (555) 010-7788', sms: true, smsNumber: '+1 555 010 7799', email: true }
+    stage = await openChatStage(chromium.context, files, {
+      reply: ({ text }) => ({
+        content: 'Talk to us.',
+        messageData: {
+          escalation: true,
+          escalationData: text === 'none' ? { live: false, email: true } : { live: false, ...ways },
+        },
+      }),
+    })
+    const { page } = await stage.open(
+      '<ai-agent-chat endpoint="ENDPOINT" agent-id="help" support-email="help@shop.test"></ai-agent-chat>',
+    )
+    await page.getByText('Online').waitFor()
+    await write(page, 'human')
+    const addresses = () =>
+      page
+        .locator('ai-agent-chat .row:nth-last-child(1 of .agent) .escalation a')
+        .evaluateAll(links => links.map(link => [link.textContent, link.getAttribute('href')]))
+    await expect.poll(addresses).toEqual([
+      ['Call +1 (555) 010-7788', 'tel:+15550107788'],
+      ['Text +1 555 010 7799', 'sms:+15550107799'],
+      ['Write an email', 'mailto:help@shop.test'],
+    ])
+    await page.evaluate(() => document.querySelector('ai-agent-chat')?.removeAttribute('support-email'))
+    await expect.poll(() => addresses().then(all => all.length)).toBe(2)
+    await write(page, 'none')
+    await page.getByText('A person will take care of your request.').waitFor()
+    expect(await addresses()).toEqual([])
+  })
+
+  it('[EL-17] lets the user choose among the agents of a portal', async () => {
+    stage = await openChatStage(chromium.context, files)
+    const { control } = stage.service.emulator
+    const accessToken = control.issueToken({ subject: 'desk-agent' })
+    const { page } = await stage.open(
+      `<ai-agent-chat endpoint="ENDPOINT" agent-id="desk"></ai-agent-chat>
+<script>document.querySelector('ai-agent-chat').config = { auth: { type: 'pre-auth', accessToken: '${accessToken}' }, initParams: { isDefaultAgent: 'true' } }</script>`,
+    )
+    await page.getByRole('button', { name: 'Support' }).click()
+    await page.getByText('Who do you want to talk to?').waitFor()
+    expect(await page.locator('ai-agent-chat .choice b').allTextContents()).toEqual([
+      'Desk Assistant',
+      'Order Assistant',
+    ])
+    await page.getByRole('button', { name: 'Order Assistant' }).click()
+    await page.getByText('Online').waitFor()
+    await write(page, 'chosen')
+    await expect.poll(() => last(page)).toBe('You said: chosen')
+    const calls = stage.service.emulator.control.requests().map(({ method, path }) => `${method} ${path}`)
+    expect(calls.filter(call => call.startsWith('POST') && call.endsWith('/session'))).toEqual([
+      expect.stringContaining('/agent/desk-orders/session'),
+    ])
+  })
+
+  it('[EL-18] says that the chat could not be loaded, reports it, and loads it with another click', async () => {
+    stage = await openChatStage(chromium.context, files)
+    const { page } = await stage.open(
+      `<script>addEventListener('aiagent-error', event => { globalThis.reported = String(event.detail.error) })</script>
+<ai-agent-chat endpoint="ENDPOINT" agent-id="help" lang="de"></ai-agent-chat>`,
+      { prepare: target => target.route(/open-chat/, route => route.abort()) },
+    )
+    await page.getByRole('alert').getByText('Der Chat konnte nicht geladen werden.').waitFor()
+    expect(await page.evaluate(() => Object(globalThis).reported)).toMatch(/import|fetch/)
+    expect(received(stage.service).sessionCalls).toBe(0)
+    await page.unroute(/open-chat/)
+    await page.getByRole('button', { name: 'Erneut versuchen' }).click()
+    await page.getByText('Wie können wir helfen?').waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
+    await expect
+      .poll(() => page.evaluate(() => document.querySelector('ai-agent-chat')?.view?.getSnapshot().connection.state))
+      .toBe('connected')
+  })
+})
