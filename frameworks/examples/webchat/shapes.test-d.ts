@@ -10,6 +10,16 @@ export type Members = Assignable<keyof DirectLineLike, keyof IBotConnection>
 export type Shown = Assignable<Omit<Activity, Lists | 'type'>, Omit<Message, 'type'>>
 export type Kinds = Assignable<Activity['type'], AnyActivity['type']>
 export type Posted = Assignable<AnyActivity, PostedActivity>
-export type Ids = Assignable<ReturnType<IBotConnection['postActivity']>, ReturnType<DirectLineLike['postActivity']>>
-export type Statuses = Assignable<IBotConnection['connectionStatus$'], DirectLineLike['connectionStatus$']>
+/** Callbacks that a caller of the real client passes. */
+type Callback<Observable extends { subscribe(...given: never[]): unknown }> = NonNullable<
+  Parameters<Observable['subscribe']>[0]
+>
+export type Ids = Assignable<
+  Callback<ReturnType<IBotConnection['postActivity']>>,
+  Callback<ReturnType<DirectLineLike['postActivity']>>
+>
+export type Statuses = Assignable<
+  Callback<IBotConnection['connectionStatus$']>,
+  Callback<DirectLineLike['connectionStatus$']>
+>
 export type Ended = Assignable<ConnectionStatus.Ended, 5>
