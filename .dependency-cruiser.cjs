@@ -111,6 +111,12 @@ module.exports = {
       { path: '^packages/', pathNot: '^packages/test-support/' },
     ),
     forbid(
+      'fleet-uses-the-public-entry',
+      'A fleet is built over what every host can import.',
+      { path: '^packages/fleet/src', pathNot: TESTS },
+      { path: '^packages/', pathNot: '^packages/(?:fleet/|client/src/index[.]ts|protocol/src/index[.]ts)' },
+    ),
+    forbid(
       'elements-use-public-entries',
       'The elements are built over what every host can import.',
       { path: ELEMENTS, pathNot: TESTS },

@@ -569,6 +569,20 @@ const TEXTS: Readonly<Record<string, string>> = {
   'EL-16': 'a hand-over offers each usable way to a human, with an address that opens it',
   'EL-17': 'the user chooses portal, agent and profile in the chat element',
   'EL-18': 'a chat element whose code cannot be loaded says so, reports it, and tries again on request',
+  'REL-130': 'a fleet delivers what any of its processes accepted, in order, once for each message id',
+  'REL-131':
+    'a worker that drains, as on SIGTERM, gives its conversations to the next one at once, with session, context and position',
+  'REL-132': 'what a worker without the lease of a conversation writes is refused, and it sends nothing',
+  'REL-133':
+    'a message that an earlier worker may have sent is told as unknown, or sent again under its id where the service has receipts',
+  'REL-134': 'a fleet rejects what exceeds its limits with a code, and keeps to the rates of its deployment',
+  'REL-135':
+    'a fleet stores masked texts only, mixes no data of two conversations, and leaves none of one that has ended',
+  'REL-136': 'each event of a fleet reaches each process that listens, or one process of each named group',
+  'REL-137': 'the workers of a fleet share its conversations evenly, and report their numbers',
+  'REL-138': 'a store or a service that fails for a time costs a fleet time, and no message',
+  'REL-139':
+    'a fleet whose workers are killed and suspended, and whose store hangs, loses and doubles nothing, and no frame leaves without the lease',
   'REL-57': 'an element that does not fit costs nothing but itself, in every list of the service',
   'ADOPT-01':
     'the doctor examines a deployment as an agent uses it, leaves the chat that it opens, and reports plain JSON',

@@ -10,6 +10,7 @@ const STEPS: readonly (readonly [name: string, ...args: string[]])[] = [
   ['test'],
   ['faults', '--runs', '300', '--proxied-runs', '30', '--workers', '2', '--max-seconds', '80'],
   ['tabs', '--runs', '20', '--max-seconds', '80'],
+  ['fleet', '--campaign', '--conversations', '60', '--minutes', '0.2', '--per-second', '30'],
   ['examples'],
   ['docs', '--check'],
   ['build'],

@@ -1,0 +1,25 @@
+/** What a {@link FleetError} is about. */
+export type FleetErrorCode =
+  | 'config_invalid'
+  | 'not_started'
+  | 'closed'
+  | 'invalid'
+  | 'unknown_conversation'
+  | 'conversation_ending'
+  | 'too_many_pending'
+  | 'too_many_conversations'
+  | 'store_unavailable'
+
+/** A call of the fleet was refused, or could not be completed. Decide on `code`. */
+export class FleetError extends Error {
+  override readonly name = 'FleetError'
+  readonly code: FleetErrorCode
+  /** The conversation, where the failure concerns one. */
+  readonly conversationId: string | undefined
+
+  constructor(code: FleetErrorCode, message: string, options: ErrorOptions & { conversationId?: string } = {}) {
+    super(message, options)
+    this.code = code
+    this.conversationId = options.conversationId
+  }
+}

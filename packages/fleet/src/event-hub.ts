@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { FleetEvents, FleetEventType, FleetListener } from './events.ts'
+import { ShardKeys } from './keys.ts'
+import type { FleetLog } from './options.ts'
+import {
+  type Connection,
+  closeConnection,
+  isCluster,
+  openConnection,
+  type RedisSource,
+  readEntries,
+  readStreams,
+  type StreamEntry,
+} from './redis.ts'
+
+const BLOCK_MS = 1_000
+const POLL_MS = 25
+const READ_COUNT = 256
+
+/** After how long the events of a process that has died are handled by another one of its group, in milliseconds. */
+const CLAIM_AFTER_MS = 30_000
+
+type AnyListener = (payload: FleetEvents[FleetEventType]) => unknown
+
+export interface EventHubOptions {
+  readonly redis: RedisSource
+  readonly name: string
+  readonly shards: number
+  readonly log: FleetLog
+}
+
+/** Reads what was said in all shards, for the listeners of this process: live, or once for each named group. */
+export class EventHub {
+  readonly #options: EventHubOptions
+  readonly #feeds = new Map<string, Feed>()
+  #isStarted = false
+
+  constructor(options: EventHubOptions) {
+    this.#options = options
+  }
+
+  async start(): Promise<void> {
+    this.#isStarted = true
+    await Promise.all([...this.#feeds.values()].map(feed => feed.start()))
+  }
+
+  on<Type extends FleetEventType>(type: Type, listener: FleetListener<Type>, group = ''): void {
+    const feed = this.#feeds.get(group) ?? new Feed(this.#options, group)
+    this.#feeds.set(group, feed)
+    feed.add(type, listener as AnyListener)
+    if (this.#isStarted)
+      feed.start().catch(error => this.#options.log('error', 'The events cannot be read.', { error }))
+  }
+
+  off<Type extends FleetEventType>(type: Type, listener: FleetListener<Type>): void {
+    for (const feed of this.#feeds.values()) feed.remove(type, listener as AnyListener)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#feeds.values()].map(feed => feed.close()))
+  }
+}
+
+/** One reader of all shards: with a group, or alone. */
+class Feed {
+  readonly #options: EventHubOptions
+  readonly #group: string
+  readonly #consumer = randomUUID()
+  readonly #listeners = new Map<string, Set<AnyListener>>()
+  readonly #keys: string[]
+  /** Last id that was read, by stream. Without a group. */
+  readonly #positions = new Map<string, string>()
+  #connection: Connection | undefined
+  #started: Promise<void> | undefined
+  #loop: Promise<void> = Promise.resolve()
+  #claimedAt = 0
+  #isClosed = false
+
+  constructor(options: EventHubOptions, group: string) {
+    this.#options = options
+    this.#group = group
+    this.#keys = Array.from({ length: options.shards }, (_, shard) => new ShardKeys(options.name, shard).out)
+  }
+
+  add(type: string, listener: AnyListener): void {
+    const listeners = this.#listeners.get(type) ?? new Set()
+    this.#listeners.set(type, listeners.add(listener))
+  }
+
+  remove(type: string, listener: AnyListener): void {
+    this.#listeners.get(type)?.delete(listener)
+  }
+
+  start(): Promise<void> {
+    return (this.#started ??= this.#start())
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    if (this.#connection) closeConnection(this.#connection)
+    await this.#loop
+  }
+
+  async #start(): Promise<void> {
+    const connection = openConnection(this.#options.redis)
+    this.#connection = connection
+    await Promise.all(this.#keys.map(key => this.#prepare(connection, key)))
+    this.#claimedAt = performance.now()
+    this.#loop = this.#run(connection)
+  }
+
+  async #prepare(connection: Connection, key: string): Promise<void> {
+    if (this.#group === '') {
+      const [last] = readEntries(await connection.xrevrange(key, '+', '-', 'COUNT', 1))
+      this.#positions.set(key, last?.id ?? '0')
+      return
+    }
+    await connection.xgroup('CREATE', key, this.#group, '$', 'MKSTREAM').catch((error: Error) => {
+      if (!error.message.startsWith('BUSYGROUP')) throw error
+    })
+  }
+
+  async #run(connection: Connection): Promise<void> {
+    const inCluster = isCluster(connection)
+    while (!this.#isClosed) {
+      try {
+        const isBusy = inCluster
+          ? (await Promise.all(this.#keys.map(key => this.#read(connection, [key], undefined)))).some(Boolean)
+          : await this.#read(connection, this.#keys, BLOCK_MS)
+        if (inCluster && !isBusy) await pause(POLL_MS)
+        if (this.#group !== '' && performance.now() - this.#claimedAt > CLAIM_AFTER_MS) await this.#claim(connection)
+      } catch (error) {
+        if (this.#isClosed) return
+        this.#options.log('warn', 'The events could not be read.', { error })
+        await pause(BLOCK_MS)
+      }
+    }
+  }
+
+  async #read(connection: Connection, keys: readonly string[], blockMs: number | undefined): Promise<boolean> {
+    const limits = ['COUNT', READ_COUNT, ...(blockMs === undefined ? [] : ['BLOCK', blockMs])]
+    const from = keys.map(key => (this.#group === '' ? (this.#positions.get(key) ?? '0') : '>'))
+    const group = this.#group === '' ? [] : ['GROUP', this.#group, this.#consumer]
+    const command = this.#group === '' ? 'XREAD' : 'XREADGROUP'
+    const answer = readStreams(await connection.call(command, ...group, ...limits, 'STREAMS', ...keys, ...from))
+    for (const { key, entries } of answer) await this.#deliver(connection, key, entries)
+    return answer.length > 0
+  }
+
+  async #deliver(connection: Connection, key: string, entries: readonly StreamEntry[]): Promise<void> {
+    const handled: string[] = []
+    for (const entry of entries) {
+      const isHandled = this.#tell(entry)
+      if (this.#group === '') this.#positions.set(key, entry.id)
+      else if (await isHandled) handled.push(entry.id)
+    }
+    if (handled.length > 0) await connection.xack(key, this.#group, ...handled)
+  }
+
+  /** Resolves with whether every listener has handled the event. */
+  async #tell({ fields }: StreamEntry): Promise<boolean> {
+    const { k: type = '', d: data = '{}' } = fields
+    const listeners = this.#listeners.get(type)
+    if (!listeners?.size) return true
+    const payload = JSON.parse(data) as FleetEvents[FleetEventType]
+    const told = [...listeners].map(async listener => listener(payload))
+    const results = await Promise.allSettled(told)
+    for (const result of results)
+      if (result.status === 'rejected')
+        this.#options.log('error', `A listener of ${type} failed.`, { error: result.reason })
+    return results.every(({ status }) => status === 'fulfilled')
+  }
+
+  /** Takes over what processes of the group read and never finished. */
+  async #claim(connection: Connection): Promise<void> {
+    this.#claimedAt = performance.now()
+    for (const key of this.#keys) {
+      const answer = await connection.xautoclaim(key, this.#group, this.#consumer, CLAIM_AFTER_MS, '0', 'COUNT', 100)
+      await this.#deliver(connection, key, readEntries(answer[1]))
+    }
+  }
+}

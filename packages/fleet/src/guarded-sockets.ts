@@ -1,0 +1,130 @@
+import type { ClientRequest } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { Environment, SocketCloseEvent, WebSocketConstructor, WebSocketLike } from '@aiagent/client'
+
+/** The lease under which frames may leave. */
+export interface SendGuard {
+  readonly shard: number
+  /** The fencing number. */
+  readonly number: number
+  /** Whether the lease still lasts, with a margin. */
+  isHeld(): boolean
+}
+
+/** The sockets of the agents of one shard. */
+export interface GuardedSockets {
+  readonly environment: Partial<Environment>
+  /** Resolves when every socket is closed. */
+  closed(): Promise<void>
+  /** Breaks the connections without a word to the service. */
+  destroy(): void
+}
+
+/** Header by which a service may tell the owners of a session apart. */
+export const FENCE_HEADER = 'x-aiagent-fence'
+
+/**
+ * An environment whose sockets check the lease at the last point before the operating system: right before each write. A
+ * worker that was suspended, and continues after its lease, writes nothing more.
+ */
+export function guardSockets(given: Partial<Environment> | undefined, guard: SendGuard): GuardedSockets {
+  const open = new Set<{ destroy(): void; readonly done: Promise<void> }>()
+  const add = (destroy: () => void, done: Promise<void>) => {
+    const socket = { destroy, done }
+    open.add(socket)
+    void done.then(() => open.delete(socket))
+  }
+  const { webSocketOptions = {}, WebSocket, ...others } = given ?? {}
+  const environment: Partial<Environment> = {
+    ...others,
+    ...(WebSocket
+      ? { WebSocket: guardClass(WebSocket, guard, add) }
+      : { webSocketOptions: guardOptions(webSocketOptions, guard, add) }),
+  }
+  return {
+    environment,
+    closed: async () => void (await Promise.all([...open].map(({ done }) => done))),
+    destroy: () => {
+      for (const socket of open) socket.destroy()
+    },
+  }
+}
+
+type Add = (destroy: () => void, done: Promise<void>) => void
+
+interface RequestOptions {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly finishRequest?: (request: ClientRequest, socket: unknown) => void
+}
+
+/** Options of the package `ws` that guard the stream below each socket. */
+function guardOptions(options: RequestOptions, guard: SendGuard, add: Add) {
+  const { headers, finishRequest } = options
+  return {
+    ...options,
+    headers: { ...headers, [FENCE_HEADER]: `${guard.shard}:${guard.number}` },
+    finishRequest(request: ClientRequest, socket: unknown) {
+      request.once('socket', stream => guardStream(stream, guard, add))
+      if (finishRequest) finishRequest(request, socket)
+      else request.end()
+    },
+  }
+}
+
+function guardStream(stream: Duplex, guard: SendGuard, add: Add): void {
+  add(() => stream.destroy(), new Promise(resolve => stream.once('close', resolve)))
+  const refuse = (done: (error?: Error) => void) => {
+    done(new Error('The worker has lost the lease of the conversation.'))
+    stream.destroy()
+  }
+  const write = stream._write.bind(stream)
+  stream._write = (chunk, encoding, done) => (guard.isHeld() ? write(chunk, encoding, done) : refuse(done))
+  const writeMany = stream._writev?.bind(stream)
+  if (writeMany) stream._writev = (chunks, done) => (guard.isHeld() ? writeMany(chunks, done) : refuse(done))
+}
+
+/** The same for a class of the host, which hides its stream. */
+function guardClass(Socket: WebSocketConstructor, guard: SendGuard, add: Add): WebSocketConstructor {
+  return class GuardedSocket implements WebSocketLike {
+    readonly #socket: WebSocketLike
+    onopen: WebSocketLike['onopen'] = null
+    onmessage: WebSocketLike['onmessage'] = null
+    onclose: WebSocketLike['onclose'] = null
+    onerror: WebSocketLike['onerror'] = null
+
+    constructor(url: string) {
+      if (!guard.isHeld()) throw new Error('The worker has lost the lease of the conversation.')
+      const socket = new Socket(url)
+      this.#socket = socket
+      let isClosed = () => {}
+      const done = new Promise<void>(resolve => {
+        isClosed = resolve
+      })
+      add(() => socket.close(), done)
+      socket.onopen = (event: never) => this.onopen?.(event)
+      socket.onmessage = (event: never) => this.onmessage?.(event)
+      socket.onerror = (event: never) => this.onerror?.(event)
+      socket.onclose = (event: SocketCloseEvent) => {
+        isClosed()
+        this.onclose?.(event as never)
+      }
+    }
+
+    get readyState(): number {
+      return guard.isHeld() ? this.#socket.readyState : 3
+    }
+
+    get bufferedAmount(): number {
+      return this.#socket.bufferedAmount
+    }
+
+    send(data: string): void {
+      if (!guard.isHeld()) throw new Error('The worker has lost the lease of the conversation.')
+      this.#socket.send(data)
+    }
+
+    close(code?: number, reason?: string): void {
+      this.#socket.close(code, reason)
+    }
+  }
+}

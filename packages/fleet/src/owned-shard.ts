@@ -1,0 +1,233 @@
+import { AiAgent, type AiAgentConfig } from '@aiagent/client'
+import { type ConversationStore, keyPrefix } from './conversation-store.ts'
+import type { FleetEvents } from './events.ts'
+import { type GuardedSockets, guardSockets } from './guarded-sockets.ts'
+import { type Command, type ConversationShard, HeldConversation } from './held-conversation.ts'
+import { ShardKeys } from './keys.ts'
+import type { Counters } from './metrics.ts'
+import type { ResolvedOptions, WorkerOptions } from './options.ts'
+import type { Pacer } from './pacer.ts'
+import { type Connection, runScript, type StreamEntry } from './redis.ts'
+import { RELEASE, RENEW } from './scripts.ts'
+import { ShardWriter } from './shard-writer.ts'
+
+/** How long closing sockets are waited for before a lease is given back, in milliseconds. */
+const CLOSE_LIMIT_MS = 2_000
+
+/** What all shards of a worker share. */
+export interface WorkerParts {
+  readonly options: ResolvedOptions
+  readonly worker: Required<WorkerOptions>
+  readonly workerId: string
+  readonly connection: Connection
+  readonly store: ConversationStore
+  readonly starts: Pacer
+  readonly messages: Pacer
+  readonly counters: Counters
+  /** Runs a start when there is room for it. */
+  enqueueStart(start: () => Promise<void>, isWanted: () => boolean): void
+}
+
+/**
+ * A shard whose lease this worker holds, with its conversations.
+ *
+ * The lease has a deadline on the monotonic clock, counted from before its last renewal was sent. From `marginMs` before the
+ * deadline nothing is sent or stored any more, whether or not the worker has noticed: a process that was suspended wakes
+ * with the deadline passed.
+ */
+export class OwnedShard implements ConversationShard {
+  readonly index: number
+  readonly number: number
+  readonly keys: ShardKeys
+  readonly writer: ShardWriter
+  readonly messages: Pacer
+  readonly conversations = new Map<string, HeldConversation>()
+  readonly #parts: WorkerParts
+  readonly #sockets: GuardedSockets
+  readonly #seen = new Set<string>()
+  readonly #marks = new Map<string, string>()
+  #deadline: number
+  #isLost = false
+  /** Whether new entries are left to the next owner. */
+  isClosing = false
+  /** Whether what the store knew at the take-over has been read. */
+  isLoaded = false
+
+  constructor(parts: WorkerParts, index: number, number: number, askedAt: number) {
+    const { options, workerId, connection, worker, counters } = parts
+    this.#parts = parts
+    this.index = index
+    this.number = number
+    this.messages = parts.messages
+    this.keys = new ShardKeys(options.name, index)
+    this.#deadline = askedAt + worker.leaseMs
+    this.writer = new ShardWriter({
+      connection,
+      keys: this.keys,
+      worker: workerId,
+      number,
+      keepEvents: options.keepEvents,
+      isHeld: () => this.isHeld(),
+      onRefused: () => this.lose(),
+      onCommit: operations => {
+        counters.commits++
+        counters.operations += operations
+      },
+    })
+    this.#sockets = guardSockets(options.environment, { shard: index, number, isHeld: () => this.isHeld() })
+  }
+
+  /** A lease that was found to be over stays over: what was left out meanwhile, only the next owner makes up for. */
+  isHeld(): boolean {
+    if (this.#isLost) return false
+    if (performance.now() < this.#deadline - this.#parts.worker.marginMs) return true
+    queueMicrotask(() => this.lose())
+    this.#deadline = Number.NEGATIVE_INFINITY
+    return false
+  }
+
+  get isLost(): boolean {
+    return this.#isLost
+  }
+
+  /** Extends the lease. Loses the shard when another worker has it. */
+  async renew(): Promise<void> {
+    const { connection, worker, workerId } = this.#parts
+    const askedAt = performance.now()
+    try {
+      const owner = `${workerId}:${this.number}`
+      const isOurs = await runScript(connection, RENEW, [this.keys.owner], [owner, worker.leaseMs])
+      if (isOurs !== 1) this.lose()
+      // A renewal that arrives too late must not revive the lease.
+      else if (this.isHeld()) this.#deadline = Math.max(this.#deadline, askedAt + worker.leaseMs)
+    } catch {
+      // The store does not answer: the deadline decides.
+    }
+  }
+
+  /** Reads the conversations of the shard and what is known of their messages. */
+  async load(): Promise<void> {
+    const { connection } = this.#parts
+    const [open, ending, pending] = await Promise.all([
+      connection.smembers(this.keys.open),
+      connection.smembers(this.keys.ending),
+      connection.hgetall(this.keys.pending),
+    ])
+    for (const [id, session] of Object.entries(pending)) if (session !== '') this.#marks.set(id, session)
+    for (const id of new Set([...open, ...ending])) this.#hold(id)
+    this.isLoaded = true
+  }
+
+  /** Takes entries of the stream. */
+  take(entries: readonly StreamEntry[]): void {
+    for (const { id: entryId, fields } of entries) {
+      if (this.#seen.has(entryId) || this.isClosing || !this.isHeld()) continue
+      this.#seen.add(entryId)
+      const { c: conversationId, k: kind } = fields
+      if (conversationId === undefined) continue
+      if (kind === 'open' || kind === 'end') this.#hold(conversationId).enqueue({ kind, entryId })
+      else this.#hold(conversationId).enqueue(this.#message(entryId, fields))
+    }
+  }
+
+  configFor(conversationId: string): Promise<AiAgentConfig> {
+    const { agent } = this.#parts.options
+    return Promise.resolve(typeof agent === 'function' ? agent(conversationId) : agent)
+  }
+
+  createAgent(conversationId: string, config: AiAgentConfig): AiAgent {
+    const { store } = this.#parts
+    const own: AiAgentConfig = {
+      enableLogging: false,
+      retryInitialize: false,
+      auth: { type: 'anonymous', config: { cache: { adapter: store } } },
+      ...config,
+      // Every message passes it, since its events are those of the fleet.
+      transcriptConfig: { maxEntries: config.transcriptConfig?.maxEntries ?? 200 },
+      cache: { adapter: store, contextPrefix: keyPrefix(this.index, this.number, conversationId) },
+      autoConnect: false,
+      resume: true,
+      persistQueue: false,
+    }
+    delete own.sessionId
+    return new AiAgent(own, this.#sockets.environment)
+  }
+
+  async loadFields(conversationId: string): Promise<Map<string, string>> {
+    return new Map(Object.entries(await this.#parts.connection.hgetall(this.keys.conversation(conversationId))))
+  }
+
+  onSettled(state: FleetEvents['deliveryUpdate']['state']): void {
+    this.#parts.counters.settled[state]++
+  }
+
+  onAgentMessage(): void {
+    this.#parts.counters.agentMessages++
+  }
+
+  onStarted(isRunning: boolean): void {
+    this.#parts.counters.running += isRunning ? 1 : -1
+    if (isRunning) this.#parts.counters.starts++
+  }
+
+  onEnded(conversationId: string): void {
+    this.conversations.delete(conversationId)
+  }
+
+  /** Settles what has been written long enough ago, and forgets the entries that Redis has forgotten. */
+  sweep(): void {
+    const now = performance.now()
+    for (const conversation of this.conversations.values()) conversation.sweep(now)
+    // Entries come in order: an old one returns only with a new lease.
+    if (this.#seen.size > 10_000) for (const id of [...this.#seen].slice(0, 5_000)) this.#seen.delete(id)
+  }
+
+  /** Another worker has the shard, or may have it: ends everything without a word. */
+  lose(): void {
+    if (this.#isLost) return
+    this.#isLost = true
+    this.#parts.counters.leaseLosses++
+    this.writer.stop()
+    this.#sockets.destroy()
+    for (const conversation of this.conversations.values()) void conversation.stop()
+  }
+
+  /** Gives the shard to the next worker: everything is settled or stored, and every socket closed, before it may have it. */
+  async giveBack(waitMs: number): Promise<void> {
+    const { connection, workerId } = this.#parts
+    this.isClosing = true
+    const until = performance.now() + waitMs
+    const isBusy = () => [...this.conversations.values()].some(conversation => conversation.isBusy)
+    while (isBusy() && performance.now() < until && this.isHeld()) await wait(10)
+    await this.writer.flush()
+    await Promise.all([...this.conversations.values()].map(conversation => conversation.stop()))
+    await Promise.race([this.#sockets.closed(), wait(CLOSE_LIMIT_MS)])
+    this.#sockets.destroy()
+    if (!(await this.writer.flush())) return
+    this.#isLost = true
+    this.writer.stop()
+    await runScript(connection, RELEASE, [this.keys.owner], [`${workerId}:${this.number}`])
+  }
+
+  #hold(conversationId: string): HeldConversation {
+    const known = this.conversations.get(conversationId)
+    if (known) return known
+    const held = new HeldConversation(conversationId, this)
+    this.conversations.set(conversationId, held)
+    const { starts, enqueueStart } = this.#parts
+    const start = async () => {
+      await starts.take()
+      if (this.isHeld() && !this.isClosing) await held.start()
+    }
+    enqueueStart(start, () => held.isWanted)
+    return held
+  }
+
+  #message(entryId: string, { i: id = '', d: text = '', t: time }: StreamEntry['fields']): Command {
+    return { kind: 'message', entryId, id, text, timestamp: Number(time), mark: this.#marks.get(id) }
+  }
+}
+
+function wait(ms: number): Promise<void> {
+  return new Promise(resolve => setTimeout(resolve, ms).unref())
+}

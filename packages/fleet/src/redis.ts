@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto'
+import { Cluster, Redis } from 'ioredis'
+
+/** A connection to one server, or to a cluster. */
+export type Connection = Redis | Cluster
+
+/** Where the store is: an address, or a connection of `ioredis`, which the fleet duplicates where it needs more. */
+export type RedisSource = string | Redis | Cluster
+
+/** Waits as long as a server is away: every command of the fleet may be repeated. */
+const WAITING = { maxRetriesPerRequest: null, enableAutoPipelining: true } as const
+
+/** Opens a further connection to a store. */
+export function openConnection(source: RedisSource): Connection {
+  const connection = connect(source)
+  // Failures reject commands, or are repeated; without a listener they would end the process.
+  connection.on('error', () => {})
+  return connection
+}
+
+function connect(source: RedisSource): Connection {
+  if (typeof source === 'string') return new Redis(source, WAITING)
+  if (source instanceof Cluster) return source.duplicate([], { enableAutoPipelining: true })
+  return source.duplicate(WAITING)
+}
+
+/** Whether keys are in different slots, so that one command reads one shard. */
+export function isCluster(connection: Connection): boolean {
+  return connection instanceof Cluster || connection.isCluster
+}
+
+const hashes = new Map<string, string>()
+
+/** Runs a script by its hash, and by its text where the server does not know it yet. */
+export async function runScript(
+  connection: Connection,
+  script: string,
+  keys: readonly string[],
+  args: readonly (string | number)[],
+): Promise<unknown> {
+  const hash = hashes.get(script) ?? createHash('sha1').update(script).digest('hex')
+  hashes.set(script, hash)
+  try {
+    return await connection.evalsha(hash, keys.length, ...keys, ...args)
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error
+    return connection.eval(script, keys.length, ...keys, ...args)
+  }
+}
+
+/** Ends a connection without waiting for a server that does not answer. */
+export function closeConnection(connection: Connection): void {
+  connection.disconnect()
+}
+
+/** One entry of a stream, with its fields by name. */
+export interface StreamEntry {
+  readonly id: string
+  readonly fields: Readonly<Record<string, string>>
+}
+
+/** The answer of a read of streams. */
+export function readStreams(answer: unknown): { key: string; entries: StreamEntry[] }[] {
+  if (!Array.isArray(answer)) return []
+  return answer.map(([key, list]: [string, unknown]) => ({ key, entries: readEntries(list) }))
+}
+
+/** A list of entries. */
+export function readEntries(list: unknown): StreamEntry[] {
+  if (!Array.isArray(list)) return []
+  // An entry that was deleted has no fields.
+  return list.flatMap(([id, flat]: [string, string[] | null]) => (flat ? [{ id, fields: toRecord(flat) }] : []))
+}
+
+function toRecord(flat: readonly string[]): Record<string, string> {
+  const fields: Record<string, string> = {}
+  for (let index = 0; index + 1 < flat.length; index += 2) fields[flat[index] as string] = flat[index + 1] as string
+  return fields
+}
