@@ -6,7 +6,8 @@ import type { CacheAdapter } from '../storage/cache-adapter.ts'
 import { guardCacheAdapter } from '../storage/create-cache-adapter.ts'
 import { DATABASE, IndexedDbCacheAdapter } from '../storage/indexed-db-cache-adapter.ts'
 import { fnv1a } from '../util/fnv1a.ts'
-import { type QueueSnapshot, StoredQueue } from './stored-queue.ts'
+import type { QueueSnapshot } from './outbox-store.ts'
+import { StoredQueue } from './stored-queue.ts'
 
 /** Start of every key; with a configured prefix, the part after the prefix. */
 const KEY_START = 'aiagent_queue_'

@@ -36,6 +36,11 @@ export interface OutboxEntry extends QueuedMessage {
   waiting?: ((outcome: DeliveryOutcome) => void)[] | undefined
 }
 
+/** An entry of `ask()`. */
+export interface Question extends OutboxEntry {
+  reply: Reply
+}
+
 /** Where and when a frame was written. */
 export interface WrittenAs {
   /** Position in the order of all first writes. */

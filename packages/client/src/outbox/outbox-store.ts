@@ -1,13 +1,33 @@
 import { addressMessage } from './compose.ts'
 import type { Lane } from './lane.ts'
 import type { DeliveryLedger } from './ledger.ts'
+import type { Message, MessageOrigin } from './message.ts'
 import { isAdopted, type OutboxEntry } from './outbox-entry.ts'
-import type { OutboxOptions } from './outbox-options.ts'
 import type { ResendPolicy } from './resend-policy.ts'
-import type { QueueSnapshot, StoredQueue } from './stored-queue.ts'
+
+/** What the outbox stores. */
+export interface QueueSnapshot {
+  /** In order. */
+  readonly entries: readonly OutboxEntry[]
+  /** The session in which the queued entries may be written at any time; undefined while they wait. */
+  readonly claim: { readonly sessionId: string | undefined } | undefined
+}
+
+/** The queue in the store. */
+interface EntryStore {
+  readonly isActive: boolean
+  restore(deliver: (entries: OutboxEntry[]) => void): Promise<void>
+  changed(): void
+  claim(): Promise<void>
+  release(last: QueueSnapshot): Promise<void>
+}
 
 export interface OutboxStoreOptions {
-  readonly outbox: Pick<OutboxOptions, 'origin' | 'isReady' | 'listener'>
+  readonly outbox: {
+    readonly origin: MessageOrigin
+    isReady(): boolean
+    readonly listener: { accepted(message: Message, size: number, isAgain?: boolean): void }
+  }
   readonly lane: Lane
   readonly ledger: DeliveryLedger
   readonly policy: ResendPolicy
@@ -18,14 +38,14 @@ export interface OutboxStoreOptions {
  * the stored queue.
  */
 export class OutboxStore {
-  readonly #queue: StoredQueue
+  readonly #queue: EntryStore
   readonly #options: OutboxStoreOptions
   /** Entries of the previous page, until the agent is ready. */
   #restored: OutboxEntry[] = []
   /** The mark in the store that must be written before anything is sent. */
   #claim: object | undefined
 
-  constructor(queue: StoredQueue, options: OutboxStoreOptions) {
+  constructor(queue: EntryStore, options: OutboxStoreOptions) {
     this.#queue = queue
     this.#options = options
   }

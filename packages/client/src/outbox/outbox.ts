@@ -9,12 +9,11 @@ import { Evidence } from './evidence.ts'
 import { Lane } from './lane.ts'
 import { DeliveryLedger, WINDOW } from './ledger.ts'
 import type { Message, MessageObject } from './message.ts'
-import { createEntry, type OutboxEntry } from './outbox-entry.ts'
+import { createEntry, type OutboxEntry, type Question } from './outbox-entry.ts'
 import { type OutboxOptions, queueFull } from './outbox-options.ts'
-import type { OutboxStore } from './outbox-store.ts'
-import { type AskOptions, type Question, Questions } from './questions.ts'
+import type { OutboxStore, QueueSnapshot } from './outbox-store.ts'
+import { type AskOptions, Questions } from './questions.ts'
 import { ResendPolicy } from './resend-policy.ts'
-import type { QueueSnapshot } from './stored-queue.ts'
 import { TurnTaking } from './turn-taking.ts'
 
 /*
@@ -45,7 +44,7 @@ export class Outbox implements MessageSink {
   constructor(options: OutboxOptions) {
     this.#options = options
     const { clock, page, origin, listener, hasReceipts } = options
-    const policy = new ResendPolicy(options)
+    const policy = new ResendPolicy({ origin, hasReceipts, isInsistent: options.delivery === 'at-least-once' })
     this.#policy = policy
     this.#turns = new TurnTaking({
       clock,

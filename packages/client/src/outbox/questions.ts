@@ -4,7 +4,7 @@ import { addressMessage } from './compose.ts'
 import type { DeliveryReason } from './delivery-state.ts'
 import type { DeliveryLedger } from './ledger.ts'
 import type { Message } from './message.ts'
-import { createEntry, type OutboxEntry, type Reply } from './outbox-entry.ts'
+import { createEntry, type OutboxEntry, type Question } from './outbox-entry.ts'
 import { type OutboxOptions, whyWaiting } from './outbox-options.ts'
 import type { TurnTaking } from './turn-taking.ts'
 
@@ -19,11 +19,6 @@ export interface AskOptions {
    * @default 120_000
    */
   timeoutMs?: number
-}
-
-/** An entry of `ask()`. */
-export interface Question extends OutboxEntry {
-  reply: Reply
 }
 
 /** Slow agents answer within a minute; the caller must not wait endlessly. */

@@ -1,19 +1,26 @@
 import { PERSONA } from '@aiagent/protocol'
 import type { DeliveryLedger } from './ledger.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
-import type { OutboxOptions } from './outbox-options.ts'
+
+export interface ResendPolicyOptions {
+  /** Whether messages in doubt are repeated, although the service may have them. */
+  readonly isInsistent: boolean
+  /** The present session. */
+  readonly origin: { readonly sessionId: string | undefined }
+  hasReceipts(): boolean
+}
 
 /** Which messages without evidence are sent again by themselves. */
 export class ResendPolicy {
-  readonly #options: OutboxOptions
+  readonly #options: ResendPolicyOptions
 
-  constructor(options: OutboxOptions) {
+  constructor(options: ResendPolicyOptions) {
     this.#options = options
   }
 
   /** Whether messages in doubt are repeated, although the service may have them. */
   get isInsistent(): boolean {
-    return this.#options.delivery === 'at-least-once'
+    return this.#options.isInsistent
   }
 
   /** Whether the service recognizes a repetition of the message. */

@@ -5,7 +5,7 @@ import type { CacheAdapter } from '../storage/cache-adapter.ts'
 import { withTimeLimit } from '../util/abort.ts'
 import { Message } from './message.ts'
 import { type OutboxEntry, PREVIOUS_PAGE } from './outbox-entry.ts'
-import { OutboxStore, type OutboxStoreOptions } from './outbox-store.ts'
+import { OutboxStore, type OutboxStoreOptions, type QueueSnapshot } from './outbox-store.ts'
 
 /*
  * The queue in a store, for the page after a reload or a crash. A separate chunk, for hosts that set `persistQueue`.
@@ -45,14 +45,6 @@ interface StoredMessage {
   readonly to?: string | undefined
   /** Set once the message was written, or is about to be: the session, if there is one. */
   readonly written?: { readonly sessionId?: string | undefined }
-}
-
-/** What the outbox stores. */
-export interface QueueSnapshot {
-  /** In order. */
-  readonly entries: readonly OutboxEntry[]
-  /** The session in which the queued entries may be written at any time; undefined while they wait. */
-  readonly claim: { readonly sessionId: string | undefined } | undefined
 }
 
 export interface StoredQueueOptions {

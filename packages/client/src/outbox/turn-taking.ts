@@ -3,9 +3,8 @@ import { MessageError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import { isUserMessage } from './compose.ts'
 import type { Message } from './message.ts'
-import type { OutboxEntry } from './outbox-entry.ts'
+import type { OutboxEntry, Question } from './outbox-entry.ts'
 import type { QuestionGate } from './question-gate.ts'
-import type { Question } from './questions.ts'
 import type { ResendPolicy } from './resend-policy.ts'
 
 /*
