@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { receipt, setUpDelivery } from '../../test/outbox-harness.ts'
+import { said, setUpDelivery } from '../../test/outbox-harness.ts'
 import { EVIDENCE_LIMIT_MS } from './evidence.ts'
 import { BURST_SIZE } from './lane.ts'
 import { WINDOW } from './ledger.ts'
