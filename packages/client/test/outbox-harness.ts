@@ -170,7 +170,7 @@ export const said = (content: string, more: object = {}) => ({ persona: 'custome
 /** An element of a history: a message of the agent. */
 export const answered = (content: string, more: object = {}) => ({ persona: 'agent', role: 'x', content, ...more })
 /** The receipt of the service for a message. */
-export const receipt = (messageId: string) => ({ persona: 'metadata', role: 'receipt', messageData: { messageId } })
+const receipt = (messageId: string) => ({ persona: 'metadata', role: 'receipt', messageData: { messageId } })
 
 /** An outbox with what tests of deliveries ask about it. */
 export function setUpDelivery(given: OutboxSetUp = {}) {

@@ -23,7 +23,7 @@ export class Sightings {
 const DEPTH_LIMIT = 12
 
 /** All texts in a value: of an error also its message, stack and cause. */
-export function toText(value: unknown): string {
+function toText(value: unknown): string {
   const seen = new WeakSet<object>()
   const read = (part: unknown, depth: number): string => {
     if (typeof part === 'function' || typeof part === 'symbol') return ''
