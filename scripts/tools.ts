@@ -34,7 +34,8 @@ export function ensureFolder(folder: string): string {
   const installedLock = join(folder, 'node_modules', '.installed-lock.json')
   if (existsSync(installedLock) && readFileSync(installedLock, 'utf8') === lock) return folder
   console.error(`Installing the packages of ${relative(ROOT, folder)} (once).`)
-  execFileSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+  // A tool of this process, such as vite, may have set NODE_ENV to `production`, with which npm leaves out what is for development.
+  execFileSync('npm', ['ci', '--include=dev', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: folder,
     stdio: ['ignore', 2, 2],
     shell: windows,

@@ -12,7 +12,9 @@ export type FleetErrorCode =
 
 /** A call of the fleet was refused, or could not be completed. Decide on `code`. */
 export class FleetError extends Error {
+  /** Tells the class where `instanceof` does not reach. */
   override readonly name = 'FleetError'
+  /** Why the call failed. */
   readonly code: FleetErrorCode
   /** The conversation, where the failure concerns one. */
   readonly conversationId: string | undefined

@@ -21,8 +21,11 @@ const ADVICE: Partial<Record<FleetErrorCode, string>> = {
 
 /** What is known of a conversation. */
 export interface ConversationInfo {
+  /** The id that `open()` was given, or that it chose. */
   readonly id: string
+  /** `ending` until the agent has been left; `unknown` when the fleet does not have it, or has ended it. */
   readonly state: 'open' | 'ending' | 'unknown'
+  /** Number of its shard, from 0. */
   readonly shard: number
   /** Unsettled messages. */
   readonly pending: number

@@ -6,15 +6,19 @@ export interface Counters {
   running: number
   /** Conversations that were started or taken over. */
   starts: number
+  /** Messages of agents that were told as events. */
   agentMessages: number
   /** Settled messages by their outcome. */
   settled: Record<FleetEvents['deliveryUpdate']['state'], number>
   /** Leases that ended without being given back. */
   leaseLosses: number
+  /** Leases that this process took, free or expired. */
   leasesAcquired: number
+  /** Leases that were given back, for balance or by `drain()`. */
   leasesGivenBack: number
-  /** Writes to the store, and the changes in them. */
+  /** Writes to the store. */
   commits: number
+  /** Changes in these writes. */
   operations: number
 }
 
