@@ -102,7 +102,10 @@ describe.skipIf(!hasChromium())('signing out', () => {
     const { page } = await signedIn()
     await pressForPopup(page, 'logout')
     expect(await outcomeOf(page, 'logout')).toEqual({ call: 'logout' })
-    expect(endings()).toMatchObject([{ post_logout_redirect_uri: `${stage.origin}/callback.html?logout=true` }])
+    // Nothing waits for this window, from which the user may not return.
+    await expect
+      .poll(endings)
+      .toMatchObject([{ post_logout_redirect_uri: `${stage.origin}/callback.html?logout=true` }])
     expect(await asksWhoIsThere(page)).toBe(true)
   })
 
