@@ -6,7 +6,7 @@ import { seedProperties } from './scripts/test-run/property-seed.ts'
 const conditions = ['@aiagent/source', ...defaultServerConditions]
 
 /** Only for tests that hang: property tests are slow on a busy machine. */
-const limits = { testTimeout: 30_000, hookTimeout: 60_000 }
+const limits = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { timeout: 15_000 } } }
 
 /**
  * Files share a thread and its loaded modules, which saves two thirds of their time. For tests that leave neither the

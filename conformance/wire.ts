@@ -226,7 +226,7 @@ export const overPort: Wire = {
   },
 }
 
-const LIMIT_MS = 5_000
+const LIMIT_MS = 15_000
 /** Longer timers are time limits, which a scenario passes only on purpose. */
 const SHORT_WAIT_MS = 1_000
 
