@@ -53,7 +53,8 @@ export class ForeignMessages {
     const message = new Message(persona, role, content, { messageId: id, messageData, timestamp })
     const entry: OutboxEntry = { id, data: '', timestamp, attempts: 0, message, state: 'queued' }
     this.#messages.set(id, { owner, entry, reported: 'queued' })
-    if (this.#messages.size > KEPT) for (const oldest of this.#messages.keys()) return this.#drop(oldest, message)
+    const [oldest] = this.#messages.keys()
+    if (oldest !== undefined && this.#messages.size > KEPT) this.#messages.delete(oldest)
     return message
   }
 
@@ -82,11 +83,6 @@ export class ForeignMessages {
 
   clear(): void {
     this.#messages.clear()
-  }
-
-  #drop(id: string, message: Message): Message {
-    this.#messages.delete(id)
-    return message
   }
 
   #set(foreign: Foreign, state: DeliveryState, reason: DeliveryReason | undefined): void {

@@ -25,10 +25,6 @@ export class Leadership {
     this.#options = options
   }
 
-  get isLeading(): boolean {
-    return this.#release !== undefined
-  }
-
   /** Leads as soon as no other tab does. */
   start(): void {
     if (this.#waiting || this.#release) return

@@ -13,7 +13,8 @@ export interface SessionSharing {
 }
 
 /**
- * The session of all tabs, in place of the session of one tab: the first tab restores or creates it, the others use it. With `resume` each tab stores it too, for the page after the last one.
+ * The session of all tabs, in place of the session of one tab: the first tab restores or creates it, the others use it. With
+ * `resume` each tab stores it too, for the page after the last one.
  */
 export class SharedSessionStore implements SessionStore {
   readonly #sharing: SessionSharing
