@@ -63,6 +63,7 @@ export class HeldConversation implements StoredFields {
   readonly #inFlight = new Map<string, string>()
   /** Without receipts: when each message was written. */
   readonly #written = new Map<string, number>()
+  #config: AiAgentConfig | undefined
   #agent: AiAgent | undefined
   #hasReceipts = false
   #told = new ToldMessages(undefined)
@@ -102,14 +103,30 @@ export class HeldConversation implements StoredFields {
     if (this.fields.delete(field)) this.#shard.writer.add(['delete', this.id, field])
   }
 
+  /**
+   * Asks the host for the configuration, before the conversation takes a place among those that start: a host that never
+   * answers holds up no other one. A failure is told, and repeated later.
+   *
+   * @returns whether it can start
+   */
+  async prepare(): Promise<boolean> {
+    try {
+      this.#config = await this.#shard.configFor(this.id)
+      return !this.#isOver
+    } catch (error) {
+      this.#startFailed(error)
+      return false
+    }
+  }
+
   /** Restores or starts the conversation. A failure is told, and repeated later. */
   async start(): Promise<void> {
     const shard = this.#shard
     try {
       this.fields = await shard.loadFields(this.id)
       this.#told = new ToldMessages(this.fields.get('told'))
-      const config = await shard.configFor(this.id)
-      if (this.#isOver || !shard.isHeld()) return
+      const config = this.#config
+      if (!config || this.#isOver || !shard.isHeld()) return
       const agent = shard.createAgent(this.id, config)
       this.#agent = agent
       this.#listen(agent)
@@ -295,6 +312,8 @@ export class HeldConversation implements StoredFields {
     const { code = 'UNKNOWN', message } = error as Error & { code?: string }
     this.#shard.writer.event('conversationError', { conversationId: this.id, code: String(code), message })
     const wait = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** this.#failures++)
-    this.#timer = setTimeout(() => void this.start(), wait)
+    this.#timer = setTimeout(async () => {
+      if (await this.prepare()) await this.start()
+    }, wait)
   }
 }

@@ -130,9 +130,9 @@ export class OwnedShard implements ConversationShard {
     }
   }
 
-  configFor(conversationId: string): Promise<AiAgentConfig> {
+  async configFor(conversationId: string): Promise<AiAgentConfig> {
     const { agent } = this.#parts.options
-    return Promise.resolve(typeof agent === 'function' ? agent(conversationId) : agent)
+    return typeof agent === 'function' ? agent(conversationId) : agent
   }
 
   createAgent(conversationId: string, config: AiAgentConfig): AiAgent {
@@ -219,7 +219,7 @@ export class OwnedShard implements ConversationShard {
       await starts.take()
       if (this.isHeld() && !this.isClosing) await held.start()
     }
-    enqueueStart(start, () => held.isWanted)
+    void held.prepare().then(isPrepared => isPrepared && enqueueStart(start, () => held.isWanted))
     return held
   }
 

@@ -39,6 +39,25 @@ describe.skipIf(!hasRedis())('a fleet over Redis', () => {
     expect(acceptedTexts(service)).toEqual([...texts, 'last'])
   })
 
+  it('starts the other conversations when the host never answers for the configuration of one', async () => {
+    const { fleet, service } = fleets.create()
+    const help = { id: 'help', endpoint: service.origin }
+    const asked: string[] = []
+    const one = fleet({
+      agent: id => {
+        asked.push(id)
+        return id === 'stuck' ? new Promise(() => {}) : help
+      },
+    })
+    const { texts } = collect(one)
+    await one.start()
+    await one.open('stuck')
+    await vi.waitFor(() => expect(asked).toEqual(['stuck']), LIMIT)
+    await one.open('other')
+    await one.send('other', 'Hello')
+    await vi.waitFor(() => expect(texts()).toEqual(['re: Hello']), LIMIT)
+  })
+
   it('[REL-131] hands the conversations of a drained worker over with session, context and position', async () => {
     const { fleet, service } = fleets.create({
       reply: ({ text, context }) => ({ content: `${text}: ${context.page}` }),
