@@ -67,7 +67,7 @@ export class Fleet {
     this.#connection = connection
     const { settings } = metaKeys(name)
     await this.#bounded(connection.hsetnx(settings, 'shards', String(shards)))
-    const stored = await connection.hget(settings, 'shards')
+    const stored = await this.#bounded(connection.hget(settings, 'shards'))
     if (stored !== String(shards)) {
       await this.close()
       throw new FleetError('config_invalid', `The fleet "${name}" has ${stored} shards. Set \`shards\` to that number.`)
@@ -187,7 +187,8 @@ export class Fleet {
         }),
       ),
     )
-    const live = await runScript(connection, BEAT, [metaKeys(name).workers], ['', worker?.leaseMs ?? 20_000])
+    const beat = runScript(connection, BEAT, [metaKeys(name).workers], ['', worker?.leaseMs ?? 20_000])
+    const live = await this.#bounded(beat)
     const oldest = Math.min(...states.map(state => state.oldest))
     const sum = (of: 'conversations' | 'pending') => states.reduce((total, state) => total + state[of], 0)
     return {

@@ -1,6 +1,6 @@
 /*
  * The scripts that Redis runs as one step. Every write of a worker goes through `COMMIT`, which compares the fencing
- * number first. The order of the keys is that of the callers in `shard-store.ts`.
+ * number first. Each script names the order of its keys, which its caller keeps to.
  */
 
 /** Keys: owner, number, in, history, commit. Arguments: worker, lease in milliseconds. Returns the fencing number, or 0. */

@@ -14,7 +14,7 @@ const RETRY_MS = 200
 /** How long the ids of settled messages are kept, in milliseconds. */
 const DONE_MS = 600_000
 
-/** Longest text of one operation list keeps below the limits of a script. */
+/** One change. A commit is a list of them. */
 type Operation =
   | readonly ['set', conversationId: string, field: string, value: string]
   | readonly ['delete', conversationId: string, field: string]
