@@ -123,6 +123,21 @@ describe('tabs that share a conversation', () => {
     expect(updates).toEqual([`${id} sending`, `${id} sent`, `${id} acknowledged`])
   })
 
+  it.each(['logout', 'destroy'] as const)('[REL-64] settle what another tab has sent at %s()', async end => {
+    const { clock, open } = setUp({ settings })
+    const one = await open()
+    const two = await open()
+    const id = await two.agent.send('queued')
+    await clock.advance(10)
+    const outcomes: string[] = []
+    void one.agent.delivery(id)?.outcome.then(outcome => outcomes.push(outcome))
+    // What happens in the other tab is not reported any more.
+    two.tab.freeze()
+    await one.agent[end]()
+    await eventually(() => outcomes.length === 1, 'the outcome')
+    expect(outcomes).toEqual(['unknown'])
+  })
+
   it('[REL-65] ask one question at a time, and each tab gets its own answer', async () => {
     const { clock, connected } = setUp({ settings })
     const tabs = [await connected(), await connected(), await connected()]

@@ -53,8 +53,11 @@ export class ForeignMessages {
     const message = new Message(persona, role, content, { messageId: id, messageData, timestamp })
     const entry: OutboxEntry = { id, data: '', timestamp, attempts: 0, message, state: 'queued' }
     this.#messages.set(id, { owner, entry, reported: 'queued' })
-    const [oldest] = this.#messages.keys()
-    if (oldest !== undefined && this.#messages.size > KEPT) this.#messages.delete(oldest)
+    const [oldest] = this.#messages.values()
+    if (oldest && this.#messages.size > KEPT) {
+      this.#messages.delete(oldest.entry.id)
+      if (!isSettled(oldest.entry.state)) this.#set(oldest, 'unknown', 'limit')
+    }
     return message
   }
 
@@ -81,8 +84,11 @@ export class ForeignMessages {
     this.#messages.delete(id)
   }
 
-  clear(): void {
+  /** Forgets every message. What happens to those that are not settled is not heard any more. */
+  clear(reason: DeliveryReason): void {
+    const messages = [...this.#messages.values()]
     this.#messages.clear()
+    for (const foreign of messages) if (!isSettled(foreign.entry.state)) this.#set(foreign, 'unknown', reason)
   }
 
   #set(foreign: Foreign, state: DeliveryState, reason: DeliveryReason | undefined): void {

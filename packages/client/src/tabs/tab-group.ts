@@ -2,7 +2,7 @@ import { CAPABILITY, isJsonObject } from '@aiagent/protocol'
 import type { OpenTransport } from '../chat/transport.ts'
 import { webSocketTransport } from '../chat/websocket-transport.ts'
 import type { Delivery } from '../outbox/delivery.ts'
-import type { DeliveryUpdate } from '../outbox/delivery-state.ts'
+import type { DeliveryReason, DeliveryUpdate } from '../outbox/delivery-state.ts'
 import type { Message } from '../outbox/message.ts'
 import type { PageWindow } from '../platform/page.ts'
 import type { SessionStore } from '../resume/session-store.ts'
@@ -95,7 +95,7 @@ export class TabGroup {
         if (this.#hub) this.#sessionId = undefined
       },
       end: () => {
-        this.#leave()
+        this.#leave('destroyed')
         this.#link.end()
       },
     }
@@ -104,7 +104,7 @@ export class TabGroup {
 
   async #join(key: string): Promise<string | undefined> {
     if (this.#link.key !== key) {
-      this.#leave()
+      this.#leave('session_ended')
       await this.#link.enter(key)
     }
     while (this.#link.key === key && this.#sessionId === undefined && !this.#hub)
@@ -132,10 +132,10 @@ export class TabGroup {
     if (this.#hub) this.#link.postState()
   }
 
-  #leave(): void {
+  #leave(reason: DeliveryReason): void {
     this.#link.leave()
     this.#sessionId = this.#token = undefined
-    this.#foreign.clear()
+    this.#foreign.clear(reason)
     this.turn.end()
     this.#wake()
   }
@@ -302,7 +302,7 @@ export class TabGroup {
       if (authentication.isAnonymousStrategy()) void lifecycle.handleUserChange()
       else void authentication.handleSignedOut()
     })
-    this.#leave()
+    this.#leave('signed_out')
   }
 
   #apply(work: () => void): void {
@@ -323,7 +323,7 @@ export class TabGroup {
   /** The user is signed out, or is another one: so it is in all tabs. */
   forgetUser(): void {
     if (!this.#isApplying) this.#link.post(undefined, { kind: 'left' })
-    this.#leave()
+    this.#leave('signed_out')
     this.store.forget()
   }
 
