@@ -10,7 +10,7 @@ import { DIST, PAGES, ROOT, SITE } from './src/paths.ts'
 import { guideSections, preparePages } from './src/prepare.ts'
 
 /** Names and members without a docstring. Lower it with each docstring; the goal is 0. */
-const UNDOCUMENTED_CEILING = 390
+const UNDOCUMENTED_CEILING = 37
 
 const base = process.env['SITE_BASE'] ?? '/'
 const packages = readdirSync(join(ROOT, 'packages')).filter(name =>

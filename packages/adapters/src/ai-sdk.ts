@@ -22,10 +22,13 @@ export type AnswerChunk =
 
 /** A message in the form of the AI SDK's `UIMessage`. */
 export interface AgentChatMessage {
+  /** Id of the message in the conversation view; pass it to `rate()`. */
   id: string
+  /** `assistant` for every message that the user did not write, also for those of a human of the service. */
   role: 'user' | 'assistant'
   /** The message of the view, with time, delivery and rating. */
   metadata: ConversationMessage
+  /** The text, followed by sources, options, hand-over and rating where the message has them. */
   parts: ({ type: 'text'; text: string; state: 'done' } | AnswerPart)[]
 }
 

@@ -2,9 +2,13 @@ import type { ConversationMessage, ConversationView } from '@aiagent/client/view
 
 /** A message in the form of assistant-ui's `ThreadMessageLike`. */
 export interface AssistantUiMessage {
+  /** Id of the message in the conversation view. */
   readonly id: string
+  /** `assistant` for every message that the user did not write. */
   readonly role: 'user' | 'assistant'
+  /** Time of the message. */
   readonly createdAt: Date
+  /** The text, followed by the sources that have an address. */
   readonly content: readonly (
     | { readonly type: 'text'; readonly text: string }
     | {
@@ -15,7 +19,9 @@ export interface AssistantUiMessage {
         readonly title: string
       }
   )[]
+  /** Always complete, since the service sends no partial answers. Absent for messages of the user. */
   readonly status?: { readonly type: 'complete'; readonly reason: 'stop' }
+  /** The user's rating, and the message of the view for components of the host. */
   readonly metadata: {
     readonly submittedFeedback?: { readonly type: 'positive' | 'negative' }
     /** `message` is the message of the view, with delivery, options and hand-over. */
@@ -25,13 +31,19 @@ export interface AssistantUiMessage {
 
 /** What `useExternalStoreRuntime()` of assistant-ui takes. */
 export interface AssistantUiStore {
+  /** The messages of the view, oldest first. */
   readonly messages: readonly ConversationMessage[]
+  /** Converts a message of the view; assistant-ui caches the result for each message. */
   readonly convertMessage: (message: ConversationMessage) => AssistantUiMessage
+  /** True while the agent works on an answer. */
   readonly isRunning: boolean
   /** True while a portal, an agent or a profile has to be selected, or the user has to sign in. */
   readonly isSendDisabled: boolean
+  /** Options of the last question that waits for an answer. Empty if there is none. */
   readonly suggestions: readonly { readonly prompt: string }[]
+  /** Sends the text that the user wrote. Rejects for parts other than text, and as `ConversationView.send()`. */
   readonly onNew: (message: { readonly content: readonly object[] }) => Promise<void>
+  /** Adapters of assistant-ui: `feedback` rates a message in the service. */
   readonly adapters: {
     readonly feedback: {
       readonly submit: (feedback: {

@@ -5,30 +5,45 @@ export type { ObservableLike, ObserverLike } from './observable.ts'
 
 /** An activity of the Bot Framework, with the fields that this adapter writes. */
 export interface Activity {
+  /** `message` for texts, `typing` while the agent works on an answer, `event` for the echo of a rating. */
   readonly type: 'message' | 'typing' | 'event'
+  /** Unique. For a message its id in the conversation view. */
   readonly id: string
+  /** Time as an ISO 8601 string in UTC. */
   readonly timestamp: string
+  /** Sender: the user has the role `user`; the agent and the humans of the service have `bot`. */
   readonly from: { readonly id: string; readonly role: 'bot' | 'user'; readonly name?: string }
+  /** The text of a message, with its sources as a list of links at the end. */
   readonly text?: string
+  /** `markdown` for messages of the agent, `plain` for those of the user. */
   readonly textFormat?: 'markdown' | 'plain'
+  /** Options of a question, as buttons. Absent as soon as the question is answered. */
   readonly suggestedActions?: { readonly to: string[]; readonly actions: readonly object[] }
   /** Offers ratings, where the message can be rated. */
   readonly entities?: readonly object[]
+  /** `message`: the message of the view. The other fields are WebChat's own: order, delivery and client id. */
   readonly channelData?: Readonly<Record<string, unknown>>
 }
 
 /** An activity of the user, as WebChat posts it. */
 export interface PostedActivity {
+  /** `message` for texts, `event` for ratings. Other types are rejected. */
   readonly type: string
+  /** Name of an event. Only WebChat's feedback event is accepted. */
   readonly name?: string
+  /** Text of the user. */
   readonly text?: string
+  /** Files. A message with attachments is rejected, since the service accepts none. */
   readonly attachments?: readonly unknown[]
+  /** For a rating: the chosen action, with the id of the rated message. */
   readonly entities?: readonly unknown[]
+  /** Data of WebChat. Its `clientActivityID` is returned in the emitted activity. */
   readonly channelData?: object
 }
 
 /** What Bot Framework WebChat takes as `directLine`. */
 export interface DirectLineLike {
+  /** The messages and the typing indicator. Each subscriber first receives all messages so far. */
   readonly activity$: ObservableLike<Activity>
   /**
    * 0 uninitialized, 1 connecting, 2 online, also while the chat reconnects and queues messages, 3 expired token, 4 failed to

@@ -1,12 +1,19 @@
 /** Receives the values of an {@link ObservableLike}. */
 export interface ObserverLike<T> {
+  /** Receives each value. */
   next?: (value: T) => void
+  /** Receives the error with which the observable ends. */
   error?: (error: unknown) => void
+  /** Called when the observable ends without an error. */
   complete?: () => void
 }
 
 /** An observable as DirectLine clients use it. */
 export interface ObservableLike<T> {
+  /**
+   * Calls the observer for each value until the observable ends or the returned subscription is cancelled. A function
+   * receives the values only.
+   */
   subscribe(observer: ObserverLike<T> | ((value: T) => void)): { unsubscribe(): void }
 }
 

@@ -27,6 +27,7 @@ export interface SDKErrorOptions {
  * The message says what went wrong; where the caller can fix it, a second sentence says how.
  */
 export class SDKError extends Error {
+  /** Name of the class, for logs. It survives minification, but two copies of the library share it: decide on `code`. */
   override readonly name: string = 'SDKError'
   /** Stable code. Decide on it, not on the message. */
   readonly code: SDKErrorCode
@@ -39,6 +40,7 @@ export class SDKError extends Error {
 
 /** A configuration field is missing or invalid. */
 export class ConfigError extends SDKError {
+  /** Name of the class, for logs. */
   override readonly name = 'ConfigError'
   declare readonly code: 'CONFIG_INVALID'
   /** Path of the field in `AiAgentConfig`, for example `id` or `cache.ttl`. */
@@ -65,6 +67,7 @@ export type AuthErrorReason =
 
 /** Obtaining an access token, signing in or signing out failed. */
 export class AuthError extends SDKError {
+  /** Name of the class, for logs. */
   override readonly name = 'AuthError'
   declare readonly code: 'AUTH_ERROR'
   /** Why authentication failed. */
@@ -84,6 +87,7 @@ export type ConnectionErrorReason = 'refused' | 'timeout' | 'closed' | 'attempts
 
 /** The chat connection could not be opened, or was lost. */
 export class ConnectionError extends SDKError {
+  /** Name of the class, for logs. */
   override readonly name = 'ConnectionError'
   declare readonly code: 'CONNECTION_ERROR'
   /** Why the connection failed or ended. */
@@ -121,6 +125,7 @@ export type MessageErrorReason =
 
 /** A message was refused, dropped from the queue, not answered, or unreadable. */
 export class MessageError extends SDKError {
+  /** Name of the class, for logs. */
   override readonly name = 'MessageError'
   declare readonly code: 'MESSAGE_ERROR'
   /** Why the message failed. */
@@ -146,6 +151,7 @@ export class MessageError extends SDKError {
 
 /** The platform's connector script could not be loaded, or one of its functions failed; `cause` is what it threw. */
 export class ConnectorError extends SDKError {
+  /** Name of the class, for logs. */
   override readonly name = 'ConnectorError'
   declare readonly code: 'CONNECTOR_FAILED'
   /** Address of the script. */
@@ -188,6 +194,7 @@ export type InitializationPipelineStage = 'start' | 'portal' | 'agent' | 'profil
 
 /** Options of an {@link InitializationPipelineError}. */
 export interface InitializationPipelineErrorOptions extends SDKErrorOptions {
+  /** Stage that failed. */
   stage: InitializationPipelineStage
   /** Portal selected so far, if any. */
   portal?: Portal | undefined
@@ -197,6 +204,7 @@ export interface InitializationPipelineErrorOptions extends SDKErrorOptions {
 
 /** The portal pipeline failed, or a choice was refused. */
 export class InitializationPipelineError extends SDKError {
+  /** Name of the class, for logs. */
   override readonly name = 'InitializationPipelineError'
   declare readonly code: InitializationPipelineErrorCode
   /** Same value as `code`, narrowed to the codes of the pipeline. */
@@ -224,7 +232,9 @@ export type ApiErrorReason = 'status' | 'network' | 'timeout' | 'body' | 'aborte
 export interface ApiErrorOptions extends SDKErrorOptions {
   /** @default 'API_ERROR' */
   code?: 'API_ERROR' | 'SESSION_UNAUTHORIZED'
+  /** Why the call failed. */
   reason: ApiErrorReason
+  /** HTTP method of the call. */
   method: string
   /** Path without host, query and session id. */
   path: string
@@ -236,6 +246,7 @@ export interface ApiErrorOptions extends SDKErrorOptions {
 
 /** A REST call failed. */
 export class ApiError extends SDKError {
+  /** Name of the class, for logs. */
   override readonly name = 'ApiError'
   declare readonly code: 'API_ERROR' | 'SESSION_UNAUTHORIZED'
   /** Why the call failed. */

@@ -30,7 +30,9 @@ export type LogContext = Record<string, unknown>
 
 /** What a `log` listener receives. */
 export interface LogEntry {
+  /** Severity of the entry. */
   level: LogLevel
+  /** What happened, in one sentence. */
   message: string
   /** Milliseconds since the epoch. */
   timestamp: number
@@ -42,6 +44,7 @@ export interface LogEntry {
   loggerName?: string
   /** Taken out of the context, so that it is never printed. */
   sessionId?: string
+  /** Taken out of the context, like the session id. */
   agentId?: string
 }
 
@@ -65,14 +68,19 @@ export interface LoggerConfig {
 
 /** Output for log entries: the part of a console that the library uses. */
 export interface ConsoleSink {
+  /** Prints entries of the levels `TRACE` and `DEBUG`. */
   debug(...data: unknown[]): void
+  /** Prints entries of the level `INFO`. */
   info(...data: unknown[]): void
+  /** Prints entries of the level `WARN`. */
   warn(...data: unknown[]): void
+  /** Prints entries of the levels `ERROR` and `FATAL`. */
   error(...data: unknown[]): void
 }
 
 /** Output and clock of a logger. */
 export interface LoggerSink {
+  /** Output of the entries. */
   console: ConsoleSink
   /** Milliseconds since the epoch. */
   now(): number

@@ -24,6 +24,7 @@ const PROPERTIES = ['agent', 'config', 'strings', 'onLogin'] as const
  * consent where that is required.
  */
 export class AiAgentChatElement extends Base {
+  /** Attributes whose changes take effect at once. */
   static readonly observedAttributes = [
     'endpoint',
     'agent-id',

@@ -23,6 +23,7 @@ const OWN = new Set(['class', 'id', 'style', 'open', 'label', 'hidden', 'part'])
  * `strings` and `onLogin` of the chat, to be set before it opens.
  */
 export class AiAgentLauncherElement extends Base {
+  /** Attributes whose changes take effect at once. */
   static readonly observedAttributes = ['open', 'label']
 
   /** An agent of the host app. @default undefined */

@@ -2,7 +2,9 @@
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number
+  /** Calls back once after a delay in milliseconds, and returns a handle for `clearTimeout`. */
   setTimeout(callback: () => void, delayMs: number): unknown
+  /** Cancels a timer; undefined and expired handles have no effect. */
   clearTimeout(handle: unknown): void
 }
 

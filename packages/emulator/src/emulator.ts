@@ -31,6 +31,7 @@ import { DEFAULT_WORLD } from './world/default-world.ts'
 import type { WorldSeed } from './world/seed.ts'
 import { World } from './world/world.ts'
 
+/** Options of {@link createEmulator}. All have defaults. */
 export interface EmulatorOptions {
   /** Seed of all random values: the same seed gives the same ids, keys and choices. @default 1 */
   seed?: number
@@ -48,6 +49,7 @@ export interface EmulatorOptions {
   reply?: Reply
   /** Tenants, agents and clients; a given list replaces the default one. */
   world?: Partial<WorldSeed>
+  /** Initial behaviour, where it differs from {@link DEFAULT_SETTINGS}. */
   settings?: Partial<EmulatorSettings>
   /**
    * Whether the metadata contains the logins, for an identity provider under the same origin. True on a port. @default
@@ -84,6 +86,7 @@ export interface Emulator {
   readonly world: World
   /** The behaviour of the service; changes take effect at once. */
   readonly settings: EmulatorSettings
+  /** Controls for tests: tokens, time limits, agent messages and restarts. */
   readonly control: EmulatorControl
   /** Faults on request. */
   readonly faults: EmulatorFaults

@@ -88,6 +88,7 @@ export interface EmulatorSettings {
   recordingLimit: number
 }
 
+/** The settings of an emulator that was given none. */
 export const DEFAULT_SETTINGS: Readonly<EmulatorSettings> = {
   capabilities: [],
   resumeBufferLimit: 1000,

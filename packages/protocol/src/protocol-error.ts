@@ -1,5 +1,6 @@
 /** Data from the wire that does not have the shape the protocol demands. The only error this package throws. */
 export class ProtocolError extends Error {
+  /** Name of the class, for logs. */
   override readonly name = 'ProtocolError'
   readonly #data: unknown
 

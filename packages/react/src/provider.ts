@@ -22,6 +22,7 @@ export interface AiAgentProviderProps {
    * several providers of an agent that of the one that was mounted last.
    */
   onLogin?: () => unknown
+  /** The components that use the agent. */
   children?: ReactNode
 }
 

@@ -15,10 +15,13 @@ export type AiAgentChatPart =
 
 /** A message in the form of the AI SDK. It stays the same object until the message changes. */
 export interface AiAgentChatMessage {
+  /** Id of the message in the conversation view. */
   id: string
+  /** `assistant` for every message that the user did not write. */
   role: 'user' | 'assistant'
   /** The message of the view, with time, delivery and rating. */
   metadata: ConversationMessage
+  /** The text, followed by sources, options and hand-over where the message has them. */
   parts: AiAgentChatPart[]
 }
 
@@ -27,6 +30,7 @@ export type AiAgentChatStatus = 'submitted' | 'streaming' | 'ready' | 'error'
 
 /** A member of the AI SDK's chat for which the service has no message. */
 export class NotSupportedError extends Error {
+  /** Name of the class, for logs. */
   override readonly name = 'NotSupportedError'
   /** Stable code. */
   readonly code = 'not_supported'
@@ -41,8 +45,11 @@ export class NotSupportedError extends Error {
 export interface AiAgentChat {
   /** Names the conversation for components that keep several apart: the same as long as the provider has the same agent. */
   readonly id: string
+  /** The visible messages, oldest first; the same array until one of them changes. */
   messages: AiAgentChatMessage[]
+  /** `error` while there is an `error`, `submitted` while the agent works on an answer, else `ready`. */
   status: AiAgentChatStatus
+  /** The last failure, unless the agent is trying again by itself. */
   error: Error | undefined
   /**
    * Sends text, or queues it until the chat is open. Clears the error.

@@ -5,6 +5,7 @@ export type Invariant = 'reordered' | 'duplicated' | 'lost' | 'unanswered promis
 
 /** Something that must not happen, and happened. */
 export interface Violation {
+  /** The violated rule. */
   readonly invariant: Invariant
   /** One sentence, naming the message or the call. */
   readonly detail: string

@@ -8,6 +8,7 @@ import { SimulatedClock, settlePromises } from './simulated-clock.ts'
 
 /** What a replay found. */
 export interface ReplayResult {
+  /** The given recording. */
   readonly recording: Trace
   /** The recording of the replay. */
   readonly replay: Trace

@@ -11,7 +11,9 @@ import type { IdentityClientFactory } from './sign-in/identity-client.ts'
 
 /** A login through an identity provider. */
 export interface PKCEAuthServiceConfig {
+  /** Selects this method. */
   type: 'pkce'
+  /** The provider, the client and how the login page opens. */
   config: PKCEAuthConfig
   /** Identity library to use. @default the one of `@aiagent/client/pkce`, loaded on demand */
   identityClient?: IdentityClientFactory | undefined

@@ -115,7 +115,9 @@ export interface AnonymousAuthConfig {
 
 /** An anonymous token, issued by the deployment. Used when no `auth` is configured. */
 export interface AnonymousAuthServiceConfig {
+  /** Selects this method. */
   type: 'anonymous'
+  /** Settings of the token. @default cached in session storage */
   config?: AnonymousAuthConfig | undefined
 }
 
@@ -134,6 +136,7 @@ export interface PreAuthConfig {
 
 /** Authentication with an access token that the host already has. */
 export interface PreAuthServiceConfig extends PreAuthConfig {
+  /** Selects this method. */
   type: 'pre-auth'
 }
 
@@ -185,7 +188,9 @@ export interface ClientCredentialsAuthConfig {
    * uses http.
    */
   tokenUrl: string
+  /** Client id registered with the token endpoint. */
   clientId: string
+  /** Secret of the client. Keep it on a server: in a browser everyone can read it. */
   clientSecret: string
   /** Sent as given. @default none */
   scopes?: readonly string[] | undefined
@@ -195,7 +200,9 @@ export interface ClientCredentialsAuthConfig {
 
 /** A token for a program that talks to the agent under its own identity. */
 export interface ClientCredentialsAuthServiceConfig {
+  /** Selects this method. */
   type: 'client-credentials'
+  /** The credentials and their token endpoint. */
   config: ClientCredentialsAuthConfig
 }
 

@@ -3,6 +3,7 @@ import type { AgentMessage, AgentMessageResult, EscalationOption } from './messa
 
 /** A live chat takes over; {@link handOverAddress} returns its address. */
 export interface LiveEscalation {
+  /** Distinguishes the two kinds of escalation. */
   escalationType: 'live'
   /** Data of the service about the escalation. */
   escalationData: EscalationData
@@ -14,6 +15,7 @@ export interface LiveEscalation {
 
 /** A human can be contacted in other ways: phone, SMS, email, as listed in `escalationData.options`. */
 export interface AlternateEscalation {
+  /** Distinguishes the two kinds of escalation. */
   escalationType: 'alternate'
   /** Data of the service about the escalation, with the contact options as a list. */
   escalationData: EscalationData & { options: EscalationOption[] }

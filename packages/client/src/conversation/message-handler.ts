@@ -4,6 +4,7 @@ import type { Awaitable } from '../storage/cache-adapter.ts'
 
 /** Sender or recipient of a message. */
 export interface Party {
+  /** Name to display: the agent's own name, or a general one such as `Customer`. */
   readonly name: string
   /** Whether it is a machine. */
   readonly isAi: boolean
@@ -11,7 +12,9 @@ export interface Party {
 
 /** A message in the form of a handler's result. */
 export interface HandledMessage {
+  /** Persona of the frame, for example `agent`. */
   persona: string
+  /** Role of the frame, for example `customer-support`. */
   role: string
   /** The text, if there is one. */
   content: string | undefined
@@ -27,7 +30,9 @@ export interface HandlerResult<Type extends string = string, Handled extends Han
   messageId: string | undefined
   /** Time of the message, in milliseconds since the epoch. */
   timestamp: number
+  /** Session in which the message was received. */
   sessionId: string | undefined
+  /** Agent of the conversation. */
   agentId: string | undefined
   /** The sender. */
   from: Party

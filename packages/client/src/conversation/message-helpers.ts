@@ -5,7 +5,9 @@ import type { Message, MessageObject } from '../outbox/message.ts'
 export interface MessageHelperParams {
   /** The sender's id of the message. @default created by `send()` */
   messageId?: string
+  /** Name of the sender, for the transcript. Local: it is not sent. */
   from?: string
+  /** Name of the recipient, for the transcript. Local: it is not sent. */
   to?: string
 }
 
@@ -28,6 +30,7 @@ export interface EscalationMessageParams extends MessageHelperParams {
 }
 /** Options of `createAgentMessage()`. */
 export interface AgentMessageParams extends MessageHelperParams {
+  /** The text. */
   content: string
   /** @default 'customer' */
   persona?: string
@@ -38,6 +41,7 @@ export interface AgentMessageParams extends MessageHelperParams {
 export type GracefulDisconnectParams = MessageHelperParams
 /** Options of `createTokenMessage()`. */
 export interface TokenMessageParams extends MessageHelperParams {
+  /** The access token. It never enters the transcript or a log. */
   token: string
 }
 

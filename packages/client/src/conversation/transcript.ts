@@ -60,7 +60,9 @@ export interface TranscriptEntry {
   readonly direction: 'sent' | 'received'
   /** Time of the message, in milliseconds since the epoch. */
   readonly timestamp: number
+  /** Session of the message; undefined for one that was queued before a session existed. */
   readonly sessionId: string | undefined
+  /** Agent of the conversation. */
   readonly agentId: string | undefined
   /** True for a message that was said while the connection was down, and added from the history of the session. */
   readonly recovered?: true
@@ -68,17 +70,27 @@ export interface TranscriptEntry {
 
 /** An entry as plain data. */
 export interface TranscriptRow {
+  /** The service's id of a received message, the sender's id of a sent one. */
   messageId: string | undefined
+  /** Persona of the message, for example `customer` or `agent`. */
   persona: string
+  /** Role of the message, for example `human`. */
   role: string
+  /** The text, masked if it was sent; undefined for messages without text. */
   content: string | undefined
+  /** Data of the message, without parts that are nested more than 100 levels deep. */
   messageData: MessageData | undefined
   /** Time of the message, if it has one, in milliseconds since the epoch. */
   timestamp: number | undefined
+  /** Name of the sender. */
   from: string | undefined
+  /** Name of the recipient. */
   to: string | undefined
+  /** Agent of the conversation. */
   agentId: string | undefined
+  /** Session of the message. Do not show it: with it the conversation can be opened. */
   sessionId: string | undefined
+  /** From the host's point of view. */
   direction: 'sent' | 'received'
   /** Time of the entry, in milliseconds since the epoch. */
   entryTimestamp: number
@@ -148,6 +160,7 @@ export class Transcript {
     this.#listener = listener
   }
 
+  /** Removes every entry, and what is known of messages that are not stored: another user follows. */
   forgetUser(): void {
     this.clear()
     this.#missing = []

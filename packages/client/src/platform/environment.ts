@@ -5,9 +5,13 @@ import type { Page } from './page.ts'
 
 /** The part of the browser's Storage that the library uses. */
 export interface StorageLike {
+  /** Number of keys. */
   readonly length: number
+  /** The value of a key, or null. A forbidden storage may throw; it then counts as empty. */
   getItem(key: string): string | null
+  /** Stores a value. A full or forbidden storage may throw; the value is then not stored. */
   setItem(key: string, value: string): void
+  /** Removes a key, if it exists. */
   removeItem(key: string): void
   /** The key at an index, in the order of the storage. */
   key(index: number): string | null
@@ -19,9 +23,13 @@ export interface WebSocketLike {
   readonly readyState: number
   /** Bytes that are queued and not sent yet. */
   readonly bufferedAmount: number
+  /** Called once, when the connection is open. */
   onopen: ((event: never) => unknown) | null
+  /** Called for each received frame, with its text in `data`. */
   onmessage: ((event: never) => unknown) | null
+  /** Called once, when the connection has ended or could not be opened, with a {@link SocketCloseEvent}. */
   onclose: ((event: never) => unknown) | null
+  /** Called before `onclose` for a connection that failed. The library reads nothing of its event. */
   onerror: ((event: never) => unknown) | null
   /** Writes a text frame. */
   send(data: string): void
@@ -36,7 +44,9 @@ export interface WebSocketLike {
 export interface SocketCloseEvent {
   /** Close code, as listed in the protocol. */
   code: number
+  /** The text of the close frame; often empty. */
   reason: string
+  /** HTTP status of a rejected upgrade. Absent in browsers. */
   httpStatus?: number | undefined
 }
 

@@ -21,8 +21,11 @@ export interface Page {
 
 /** Attributes of a script tag. The script is requested without cookies, as `integrity` requires. */
 export interface ScriptAttributes {
+  /** Address of the script. */
   readonly src: string
+  /** Hash that the script must have, in the form of subresource integrity. Without it, any content runs. */
   readonly integrity?: string | undefined
+  /** Nonce of the page's content security policy. */
   readonly nonce?: string | undefined
 }
 
@@ -41,6 +44,7 @@ export interface PageScript {
 
 /** A window with its global variables. */
 export interface PageWindow extends Window {
+  /** Messages between the tabs of an origin. */
   readonly BroadcastChannel: new (
     name: string,
   ) => {

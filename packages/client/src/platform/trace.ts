@@ -8,11 +8,17 @@ export type TraceText = string
 
 /** A frame in a trace. Tokens are left out, and of the data of a message only what the protocol itself reads. */
 export interface TraceFrame {
+  /** Persona of the message. */
   persona: string
+  /** Role of the message. */
   role: string
+  /** The text, hashed unless the trace has content. */
   content?: TraceText
+  /** Id of the message, if it has one. */
   messageId?: string
+  /** Number of the frame in its session, if the service counts frames. */
   seq?: number
+  /** Time of the message, in milliseconds since the epoch, if it has one. */
   timestamp?: number
   /** Fields that steer the client: error codes, ids of receipts and pings, the end of a replay, an escalation. */
   data?: Readonly<Record<string, string | number | boolean>>
@@ -42,6 +48,7 @@ export type TraceEntry = {
 
 /** A recording of what an agent did, without tokens, session ids and, by default, without content. Plain JSON. */
 export interface Trace {
+  /** Marks the JSON as a trace. */
   format: 'aiagent-trace'
   /** Version of the format. */
   version: 1
@@ -59,6 +66,7 @@ export interface Trace {
   capabilities: readonly string[]
   /** Whether the agent requires a signed-in user. */
   isAuthenticated: boolean
+  /** What happened, oldest first. */
   entries: readonly TraceEntry[]
 }
 

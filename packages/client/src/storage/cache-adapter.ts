@@ -3,6 +3,7 @@ const FORMAT = 2
 
 /** A stored value. An adapter must store and return the whole entry, including unknown fields. */
 export interface CacheEntry<T = unknown> {
+  /** The stored value: plain JSON. */
   value: T
   /** When the value was stored, in milliseconds since the epoch. */
   timestamp: number

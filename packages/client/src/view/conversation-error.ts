@@ -14,6 +14,7 @@ export interface ConversationError {
   readonly error: unknown
   /** Text of the error, for developers. */
   readonly message: string
+  /** The action that may help. */
   readonly remedy: ConversationRemedy
 }
 

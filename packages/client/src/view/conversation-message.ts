@@ -20,6 +20,7 @@ export interface ConversationSource {
 
 /** A part of a text, in UTF-16 code units. */
 export interface TextRange {
+  /** The first code unit. */
   readonly start: number
   /** The code unit behind the last one. */
   readonly end: number
@@ -39,6 +40,7 @@ export interface ConversationEscalation {
 export interface ConversationMessage {
   /** Unique in the conversation: the id to pass to the actions, and a key for lists. */
   readonly id: string
+  /** `agent` for every message that the user did not write, also for those of a human. */
   readonly author: 'user' | 'agent'
   /** Name of the agent, or `customer`. */
   readonly authorName: string | undefined
@@ -46,6 +48,7 @@ export interface ConversationMessage {
   readonly time: number
   /** The text: masked for the user, usually Markdown for the agent. */
   readonly content: string
+  /** What the answer is based on; empty if the agent names nothing. */
   readonly sources: readonly ConversationSource[]
   /** Suggested answers. */
   readonly options: readonly string[]
@@ -57,6 +60,7 @@ export interface ConversationMessage {
   readonly canRate: boolean
   /** The rating that was given. */
   readonly rating: FeedbackRating | undefined
+  /** The hand-over that the message offers, if any. */
   readonly escalation: ConversationEscalation | undefined
   /** Parts of the text that masking replaced, where the message was sent through a view; after a reload with `resume` too. */
   readonly maskedRanges: readonly TextRange[]

@@ -27,6 +27,7 @@ export type ConversationConnectionState =
 
 /** What to say about the connection. */
 export interface ConversationConnection {
+  /** State of the connection, or of the start before it. */
   readonly state: ConversationConnectionState
   /** When the next attempt follows, in milliseconds since the epoch; only while `reconnecting`. */
   readonly retryAt: number | undefined
@@ -47,6 +48,7 @@ export interface ConversationSnapshot {
   readonly messages: readonly ConversationMessage[]
   /** Whether the agent is working on an answer. */
   readonly isWorking: boolean
+  /** State of the connection, and what helps. */
   readonly connection: ConversationConnection
   /** The choice that waits for the user: the gate with its choices. Answer it with `select()`. */
   readonly gate: PendingChoice | undefined

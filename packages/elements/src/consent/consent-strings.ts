@@ -1,13 +1,18 @@
 /** Texts that come with the element, since nothing may be loaded before the user has agreed, or nothing can be. */
 export interface ConsentStrings {
+  /** Heading of the question for consent. */
   readonly consentTitle: string
+  /** What the user agrees to. */
   readonly consentText: string
+  /** Button that gives the consent and opens the chat. */
   readonly consentAccept: string
+  /** Button that declines. */
   readonly consentDecline: string
   /** Shown after the user has declined. */
   readonly consentDeclined: string
   /** The code of the chat could not be loaded. */
   readonly loadFailed: string
+  /** Button that loads the code of the chat again after a failure. */
   readonly loadAgain: string
 }
 

@@ -19,34 +19,49 @@ export interface ChatStrings {
   readonly message: string
   /** Hint in the empty text field. */
   readonly placeholder: string
+  /** Label of the button that sends the text. */
   readonly send: string
+  /** Heading of a conversation without messages. */
   readonly emptyTitle: string
+  /** Text below the heading of a conversation without messages. */
   readonly emptyText: string
   /** The agent is working on an answer. */
   readonly working: (name: string) => string
   /** State of the connection, below the heading. */
   readonly connected: string
+  /** State of the connection while the chat opens. */
   readonly connecting: string
+  /** State of the connection after the chat has ended or failed. */
   readonly disconnected: string
   /** The connection was lost. */
   readonly reconnecting: string
+  /** Notice while the device has no network. */
   readonly offline: string
   /** A message was sent and nothing has arrived since. */
   readonly silent: string
   /** States of the user's messages. */
   readonly queued: string
+  /** State of a message that is being written to the connection. */
   readonly sending: string
+  /** State of a message that was sent. */
   readonly sent: string
+  /** State of a message that was sent and may not have arrived. */
   readonly unknown: string
+  /** State of a message that was not sent. */
   readonly failed: string
+  /** Button that sends such a message again. */
   readonly retry: string
   /** Takes a waiting message back. */
   readonly cancel: string
   /** The user took the message back. */
   readonly cancelled: string
+  /** Heading of the sources of an answer. */
   readonly sources: string
+  /** Name of the group of suggested answers, for screen readers. */
   readonly options: string
+  /** Label of the button that rates an answer as good. */
   readonly helpful: string
+  /** Label of the button that rates an answer as bad. */
   readonly notHelpful: string
   /** Hint on text that masking replaced. */
   readonly masked: string
@@ -56,37 +71,59 @@ export interface ChatStrings {
   readonly unread: (count: number) => string
   /** Button that leads to the end of the conversation. */
   readonly toEnd: string
+  /** Button that shows messages above the first visible one. */
   readonly showEarlier: string
+  /** Divider above the messages of this day. */
   readonly today: string
+  /** Divider above the messages of the day before. */
   readonly yesterday: string
   /** Headings of the choices. */
   readonly choosePortal: string
+  /** Heading of the choice of an agent. */
   readonly chooseAgent: string
+  /** Heading of the choice of a profile. */
   readonly chooseProfile: string
   /** Field that filters long lists of choices. */
   readonly filter: string
+  /** Shown when no choice matches the filter. */
   readonly noMatch: string
   /** Mark on the profile that the user worked with last. */
   readonly lastUsed: string
+  /** Heading above the login button. */
   readonly loginTitle: string
+  /** Why the user has to sign in. */
   readonly loginText: string
+  /** Button that opens the login. */
   readonly login: string
   /** Heading of the ways to a human. */
   readonly escalation: string
+  /** Link to a live chat with a human. */
   readonly escalationLive: string
+  /** Link that calls a phone number. */
   readonly call: (number: string) => string
+  /** Link that opens a text message to a phone number. */
   readonly sms: (number: string) => string
+  /** Link that opens an email. */
   readonly email: string
   /** A hand-over that names no usable way. */
   readonly escalationNone: string
+  /** Label of the button that opens the menu. */
   readonly menu: string
+  /** Menu item that saves the conversation as a file. */
   readonly download: string
+  /** Menu item that starts a new conversation. */
   readonly restart: string
+  /** Label of the button that closes the chat. */
   readonly close: string
+  /** Heading of the notice about a conversation that has ended. */
   readonly ended: string
+  /** Text of that notice. */
   readonly endedText: string
+  /** Button that connects again after the end of a conversation. */
   readonly continue: string
+  /** Heading shown when the chat could not start. */
   readonly errorTitle: string
+  /** Text shown when a retry may help. */
   readonly errorText: string
   /** Tries to reach the service again. */
   readonly retryStart: string
@@ -94,7 +131,9 @@ export interface ChatStrings {
   readonly errorSetup: string
   /** The user's message or action failed. */
   readonly errorAction: string
+  /** Notice that no more messages can be queued until the connection is back. */
   readonly errorQueueFull: string
+  /** Label of the button that hides a notice. */
   readonly dismiss: string
   /** The text is longer than can be sent: by so many characters. */
   readonly tooLong: (excess: string) => string
@@ -104,6 +143,8 @@ export interface ChatStrings {
   readonly newWindow: string
   /** Name of an image without a text. */
   readonly image: string
+  /** Name of a block of code, for screen readers. */
   readonly code: string
+  /** Name of a table, for screen readers. */
   readonly table: string
 }

@@ -2,25 +2,40 @@ import type { SocketConnection, Upgrade } from './socket-end.ts'
 
 /** An event of an emulated socket: the members that the events of a browser's WebSocket have, as far as they are used. */
 export interface SocketEvent {
+  /** Name of the event. */
   readonly type: 'open' | 'message' | 'close' | 'error'
+  /** The socket that emitted it. */
   readonly target: EmulatedSocket
 }
+/** A received frame. */
 export interface SocketMessageEvent extends SocketEvent {
+  /** Name of the event. */
   readonly type: 'message'
+  /** The text of the frame. */
   readonly data: unknown
 }
+/** The end of a connection. */
 export interface SocketCloseEvent extends SocketEvent {
+  /** Name of the event. */
   readonly type: 'close'
+  /** Close code; 1006 without a close frame. */
   readonly code: number
+  /** Text of the close frame; often empty. */
   readonly reason: string
+  /** Whether both sides exchanged close frames. */
   readonly wasClean: boolean
   /** The HTTP status of a rejected upgrade. A browser does not reveal it. */
   readonly httpStatus?: number
 }
+/** The events of a socket by name. */
 export interface SocketEventMap {
+  /** The connection is open. */
   open: SocketEvent
+  /** A frame arrived. */
   message: SocketMessageEvent
+  /** The connection has ended, or could not be opened. The last event. */
   close: SocketCloseEvent
+  /** The connection failed; `close` follows. */
   error: SocketEvent
 }
 type Listener = (event: never) => void
@@ -44,23 +59,38 @@ export type Approach = (url: URL) => Upgrade | Promise<Upgrade>
  * last event.
  */
 export class EmulatedSocket {
+  /** Value of `readyState` before the connection is open. */
   static readonly CONNECTING = CONNECTING
+  /** Value of `readyState` while frames can be sent. */
   static readonly OPEN = OPEN
+  /** Value of `readyState` during the closing handshake. */
   static readonly CLOSING = CLOSING
+  /** Value of `readyState` after the end. */
   static readonly CLOSED = CLOSED
+  /** Value of `readyState` before the connection is open. */
   readonly CONNECTING = CONNECTING
+  /** Value of `readyState` while frames can be sent. */
   readonly OPEN = OPEN
+  /** Value of `readyState` during the closing handshake. */
   readonly CLOSING = CLOSING
+  /** Value of `readyState` after the end. */
   readonly CLOSED = CLOSED
 
+  /** The address, with the scheme `ws` or `wss`. */
   readonly url: string
+  /** Always empty: the chat has no subprotocols. */
   readonly protocol = ''
+  /** Always empty: frames are not compressed. */
   readonly extensions = ''
   /** Accepted and ignored: the service sends text only. */
   binaryType: 'blob' | 'arraybuffer' | 'nodebuffer' | 'fragments' = 'blob'
+  /** Called once, when the connection is open. */
   onopen: ((event: SocketEvent) => void) | null = null
+  /** Called for each frame of the service. */
   onmessage: ((event: SocketMessageEvent) => void) | null = null
+  /** Called once, at the end. */
   onclose: ((event: SocketCloseEvent) => void) | null = null
+  /** Called before `onclose` for a connection that failed. */
   onerror: ((event: SocketEvent) => void) | null = null
   /** The HTTP status of a rejected upgrade. */
   httpStatus: number | undefined
@@ -88,6 +118,7 @@ export class EmulatedSocket {
     })
   }
 
+  /** State of the connection, as one of the four constants. */
   get readyState(): 0 | 1 | 2 | 3 {
     return this.#readyState
   }
@@ -110,6 +141,11 @@ export class EmulatedSocket {
     })
   }
 
+  /**
+   * Starts the closing handshake; has no effect on a socket that is closing or closed.
+   *
+   * @throws {Error} named InvalidAccessError for a code that a client may not send: other than 1000 and 3000 to 4999
+   */
   close(code = 1005, reason = ''): void {
     if (code !== 1000 && code !== 1005 && !(code >= 3000 && code <= 4999))
       throw Object.assign(new Error('A client may close with 1000, or 3000 to 4999.'), { name: 'InvalidAccessError' })
@@ -123,6 +159,7 @@ export class EmulatedSocket {
     this.#toService.add(() => this.#service?.close(code, reason))
   }
 
+  /** Adds a listener; one that is added already is not added twice. With `once` it is removed before its first call. */
   addEventListener<K extends EventName>(
     type: K,
     listener: (event: SocketEventMap[K]) => void,
@@ -133,6 +170,7 @@ export class EmulatedSocket {
     this.#listeners.set(type, listeners)
   }
 
+  /** Removes a listener, if it was added. */
   removeEventListener<K extends EventName>(type: K, listener: (event: SocketEventMap[K]) => void): void {
     this.#listeners.get(type)?.delete(listener)
   }

@@ -1,5 +1,6 @@
 /** The service's end of a chat connection, for any transport: a pair in one process or a socket on a port. */
 export interface SocketEnd {
+  /** Sends a text frame. */
   send(text: string): void
   /** Closes with a close frame. */
   close(code: number, reason: string): void
@@ -27,9 +28,13 @@ export interface SocketConnection extends ChatConnection {
 
 /** A rejected upgrade request. Status 0 means that there is no response. */
 export interface Refusal {
+  /** Distinguishes a refusal from a connection. */
   accepted: false
+  /** HTTP status of the response. */
   status: number
+  /** Code of the error in the body of the response. */
   code: string
+  /** Text of the error in the body of the response. */
   message: string
 }
 

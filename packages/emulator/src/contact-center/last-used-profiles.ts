@@ -20,6 +20,7 @@ export class LastUsedProfiles {
     )
   }
 
+  /** Stores which profile a user selected in a portal, replacing an earlier one. */
   set(subject: string, portalId: Id, profileId: Id): void {
     const known = this.#bySubject.get(subject) ?? new Map<string, Id>()
     this.#bySubject.set(subject, known.set(String(portalId), profileId))

@@ -5,7 +5,9 @@ import { compileRoute, type RouteTest } from './route-pattern.ts'
 
 /** An active fault, as the control API reports it. */
 export interface FaultInForce {
+  /** Id of the fault, as `add()` returned it. */
   readonly id: string
+  /** The fault, as it was added. */
   readonly fault: StandingFault
   /** Number of times that it was applied. */
   readonly hits: number

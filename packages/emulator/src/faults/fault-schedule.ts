@@ -8,7 +8,9 @@ const EntrySchema = v.strictObject({
 
 /** A fault, and its time in milliseconds after the start. */
 export interface ScheduledFault {
+  /** Time after the start, in milliseconds. */
   afterMs: number
+  /** The fault to add at that time. */
   fault: Fault
 }
 

@@ -160,14 +160,18 @@ export const FaultSchema = v.variant('kind', [StandingFaultSchema, SuddenFaultSc
 
 /** A fault, as plain data: the same in the API, over HTTP and in a schedule file. */
 export type Fault = v.InferOutput<typeof FaultSchema>
+/** A fault that stays active until it is lifted, its time is over, or it has been applied often enough. */
 export type StandingFault = v.InferOutput<typeof StandingFaultSchema>
+/** A fault with an immediate effect. */
 export type SuddenFault = v.InferOutput<typeof SuddenFaultSchema>
+/** A kind of lasting fault. */
 export type StandingKind = StandingFault['kind']
 /** The fault of a kind. */
 export type FaultOf<K extends Fault['kind']> = Extract<Fault, { kind: K }>
 
 /** A fault, or a schedule of faults, that is invalid. */
 export class FaultError extends Error {
+  /** Name of the class, for logs. */
   override readonly name = 'FaultError'
 }
 

@@ -22,7 +22,9 @@ export interface AppliedFault {
 
 /** Which faults to lift: one by its id, or those of a kind. */
 export interface FaultSelection {
+  /** Id of the one fault to lift. @default any */
   id?: string
+  /** Kind of the faults to lift. @default any */
   kind?: StandingKind
 }
 

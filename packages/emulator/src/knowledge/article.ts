@@ -2,7 +2,9 @@ import { asList, asText, splitFrontMatter } from './front-matter.ts'
 
 /** A piece of an article under one heading. The piece before the first heading has none. */
 export interface Section {
+  /** Text of the heading, without its marks. */
   readonly heading?: string
+  /** Text below the heading, as Markdown. */
   readonly text: string
 }
 
@@ -10,6 +12,7 @@ export interface Section {
 export interface Article {
   /** The file's name without its ending, with its folder: `returns`, `account/sign-in`. */
   readonly id: string
+  /** Title from the front matter, else the first heading, else the file's name. */
   readonly title: string
   /** Where a person can read the whole article; the file's name when the article does not say. */
   readonly url: string

@@ -17,7 +17,9 @@ export type Restart = (plan: RestartPlan) => number
 
 /** The real port of the service: its listener goes down and returns with the service. */
 export interface PortListener {
+  /** Stops listening, and breaks the connections that are open. */
   goDown(): void
+  /** Listens again, on the same port. */
   goUp(): void
 }
 

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../clock.ts'
 import { Pipe, type PipeConditions } from '../faults/pipe.ts'
 import { createRandom, type Random } from '../random.ts'
 
+/** Options of {@link startFaultProxy}. */
 export interface FaultProxyOptions {
   /** Address of the service behind it; read for each connection, since a service often starts after its proxy. */
   target: string | (() => string)

@@ -12,6 +12,7 @@ import { IdentityProviderRouter } from './identity-provider/router.ts'
 import { cutAfterAnswer, Listener } from './listener.ts'
 import { SocketServer } from './socket-server.ts'
 
+/** Options of {@link serveEmulator}: those of the emulator, and those of its port. */
 export interface ServeOptions extends EmulatorOptions {
   /** 0 selects a free port. @default 0 */
   port?: number
@@ -43,9 +44,11 @@ export interface ServeOptions extends EmulatorOptions {
   knowledge?: string
 }
 
+/** An emulator on a port of this machine. */
 export interface EmulatorServer {
   /** Address of the service: the endpoint for clients. */
   readonly url: string
+  /** The emulator behind the port, for its controls, faults and records. */
   readonly emulator: Emulator
   /** File with the development certificate, for clients to trust; absent without one. */
   readonly certificateFile?: string

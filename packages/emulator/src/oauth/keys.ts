@@ -7,7 +7,9 @@ import { ServiceState, type TokenCut } from '../state/service-state.ts'
 
 /** A token with a valid signature, reduced to the claims that the service uses. */
 export interface VerifiedToken {
+  /** Subject of the token: the id of a user or of a client. */
   readonly subject: string
+  /** Granted scopes, without the tenant's prefix. */
   readonly scopes: readonly string[]
   /** Serial number of the token. */
   readonly serial: number

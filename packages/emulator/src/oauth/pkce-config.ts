@@ -2,6 +2,7 @@ import { DEFAULT_SCOPES, SCOPE } from '@aiagent/protocol'
 import type { TenantSeed, UserSeed } from '../world/seed.ts'
 import { loginPath } from './login-addresses.ts'
 
+/** Options of `pkceConfig()`. */
 export interface PkceConfigOptions {
   /** Page of the host app that the login returns to. It must be on this machine, or on the emulator's origin. */
   redirectUri: string
@@ -13,11 +14,15 @@ export interface PkceConfigOptions {
 
 /** The fields of a `pkce` login, for the client's `auth: { type: 'pkce', config }`. */
 export interface PkceConfig {
+  /** Client id of the tenant for this kind of user. */
   clientId: string
+  /** The given page of the host app. */
   redirectUri: string
   /** Address of the identity provider. */
   authorizationUrl: string
+  /** The emulator's host, with its port. */
   knownAuthorities: string[]
+  /** OpenID scopes, and the API scopes with the tenant's prefix. */
   scopes: string[]
 }
 

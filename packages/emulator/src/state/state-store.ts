@@ -16,6 +16,7 @@ export interface StateStore {
   startJournal(id: string, entry: unknown): void
   /** Adds an entry, whole or not at all. */
   addEntry(id: string, entry: unknown): void
+  /** Deletes a journal with its entries, if it exists. */
   deleteJournal(id: string): void
   /** Puts a journal aside that cannot be used, and reports why. */
   discardJournal(id: string, reason: string): void

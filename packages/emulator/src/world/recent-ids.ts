@@ -7,10 +7,12 @@ export class RecentIds {
     this.#limit = limit
   }
 
+  /** Whether the id was added and is still remembered. */
   has(id: string): boolean {
     return this.#ids.has(id)
   }
 
+  /** Adds an id, and forgets the oldest ones beyond the limit. */
   add(id: string): void {
     this.#ids.add(id)
     for (const oldest of this.#ids) {

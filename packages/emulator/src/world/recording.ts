@@ -2,7 +2,9 @@
 export interface RecordedRequest {
   /** Milliseconds since the epoch. */
   at: number
+  /** HTTP method, in upper case. */
   method: string
+  /** Path without the query. */
   path: string
   /** Query parameters by name, decoded. */
   query: Readonly<Record<string, string>>

@@ -11,8 +11,11 @@ export interface TenantSeed {
   permissionPrefix: string
   /** Parent of the chat host, for agents without a host. */
   aiAgentDomain: string
+  /** Client id of logins for kinds of users without one. @default none */
   clientId?: string
+  /** Client id of logins of the deployment's staff. @default none */
   intClientId?: string
+  /** Client id of logins of customers. @default none */
   extClientId?: string
   /** Further applications that people may sign in to, by client id. */
   loginClientIds?: readonly string[]
@@ -22,6 +25,7 @@ export interface TenantSeed {
 
 /** An attribute that an agent knows of. */
 export interface ContextAttributeSeed {
+  /** Required type of the value, such as `string` or `number`. @default any */
   type?: string
   /** Longest value in characters; the setting `contextValueLimit` otherwise. */
   maxLength?: number
@@ -29,6 +33,7 @@ export interface ContextAttributeSeed {
 
 /** An agent, as its details tell, and what only the service knows of it. */
 export interface AgentSeed {
+  /** Details that the service returns; other fields than the known ones pass through. */
   details: OpenRecord<AgentDetails> & { agentId: string }
   /** The only attributes that a context may have. Without it, all are welcome. */
   contextAttributes?: Readonly<Record<string, ContextAttributeSeed>>
@@ -38,7 +43,9 @@ export interface AgentSeed {
 
 /** A program that gets tokens with its own credentials. */
 export interface ClientSeed {
+  /** Client id. */
   id: string
+  /** Secret of the client. */
   secret: string
   /** Granted when a request names none. */
   scopes: readonly string[]
@@ -52,6 +59,7 @@ export interface UserSeed {
   userType: 'agent' | 'customer'
   /** The role they play here. */
   name: string
+  /** Email address, in the user's details and in the OpenID claim `email`. @default none */
   email?: string
   /** The tenant they belong to; the first one by default. */
   tenantId?: string
@@ -61,12 +69,18 @@ export interface UserSeed {
   details?: Readonly<Record<string, unknown>>
 }
 
+/** Data that an emulated service starts with. */
 export interface WorldSeed {
   /** The first is the one that deployment info describes. */
   tenants: readonly TenantSeed[]
+  /** The agents of all tenants. */
   agents: readonly AgentSeed[]
+  /** Programs with credentials. */
   clients: readonly ClientSeed[]
+  /** The users who can sign in. */
   users: readonly UserSeed[]
+  /** The departments of all tenants. */
   departments: readonly DepartmentSeed[]
+  /** The portals of all departments. */
   portals: readonly PortalSeed[]
 }

@@ -9,7 +9,9 @@ import type { AgentSeed } from './seed.ts'
 export interface RecordedFrame {
   /** Milliseconds since the epoch. */
   at: number
+  /** The frame as it arrived: text, or bytes of a binary frame. */
   data: unknown
+  /** The parsed frame. */
   message?: ClientMessage
 }
 
@@ -28,7 +30,9 @@ export type HistoryEntry = ServerMessage & { timestamp: number }
 
 /** What a new session begins with. */
 export interface SessionStart {
+  /** Id of the session. */
   readonly id: string
+  /** The agent of the session. */
   readonly agent: AgentSeed
   /** Milliseconds since the epoch. */
   readonly createdAt: number
@@ -54,10 +58,13 @@ export interface SessionRecord extends SessionStart {
   readonly sent: ResumeBuffer
   /** Messages of the customer that the agent has not answered yet, oldest first. */
   readonly unanswered: HistoryEntry[]
+  /** Ratings, oldest first. */
   readonly feedback: { rating: string; answerMessageId: string }[]
+  /** Outcomes of escalations that clients reported, oldest first. */
   readonly escalationEvents: unknown[]
   /** The call that a desk named when it connected. */
   externalCallId?: string
+  /** Whether the session has ended, so that chat connections are rejected. */
   ended: boolean
   /** How many chat connections it has had. */
   connections: number

@@ -13,6 +13,7 @@ import { createSessionRecord, type SessionRecord, type SessionStart } from './se
  * Plain data, open to tests. What happens to a session while it is connected is the chat service's part.
  */
 export class World {
+  /** The tenants; the first one is the default. */
   readonly tenants: readonly TenantSeed[]
   /** By agent id. Agents can be added and changed at any time. */
   readonly agents: Map<string, AgentSeed>
@@ -28,6 +29,7 @@ export class World {
   readonly lastUsedProfiles: LastUsedProfiles
   /** By session id, in the order of their creation. */
   readonly sessions = new Map<string, SessionRecord>()
+  /** Requests to the service, oldest first, up to the setting `recordingLimit`. */
   readonly requests: Recording<RecordedRequest>
   /** Every session that ever was, by its id: they stay readable when the session is forgotten. */
   readonly records = new Map<string, SessionRecord>()
@@ -69,6 +71,7 @@ export class World {
     return this.departments.get(String(departmentId))?.tenantId ?? this.tenant.id
   }
 
+  /** Adds a session without a conversation, and returns its record. */
   addSession(start: SessionStart): SessionRecord {
     this.#keeper?.begin(start)
     return this.#register(start)

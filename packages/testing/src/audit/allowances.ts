@@ -2,8 +2,11 @@ import type { CanaryKind, CanaryPlace } from './canary.ts'
 
 /** A place where a planted value is not a leak. Absent fields match everything. */
 export interface Allowance {
+  /** Kind of the planted value. @default any */
   readonly kind?: CanaryKind
+  /** Where the value was planted. @default any */
   readonly place?: CanaryPlace
+  /** Name of the sink, such as `console` or `local storage`. */
   readonly sink: string | RegExp
   /** The place in the sink: a key, a method and path, the name of a span. */
   readonly where?: RegExp

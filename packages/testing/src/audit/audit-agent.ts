@@ -12,16 +12,27 @@ import { Traffic } from './traffic.ts'
 
 /** The part of an agent that an audit uses: `AiAgent` of the client, or an object around one. */
 export interface AuditedAgent {
+  /** Loads the agent, with the audit's context. The first call fails, since the service refuses a session. */
   initialize(options?: { context?: Record<string, unknown> }): Promise<unknown>
+  /** Opens the chat. */
   connect(): Promise<unknown>
+  /** Sends a text of the user. */
   send(text: string): Promise<unknown>
+  /** Sends attributes of the context. */
   setContext(attributes: Record<string, unknown>, options?: { sendImmediately?: boolean }): Promise<unknown>
+  /** Ends the chat. */
   disconnect(): Promise<unknown>
+  /** Signs out; the stores are scanned afterwards. */
   logout(): Promise<unknown>
+  /** Releases the agent at the end of the audit. */
   destroy(): Promise<unknown>
+  /** The conversation as plain data. It is scanned as an export. */
   getTranscriptAsJSON(): unknown
+  /** The recording of the agent. It is scanned. */
   exportTrace(): unknown
+  /** Adds a listener for errors. They are scanned. */
   on(name: 'error', listener: (event: { payload: { error: unknown } }) => void): unknown
+  /** The agent's logger. Its entries are scanned. */
   readonly logger: { on(name: 'log', listener: (entry: object) => void): unknown }
 }
 
@@ -55,6 +66,7 @@ export interface AuditPlan {
 
 /** The host under audit. */
 export interface AuditedHost {
+  /** The agent that the audit drives. */
   readonly agent: AuditedAgent
   /** How the host sends a text of the user. @default `agent.send()` */
   send?(text: string): unknown

@@ -5,6 +5,7 @@ import type { Sightings } from './sightings.ts'
 
 /** A planted value in a place where it must not be. */
 export interface Leak {
+  /** Kind of the planted value. */
   readonly kind: CanaryKind
   /** Where the value was planted. */
   readonly place: CanaryPlace

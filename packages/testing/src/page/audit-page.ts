@@ -24,12 +24,15 @@ interface PageSocket {
 
 /** The part of `Page` of Playwright that an audit uses. */
 export interface AuditedPage {
+  /** Adds a listener: for console messages, uncaught errors, requests, chat connections and navigations. */
   on(event: 'console', listener: (message: { type(): string; text(): string }) => void): unknown
   on(event: 'pageerror', listener: (error: Error) => void): unknown
   on(event: 'request', listener: (request: PageRequest) => void): unknown
   on(event: 'websocket', listener: (socket: PageSocket) => void): unknown
   on(event: 'framenavigated', listener: (frame: { url(): string }) => void): unknown
+  /** Runs a function in the page and resolves with its result. */
   evaluate<Result>(script: () => Result | Promise<Result>): Promise<Result>
+  /** The browser context, of which the cookies are read. */
   context(): { cookies(): Promise<{ name: string; domain: string; value: string }[]> }
 }
 

@@ -7,7 +7,9 @@ import { constructedEndpoint } from './logout-plan.ts'
 
 /** Deployment and agent details that define a login. */
 export interface DeploymentLoginFacts {
+  /** The deployment info: tenant and client ids. */
   readonly deployment: DeploymentInfo
+  /** The agent's kind of user, client id and scopes. */
   readonly agent: AgentAuthDetails
   /** The OAuth metadata of {@link deploymentLoginPath}. */
   readonly metadata: OAuthMetadata
@@ -19,6 +21,7 @@ export interface DeploymentLoginFacts {
 
 /** The login of a deployment: provider, client and scopes. */
 export interface DeploymentLogin {
+  /** Client id of the first source that has one: configuration, agent, deployment. */
   readonly clientId: string
   /** Address below which the provider publishes its OpenID configuration. */
   readonly authority: string
@@ -26,10 +29,13 @@ export interface DeploymentLogin {
   readonly host: string
   /** Constructed; the provider may use another issuer. */
   readonly issuer: string
+  /** Address of the login page, without its query. */
   readonly authorizationEndpoint: string
+  /** Address that exchanges codes and refresh tokens for tokens. */
   readonly tokenEndpoint: string
   /** The usual address; the provider's own configuration overrides it. */
   readonly endSessionEndpoint: string
+  /** Address of the provider's public keys. Constructed; the provider's own configuration overrides it. */
   readonly jwksUri: string
   /** As sent: with the scopes of OpenID, and with the deployment's prefix. */
   readonly scopes: readonly string[]

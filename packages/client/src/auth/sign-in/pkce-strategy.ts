@@ -109,6 +109,7 @@ export class PKCEAuthStrategy implements InteractiveLogin {
     return this.#session?.expiresAt
   }
 
+  /** Identifies the stored login by provider, client and storage. Logins with the same key share one user. */
   get storeKey(): string {
     return `${userKey(this.#authority, this.#config.clientId)} ${this.#config.cacheLocation ?? 'sessionStorage'}`
   }

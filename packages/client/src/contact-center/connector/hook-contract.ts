@@ -9,7 +9,9 @@ import type { CallState } from './call-state.ts'
 
 /** A passage that the user clicked in an answer. */
 export interface SourceClick {
+  /** Id of the passage, as the platform's widget names it. */
   id: string
+  /** Title of the passage, as it was shown. */
   title: string
   /** Address of the passage, if it has one. */
   url?: string
@@ -18,7 +20,9 @@ export interface SourceClick {
 
 /** An intent that the user confirmed. */
 export interface IntentConfirm {
+  /** Id of the intent at the platform. */
   id: string
+  /** Name of the intent. */
   intent: string
   /** How sure the platform is, from 0 to 1. */
   confidence: number
