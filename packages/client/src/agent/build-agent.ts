@@ -141,7 +141,7 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
     session,
     address: sessionId => {
       authentication.checkExpiry()
-      return sessionAddress(scope, calls, sessionId, recovery.lastSeqOf(sessionId))
+      return sessionAddress(scope, calls, sessionId, recovery.beginAttempt(sessionId))
     },
     token: {
       required: () => facts.agent?.isAuthenticated === true,

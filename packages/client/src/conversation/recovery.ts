@@ -40,6 +40,8 @@ export class Recovery {
   readonly #options: RecoveryOptions
   #part: Upkeep | undefined
   #sessionId: string | undefined
+  /** The session of the last attempt. */
+  #attempted: string | undefined
   /** Number of the last processed frame; undefined where it is unknown. */
   #lastSeq: number | undefined
   /** The latest processed numbers, each with what identifies its frame: a service may use a number twice by mistake. */
@@ -62,9 +64,13 @@ export class Recovery {
     return this.#replayed !== undefined
   }
 
-  /** Number of the last processed frame of a session, for its reopening. */
-  lastSeqOf(sessionId: string): number | undefined {
-    return sessionId === this.#sessionId && this.#options.hasResume() ? this.#lastSeq : undefined
+  /** An attempt to open a session begins. Returns the number of its last processed frame, for a reopening. */
+  beginAttempt(sessionId: string): number | undefined {
+    // The service may have seen an opening that failed here, so that the agent has spoken since.
+    if (sessionId === this.#attempted && sessionId !== this.#sessionId && this.#options.session.isOwn)
+      this.#enter(sessionId, 0)
+    this.#attempted = sessionId
+    return this.#lastSeqOf(sessionId)
   }
 
   /** The chat is open. */
@@ -76,13 +82,9 @@ export class Recovery {
     if (id === undefined) return
     const isReopening = id === this.#sessionId
     this.#generation++
-    this.#replayed = this.lastSeqOf(id) === undefined ? undefined : []
+    this.#replayed = this.#lastSeqOf(id) === undefined ? undefined : []
     // In a session that was resumed or supplied, frames were sent before this page opened it.
-    if (!isReopening) {
-      this.#lastSeq = session.isOwn ? 0 : undefined
-      this.#processed = undefined
-    }
-    this.#sessionId = id
+    if (!isReopening) this.#enter(id, session.isOwn ? 0 : undefined)
     this.#begin(isReopening && !this.#replayed)
   }
 
@@ -139,7 +141,7 @@ export class Recovery {
   /** The conversation was left: nothing of it is recovered. */
   clear(): void {
     this.#generation++
-    this.#held = this.#replayed = this.#sessionId = this.#lastSeq = this.#processed = undefined
+    this.#held = this.#replayed = this.#attempted = this.#sessionId = this.#lastSeq = this.#processed = undefined
     this.#part?.gapFill.forget()
   }
 
@@ -151,6 +153,16 @@ export class Recovery {
   end(): void {
     this.#options.outbox.handleNoHistory()
     this.#release()
+  }
+
+  #lastSeqOf(sessionId: string): number | undefined {
+    return sessionId === this.#sessionId && this.#options.hasResume() ? this.#lastSeq : undefined
+  }
+
+  #enter(sessionId: string, lastSeq: number | undefined): void {
+    this.#sessionId = sessionId
+    this.#lastSeq = lastSeq
+    this.#processed = undefined
   }
 
   #begin(isReopening: boolean): void {

@@ -74,6 +74,21 @@ describe('a proxy in front of the service', () => {
     proxy.delay(0)
   })
 
+  it('waits for a slow reader with one listener, however much data was delayed', async () => {
+    const warnings: Error[] = []
+    const note = (warning: Error) => void warnings.push(warning)
+    process.on('warning', note)
+    undo.push(async () => void process.off('warning', note))
+    const { control, proxy, server } = await start()
+    const id = await openSession(server, proxy.url)
+    const { heard } = await openChat(proxy.url, id)
+    proxy.delay(100)
+    const content = 'a'.repeat(16_000_000)
+    control.pushFrame(id, JSON.stringify({ content }))
+    await until(() => expect(heard[0]?.content?.length).toBe(content.length))
+    expect(warnings).toEqual([])
+  })
+
   it('breaks every connection, which the service detects, and rejects new ones', async () => {
     const { proxy, server } = await start()
     const id = await openSession(server, proxy.url)

@@ -148,13 +148,13 @@ class LoopbackProxy implements FaultProxy {
     from.setNoDelay(true)
     from.on('data', chunk => {
       pipe.step(() => {
-        if (to.write(chunk)) return
         // Applies back-pressure: reads no more than the other end accepts.
-        from.pause()
-        to.once('drain', () => {
-          if (!wire.isStalled) from.resume()
-        })
+        if (!to.write(chunk)) from.pause()
       })
+    })
+    // One listener for all writes: delayed data is written at once, and each write may find the buffer full.
+    to.on('drain', () => {
+      if (!wire.isStalled) from.resume()
     })
     from.on('end', () => pipe.step(() => to.end()))
     from.on('error', () => this.#break(wire))
