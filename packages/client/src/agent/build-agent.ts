@@ -241,7 +241,10 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
         origin,
         loadTranscript: (id, signal) => loadTranscript(scope, loader, id, signal),
         onMessage: handleAnswer,
-        onHistory: list => outbox.handleHistory(list),
+        onHistory: history => {
+          void resume?.(part => part.historyArrived(history))
+          outbox.handleHistory(history.map(({ message }) => message))
+        },
         onEnd: () => recovery.end(),
         chat,
         hasPing,
@@ -256,8 +259,6 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
         transcript.record(message, 'received', message.timestamp ?? clock.now(), type, size, recovery.isReplaying)
       },
       handled: (message, result) => {
-        const history = historyOf(message, result)
-        if (history) void resume?.(part => part.historyArrived(history))
         emitInbound(emit, message, result, recovery.isReplaying)
       },
       finished: (message, result) => {

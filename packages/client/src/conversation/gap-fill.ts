@@ -4,7 +4,13 @@ import type { Logger } from '../logger.ts'
 import type { Message, ReceivedIn } from '../outbox/message.ts'
 import type { Clock } from '../platform/clock.ts'
 import { withTimeLimit } from '../util/abort.ts'
-import { type HistoryMergeOptions, insertHistory, mergeHistory, readHistory } from './history-merge.ts'
+import {
+  type HistoryElement,
+  type HistoryMergeOptions,
+  insertHistory,
+  mergeHistory,
+  readHistory,
+} from './history-merge.ts'
 import { emitAgentMessage } from './inbound-events.ts'
 import { type KnownMessage, knownMessage } from './known-message.ts'
 import type { HandlerResult, MessageHandlerResult } from './message-handler.ts'
@@ -29,7 +35,7 @@ export interface GapFillOptions {
   /** A message of the agent was recovered. Its events have been emitted. */
   onMessage(message: Message): void
   /** A history has been read: its messages are in the transcript. */
-  onHistory(history: readonly Message[]): void
+  onHistory(history: readonly HistoryElement[]): void
   /** Nothing more can be recovered for the current opening. */
   onEnd(): void
 }
@@ -92,7 +98,7 @@ export class GapFill {
     }
     const options = this.#mergeOptions()
     const history = readHistory(list, this.#options.origin)
-    this.#options.onHistory(history.map(({ message }) => message))
+    this.#options.onHistory(history)
     if (!options || this.#isFromStart) return
     // The `chatHistory` event has reported these messages. They are not missed ones after an outage.
     for (const { message, direction } of mergeHistory(history, { ...options, isFromStart: true }))
@@ -203,7 +209,7 @@ export class GapFill {
     if (inserted.length > 0)
       emit('messagesRecovered', () => ({ messages: inserted.map(({ message }) => message), source }))
     if (this.#opening !== opening) return
-    onHistory(history.map(({ message }) => message))
+    onHistory(history)
     onEnd()
   }
 

@@ -3,7 +3,13 @@ import type { AgentFacts, Deployment } from '../api/agent-facts.ts'
 import type { SessionKeeper } from '../chat/chat-session.ts'
 import type { ResolvedConfig } from '../config.ts'
 import type { ContextStore } from '../conversation/context-store.ts'
-import { type HistoryMergeOptions, insertHistory, mergeHistory, readHistory } from '../conversation/history-merge.ts'
+import {
+  type HistoryElement,
+  type HistoryMergeOptions,
+  insertHistory,
+  mergeHistory,
+  readHistory,
+} from '../conversation/history-merge.ts'
 import type { MessageProcessor } from '../conversation/message-processor.ts'
 import type { Transcript } from '../conversation/transcript.ts'
 import { ApiError, ConnectionError, type SDKError } from '../errors.ts'
@@ -111,7 +117,7 @@ export class SessionResume implements SessionKeeper {
     const { environment, reportError, logger } = this.#scope
     try {
       const list = await withTimeLimit(environment.clock, TRANSCRIPT_LIMIT_MS, signal, inner => this.#ask(id, inner))
-      this.#restore(this.#resume(id), list)
+      this.#restore(this.#resume(id), readHistory(list, this.#originOf(id)))
     } catch (error) {
       if (signal?.aborted) throw error
       if (error instanceof ApiError && isSessionRefusal(error.status)) {
@@ -132,11 +138,11 @@ export class SessionResume implements SessionKeeper {
   }
 
   /** The chat has sent the history of the session. */
-  historyArrived(list: readonly unknown[]): void {
+  historyArrived(history: readonly HistoryElement[]): void {
     const resumed = this.#resumed
     if (!resumed || resumed.hasHistory) return
     resumed.hasHistory = true
-    this.#restore(resumed, list)
+    this.#restore(resumed, history)
   }
 
   /** Removes the stored sessions of a user; in a tab's own store, those of every user. */
@@ -174,17 +180,21 @@ export class SessionResume implements SessionKeeper {
     return api.getPreviousTranscript({ agentId: this.#scope.facts.agentId, sessionId, signal })
   }
 
-  /** Adds the messages of a list that this page does not have to the transcript. */
-  #restore({ id, since }: ResumedSession, list: readonly unknown[]): void {
-    const { transcript, processor, origin } = this.#parts
+  #originOf(sessionId: string): HistoryMergeOptions['origin'] {
+    const { from, agentId } = this.#parts.origin
+    return { from, agentId, sessionId }
+  }
+
+  /** Adds the messages of a history that this page does not have to the transcript. */
+  #restore({ id, since }: ResumedSession, history: readonly HistoryElement[]): void {
+    const { transcript, processor } = this.#parts
     const options: HistoryMergeOptions = {
       transcript,
-      origin: { from: origin.from, agentId: origin.agentId, sessionId: id },
+      origin: this.#originOf(id),
       openedAt: since,
       isReload: true,
       isFromStart: true,
     }
-    const history = readHistory(list, options.origin)
     const { inserted, removed } = insertHistory(mergeHistory(history, options), options, processor)
     const added = new Set(inserted.map(({ entry }) => entry))
     const entries = transcript.get().filter(entry => added.has(entry))
