@@ -5,14 +5,18 @@ import { CALLBACK_PAGE } from '../packages/client/src/auth/sign-in/callback-page
 import { trimSourceMaps } from './source-maps.ts'
 import { ownTool, ROOT, run, runTogether, verifyTool } from './tools.ts'
 
+/** Built before the others: the declarations of the client contain it. */
+const FIRST = 'protocol'
+
 const named = process.argv.slice(2)
 const tsdown = verifyTool('tsdown')
 const commands = readdirSync(join(ROOT, 'packages'))
-  .filter(name => named.length === 0 || named.includes(name))
+  .filter(name => named.length === 0 || named.includes(name) || (name === FIRST && named.includes('client')))
   .map(name => ({ name, command: tsdown, args: ['--no-clean'], cwd: join(ROOT, 'packages', name) }))
   .filter(({ cwd }) => existsSync(join(cwd, 'tsdown.config.mjs')))
 for (const { cwd } of commands) rmSync(join(cwd, 'dist'), { recursive: true, force: true })
-const passed = await runTogether(commands)
+const first = commands.filter(({ name }) => name === FIRST)
+const passed = (await runTogether(first)) && (await runTogether(commands.filter(each => !first.includes(each))))
 if (passed) for (const { cwd } of commands) trimSourceMaps(join(cwd, 'dist'))
 // The page that logins return to, as a file that hosts can copy to where they serve static ones.
 if (passed && commands.some(({ name }) => name === 'client'))

@@ -59,7 +59,7 @@ export async function analyseBundle(source: string): Promise<BundleShare[]> {
 }
 
 /** The modules that each run of `initialize()` of an anonymous conversation loads. */
-const START = /agent\/load-agent\.ts$|auth\/anonymous-token\.ts$/
+const START = /agent\/build-agent\.ts$/
 
 /** The analysis as a Markdown table, for docs/performance.md. */
 export function describeBundle(shares: readonly BundleShare[]): string {

@@ -8,9 +8,14 @@ import { ROOT } from './tools.ts'
 export interface LoadedSizes {
   /** What is there before the first line runs. */
   atOnce: number
-  /** What each lazy import adds, by the name of the file it imports; what `start` loads counts there only. */
+  /** The same, and everything that an anonymous conversation loads until `connected`. */
+  untilConnected: number
+  /** What each lazy import adds, by the name of the file it imports; what is loaded until `connected` counts there only. */
   onDemand: ReadonlyMap<string, number>
 }
+
+/** Files that an anonymous conversation loads until `connected`, in their order. */
+const UNTIL_CONNECTED = ['build-agent']
 
 /**
  * Bundles a page's module with the built packages, split into chunks, and measures the size of what it loads when.
@@ -51,13 +56,17 @@ export async function loadedSizes(source: string, external: readonly string[] = 
   const lazy = Object.entries(outputs).flatMap(([name, { entryPoint }]) =>
     entryPoint && name !== entry ? [{ name, part: moduleName(entryPoint) }] : [],
   )
-  const start = lazy.find(({ part }) => part === 'start')
-  const loadedBefore = new Set([...atOnce, ...(start ? loadedWith(outputs, start.name) : [])])
-  for (const { name, part } of lazy) {
-    const before = part === 'start' ? atOnce : loadedBefore
-    onDemand.set(part, bytes([...loadedWith(outputs, name)].filter(chunk => !before.has(chunk))))
+  const count = (name: string, before: ReadonlySet<string>) =>
+    bytes([...loadedWith(outputs, name)].filter(chunk => !before.has(chunk)))
+  const loaded = new Set(atOnce)
+  for (const needed of UNTIL_CONNECTED) {
+    const file = lazy.find(({ part }) => part === needed)
+    if (!file) continue
+    onDemand.set(needed, count(file.name, loaded))
+    for (const name of loadedWith(outputs, file.name)) loaded.add(name)
   }
-  return { atOnce: bytes(atOnce), onDemand }
+  for (const { name, part } of lazy) if (!UNTIL_CONNECTED.includes(part)) onDemand.set(part, count(name, loaded))
+  return { atOnce: bytes(atOnce), untilConnected: bytes(loaded), onDemand }
 }
 
 /** Size of built entries of a binding together, minified and compressed, without React and the client. */

@@ -13,6 +13,8 @@ const DIST = join(ROOT, 'packages', 'client', 'dist')
 const FILES = ['ai-agent-sdk.iife.js', 'ai-agent-sdk-login.js', 'callback.html']
 /** The page whose chunks are measured. */
 const CORE = `import { AiAgent } from '@aiagent/client'\nglobalThis.AiAgent = AiAgent`
+/** The same from source, without the copies that the built index has of some parts. */
+const CORE_SOURCE = CORE.replace('@aiagent/client', './packages/client/src/ai-agent.ts')
 /** Further entries, which pages use beside it. */
 const ENTRIES = {
   pkce: `export * from '@aiagent/client/pkce'`,
@@ -33,7 +35,7 @@ const BINDINGS = {
   'adapters direct-line': 'adapters/dist/direct-line.js',
 }
 
-if (process.argv.includes('--analyse')) console.log(describeBundle(await analyseBundle(CORE)))
+if (process.argv.includes('--analyse')) console.log(describeBundle(await analyseBundle(CORE_SOURCE)))
 else await compare()
 
 async function compare(): Promise<void> {
@@ -59,7 +61,7 @@ async function measure(): Promise<Map<string, number>> {
   sizes.set('core', core.atOnce)
   for (const [chunk, bytes] of core.onDemand) sizes.set(`chunk ${chunk}`, bytes)
   sizes.set('core, vite', await viteSize(CORE))
-  sizes.set('until connected', core.atOnce + (core.onDemand.get('start') ?? 0))
+  sizes.set('until connected', core.untilConnected)
   for (const [name, source] of Object.entries(ENTRIES)) {
     const { atOnce } = await loadedSizes(`${CORE}\n${source}`)
     sizes.set(name, atOnce - core.atOnce)

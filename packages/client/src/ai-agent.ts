@@ -1,7 +1,10 @@
 import type { AgentDetails, AgentListItem, DeploymentInfo, Portal, UserDetails, UserProfile } from '@aiagent/protocol'
+import type { EarlyParts, LateParts } from './agent/agent-parts.ts'
 import type { AgentPhase } from './agent/agent-phase.ts'
-import { type AgentParts, buildAgent } from './agent/build-agent.ts'
+import { createAgentScope } from './agent/agent-scope.ts'
+import { createEarlyParts } from './agent/early-parts.ts'
 import type { Explanation } from './agent/explain.ts'
+import { AgentLifecycle } from './agent/lifecycle.ts'
 import type { ConnectionState } from './chat/connection-state.ts'
 import { type AiAgentConfig, requireSessionId } from './config.ts'
 import {
@@ -13,6 +16,7 @@ import type { InitializationResult } from './contact-center/portal/pipeline-stag
 import type { ContextAttributes } from './conversation/context-store.ts'
 import { createContextMessage } from './conversation/message-helpers.ts'
 import type { MessageProcessor } from './conversation/message-processor.ts'
+import { NO_ENTRIES } from './conversation/no-entries.ts'
 import type { TranscriptEntry, TranscriptOptions, TranscriptRow } from './conversation/transcript.ts'
 import { abortedError } from './errors.ts'
 import type { AgentEvents } from './events.ts'
@@ -65,7 +69,8 @@ export interface AiAgentInitializeOptions extends OperationOptions {
  * Every promise settles, also when the service refuses, does not respond, or closes the connection.
  */
 export class AiAgent extends Subscribable<AgentEvents> {
-  readonly #parts: AgentParts
+  readonly #parts: EarlyParts
+  readonly #lifecycle: AgentLifecycle
   readonly #recorder: TraceRecorder | undefined
 
   /**
@@ -79,9 +84,10 @@ export class AiAgent extends Subscribable<AgentEvents> {
   constructor(config: AiAgentConfig, environment?: Partial<Environment>) {
     // An absent configuration is refused further down, with its error.
     const recorder = config?.recorder
-    const parts = buildAgent(config, recorder ? recorder.wrap(resolveEnvironment(environment)) : environment)
-    super(parts.scope.events)
-    this.#parts = parts
+    const scope = createAgentScope(config, recorder ? recorder.wrap(resolveEnvironment(environment)) : environment)
+    super(scope.events)
+    this.#parts = createEarlyParts(scope)
+    this.#lifecycle = new AgentLifecycle(this.#parts)
     this.#recorder = recorder
     recorder?.attach(this)
   }
@@ -111,6 +117,10 @@ export class AiAgent extends Subscribable<AgentEvents> {
     return this.#parts.scope.logger
   }
 
+  get #late(): LateParts | undefined {
+    return this.#parts.late.parts
+  }
+
   // ── Lifecycle ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
   /**
@@ -127,17 +137,17 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * @throws {InitializationPipelineError} when the portal selection fails before the first choice
    */
   initialize(options: AiAgentInitializeOptions = {}): Promise<InitializationResult> {
-    return this.#parts.lifecycle.initialize(options.context ?? {}, options.signal)
+    return this.#lifecycle.initialize(options.context ?? {}, options.signal)
   }
 
   /** Where the agent is between its creation and {@link destroy}; `phaseChanged` reports each change. */
   getPhase(): AgentPhase {
-    return this.#parts.lifecycle.phase
+    return this.#lifecycle.phase
   }
 
   /** Whether initialization is complete. */
   getIsInitialized(): boolean {
-    return this.#parts.lifecycle.isReady
+    return this.#lifecycle.isReady
   }
 
   /**
@@ -148,7 +158,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * @throws {ConnectionError} reason `refused`, `timeout`, `closed` or `no_address`
    */
   connect(options: OperationOptions = {}): Promise<void> {
-    return this.#parts.lifecycle.connect(options.signal)
+    return this.#lifecycle.connect(options.signal)
   }
 
   /**
@@ -156,7 +166,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * kept for the next `connect()`. Does nothing without a connection.
    */
   disconnect(options: OperationOptions & { skipGracefulDisconnect?: boolean } = {}): Promise<void> {
-    return this.#parts.lifecycle.disconnect(options)
+    return this.#lifecycle.disconnect(options)
   }
 
   /**
@@ -168,7 +178,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
   async restartConnection(options: OperationOptions & { sessionId?: string | number } = {}): Promise<void> {
     const { sessionId, signal } = options
     const given = sessionId === undefined ? undefined : requireSessionId(sessionId, 'restartConnection({ sessionId })')
-    await this.#parts.lifecycle.restartConversation(given, signal)
+    await this.#lifecycle.restartConversation(given, signal)
   }
 
   /**
@@ -176,7 +186,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * reject with code ABORTED. Call it in a process that goes on, or declare the agent with `await using`.
    */
   destroy(): Promise<void> {
-    return this.#parts.lifecycle.destroy()
+    return this.#lifecycle.destroy()
   }
 
   /** As {@link destroy}, for `await using`. */
@@ -196,10 +206,10 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * @throws {SDKError} code ABORTED when the signal is aborted already, while `logout()` runs, and after `destroy()`
    */
   async send(data: string | MessageObject | Message, options?: SendOptions & OperationOptions): Promise<string> {
-    this.#parts.lifecycle.requireSendable('send()')
+    this.#lifecycle.requireSendable('send()')
     if (options?.signal?.aborted) throw abortedError('send()', options.signal)
     const id = this.#parts.outbox.send(data, options)
-    this.#parts.lifecycle.connectForMessage()
+    this.#lifecycle.connectForMessage()
     return id
   }
 
@@ -225,9 +235,9 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * @throws {SDKError} code ABORTED when the signal is aborted, by `logout()`, and by `destroy()`
    */
   async ask(text: string, options?: AskOptions): Promise<Message> {
-    this.#parts.lifecycle.requireSendable('ask()')
+    this.#lifecycle.requireSendable('ask()')
     const answer = this.#parts.outbox.ask(text, options)
-    this.#parts.lifecycle.connectForMessage()
+    this.#lifecycle.connectForMessage()
     return answer
   }
 
@@ -236,7 +246,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * the signal, and {@link destroy}. Unread messages are kept without limit until then, or until the user changes.
    */
   messages({ signal }: OperationOptions = {}): AsyncIterableIterator<Message> {
-    this.#parts.lifecycle.requireUsable('messages()')
+    this.#lifecycle.requireUsable('messages()')
     return this.#parts.streams.open(signal)
   }
 
@@ -248,7 +258,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * @returns undefined for an unknown id
    */
   delivery(id: string): Delivery | undefined {
-    return this.#parts.outbox.delivery(id) ?? this.#parts.tabs?.group?.delivery(id)
+    return this.#parts.outbox.delivery(id) ?? this.#late?.tabs?.group?.delivery(id)
   }
 
   /** Number of queued messages, including questions that wait for their turn. */
@@ -268,22 +278,23 @@ export class AiAgent extends Subscribable<AgentEvents> {
 
   /** The transcript, in order. Without options it is the same frozen array until an entry changes. */
   getTranscript(options?: TranscriptOptions): readonly TranscriptEntry[] {
-    return this.#parts.transcript.get(options)
+    return this.#late?.transcript.get(options) ?? NO_ENTRIES
   }
 
   /** The transcript as plain objects, for storage or JSON. */
   getTranscriptAsJSON(options?: TranscriptOptions): TranscriptRow[] {
-    return this.#parts.transcript.toJSON(options)
+    return this.#late?.transcript.toJSON(options) ?? []
   }
 
   /** Number of entries in the transcript. */
   getTranscriptSize(): number {
-    return this.#parts.transcript.size
+    return this.#late?.transcript.size ?? 0
   }
 
   /** Empties the transcript, and emits `transcriptCleared`. */
   clearTranscript(): void {
-    this.#parts.transcript.clear()
+    if (this.#late) this.#late.transcript.clear()
+    else this.#parts.scope.emit('transcriptCleared', () => ({}))
   }
 
   // ── Context ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -298,7 +309,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * @throws {SDKError} code ABORTED while `logout()` runs, and after `destroy()`
    */
   async setContext(attributes: Record<string, unknown>, options: { sendImmediately?: boolean } = {}): Promise<void> {
-    this.#parts.lifecycle.requireUsable('setContext()')
+    this.#lifecycle.requireUsable('setContext()')
     const { context, outbox } = this.#parts
     // Sent before it is stored: a message that is refused leaves the context as it was (FLOW-07).
     context.update(attributes, changed => {
@@ -333,17 +344,17 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * @throws {SDKError} code ABORTED when a newer selection, a restart or `logout()` has replaced this one
    */
   async selectPortal(portal: Pick<Portal, 'id'>, options?: OperationOptions): Promise<InitializationResult> {
-    return this.#parts.lifecycle.requirePipeline('selectPortal()').selectPortal(portal, options)
+    return this.#lifecycle.requirePipeline('selectPortal()').selectPortal(portal, options)
   }
 
   /** Selects an agent after `agentsAvailable`. Returns and throws as {@link selectPortal}. */
   async selectAgent(agent: Pick<AgentListItem, 'agentId'>, options?: OperationOptions): Promise<InitializationResult> {
-    return this.#parts.lifecycle.requirePipeline('selectAgent()').selectAgent(agent, options)
+    return this.#lifecycle.requirePipeline('selectAgent()').selectAgent(agent, options)
   }
 
   /** Selects a profile after `profilesAvailable`. Returns and throws as {@link selectPortal}. */
   async selectUserProfile(profile: Pick<UserProfile, 'id'>, options?: OperationOptions): Promise<InitializationResult> {
-    return this.#parts.lifecycle.requirePipeline('selectUserProfile()').selectUserProfile(profile, options)
+    return this.#lifecycle.requirePipeline('selectUserProfile()').selectUserProfile(profile, options)
   }
 
   /**
@@ -353,12 +364,12 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * @throws {InitializationPipelineError} PROFILE_PERSIST_FAILED when the service refuses it; the chat stays as it is
    */
   updateUserProfile(profile: UserProfile, options: OperationOptions = {}): Promise<void> {
-    return this.#parts.lifecycle.changeProfile(profile, options.signal)
+    return this.#lifecycle.changeProfile(profile, options.signal)
   }
 
   /** Runs the selection of portal, agent and profile again; without portals it is {@link restartConnection}. */
   restartPortalInitializer(options: OperationOptions = {}): Promise<void> {
-    return this.#parts.lifecycle.restartPortals(options.signal)
+    return this.#lifecycle.restartPortals(options.signal)
   }
 
   /** @deprecated Use {@link restartPortalInitializer}. */
@@ -406,12 +417,13 @@ export class AiAgent extends Subscribable<AgentEvents> {
    */
   async explain(): Promise<Explanation> {
     const { explain } = await loadModule('explain', import('./agent/explain.ts'))
-    return explain(this.#parts)
+    const { scope, outbox } = this.#parts
+    return explain({ scope, outbox, phase: this.getPhase(), chat: this.#late?.chat })
   }
 
   /** Whether the chat is open. */
   isConnected(): boolean {
-    return this.#parts.chat.isOpen
+    return this.#late?.chat.isOpen === true
   }
 
   /**
@@ -419,18 +431,18 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * an answer, an error, a close, or 30 s without a heartbeat.
    */
   get isWorking(): boolean {
-    return this.#parts.working.isWorking
+    return this.#late?.working.isWorking === true
   }
 
   /** The details of the configured agent, loaded when needed. Works before `initialize()`. */
   async getAgentDetails(options: OperationOptions = {}): Promise<AgentDetails> {
-    this.#parts.lifecycle.requireUsable('getAgentDetails()')
+    this.#lifecycle.requireUsable('getAgentDetails()')
     return this.#parts.loader.loadAgentDetails(options.signal)
   }
 
   /** Where the deployment's services are, loaded when needed. Works before `initialize()`. */
   async getDeploymentInfo(options: OperationOptions = {}): Promise<DeploymentInfo> {
-    this.#parts.lifecycle.requireUsable('getDeploymentInfo()')
+    this.#lifecycle.requireUsable('getDeploymentInfo()')
     return (await this.#parts.loader.loadDeployment(options.signal)).deployment
   }
 
@@ -444,7 +456,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * before `initialize()`. A blank code, null and undefined restore the agent's own.
    */
   setLanguage(code: string | null | undefined): void {
-    this.#parts.lifecycle.requireUsable('setLanguage()')
+    this.#lifecycle.requireUsable('setLanguage()')
     this.#parts.language.choose(code)
   }
 
@@ -466,8 +478,8 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * @throws {AuthError} reason `token_missing` when the token has expired and cannot be renewed
    */
   async getAccessToken(): Promise<string | null> {
-    const { lifecycle, authentication } = this.#parts
-    return lifecycle.isStarted && authentication.getIsInitialized() ? authentication.getToken() : null
+    const authentication = this.#late?.authentication
+    return this.#lifecycle.isStarted && authentication?.getIsInitialized() ? authentication.getToken() : null
   }
 
   /**
@@ -478,7 +490,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * @throws {SDKError} code ABORTED while `logout()` runs, and after `destroy()`
    */
   updateAccessToken(token: string, options: UpdateAccessTokenOptions = {}): Promise<void> {
-    return this.#parts.lifecycle.updateToken(token, options)
+    return this.#lifecycle.updateToken(token, options)
   }
 
   /**
@@ -490,7 +502,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * @throws {AuthError} when the sign-out at the identity provider fails; the user's data is removed nevertheless
    */
   async logout(): Promise<void> {
-    await this.#parts.lifecycle.signOut()
+    await this.#lifecycle.signOut()
   }
 
   /**
@@ -498,7 +510,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * `resume`, without data, and before `initialize()` has completed.
    */
   async getSessionData(): Promise<unknown> {
-    return this.#parts.resume?.(part => part.getData())
+    return this.#late?.resume?.(part => part.getData())
   }
 
   /**
@@ -509,7 +521,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * @param data a value that JSON can hold; `undefined` removes it
    */
   async setSessionData(data: unknown): Promise<void> {
-    await this.#parts.resume?.(part => part.setData(data))
+    await this.#late?.resume?.(part => part.setData(data))
   }
 
   /**
@@ -518,9 +530,11 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * @throws {SDKError} code SESSION_ID_INVALID for a blank or placeholder id
    */
   setSessionId(sessionId: string | number): void {
-    this.#parts.lifecycle.requireUsable('setSessionId()')
+    this.#lifecycle.requireUsable('setSessionId()')
     const id = requireSessionId(sessionId, 'setSessionId()')
     if (this.isConnected()) this.logger.warn('The new session id takes effect with the next connection.')
-    this.#parts.session.supply(id)
+    const { late, scope } = this.#parts
+    if (late.parts) late.parts.session.supply(id)
+    else scope.facts.sessionId = id
   }
 }

@@ -52,7 +52,6 @@ export type {
   SelectUserProfileOptions,
 } from './api/api-options.ts'
 export type { RestApi } from './api/rest-api.ts'
-export { AnonymousAuthStrategy } from './auth/anonymous-strategy.ts'
 export type { AuthenticationInput, AuthenticationServiceConfig, PKCEAuthServiceConfig } from './auth/auth-input.ts'
 export {
   ACCESS_TOKEN_REFRESH_BUFFER_MINUTES,
@@ -82,9 +81,6 @@ export type {
   AuthenticationServiceInitializeOptions,
   AuthenticationServiceOptions,
 } from './auth/authentication-options.ts'
-export { AuthenticationService } from './auth/authentication-service.ts'
-export { ClientCredentialsAuthStrategy } from './auth/client-credentials-strategy.ts'
-export { PreAuthStrategy } from './auth/pre-auth-strategy.ts'
 export type {
   IdentityClient,
   IdentityClientFactory,
@@ -93,7 +89,6 @@ export type {
   LoginRequest,
   LogoutPlan,
 } from './auth/sign-in/identity-client.ts'
-export { preloadPkce } from './auth/sign-in/pkce-login.ts'
 export type { PKCEAuthStrategy, PKCEAuthStrategyOptions } from './auth/sign-in/pkce-strategy.ts'
 export type { ChatClosed, CloseCause } from './chat/close-cause.ts'
 export { ConnectionState } from './chat/connection-state.ts'
@@ -159,13 +154,12 @@ export {
   type TokenMessageParams,
 } from './conversation/message-helpers.ts'
 export { MessageProcessor } from './conversation/message-processor.ts'
-export {
-  Transcript,
-  type TranscriptConfig,
-  type TranscriptEntry,
-  type TranscriptMessageType,
-  type TranscriptOptions,
-  type TranscriptRow,
+export type {
+  TranscriptConfig,
+  TranscriptEntry,
+  TranscriptMessageType,
+  TranscriptOptions,
+  TranscriptRow,
 } from './conversation/transcript.ts'
 export {
   type AnySDKError,
@@ -217,9 +211,18 @@ export type { SendOptions } from './outbox/compose.ts'
 export type { Delivery } from './outbox/delivery.ts'
 export type { DeliveryOutcome, DeliveryReason, DeliveryState, DeliveryUpdate } from './outbox/delivery-state.ts'
 export { Message, type MessageObject, type MessageOptions } from './outbox/message.ts'
-export { MessageQueue, type QueuedMessage } from './outbox/message-queue.ts'
+export type { QueuedMessage } from './outbox/message-queue.ts'
 export type { DeliveryMode } from './outbox/outbox-options.ts'
 export type { AskOptions } from './outbox/questions.ts'
+export {
+  AnonymousAuthStrategy,
+  AuthenticationService,
+  ClientCredentialsAuthStrategy,
+  MessageQueue,
+  PreAuthStrategy,
+  preloadPkce,
+  Transcript,
+} from './parts.ts'
 export type { Clock } from './platform/clock.ts'
 export type {
   Environment,

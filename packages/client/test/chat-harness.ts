@@ -6,6 +6,7 @@ import { webSocketTransport } from '../src/chat/websocket-transport.ts'
 import { ConnectionError, SDKError } from '../src/errors.ts'
 import { MessageOrigin } from '../src/outbox/message.ts'
 import { Outbox } from '../src/outbox/outbox.ts'
+import { createSending } from '../src/outbox/sending.ts'
 
 export interface ChatSetUp {
   maxQueueSize?: number
@@ -62,8 +63,6 @@ export function setUpChat(given: ChatSetUp = {}) {
     delivery: 'at-most-once',
     hasReceipts: () => false,
     hasResume: () => false,
-    isOwnSession: () => session.isOwn,
-    chat,
     origin: new MessageOrigin(clock, {
       agentName: 'Help Centre',
       agentId: 'help',
@@ -74,8 +73,9 @@ export function setUpChat(given: ChatSetUp = {}) {
     newId: () => `id-${ids++}`,
     isReady: () => true,
     mask: content => content,
-    listener: { accepted() {}, flushed: count => tell(`flushed ${count}`), failed: fail, updated() {}, warn() {} },
+    listener: { flushed: count => tell(`flushed ${count}`), failed: fail, updated() {}, warn() {} },
   })
+  outbox.attach({ chat, isOwnSession: () => session.isOwn, accepted() {} }, createSending)
   return {
     chat,
     outbox,

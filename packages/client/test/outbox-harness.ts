@@ -8,6 +8,7 @@ import type { DeliveryUpdate } from '../src/outbox/delivery-state.ts'
 import { type Message, MessageOrigin } from '../src/outbox/message.ts'
 import { Outbox } from '../src/outbox/outbox.ts'
 import type { DeliveryMode } from '../src/outbox/outbox-options.ts'
+import { createSending } from '../src/outbox/sending.ts'
 import type { FakePage } from './fake-page.ts'
 
 export interface OutboxSetUp {
@@ -66,20 +67,11 @@ export function setUpOutbox({
   let ids = 0
   const outbox = new Outbox({
     clock,
-    page,
     maxQueueSize,
     doubtAfterMs,
     delivery,
     hasReceipts: () => hasReceipts,
     hasResume: () => false,
-    isOwnSession: () => state.isOwnSession,
-    chat: {
-      get state() {
-        return state.chat
-      },
-      setMessageSink() {},
-      handleReceipt() {},
-    },
     origin: new MessageOrigin(clock, {
       agentName: 'Help Centre',
       agentId: 'help',
@@ -94,10 +86,6 @@ export function setUpOutbox({
       return mask(content)
     },
     listener: {
-      accepted: (message, _size, isAgain) => {
-        if (!isAgain) accepted.push(message)
-        on.accepted?.(message)
-      },
       flushed: count => {
         flushed.push(count)
         on.flushed?.()
@@ -107,6 +95,18 @@ export function setUpOutbox({
       warn: (text, details) => warnings.push([text, details]),
     },
   })
+  const chat = {
+    get state() {
+      return state.chat
+    },
+    setMessageSink() {},
+    handleReceipt() {},
+  }
+  const take = (message: Message, _size: number, isAgain?: boolean) => {
+    if (!isAgain) accepted.push(message)
+    on.accepted?.(message)
+  }
+  outbox.attach({ page, chat, isOwnSession: () => state.isOwnSession, accepted: take }, createSending)
   /** Opens the chat on a transport, as the chat does. */
   const connect = (transport = new FakeTransport()) => {
     state.chat = 'CONNECTED'

@@ -8,7 +8,8 @@ export {
   readClientIntent,
 } from './chat/client-message.ts'
 export { CLIENT_DISCONNECT_REASON, CLOSE_CODE, isFinalCloseCode, isSessionRefusal } from './chat/close-code.ts'
-export { encodeMessage, encodeText, parseClientMessage, parseServerMessage } from './chat/codec.ts'
+export { parseClientMessage, parseServerMessage } from './chat/codec.ts'
+export { encodeMessage, encodeText } from './chat/encode.ts'
 export { ERROR_CODES, SERVICE_ERROR_CODE } from './chat/error-code.ts'
 export {
   addMessageId,

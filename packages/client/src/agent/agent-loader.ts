@@ -1,23 +1,32 @@
-import type { AgentDetails } from '@aiagent/protocol'
+import type { AgentDetails, DeploymentInfo } from '@aiagent/protocol'
 import type { Deployment } from '../api/agent-facts.ts'
 import { loadDeploymentInfo } from '../api/deployment-info.ts'
 import { abortedError } from '../errors.ts'
-import { loadModule } from '../platform/load-module.ts'
 import { untilAborted } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
-import { rateLimitReporter } from './agent-scope.ts'
-import type { AgentLoaderParts } from './load-agent.ts'
+import { type AgentScope, rateLimitReporter } from './agent-scope.ts'
 
 const DEPLOYMENT_ABORTED = (signal: AbortSignal) => abortedError('getDeploymentInfo()', signal)
 const DETAILS_ABORTED = (signal: AbortSignal) => abortedError('getAgentDetails()', signal)
 
+/** What needs the calls whose code loads later. */
+interface LoaderSteps {
+  openDeployment(deployment: DeploymentInfo): Deployment
+  fetchAgent(deployment: Deployment, signal: AbortSignal): Promise<AgentDetails>
+}
+
+interface AgentLoaderOptions {
+  readonly scope: AgentScope
+  readonly late: { load(): Promise<LoaderSteps> }
+}
+
 /** Loads the facts about deployment and agent, each once, also before `initialize()` (OPS-08). */
 export class AgentLoader {
-  readonly #parts: AgentLoaderParts
+  readonly #parts: AgentLoaderOptions
   readonly #deployment = new JoinedTask<Deployment>(DEPLOYMENT_ABORTED)
   readonly #details = new JoinedTask<AgentDetails>(DETAILS_ABORTED)
 
-  constructor(parts: AgentLoaderParts) {
+  constructor(parts: AgentLoaderOptions) {
     this.#parts = parts
   }
 
@@ -28,11 +37,11 @@ export class AgentLoader {
       const { config, environment } = this.#parts.scope
       const onRateLimited = rateLimitReporter(this.#parts.scope)
       // Together: the chunk loads while the first call is in flight.
-      const [info, { openDeployment }] = await Promise.all([
+      const [info, late] = await Promise.all([
         loadDeploymentInfo(config.endpoint, config.cache, { environment, signal: inner, onRateLimited }),
-        loadSteps(),
+        this.#parts.late.load(),
       ])
-      return openDeployment(info, this.#parts)
+      return late.openDeployment(info)
     }, signal)
     return facts.deployment
   }
@@ -42,8 +51,8 @@ export class AgentLoader {
     const { facts } = this.#parts.scope
     facts.agent ??= await this.#details.join(async inner => {
       const deployment = await this.loadDeployment(inner)
-      const { fetchAgent } = await loadSteps()
-      return Object.freeze(await untilAborted(fetchAgent(deployment, this.#parts, inner), inner))
+      const late = await this.#parts.late.load()
+      return Object.freeze(await untilAborted(late.fetchAgent(deployment, inner), inner))
     }, signal)
     return facts.agent
   }
@@ -53,11 +62,4 @@ export class AgentLoader {
     this.#deployment.abort(reason)
     this.#details.abort(reason)
   }
-}
-
-/** The REST calls and everything that only they use: a separate chunk, since a page is shown before it is used. */
-export function loadSteps(): Promise<typeof import('./load-agent.ts')> {
-  // Requested with the first call, not after the responses that precede the token request, which reports a failure.
-  import('../auth/anonymous-token.ts').catch(() => {})
-  return loadModule('load-agent', import('./load-agent.ts'))
 }

@@ -1,72 +1,41 @@
 import { type Capability, PERSONA, ROLE } from '@aiagent/protocol'
-import { LanguageChoice } from '../api/language-choice.ts'
 import { AuthenticationService } from '../auth/authentication-service.ts'
+import { asAuthFailure } from '../auth/host-call.ts'
+import { LazyPkceStrategy } from '../auth/sign-in/pkce-login.ts'
 import { Chat } from '../chat/chat.ts'
 import { chatAddress } from '../chat/chat-address.ts'
 import { ChatSession, isSessionKnown } from '../chat/chat-session.ts'
 import { ConnectionState } from '../chat/connection-state.ts'
-import { createReconnectPolicy } from '../chat/reconnect-policy.ts'
 import { webSocketTransport } from '../chat/websocket-transport.ts'
-import { type AiAgentConfig, requireSessionId } from '../config.ts'
+import { requireSessionId } from '../config.ts'
 import { withPortalAttribute } from '../contact-center/portal/portal-context.ts'
-import { ContextStore } from '../conversation/context-store.ts'
+import type { ContextStore } from '../conversation/context-store.ts'
 import { emitInbound, historyOf } from '../conversation/inbound-events.ts'
 import { Inbox } from '../conversation/inbox.ts'
 import { createContextMessage, isContextMessage } from '../conversation/message-helpers.ts'
-import { MessageProcessor } from '../conversation/message-processor.ts'
-import { MessageStreams } from '../conversation/message-streams.ts'
 import { Recovery } from '../conversation/recovery.ts'
 import { Transcript } from '../conversation/transcript.ts'
 import type { Upkeep, UpkeepOptions } from '../conversation/upkeep.ts'
 import { WorkingState } from '../conversation/working-state.ts'
 import { MessageError, SDKError } from '../errors.ts'
 import type { UnreadableFrame } from '../events.ts'
-import { Masking } from '../masking/masking.ts'
-import { createMessageIds } from '../outbox/compose.ts'
-import { Message, MessageOrigin } from '../outbox/message.ts'
-import { Outbox } from '../outbox/outbox.ts'
+import { Message } from '../outbox/message.ts'
+import { createSending } from '../outbox/sending.ts'
 import type { QueueSnapshot } from '../outbox/outbox-store.ts'
 import type { StoredQueue } from '../outbox/stored-queue.ts'
-import type { Environment } from '../platform/environment.ts'
 import type { SessionResume, SessionResumeParts } from '../resume/session-resume.ts'
-import { resolveOwnAdapter } from '../storage/create-cache-adapter.ts'
 import { type LazyPart, lazyPart } from '../util/lazy-part.ts'
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
-import { AgentLoader } from './agent-loader.ts'
-import { type AgentScope, createAgentScope } from './agent-scope.ts'
-import { InitializeRetry } from './initialize-retry.ts'
-import { AgentLifecycle } from './lifecycle.ts'
-import type { CallHolder } from './lifecycle-state.ts'
+import type { AgentLoader } from './agent-loader.ts'
+import type { CallHolder, EarlyParts, LateParts } from './agent-parts.ts'
+import type { AgentScope } from './agent-scope.ts'
+import { fetchAgent, openDeployment, prepareAgent } from './load-agent.ts'
 import { SharedTabs } from './shared-tabs.ts'
 import { UserLoader } from './user-loader.ts'
 
-/** The parts of one agent that `AiAgent` uses. */
-export interface AgentParts {
-  readonly scope: AgentScope
-  readonly lifecycle: AgentLifecycle
-  readonly loader: AgentLoader
-  readonly authentication: AuthenticationService
-  readonly language: LanguageChoice
-  readonly session: ChatSession
-  readonly chat: Chat
-  readonly retry: InitializeRetry
-  readonly outbox: Outbox
-  readonly streams: MessageStreams
-  readonly processor: MessageProcessor
-  readonly transcript: Transcript
-  readonly working: WorkingState
-  readonly context: ContextStore
-  readonly calls: CallHolder
-  readonly masking: Masking
-  /** Only with `resume`. */
-  readonly resume: LazyPart<SessionResume> | undefined
-  /** Only with `tabs`. */
-  readonly tabs: SharedTabs | undefined
-}
-
-/** Constructs the parts of an agent, each after the parts that it uses. */
-export function buildAgent(given: AiAgentConfig, replacements: Partial<Environment> | undefined): AgentParts {
-  const scope = createAgentScope(given, replacements)
+/** Constructs the parts of an agent that it needs to connect, each after the parts that it uses. */
+export function buildAgent(early: EarlyParts): LateParts {
+  const { scope, loader, language, masking, context, origin, newId, outbox, streams, processor, calls, policy, late } = early
   const { config, environment, facts, logger, emit, reportError, userState } = scope
   const { clock } = environment
 
@@ -80,59 +49,40 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
   )
   const tabs =
     config.tabs &&
-    userState.own(
-      new SharedTabs(scope, () => ({
-        ...parts,
-        hasCapability,
-        address: (sessionId, lastSeq) => sessionAddress(scope, calls, sessionId, lastSeq),
-      })),
-    )
+    new SharedTabs(scope, () => ({
+      scope,
+      session,
+      transcript,
+      context,
+      outbox,
+      authentication,
+      lifecycle: {
+        dropConversation: () => late.lifecycle?.dropConversation(),
+        handleUserChange: async () => late.lifecycle?.handleUserChange(),
+      },
+      hasCapability,
+      address: (sessionId, lastSeq) => sessionAddress(scope, calls, sessionId, lastSeq),
+    }))
   authentication.setTokenHandler(token => tabs?.group?.handleToken(token))
-  const language = new LanguageChoice()
-  const loader = new AgentLoader({ scope, authentication, language })
-  const masking = new Masking(config.masking)
   const users = new UserLoader(scope, masking)
-  const newId = createMessageIds(() => environment.randomUUID())
-  const transcript = userState.own(
-    new Transcript(config.transcript, {
-      newId,
-      recorded: entry => emit('transcriptUpdate', () => ({ ...entry, entry })),
-      trimmed: removed => emit('transcriptTrimmed', () => ({ removed })),
-      cleared: () => emit('transcriptCleared', () => ({})),
-    }),
-  )
-  const context = userState.own(
-    new ContextStore({
-      adapter: resolveOwnAdapter(config.cache, environment, (...warning) => logger.warn(...warning)),
-      agentId: config.id,
-      endpoint: config.endpoint,
-      keyPrefix: config.cache.contextPrefix ?? config.cache.keyPrefix,
-      now: clock.now,
-      onFailure: error => logger.warn('The store of the context failed; it is kept in memory only.', { error }),
-      onChange: changed => tabs?.group?.handleContext(changed),
-    }),
-  )
-  const contextRestored = context.restore()
-  const calls: CallHolder = { state: undefined }
-  const session = userState.own(
-    new ChatSession({
-      create: signal => createSession(scope, loader, context, signal),
-      isKnown: (id, signal) =>
-        isSessionKnown(clock, signal, inner => loadTranscript(scope, loader, id, inner), reportError),
-      suppliedId: config.sessionId,
-      facts,
-    }),
-  )
-
-  const policy = createReconnectPolicy({
-    maxReconnectAttempts: config.maxReconnectAttempts,
-    baseReconnectDelay: config.baseReconnectDelay,
-    maxReconnectDelay: config.maxReconnectDelay,
-    random: environment.random,
+  const transcript = new Transcript(config.transcript, {
+    newId,
+    recorded: entry => emit('transcriptUpdate', () => ({ ...entry, entry })),
+    trimmed: removed => emit('transcriptTrimmed', () => ({ removed })),
+    cleared: () => emit('transcriptCleared', () => ({})),
   })
+  const session = new ChatSession({
+    create: signal => createSession(scope, loader, context, signal),
+    isKnown: (id, signal) =>
+      isSessionKnown(clock, signal, inner => loadTranscript(scope, loader, id, inner), reportError),
+    // The host may have set it since the construction.
+    suppliedId: facts.sessionId,
+    facts,
+  })
+
   const hasCapability = (name: Capability) => facts.deployment?.deployment.capabilities?.includes(name) === true
-  const hasPing = () => hasCapability('receipts') || hasCapability('resume')
   const openTransport = webSocketTransport(environment.WebSocket)
+  const hasPing = () => hasCapability('receipts') || hasCapability('resume')
   const chat = new Chat({
     clock,
     page: environment.page,
@@ -180,48 +130,29 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
       tokenNeeded: () => emit('tokenExpiring', () => ({ reason: 'transport_request' })),
     },
   })
-  const origin = new MessageOrigin(clock, facts)
   const user = () => userOf(authentication)
-  const outbox: Outbox = userState.own(
-    new Outbox({
-      clock,
+  const store = createStoredQueue(scope, user, () => outbox.snapshot(), tabs)
+  outbox.attach(
+    {
       page: environment.page,
-      maxQueueSize: config.maxQueueSize,
-      doubtAfterMs: config.doubtAfterMs,
-      delivery: config.delivery,
       chat,
-      origin,
-      newId,
-      isReady: () => scope.status.isReady,
-      hasReceipts: () => hasCapability('receipts'),
-      hasResume: () => hasCapability('resume'),
       isOwnSession: () => session.isOwn,
       questionGate: tabs,
-      store: createStoredQueue(scope, user, () => outbox.snapshot(), tabs),
-      mask: (content, messageId) => masking.maskOutgoing(content, messageId),
-      listener: {
-        accepted: (message, size, isAgain) => {
-          if (isContextMessage(message)) context.merge(message.messageData.context)
-          const isShown =
-            (isAgain || tabs) && transcript.get().some(each => each.message.messageId === message.messageId)
-          tabs?.group?.handleAccepted(message)
-          if (!isShown) transcript.record(message, 'sent', message.timestamp ?? clock.now(), undefined, size)
-          if (message.persona === PERSONA.CUSTOMER) recovery.handleSent()
-        },
-        flushed: count => emit('queueFlushed', () => ({ count })),
-        failed: reportError,
-        updated: update => {
-          emit('deliveryUpdate', () => update)
-          tabs?.group?.handleUpdate(update)
-        },
-        warn: (text, details) => logger.warn(text, details),
+      store,
+      accepted: (message, size, isAgain) => {
+        if (isContextMessage(message)) context.merge(message.messageData.context)
+        const isShown =
+          (isAgain || tabs) && transcript.get().some(each => each.message.messageId === message.messageId)
+        tabs?.group?.handleAccepted(message)
+        if (!isShown) transcript.record(message, 'sent', message.timestamp ?? clock.now(), undefined, size)
+        if (message.persona === PERSONA.CUSTOMER) recovery.handleSent()
       },
-    }),
+    },
+    createSending,
   )
-  const processor = new MessageProcessor({ onRefreshRequired: expired => chat.renewToken(expired) })
   const resume = createResume(scope, { loader, context, transcript, processor, origin, user }, tabs)
   if (resume) session.storeWith(resume)
-  const streams = userState.own(new MessageStreams())
+  if (resume && facts.sessionId !== undefined) session.supply(facts.sessionId)
   const working = userState.own(new WorkingState(clock, emit))
   const handleAnswer = (message: Message) => {
     streams.push(message)
@@ -276,59 +207,30 @@ export function buildAgent(given: AiAgentConfig, replacements: Partial<Environme
     }),
   )
 
-  const retry = new InitializeRetry(scope, policy, () => chat.state)
-  const lifecycle = new AgentLifecycle({
-    scope,
-    loader,
+  authentication.setUserChangeHandler(() => late.lifecycle?.handleUserChange())
+  const stepParts = { scope, authentication, language, loader, context, users }
+  return {
     authentication,
-    language,
-    context,
-    contextRestored,
     users,
-    calls,
+    transcript,
     session,
     chat,
-    outbox,
-    transcript,
     inbox,
     recovery,
-    streams,
-    resume,
-    retry,
-  })
-  userState.own({
-    forgetUser: () => {
-      const token = authentication.getCachedToken() ?? undefined
-      if (facts.deployment) return facts.deployment.api.clearUserCache(token)
-      if (!environment.sessionStorage && !environment.localStorage) return
-      // Before the first run only the stores know what belongs to the user.
-      const options = { endpoint: config.endpoint, cache: config.cache, withSignIn: false }
-      return import('./clear-stored-data.ts').then(module => module.clearStoredData(environment, options))
-    },
-  })
-  authentication.setUserChangeHandler(() => lifecycle.handleUserChange())
-  for (const warning of config.warnings) scope.warnOnce(warning)
-  const parts: AgentParts = {
-    scope,
-    lifecycle,
-    loader,
-    authentication,
-    language,
-    session,
-    chat,
-    retry,
-    outbox,
-    streams,
-    processor,
-    transcript,
     working,
-    context,
-    calls,
-    masking,
     resume,
     tabs,
+    prepare: (openContactCenter, signal) => prepareAgent(stepParts, openContactCenter, signal),
+    openDeployment: deployment => openDeployment(deployment, stepParts),
+    fetchAgent: (deployment, signal) => fetchAgent(deployment, stepParts, signal),
+    forgetStored: () => Promise.all([resume?.(part => part.forgetUser(undefined)), store?.(part => part.forgetUser())]),
+    endLogin: ({ input, session: stored }, options) =>
+      new LazyPkceStrategy(input, { environment, logger: logger.createChild('auth') })
+        .logout(options, stored)
+        .catch(error => {
+          throw asAuthFailure(error)
+        }),
   }
-  return parts
 }
 
 /** Creates a session at the service, with the context and the selected portal. */

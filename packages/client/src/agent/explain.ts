@@ -1,7 +1,9 @@
+import type { Chat } from '../chat/chat.ts'
 import type { ChatClosed } from '../chat/close-cause.ts'
 import { SELECT_METHODS } from '../contact-center/portal/pipeline-stage.ts'
 import { AuthError, ConnectionError, SDKError } from '../errors.ts'
-import type { AgentParts } from './build-agent.ts'
+import type { AgentPhase } from './agent-phase.ts'
+import type { AgentScope } from './agent-scope.ts'
 
 /*
  * The present state of an agent in one sentence. A separate chunk: its texts would weigh on every page.
@@ -60,11 +62,20 @@ export interface Explanation {
   readonly error?: unknown
 }
 
+/** The parts that an explanation reads. */
+export interface ExplainedParts {
+  readonly scope: AgentScope
+  readonly phase: AgentPhase
+  readonly outbox: { readonly size: number }
+  /** Undefined until its code is loaded. */
+  readonly chat: Chat | undefined
+}
+
 /** What a state contributes; the queue is added to it. */
 type Cause = Omit<Explanation, 'queued'>
 
 /** Describes the present state of an agent. */
-export function explain(parts: AgentParts): Explanation {
+export function explain(parts: ExplainedParts): Explanation {
   const queued = parts.outbox.size
   const { text, ...cause } = causeOf(parts)
   const waiting = queued === 0 ? '' : `; ${queued} ${queued === 1 ? 'message waits' : 'messages wait'}`
@@ -74,8 +85,8 @@ export function explain(parts: AgentParts): Explanation {
   return { ...cause, text: `${text.slice(0, at)}${waiting}${text.slice(at)}.`, queued }
 }
 
-function causeOf(parts: AgentParts): Cause {
-  const { phase } = parts.lifecycle
+function causeOf(parts: ExplainedParts): Cause {
+  const { phase } = parts
   switch (phase.at) {
     case 'destroyed':
       return { code: 'destroyed', text: 'The agent was destroyed. Create a new AiAgent', method: 'new AiAgent()' }
@@ -122,11 +133,12 @@ function failed(error: unknown): Cause {
   }
 }
 
-function chatCause(parts: AgentParts): Cause {
+function chatCause(parts: ExplainedParts): Cause {
   const { chat, scope } = parts
+  const state = chat?.state ?? 'IDLE'
   const { closed, failure } = scope.status
   const why = whyClosed(parts)
-  switch (chat.state) {
+  switch (state) {
     case 'IDLE':
       return { code: 'not_connected', text: 'The chat is not connected. Call connect()', method: 'connect()' }
     case 'CONNECTING':
@@ -140,7 +152,7 @@ function chatCause(parts: AgentParts): Cause {
         }
       )
     case 'CONNECTED':
-      return chat.isTokenOwed
+      return chat?.isTokenOwed
         ? {
             code: 'token_needed',
             text: 'The chat is open and waits for an access token. Call updateAccessToken()',
@@ -157,18 +169,18 @@ function chatCause(parts: AgentParts): Cause {
       return { code: 'closed', text, method: 'connect()', ...facts(parts) }
     }
     default:
-      return chat.state satisfies never
+      return state satisfies never
   }
 }
 
 /** The wait before the next attempt; undefined when there is none. */
-function retryOf(parts: AgentParts, code: 'reconnecting' | 'initialize_retry', start: string): Cause | undefined {
+function retryOf(parts: ExplainedParts, code: 'reconnecting' | 'initialize_retry', start: string): Cause | undefined {
   const { environment, status, config } = parts.scope
   if (status.retryAt === undefined) return undefined
   const retryInMs = Math.max(0, status.retryAt - environment.clock.monotonic())
   const isOffline = environment.page?.window?.navigator.onLine === false
   const maxAttempts = config.maxReconnectAttempts
-  const { attempt = parts.chat.attempts } = status
+  const { attempt = parts.chat?.attempts ?? 0 } = status
   const count = Number.isFinite(maxAttempts) ? ` (attempt ${attempt} of ${maxAttempts})` : ''
   const why = whyClosed(parts)
   const wait = retryInMs === 0 ? 'now' : `in ${Math.ceil(retryInMs / 1000)} s`
@@ -183,13 +195,13 @@ function retryOf(parts: AgentParts, code: 'reconnecting' | 'initialize_retry', s
   }
 }
 
-function facts({ scope: { status } }: AgentParts): Pick<Explanation, 'closed' | 'error'> {
+function facts({ scope: { status } }: ExplainedParts): Pick<Explanation, 'closed' | 'error'> {
   const { closed, failure } = status
   return { ...(closed && { closed }), ...(failure && { error: failure }) }
 }
 
 /** Why the chat is not open, as a part of a sentence; empty when there is nothing to say. */
-function whyClosed({ scope }: AgentParts): string {
+function whyClosed({ scope }: ExplainedParts): string {
   const { closed, failure } = scope.status
   if (failure) return reasonOf(failure)
   if (!closed) return ''

@@ -1,24 +1,6 @@
-import type { LanguageChoice } from '../api/language-choice.ts'
-import type { AuthenticationService } from '../auth/authentication-service.ts'
-import type { Chat } from '../chat/chat.ts'
-import type { ChatSession } from '../chat/chat-session.ts'
-import type { CallState } from '../contact-center/connector/call-state.ts'
 import type { InitializationResult } from '../contact-center/portal/pipeline-stage.ts'
-import type { ContextStore } from '../conversation/context-store.ts'
-import type { Inbox } from '../conversation/inbox.ts'
-import type { MessageStreams } from '../conversation/message-streams.ts'
-import type { Recovery } from '../conversation/recovery.ts'
-import type { Transcript } from '../conversation/transcript.ts'
 import { SDKError } from '../errors.ts'
-import type { Outbox } from '../outbox/outbox.ts'
-import type { SessionResume } from '../resume/session-resume.ts'
-import type { Awaitable } from '../storage/cache-adapter.ts'
-import type { LazyPart } from '../util/lazy-part.ts'
-import type { AgentLoader } from './agent-loader.ts'
 import type { AgentPhase, PendingChoice } from './agent-phase.ts'
-import type { AgentScope } from './agent-scope.ts'
-import type { InitializeRetry } from './initialize-retry.ts'
-import type { UserLoader } from './user-loader.ts'
 
 /*
  * The life of one agent.
@@ -82,31 +64,4 @@ export interface LifecycleOwner {
   initialize(context: Readonly<Record<string, unknown>>, signal: AbortSignal | undefined): Promise<InitializationResult>
   restartConversation(sessionId: string | undefined, signal: AbortSignal | undefined): Promise<void>
   dropConversation(): void
-}
-
-/** The call of the contact center: created with the portal selection or the connector. */
-export interface CallHolder {
-  state: CallState | undefined
-}
-
-/** The parts that the lifecycle starts, restarts and ends. */
-export interface LifecycleParts {
-  readonly scope: AgentScope
-  readonly loader: AgentLoader
-  readonly authentication: AuthenticationService
-  readonly language: LanguageChoice
-  readonly context: ContextStore
-  /** Settles when the stored context has been read. */
-  readonly contextRestored: Awaitable<void>
-  readonly users: UserLoader
-  readonly session: ChatSession
-  readonly chat: Chat
-  readonly outbox: Outbox
-  readonly transcript: Transcript
-  readonly inbox: Inbox
-  readonly recovery: Recovery
-  readonly streams: MessageStreams
-  readonly calls: CallHolder
-  readonly resume: LazyPart<SessionResume> | undefined
-  readonly retry: InitializeRetry
 }

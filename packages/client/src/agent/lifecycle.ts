@@ -1,5 +1,6 @@
 import type { UserProfile } from '@aiagent/protocol'
 import type { LoadedAgent } from '../api/agent-facts.ts'
+import { takeStoredLogin } from '../auth/sign-in/stored-login.ts'
 import type { InitializationResult } from '../contact-center/portal/pipeline-stage.ts'
 import { needsPortal } from '../contact-center/portal/portal-flow.ts'
 import type { PortalPipeline } from '../contact-center/portal/portal-pipeline.ts'
@@ -7,17 +8,10 @@ import { abortedError, SDKError } from '../errors.ts'
 import { loadModule } from '../platform/load-module.ts'
 import { untilAborted } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
-import { loadSteps } from './agent-loader.ts'
+import type { EarlyParts, LateParts } from './agent-parts.ts'
 import type { AgentPhase } from './agent-phase.ts'
-import {
-  destroyedError,
-  type LifecycleOwner,
-  type LifecycleParts,
-  missingStep,
-  phaseOf,
-  READY,
-  type State,
-} from './lifecycle-state.ts'
+import type { AgentScope } from './agent-scope.ts'
+import { destroyedError, type LifecycleOwner, missingStep, phaseOf, READY, type State } from './lifecycle-state.ts'
 import type { PortalLifecycle } from './portal-lifecycle.ts'
 import { preloadResume } from './preload.ts'
 
@@ -25,15 +19,20 @@ const INITIALIZE_ABORTED = (signal: AbortSignal) => abortedError('initialize()',
 
 /** Owns the state of the agent. Every change of it is one of the methods below. */
 export class AgentLifecycle implements LifecycleOwner {
-  readonly #parts: LifecycleParts
+  readonly #parts: EarlyParts
   readonly #run = new JoinedTask<InitializationResult>(INITIALIZE_ABORTED)
   #state: State = { at: 'idle' }
   /** The attributes that the host starts the conversation with. */
   initialContext: Readonly<Record<string, unknown>> = {}
   #portals: PortalLifecycle | undefined
 
-  constructor(parts: LifecycleParts) {
+  constructor(parts: EarlyParts) {
     this.#parts = parts
+    parts.late.lifecycle = this
+  }
+
+  get #late(): LateParts | undefined {
+    return this.#parts.late.parts
   }
 
   get state(): State {
@@ -134,9 +133,10 @@ export class AgentLifecycle implements LifecycleOwner {
   }
 
   async #prepare(given: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<void> {
-    const { scope, context, contextRestored, resume } = this.#parts
+    const { scope, context, contextRestored } = this.#parts
     // Used after several REST calls, which it must not delay.
-    if (resume) preloadResume()
+    const { resume, tabs, sessionId } = scope.config
+    if ((resume || tabs) && sessionId === undefined) preloadResume()
     await contextRestored
     signal.throwIfAborted()
     context.merge(scope.config.context)
@@ -145,14 +145,14 @@ export class AgentLifecycle implements LifecycleOwner {
   }
 
   async #load(signal: AbortSignal): Promise<InitializationResult> {
-    const { scope, authentication, session, loader, outbox } = this.#parts
+    const { scope, loader, late, outbox } = this.#parts
     const { params } = scope
-    authentication.watchExpiry(true)
     // The first call needs no chunk. With a connector its script comes first, which is loaded in parallel with the calls.
     const first = params.platform === undefined ? loader.loadDeployment(signal) : undefined
-    const [{ prepareAgent }] = await Promise.all([loadSteps(), first])
+    const [{ authentication, session, prepare }] = await Promise.all([untilAborted(late.load(), signal), first])
+    authentication.watchExpiry(true)
     const openContactCenter = async () => (await this.#openPortals()).contactCenter
-    const { loaded, user } = await prepareAgent(this.#parts, openContactCenter, signal)
+    const { loaded, user } = await prepare(openContactCenter, signal)
     if (needsPortal(loaded.agent, params)) {
       const portals = await this.#openPortals()
       signal.throwIfAborted()
@@ -179,21 +179,20 @@ export class AgentLifecycle implements LifecycleOwner {
 
   /** With `connectOnSend`, opens the chat for a message if nothing else does. */
   connectForMessage(): void {
-    const { scope, chat } = this.#parts
-    if (scope.config.connectOnSend && this.isReady && chat.isLeft) this.#connectInBackground()
+    if (this.#parts.scope.config.connectOnSend && this.isReady && this.#late?.chat.isLeft) this.#connectInBackground()
   }
 
   /** A failed attempt is reported by an `error` event. */
   #connectInBackground(): void {
-    const { scope, chat } = this.#parts
-    chat.connect().catch(error => scope.logger.debug('A connection in the background failed.', { error }))
+    const { logger } = this.#parts.scope
+    this.#late?.chat.connect().catch(error => logger.debug('A connection in the background failed.', { error }))
   }
 
   // ── Portals ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
   async #openPortals(): Promise<PortalLifecycle> {
     const { PortalLifecycle } = await loadModule('portal-lifecycle', import('./portal-lifecycle.ts'))
-    this.#portals ??= new PortalLifecycle(this.#parts, this)
+    this.#portals ??= new PortalLifecycle({ ...this.#parts, ...(await this.#parts.late.load()) }, this)
     return this.#portals
   }
 
@@ -219,18 +218,25 @@ export class AgentLifecycle implements LifecycleOwner {
   /** Opens the chat of a ready agent. */
   async connect(signal: AbortSignal | undefined): Promise<void> {
     this.requireReady('connect()')
-    await this.#parts.chat.connect(signal)
+    await this.#late?.chat.connect(signal)
   }
 
   /** Leaves the chat. */
   disconnect(options: { skipGracefulDisconnect?: boolean; signal?: AbortSignal }): Promise<void> {
     // Otherwise a portal switch in flight would connect it again.
     if (this.#state.at === 'choosing') this.#state.reconnect = false
-    const left = this.#parts.chat.disconnect(options)
+    const left = this.#leaveChat(options)
     if (this.#parts.scope.config.retryInitialize)
       this.#run.abort(new SDKError('initialize() was cancelled by disconnect().', 'ABORTED'))
-    this.#parts.authentication.watchExpiry(false)
+    this.#late?.authentication.watchExpiry(false)
     return left
+  }
+
+  #leaveChat(options?: { skipGracefulDisconnect?: boolean; signal?: AbortSignal }): Promise<void> {
+    const chat = this.#late?.chat
+    if (chat) return chat.disconnect(options)
+    this.#parts.outbox.handleClosed()
+    return Promise.resolve()
   }
 
   /**
@@ -239,24 +245,22 @@ export class AgentLifecycle implements LifecycleOwner {
    */
   async restartConversation(sessionId: string | undefined, signal: AbortSignal | undefined): Promise<void> {
     const loaded = this.requireReady('restartConnection()')
-    const { chat, scope, users } = this.#parts
-    await users.retryMissingRules(loaded, signal)
+    await this.#late?.users.retryMissingRules(loaded, signal)
     this.requireReady('restartConnection()')
     try {
-      await chat.restart({ sessionId, signal, reset: () => this.dropConversation() })
+      await this.#late?.chat.restart({ sessionId, signal, reset: () => this.dropConversation() })
     } catch (error) {
-      if (error instanceof SDKError && error.code !== 'ABORTED') scope.reportError(error)
+      if (error instanceof SDKError && error.code !== 'ABORTED') this.#parts.scope.reportError(error)
       throw error
     }
   }
 
   /** Drops the messages in both directions, and the transcript. */
   dropConversation(): void {
-    const { outbox, inbox, recovery, transcript } = this.#parts
-    outbox.leaveConversation()
-    inbox.clear()
-    recovery.clear()
-    transcript.clear()
+    this.#parts.outbox.leaveConversation()
+    this.#late?.inbox.clear()
+    this.#late?.recovery.clear()
+    this.#late?.transcript.clear()
   }
 
   // ── End ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -267,15 +271,23 @@ export class AgentLifecycle implements LifecycleOwner {
    */
   signOut(): Promise<void> {
     if (this.#state.at === 'leaving') return this.#state.done
-    const { authentication } = this.#parts
-    return this.#leave('logout()', after => authentication.logout({ after }))
+    return this.#leave('logout()', after => this.#late?.authentication.logout({ after }) ?? this.#signOutEarly(after))
+  }
+
+  /** Signs out while the code of the sign-in is loading, which is needed only where there is something to end. */
+  async #signOutEarly(after: Promise<void>): Promise<void> {
+    const { late, scope } = this.#parts
+    const { auth, endpoint } = scope.config
+    const login = takeStoredLogin(auth, scope.environment, endpoint)
+    if (login) return (await late.load()).endLogin(login, { after })
+    if (auth && 'logout' in auth) await (await late.load()).authentication.logout({ after })
   }
 
   /** Enters `leaving` until the user's data is gone and `signOut` has settled. */
   async #leave(cause: string, signOut: (left: Promise<void>) => Promise<void>): Promise<void> {
     this.requireUsable('logout()')
     const reason = new SDKError(`The operation was cancelled by ${cause}.`, 'ABORTED')
-    const { loader, chat, scope } = this.#parts
+    const { loader, scope } = this.#parts
     let settle: (done: Promise<void>) => void = () => {}
     // Set before listeners are called: one of them may call logout() too, which joins this one.
     const done = new Promise<void>(resolve => {
@@ -285,7 +297,7 @@ export class AgentLifecycle implements LifecycleOwner {
     this.become(leaving)
     this.#run.abort(reason)
     loader.abort(reason)
-    const disconnected = chat.disconnect()
+    const disconnected = this.#leaveChat()
     const forgotten = scope.userState.forget(error =>
       scope.logger.error('Could not remove stored data of the user. It stays until it expires.', error),
     )
@@ -316,32 +328,39 @@ export class AgentLifecycle implements LifecycleOwner {
 
   /** Ends the agent without a goodbye. `phaseChanged` is its last event. */
   async destroy(): Promise<void> {
-    const { loader, users, scope, authentication, resume, outbox, inbox, recovery, streams, chat } = this.#parts
+    const { loader, scope, outbox, streams, late: holder } = this.#parts
     this.become({ at: 'destroyed' })
     const reason = destroyedError('The operation')
     this.#run.abort(reason)
     loader.abort(reason)
-    users.stop()
+    holder.end(reason)
+    const late = this.#late
+    late?.users.stop()
     this.#portals?.contactCenter.pipeline.destroy()
     // First, for an agent that is created right after this call.
-    const released = resume?.(part => part.release())
+    const released = late?.resume?.(part => part.release())
     const stored = outbox.destroy(new SDKError('ask() was cancelled by destroy().', 'ABORTED'))
     streams.end()
-    await chat.disconnect({ skipGracefulDisconnect: true })
-    inbox.clear()
-    recovery.clear()
+    await late?.chat.disconnect({ skipGracefulDisconnect: true })
+    late?.inbox.clear()
+    late?.recovery.clear()
     // A strategy of the host may fail here; the rest is released nevertheless.
-    await authentication
-      .cleanup()
-      .catch(error => scope.logger.warn('The authentication could not be cleaned up.', { error }))
+    await this.#cleanUp(late, scope.config.auth).catch(error =>
+      scope.logger.warn('The authentication could not be cleaned up.', { error }),
+    )
     await Promise.all([released, stored])
     scope.events.removeAllListeners()
+  }
+
+  async #cleanUp(late: LateParts | undefined, auth: AgentScope['config']['auth']): Promise<void> {
+    if (late) await late.authentication.cleanup()
+    else if (auth && 'cleanup' in auth) await auth.cleanup?.()
   }
 
   /** Replaces the access token, on an open chat too. */
   async updateToken(token: string, options: { userChanged?: boolean | undefined }): Promise<void> {
     this.requireUsable('updateAccessToken()')
-    const { authentication, chat } = this.#parts
+    const { authentication, chat } = this.#late ?? (await this.#parts.late.load())
     await authentication.updateToken(token, options)
     chat.offerToken(token)
   }

@@ -6,8 +6,11 @@ import { type InitializationResult, resultAt, SELECT_METHODS } from '../contact-
 import { profileAttribute } from '../contact-center/portal/portal-context.ts'
 import { SDKError } from '../errors.ts'
 import { untilAborted } from '../util/abort.ts'
+import type { EarlyParts, LateParts } from './agent-parts.ts'
 import type { PendingChoice } from './agent-phase.ts'
-import { type Choosing, destroyedError, type LifecycleOwner, type LifecycleParts } from './lifecycle-state.ts'
+import { type Choosing, destroyedError, type LifecycleOwner } from './lifecycle-state.ts'
+
+type PortalParts = EarlyParts & LateParts
 
 /**
  * The part of the lifecycle that agents with portals or a connector use: the selection of portal, agent and profile, and
@@ -15,10 +18,10 @@ import { type Choosing, destroyedError, type LifecycleOwner, type LifecycleParts
  */
 export class PortalLifecycle {
   readonly contactCenter: ContactCenter
-  readonly #parts: LifecycleParts
+  readonly #parts: PortalParts
   readonly #owner: LifecycleOwner
 
-  constructor(parts: LifecycleParts, owner: LifecycleOwner) {
+  constructor(parts: PortalParts, owner: LifecycleOwner) {
     this.#parts = parts
     this.#owner = owner
     const { scope, authentication, language, outbox, context, calls } = parts

@@ -1,7 +1,7 @@
 import type { LoadedAgent } from '../api/agent-facts.ts'
 import type { Masking } from '../masking/masking.ts'
-import { loadSteps } from './agent-loader.ts'
 import type { AgentScope } from './agent-scope.ts'
+import { fetchUser, loadMasker } from './load-agent.ts'
 
 /** Loads the signed-in user and the masking rules. Neither fails: without them the agent works with less. */
 export class UserLoader {
@@ -26,7 +26,6 @@ export class UserLoader {
     if (signal?.aborted) abort()
     signal?.addEventListener('abort', abort)
     try {
-      const { fetchUser, loadMasker } = await loadSteps()
       const required = config.masking.required === true
       const [user, rules] = await Promise.all([
         fetchUser(loaded, this.#scope, current.signal),

@@ -2,13 +2,13 @@ import { DEFAULT_SCOPES, type DeploymentInfo, restBase } from '@aiagent/protocol
 import { AuthError } from '../errors.ts'
 import { defaultEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
-import { loadModule } from '../platform/load-module.ts'
 import type { CacheAdapter } from '../storage/cache-adapter.ts'
 import { isSharedStore, resolveCacheAdapter } from '../storage/create-cache-adapter.ts'
 import { ExpiringStore, flightsOf } from '../storage/expiring-store.ts'
 import type { StoreWarning } from '../storage/guarded-cache-adapter.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 import { Lifetime } from '../util/lifetime.ts'
+import { requestAnonymousToken } from './anonymous-token.ts'
 import type { AnonymousAuthConfig, AuthStrategyInitializeOptions, TokenSource } from './auth-strategy.ts'
 import { type StoredToken, TokenCache } from './token-cache.ts'
 
@@ -128,7 +128,6 @@ export class AnonymousAuthStrategy implements TokenSource {
     const deployment = this.#required()
     const metadataKey = this.#metadataKey(deployment)
     // A stored token needs no metadata.
-    const { requestAnonymousToken } = await loadModule('anonymous-token', import('./anonymous-token.ts'))
     const call = { deployment, scopes, metadata: this.#metadata, metadataKey }
     const { accessToken, expiresIn } = await requestAnonymousToken(this.#environment, call, signal)
     return tokens.set(scopes, accessToken, expiresIn === undefined ? this.#ttlMs : expiresIn * 1000)

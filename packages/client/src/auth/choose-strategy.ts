@@ -1,4 +1,3 @@
-import { AuthError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
 import type { Environment } from '../platform/environment.ts'
 import { AnonymousAuthStrategy } from './anonymous-strategy.ts'
@@ -10,6 +9,7 @@ import type {
   AuthStrategy,
   InteractiveLogin,
 } from './auth-strategy.ts'
+import { checkAuthInput, isStrategy } from './check-auth.ts'
 import { ClientCredentialsAuthStrategy } from './client-credentials-strategy.ts'
 import { PreAuthStrategy } from './pre-auth-strategy.ts'
 import { ProviderStrategy } from './provider-strategy.ts'
@@ -45,16 +45,15 @@ export interface StrategyParts {
  */
 export function chooseStrategy(input: AuthenticationInput | null | undefined, parts: StrategyParts): ChosenStrategy {
   const { environment, logger } = parts
+  checkAuthInput(input, environment.page !== undefined)
   if (input === undefined || input === null) return anonymous(parts.cache, parts)
-  if (typeof input !== 'object') throw invalid('is neither an object nor left out')
-  if ('type' in input && typeof input.type === 'string') {
+  if ('type' in input) {
     switch (input.type) {
       case 'anonymous':
         return anonymous(input.config?.cache ?? parts.cache, parts)
       case 'client-credentials':
         return { type: 'client-credentials', strategy: new ClientCredentialsAuthStrategy(input.config, environment) }
       case 'pkce':
-        if (typeof input.config !== 'object' || input.config === null) throw invalid("of type 'pkce' has no config")
         return { type: 'pkce', strategy: new LazyPkceStrategy(input, { environment, logger }) }
       case 'pre-auth':
         return { type: 'pre-auth', strategy: new PreAuthStrategy(input, environment.clock) }
@@ -65,10 +64,8 @@ export function chooseStrategy(input: AuthenticationInput | null | undefined, pa
       }
     }
   }
-  if (isStrategy(input)) return { type: 'pre-auth', strategy: input }
-  if (isProvider(input)) return { type: 'pre-auth', strategy: new ProviderStrategy(input) }
-  const { type } = input as { type?: unknown }
-  throw invalid(typeof type === 'string' ? `has the unknown type '${type}'` : 'has an unsupported shape')
+  const strategy = isStrategy(input) ? (input as AuthStrategy) : new ProviderStrategy(input as AuthProvider)
+  return { type: 'pre-auth', strategy }
 }
 
 function anonymous(
@@ -77,23 +74,4 @@ function anonymous(
 ): ChosenStrategy {
   const warn = logger && ((message: string, details?: { error: unknown }) => logger.warn(message, details))
   return { type: 'anonymous', strategy: new AnonymousAuthStrategy({ cache }, environment, warn) }
-}
-
-function isStrategy(input: object): input is AuthStrategy {
-  return hasMethod(input, 'initialize') && hasMethod(input, 'authenticate') && hasMethod(input, 'getToken')
-}
-
-function isProvider(input: object): input is AuthProvider {
-  return hasMethod(input, 'getToken')
-}
-
-function hasMethod(input: object, name: string): boolean {
-  return name in input && typeof (input as Record<string, unknown>)[name] === 'function'
-}
-
-function invalid(problem: string): AuthError {
-  return new AuthError(
-    `auth ${problem}. Give a config with a type, an AuthProvider, an AuthStrategy, or nothing.`,
-    'invalid_input',
-  )
 }

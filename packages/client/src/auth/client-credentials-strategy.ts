@@ -4,6 +4,7 @@ import { defaultEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
 import { expiryOfFresh, renewalTime } from './access-token.ts'
 import type { AuthStrategyInitializeOptions, ClientCredentialsAuthConfig, TokenSource } from './auth-strategy.ts'
+import { checkClientCredentials } from './check-auth.ts'
 import { Renewal } from './renewal.ts'
 
 interface HeldToken {
@@ -31,15 +32,7 @@ export class ClientCredentialsAuthStrategy implements TokenSource {
    *   `allowInBrowser` permits that everyone can read the secret
    */
   constructor(config: ClientCredentialsAuthConfig, environment: Environment = defaultEnvironment()) {
-    for (const field of ['tokenUrl', 'clientId', 'clientSecret'] as const) {
-      if (typeof config?.[field] !== 'string' || !config[field].trim())
-        throw new AuthError(`auth.config.${field} is missing. Client credentials need it.`, 'invalid_input')
-    }
-    if (environment.page && !config.allowInBrowser)
-      throw new AuthError(
-        'Client credentials are not for browsers: everyone could read the secret. Use another auth, or set allowInBrowser.',
-        'not_supported',
-      )
+    checkClientCredentials(config, environment.page !== undefined)
     this.#config = { ...config, scopes: [...(config.scopes ?? [])] }
     this.#environment = environment
     this.#renewal = new Renewal(environment.clock)

@@ -3,6 +3,7 @@ import { ROLE } from '@aiagent/protocol'
 import type { Message } from '../outbox/message.ts'
 import { isDeeperThan } from '../util/is-deeper-than.ts'
 import { type KnownMessage, knownMessage } from './known-message.ts'
+import { NO_ENTRIES } from './no-entries.ts'
 
 /** Kinds of messages that `includeMessageTypes` can name. */
 export type TranscriptMessageType =
@@ -292,7 +293,8 @@ export class Transcript {
 
   /** The entries, in order. Without options the same frozen list until something changes. */
   get(options?: TranscriptOptions): readonly TranscriptEntry[] {
-    this.#snapshot ??= Object.freeze(this.#entries.slice(this.#first) as TranscriptEntry[])
+    this.#snapshot ??=
+      this.size === 0 ? NO_ENTRIES : Object.freeze(this.#entries.slice(this.#first) as TranscriptEntry[])
     if (!options) return this.#snapshot
     const { fromTimestamp = -Infinity, toTimestamp = Infinity, direction = 'both', persona, role } = options
     return this.#snapshot.filter(

@@ -1,4 +1,5 @@
 import type { Chat } from '../chat/chat.ts'
+import type { ConnectionState } from '../chat/connection-state.ts'
 import { MessageError, type SDKError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Page } from '../platform/page.ts'
@@ -15,13 +16,11 @@ export type DeliveryMode = 'at-most-once' | 'at-least-once'
 
 export interface OutboxOptions {
   readonly clock: Clock
-  readonly page?: Page | undefined
   /** Most entries that may wait. */
   readonly maxQueueSize: number
   /** How long before its last inbound frame a broken connection may have lost messages, in milliseconds. */
   readonly doubtAfterMs: number
   readonly delivery: DeliveryMode
-  readonly chat: Pick<Chat, 'state' | 'setMessageSink' | 'handleReceipt'>
   readonly origin: MessageOrigin
   newId(): string
   /** Whether the agent is known, so that messages can be addressed and masked. */
@@ -30,24 +29,30 @@ export interface OutboxOptions {
   hasReceipts(): boolean
   /** Whether the service repeats what was missed after a reconnect, in order. */
   hasResume(): boolean
+  /** Masks the text of the user. @throws {MessageError} reason `masking_unavailable` */
+  mask(content: string, messageId: string): string
+  readonly listener: OutboxListener
+}
+
+/** What the outbox needs to send. */
+export interface SendingOptions {
+  readonly page?: Page | undefined
+  readonly chat: Pick<Chat, 'state' | 'setMessageSink' | 'handleReceipt'>
   /** Whether this page created the session, so that nothing was said in it before. */
   isOwnSession(): boolean
   /** Passes the turn of questions between tabs that share the conversation. */
   readonly questionGate?: QuestionGate | undefined
   /** Stores the queue for the next page. */
   readonly store?: LazyPart<StoredQueue> | undefined
-  /** Masks the text of the user. @throws {MessageError} reason `masking_unavailable` */
-  mask(content: string, messageId: string): string
-  readonly listener: OutboxListener
-}
-
-/** What the outbox reports. */
-export interface OutboxListener {
   /**
    * A message has been accepted: written, or queued for the connection. `size` is the length of its frame's text;
    * `isAgain` marks one that was accepted before.
    */
   accepted(message: Message, size: number, isAgain?: boolean): void
+}
+
+/** What the outbox reports. */
+export interface OutboxListener {
   /** All queued messages have been written to the socket; `count` of them since the queue was last empty. */
   flushed(count: number): void
   /** A message was dropped. A question reports it by its promise instead. */
@@ -58,14 +63,11 @@ export interface OutboxListener {
 }
 
 /** What an entry waits for, as half a sentence for the developer; undefined for one that has been sent. */
-export function whyWaiting(
-  entry: OutboxEntry,
-  { chat, isReady }: Pick<OutboxOptions, 'chat' | 'isReady'>,
-): string | undefined {
+export function whyWaiting(entry: OutboxEntry, isReady: boolean, chatState: ConnectionState): string | undefined {
   if (stateOf(entry) !== 'queued') return undefined
-  if (!isReady()) return 'the agent is not initialized: await initialize() and make the selection that it asks for'
-  if (chat.state === 'IDLE' || chat.state === 'CLOSED') return 'the chat is not connected: call connect()'
-  if (chat.state !== 'CONNECTED') return `the chat is ${chat.state}`
+  if (!isReady) return 'the agent is not initialized: await initialize() and make the selection that it asks for'
+  if (chatState === 'IDLE' || chatState === 'CLOSED') return 'the chat is not connected: call connect()'
+  if (chatState !== 'CONNECTED') return `the chat is ${chatState}`
   return entry.state === 'awaiting-turn'
     ? 'an earlier question has no answer yet'
     : 'the chat waits for an access token'

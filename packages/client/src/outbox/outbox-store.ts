@@ -26,8 +26,8 @@ export interface OutboxStoreOptions {
   readonly outbox: {
     readonly origin: MessageOrigin
     isReady(): boolean
-    readonly listener: { accepted(message: Message, size: number, isAgain?: boolean): void }
   }
+  accepted(message: Message, size: number, isAgain?: boolean): void
   readonly lane: Lane
   readonly ledger: DeliveryLedger
   readonly policy: ResendPolicy
@@ -133,6 +133,6 @@ export class OutboxStore {
 
   /** A message is sent in the present conversation. */
   #accepted({ message, data }: OutboxEntry, isAgain: boolean): void {
-    this.#options.outbox.listener.accepted(message, data.length, isAgain)
+    this.#options.accepted(message, data.length, isAgain)
   }
 }

@@ -1,20 +1,19 @@
-import { addMessageId, EXTENSION_ROLE, PERSONA, ROLE } from '@aiagent/protocol'
+import { EXTENSION_ROLE, PERSONA, ROLE } from '@aiagent/protocol'
 import type { ConnectionLoss, MessageSink } from '../chat/chat.ts'
+import { ConnectionState } from '../chat/connection-state.ts'
 import type { Transport } from '../chat/transport.ts'
 import { MessageError, SDKError } from '../errors.ts'
 import { addressMessage, detachMessage, largeFrameBytes, maskMessage, type SendOptions } from './compose.ts'
 import { Delivery, stateOf } from './delivery.ts'
 import type { DeliveryOutcome, DeliveryReason, DeliveryUpdate } from './delivery-state.ts'
-import { Evidence } from './evidence.ts'
-import { Lane } from './lane.ts'
-import { DeliveryLedger, WINDOW } from './ledger.ts'
+import { DeliveryLedger } from './ledger.ts'
 import type { Message, MessageObject } from './message.ts'
 import { createEntry, type OutboxEntry, type Question } from './outbox-entry.ts'
-import { type OutboxOptions, queueFull } from './outbox-options.ts'
+import { type OutboxOptions, queueFull, type SendingOptions } from './outbox-options.ts'
 import type { OutboxStore, QueueSnapshot } from './outbox-store.ts'
-import { type AskOptions, Questions } from './questions.ts'
+import { type AskOptions, FirstTurn, Questions, type QuestionsOptions } from './questions.ts'
 import { ResendPolicy } from './resend-policy.ts'
-import { TurnTaking } from './turn-taking.ts'
+import type { Sending, SendingHooks } from './sending.ts'
 
 /*
  * Everything that is to be sent. The outbox owns each entry from `send()` or `ask()` to the wire; the ledger knows what
@@ -30,12 +29,13 @@ import { TurnTaking } from './turn-taking.ts'
 
 export class Outbox implements MessageSink {
   readonly #options: OutboxOptions
-  readonly #turns: TurnTaking
+  readonly #asking: QuestionsOptions
   readonly #questions: Questions
   readonly #policy: ResendPolicy
   readonly #ledger: DeliveryLedger
-  readonly #evidence: Evidence
-  readonly #lane: Lane
+  /** What writes entries to a connection, once its code is loaded. */
+  #sending: Sending | undefined
+  #late: SendingOptions | undefined
   /** Entries that wait until the agent is ready. */
   #held: OutboxEntry[] = []
   /** Only with `persistQueue`, once it has loaded. */
@@ -43,59 +43,48 @@ export class Outbox implements MessageSink {
 
   constructor(options: OutboxOptions) {
     this.#options = options
-    const { clock, page, origin, listener, hasReceipts } = options
-    const policy = new ResendPolicy({ origin, hasReceipts, isInsistent: options.delivery === 'at-least-once' })
-    this.#policy = policy
-    this.#turns = new TurnTaking({
-      clock,
-      origin,
-      onFree: () => this.#questions.startNext(),
-      policy,
-      isResumed: () => options.hasResume() && options.hasReceipts(),
-      gate: options.questionGate,
-    })
+    // Named one by one: a spread gives each object a separate hidden class of 400 bytes.
+    const { clock, origin, doubtAfterMs, hasReceipts, listener } = options
     const updated = (update: DeliveryUpdate) => {
       listener.updated(update)
       this.#store?.changed()
     }
-    // Named one by one: a spread gives each object a separate hidden class of 400 bytes.
-    const { doubtAfterMs, isOwnSession } = options
-    const ledger = new DeliveryLedger({ clock, origin, doubtAfterMs, hasReceipts, updated })
-    this.#ledger = ledger
-    this.#questions = new Questions({
+    this.#policy = new ResendPolicy({ origin, hasReceipts, isInsistent: options.delivery === 'at-least-once' })
+    this.#ledger = new DeliveryLedger({ clock, origin, doubtAfterMs, hasReceipts, updated })
+    this.#asking = {
       outbox: options,
-      turns: this.#turns,
-      ledger,
+      turns: new FirstTurn(),
+      ledger: this.#ledger,
+      chatState: () => this.#late?.chat.state ?? ConnectionState.IDLE,
       canPass: () => this.#canPass(),
       requireSpace: id => this.#requireSpace(id),
       submit: question => this.#submit(question),
       giveUp: question => this.#giveUp(question),
+    }
+    this.#questions = new Questions(this.#asking)
+  }
+
+  /** From now on there is a chat to send to. */
+  attach(late: SendingOptions, createSending: (options: SendingOptions, hooks: SendingHooks) => Sending): void {
+    this.#late = late
+    const sending = createSending(late, {
+      outbox: this.#options,
+      ledger: this.#ledger,
+      policy: this.#policy,
+      isClaiming: () => this.#store?.isClaiming === true,
+      startNextQuestion: () => this.#questions.startNext(),
+      decide: () => this.#decide(),
     })
-    this.#evidence = new Evidence({ clock, origin, isOwnSession, ledger, decided: () => this.#decide() })
-    this.#lane = new Lane({
-      clock,
-      page,
-      frameOf: entry => (policy.hasKey(entry) ? addMessageId(entry.data, entry.id) : entry.data),
-      limit: () =>
-        this.#store?.isClaiming || (this.#evidence.isPending && policy.isInsistent)
-          ? 'none'
-          : hasReceipts() && ledger.sentCount >= WINDOW
-            ? 'resend'
-            : undefined,
-      written: entry => {
-        ledger.handleWritten(entry)
-        this.#evidence.handleWritten()
-        this.#turns.handleWritten(entry)
-      },
-      left: entry => ledger.report(entry),
-      flushed: listener.flushed,
-    })
-    options.chat.setMessageSink(this)
+    const { current } = this.#asking.turns
+    this.#sending = sending
+    this.#asking.turns = sending.turns
+    if (current) sending.turns.start(current)
+    late.chat.setMessageSink(this)
   }
 
   /** Number of entries that wait: for their turn, for the agent, or for the connection. */
   get size(): number {
-    return this.#questions.size + this.#held.length + this.#lane.queue.size
+    return this.#questions.size + this.#held.length + (this.#sending?.lane.queue.size ?? 0)
   }
 
   /** What became of a message; undefined for an id that the ledger does not know, or no longer. */
@@ -123,10 +112,14 @@ export class Outbox implements MessageSink {
 
   /** Reads what the previous page left. Resolves, also when the store fails, before the agent may become ready. */
   async restore(): Promise<void> {
-    await this.#options.store?.(queue => {
+    const { lane } = this.#sending ?? {}
+    if (!this.#late || !lane) return
+    const { store, accepted } = this.#late
+    await store?.(queue => {
       this.#store ??= queue.join({
         outbox: this.#options,
-        lane: this.#lane,
+        accepted,
+        lane,
         ledger: this.#ledger,
         policy: this.#policy,
       })
@@ -136,7 +129,7 @@ export class Outbox implements MessageSink {
 
   /** Sends again what another tab has written and not got evidence for, where the service drops repetitions. */
   repeatAdopted(): void {
-    if (this.#lane.isOpen && this.#options.hasReceipts()) this.#decide()
+    if (this.#sending?.lane.isOpen && this.#options.hasReceipts()) this.#decide()
   }
 
   /** What the next page needs. Only with a store. */
@@ -181,7 +174,7 @@ export class Outbox implements MessageSink {
       if (entry.data) {
         entry.message = addressMessage(entry.message, this.#options.origin)
         this.#enter(entry)
-        this.#options.listener.accepted(entry.message, entry.data.length, true)
+        this.#late?.accepted(entry.message, entry.data.length, true)
       } else this.#submit(entry)
     } catch (error) {
       this.#ledger.settle(entry, state, reason)
@@ -211,13 +204,13 @@ export class Outbox implements MessageSink {
   /** As {@link clear}, and forgets every message; questions that have been sent are rejected too (SEC-15). */
   forgetUser(): unknown {
     this.clear('signed_out')
-    this.#turns.forgetUser()
+    this.#asking.turns.forgetUser()
     this.#ledger.endSession('signed_out')
     this.#ledger.clear()
-    this.#lane.sendAgain([])
-    this.#evidence.clear()
+    this.#sending?.lane.sendAgain([])
+    this.#sending?.evidence.clear()
     this.#store?.forgetUser()
-    return this.#options.store?.(queue => queue.forgetUser())
+    return this.#late?.store?.(queue => queue.forgetUser())
   }
 
   /**
@@ -228,11 +221,11 @@ export class Outbox implements MessageSink {
   destroy(error: SDKError): Promise<unknown> | undefined {
     const isStored = this.#store?.isActive
     const released = this.#store?.release()
-    const { current } = this.#turns
+    const { current } = this.#asking.turns
     const waiting = this.#takeAll()
     this.#ledger.silence()
-    this.#evidence.clear()
-    this.#turns.destroy()
+    this.#sending?.evidence.clear()
+    this.#asking.turns.destroy()
     for (const entry of waiting)
       this.#settleWaiting(entry, isStored && entry.data && !entry.reply ? 'unknown' : 'failed', 'destroyed')
     this.#ledger.endSession('destroyed')
@@ -243,8 +236,8 @@ export class Outbox implements MessageSink {
 
   /** A message of the service has arrived. */
   handleMessage(message: Message): void {
-    this.#evidence.handleMessage(message)
-    this.#turns.handleMessage(message)
+    this.#sending?.evidence.handleMessage(message)
+    this.#sending?.turns.handleMessage(message)
   }
 
   /**
@@ -256,60 +249,60 @@ export class Outbox implements MessageSink {
     const id = messageData?.messageId
     if (persona !== PERSONA.METADATA || typeof id !== 'string' || !this.#options.hasReceipts()) return false
     const isReceipt = role === EXTENSION_ROLE.RECEIPT
-    this.#options.chat.handleReceipt(id)
+    this.#late?.chat.handleReceipt(id)
     const entry = this.#ledger.get(id)
     if (isReceipt && entry) this.#ledger.acknowledge(entry)
     else if (role === ROLE.ERROR && entry?.state === 'sent') this.#ledger.settle(entry, 'failed', 'refused')
-    this.#lane.resume()
+    this.#sending?.lane.resume()
     return isReceipt
   }
 
   /** What was said in the session, as the service sent it in the chat or returned it on request. */
   handleHistory(history: readonly Message[]): void {
-    this.#turns.handleHistory(history)
-    void this.#evidence.read(history)
+    this.#sending?.turns.handleHistory(history)
+    void this.#sending?.evidence.read(history)
   }
 
   /** No further history of the present connection will come: there is no source of one, or it was read. */
   handleNoHistory(): void {
-    void this.#evidence.read()
+    void this.#sending?.evidence.read()
   }
 
   handleConnected(): void {
     const { origin, hasReceipts } = this.#options
     this.#ledger.handleConnected()
     this.#ledger.endSession('session_ended', origin.sessionId)
-    this.#lane.sendAgain([])
-    this.#evidence.handleConnected(hasReceipts())
+    this.#sending?.lane.sendAgain([])
+    this.#sending?.evidence.handleConnected(hasReceipts())
     // The service drops duplicates, so that nothing has to be found out first.
     if (hasReceipts()) this.#decide()
-    this.#turns.handleConnected()
+    this.#sending?.turns.handleConnected()
   }
 
   handleReady(transport: Transport): void {
     this.#store?.mark()
-    this.#lane.open(transport)
+    this.#sending?.lane.open(transport)
   }
 
   handleInterrupted(): void {
-    this.#lane.close()
+    this.#sending?.lane.close()
     this.#store?.changed()
   }
 
   handleLost(loss: ConnectionLoss): void {
     this.#ledger.handleLost(loss)
-    this.#evidence.end()
+    this.#sending?.evidence.end()
   }
 
   handleClosed(): void {
-    const { current } = this.#turns
+    const { current } = this.#asking.turns
     for (const question of [...(current ? [current] : []), ...this.#questions.takeAll()]) {
       this.#remove(question)
       const { id: messageId } = question
       this.#drop(question, new MessageError('The chat was closed before an answer came.', 'closed', { messageId }))
     }
     this.#ledger.endSession('session_ended')
-    this.#evidence.end()
+    this.#sending?.evidence.end()
   }
 
   #canPass(): boolean {
@@ -338,15 +331,16 @@ export class Outbox implements MessageSink {
     if (bytes !== undefined)
       listener.warn('A message is larger than 64 KiB: the service may refuse it.', { messageId: entry.id, bytes })
     entry.message = detachMessage(message, frame)
-    listener.accepted(entry.message, frame.length)
+    this.#late?.accepted(entry.message, frame.length)
     this.#ledger.report(entry)
   }
 
   /** Writes or queues an encoded entry. */
   #enter(entry: OutboxEntry): void {
-    if (!this.#lane.write(entry)) {
+    const lane = this.#sending?.lane
+    if (!lane?.write(entry)) {
       this.#requireSpace(entry.id)
-      this.#lane.enqueue(entry)
+      lane?.enqueue(entry)
     }
     this.#ledger.add(entry)
     this.#store?.changed()
@@ -354,7 +348,7 @@ export class Outbox implements MessageSink {
 
   #giveUp(question: Question): void {
     if (this.#remove(question)) this.#settleWaiting(question, 'cancelled')
-    if (this.#turns.end(question)) this.#questions.startNext()
+    if (this.#asking.turns.end(question)) this.#questions.startNext()
   }
 
   #drop(
@@ -364,7 +358,7 @@ export class Outbox implements MessageSink {
     reason: DeliveryReason | undefined = error instanceof MessageError ? (error.reason as DeliveryReason) : undefined,
   ): void {
     const { reply } = entry
-    const hadTurn = this.#turns.end(entry)
+    const hadTurn = this.#asking.turns.end(entry)
     // A question that was sent is settled with its session.
     if (stateOf(entry) === 'queued') this.#settleWaiting(entry, outcome, reason)
     if (reply) reply.reject(error)
@@ -381,19 +375,19 @@ export class Outbox implements MessageSink {
   #decide(): void {
     const again = this.#policy.decide(this.#ledger)
     for (const entry of again) this.#store?.handleSentAgain(entry)
-    this.#lane.sendAgain(again)
-    this.#lane.resume()
+    this.#sending?.lane.sendAgain(again)
+    this.#sending?.lane.resume()
   }
 
   #remove(entry: OutboxEntry): boolean {
     if (this.#questions.remove(entry)) return true
     const index = this.#held.indexOf(entry)
     if (index >= 0) return this.#held.splice(index, 1).length > 0
-    return entry.state === 'queued' && this.#lane.queue.remove(entry.id)
+    return entry.state === 'queued' && this.#sending?.lane.queue.remove(entry.id) === true
   }
 
   #takeAll(): OutboxEntry[] {
-    return [...this.#questions.takeAll(), ...this.#lane.takeAll(), ...this.#held.splice(0)]
+    return [...this.#questions.takeAll(), ...(this.#sending?.lane.takeAll() ?? []), ...this.#held.splice(0)]
   }
 
   /** @throws {MessageError} reason `queue_full` */

@@ -6,7 +6,6 @@ import type { DeliveryLedger } from './ledger.ts'
 import type { Message } from './message.ts'
 import { createEntry, type OutboxEntry, type Question } from './outbox-entry.ts'
 import { type OutboxOptions, whyWaiting } from './outbox-options.ts'
-import type { TurnTaking } from './turn-taking.ts'
 
 /** Options of `ask()`. */
 export interface AskOptions {
@@ -27,9 +26,54 @@ const ANSWER_LIMIT_MS = 120_000
 /** How long a question may wait for the agent or the connection before the log warns, in milliseconds. */
 export const WARN_AFTER_MS = 3_000
 
+/** Whose turn it is. */
+export interface Turns {
+  /** The question whose turn it is. */
+  readonly current: Question | undefined
+  /** Whether the next question may start. */
+  canStart(): boolean
+  /** Gives a question its turn. */
+  start(question: Question): void
+  /** Ends the turn of a question, if it has the turn. Returns whether it had. */
+  end(question: OutboxEntry): boolean
+  /** Rejects the current question, and forgets the messages of the agent. */
+  forgetUser(): void
+  /** Nothing is timed any more. */
+  destroy(): void
+}
+
+/** The turns of an agent that has never been connected: the first question has the turn until it is taken out. */
+export class FirstTurn implements Turns {
+  current: Question | undefined
+
+  canStart(): boolean {
+    return !this.current
+  }
+
+  start(question: Question): void {
+    this.current = question
+  }
+
+  end(question: OutboxEntry): boolean {
+    const had = this.current === question
+    if (had) this.current = undefined
+    return had
+  }
+
+  /** The outbox has taken the question out. */
+  forgetUser(): void {}
+
+  destroy(): void {
+    this.current = undefined
+  }
+}
+
 export interface QuestionsOptions {
   readonly outbox: OutboxOptions
-  readonly turns: TurnTaking
+  /** Whose turn it is. Replaced once the code of the turns is loaded. */
+  turns: Turns
+  /** The state of the chat. */
+  chatState(): ConnectionState
   readonly ledger: DeliveryLedger
   /** Whether an entry need not be held until the agent is ready. */
   canPass(): boolean
@@ -60,13 +104,14 @@ export class Questions {
     if (signal?.aborted) throw abortedError('ask()', signal)
     if (typeof text !== 'string') throw new MessageError('ask() takes text.', 'invalid')
     if (!(timeoutMs > 0)) throw new MessageError('timeoutMs must be a number of milliseconds above zero.', 'invalid')
-    const { outbox, turns, ledger, requireSpace, giveUp } = this.#options
-    const { clock, chat, isReady, listener } = outbox
+    const { outbox, turns, ledger, chatState, requireSpace, giveUp } = this.#options
+    const { clock, isReady, listener } = outbox
     const entry = createEntry(text, {}, outbox, undefined)
     const { id } = entry
+    const why = () => whyWaiting(entry, isReady(), chatState())
     entry.state = 'awaiting-turn'
     if (this.size > 0 || !turns.canStart()) requireSpace(id)
-    const isOffline = () => !isReady() || chat.state !== ConnectionState.CONNECTED
+    const isOffline = () => !isReady() || chatState() !== ConnectionState.CONNECTED
     const timers: unknown[] = []
     let abort = () => {}
     try {
@@ -75,12 +120,11 @@ export class Questions {
         const end = (error: SDKError) => (giveUp(question), reject(error))
         abort = () => end(abortedError('ask()', signal as AbortSignal))
         signal?.addEventListener('abort', abort)
-        if (timeoutMs !== Infinity)
-          timers.push(clock.setTimeout(() => end(noAnswer(id, timeoutMs, whyWaiting(question, outbox))), timeoutMs))
+        if (timeoutMs !== Infinity) timers.push(clock.setTimeout(() => end(noAnswer(id, timeoutMs, why())), timeoutMs))
         if (isOffline())
           timers.push(
             clock.setTimeout(() => {
-              if (isOffline()) listener.warn(`ask() is waiting: ${whyWaiting(question, outbox)}.`, { messageId: id })
+              if (isOffline()) listener.warn(`ask() is waiting: ${why()}.`, { messageId: id })
             }, WARN_AFTER_MS),
           )
         ledger.add(question)

@@ -5,6 +5,7 @@ import { isUserMessage } from './compose.ts'
 import type { Message } from './message.ts'
 import type { OutboxEntry, Question } from './outbox-entry.ts'
 import type { QuestionGate } from './question-gate.ts'
+import type { Turns } from './questions.ts'
 import type { ResendPolicy } from './resend-policy.ts'
 
 /*
@@ -65,7 +66,7 @@ export interface TurnTakingOptions {
   readonly gate?: QuestionGate | undefined
 }
 
-export class TurnTaking {
+export class TurnTaking implements Turns {
   readonly #options: TurnTakingOptions
   #turn: Turn | undefined
   /** Time of the agent's last message, on the monotonic clock. */

@@ -20,14 +20,14 @@ describeInPages('the start of a conversation in a page', at => {
   async function openPage() {
     const page = await at.context.newPage()
     await page.goto(pages.url)
-    await makeHost(page, at.stage)
     const code: string[] = []
     const calls: string[] = []
     page.on('request', request => (request.url().startsWith(pages.url) ? code : calls).push(request.url()))
+    await makeHost(page, at.stage)
     return { page, code, calls }
   }
 
-  it('[REL-60] requests its code with the first call, and none that waits for a response', async () => {
+  it('[REL-60] requests its code before or with the first call, and none that waits for a response', async () => {
     const first = await openPage()
     await first.page.evaluate(() => host.initialize())
     // One after the other: deployment, its metadata, a token, the agent, a session; beside the last, the masking rules.

@@ -3,7 +3,8 @@ import * as v from 'valibot'
 import { describe, expect, it } from 'vitest'
 import { ProtocolError } from '../protocol-error.ts'
 import { ClientMessageSchema, ServerMessageSchema } from '../schemas.ts'
-import { encodeMessage, encodeText, parseClientMessage, parseServerMessage } from './codec.ts'
+import { parseClientMessage, parseServerMessage } from './codec.ts'
+import { encodeMessage, encodeText } from './encode.ts'
 
 /** Members as text, so that `__proto__`, members given twice and numbers beyond a double can stand in it. */
 type Member = readonly [name: string, json: string]

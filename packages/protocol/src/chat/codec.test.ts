@@ -6,7 +6,8 @@ import malformedFrames from '../../fixtures/malformed-frames.json' with { type: 
 import serverMessages from '../../fixtures/server-messages.json' with { type: 'json' }
 import { ProtocolError } from '../protocol-error.ts'
 import { ClientMessageSchema, ServerMessageSchema } from '../schemas.ts'
-import { encodeMessage, parseClientMessage, parseServerMessage } from './codec.ts'
+import { parseClientMessage, parseServerMessage } from './codec.ts'
+import { encodeMessage } from './encode.ts'
 import { EXTENSION_ROLE } from './extension.ts'
 import { PERSONA } from './persona.ts'
 import { ROLE } from './role.ts'

@@ -12,7 +12,8 @@ import {
   ResumedMessageSchema,
 } from '../schemas.ts'
 import { readClientIntent } from './client-message.ts'
-import { encodeMessage, encodeText, parseClientMessage, parseServerMessage } from './codec.ts'
+import { parseClientMessage, parseServerMessage } from './codec.ts'
+import { encodeMessage, encodeText } from './encode.ts'
 import {
   addMessageId,
   type ExtensionSignal,

@@ -1,12 +1,11 @@
 import { restBase } from '@aiagent/protocol'
 import { AuthError } from '../../errors.ts'
-import type { StorageLike } from '../../platform/environment.ts'
 import { loadModule } from '../../platform/load-module.ts'
 import type { PKCEAuthServiceConfig } from '../auth-input.ts'
 import type { AuthStrategyInitializeOptions, InteractiveLogin, LogoutOptions } from '../auth-strategy.ts'
 import type { IdentitySession } from './identity-client.ts'
 import type { PKCEAuthStrategy, PKCEAuthStrategyOptions } from './pkce-strategy.ts'
-import { authorityOf, userKey } from './provider-address.ts'
+import { takeStoredUser } from './stored-login.ts'
 
 /** Start of the keys under which a deployment's metadata for logins are stored. */
 const METADATA_PREFIX = 'aiagent_auth_metadata:'
@@ -32,13 +31,7 @@ export class LazyPkceStrategy implements InteractiveLogin {
   #onSignedOut: (() => void) | undefined
   #apiBase: string | undefined
 
-  /** @throws {AuthError} `browser_unsupported` outside a browser, unless the host supplies an identity client */
   constructor(input: PKCEAuthServiceConfig, options: PKCEAuthStrategyOptions) {
-    if (!input.identityClient && !options.environment?.page)
-      throw new AuthError(
-        'A login needs a browser. Elsewhere pass a token, client credentials, or an identityClient.',
-        'browser_unsupported',
-      )
     this.#input = input
     this.#options = { ...options, identityClient: input.identityClient }
   }
@@ -77,12 +70,14 @@ export class LazyPkceStrategy implements InteractiveLogin {
     return this.#loaded().refresh()
   }
 
-  async logout(options?: LogoutOptions): Promise<void> {
+  /** @param taken the stored user, when it was removed already */
+  async logout(options?: LogoutOptions, taken?: IdentitySession): Promise<void> {
     this.#removeMetadata()
     if (this.#strategy) return this.#strategy.logout(options)
+    const { config, identityClient } = this.#input
     // Before the code of the login is loaded, or if it cannot be loaded, the stored user must still be removed.
-    const stored = this.#input.identityClient ? undefined : this.#takeStored()
-    if (!stored && !this.#input.identityClient) return
+    const stored = identityClient ? undefined : (taken ?? takeStoredUser(config, this.#options.environment ?? {}))
+    if (!stored && !identityClient) return
     await (await this.#load()).logout(options, stored)
   }
 
@@ -100,25 +95,6 @@ export class LazyPkceStrategy implements InteractiveLogin {
     for (let i = (sessionStorage?.length ?? 0) - 1; i >= 0; i--) {
       const key = sessionStorage?.key(i)
       if (key?.startsWith(METADATA_PREFIX) && key.includes(`:${this.#apiBase}:`)) sessionStorage?.removeItem(key)
-    }
-  }
-
-  /** Removes the stored user. Returns what the provider needs to end the session. */
-  #takeStored(): IdentitySession | undefined {
-    const { config } = this.#input
-    const { sessionStorage, localStorage } = this.#options.environment ?? {}
-    const store: StorageLike | undefined = config.cacheLocation === 'localStorage' ? localStorage : sessionStorage
-    const key = userKey(authorityOf(config), config.clientId)
-    const text = store?.getItem(key)
-    if (!store || !text) return undefined
-    store.removeItem(key)
-    try {
-      const { accessToken, idToken } = JSON.parse(text) as Partial<IdentitySession>
-      return typeof accessToken === 'string'
-        ? { accessToken, ...(typeof idToken === 'string' && { idToken }) }
-        : undefined
-    } catch {
-      return undefined
     }
   }
 
