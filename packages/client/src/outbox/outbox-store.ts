@@ -16,7 +16,7 @@ export interface QueueSnapshot {
 /** The queue in the store. */
 interface EntryStore {
   readonly isActive: boolean
-  restore(deliver: (entries: OutboxEntry[]) => void): Promise<void>
+  restore(deliver: (entries: OutboxEntry[]) => void, forget: () => void): Promise<void>
   changed(): void
   claim(): Promise<void>
   release(last: QueueSnapshot): Promise<void>
@@ -62,10 +62,11 @@ export class OutboxStore {
 
   /** Reads what the previous page left. Resolves, also when the store fails, before the agent may become ready. */
   restore(): Promise<void> {
-    return this.#queue.restore(entries => {
+    const deliver = (entries: OutboxEntry[]) => {
       this.#restored.push(...entries)
       if (this.#options.outbox.isReady()) this.takeIn()
-    })
+    }
+    return this.#queue.restore(deliver, () => this.forgetUser())
   }
 
   /** What the next page needs. */
@@ -119,7 +120,7 @@ export class OutboxStore {
     if (isAdopted(entry)) this.#accepted(entry, true)
   }
 
-  /** Forgets the entries of the previous page. */
+  /** Forgets the entries of the previous page, which are in the store. */
   forgetUser(): void {
     this.#restored = []
   }

@@ -80,6 +80,10 @@ export class StoredQueue {
   #isDirty = false
   #isBroken = false
   #isWarned = false
+  /** The scope of the last {@link restore}. */
+  #wanted: string | undefined
+  /** Number of times that the queue was left: what is read for an earlier one is not delivered. */
+  #departures = 0
   #work: Promise<unknown> = Promise.resolve()
 
   constructor(options: StoredQueueOptions) {
@@ -89,11 +93,28 @@ export class StoredQueue {
   /**
    * Takes over what earlier pages of the user left, oldest first.
    *
-   * @param deliver receives the entries, also after the promise was resolved because the store took too long
+   * @param deliver receives the entries, also after the promise was resolved because the store took too long, but not once
+   *   the user, the portal or the profile has changed
+   * @param forget called first where the user, the portal or the profile has changed: what was delivered stays in the store
    */
-  restore(deliver: (entries: OutboxEntry[]) => void): Promise<void> {
-    const restored = () => this.#after(undefined, async () => deliver((await this.#restore()).map(toEntry)))
-    return this.#bounded(RESTORE_LIMIT_MS, restored)
+  restore(deliver: (entries: OutboxEntry[]) => void, forget: () => void): Promise<void> {
+    const scope = this.#options.scope()
+    if (scope !== this.#wanted) {
+      const key = this.#depart()
+      if (key !== undefined && this.#isDirty) {
+        const last = toStored(this.#options.snapshot())
+        void this.#after(undefined, () => this.#set(key, last))
+      }
+      forget()
+    }
+    this.#wanted = scope
+    const departures = this.#departures
+    const isCurrent = () => departures === this.#departures
+    const restored = async () => {
+      const messages = await this.#restore(scope, isCurrent)
+      if (isCurrent()) deliver(messages.map(toEntry))
+    }
+    return this.#bounded(RESTORE_LIMIT_MS, () => this.#after(undefined, restored))
   }
 
   /** Joins the queue with the outbox. */
@@ -123,7 +144,7 @@ export class StoredQueue {
   /** Removes everything of the user. */
   async forgetUser(): Promise<void> {
     const scope = this.#userScope ?? this.#options.userScope()
-    this.#key = undefined
+    this.#depart()
     if (scope === undefined) return
     await this.#after(undefined, async () => {
       const { adapter } = this.#options
@@ -134,8 +155,7 @@ export class StoredQueue {
 
   /** The agent is destroyed: the next one may take its last queue over. */
   async release(last: QueueSnapshot): Promise<void> {
-    const key = this.#key
-    this.#key = undefined
+    const key = this.#depart()
     await this.#bounded(RELEASE_LIMIT_MS, () =>
       this.#after(undefined, async () => {
         if (key !== undefined) await this.#set(key, toStored(last))
@@ -144,10 +164,17 @@ export class StoredQueue {
     )
   }
 
-  async #restore(): Promise<StoredMessage[]> {
+  /** Nothing more is stored under the present key. Returns it. */
+  #depart(): string | undefined {
+    const key = this.#key
+    this.#key = this.#wanted = undefined
+    this.#departures++
+    return key
+  }
+
+  async #restore(scope: string | undefined, isCurrent: () => boolean): Promise<StoredMessage[]> {
     const { adapter, window, newOwner, isAnonymous } = this.#options
-    const scope = this.#options.scope()
-    if (scope === undefined) return []
+    if (scope === undefined || !isCurrent()) return []
     if (scope === this.#scope && this.#key !== undefined) return this.#options.isShared() ? this.#takeOver(scope) : []
     this.#leave()
     this.#scope = scope
@@ -166,7 +193,7 @@ export class StoredQueue {
     const wanted = found.filter(each => !window || !isAnonymous() || each === tabs)
     const unique = await this.#move(wanted, key, tabs)
     storage?.setItem(tabKey, key)
-    this.#key = key
+    if (isCurrent()) this.#key = key
     return unique
   }
 
