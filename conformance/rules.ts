@@ -572,7 +572,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-130': 'a fleet delivers what any of its processes accepted, in order, once for each message id',
   'REL-131':
     'a worker that drains, as on SIGTERM, gives its conversations to the next one at once, with session, context and position',
-  'REL-132': 'what a worker without the lease of a conversation writes is refused, and it sends nothing',
+  'REL-132':
+    'what a worker without the lease of a conversation writes is refused, and it sends nothing; a service that compares fencing numbers refuses its connection',
   'REL-133':
     'a message that an earlier worker may have sent is told as unknown, or sent again under its id where the service has receipts',
   'REL-134': 'a fleet rejects what exceeds its limits with a code, and keeps to the rates of its deployment',

@@ -24,7 +24,7 @@ describe.skipIf(!hasRedis())('a fleet of processes', () => {
         freezeRedisMs: 800,
         freezeWorkerMs: 4_000,
         worker: { leaseMs: 3_000, renewEveryMs: 700, marginMs: 500 },
-        capabilities: ['receipts', 'resume'],
+        capabilities: ['receipts', 'resume', 'fencing'],
         settleMs: 90_000,
         log: () => {},
       })

@@ -21,7 +21,7 @@ export interface CampaignOptions {
   /** How long a worker is suspended, once, after a quarter. 0 for never. */
   readonly freezeWorkerMs: number
   readonly worker: WorkerOptions
-  readonly capabilities: readonly ('receipts' | 'resume')[]
+  readonly capabilities: readonly ('receipts' | 'resume' | 'fencing')[]
   /** How long unsettled messages are waited for at the end. */
   readonly settleMs: number
   readonly log: (text: string) => void

@@ -51,12 +51,12 @@ if (!hasRedis()) {
       freezeRedisMs: isShort ? 1_000 : 10_000,
       freezeWorkerMs: isShort ? 4_000 : 30_000,
       worker: isShort ? { leaseMs: 3_000, renewEveryMs: 700, marginMs: 500 } : {},
-      capabilities: values.plain ? [] : ['receipts', 'resume'],
+      capabilities: values.plain ? [] : ['receipts', 'resume', 'fencing'],
       settleMs: 600_000,
       log: console.log,
     })
     const { violations, ...counts } = result
-    const wire = values.plain ? 'plain' : 'receipts, resume'
+    const wire = values.plain ? 'plain' : 'receipts, resume, fencing'
     const table = markdownTable([
       { Wire: wire, Conversations: conversations, Minutes: Number(values.minutes), ...titled(counts) },
     ])

@@ -12,6 +12,7 @@ import {
   readEntries,
   readStreams,
   type StreamEntry,
+  settled,
 } from './redis.ts'
 
 const BLOCK_MS = 1_000
@@ -99,7 +100,7 @@ class Feed {
   async close(): Promise<void> {
     this.#isClosed = true
     if (this.#connection) closeConnection(this.#connection)
-    await this.#loop
+    await settled(this.#loop)
   }
 
   async #start(): Promise<void> {

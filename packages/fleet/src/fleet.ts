@@ -44,6 +44,7 @@ export class Fleet {
   #connection: Connection | undefined
   #worker: Worker | undefined
   #isClosed = false
+  #closing: Promise<void> | undefined
   #count: { readonly at: number; readonly value: number } | undefined
   readonly #onSignal = (signal: NodeJS.Signals) => void this.#endBy(signal)
 
@@ -214,9 +215,12 @@ export class Fleet {
   }
 
   /** Drains, and releases every connection, timer and listener. */
-  async close(): Promise<void> {
-    if (this.#isClosed) return
+  close(): Promise<void> {
     this.#isClosed = true
+    return (this.#closing ??= this.#close())
+  }
+
+  async #close(): Promise<void> {
     for (const signal of this.#options.worker?.signals ?? []) process.off(signal, this.#onSignal)
     await this.#worker?.drain().catch(error => this.#options.log('warn', 'The drain failed.', { error }))
     await this.#worker?.stop()

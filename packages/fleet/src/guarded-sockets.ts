@@ -1,6 +1,7 @@
 import type { ClientRequest } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Environment, SocketCloseEvent, WebSocketConstructor, WebSocketLike } from '@aiagent/client'
+import { CHAT_QUERY } from '@aiagent/protocol'
 
 /** The lease under which frames may leave. */
 export interface SendGuard {
@@ -13,7 +14,12 @@ export interface SendGuard {
 
 /** The sockets of the agents of one shard. */
 export interface GuardedSockets {
-  readonly environment: Partial<Environment>
+  /**
+   * The environment of one agent.
+   *
+   * @param hasFencing whether its service compares fencing numbers. Asked for each connection
+   */
+  environmentFor(hasFencing: () => boolean): Partial<Environment>
   /** Resolves when every socket is closed. */
   closed(): Promise<void>
   /** Breaks the connections without a word to the service. */
@@ -35,14 +41,16 @@ export function guardSockets(given: Partial<Environment> | undefined, guard: Sen
     void done.then(() => open.delete(socket))
   }
   const { webSocketOptions = {}, WebSocket, ...others } = given ?? {}
-  const environment: Partial<Environment> = {
-    ...others,
-    ...(WebSocket
-      ? { WebSocket: guardClass(WebSocket, guard, add) }
-      : { webSocketOptions: guardOptions(webSocketOptions, guard, add) }),
-  }
   return {
-    environment,
+    environmentFor(hasFencing) {
+      const fenced = (address: string) => (hasFencing() ? withFence(address, guard.number) : address)
+      return {
+        ...others,
+        ...(WebSocket
+          ? { WebSocket: guardClass(WebSocket, guard, add, fenced) }
+          : { webSocketOptions: guardOptions(webSocketOptions, guard, add, fenced) }),
+      }
+    },
     closed: async () => void (await Promise.all([...open].map(({ done }) => done))),
     destroy: () => {
       for (const socket of open) socket.destroy()
@@ -52,18 +60,27 @@ export function guardSockets(given: Partial<Environment> | undefined, guard: Sen
 
 type Add = (destroy: () => void, done: Promise<void>) => void
 
+/** Adds the fencing number to an address of the chat, or to a path. */
+type Fenced = (address: string) => string
+
+function withFence(address: string, number: number): string {
+  return `${address}${address.includes('?') ? '&' : '?'}${CHAT_QUERY.FENCE}=${number}`
+}
+
 interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>
   readonly finishRequest?: (request: ClientRequest, socket: unknown) => void
 }
 
 /** Options of the package `ws` that guard the stream below each socket. */
-function guardOptions(options: RequestOptions, guard: SendGuard, add: Add) {
+function guardOptions(options: RequestOptions, guard: SendGuard, add: Add, fenced: Fenced) {
   const { headers, finishRequest } = options
   return {
     ...options,
     headers: { ...headers, [FENCE_HEADER]: `${guard.shard}:${guard.number}` },
     finishRequest(request: ClientRequest, socket: unknown) {
+      // The request has not been written yet.
+      request.path = fenced(request.path)
       request.once('socket', stream => guardStream(stream, guard, add))
       if (finishRequest) finishRequest(request, socket)
       else request.end()
@@ -84,7 +101,7 @@ function guardStream(stream: Duplex, guard: SendGuard, add: Add): void {
 }
 
 /** The same for a class of the host, which hides its stream. */
-function guardClass(Socket: WebSocketConstructor, guard: SendGuard, add: Add): WebSocketConstructor {
+function guardClass(Socket: WebSocketConstructor, guard: SendGuard, add: Add, fenced: Fenced): WebSocketConstructor {
   return class GuardedSocket implements WebSocketLike {
     readonly #socket: WebSocketLike
     onopen: WebSocketLike['onopen'] = null
@@ -94,7 +111,7 @@ function guardClass(Socket: WebSocketConstructor, guard: SendGuard, add: Add): W
 
     constructor(url: string) {
       if (!guard.isHeld()) throw new Error('The worker has lost the lease of the conversation.')
-      const socket = new Socket(url)
+      const socket = new Socket(fenced(url))
       this.#socket = socket
       let isClosed = () => {}
       const done = new Promise<void>(resolve => {

@@ -1,4 +1,5 @@
 import { type AiAgent, type AiAgentConfig, type DeliveryUpdate, Message, SDKError } from '@aiagent/client'
+import { CAPABILITY, CLOSE_CODE, readFencedReason } from '@aiagent/protocol'
 import type { StoredFields } from './conversation-store.ts'
 import { storedSessionId } from './conversation-store.ts'
 import type { FleetDeliveryReason, FleetEvents } from './events.ts'
@@ -42,8 +43,14 @@ type MessageCommand = Extract<Command, { kind: 'message' }>
 export interface ConversationShard {
   readonly writer: ShardWriter
   isHeld(): boolean
+  /** Asks the store whether the lease is still held. */
+  renew(): Promise<void>
+  /** The service has refused the fencing number, because it knows a higher one. */
+  onFenced(number: number | undefined): void
+  /** Starts the conversation when it is its turn. */
+  startLater(held: HeldConversation): Promise<void>
   /** Creates the agent of a conversation, for this lease. */
-  createAgent(conversationId: string, config: AiAgentConfig): AiAgent
+  createAgent(conversationId: string, config: AiAgentConfig, hasFencing: () => boolean): AiAgent
   configFor(conversationId: string): Promise<AiAgentConfig>
   loadFields(conversationId: string): Promise<Map<string, string>>
   readonly messages: Pacer
@@ -66,6 +73,7 @@ export class HeldConversation implements StoredFields {
   #config: AiAgentConfig | undefined
   #agent: AiAgent | undefined
   #hasReceipts = false
+  #hasFencing = false
   #told = new ToldMessages(undefined)
   #isReady = false
   #isPumping = false
@@ -127,13 +135,15 @@ export class HeldConversation implements StoredFields {
       this.#told = new ToldMessages(this.fields.get('told'))
       const config = this.#config
       if (!config || this.#isOver || !shard.isHeld()) return
-      const agent = shard.createAgent(this.id, config)
+      const agent = shard.createAgent(this.id, config, () => this.#hasFencing)
       this.#agent = agent
       this.#listen(agent)
       const context = this.fields.get('context')
       const { status } = await agent.initialize(context === undefined ? {} : { context: JSON.parse(context) })
       if (status !== 'ready') throw new SDKError(NEEDS_CHOICE, 'CONFIG_INVALID')
-      this.#hasReceipts = (await agent.getDeploymentInfo()).capabilities?.includes('receipts') === true
+      const { capabilities } = await agent.getDeploymentInfo()
+      this.#hasReceipts = capabilities?.includes(CAPABILITY.RECEIPTS) === true
+      this.#hasFencing = capabilities?.includes(CAPABILITY.FENCING) === true
       // The session keeps the context from now on.
       this.delete('context')
       // The session must be stored before anything is said in it.
@@ -170,6 +180,12 @@ export class HeldConversation implements StoredFields {
   #listen(agent: AiAgent): void {
     const isCurrent = () => this.#agent === agent && !this.#isOver && this.#shard.isHeld()
     agent.on('connected', () => void this.#pump())
+    agent.on('closed', ({ payload: { code, reason } }) => {
+      if (!isCurrent()) return
+      if (code === CLOSE_CODE.FENCED) this.#shard.onFenced(readFencedReason(reason))
+      // The session was opened elsewhere, or ended.
+      else if (code === CLOSE_CODE.NORMAL) void this.#shard.renew()
+    })
     // The event of every message, live or recovered after an outage, with everything that the service sent.
     agent.on('transcriptUpdate', ({ payload }) => {
       const { entry } = payload
@@ -312,8 +328,6 @@ export class HeldConversation implements StoredFields {
     const { code = 'UNKNOWN', message } = error as Error & { code?: string }
     this.#shard.writer.event('conversationError', { conversationId: this.id, code: String(code), message })
     const wait = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** this.#failures++)
-    this.#timer = setTimeout(async () => {
-      if (await this.prepare()) await this.start()
-    }, wait)
+    this.#timer = setTimeout(() => void this.#shard.startLater(this), wait)
   }
 }

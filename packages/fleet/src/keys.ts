@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 export class ShardKeys {
   /** The lease: `<worker>:<fencing number>`, with an expiry. */
   readonly owner: string
-  /** The last fencing number. Only ever incremented. */
+  /** The last fencing number. Only ever raised. */
   readonly number: string
   /** The number of the last commit of the owner, so that a repeated one changes nothing. */
   readonly commit: string

@@ -8,11 +8,11 @@ import type { Counters } from './metrics.ts'
 import type { ResolvedOptions, WorkerOptions } from './options.ts'
 import type { Pacer } from './pacer.ts'
 import { type Connection, runScript, type StreamEntry } from './redis.ts'
-import { RELEASE, RENEW } from './scripts.ts'
+import { FENCED, RELEASE, RENEW } from './scripts.ts'
 import { ShardWriter } from './shard-writer.ts'
 
 /** How long closing sockets are waited for before a lease is given back, in milliseconds. */
-const CLOSE_LIMIT_MS = 2_000
+export const CLOSE_LIMIT_MS = 2_000
 
 /** What all shards of a worker share. */
 export interface WorkerParts {
@@ -45,6 +45,8 @@ export class OwnedShard implements ConversationShard {
   readonly #parts: WorkerParts
   readonly #sockets: GuardedSockets
   readonly #seen = new Set<string>()
+  /** Entries that came before the shard was loaded. */
+  readonly #early: StreamEntry[] = []
   readonly #marks = new Map<string, string>()
   #deadline: number
   #isLost = false
@@ -105,8 +107,12 @@ export class OwnedShard implements ConversationShard {
     }
   }
 
-  /** Reads the conversations of the shard and what is known of their messages. */
-  async load(): Promise<void> {
+  /**
+   * Reads the conversations of the shard and what is known of their messages.
+   *
+   * @param readAgain reads the entries after an id that were given to this worker before
+   */
+  async load(readAgain: (from: string) => Promise<StreamEntry[]>): Promise<void> {
     const { connection } = this.#parts
     const [open, ending, pending] = await Promise.all([
       connection.smembers(this.keys.open),
@@ -115,11 +121,22 @@ export class OwnedShard implements ConversationShard {
     ])
     for (const [id, session] of Object.entries(pending)) if (session !== '') this.#marks.set(id, session)
     for (const id of new Set([...open, ...ending])) this.#hold(id)
+    for (let from: string | undefined = '0'; from !== undefined; ) {
+      const entries: StreamEntry[] = await readAgain(from)
+      this.#take(entries)
+      from = entries.at(-1)?.id
+    }
     this.isLoaded = true
+    this.#take(this.#early.splice(0))
   }
 
-  /** Takes entries of the stream. */
+  /** Takes entries of the stream, in order. Those that come while the shard is loaded wait for what was before them. */
   take(entries: readonly StreamEntry[]): void {
+    if (this.isLoaded) this.#take(entries)
+    else this.#early.push(...entries)
+  }
+
+  #take(entries: readonly StreamEntry[]): void {
     for (const { id: entryId, fields } of entries) {
       if (this.#seen.has(entryId) || this.isClosing || !this.isHeld()) continue
       this.#seen.add(entryId)
@@ -135,7 +152,7 @@ export class OwnedShard implements ConversationShard {
     return typeof agent === 'function' ? agent(conversationId) : agent
   }
 
-  createAgent(conversationId: string, config: AiAgentConfig): AiAgent {
+  createAgent(conversationId: string, config: AiAgentConfig, hasFencing: () => boolean): AiAgent {
     const { store } = this.#parts
     const own: AiAgentConfig = {
       enableLogging: false,
@@ -150,7 +167,7 @@ export class OwnedShard implements ConversationShard {
       persistQueue: false,
     }
     delete own.sessionId
-    return new AiAgent(own, this.#sockets.environment)
+    return new AiAgent(own, this.#sockets.environmentFor(hasFencing))
   }
 
   async loadFields(conversationId: string): Promise<Map<string, string>> {
@@ -168,6 +185,20 @@ export class OwnedShard implements ConversationShard {
   onStarted(isRunning: boolean): void {
     this.#parts.counters.running += isRunning ? 1 : -1
     if (isRunning) this.#parts.counters.starts++
+  }
+
+  /**
+   * The service has refused the number of this lease: another worker has the shard, or the store has forgotten a number that
+   * it gave out. The next lease has a number above the one that the service knows.
+   */
+  onFenced(number: number | undefined): void {
+    if (this.#isLost || number === undefined || number <= this.number) return
+    const { connection, workerId, options } = this.#parts
+    options.log('warn', 'The service knows a later owner of a shard.', { shard: this.index, number })
+    this.lose()
+    const owner = `${workerId}:${this.number}`
+    // Without it, the numbers of the next leases are refused until the time has passed the number.
+    runScript(connection, FENCED, [this.keys.owner, this.keys.number], [owner, number]).catch(() => {})
   }
 
   onEnded(conversationId: string): void {
@@ -214,13 +245,18 @@ export class OwnedShard implements ConversationShard {
     if (known) return known
     const held = new HeldConversation(conversationId, this)
     this.conversations.set(conversationId, held)
+    void this.startLater(held)
+    return held
+  }
+
+  /** Starts a conversation when it is its turn. */
+  async startLater(held: HeldConversation): Promise<void> {
     const { starts, enqueueStart } = this.#parts
     const start = async () => {
       await starts.take()
       if (this.isHeld() && !this.isClosing) await held.start()
     }
-    void held.prepare().then(isPrepared => isPrepared && enqueueStart(start, () => held.isWanted))
-    return held
+    if (await held.prepare()) enqueueStart(start, () => held.isWanted)
   }
 
   #message(entryId: string, { i: id = '', d: text = '', t: time }: StreamEntry['fields']): Command {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import { Cluster, Redis } from 'ioredis'
 
 /** A connection to one server, or to a cluster. */
@@ -51,6 +52,17 @@ export async function runScript(
 /** Ends a connection without waiting for a server that does not answer. */
 export function closeConnection(connection: Connection): void {
   connection.disconnect()
+}
+
+/** How long loops that read are waited for when their connection has been closed, in milliseconds. */
+const LOOP_LIMIT_MS = 2_500
+
+/** Waits for work on a closed connection. A command that was waiting for a server to come back never ends. */
+export async function settled(work: Promise<unknown>): Promise<void> {
+  const ended = new AbortController()
+  const limit = pause(LOOP_LIMIT_MS, undefined, { signal: ended.signal }).catch(() => {})
+  await Promise.race([work, limit])
+  ended.abort()
 }
 
 /** One entry of a stream, with its fields by name. */

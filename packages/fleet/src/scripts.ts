@@ -3,19 +3,27 @@
  * number first. Each script names the order of its keys, which its caller keeps to.
  */
 
-/** Keys: owner, number, in, history, commit. Arguments: worker, lease in milliseconds. Returns the fencing number, or 0. */
+/**
+ * Keys: owner, number, in, history, commit. Arguments: worker, lease in milliseconds. Returns the fencing number, or 0.
+ *
+ * The number is the time, so that it is above all earlier ones also where the store has lost the last writes.
+ */
 export const ACQUIRE = `
 local owner = redis.call('GET', KEYS[1])
 if owner and string.sub(owner, 1, #ARGV[1] + 1) ~= ARGV[1] .. ':' then return 0 end
-local number = redis.call('INCR', KEYS[2])
-redis.call('SET', KEYS[1], ARGV[1] .. ':' .. number, 'PX', ARGV[2])
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local number = math.max(now, tonumber(redis.call('GET', KEYS[2]) or '0') + 1)
+local text = string.format('%.0f', number)
+redis.call('SET', KEYS[2], text)
+redis.call('SET', KEYS[1], ARGV[1] .. ':' .. text, 'PX', ARGV[2])
 redis.call('DEL', KEYS[5])
 local groups = redis.pcall('XINFO', 'GROUPS', KEYS[3])
 if not groups.err then
   for _, group in ipairs(groups) do redis.call('XGROUP', 'DESTROY', KEYS[3], group[2]) end
 end
 redis.call('XGROUP', 'CREATE', KEYS[3], ARGV[1], '0', 'MKSTREAM')
-redis.call('XADD', KEYS[4], 'MAXLEN', '~', '10000', '*', 'owner', ARGV[1], 'number', number)
+redis.call('XADD', KEYS[4], 'MAXLEN', '~', '10000', '*', 'owner', ARGV[1], 'number', text)
 return number`
 
 /** Keys: owner. Arguments: its value, lease in milliseconds. Returns 1 while it is held. */
@@ -27,6 +35,12 @@ return redis.call('PEXPIRE', KEYS[1], ARGV[2])`
 export const RELEASE = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])`
+
+/** Keys: owner, number. Arguments: value of the owner, a number that the service knows. Frees the lease if it was held. */
+export const FENCED = `
+if tonumber(redis.call('GET', KEYS[2]) or '0') < tonumber(ARGV[2]) then redis.call('SET', KEYS[2], ARGV[2]) end
+if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
+return 1`
 
 /** Keys: workers. Arguments: worker, or an empty text, and after how many milliseconds one is gone. Returns the live ones. */
 export const BEAT = `

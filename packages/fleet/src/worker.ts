@@ -5,9 +5,18 @@ import { ConversationStore } from './conversation-store.ts'
 import { metaKeys, ShardKeys } from './keys.ts'
 import type { Counters } from './metrics.ts'
 import type { ResolvedOptions, WorkerOptions } from './options.ts'
-import { OwnedShard, type WorkerParts } from './owned-shard.ts'
+import { CLOSE_LIMIT_MS, OwnedShard, type WorkerParts } from './owned-shard.ts'
 import { Pacer } from './pacer.ts'
-import { type Connection, closeConnection, isCluster, openConnection, readStreams, runScript } from './redis.ts'
+import {
+  type Connection,
+  closeConnection,
+  isCluster,
+  openConnection,
+  readStreams,
+  runScript,
+  type StreamEntry,
+  settled,
+} from './redis.ts'
 import { ACQUIRE, BEAT } from './scripts.ts'
 import { StartQueue } from './start-queue.ts'
 
@@ -41,6 +50,7 @@ export class Worker {
   #ticks = 0
   #isRunning = false
   #isDraining = false
+  #drained: Promise<void> | undefined
   #loops: Promise<void>[] = []
   #acquiring: Promise<void> | undefined
   readonly #givingBack = new Set<Promise<void>>()
@@ -79,14 +89,32 @@ export class Worker {
     this.#loops = [this.#tickLoop(), this.#readLoop()]
   }
 
-  /** Gives every shard back: what can be settled soon is settled, everything else is stored. */
-  async drain(): Promise<void> {
-    if (this.#isDraining) return
+  /**
+   * Gives every shard back: what can be settled soon is settled, everything else is stored. Where the store does not answer,
+   * the shards are dropped, and their leases expire.
+   */
+  drain(): Promise<void> {
     this.#isDraining = true
-    await this.#acquiring
-    await this.#connection.zrem(metaKeys(this.#options.name).workers, this.id)
-    await Promise.all([...this.#shards.values()].map(shard => this.#giveBack(shard, this.#worker.drainMs)))
+    return (this.#drained ??= this.#drain())
+  }
+
+  async #drain(): Promise<void> {
+    const { drainMs } = this.#worker
+    const ending = new AbortController()
+    const late = pause(drainMs + CLOSE_LIMIT_MS + this.#options.storeTimeoutMs, 'late', { signal: ending.signal })
+    const isLate = (await Promise.race([this.#giveAllBack(drainMs), late.catch(() => {})])) === 'late'
+    ending.abort()
+    if (!isLate) return
+    this.#options.log('warn', 'The store did not answer while the worker drained; its leases expire.')
+    for (const shard of this.#shards.values()) shard.lose()
+  }
+
+  async #giveAllBack(drainMs: number): Promise<void> {
+    const absent = this.#connection.zrem(metaKeys(this.#options.name).workers, this.id).catch(() => {})
+    await this.#acquiring?.catch(() => {})
+    await Promise.all([...this.#shards.values()].map(shard => this.#giveBack(shard, drainMs)))
     await Promise.all(this.#givingBack)
+    await absent
   }
 
   /** Ends everything without a word, as a process that dies. */
@@ -94,7 +122,7 @@ export class Worker {
     this.#isRunning = false
     for (const shard of this.#shards.values()) shard.lose()
     closeConnection(this.#reader)
-    await Promise.all(this.#loops)
+    await settled(Promise.all(this.#loops))
   }
 
   get #tickMs(): number {
@@ -178,7 +206,7 @@ export class Worker {
     this.#shards.set(index, shard)
     this.#parts.counters.leasesAcquired++
     try {
-      await shard.load()
+      await shard.load(from => this.#readAgain(shard, from))
     } catch (error) {
       shard.lose()
       this.#options.log('warn', 'A shard could not be loaded.', { shard: index, error })
@@ -239,6 +267,16 @@ export class Worker {
       ...newest,
     )
     return this.#take(shards, answer)
+  }
+
+  /**
+   * The entries that were read in the group of a shard before this worker knew that it has the shard. A read that waits under
+   * an earlier lease of this worker ends so: the group has the same name.
+   */
+  async #readAgain({ keys }: OwnedShard, from: string): Promise<StreamEntry[]> {
+    const group = ['GROUP', this.id, 'worker'] as const
+    const answer = await this.#connection.xreadgroup(...group, 'COUNT', READ_COUNT, 'STREAMS', keys.in, from)
+    return readStreams(answer)[0]?.entries ?? []
   }
 
   async #readEach(shards: readonly OwnedShard[]): Promise<boolean> {
