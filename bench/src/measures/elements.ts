@@ -22,7 +22,7 @@ export async function elements(bench: Bench): Promise<Finding[]> {
     return sizes
   }
   const [chromium, files] = await Promise.all([
-    launchChromium(),
+    launchChromium({ needs: ['browser window'] }),
     bundleModulesForPage(`import * as bench from '../clients/chat-page.ts'\nglobalThis.bench = bench`, import.meta.url),
   ])
   const scripts = Object.fromEntries(Object.entries(files).map(([name, code]) => [`/${name}`, code]))

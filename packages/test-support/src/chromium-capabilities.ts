@@ -1,10 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { BrowserContext, Page } from 'playwright-core'
+import type { ChromiumCapability } from './chromium.ts'
 import { servePages } from './page-server.ts'
 import { launchRealTabs } from './real-tabs.ts'
-
-/** What some builds of Chromium lack: a headless shell has none of these. */
-export type ChromiumCapability = 'popup blocker' | 'back/forward cache' | 'background tabs'
 
 /** How long a page may take to show a capability, in milliseconds. */
 const LIMIT_MS = 2_000
@@ -19,6 +17,16 @@ const PAGES = {
     addEventListener('pageshow', event => { document.title = event.persisted ? 'restored' : 'loaded' })
   </script>`,
   '/next': '<!doctype html><title>next</title>',
+  '/storage': `<!doctype html><script>
+    try { document.title = typeof sessionStorage } catch { document.title = 'none' }
+    parent.postMessage(document.title, '*')
+  </script>`,
+  '/frame': `<!doctype html><script>
+    addEventListener('message', ({ data }) => { document.title = data })
+    const frame = document.createElement('iframe')
+    frame.src = location.href.replace('127.0.0.1', 'localhost').replace('/frame', '/storage')
+    document.documentElement.append(frame)
+  </script>`,
 }
 
 /** Tries what the installed Chromium can do. Takes one start of the browser. */
@@ -32,6 +40,7 @@ export async function probeChromium(): Promise<ChromiumCapability[]> {
     if ((await page.title()) === 'blocked') found.push('popup blocker')
     if (await isRestored(page, pages.url)) found.push('back/forward cache')
     if (await isHidden(page, tabs.context)) found.push('background tabs')
+    if (await isWithoutStorage(await tabs.privateContext.newPage(), pages.url)) found.push('cookie controls')
     return found
   } finally {
     await Promise.all([tabs.close(), pages.close()])
@@ -56,6 +65,17 @@ async function isHidden(page: Page, context: BrowserContext): Promise<boolean> {
   await front.bringToFront()
   const state = () => page.evaluate(() => document.visibilityState)
   return (await poll(state, state => state === 'hidden')) === 'hidden'
+}
+
+/** Whether a private window gives the frame of another site no storage. */
+async function isWithoutStorage(page: Page, url: string): Promise<boolean> {
+  await page.goto(`${url}/frame`)
+  return (
+    (await poll(
+      () => page.title(),
+      title => title !== '',
+    )) === 'none'
+  )
 }
 
 /** The first accepted value, or undefined at the end of the limit. A page that is just being left gives none. */

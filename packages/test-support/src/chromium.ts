@@ -26,12 +26,32 @@ export interface LaunchedChromium {
   close(): Promise<void>
 }
 
+/** What some builds of Chromium lack: a headless shell has none of these. */
+export type ChromiumCapability =
+  | 'popup blocker'
+  | 'back/forward cache'
+  | 'background tabs'
+  | 'cookie controls'
+  | 'browser window'
+
 /** How a Chromium is started. */
 export interface LaunchChromiumOptions {
+  /**
+   * What the pages need beyond what a headless shell has. Without any, a headless shell is started where one is installed:
+   * it runs the same engine for a quarter of the processor time.
+   */
+  needs?: readonly ChromiumCapability[]
   /** Command line switches added to the usual ones. */
   args?: readonly string[]
-  /** Switches of playwright to leave out, such as `--disable-popup-blocking` to have popups blocked. */
+  /** Switches of playwright to leave out, such as `--disable-back-forward-cache`. */
   ignoreDefaultArgs?: readonly string[]
+  /**
+   * Opens a window of a page only for a user's click, as a browser that a person uses. A headless shell has no blocker:
+   * there a script in each page looks whether the engine counts a click.
+   *
+   * @default false
+   */
+  blocksPopups?: boolean
   /**
    * Starts with a profile on disk instead of a private window. An object is written into the profile as preferences,
    * such as `{ profile: { cookie_controls_mode: 0 } }`. The folder is removed on `close()`.
@@ -62,8 +82,8 @@ const SWITCHES = [
 const PACKAGED = 'packaged'
 
 /**
- * The path of a Chromium or Chrome: `CHROME_PATH`, the usual places, then the one that `prepareChromium()` unpacked.
- * Installs nothing.
+ * The path of a Chromium or Chrome: `CHROME_PATH`, the usual places, a headless shell, then the one that
+ * `prepareChromium()` unpacked. Installs nothing.
  *
  * @returns the path of the program, or undefined if none was found
  * @throws {Error} if `CHROME_PATH` names a file that does not exist
@@ -74,7 +94,12 @@ export function findChromium(): string | undefined {
     if (!existsSync(named)) throw new Error(`CHROME_PATH names ${named}, which does not exist.`)
     return named
   }
-  return [...(named ? [] : usualPlaces()), UNPACKED].find(existsSync)
+  return [...(named ? [] : [...usualPlaces(), ...usualShells()]), UNPACKED].find(existsSync)
+}
+
+/** The path of an installed headless shell. `CHROME_PATH` names the browser for everything, so that there is none beside it. */
+function findHeadlessShell(): string | undefined {
+  return process.env['CHROME_PATH'] ? undefined : usualShells().find(existsSync)
 }
 
 /** Whether a Chromium is installed, for `describe.skipIf(!hasChromium())`. */
@@ -107,17 +132,22 @@ export async function prepareChromium(): Promise<string | undefined> {
  * @throws {Error} if no Chromium was found; guard the suite with `describe.skipIf(!hasChromium())`
  */
 export async function launchChromium(options: LaunchChromiumOptions = {}): Promise<LaunchedChromium> {
-  const executablePath = findChromium()
+  const { needs = [], blocksPopups = false } = options
+  const shell = needs.length === 0 ? findHeadlessShell() : undefined
+  const executablePath = shell ?? findChromium()
   if (executablePath === undefined) throw new Error(`No Chromium was found. ${HOW_TO_GET_CHROMIUM}`)
   const launch = {
     executablePath,
     args: [...SWITCHES, ...(options.args ?? [])],
     env: environmentFor(executablePath),
-    ...(options.ignoreDefaultArgs && { ignoreDefaultArgs: [...options.ignoreDefaultArgs] }),
+    ignoreDefaultArgs: [...(options.ignoreDefaultArgs ?? []), ...(blocksPopups ? ['--disable-popup-blocking'] : [])],
+  }
+  const prepare = async (context: BrowserContext) => {
+    if (blocksPopups && shell !== undefined) await context.addInitScript(blockPopups)
   }
   if (!options.persistentProfile) {
     const browser = await chromium.launch(launch)
-    return openWindow(browser, options.context, () => browser.close())
+    return openWindow(browser, options.context, prepare, () => browser.close())
   }
   const profile = await mkdtemp(join(tmpdir(), 'aiagent-chromium-'))
   const removeProfile = () => rm(profile, { recursive: true, force: true, maxRetries: 5 })
@@ -127,6 +157,7 @@ export async function launchChromium(options: LaunchChromiumOptions = {}): Promi
       await writeFile(join(profile, 'Default', 'Preferences'), JSON.stringify(options.persistentProfile))
     }
     const context = await chromium.launchPersistentContext(profile, { ...options.context, ...launch })
+    await prepare(context)
     return {
       context,
       newPage: () => context.newPage(),
@@ -142,15 +173,23 @@ export async function launchChromium(options: LaunchChromiumOptions = {}): Promi
 async function openWindow(
   browser: Browser,
   options: BrowserContextOptions | undefined,
+  prepare: (context: BrowserContext) => Promise<void>,
   close?: () => Promise<void>,
 ): Promise<LaunchedChromium> {
   const context = await browser.newContext(options)
+  await prepare(context)
   return {
     context,
     newPage: () => context.newPage(),
-    newWindow: () => openWindow(browser, options),
+    newWindow: () => openWindow(browser, options, prepare),
     close: close ?? (() => context.close()),
   }
+}
+
+/** Runs in each page. */
+function blockPopups(): void {
+  const { open } = window
+  window.open = (...target) => (navigator.userActivation.isActive ? open.apply(window, target) : null)
 }
 
 /** Tells the reader of a skipped test how to run it. */
@@ -195,9 +234,16 @@ function usualPlaces(): string[] {
         join(folder, 'Google', 'Chrome', 'Application', 'chrome.exe'),
         join(folder, 'Chromium', 'Application', 'chrome.exe'),
       ])
-  const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable']
+  return onPath(['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'])
+}
+
+function usualShells(): string[] {
+  return process.platform === 'linux' ? onPath(['chromium-headless-shell', 'chrome-headless-shell']) : []
+}
+
+function onPath(names: readonly string[]): string[] {
   const folders = [
-    ...(env['PATH'] ?? '').split(delimiter),
+    ...(process.env['PATH'] ?? '').split(delimiter),
     '/usr/bin',
     '/usr/local/bin',
     '/snap/bin',

@@ -1,5 +1,5 @@
 import { inject, type TestOptions } from 'vitest'
-import type { ChromiumCapability } from './chromium-capabilities.ts'
+import type { ChromiumCapability } from './chromium.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {

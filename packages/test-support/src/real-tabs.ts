@@ -6,6 +6,8 @@ import { launchChromium } from './chromium.ts'
 /** Tabs of one window, of which only the one in front is visible, throttled as in a browser that a user runs. */
 export interface RealTabs {
   readonly context: BrowserContext
+  /** A private window of the same browser. Its pages are always visible. */
+  readonly privateContext: BrowserContext
   close(): Promise<void>
 }
 
@@ -26,6 +28,7 @@ const KEEP_AWAKE = [
 export async function launchRealTabs(ignoreDefaultArgs: readonly string[] = []): Promise<RealTabs> {
   const port = await freePort()
   const browser = await launchChromium({
+    needs: ['background tabs'],
     args: [`--remote-debugging-port=${port}`],
     ignoreDefaultArgs: [...KEEP_AWAKE, ...ignoreDefaultArgs],
   })
@@ -34,6 +37,7 @@ export async function launchRealTabs(ignoreDefaultArgs: readonly string[] = []):
   if (!context) throw new Error('The browser has no window.')
   return {
     context,
+    privateContext: browser.context,
     close: async () => {
       await connection.close()
       await browser.close()

@@ -11,7 +11,7 @@ describe.skipIf(!hasChromium())('the playground on a static host', () => {
     // The policy of the served page, without any address to connect to.
     const { 'Content-Security-Policy': policy = '' } = pageHeaders({ endpoint: 'http://unused.test', isEmulator: true })
     const headers = { 'content-security-policy': policy.replace(/connect-src [^;]+/, "connect-src 'none'") }
-    ;[host, stage] = await Promise.all([serveStatically(headers), startStage()])
+    ;[host, stage] = await Promise.all([serveStatically(headers), startStage({ needs: ['popup blocker'] })])
   })
   beforeEach(() => {
     stage.complaints.length = 0

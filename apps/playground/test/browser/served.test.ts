@@ -10,7 +10,7 @@ describe.skipIf(!hasChromium())('the served playground', () => {
   let stage: Stage
   const running: { fake: FakeIo; ended: Promise<number> }[] = []
   beforeAll(async () => {
-    stage = await startStage()
+    stage = await startStage({ needs: ['popup blocker'] })
   })
   beforeEach(() => {
     stage.complaints.length = 0

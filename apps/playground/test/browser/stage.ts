@@ -1,6 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type LaunchedChromium, launchChromium, servePages } from '@aiagent/test-support/chromium'
+import {
+  type LaunchChromiumOptions,
+  type LaunchedChromium,
+  launchChromium,
+  servePages,
+} from '@aiagent/test-support/chromium'
 import type { Page } from 'playwright-core'
 import { findPageFiles } from '../../../../packages/cli/src/playground/page-files.ts'
 
@@ -20,8 +25,8 @@ export interface Stage {
 }
 
 /** Starts a browser. Its popups are blocked, as in a browser of a user. */
-export async function startStage(): Promise<Stage> {
-  const chromium = await launchChromium({ ignoreDefaultArgs: ['--disable-popup-blocking'] })
+export async function startStage({ needs = [] }: Pick<LaunchChromiumOptions, 'needs'> = {}): Promise<Stage> {
+  const chromium = await launchChromium({ needs, blocksPopups: true })
   const requested: string[] = []
   const complaints: string[] = []
   return {

@@ -12,7 +12,10 @@ describe.skipIf(!hasChromium())('a page under faults', () => {
   let stage: Stage
   beforeAll(async () => {
     bundle = await bundleHost()
-    chromium = await launchChromium({ ignoreDefaultArgs: ['--disable-back-forward-cache'] })
+    chromium = await launchChromium({
+      needs: ['back/forward cache'],
+      ignoreDefaultArgs: ['--disable-back-forward-cache'],
+    })
   })
   afterAll(() => chromium?.close())
   beforeEach(async () => {

@@ -11,7 +11,7 @@ import { choose, launchForLogins, stageCertificate } from './login-stage.ts'
 const PAGE_PATH = '/host/'
 
 /** The page is not served by a real server, so Chromium would not let it call a service of this machine. */
-const SWITCHES = ['--disable-features=LocalNetworkAccessChecks']
+const LOCAL = { args: ['--disable-features=LocalNetworkAccessChecks'] }
 
 describe.skipIf(!hasChromium())('an agent for signed-in users, on a page of the deployment', () => {
   let bundle = ''
@@ -20,7 +20,7 @@ describe.skipIf(!hasChromium())('an agent for signed-in users, on a page of the 
   let service: EmulatorServer
   beforeAll(async () => {
     const source = `import { startAgentPage } from './page/agent-login-host.ts'\nstartAgentPage()`
-    ;[bundle, browser] = await Promise.all([bundleForPage(source, import.meta.url), launchForLogins(SWITCHES)])
+    ;[bundle, browser] = await Promise.all([bundleForPage(source, import.meta.url), launchForLogins(LOCAL)])
   })
   afterAll(() => browser?.close())
   afterEach(async () => {
@@ -133,7 +133,11 @@ describe.skipIf(!hasChromium())('an agent for signed-in users, on a page of the 
     needs('back/forward cache'),
     async () => {
       await chromium.close()
-      chromium = await launchForLogins(SWITCHES, ['--disable-popup-blocking', '--disable-back-forward-cache'])
+      chromium = await launchForLogins({
+        ...LOCAL,
+        needs: ['back/forward cache'],
+        ignoreDefaultArgs: ['--disable-back-forward-cache'],
+      })
       const address = addressOf({ authScheme: 'redirect' })
       const page = await open(address)
       await page.click('#open')

@@ -6,6 +6,7 @@ import {
   choose,
   expectNoReason,
   type LoginStage,
+  launchForLogins,
   msalFiles,
   onLoginStage,
   openAtOnce,
@@ -74,8 +75,13 @@ describe.skipIf(!hasChromium())('a host that runs @azure/msal-browser', () => {
   })
 
   it('rejects with `popup_blocked` when the browser blocks the window', needs('popup blocker'), async () => {
-    const { outcome } = await openAtOnce(chromium, stage.address({}, 'login'), 'login')
-    expect(outcome).toMatchObject({ reason: 'popup_blocked' })
+    const blocking = await launchForLogins({ needs: ['popup blocker'] })
+    try {
+      const { outcome } = await openAtOnce(blocking, stage.address({}, 'login'), 'login')
+      expect(outcome).toMatchObject({ reason: 'popup_blocked' })
+    } finally {
+      await blocking.close()
+    }
   })
 
   it('rejects with `popup_timeout` for a closed window when its time limit is over', async () => {

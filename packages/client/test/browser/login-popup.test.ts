@@ -5,6 +5,7 @@ import {
   choose,
   countLooks,
   type LoginStage,
+  launchForLogins,
   onLoginStage,
   openAtOnce,
   openPage,
@@ -58,11 +59,16 @@ describe.skipIf(!hasChromium())('login by popup', () => {
     'rejects with `popup_blocked` when the browser blocks the window, and works with the next click',
     needs('popup blocker'),
     async () => {
-      const { page, outcome } = await openAtOnce(chromium, stage.address({}, 'login'), 'login')
-      expect(outcome.reason).toBe('popup_blocked')
-      expect(outcome.message).toContain('allow popups')
-      expect(stage.asked('/oauth2/v2.0/authorize')).toEqual([])
-      expect((await signInByPopup(page)).token?.sub).toBe('customer')
+      const blocking = await launchForLogins({ needs: ['popup blocker'] })
+      try {
+        const { page, outcome } = await openAtOnce(blocking, stage.address({}, 'login'), 'login')
+        expect(outcome.reason).toBe('popup_blocked')
+        expect(outcome.message).toContain('allow popups')
+        expect(stage.asked('/oauth2/v2.0/authorize')).toEqual([])
+        expect((await signInByPopup(page)).token?.sub).toBe('customer')
+      } finally {
+        await blocking.close()
+      }
     },
   )
 

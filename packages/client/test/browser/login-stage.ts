@@ -6,7 +6,12 @@ import { join } from 'node:path'
 import { CALLBACK_PAGE, type PKCEAuthConfig } from '@aiagent/client/pkce'
 import type { EmulatorSettings } from '@aiagent/emulator'
 import { type EmulatorServer, loadDevelopmentCertificate, serveEmulator } from '@aiagent/emulator/node'
-import { bundleForPage, type LaunchedChromium, launchChromium } from '@aiagent/test-support/chromium'
+import {
+  bundleForPage,
+  type LaunchChromiumOptions,
+  type LaunchedChromium,
+  launchChromium,
+} from '@aiagent/test-support/chromium'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
 import { SETTLED_LOOKS } from '../../src/auth/sign-in/window-watch.ts'
@@ -23,10 +28,8 @@ const HOST_PAGE = `<!doctype html>
 `
 
 /** A Chromium that takes development certificates and blocks popups as a person's browser does. */
-export const launchForLogins = (
-  args: readonly string[] = [],
-  ignoreDefaultArgs: readonly string[] = ['--disable-popup-blocking'],
-): Promise<LaunchedChromium> => launchChromium({ args, ignoreDefaultArgs, context: { ignoreHTTPSErrors: true } })
+export const launchForLogins = (options: LaunchChromiumOptions = {}): Promise<LaunchedChromium> =>
+  launchChromium({ blocksPopups: true, context: { ignoreHTTPSErrors: true }, ...options })
 
 /** The script of the host page, bundled with the client and its login. */
 export const bundleLoginHost = (): Promise<string> =>

@@ -1,4 +1,5 @@
 import { hasChromium, type LaunchedChromium, launchChromium } from '@aiagent/test-support/chromium'
+import { needs } from '@aiagent/test-support/needs'
 import type { BrowserContext, Frame, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { bubbles, bundleElements, type ChatStage, isOpen, openChatStage, received, write } from './chat-page.ts'
@@ -149,49 +150,57 @@ describe.skipIf(!hasChromium())('the life of <ai-agent-chat>', () => {
     expect(received(stage.service)).toMatchObject({ sessionCalls: 1, sockets: 1 })
   })
 
-  it('[EL-09] works in a frame of another site: with partitioned storage it resumes, without any it starts again', async () => {
-    const partitioned = await launchChromium({ persistentProfile: { profile: { cookie_controls_mode: 0 } } })
-    stage = await openChatStage(chromium.context, files)
-    const chat = CHAT.replace('ENDPOINT', stage.service.url)
-    stage.serve(
-      '/inner',
-      `<!doctype html><html lang="en"><title>Chat</title>${chat}<script type="module" src="/entry.js"></script>`,
-    )
-    const address = `${stage.origin.replace('127.0.0.1', 'localhost')}/inner`
-    /** Talks in the frame, and loads it again. */
-    const talk = async (context: BrowserContext) => {
-      const { page, complaints } = await stage.open(`<iframe title="Chat" src="${address}"></iframe>`, { context })
-      const frame = page.frameLocator('iframe')
-      await frame.getByText('Online').waitFor()
-      await frame.getByRole('textbox').fill('framed')
-      await frame.getByRole('textbox').press('Enter')
-      await frame.getByText('You said: framed', { exact: true }).waitFor()
-      const inner = page.frames()[1] as Frame
-      const hasStorage = await inner.evaluate(() => {
-        try {
-          return sessionStorage.length > 0
-        } catch {
-          return false
-        }
-      })
-      const before = received(stage.service).sockets
-      await inner.evaluate(() => location.reload())
-      await expect.poll(() => received(stage.service).sockets).toBe(before + 1)
-      await frame.getByText('Online').waitFor()
-      return { frame, hasStorage, complaints }
-    }
-    try {
-      const first = await talk(partitioned.context)
-      await first.frame.getByText('You said: framed', { exact: true }).waitFor()
-      expect(received(stage.service).sessionCalls).toBe(1)
-      expect(first).toMatchObject({ hasStorage: true, complaints: [] })
-      // A private window gives frames of other sites no storage at all.
-      const second = await talk(chromium.context)
-      await second.frame.getByText('How can we help?').waitFor()
-      expect(received(stage.service).sessionCalls).toBe(3)
-      expect(second).toMatchObject({ hasStorage: false, complaints: [] })
-    } finally {
-      await partitioned.close()
-    }
-  })
+  it(
+    '[EL-09] works in a frame of another site: with partitioned storage it resumes, without any it starts again',
+    needs('cookie controls'),
+    async () => {
+      const needed = ['cookie controls'] as const
+      const [partitioned, blocked] = await Promise.all([
+        launchChromium({ needs: needed, persistentProfile: { profile: { cookie_controls_mode: 0 } } }),
+        launchChromium({ needs: needed }),
+      ])
+      stage = await openChatStage(chromium.context, files)
+      const chat = CHAT.replace('ENDPOINT', stage.service.url)
+      stage.serve(
+        '/inner',
+        `<!doctype html><html lang="en"><title>Chat</title>${chat}<script type="module" src="/entry.js"></script>`,
+      )
+      const address = `${stage.origin.replace('127.0.0.1', 'localhost')}/inner`
+      /** Talks in the frame, and loads it again. */
+      const talk = async (context: BrowserContext) => {
+        const { page, complaints } = await stage.open(`<iframe title="Chat" src="${address}"></iframe>`, { context })
+        const frame = page.frameLocator('iframe')
+        await frame.getByText('Online').waitFor()
+        await frame.getByRole('textbox').fill('framed')
+        await frame.getByRole('textbox').press('Enter')
+        await frame.getByText('You said: framed', { exact: true }).waitFor()
+        const inner = page.frames()[1] as Frame
+        const hasStorage = await inner.evaluate(() => {
+          try {
+            return sessionStorage.length > 0
+          } catch {
+            return false
+          }
+        })
+        const before = received(stage.service).sockets
+        await inner.evaluate(() => location.reload())
+        await expect.poll(() => received(stage.service).sockets).toBe(before + 1)
+        await frame.getByText('Online').waitFor()
+        return { frame, hasStorage, complaints }
+      }
+      try {
+        const first = await talk(partitioned.context)
+        await first.frame.getByText('You said: framed', { exact: true }).waitFor()
+        expect(received(stage.service).sessionCalls).toBe(1)
+        expect(first).toMatchObject({ hasStorage: true, complaints: [] })
+        // A private window gives frames of other sites no storage at all.
+        const second = await talk(blocked.context)
+        await second.frame.getByText('How can we help?').waitFor()
+        expect(received(stage.service).sessionCalls).toBe(3)
+        expect(second).toMatchObject({ hasStorage: false, complaints: [] })
+      } finally {
+        await Promise.all([partitioned.close(), blocked.close()])
+      }
+    },
+  )
 })
