@@ -20,8 +20,8 @@ import { WorkingState } from '../conversation/working-state.ts'
 import { MessageError, SDKError } from '../errors.ts'
 import type { UnreadableFrame } from '../events.ts'
 import { Message } from '../outbox/message.ts'
-import { createSending } from '../outbox/sending.ts'
 import type { QueueSnapshot } from '../outbox/outbox-store.ts'
+import { createSending } from '../outbox/sending.ts'
 import type { StoredQueue } from '../outbox/stored-queue.ts'
 import type { SessionResume, SessionResumeParts } from '../resume/session-resume.ts'
 import { type LazyPart, lazyPart } from '../util/lazy-part.ts'
@@ -35,7 +35,8 @@ import { UserLoader } from './user-loader.ts'
 
 /** Constructs the parts of an agent that it needs to connect, each after the parts that it uses. */
 export function buildAgent(early: EarlyParts): LateParts {
-  const { scope, loader, language, masking, context, origin, newId, outbox, streams, processor, calls, policy, late } = early
+  const { scope, loader, language, masking, context, origin, newId, outbox, streams, processor, calls, policy, late } =
+    early
   const { config, environment, facts, logger, emit, reportError, userState } = scope
   const { clock } = environment
 
@@ -141,8 +142,7 @@ export function buildAgent(early: EarlyParts): LateParts {
       store,
       accepted: (message, size, isAgain) => {
         if (isContextMessage(message)) context.merge(message.messageData.context)
-        const isShown =
-          (isAgain || tabs) && transcript.get().some(each => each.message.messageId === message.messageId)
+        const isShown = (isAgain || tabs) && transcript.get().some(each => each.message.messageId === message.messageId)
         tabs?.group?.handleAccepted(message)
         if (!isShown) transcript.record(message, 'sent', message.timestamp ?? clock.now(), undefined, size)
         if (message.persona === PERSONA.CUSTOMER) recovery.handleSent()

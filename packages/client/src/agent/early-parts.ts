@@ -91,7 +91,9 @@ export function createEarlyParts(scope: AgentScope): EarlyParts {
   // What an earlier page has stored must go, although its parts are not there yet.
   ownLate(
     () => {},
-    () => (config.resume || config.tabs || config.persistQueueMs !== undefined) && late.load().then(parts => parts.forgetStored()),
+    () =>
+      (config.resume || config.tabs || config.persistQueueMs !== undefined) &&
+      late.load().then(parts => parts.forgetStored()),
   )
   const early: EarlyParts = {
     scope,

@@ -1,6 +1,6 @@
 import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import { lastSession, payloadsOf, setUp } from '../../test/agent-harness.ts'
+import { lastSession, namesOf, passing, payloadsOf, setUp } from '../../test/agent-harness.ts'
 import { AiAgent } from '../ai-agent.ts'
 import type { Trace } from '../platform/trace.ts'
 import { parseTrace } from './parse-trace.ts'
@@ -107,6 +107,34 @@ describe('[REL-79] a recorder', () => {
       expect.objectContaining({ kind: 'sent', frame: { persona: 'customer', role: 'human', content: 'Hello' } }),
     )
     expect(JSON.stringify(trace)).toContain('You said: Hello')
+  })
+
+  it.each(['logout', 'change of the user'])('[SEC-15] keeps no content of a user after a %s', async how => {
+    const { clock, emulator, make } = setUp({ reply })
+    const issue = (subject: string) => emulator.control.issueToken({ subject })
+    let token = issue('customer')
+    const auth = { getToken: () => token }
+    const { agent, told } = make({ id: 'account', auth, recorder: createRecorder({ content: true }) })
+    const talk = async (text: string) => {
+      await agent.initialize()
+      await agent.connect()
+      await agent.send(text)
+      await eventually(() => JSON.stringify(told).includes(`You said: ${text}`))
+    }
+    await talk('first secret')
+    emulator.control.dropSockets()
+    await eventually(() => agent.getState() === 'RECONNECTING')
+    await passing(clock, agent.connect())
+    await eventually(() => namesOf(told).includes('chatHistory'))
+    const before = outline(agent.exportTrace() as Trace)
+    token = issue('new-customer')
+    await passing(clock, how === 'logout' ? agent.logout() : agent.updateAccessToken(token))
+    await talk('second')
+    const trace = agent.exportTrace() as Trace
+    expect(JSON.stringify(trace)).not.toContain('first secret')
+    expect(JSON.stringify(trace)).toContain('You said: second')
+    expect(outline(trace).slice(0, before.length)).toEqual(before)
+    await agent.destroy()
   })
 
   it('keeps the newest entries, and says how many it dropped', async () => {

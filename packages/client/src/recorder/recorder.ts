@@ -4,12 +4,13 @@ import type { Trace, TraceEntry, TraceRecorder } from '../platform/trace.ts'
 import { VERSION } from '../version.ts'
 import { describeEvent, RECORDED_EVENTS } from './recorded-events.ts'
 import { recordSockets, type SocketRecord } from './recorded-socket.ts'
-import { hashText, type RedactText, redactFrame, redactPath } from './redaction.ts'
+import { hashText, type RedactText, redactEntry, redactFrame, redactPath } from './redaction.ts'
 
 /** Options of `createRecorder()`. */
 export interface RecorderOptions {
   /**
-   * Keeps texts as they were sent, that is masked where masking is on. Otherwise only their length and a salted hash are kept.
+   * Keeps texts as they were sent, that is masked where masking is on, until the user signs out or changes. Otherwise only
+   * their length and a salted hash are kept.
    *
    * @default false
    */
@@ -49,7 +50,9 @@ export function createRecorder({ content = false, limit = 5000 }: RecorderOption
   let calls = 0
   let startedAt = 0
   let elapsed = () => 0
-  let redact: RedactText = text => `#:${text.length}`
+  let hash: RedactText = text => `#:${text.length}`
+  /** Whether the texts of the present user are kept. */
+  let keepsContent = content
   let capabilities: readonly string[] = []
   let isAuthenticated = false
 
@@ -59,6 +62,8 @@ export function createRecorder({ content = false, limit = 5000 }: RecorderOption
     dropped += entries.length - limit
     entries = entries.slice(-limit)
   }
+
+  const redact: RedactText = text => (keepsContent ? text : hash(text))
 
   const recordSocket = (): SocketRecord => {
     const socket = ++sockets
@@ -121,8 +126,7 @@ export function createRecorder({ content = false, limit = 5000 }: RecorderOption
       const start = clock.monotonic()
       elapsed = () => Math.round(clock.monotonic() - start)
       startedAt = clock.now()
-      if (content) redact = text => text
-      else redact = hashText(environment.randomUUID())
+      hash = hashText(environment.randomUUID())
       const fetch = recordFetch((input, init) => environment.fetch(input, init))
       const WebSocket = recordSockets(environment.WebSocket, recordSocket)
       // Replaced before they are defined: the default platform is frozen, and so are the copies of its properties.
@@ -146,6 +150,12 @@ export function createRecorder({ content = false, limit = 5000 }: RecorderOption
         recorded.on(type, ({ payload }) => {
           const details = describeEvent(type, isJsonObject(payload) ? payload : {}, redact)
           note({ kind: 'event', type, ...(details && { details }) })
+        })
+      if (content)
+        recorded.on('phaseChanged', ({ payload }) => {
+          keepsContent = Object(payload).at !== 'leaving'
+          // Nothing of a user stays for the next one.
+          if (!keepsContent) entries = entries.map(entry => redactEntry(entry, hash))
         })
       recorded.on('initialized', () => {
         // Both are known by now: neither call sends a request.

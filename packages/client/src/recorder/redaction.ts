@@ -1,5 +1,5 @@
 import { isJsonObject } from '@aiagent/protocol'
-import type { TraceFrame, TraceText } from '../platform/trace.ts'
+import type { TraceEntry, TraceFrame, TraceText } from '../platform/trace.ts'
 import { sha256 } from '../util/sha256.ts'
 
 /** Turns a text into what a trace may hold of it. */
@@ -44,6 +44,31 @@ export function redactFrame(data: unknown, redact: RedactText): TraceFrame | und
     ...(Array.isArray(chat_history) && {
       history: chat_history.flatMap(element => redactFrame(element, redact) ?? []),
     }),
+  }
+}
+
+/** An entry whose texts are redacted. */
+export function redactEntry(entry: TraceEntry, redact: RedactText): TraceEntry {
+  switch (entry.kind) {
+    case 'call':
+      return entry.text === undefined ? entry : { ...entry, text: redact(entry.text) }
+    case 'sent':
+    case 'received':
+      return { ...entry, frame: redactContent(entry.frame, redact) }
+    case 'event': {
+      const { content } = entry.details ?? {}
+      return typeof content === 'string' ? { ...entry, details: { ...entry.details, content: redact(content) } } : entry
+    }
+    default:
+      return entry
+  }
+}
+
+function redactContent({ content, history, ...frame }: TraceFrame, redact: RedactText): TraceFrame {
+  return {
+    ...frame,
+    ...(content !== undefined && { content: redact(content) }),
+    ...(history && { history: history.map(each => redactContent(each, redact)) }),
   }
 }
 
