@@ -27,7 +27,10 @@ import { writeEntry } from '../terminal-text.ts'
  * @throws {CommandFailure} when the conversation fails, or a piped line got no answer
  */
 export async function chat(options: ChatOptions, io: Io): Promise<number> {
-  const server = options.endpoint === undefined ? await startEmulator(options.knowledge) : undefined
+  const server =
+    options.endpoint === undefined
+      ? await startEmulator({ knowledge: options.knowledge, login: options.login !== undefined })
+      : undefined
   const setting = { endpoint: options.endpoint ?? server?.url ?? '', agent: options.agent }
   let agent: AiAgent | undefined
   let connector: ConnectorFile | undefined

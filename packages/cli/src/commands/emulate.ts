@@ -1,3 +1,4 @@
+import type { Emulator } from '@aiagent/emulator'
 import { type EmulatorServer, loadFaultSchedule, serveEmulator } from '@aiagent/emulator/node'
 import type { EmulateOptions, PlaygroundOptions } from '../command-line.ts'
 import { EXIT } from '../exit-codes.ts'
@@ -68,11 +69,24 @@ const STOP = 'Press Ctrl-C to stop.'
 const outputOf = ({ env, stdout }: Io) => ({ env, show: (line: string) => writeEntry(stdout, line) })
 
 /** What a developer needs to use the emulator, line by line. */
-function describe({ url, certificateFile, emulator }: EmulatorServer, env: Io['env']): string[] {
+function describe({ url, certificateFile, emulator, hasLogins }: EmulatorServer, env: Io['env']): string[] {
   const agents = [...emulator.world.agents.values()].map(
     ({ details }) => `${details.agentId} (${details.name}${details.isAuthenticated ? ', for signed-in users' : ''})`,
   )
   const trust = certificateFile === undefined ? '' : `NODE_EXTRA_CA_CERTS=${quoted(certificateFile)} `
+  return [
+    `The emulator runs at ${url}`,
+    `Agents: ${agents.join(', ')}`,
+    ...(hasLogins ? describeLogins(emulator) : [NO_LOGINS]),
+    ...(certificateFile === undefined ? [] : [`Certificate: ${certificateFile}`]),
+    `Try it: ${trust}${chatCommand(env)} --endpoint ${url}`,
+  ]
+}
+
+/** The package is resolved from where the command is installed: beside it, in the project or globally. */
+const NO_LOGINS = 'Logins: none. Install their package where aiagent is installed: npm install oidc-provider@9'
+
+function describeLogins(emulator: Emulator): string[] {
   const customers = emulator.pkceConfig({ redirectUri: '' })
   const staff = emulator.pkceConfig({ redirectUri: '', userType: 'agent' })
   const { users, tenant } = emulator.world
@@ -82,13 +96,9 @@ function describe({ url, certificateFile, emulator }: EmulatorServer, env: Io['e
       .map(({ id }) => id)
       .join(', ')
   return [
-    `The emulator runs at ${url}`,
-    `Agents: ${agents.join(', ')}`,
     `Login for customers: ${customers.authorizationUrl}, client id ${customers.clientId}, users ${names('customer')}`,
     `Login for staff: ${staff.authorizationUrl}, client id ${staff.clientId}, users ${names('agent')}`,
     `Scope prefix: ${tenant.permissionPrefix}`,
-    ...(certificateFile === undefined ? [] : [`Certificate: ${certificateFile}`]),
-    `Try it: ${trust}${chatCommand(env)} --endpoint ${url}`,
   ]
 }
 

@@ -3,6 +3,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { CERTIFICATES, requireInstalled } from './optional-package.ts'
 
 /** A certificate for this machine's own use, with its key. */
 export interface DevelopmentCertificate {
@@ -26,6 +27,7 @@ const ALWAYS_COVERED = ['localhost', 'chat.localhost', '127.0.0.1', '::1']
  * @param hosts names or addresses to cover in addition to those of this machine
  * @param folder where it is stored; a folder of the user's cache by default
  * @param now the current time, in milliseconds since the epoch
+ * @throws {MissingPackageError} when a new one is needed, and the packages that make it are not installed
  */
 export async function loadDevelopmentCertificate(
   hosts: string | readonly string[],
@@ -49,6 +51,7 @@ export async function loadDevelopmentCertificate(
 async function makeCertificate(hosts: readonly string[], now: number): Promise<{ cert: string; key: string }> {
   // Loaded here, because only this function needs the library and its start is slow. It requires the metadata functions
   // of Reflect when it is loaded, so they come first.
+  requireInstalled(CERTIFICATES)
   await import('reflect-metadata')
   const x509 = await import('@peculiar/x509')
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }

@@ -5,4 +5,5 @@ export { type DevelopmentCertificate, loadDevelopmentCertificate } from './devel
 export { type FaultProxy, type FaultProxyOptions, startFaultProxy } from './fault-proxy.ts'
 export { createFolderStore } from './folder-store.ts'
 export { loadFaultSchedule } from './load-fault-schedule.ts'
+export { MissingPackageError } from './optional-package.ts'
 export { type EmulatorServer, type ServeOptions, serveEmulator } from './serve.ts'

@@ -10,6 +10,7 @@ import { createFolderStore } from './folder-store.ts'
 import { createHostCheck, type HostCheck } from './host-check.ts'
 import { IdentityProviderRouter } from './identity-provider/router.ts'
 import { cutAfterAnswer, Listener } from './listener.ts'
+import { isInstalled, LOGINS, requireInstalled } from './optional-package.ts'
 import { SocketServer } from './socket-server.ts'
 
 /** Options of {@link serveEmulator}: those of the emulator, and those of its port. */
@@ -50,6 +51,8 @@ export interface EmulatorServer {
   readonly url: string
   /** The emulator behind the port, for its controls, faults and records. */
   readonly emulator: Emulator
+  /** Whether users can sign in: not with `offersLogin: false`, nor without the package `oidc-provider`. */
+  readonly hasLogins: boolean
   /** File with the development certificate, for clients to trust; absent without one. */
   readonly certificateFile?: string
   /** Ends every connection and releases the port. A second call has no effect. */
@@ -63,6 +66,8 @@ export interface EmulatorServer {
  *
  * @throws {Error} when the port is taken, or the folder of articles cannot be used
  * @throws {FaultError} when the schedule of faults is invalid
+ * @throws {MissingPackageError} when `offersLogin` is true, or a development certificate has to be made, and the package for it
+ *   is not installed. Without `offersLogin`, the first request to a login reports it.
  */
 export async function serveEmulator(options: ServeOptions = {}): Promise<EmulatorServer> {
   const { port = 0, host = '127.0.0.1', tls = false, knowledge, certificateFolder, ...others } = options
@@ -72,6 +77,7 @@ export async function serveEmulator(options: ServeOptions = {}): Promise<Emulato
     store = data === undefined ? undefined : createFolderStore(data),
     ...emulatorOptions
   } = others
+  if (options.offersLogin) requireInstalled(LOGINS)
   const chatName = readChatName(chatHost ?? DEFAULT_CHAT_HOST)
   const reply = options.reply ?? createKnowledgeReply(await loadKnowledge(knowledge))
   const made =
@@ -144,6 +150,7 @@ export async function serveEmulator(options: ServeOptions = {}): Promise<Emulato
   return {
     url,
     emulator: started,
+    hasLogins: emulatorOptions.offersLogin !== false && isInstalled(LOGINS),
     ...(made && { certificateFile: made.file }),
     close: closeOnce,
     [Symbol.asyncDispose]: closeOnce,

@@ -3,6 +3,7 @@ import type { Emulator } from '../../emulator.ts'
 import { readLoginPath } from '../../oauth/login-addresses.ts'
 import type { StateStore } from '../../state/state-store.ts'
 import type { TenantSeed, UserSeed } from '../../world/seed.ts'
+import { LOGINS, MissingPackageError, requireInstalled } from '../optional-package.ts'
 import type { LoginParts } from './configuration.ts'
 import { LoginState } from './login-state.ts'
 import type { IdentityProvider } from './provider.ts'
@@ -69,6 +70,7 @@ type UserType = UserSeed['userType']
 const keyOf = (tenant: TenantSeed, userType: UserType) => `${tenant.id} ${userType}`
 
 async function createProvider(parts: LoginParts): Promise<IdentityProvider> {
+  requireInstalled(LOGINS)
   const { createIdentityProvider } = await import('./provider.ts')
   return createIdentityProvider(parts)
 }
@@ -76,6 +78,9 @@ async function createProvider(parts: LoginParts): Promise<IdentityProvider> {
 function fail(response: ServerResponse, error: unknown): void {
   if (response.headersSent) return void response.destroy()
   const message = error instanceof Error ? error.message : String(error)
-  response.writeHead(500, { 'Content-Type': 'application/json' })
-  response.end(JSON.stringify({ code: '500-001', message }))
+  const status = error instanceof MissingPackageError ? 501 : 500
+  // The request may come from a popup that nobody reads.
+  if (status === 501) process.emitWarning(message, { code: 'AIAGENT_EMULATOR_NO_LOGIN' })
+  response.writeHead(status, { 'Content-Type': 'application/json' })
+  response.end(JSON.stringify({ code: `${status}-001`, message }))
 }
