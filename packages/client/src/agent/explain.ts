@@ -42,6 +42,7 @@ export type ExplanationCode =
 
 /** The present state of an agent, for people and for programs. */
 export interface Explanation {
+  /** Stable code of the state. Decide on it, not on the text. */
   readonly code: ExplanationCode
   /** One plain sentence in English, with what helps. */
   readonly text: string
@@ -53,8 +54,9 @@ export interface Explanation {
   readonly gate?: 'portal' | 'agent' | 'profile'
   /** Wait before the next attempt, in milliseconds. */
   readonly retryInMs?: number
-  /** Number of the next attempt, and how many there are at most. */
+  /** Number of the next attempt. */
   readonly attempt?: number
+  /** Number of attempts after which the connection is given up. */
   readonly maxAttempts?: number
   /** How the last open chat was closed. */
   readonly closed?: ChatClosed

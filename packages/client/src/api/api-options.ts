@@ -36,7 +36,9 @@ export interface ApiCallOptions {
 
 /** Options of `getDeploymentInfo()`. The call sends no token. */
 export interface GetDeploymentInfoOptions {
+  /** Parts of the platform to replace, such as `fetch`. @default the platform's own */
   environment?: Partial<Environment> | undefined
+  /** Aborts the call: it rejects with reason `aborted`. */
   signal?: AbortSignal | undefined
   /** See {@link ApiHelperConfig.onRateLimited}. */
   onRateLimited?: ApiHelperConfig['onRateLimited']
@@ -44,11 +46,13 @@ export interface GetDeploymentInfoOptions {
 
 /** Options of `getAgentDetails()`. */
 export interface GetAgentDetailsOptions extends ApiCallOptions {
+  /** Id of the agent. */
   agentId: string
 }
 
 /** Options of `getAiAgentSession()`. */
 export interface GetAiAgentSessionOptions extends ApiCallOptions {
+  /** Id of the agent that the session belongs to. */
   agentId: string
   /** Initial context of the conversation: attributes of the user and the page. */
   context?: Record<string, unknown> | undefined
@@ -69,12 +73,15 @@ export type GetMyPortalsOptions = GetPortalsOptions
 
 /** Options of `getPortalDetails()`. */
 export interface GetPortalDetailsOptions extends ApiCallOptions {
+  /** Id of the portal. */
   portalId: Id
 }
 
 /** Options of `getAgentsByPortal()`. */
 export interface GetAgentsByPortalOptions extends ApiCallOptions {
+  /** Id of the portal's department. */
   departmentId: Id
+  /** Id of the portal. */
   portalId: Id
   /** @default 'contact-center' */
   agentType?: string | undefined
@@ -82,12 +89,15 @@ export interface GetAgentsByPortalOptions extends ApiCallOptions {
 
 /** Options of `getUserProfiles()`. */
 export interface GetUserProfilesOptions extends ApiCallOptions {
+  /** Id of the portal whose profiles are listed. */
   portalId: Id
 }
 
 /** Options of `selectUserProfile()`. */
 export interface SelectUserProfileOptions extends ApiCallOptions {
+  /** Id of the profile's portal. */
   portalId: Id
+  /** Id of the profile to select. */
   profileId: Id
 }
 
@@ -98,6 +108,7 @@ export type GetCustomerDetailsOptions = ApiCallOptions
 
 /** Options of `getMaskingPatterns()`. */
 export interface GetMaskingPatternsOptions extends ApiCallOptions {
+  /** Id of the department whose rules apply. */
   departmentId: Id
   /** @default 'chat' */
   channel?: string | undefined
@@ -105,16 +116,21 @@ export interface GetMaskingPatternsOptions extends ApiCallOptions {
 
 /** Options of `getConnectedApps()`. The call sends no token. */
 export interface GetConnectedAppsOptions {
+  /** Id of the deployment's tenant. */
   tenantId: Id
+  /** Id of the agent. */
   agentId: string
   /** Overrides the helper's host. */
   apiDomain?: string | undefined
+  /** Aborts the call: it rejects with reason `aborted`. */
   signal?: AbortSignal | undefined
 }
 
 /** Options of `getPreviousTranscript()`. */
 export interface GetPreviousTranscriptOptions extends ApiCallOptions {
+  /** Id of the session's agent. */
   agentId: string
+  /** Id of the session. Sent in the path, and never logged. */
   sessionId: string
   /** Overrides the helper's host. */
   apiDomain?: string | undefined

@@ -46,7 +46,9 @@ export type DeliveryReason =
 export interface DeliveryUpdate {
   /** The message's id, as `send()` returned it. */
   readonly id: string
+  /** State from now on. */
   readonly state: DeliveryState
+  /** State before the change. */
   readonly previousState: DeliveryState
   /** Only for `unknown` and `failed`. */
   readonly reason?: DeliveryReason

@@ -15,11 +15,15 @@ export interface MessageObject {
   persona?: string
   /** @default 'human' */
   role?: string
+  /** The text. Data without text is allowed; for `send()` one of the two is required. */
   content?: string | undefined
+  /** Data beside the text: plain JSON. */
   messageData?: MessageData | undefined
   /** The sender's id. Local: it is not sent. */
   messageId?: string | undefined
+  /** Name of the sender, for the transcript. Local: it is not sent. */
   from?: string | undefined
+  /** Name of the recipient, for the transcript. Local: it is not sent. */
   to?: string | undefined
 }
 
@@ -27,28 +31,41 @@ export interface MessageObject {
 export interface MessageOptions {
   /** The service's id of a received message, the sender's id of an outbound one. */
   messageId?: string | undefined
+  /** Data beside the text: plain JSON. */
   messageData?: MessageData | undefined
   /** Milliseconds since the epoch. */
   timestamp?: number | undefined
+  /** Name of the sender. */
   from?: string | undefined
+  /** Name of the recipient. */
   to?: string | undefined
+  /** Agent of the conversation. */
   agentId?: string | undefined
+  /** Session of the message. */
   sessionId?: string | undefined
 }
 
 /** One message of the conversation, in either direction. */
 export class Message {
+  /** Who speaks: `customer`, `agent`, `system` or `metadata`, or another value of the service. */
   readonly persona: string
+  /** What the message is, for example `human`, `context` or `feedback`. */
   readonly role: string
+  /** The text; undefined for messages that carry data only. */
   readonly content: string | undefined
+  /** Data beside the text. */
   readonly messageData: MessageData | undefined
   /** The service's id of a received message, the sender's id of an outbound one. */
   readonly messageId: string | undefined
   /** Milliseconds since the epoch. */
   readonly timestamp: number | undefined
+  /** Name of the sender; local for a sent message. */
   readonly from: string | undefined
+  /** Name of the recipient; local for a sent message. */
   readonly to: string | undefined
+  /** Agent of the conversation, if it is known. */
   readonly agentId: string | undefined
+  /** Session of the message, if it is known. */
   readonly sessionId: string | undefined
 
   constructor(persona: string, role: string, content?: string, options: MessageOptions = {}) {
