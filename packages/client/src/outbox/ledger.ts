@@ -118,7 +118,7 @@ export class DeliveryLedger {
     const list = state === 'unknown' ? this.#unknown : this.#settled
     list.add(entry)
     this.#trim()
-    const waiting = entry.waiting
+    const { waiting } = entry
     entry.waiting = undefined
     this.#tell(entry, previousState, state, reason)
     for (const resolve of waiting ?? []) resolve(state)
@@ -151,13 +151,19 @@ export class DeliveryLedger {
       if (present === undefined || entry.written?.sessionId !== present) this.settle(entry, 'unknown', reason)
   }
 
-  /** A settled entry is sent once more. */
-  reopen(entry: OutboxEntry): void {
+  /** A settled entry is sent once more. Returns false if a listener has signed the user out or destroyed the agent. */
+  reopen(entry: OutboxEntry, outcome: DeliveryOutcome): boolean {
+    const { reason } = entry
     this.#unsettle(entry)
-    const previousState = stateOf(entry)
     entry.state = 'queued'
     entry.reason = entry.reply = undefined
-    this.#tell(entry, previousState, 'queued')
+    this.#tell(entry, outcome, 'queued')
+    if (this.get(entry.id) === entry) return true
+    entry.state = outcome
+    entry.reason = reason
+    for (const resolve of entry.waiting ?? []) resolve(outcome)
+    entry.waiting = undefined
+    return false
   }
 
   /** What was written without evidence so far, the `unknown` ones included, in the order of the first writes. */

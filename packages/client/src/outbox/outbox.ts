@@ -169,7 +169,7 @@ export class Outbox implements MessageSink {
   retry(entry: OutboxEntry): boolean {
     const { state, reason, id } = entry
     if (this.#ledger.get(id) !== entry || (state !== 'unknown' && state !== 'failed')) return false
-    this.#ledger.reopen(entry)
+    if (!this.#ledger.reopen(entry, state)) return false
     try {
       if (entry.data) {
         entry.message = addressMessage(entry.message, this.#options.origin)
