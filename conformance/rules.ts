@@ -584,6 +584,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-138': 'a store or a service that fails for a time costs a fleet time, and no message',
   'REL-139':
     'a fleet whose workers are killed and suspended, and whose store hangs, loses and doubles nothing, and no frame leaves without the lease',
+  'REL-140': 'a fleet works over a Redis Cluster: all keys of a shard are in one slot, and the shards on all masters',
   'REL-57': 'an element that does not fit costs nothing but itself, in every list of the service',
   'ADOPT-01':
     'the doctor examines a deployment as an agent uses it, leaves the chat that it opens, and reports plain JSON',

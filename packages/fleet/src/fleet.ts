@@ -269,20 +269,27 @@ export class Fleet {
     this.#count = { at, value: value + 1 }
   }
 
-  /** The result of a command, unless the store takes too long. */
+  /** The result of a command, unless the store fails or takes too long. */
   async #bounded<T>(command: Promise<T>, conversationId?: string): Promise<T> {
     const { storeTimeoutMs } = this.#options
+    const unavailable = (problem: string, cause?: unknown) => {
+      const text = `${problem} What was asked may still be done: repeat the call with the same id.`
+      return new FleetError('store_unavailable', text, {
+        ...(conversationId !== undefined && { conversationId }),
+        ...(cause !== undefined && { cause }),
+      })
+    }
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
-      const text = `The store did not answer within ${storeTimeoutMs} ms. What was asked may still be done: repeat the call with the same id.`
-      const options = conversationId === undefined ? {} : { conversationId }
-      timer = setTimeout(() => reject(new FleetError('store_unavailable', text, options)), storeTimeoutMs)
+      const problem = `The store did not answer within ${storeTimeoutMs} ms.`
+      timer = setTimeout(() => reject(unavailable(problem)), storeTimeoutMs)
     })
+    const answer = command.catch(cause => Promise.reject(unavailable('The store has failed.', cause)))
     try {
-      return await Promise.race([command, late])
+      return await Promise.race([answer, late])
     } finally {
       clearTimeout(timer)
-      command.catch(() => {})
+      answer.catch(() => {})
     }
   }
 }

@@ -21,7 +21,8 @@ export function openConnection(source: RedisSource): Connection {
 
 function connect(source: RedisSource): Connection {
   if (typeof source === 'string') return new Redis(source, WAITING)
-  if (source instanceof Cluster) return source.duplicate([], { enableAutoPipelining: true })
+  // A pipeline of a cluster takes the first argument of a command for its key, which that of a script is not.
+  if (source instanceof Cluster) return source.duplicate([], { enableAutoPipelining: false })
   return source.duplicate(WAITING)
 }
 

@@ -52,13 +52,15 @@ export function hasRedis(): boolean {
  * Starts a Redis server and waits until it accepts connections.
  *
  * A watcher process kills it and removes its folder when this process dies, even by SIGKILL.
+ *
+ * @param more further settings, such as `['--port', '7001']`
  */
-export async function startRedis(): Promise<RedisServer> {
+export async function startRedis(more: readonly string[] = []): Promise<RedisServer> {
   const program = findRedis()
   if (program === undefined) throw new Error(`No Redis was found. ${HOW_TO_GET_REDIS}`)
   const folder = await mkdtemp(join(tmpdir(), 'aiagent-redis-'))
   const path = join(folder, 'redis.sock')
-  const settings = ['--port', '0', '--unixsocket', path, '--save', '', '--appendonly', 'no', '--dir', folder]
+  const settings = ['--port', '0', '--unixsocket', path, '--save', '', '--appendonly', 'no', '--dir', folder, ...more]
   let running: { server: ChildProcess; watcher: ChildProcess } | undefined
   const start = async () => {
     const server = spawn(program, settings, { stdio: ['ignore', 'pipe', 'pipe'] })
