@@ -46,8 +46,8 @@ export interface LaunchChromiumOptions {
   /** Switches of playwright to leave out, such as `--disable-back-forward-cache`. */
   ignoreDefaultArgs?: readonly string[]
   /**
-   * Opens a window of a page only for a user's click, as a browser that a person uses. A headless shell has no blocker:
-   * there a script in each page looks whether the engine counts a click.
+   * Opens a window of a page only for a user's click, as a browser that a person uses. Where the pages do not need the
+   * blocker of the browser, a script in each page looks whether the engine counts a click: a headless shell has none.
    *
    * @default false
    */
@@ -133,8 +133,7 @@ export async function prepareChromium(): Promise<string | undefined> {
  */
 export async function launchChromium(options: LaunchChromiumOptions = {}): Promise<LaunchedChromium> {
   const { needs = [], blocksPopups = false } = options
-  const shell = needs.length === 0 ? findHeadlessShell() : undefined
-  const executablePath = shell ?? findChromium()
+  const executablePath = (needs.length === 0 && findHeadlessShell()) || findChromium()
   if (executablePath === undefined) throw new Error(`No Chromium was found. ${HOW_TO_GET_CHROMIUM}`)
   const launch = {
     executablePath,
@@ -143,7 +142,7 @@ export async function launchChromium(options: LaunchChromiumOptions = {}): Promi
     ignoreDefaultArgs: [...(options.ignoreDefaultArgs ?? []), ...(blocksPopups ? ['--disable-popup-blocking'] : [])],
   }
   const prepare = async (context: BrowserContext) => {
-    if (blocksPopups && shell !== undefined) await context.addInitScript(blockPopups)
+    if (blocksPopups && !needs.includes('popup blocker')) await context.addInitScript(blockPopups)
   }
   if (!options.persistentProfile) {
     const browser = await chromium.launch(launch)

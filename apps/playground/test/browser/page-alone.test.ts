@@ -1,5 +1,4 @@
 import { hasChromium } from '@aiagent/test-support/chromium'
-import { needs } from '@aiagent/test-support/needs'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { pageHeaders } from '../../../../packages/cli/src/playground/page-headers.ts'
 import { type Stage, serveStatically, startStage, Visitor } from './stage.ts'
@@ -11,55 +10,51 @@ describe.skipIf(!hasChromium())('the playground on a static host', () => {
     // The policy of the served page, without any address to connect to.
     const { 'Content-Security-Policy': policy = '' } = pageHeaders({ endpoint: 'http://unused.test', isEmulator: true })
     const headers = { 'content-security-policy': policy.replace(/connect-src [^;]+/, "connect-src 'none'") }
-    ;[host, stage] = await Promise.all([serveStatically(headers), startStage({ needs: ['popup blocker'] })])
+    ;[host, stage] = await Promise.all([serveStatically(headers), startStage()])
   })
   beforeEach(() => {
     stage.complaints.length = 0
   })
   afterAll(() => Promise.all([stage?.close(), host?.close()]))
 
-  it(
-    '[PLAY-03] holds the conversation of each scenario without a request beyond its origin',
-    needs('popup blocker'),
-    async () => {
-      const page = await stage.open(host.page)
-      const visitor = new Visitor(page)
-      await visitor.sees('connected')
-      await page.getByRole('button', { name: 'How do I reset my router?' }).first().click()
-      await visitor.reads('press the hidden reset button')
+  it('[PLAY-03] holds the conversation of each scenario without a request beyond its origin', async () => {
+    const page = await stage.open(host.page)
+    const visitor = new Visitor(page)
+    await visitor.sees('connected')
+    await page.getByRole('button', { name: 'How do I reset my router?' }).first().click()
+    await visitor.reads('press the hidden reset button')
 
-      await visitor.opens('Self-service')
-      await page.locator('ai-agent-chat').getByRole('button', { name: 'Returns' }).click()
-      await visitor.sees('connected')
-      await visitor.says('hello')
-      await visitor.reads('What can I help you with?')
+    await visitor.opens('Self-service')
+    await page.locator('ai-agent-chat').getByRole('button', { name: 'Returns' }).click()
+    await visitor.sees('connected')
+    await visitor.says('hello')
+    await visitor.reads('What can I help you with?')
 
-      await visitor.opens('Masking')
-      await visitor.sees('connected')
-      await visitor.says('My card is 4111 1111 1111 1111')
-      await visitor.reads('I found no article')
-      const frames = await visitor.inspects('Frames')
-      expect(await frames.textContent()).toContain('***************1111')
-      expect(await frames.textContent()).not.toContain('4111 1111')
+    await visitor.opens('Masking')
+    await visitor.sees('connected')
+    await visitor.says('My card is 4111 1111 1111 1111')
+    await visitor.reads('I found no article')
+    const frames = await visitor.inspects('Frames')
+    expect(await frames.textContent()).toContain('***************1111')
+    expect(await frames.textContent()).not.toContain('4111 1111')
 
-      await visitor.signsIn('Desk agent', () => visitor.opens('Desk agent'))
-      await page.locator('ai-agent-chat').getByRole('button', { name: 'Invoices' }).click()
-      await page.locator('ai-agent-chat').getByRole('button', { name: 'Private' }).click()
-      await visitor.sees('connected')
-      await visitor.says('hello')
-      await visitor.reads('What can I help you with?')
+    await visitor.signsIn('Desk agent', () => visitor.opens('Desk agent'))
+    await page.locator('ai-agent-chat').getByRole('button', { name: 'Invoices' }).click()
+    await page.locator('ai-agent-chat').getByRole('button', { name: 'Private' }).click()
+    await visitor.sees('connected')
+    await visitor.says('hello')
+    await visitor.reads('What can I help you with?')
 
-      await visitor.opens('Agent selection')
-      for (const choice of ['Support', 'Order Assistant'])
-        await page.locator('ai-agent-chat').getByRole('button', { name: choice }).click()
-      await visitor.sees('connected')
-      await visitor.says('hello')
-      await visitor.reads('What can I help you with?')
+    await visitor.opens('Agent selection')
+    for (const choice of ['Support', 'Order Assistant'])
+      await page.locator('ai-agent-chat').getByRole('button', { name: choice }).click()
+    await visitor.sees('connected')
+    await visitor.says('hello')
+    await visitor.reads('What can I help you with?')
 
-      expect(stage.requested.filter(address => !address.startsWith(host.url))).toEqual([])
-      expect(stage.complaints).toEqual([])
-    },
-  )
+    expect(stage.requested.filter(address => !address.startsWith(host.url))).toEqual([])
+    expect(stage.complaints).toEqual([])
+  })
 
   it('[PLAY-03] runs in a frame of another page', async () => {
     const page = await stage.open(host.framed)
@@ -70,7 +65,7 @@ describe.skipIf(!hasChromium())('the playground on a static host', () => {
     expect(stage.complaints).toEqual([])
   })
 
-  it('[PLAY-02] shows frames, calls and the transcript without a token', needs('popup blocker'), async () => {
+  it('[PLAY-02] shows frames, calls and the transcript without a token', async () => {
     const page = await stage.open(`${host.page}#scenario=help`)
     const visitor = new Visitor(page)
     await visitor.sees('connected')

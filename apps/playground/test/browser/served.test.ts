@@ -1,6 +1,5 @@
 import { serveEmulator } from '@aiagent/emulator/node'
 import { hasChromium } from '@aiagent/test-support/chromium'
-import { needs } from '@aiagent/test-support/needs'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { run } from '../../../../packages/cli/src/run.ts'
 import { createFakeIo, type FakeIo } from '../../../../packages/cli/test/fake-io.ts'
@@ -10,7 +9,7 @@ describe.skipIf(!hasChromium())('the served playground', () => {
   let stage: Stage
   const running: { fake: FakeIo; ended: Promise<number> }[] = []
   beforeAll(async () => {
-    stage = await startStage({ needs: ['popup blocker'] })
+    stage = await startStage()
   })
   beforeEach(() => {
     stage.complaints.length = 0
@@ -32,7 +31,7 @@ describe.skipIf(!hasChromium())('the served playground', () => {
     return { url, out: fake.out }
   }
 
-  it('[PLAY-06] breaks an emulator on a port, and signs in at its provider', needs('popup blocker'), async () => {
+  it('[PLAY-06] breaks an emulator on a port, and signs in at its provider', async () => {
     const { url } = await start()
     const page = await stage.open(url)
     const visitor = new Visitor(page)

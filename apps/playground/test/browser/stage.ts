@@ -25,8 +25,8 @@ export interface Stage {
 }
 
 /** Starts a browser. Its popups are blocked, as in a browser of a user. */
-export async function startStage({ needs = [] }: Pick<LaunchChromiumOptions, 'needs'> = {}): Promise<Stage> {
-  const chromium = await launchChromium({ needs, blocksPopups: true })
+export async function startStage(): Promise<Stage> {
+  const chromium = await launchChromium({ blocksPopups: true })
   const requested: string[] = []
   const complaints: string[] = []
   return {
