@@ -164,7 +164,7 @@ function createSetup(random: Random, transport: Schedule['transport']): RunSetup
 }
 
 function createStore(random: Random): StoreSetup {
-  return { delayMs: random.pick([0, 0, 20, 400]), actsFirst: random.chance(0.5), resumes: random.chance(0.5) }
+  return { delayMs: random.pick([0, 0, 20, 400, 1_500]), actsFirst: random.chance(0.5), resumes: random.chance(0.5) }
 }
 
 /** Whether a kind of step leaves one user's conversation for another's. */
