@@ -43,14 +43,14 @@ if (given || hasRedis()) {
   await desk.open('order-17', { context: { page: 'the basket' } })
   await desk.send('order-17', 'Hello')
   // #endregion
-  await until(() => answers.length === 1)
+  await until(desk, () => answers.length === 1)
 
   // #region drain
   // What a worker does on SIGTERM: the other one has its conversations at once.
   await first.close()
   await desk.send('order-17', 'My card is 4111111111111111')
   // #endregion
-  await until(() => answers.length === 2)
+  await until(desk, () => answers.length === 2)
   assert.deepEqual(answers, [
     'order-17: Hello: you look at the basket.',
     'order-17: My card is [card]: you look at the basket.',
@@ -69,13 +69,20 @@ if (given || hasRedis()) {
   })
   await desk.end('order-17')
   // #endregion
-  await until(() => ended.includes('order-17'))
+  await until(desk, () => ended.includes('order-17'))
   await desk.close()
   await second.close()
   await service.close()
   await server?.close()
 }
 
-async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await new Promise(resolve => setTimeout(resolve, 20))
+/** Resolves when an event has made it true. */
+function until(fleet: Fleet, isTrue: () => boolean): Promise<void> {
+  return new Promise(resolve => {
+    const look = () => {
+      if (isTrue()) resolve()
+    }
+    fleet.on('agentMessage', look).on('ended', look)
+    look()
+  })
 }

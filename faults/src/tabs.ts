@@ -5,41 +5,77 @@ import { Random } from './schedule/random.ts'
 import { markdownTable, writeTable } from './table.ts'
 import { BrowserTabs, ENDS, type TabRunResult } from './tabs/browser-tabs.ts'
 
+/** Runs in one browser. A new one has short transcripts, so that the last run is as quick as the first. */
+const RUNS_PER_BROWSER = 25
+
+/** How often a run is repeated whose browser has failed. */
+const REPETITIONS = 2
+
 const { values } = parseArgs({
   options: {
     runs: { type: 'string', default: '20' },
     seed: { type: 'string', default: '1' },
+    first: { type: 'string', default: '1' },
+    browsers: { type: 'string', default: '1' },
     document: { type: 'string' },
     'max-seconds': { type: 'string', default: 'Infinity' },
   },
 })
-const runs = Number(values.runs)
-const seed = Number(values.seed)
+const numbers = [values.runs, values.seed, values.first, values.browsers].map(Number)
+const [runs = 0, seed = 0, first = 0, browsers = 0] = numbers
+if (!numbers.every(Number.isInteger)) throw new Error('--runs, --seed, --first and --browsers take whole numbers.')
+const startedAt = performance.now()
 const deadline = Date.now() + Number(values['max-seconds']) * 1000
-if (!Number.isInteger(runs) || !Number.isInteger(seed)) throw new Error('--runs and --seed take whole numbers.')
 
 if (hasChromium()) process.exitCode = (await play()) ? 0 : 1
 else console.log('No Chromium was found, so no tab was opened. Set CHROME_PATH, or install one.')
 
-/** Plays the runs and prints the table. Returns whether no rule was broken. */
+/** Plays the runs and prints the table. Returns whether each run was played and no rule was broken. */
 async function play(): Promise<boolean> {
-  const random = new Random(seed)
   const results: TabRunResult[] = []
-  const tabs = await BrowserTabs.launch()
-  try {
-    for (let run = 1; run <= runs && Date.now() < deadline; run++) {
-      const result = await tabs.run(random)
-      results.push(result)
-      for (const violation of result.violations) console.log(`Run ${run} (${result.end}): ${violation}`)
-      if (run % 50 === 0) console.log(`${run} runs`)
+  let next = first
+  let isFailed = false
+  const playBatches = async () => {
+    while (next < first + runs && Date.now() < deadline) {
+      const from = next
+      next = Math.min(first + runs, from + RUNS_PER_BROWSER)
+      isFailed = !(await playBatch(from, next, results)) || isFailed
+      const seconds = (performance.now() - startedAt) / 1_000
+      console.log(`${results.length} runs in ${Math.round(seconds)} s, ${(seconds / results.length).toFixed(2)} s each`)
     }
-  } finally {
-    await tabs.close()
   }
+  await Promise.all(Array.from({ length: browsers }, playBatches))
   const table = markdownTable(ENDS.map(end => rowOf(end, results)))
   console.log(table)
   if (values.document) writeTable(values.document, 'tabs', table)
-  return results.every(({ violations }) => violations.length === 0)
+  return !isFailed && results.every(({ violations }) => violations.length === 0)
+}
+
+/** Plays runs in one browser, and in another one after a failure of the browser. Returns false when a run was not possible. */
+async function playBatch(from: number, to: number, results: TabRunResult[]): Promise<boolean> {
+  let failures = 0
+  for (let run = from; run < to && Date.now() < deadline; ) {
+    let tabs: BrowserTabs | undefined
+    try {
+      tabs = await BrowserTabs.launch()
+      for (; run < to && Date.now() < deadline; run++) {
+        // Each run has a seed of its own, so that it can be repeated alone: `--first RUN --runs 1`.
+        const result = await tabs.run(new Random(seed * 1_000_003 + run))
+        failures = 0
+        results.push(result)
+        for (const violation of result.violations) console.log(`Run ${run} (${result.end}): ${violation}`)
+        if (!result.isOver) continue
+        run++
+        break
+      }
+    } catch (error) {
+      console.log(`Run ${run} was not possible: ${error instanceof Error ? error.message : error}`)
+      if (++failures > REPETITIONS) return false
+    } finally {
+      await tabs?.close().catch(() => {})
+    }
+  }
+  return true
 }
 
 function rowOf(end: string, results: readonly TabRunResult[]): Record<string, string | number> {

@@ -41,7 +41,12 @@ export interface TabRunResult {
   /** From the end of the leader until the service has all messages, in milliseconds. */
   readonly arrivedMs: number
   readonly violations: readonly string[]
+  /** Whether the tabs cannot go on. */
+  readonly isOver: boolean
 }
+
+/** The browser has failed, and not the library in it. */
+const BROWSER_FAILURE = /has been closed|has been disconnected|Target crashed|Page crashed|Session closed/
 
 /** Five tabs of one browser against the emulated service. The leader is ended again and again, in the middle of a send. */
 export class BrowserTabs {
@@ -51,6 +56,8 @@ export class BrowserTabs {
   #tabs: Tab[] = []
   #written: Written[] = []
   #texts = 0
+  /** Is called after each frame of the service. */
+  #onFrame = () => {}
 
   private constructor(chromium: LaunchedChromium, service: EmulatorServer, pages: PageServer) {
     this.#chromium = chromium
@@ -80,9 +87,23 @@ export class BrowserTabs {
     await Promise.all([this.#service.close(), this.#pages.close()])
   }
 
-  /** Ends the leader while tabs send, and checks what the service has. */
+  /**
+   * Ends the leader while tabs send, and checks what the service has.
+   *
+   * @throws {Error} when the browser has failed
+   */
   async run(random: Random): Promise<TabRunResult> {
     const end = random.pick(ENDS)
+    try {
+      return await this.#run(random, end)
+    } catch (error) {
+      const problem = error instanceof Error ? error.message : String(error)
+      if (BROWSER_FAILURE.test(problem)) throw error
+      return { end, messages: 0, arrivedMs: 0, violations: [problem], isOver: true }
+    }
+  }
+
+  async #run(random: Random, end: End): Promise<TabRunResult> {
     const leader = await this.#leader()
     const before = this.#acceptedCount()
     this.#written = []
@@ -102,7 +123,8 @@ export class BrowserTabs {
     const violations = await this.#check(texts, before)
     const arrivedMs = performance.now() - endedAt
     await this.#restore(leader, end)
-    return { end, messages: texts.length, arrivedMs, violations: [...violations, ...(await this.#checkTabs())] }
+    violations.push(...(await this.#checkTabs()))
+    return { end, messages: texts.length, arrivedMs, violations, isOver: violations.length > 0 }
   }
 
   async #open(): Promise<Tab> {
@@ -113,6 +135,7 @@ export class BrowserTabs {
         const { content } = JSON.parse(String(payload)) as { content?: string }
         if (content !== undefined) this.#written.push({ content, fence })
       })
+      socket.on('framereceived', () => this.#onFrame())
     })
     const tab: Tab = { page, devtools: undefined }
     await page.goto(this.#pages.url)
@@ -202,12 +225,21 @@ export class BrowserTabs {
 
   /** Waits until the service has all texts, then looks at what it has. */
   async #check(texts: readonly string[], before: number): Promise<string[]> {
-    const deadline = Date.now() + LIMIT_MS
     const missing = () => {
       const accepted = new Set(this.#accepted().slice(before))
       return texts.filter(text => !accepted.has(text))
     }
-    while (missing().length > 0 && Date.now() < deadline) await new Promise(resolve => setTimeout(resolve, 10))
+    // The receipt of each message is a frame.
+    await new Promise<void>(resolve => {
+      const timer = setTimeout(resolve, LIMIT_MS)
+      this.#onFrame = () => {
+        if (missing().length > 0) return
+        clearTimeout(timer)
+        resolve()
+      }
+      this.#onFrame()
+    })
+    this.#onFrame = () => {}
     const violations = missing().map(text => `${text} was lost`)
     const accepted = this.#accepted().slice(before)
     for (const text of new Set(accepted)) {
