@@ -4,7 +4,7 @@ import type { StoredFields } from './conversation-store.ts'
 import { storedSessionId } from './conversation-store.ts'
 import type { FleetDeliveryReason, FleetEvents } from './events.ts'
 import type { Pacer } from './pacer.ts'
-import type { ShardWriter } from './shard-writer.ts'
+import { eventOperation, type Operation, type ShardWriter } from './shard-writer.ts'
 import { isOfAgent, ToldMessages } from './told-messages.ts'
 
 /** Most messages that are marked together. */
@@ -103,8 +103,12 @@ export class HeldConversation implements StoredFields {
   }
 
   set(field: string, value: string): void {
+    this.#shard.writer.add(this.#setting(field, value))
+  }
+
+  #setting(field: string, value: string): Operation {
     this.fields.set(field, value)
-    this.#shard.writer.add(['set', this.id, field, value])
+    return ['set', this.id, field, value]
   }
 
   delete(field: string): void {
@@ -149,8 +153,8 @@ export class HeldConversation implements StoredFields {
       // The session must be stored before anything is said in it.
       if (!(await shard.writer.flush()) || this.#isOver) return
       if (this.fields.get('isTold') === undefined) {
-        this.set('isTold', '1')
-        shard.writer.event('opened', { conversationId: this.id })
+        const opened = eventOperation('opened', { conversationId: this.id })
+        shard.writer.add(this.#setting('isTold', '1'), opened)
       }
       this.#isReady = true
       this.#failures = 0
@@ -204,18 +208,18 @@ export class HeldConversation implements StoredFields {
     if (!this.#told.add(message.messageId, timestamp)) return
     const { persona, role, content, messageData, messageId } = message
     this.#shard.onAgentMessage()
-    this.#shard.writer.event('agentMessage', {
+    const event = eventOperation('agentMessage', {
       conversationId: this.id,
       message: { persona, role, content, messageData, messageId, timestamp },
       ...(isRecovered && { recovered: true }),
     })
-    this.set('told', this.#told.toString())
+    this.#shard.writer.add(event, this.#setting('told', this.#told.toString()))
   }
 
   #updated({ id, state, reason }: DeliveryUpdate): void {
     if (!this.#inFlight.has(id)) {
       // A message that was settled before, as when a history shows an unknown one.
-      if (state === 'acknowledged') this.#report(id, state)
+      if (state === 'acknowledged') this.#shard.writer.add(this.#outcome(id, state))
       return
     }
     if (state === 'acknowledged' || state === 'unknown' || state === 'failed' || state === 'cancelled')
@@ -227,15 +231,14 @@ export class HeldConversation implements StoredFields {
     const entryId = this.#inFlight.get(id)
     this.#inFlight.delete(id)
     this.#written.delete(id)
-    if (entryId !== undefined) this.#shard.writer.add(['done', entryId])
-    this.#shard.writer.add(['settle', id, this.id])
+    const done: Operation[] = entryId === undefined ? [] : [['done', entryId]]
+    this.#shard.writer.add(...done, ['settle', id, this.id], this.#outcome(id, state, reason))
     this.#shard.onSettled(state)
-    this.#report(id, state, reason)
     if (this.#endBy !== undefined) void this.#pump()
   }
 
-  #report(id: string, state: FleetEvents['deliveryUpdate']['state'], reason?: FleetDeliveryReason): void {
-    this.#shard.writer.event('deliveryUpdate', { conversationId: this.id, id, state, ...(reason && { reason }) })
+  #outcome(id: string, state: FleetEvents['deliveryUpdate']['state'], reason?: FleetDeliveryReason): Operation {
+    return eventOperation('deliveryUpdate', { conversationId: this.id, id, state, ...(reason && { reason }) })
   }
 
   /** Works through the commands as far as the conversation allows it. */
@@ -313,9 +316,7 @@ export class HeldConversation implements StoredFields {
     await this.#agent?.disconnect().catch(() => {})
     if (this.#isOver || !this.#shard.isHeld()) return false
     await this.stop()
-    writer.add(['done', entryId])
-    writer.add(['forget', this.id])
-    writer.event('ended', { conversationId: this.id })
+    writer.add(['done', entryId], ['forget', this.id], eventOperation('ended', { conversationId: this.id }))
     this.#shard.onEnded(this.id)
     return false
   }
@@ -326,7 +327,8 @@ export class HeldConversation implements StoredFields {
     void agent?.destroy()
     if (this.#isOver || !this.#shard.isHeld()) return
     const { code = 'UNKNOWN', message } = error as Error & { code?: string }
-    this.#shard.writer.event('conversationError', { conversationId: this.id, code: String(code), message })
+    const failure = { conversationId: this.id, code: String(code), message }
+    this.#shard.writer.add(eventOperation('conversationError', failure))
     const wait = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** this.#failures++)
     this.#timer = setTimeout(() => void this.#shard.startLater(this), wait)
   }

@@ -5,7 +5,7 @@ import type { ShardKeys } from './keys.ts'
 import { type Connection, runScript } from './redis.ts'
 import { COMMIT } from './scripts.ts'
 
-/** Most operations of one commit. */
+/** Operations after which a commit takes no more. */
 const BATCH = 500
 
 /** Pause before a commit is repeated, in milliseconds. */
@@ -15,7 +15,7 @@ const RETRY_MS = 200
 const DONE_MS = 600_000
 
 /** One change. A commit is a list of them. */
-type Operation =
+export type Operation =
   | readonly ['set', conversationId: string, field: string, value: string]
   | readonly ['delete', conversationId: string, field: string]
   | readonly ['forget', conversationId: string]
@@ -44,7 +44,8 @@ export interface ShardWriterOptions {
  */
 export class ShardWriter {
   readonly #options: ShardWriterOptions
-  #operations: Operation[] = []
+  /** What waits. The operations of one entry are stored together. */
+  #entries: (readonly Operation[])[] = []
   #waiting: (() => void)[] = []
   #running: Promise<void> | undefined
   #commits = 0
@@ -54,43 +55,52 @@ export class ShardWriter {
     this.#options = options
   }
 
-  add(operation: Operation): void {
+  /** Stores operations: all of them in one step, or none. */
+  add(...operations: readonly Operation[]): void {
     if (this.#isStopped) return
-    this.#operations.push(operation)
+    this.#entries.push(operations)
     this.#running ??= this.#run()
-  }
-
-  event<Type extends FleetEventType>(type: Type, payload: FleetEvents[Type]): void {
-    this.add(['event', type, payload.conversationId, JSON.stringify(payload)])
   }
 
   /** Resolves when everything so far is stored; false when the lease was lost before. */
   async flush(): Promise<boolean> {
-    if (this.#operations.length > 0 || this.#running) await new Promise<void>(resolve => this.#waiting.push(resolve))
+    if (this.#entries.length > 0 || this.#running) await new Promise<void>(resolve => this.#waiting.push(resolve))
     return !this.#isStopped
   }
 
   /** Nothing more is written. */
   stop(): void {
     this.#isStopped = true
-    this.#operations = []
+    this.#entries = []
     for (const resolve of this.#waiting.splice(0)) resolve()
   }
 
   async #run(): Promise<void> {
     // What happens in the same turn of the event loop is one commit.
     await new Promise<void>(resolve => void setImmediate(resolve))
-    while (this.#operations.length > 0 && !this.#isStopped) {
-      const batch = this.#operations.splice(0, BATCH)
-      const waiting = this.#operations.length === 0 ? this.#waiting.splice(0) : []
+    while (this.#entries.length > 0 && !this.#isStopped) {
+      const batch = this.#nextBatch()
+      const waiting = this.#entries.length === 0 ? this.#waiting.splice(0) : []
       const isStored = await this.#commit(batch, ++this.#commits)
       for (const resolve of waiting) resolve()
       if (!isStored) break
     }
     this.#running = undefined
     if (this.#isStopped) for (const resolve of this.#waiting.splice(0)) resolve()
-    else if (this.#operations.length > 0) this.#running = this.#run()
+    else if (this.#entries.length > 0) this.#running = this.#run()
     else for (const resolve of this.#waiting.splice(0)) resolve()
+  }
+
+  #nextBatch(): Operation[] {
+    const batch: Operation[] = []
+    let taken = 0
+    for (const operations of this.#entries) {
+      if (batch.length >= BATCH) break
+      batch.push(...operations)
+      taken++
+    }
+    this.#entries.splice(0, taken)
+    return batch
   }
 
   async #commit(batch: readonly Operation[], count: number): Promise<boolean> {
@@ -135,4 +145,9 @@ export class ShardWriter {
     onRefused()
     return false
   }
+}
+
+/** The operation that reports an event. */
+export function eventOperation<Type extends FleetEventType>(type: Type, payload: FleetEvents[Type]): Operation {
+  return ['event', type, payload.conversationId, JSON.stringify(payload)]
 }
