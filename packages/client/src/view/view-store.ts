@@ -68,10 +68,11 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
   const load = async () => {
     const { ratings, masked, draft } = Object(await agent.getSessionData()) as StoredData
     const known = list.kept()
-    list.keep({
-      ratings: { ...ratings, ...known.ratings },
-      masked: { ...frozenRanges(masked), ...known.masked },
-    })
+    if (ratings || masked)
+      list.keep({
+        ratings: { ...ratings, ...known.ratings },
+        masked: { ...frozenRanges(masked), ...known.masked },
+      })
     return typeof draft === 'string' ? draft : ''
   }
 
@@ -88,11 +89,13 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
     })
   }
 
-  const restore = () => {
+  /** @param isRead whether the list holds the transcript, but for what is stored */
+  const restore = (isRead = false) => {
     enqueue(async () => {
+      const before = list.kept()
       const draft = await load()
       if (isDestroyed) return
-      list.read(agent.getTranscript())
+      if (!isRead || list.kept() !== before) list.read(agent.getTranscript())
       change({ draft: facts.draft || draft })
       if (unsaved) save()
     })
@@ -200,7 +203,7 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
     stopNetwork = undefined
   }
   list.read(agent.getTranscript())
-  if (agent.getIsInitialized()) restore()
+  if (agent.getIsInitialized()) restore(true)
 
   return {
     list,
