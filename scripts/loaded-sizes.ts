@@ -8,9 +8,9 @@ import { ROOT } from './tools.ts'
 export interface LoadedSizes {
   /** What is there before the first line runs. */
   atOnce: number
-  /** The same, and everything that an anonymous conversation loads until `connected`. */
+  /** The same, and everything that is always loaded: by default, what an anonymous conversation loads until `connected`. */
   untilConnected: number
-  /** What each lazy import adds, by the name of the file it imports; what is loaded until `connected` counts there only. */
+  /** What each lazy import adds, by the name of the file it imports; what is always loaded counts there only. */
   onDemand: ReadonlyMap<string, number>
 }
 
@@ -21,8 +21,13 @@ const UNTIL_CONNECTED = ['build-agent']
  * Bundles a page's module with the built packages, split into chunks, and measures the size of what it loads when.
  *
  * @param external packages that are left out
+ * @param always lazy imports that every use of the page loads, in their order
  */
-export async function loadedSizes(source: string, external: readonly string[] = []): Promise<LoadedSizes> {
+export async function loadedSizes(
+  source: string,
+  external: readonly string[] = [],
+  always: readonly string[] = UNTIL_CONNECTED,
+): Promise<LoadedSizes> {
   const { metafile, outputFiles } = await build({
     stdin: { contents: source, resolveDir: ROOT },
     absWorkingDir: ROOT,
@@ -59,13 +64,13 @@ export async function loadedSizes(source: string, external: readonly string[] = 
   const count = (name: string, before: ReadonlySet<string>) =>
     bytes([...loadedWith(outputs, name)].filter(chunk => !before.has(chunk)))
   const loaded = new Set(atOnce)
-  for (const needed of UNTIL_CONNECTED) {
+  for (const needed of always) {
     const file = lazy.find(({ part }) => part === needed)
     if (!file) continue
     onDemand.set(needed, count(file.name, loaded))
     for (const name of loadedWith(outputs, file.name)) loaded.add(name)
   }
-  for (const { name, part } of lazy) if (!UNTIL_CONNECTED.includes(part)) onDemand.set(part, count(name, loaded))
+  for (const { name, part } of lazy) if (!always.includes(part)) onDemand.set(part, count(name, loaded))
   return { atOnce: bytes(atOnce), untilConnected: bytes(loaded), onDemand }
 }
 
@@ -91,11 +96,11 @@ const CLIENT = ['@aiagent/client', '@aiagent/client/*']
  * what is loaded on demand; and the launcher alone.
  */
 export async function elementSizes(): Promise<Map<string, number>> {
-  const { atOnce, onDemand } = await loadedSizes(`import '@aiagent/elements'`, CLIENT)
+  const { atOnce, untilConnected, onDemand } = await loadedSizes(`import '@aiagent/elements'`, CLIENT, ['open-chat', 'en'])
   const { atOnce: launcher } = await loadedSizes(`import '@aiagent/elements/launcher'`, CLIENT)
   const chunk = (name: string) => onDemand.get(name) ?? 0
   return new Map([
-    ['elements', atOnce + chunk('open-chat') + chunk('en')],
+    ['elements', untilConnected],
     ['elements shell', atOnce],
     ['elements lexer', chunk('lexer')],
     ['elements language', Math.max(chunk('de'), chunk('ar'))],

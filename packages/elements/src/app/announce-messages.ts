@@ -1,6 +1,5 @@
 import type { ConversationMessage, ConversationSnapshot } from '@aiagent/client/view'
-import { hasMarkdown, loadLexer } from '../markdown/load-lexer.ts'
-import { plainText } from '../markdown/plain-text.ts'
+import { hasMarkdown, loadedMarkdown, loadMarkdown } from '../markdown/load-markdown.ts'
 import type { ChatSettings } from './chat-settings.ts'
 
 /**
@@ -28,7 +27,7 @@ export function createMessageAnnouncements(): (
     }
     if (fresh.length > 0)
       last = last
-        .then(() => (fresh.some(({ content }) => hasMarkdown(content)) ? loadLexer() : undefined))
+        .then(() => (fresh.some(({ content }) => hasMarkdown(content)) ? loadMarkdown() : undefined))
         .then(() => {
           for (const message of fresh) announcer.say(spoken(message, settings))
         })
@@ -39,7 +38,7 @@ export function createMessageAnnouncements(): (
 
 /** What is read of a message: author, text, and the number of what can be opened or chosen. */
 function spoken({ authorName, content, options, escalation }: ConversationMessage, { strings }: ChatSettings): string {
-  const parts = [`${authorName ?? strings.agent}: ${plainText(content)}`]
+  const parts = [`${authorName ?? strings.agent}: ${loadedMarkdown()?.plainText(content) ?? content.trim()}`]
   if (options.length > 0) parts.push(`${strings.options}: ${options.join(', ')}`)
   if (escalation) parts.push(strings.escalation)
   return parts.join('\n')

@@ -1,8 +1,10 @@
 /** @jsxImportSource preact */
 import type { ConversationEscalation, ConversationMessage } from '@aiagent/client/view'
 import { Component, type ComponentChildren } from 'preact'
-import { Link, Markdown } from '../markdown/markdown.tsx'
+import { Link } from '../markdown/link.tsx'
+import { Markdown } from '../markdown/markdown.tsx'
 import { type ChatSettings, shownByView } from './chat-settings.ts'
+import { differ } from './differ.ts'
 import { Icon, type IconName } from './icons.tsx'
 import type { Times } from './times.ts'
 
@@ -28,16 +30,19 @@ export interface MessageRowProps {
 /** One message. Renders again only when one of its properties differs. */
 export class MessageRow extends Component<MessageRowProps> {
   override shouldComponentUpdate(next: MessageRowProps): boolean {
-    return (Object.keys(next) as (keyof MessageRowProps)[]).some(name => next[name] !== this.props[name])
+    return differ(this.props, next)
   }
 
-  render({ settings, message, times, agentName, isFirst, isLastOfUser, isNew, isEnded, isAnswered }: MessageRowProps) {
+  render(props: MessageRowProps) {
+    const { settings, message, times, agentName, isFirst, isLastOfUser, isNew, isEnded, isAnswered, hasLexer } = props
     const { strings, view } = settings
     const { id, author, content, options, sources, escalation, time } = message
     const isUser = author === 'user'
     const name = isUser ? strings.you : message.authorName || agentName || strings.agent
     return (
-      <li
+      // biome-ignore lint/a11y/useSemanticElements: groups are between the list and its items
+      <div
+        role="listitem"
         class={`row ${author}${isFirst ? ' first' : ''}${isNew ? ' new' : ''}`}
         part={`message message-${author}`}
         data-id={id}
@@ -55,7 +60,7 @@ export class MessageRow extends Component<MessageRowProps> {
         ) : (
           <div class="bubble" part="bubble bubble-agent" dir="auto">
             <div class="text">
-              <Markdown text={content} options={settings} />
+              <Markdown text={content} options={settings} hasLexer={hasLexer} />
             </div>
             {sources.length > 0 && <Sources settings={settings} sources={sources} />}
           </div>
@@ -81,7 +86,7 @@ export class MessageRow extends Component<MessageRowProps> {
         )}
         {message.canRate && !isEnded && <Rating settings={settings} message={message} />}
         {isUser && !(isEnded && isAnswered) && <Delivery settings={settings} message={message} isLast={isLastOfUser} />}
-      </li>
+      </div>
     )
   }
 }

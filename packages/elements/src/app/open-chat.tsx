@@ -3,7 +3,7 @@ import { AiAgent, type AiAgentConfig, LogLevel } from '@aiagent/client'
 import { createConversationView } from '@aiagent/client/view'
 import { render } from 'preact'
 import type { ChatHost, OpenChat } from '../chat-options.ts'
-import { hasMarkdown, loadLexer } from '../markdown/load-lexer.ts'
+import { hasMarkdown, loadMarkdown } from '../markdown/load-markdown.ts'
 import type { ChatStrings } from '../strings/chat-strings.ts'
 import { findLanguage, loadStrings } from '../strings/languages.ts'
 import { adoptStyles } from '../style/adopt-styles.ts'
@@ -51,7 +51,7 @@ export async function openChat(host: ChatHost): Promise<OpenChat> {
     render(<Chat settings={settings} />, mount)
   }
   // Beside the texts, so that a conversation that is there already is rendered once.
-  if (view.getSnapshot().messages.some(({ content }) => hasMarkdown(content))) void loadLexer()
+  if (view.getSnapshot().messages.some(({ content }) => hasMarkdown(content))) void loadMarkdown()
   const load = async () => {
     const wanted = findLanguage(host.languages)
     if (wanted === language) return draw()

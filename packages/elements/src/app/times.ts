@@ -1,3 +1,4 @@
+import { useMemo } from 'preact/hooks'
 import type { ChatStrings } from '../strings/chat-strings.ts'
 
 const DAY_MS = 86_400_000
@@ -12,7 +13,7 @@ export interface Times {
   isSameDay(one: number, other: number): boolean
 }
 
-/** Formats by language and kind: to create one takes longer than to render a page of messages. */
+/** Formats by language and kind: to create one takes milliseconds. */
 const formats = new Map<string, Intl.DateTimeFormat>()
 
 const TIME: Intl.DateTimeFormatOptions = { hour: 'numeric', minute: '2-digit' }
@@ -25,15 +26,30 @@ function format(at: number, language: string, options: Intl.DateTimeFormatOption
   return found.format(at)
 }
 
-export function createTimes({ language, today, yesterday }: ChatStrings): Times {
+/** Keeps the place of a time that is not known yet. */
+const BLANK = '\u00a0'
+
+/**
+ * Times in a language. Blank while the chat opens: to create its first format, a browser takes as long as to render the messages,
+ * which need not wait for it.
+ *
+ * @param isOpening whether the first messages are about to be painted
+ */
+export function useTimes(strings: ChatStrings, isOpening: boolean): Times {
+  const isReady = !isOpening || formats.size > 0
+  return useMemo(() => createTimes(strings, isReady), [strings, isReady])
+}
+
+function createTimes({ language, today, yesterday }: ChatStrings, isReady: boolean): Times {
+  const text = (at: number, options: Intl.DateTimeFormatOptions) => (isReady ? format(at, language, options) : BLANK)
   const isSameDay = (one: number, other: number) => startOfDay(one) === startOfDay(other)
   return {
     isSameDay,
-    time: at => format(at, language, TIME),
+    time: at => text(at, TIME),
     day(at) {
       const now = Date.now()
       if (isSameDay(at, now)) return today
-      return isSameDay(at, startOfDay(now) - DAY_MS / 2) ? yesterday : format(at, language, DATE)
+      return isSameDay(at, startOfDay(now) - DAY_MS / 2) ? yesterday : text(at, DATE)
     },
   }
 }

@@ -10,7 +10,9 @@ export interface EndOfList {
   readonly log: RefObject<HTMLDivElement | null>
   readonly isAtEnd: boolean
   toEnd(): void
-  /** The user looks at earlier messages: keeps what is in view where it is while rows are added above. */
+  /** Keeps what is in view where it is while the next rendering adds rows above. */
+  keepPlace(): void
+  /** The user looks at earlier messages. */
   leaveEnd(): void
 }
 
@@ -71,9 +73,11 @@ export function useEndOfList(messages: readonly ConversationMessage[]): EndOfLis
       stays.current = true
       scroll()
     },
-    leaveEnd() {
+    keepPlace() {
       const list = log.current
       distance.current = list ? list.scrollHeight - list.scrollTop : undefined
+    },
+    leaveEnd() {
       // The event that tells so may be late.
       stays.current = false
       setAtEnd(false)

@@ -1,6 +1,3 @@
-import { Lexer, type Token } from 'marked'
-
-/** Splits Markdown into tokens. A separate chunk: it weighs as much as the rest of the chat. */
-export function lex(text: string): Token[] {
-  return new Lexer({ gfm: true, breaks: true }).lex(text)
-}
+// What Markdown needs, with the lexer that weighs as much as the rest of the chat without its styles: a separate chunk.
+export { markdownNodes } from './nodes.tsx'
+export { plainText } from './plain-text.ts'

@@ -1,12 +1,10 @@
 import type { Token, Tokens } from 'marked'
 import { resolveEntities } from './entities.ts'
-import { loadedLexer } from './load-lexer.ts'
+import { lex } from './lex.ts'
 
 /** Markdown as plain text, for screen readers: without marks, addresses and HTML. */
 export function plainText(markdown: string): string {
-  const lex = loadedLexer()
-  const text = lex ? blocks(lex(markdown)) : markdown
-  return text
+  return blocks(lex(markdown))
     .replace(/[ \t]+/g, ' ')
     .replace(/\s*\n\s*/g, '\n')
     .trim()

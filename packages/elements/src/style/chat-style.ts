@@ -99,9 +99,8 @@ export const CHAT_STYLE = `
   flex-direction: column;
   align-items: flex-start;
   margin-block-start: 4px;
-  content-visibility: auto;
-  contain-intrinsic-size: auto 72px;
 }
+.skipped { content-visibility: auto; overflow-clip-margin: 8px; }
 .row.first { margin-block-start: 16px; }
 .row.user { align-items: flex-end; }
 .row.new { animation: appear 0.22s ease-out; }

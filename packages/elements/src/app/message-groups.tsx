@@ -1,0 +1,102 @@
+/** @jsxImportSource preact */
+import type { ConversationMessage } from '@aiagent/client/view'
+import { Component, type ComponentChildren } from 'preact'
+import type { ChatSettings } from './chat-settings.ts'
+import { differ } from './differ.ts'
+import { MessageRow } from './message-row.tsx'
+import type { Times } from './times.ts'
+import { GROUP, type Range } from './use-range.ts'
+
+/** Time after which a message of the same author shows author and time again, in milliseconds. */
+const TOGETHER_MS = 5 * 60_000
+
+/** What all rows need. */
+interface RowFacts {
+  settings: ChatSettings
+  times: Times
+  agentName: string | undefined
+  hasLexer: boolean
+  isEnded: boolean
+  /** Id of the first unread message. */
+  divider: string | undefined
+  /** Time of the last message that was there when the list was opened. */
+  opened: number
+}
+
+/** The messages of a range in groups. A message that is added, or differs, renders its group and no other. */
+export function messageGroups(
+  messages: readonly ConversationMessage[],
+  { first, start }: Range,
+  facts: RowFacts,
+): ComponentChildren[] {
+  const groups: ComponentChildren[] = []
+  const lastOfUser = messages.findLast(({ author }) => author === 'user')
+  const lastOfAgent = messages.findLastIndex(({ author }) => author === 'agent')
+  let from = first
+  while (from < messages.length) {
+    const number = Math.floor((start + from) / GROUP)
+    const items = messages.slice(from, (number + 1) * GROUP - start)
+    groups.push(
+      <MessageGroup
+        {...facts}
+        key={number}
+        items={items}
+        before={from > first ? messages[from - 1] : undefined}
+        lastOfUser={items.find(item => item === lastOfUser)}
+        answered={Math.min(GROUP, lastOfAgent - from)}
+      />,
+    )
+    from += items.length
+  }
+  return groups
+}
+
+interface GroupProps extends RowFacts {
+  items: readonly ConversationMessage[]
+  /** The message above. */
+  before: ConversationMessage | undefined
+  /** The last message of the user, where it is in this group. */
+  lastOfUser: ConversationMessage | undefined
+  /** Number of messages in the group before the last one of the agent. */
+  answered: number
+}
+
+class MessageGroup extends Component<GroupProps> {
+  override shouldComponentUpdate(next: GroupProps): boolean {
+    return differ(this.props, next)
+  }
+
+  render({ items, before, divider, opened, lastOfUser, answered, ...facts }: GroupProps) {
+    const { times, settings } = facts
+    let above = before
+    const rows = items.flatMap((message, index) => {
+      const { id, time, author } = message
+      const isNewDay = !above || !times.isSameDay(above.time, time)
+      const isFirst = isNewDay || above?.author !== author || time - above.time > TOGETHER_MS || id === divider
+      above = message
+      return [
+        isNewDay && <Divider key={`day ${id}`} text={times.day(time)} />,
+        id === divider && <Divider key="unread" text={settings.strings.newMessages} isUnread />,
+        <MessageRow
+          {...facts}
+          key={id}
+          message={message}
+          isFirst={isFirst}
+          isLastOfUser={message === lastOfUser}
+          isNew={time > opened}
+          isAnswered={author === 'user' && index < answered}
+        />,
+      ]
+    })
+    return <div class={items.length < GROUP ? 'group' : 'group full'}>{rows}</div>
+  }
+}
+
+function Divider({ text, isUnread = false }: { text: string; isUnread?: boolean }) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: groups are between the list and its items
+    <div role="listitem" class={isUnread ? 'divider unread' : 'divider'} part={isUnread ? 'unread-divider' : 'day'}>
+      {text}
+    </div>
+  )
+}

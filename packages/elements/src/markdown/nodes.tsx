@@ -1,0 +1,156 @@
+/** @jsxImportSource preact */
+import type { Token, Tokens } from 'marked'
+import type { ComponentChildren } from 'preact'
+import { resolveEntities } from './entities.ts'
+import { lex } from './lex.ts'
+import { Link } from './link.tsx'
+import type { MarkdownOptions } from './markdown.tsx'
+import { imageAddress, linkAddress } from './safe-address.ts'
+
+/**
+ * Markdown as nodes. Only the tokens named here become elements; all else, HTML too, is shown as text. No HTML string exists on
+ * the way, so nothing has to be sanitized.
+ */
+export function markdownNodes(text: string, options: MarkdownOptions): ComponentChildren[] {
+  return blocks(lex(text), options)
+}
+
+function blocks(tokens: readonly Token[], options: MarkdownOptions): ComponentChildren[] {
+  return tokens.map(token => block(token, options))
+}
+
+function block(token: Token, options: MarkdownOptions): ComponentChildren {
+  switch (token.type) {
+    case 'space':
+    case 'def':
+      return null
+    case 'heading': {
+      // The page has its own headings: those of an answer start below them.
+      const Name = `h${Math.min(6, (token as Tokens.Heading).depth + 2)}` as 'h3'
+      return <Name>{inline(token.tokens, options)}</Name>
+    }
+    case 'paragraph':
+      return <p>{inline(token.tokens, options)}</p>
+    case 'code':
+      return (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: long lines scroll, also by keyboard
+        // biome-ignore lint/a11y/useSemanticElements: a fieldset would be read as a form
+        <div class="code" role="group" tabIndex={0} aria-label={options.strings.code}>
+          <pre>
+            <code>{token.text}</code>
+          </pre>
+        </div>
+      )
+    case 'blockquote':
+      return <blockquote>{blocks(token.tokens ?? [], options)}</blockquote>
+    case 'hr':
+      return <hr />
+    case 'list':
+      return list(token as Tokens.List, options)
+    case 'table':
+      return table(token as Tokens.Table, options)
+    case 'html':
+      return /^\s*<!--/.test(token.raw) ? null : <p>{breaks(token.raw)}</p>
+    default:
+      return inline([token], options)
+  }
+}
+
+function list({ ordered, start, items }: Tokens.List, options: MarkdownOptions): ComponentChildren {
+  const rows = items.map(item => (
+    <li>
+      {item.task && <input type="checkbox" checked={item.checked === true} disabled aria-label={item.text} />}
+      {blocks(
+        item.tokens.filter(({ type }) => type !== 'checkbox'),
+        options,
+      )}
+    </li>
+  ))
+  return ordered ? <ol start={Number(start) || 1}>{rows}</ol> : <ul>{rows}</ul>
+}
+
+function table({ header, rows }: Tokens.Table, options: MarkdownOptions): ComponentChildren {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: wide tables scroll, also by keyboard
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset would be read as a form
+    <div class="table" role="group" tabIndex={0} aria-label={options.strings.table}>
+      <table>
+        <thead>
+          <tr>
+            {header.map(cell => (
+              <th scope="col">{inline(cell.tokens, options)}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(row => (
+            <tr>
+              {row.map(cell => (
+                <td>{inline(cell.tokens, options)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+function inline(tokens: readonly Token[] | undefined, options: MarkdownOptions): ComponentChildren[] {
+  return (tokens ?? []).map(token => {
+    switch (token.type) {
+      case 'strong':
+        return <strong>{inline(token.tokens, options)}</strong>
+      case 'em':
+        return <em>{inline(token.tokens, options)}</em>
+      case 'del':
+        return <del>{inline(token.tokens, options)}</del>
+      case 'codespan':
+        return <code>{token.text}</code>
+      case 'br':
+        return <br />
+      case 'link':
+        return link(token as Tokens.Link, options)
+      case 'image':
+        return image(token as Tokens.Image, options)
+      case 'html':
+        return breaks(token.raw)
+      case 'text':
+        return token.tokens ? inline(token.tokens, options) : resolveEntities(token.text)
+      default:
+        return 'text' in token ? resolveEntities(String(token.text)) : token.raw
+    }
+  })
+}
+
+function link(token: Tokens.Link, options: MarkdownOptions): ComponentChildren {
+  const href = linkAddress(resolveEntities(token.href))
+  const content = inline(token.tokens, options)
+  return href ? (
+    <Link href={href} strings={options.strings}>
+      {content}
+    </Link>
+  ) : (
+    content
+  )
+}
+
+function image(token: Tokens.Image, options: MarkdownOptions): ComponentChildren {
+  const text = resolveEntities(token.text)
+  const src = imageAddress(resolveEntities(token.href), options.imageOrigins)
+  if (src) return <img src={src} alt={text} loading="lazy" decoding="async" referrerpolicy="no-referrer" part="image" />
+  const href = linkAddress(resolveEntities(token.href))
+  const label = text || options.strings.image
+  return href ? (
+    <Link href={href} strings={options.strings}>
+      {label}
+    </Link>
+  ) : (
+    label
+  )
+}
+
+/** HTML is shown as it was written, except for line breaks, which agents write in tables. */
+function breaks(raw: string): ComponentChildren {
+  return /^<br\s*\/?>$/i.test(raw.trim()) ? <br /> : raw
+}
