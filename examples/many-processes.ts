@@ -74,7 +74,7 @@ if (given || hasRedis()) {
   await second.close()
   await service.close()
   await server?.close()
-}
+} else console.log('Skipped: no Redis. Set REDIS_URL, or install redis-server.')
 
 /** Resolves when an event has made it true. */
 function until(fleet: Fleet, isTrue: () => boolean): Promise<void> {

@@ -124,7 +124,7 @@ export function packedLinks(
       return otherPackage ? `${words} (\`@aiagent/${otherPackage}\`)` : `${words} (\`${path}\` in the repository)`
     })
   return outsideOfBlocks(markdown, replaced)
-    .replace(/^<!-- (?:snippet|output|table): .+ -->\n/gm, '')
+    .replace(/^<!-- (?:snippet|output|table|assumes): .+ -->\n/gm, '')
     .trimEnd()
     .concat('\n')
 }

@@ -1,6 +1,7 @@
 // Checks types: the whole tree as Node sees it, then each part that must also run in a page without Node's types, so
 // that no global of Node slips into it.
 import { join } from 'node:path'
+import { writeListings } from '../docs/listings.ts'
 import { ownTool, ROOT, runTogether } from './tools.ts'
 
 const PROJECTS = [
@@ -10,6 +11,9 @@ const PROJECTS = [
   'packages/emulator/tsconfig.core.json',
   'apps/playground/tsconfig.json',
 ]
+
+// The code in the documents is compiled with the tree.
+writeListings(ROOT, join(ROOT, '.cache', 'listings'))
 
 const cache = join(ROOT, 'node_modules', '.cache', 'types')
 const commands = PROJECTS.map(project => ({

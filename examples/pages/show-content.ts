@@ -1,9 +1,5 @@
-// Showing answers in a page without a framework. Compiled with the other examples; it runs only in a browser.
-import type { AiAgent } from '@aiagent/client'
-import { type ConversationMessage, createConversationView } from '@aiagent/client/view'
-
-declare const agent: AiAgent
-declare const log: HTMLElement
+// Showing answers in a page without a framework. `pages/chat.ts` uses it.
+import type { ConversationMessage, ConversationView } from '@aiagent/client/view'
 
 // #region links
 /** A link that leads to a website, or its title as text. */
@@ -31,5 +27,9 @@ function bubbleOf({ content, sources }: ConversationMessage): HTMLElement {
 }
 // #endregion
 
-const view = createConversationView(agent)
-view.subscribe(() => log.replaceChildren(...view.getSnapshot().messages.map(bubbleOf)))
+/** Shows the messages of a view, now and after each change. */
+export function showMessages(view: ConversationView, log: HTMLElement): void {
+  const show = () => log.replaceChildren(...view.getSnapshot().messages.map(bubbleOf))
+  view.subscribe(show)
+  show()
+}

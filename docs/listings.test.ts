@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import { describe, expect, it } from 'vitest'
+import { documents, listingsOf, markupOf, modulesOf } from './listings.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const listings = documents(root).flatMap(path =>
+  listingsOf(readFileSync(join(root, path), 'utf8')).map(listing => ({ where: `${path}:${listing.line}`, ...listing })),
+)
+const pages = listings.filter(({ language }) => language === 'html')
+
+/** What is wrong with markup: JSX has the same rules for tags and quotes as the HTML of these documents. */
+function problemsOf(markup: string): string[] {
+  const source = ts.createSourceFile('page.tsx', `<>${markup}</>`, ts.ScriptTarget.Latest, true, ts.ScriptKind.TSX)
+  const { parseDiagnostics } = source as unknown as { parseDiagnostics: readonly ts.Diagnostic[] }
+  return parseDiagnostics.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' '))
+}
+
+/** Names of the attributes of an element's class, as its source lists them. */
+function attributesOf(file: string): string[] {
+  const source = readFileSync(join(root, 'packages', 'elements', 'src', file), 'utf8')
+  const [, list = ''] = /observedAttributes = \[([^\]]+)\]/.exec(source) ?? []
+  return [...list.matchAll(/'([\w-]+)'/g)].map(([, name = '']) => name)
+}
+
+describe('listings in the documents', () => {
+  it('finds JavaScript and HTML with what they take for granted', () => {
+    const markdown =
+      'a\n\n<!-- assumes: declare const x: 1 -->\n```js\nx\n```\n\n```html\n<b></b>\n```\n```sh\nls\n```\n'
+    expect(listingsOf(markdown)).toEqual([
+      { language: 'js', code: 'x\n', assumes: 'declare const x: 1', line: 4 },
+      { language: 'html', code: '<b></b>\n', assumes: '', line: 8 },
+    ])
+    expect(listings.length).toBeGreaterThan(15)
+  })
+
+  it('takes inline scripts out of HTML, and leaves scripts from a file', () => {
+    const code = '<script src="a.js"></script>\n<script type="module">run()</script>\n'
+    const listing = { language: 'html', code, assumes: 'declare function run(): void', line: 1 } as const
+    expect(modulesOf(listing)).toEqual(['declare function run(): void\nexport {}\nrun()'])
+    expect(markupOf(listing)).toBe('<script src="a.js"></script>\n<script type="module"></script>\n')
+  })
+
+  it('reports a tag that is not closed', () => {
+    expect(problemsOf('<p><b>text</p>')).not.toEqual([])
+    expect(problemsOf('<p hidden><b>text</b></p>')).toEqual([])
+  })
+
+  it.each(pages)('has well-formed HTML in $where', listing => {
+    expect(problemsOf(markupOf(listing))).toEqual([])
+  })
+
+  it.each(pages)('uses only attributes that the elements have in $where', listing => {
+    const known = { 'ai-agent-chat': attributesOf('chat-element.ts'), 'ai-agent-launcher': [] as string[] }
+    known['ai-agent-launcher'] = [...known['ai-agent-chat'], ...attributesOf('launcher-element.ts')]
+    expect(known['ai-agent-chat']).toContain('agent-id')
+    for (const [, tag, attributes = ''] of markupOf(listing).matchAll(/<(ai-agent-(?:chat|launcher))\b([^>]*)>/g))
+      for (const [, name] of attributes.matchAll(/\s([\w-]+)=/g))
+        expect(known[tag as keyof typeof known], `<${tag}>`).toContain(name)
+  })
+})
