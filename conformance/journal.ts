@@ -32,6 +32,7 @@ const TYPES = Object.keys({
   transcriptRestored: 0,
   transcriptTrimmed: 0,
   transcriptCleared: 0,
+  conversationRead: 0,
   messagesRecovered: 0,
   workingChanged: 0,
 } satisfies Record<Exclude<AgentEventType, 'phaseChanged'>, 0>) as AgentEventType[]

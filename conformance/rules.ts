@@ -456,7 +456,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-64':
     'what a tab that has ended had not sent is sent by another one, once: with receipts nothing is lost, without them what may be lost is reported as `unknown`',
   'REL-65': 'one question of `ask()` at a time is out in all tabs, and each gets its own answer',
-  'REL-66': 'tabs that share a conversation share its context, and move together into the session of a restart',
+  'REL-66':
+    'tabs that share a conversation share its context and what is read, and move together into the session of a restart',
   'REL-67':
     'a sign-out, or another user, in one tab removes everything of the user in all tabs that share the conversation',
   'REL-68': 'a shared socket is open as long as one of the tabs is connected, and the last one says goodbye',

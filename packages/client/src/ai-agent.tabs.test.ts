@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { FakeBrowser, type FakeTab } from '../test/fake-browser.ts'
 import { AiAgent } from './ai-agent.ts'
 import type { AiAgentConfig } from './config.ts'
+import { createConversationView } from './view/conversation-view.ts'
 
 const CAPABILITIES = ['receipts', 'resume', 'fencing'] as const
 
@@ -160,6 +161,28 @@ describe('tabs that share a conversation', () => {
     expect(three.agent.getContext()).toEqual({ plan: 'gold' })
   })
 
+  it('[REL-66] count a message as read in all tabs once it is read in one', async () => {
+    const { connected, clock } = setUp({ settings })
+    const tabs = [await connected(), await connected(), await connected()]
+    const views = tabs.map(({ agent }) => createConversationView(agent))
+    const unread = () => views.map(view => view.getSnapshot().unread)
+    await views[0]?.send('one')
+    await eventually(() => unread().every(count => count === 1), 'the answer in each tab')
+    views[2]?.markRead()
+    await eventually(() => unread().every(count => count === 0), 'no unread message in any tab')
+    await views[1]?.send('two')
+    await eventually(() => unread().every(count => count === 1), 'the next answer in each tab')
+    // The reader has not seen the second answer.
+    const [channel] = tabs[0]?.tab.channels ?? []
+    const [first] = tabs[0]?.agent.getTranscript().filter(({ direction }) => direction === 'received') ?? []
+    const message = { kind: 'read', messageId: first?.message.messageId }
+    channel?.onmessage?.({ data: { version: 1, from: 'x', message } } as never)
+    channel?.onmessage?.({ data: { version: 1, from: 'x', message: { ...message, messageId: 'none' } } } as never)
+    await clock.advance(10)
+    expect(unread()).toEqual([1, 1, 1])
+    for (const view of views) view.destroy()
+  })
+
   it('[REL-66] move together into the session of a restart', async () => {
     const { emulator, connected, passUntil } = setUp({ settings })
     const one = await connected()
@@ -224,6 +247,29 @@ describe('tabs that share a conversation', () => {
     expect(linesOf(one)).toEqual([])
     expect(one.agent.isConnected()).toBe(true)
     expect(browser.tabs.size).toBe(1)
+  })
+
+  it('[REL-69] take no reason of a delivery that this version does not know', async () => {
+    const { connected, clock } = setUp({ settings })
+    const { agent, tab } = await connected()
+    const updates: unknown[] = []
+    agent.on('deliveryUpdate', ({ payload }) => void updates.push(payload))
+    const [channel] = tab.channels
+    const receive = (message: object) => channel?.onmessage?.({ data: { version: 1, from: 'x', message } } as never)
+    for (const id of ['a', 'b']) {
+      const said = { id, persona: 'customer', role: 'human', content: 'Hello', timestamp: clock.now() }
+      receive({ kind: 'said', message: said })
+    }
+    const failed = { kind: 'delivery', state: 'failed', previousState: 'queued' }
+    receive({ ...failed, id: 'a', reason: 'of another version' })
+    receive({ ...failed, id: 'b', reason: 'refused' })
+    receive({ ...failed, id: 'b', state: 'of another version' })
+    await clock.advance(10)
+    expect(updates).toEqual([
+      { id: 'a', state: 'failed', previousState: 'queued' },
+      { id: 'b', state: 'failed', previousState: 'queued', reason: 'refused' },
+    ])
+    expect(agent.delivery('a')?.reason).toBeUndefined()
   })
 
   it('[REL-69] have no session id or token in the names of channels and locks', async () => {

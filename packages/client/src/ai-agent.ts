@@ -297,6 +297,11 @@ export class AiAgent extends Subscribable<AgentEvents> {
     else this.#parts.scope.emit('transcriptCleared', () => ({}))
   }
 
+  /** With `tabs: 'share'`: tells the other tabs that the user has read everything. They emit `conversationRead`. */
+  markRead(): void {
+    this.#late?.tabs?.group?.markRead()
+  }
+
   // ── Context ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
   /**

@@ -141,6 +141,8 @@ export interface AgentEventPayloadMap {
   transcriptTrimmed: { removed: number }
   /** The transcript was emptied: by `clearTranscript()`, a restart, another portal, `logout()` or a change of the user. */
   transcriptCleared: Record<string, never>
+  /** With `tabs: 'share'`: the user has read everything up to this message of the agent in another tab. */
+  conversationRead: { messageId: string }
 }
 
 /** Name of an event. */

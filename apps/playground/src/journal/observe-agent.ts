@@ -64,6 +64,7 @@ const SHOWN: readonly AgentEventType[] = [
   'transcriptRestored',
   'transcriptTrimmed',
   'transcriptCleared',
+  'conversationRead',
 ]
 
 /** Notes the states, events and deliveries of an agent, and calls back after each event. */

@@ -66,7 +66,7 @@ export class ForeignMessages {
     const foreign = this.#messages.get(id)
     if (!foreign || !isState(state)) return
     foreign.owner = owner
-    this.#set(foreign, state, reason as DeliveryReason | undefined)
+    this.#set(foreign, state, isReason(reason) ? reason : undefined)
   }
 
   /** A tab has ended. What another tab does not send for it is `unknown`. */
@@ -112,4 +112,24 @@ const STATES: readonly string[] = ['queued', 'sending', 'sent', 'acknowledged', 
 
 function isState(state: string): state is DeliveryState {
   return STATES.includes(state)
+}
+
+const REASONS: Readonly<Record<DeliveryReason, true>> = {
+  connection_lost: true,
+  session_ended: true,
+  refused: true,
+  page_ended: true,
+  limit: true,
+  cleared: true,
+  signed_out: true,
+  destroyed: true,
+  closed: true,
+  encoding_failed: true,
+  queue_full: true,
+  masking_unavailable: true,
+}
+
+/** A tab with another version of the library may name a reason that is unknown here. */
+function isReason(reason: string | undefined): reason is DeliveryReason {
+  return reason !== undefined && Object.hasOwn(REASONS, reason)
 }

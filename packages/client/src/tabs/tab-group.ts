@@ -227,6 +227,10 @@ export class TabGroup {
         return this.#apply(() => this.#record(from, message.message))
       case 'delivery':
         return this.#foreign.update(from, message.id, message.state, message.reason)
+      case 'read': {
+        const { messageId } = message
+        return this.#parts.scope.emit('conversationRead', () => ({ messageId }))
+      }
       case 'act': {
         const delivery = this.#parts.outbox.delivery(message.id)
         if (message.action === 'retry') delivery?.retry()
@@ -338,6 +342,13 @@ export class TabGroup {
   /** The delivery of a message of this tab has changed. */
   handleUpdate({ id, state, previousState, reason }: DeliveryUpdate): void {
     this.#link.post(undefined, { kind: 'delivery', id, state, previousState, reason })
+  }
+
+  /** The user has read everything that this tab shows. */
+  markRead(): void {
+    const received = this.#parts.transcript.get().filter(({ direction }) => direction === 'received')
+    const messageId = received.at(-1)?.message.messageId
+    if (messageId !== undefined) this.#link.post(undefined, { kind: 'read', messageId })
   }
 
   /** The context has changed; null when it was removed. */

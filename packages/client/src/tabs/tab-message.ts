@@ -60,6 +60,8 @@ export type TabMessage =
       readonly previousState: string
       readonly reason: string | undefined
     }
+  /** The user has read everything up to a message of the agent. */
+  | { readonly kind: 'read'; readonly messageId: string }
   /** What the host of another tab asks for one of the receiver's messages. */
   | { readonly kind: 'act'; readonly id: string; readonly action: string }
   /** The attributes that were set; null when all were removed. */
@@ -113,6 +115,7 @@ const MEMBERS: { readonly [Kind in TabMessage['kind']]: Readonly<Record<string, 
   session: { sessionId: isText },
   said: { message: isSaid },
   delivery: { id: isText, state: isText, previousState: isText, reason: orNot(isText) },
+  read: { messageId: isText },
   act: { id: isText, action: isText },
   context: { attributes: value => value === null || isJsonObject(value) },
   token: { token: isText },

@@ -14,7 +14,7 @@ export interface TabParts {
     readonly environment: Environment
     readonly logger: Logger
     readonly config: { readonly sessionId: string | undefined }
-    readonly emit: Emit<'deliveryUpdate'>
+    readonly emit: Emit<'deliveryUpdate' | 'conversationRead'>
   }
   readonly session: Pick<ChatSession, 'id' | 'adopt'>
   readonly transcript: Pick<Transcript, 'get' | 'record'>

@@ -129,7 +129,7 @@ export interface ConversationView {
   readonly setDraft: (text: string) => void
   /** Removes the error from the snapshot. */
   readonly clearError: () => void
-  /** Sets `unread` to 0. */
+  /** Sets `unread` to 0, with `tabs: 'share'` in all tabs. */
   readonly markRead: () => void
   /** What the agent does or waits for at this moment, as `AiAgent.explain()`. */
   readonly explain: () => Promise<Explanation>

@@ -77,7 +77,10 @@ export function createActions(agent: AiAgent, store: ViewStore, { onLogin }: Con
       }),
     restart: () => attempt(() => agent.restartConnection()),
     clearError: () => store.change({ error: undefined }),
-    markRead: () => store.change({ unread: 0 }),
+    markRead: () => {
+      store.change({ unread: 0 })
+      agent.markRead()
+    },
     explain: () => agent.explain(),
     async export(format) {
       const { exportConversation } = await import('./export-conversation.ts')

@@ -192,6 +192,13 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
     list.read([])
     change({ unread: 0, error: undefined })
   })
+  on('conversationRead', ({ payload }) => {
+    const ids = agent
+      .getTranscript()
+      .flatMap(({ direction, message: { messageId } }) => (direction === 'received' ? [messageId] : []))
+    // What came after it is unread here too.
+    change({ unread: Math.min(facts.unread ?? 0, ids.length - 1 - ids.lastIndexOf(payload.messageId)) })
+  })
   const checkNetwork = () => {
     const isOffline = !platform.isOnline()
     if (isOffline !== facts.isOffline) change({ isOffline })
