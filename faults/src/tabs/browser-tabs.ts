@@ -191,15 +191,20 @@ export class BrowserTabs {
       await crashed
     } else {
       tab.devtools ??= await this.#chromium.context.newCDPSession(page)
-      // Stops all code of the page at its next event, also while it is visible.
-      await tab.devtools.send('Debugger.enable')
-      await tab.devtools.send('Debugger.pause')
+      // Stops all code of the page at its next statement, also while it is visible.
+      const { devtools } = tab
+      const paused = new Promise<void>(resolve => devtools.once('Debugger.paused', () => resolve()))
+      await devtools.send('Debugger.enable')
+      await devtools.send('Debugger.pause')
+      // A page to which nothing happens reaches no statement. This one returns when the page goes on.
+      page.evaluate(() => 0).catch(() => {})
+      await paused
     }
   }
 
   async #restore(tab: Tab, end: End): Promise<void> {
     if (end === 'freeze') {
-      await tab.devtools?.send('Debugger.resume')
+      // Lets the page go on.
       await tab.devtools?.send('Debugger.disable')
       return
     }
