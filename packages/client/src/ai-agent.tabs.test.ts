@@ -124,6 +124,20 @@ describe('tabs that share a conversation', () => {
     expect(updates).toEqual([`${id} sending`, `${id} sent`, `${id} acknowledged`])
   })
 
+  it('[REL-63] keep their session when a tab is opened while the leader is frozen', async () => {
+    const { emulator, browser, open, connected, passUntil } = setUp({ settings })
+    const one = await connected()
+    const two = await connected()
+    one.tab.freeze()
+    const opening = open({ autoConnect: true })
+    await passUntil(() => browser.locks.leader !== one.tab && two.agent.isConnected(), 'another leader')
+    const three = await opening
+    await passUntil(() => three.agent.isConnected(), 'the new tab')
+    await three.agent.send('from the new tab')
+    await passUntil(() => linesOf(two).length === 2, 'the answer')
+    expect(emulator.world.sessions.size).toBe(1)
+  })
+
   it.each(['logout', 'destroy'] as const)('[REL-64] settle what another tab has sent at %s()', async end => {
     const { clock, open } = setUp({ settings })
     const one = await open()

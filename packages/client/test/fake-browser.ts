@@ -118,8 +118,10 @@ export class FakeBrowser {
     this.emulator = emulator
   }
 
-  /** Opens a tab. After a reload it has the storage of the earlier page. */
-  open(sessionStorage = new FakeStorage()): FakeTab {
+  /** Opens a tab. After a reload it has the content of the earlier page's storage, as another object. */
+  open(earlier?: FakeStorage): FakeTab {
+    const sessionStorage = new FakeStorage()
+    for (const [key, value] of earlier?.items ?? []) sessionStorage.setItem(key, value)
     const tab = new FakeTab(this, sessionStorage)
     this.tabs.add(tab)
     return tab

@@ -38,6 +38,8 @@ export class TabGroup {
   readonly #openAlone: OpenTransport
   #hub: SocketHub | undefined
   #sessionId: string | undefined
+  /** The session that other tabs are in, as long as no leader has named one. */
+  #known: string | undefined
   /** Calls of {@link join} that wait for a session. */
   #joining: (() => void)[] = []
   /** Whether a message of another tab is being applied, which is not repeated. */
@@ -134,7 +136,7 @@ export class TabGroup {
 
   #leave(reason: DeliveryReason): void {
     this.#link.leave()
-    this.#sessionId = this.#token = undefined
+    this.#sessionId = this.#known = this.#token = undefined
     this.#foreign.clear(reason)
     this.turn.end()
     this.#wake()
@@ -148,6 +150,8 @@ export class TabGroup {
 
   #lead(): void {
     const { hasCapability, address, authentication } = this.#parts
+    // The leader that could tell is frozen or gone.
+    this.#sessionId ??= this.#known
     this.#hub = new SocketHub({
       tabId: this.#id,
       fence: () => (hasCapability(CAPABILITY.FENCING) ? this.#link.fence : undefined),
@@ -205,6 +209,7 @@ export class TabGroup {
         return
       case 'state': {
         const { sessionId } = message
+        this.#known = undefined
         if (isFromLeader && sessionId !== undefined) this.#apply(() => this.#moveTo(sessionId))
         return
       }
@@ -220,6 +225,9 @@ export class TabGroup {
       case 'frame':
       case 'closed':
         if (isFromLeader) this.#sockets.handle(message)
+        return
+      case 'known':
+        this.#known = message.sessionId
         return
       case 'session':
         return this.#apply(() => this.#moveTo(message.sessionId))
@@ -274,6 +282,8 @@ export class TabGroup {
       const delivery = outbox.delivery(id)
       if (delivery?.state === 'queued' || delivery?.state === 'sent') this.#link.post(tab, said(message, id))
     }
+    if (!this.#hub && this.#sessionId !== undefined)
+      this.#link.post(tab, { kind: 'known', sessionId: this.#sessionId })
     if (!this.#hub) return
     const attributes = context.get()
     if (attributes) this.#link.post(tab, { kind: 'context', attributes: { ...attributes } })

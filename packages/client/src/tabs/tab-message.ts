@@ -50,6 +50,8 @@ export type TabMessage =
       readonly reason: string
       readonly httpStatus: number | undefined
     }
+  /** To a new tab, from one that does not lead: the session that it is in. */
+  | { readonly kind: 'known'; readonly sessionId: string }
   /** The conversation continues in another session. */
   | { readonly kind: 'session'; readonly sessionId: string }
   | { readonly kind: 'said'; readonly message: SaidMessage }
@@ -112,6 +114,7 @@ const MEMBERS: { readonly [Kind in TabMessage['kind']]: Readonly<Record<string, 
   opened: { socket: isNumber },
   frame: { socket: orNot(isNumber), text: isText },
   closed: { socket: orNot(isNumber), code: isNumber, reason: isText, httpStatus: orNot(isNumber) },
+  known: { sessionId: isText },
   session: { sessionId: isText },
   said: { message: isSaid },
   delivery: { id: isText, state: isText, previousState: isText, reason: orNot(isText) },
