@@ -8,6 +8,7 @@ export type FleetErrorCode =
   | 'conversation_ending'
   | 'too_many_pending'
   | 'too_many_conversations'
+  | 'mask_failed'
   | 'store_unavailable'
 
 /** A call of the fleet was refused, or could not be completed. Decide on `code`. */

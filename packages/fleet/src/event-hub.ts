@@ -19,15 +19,14 @@ const BLOCK_MS = 1_000
 const POLL_MS = 25
 const READ_COUNT = 256
 
-/** After how long the events of a process that has died are handled by another one of its group, in milliseconds. */
-const CLAIM_AFTER_MS = 30_000
-
 type AnyListener = (payload: FleetEvents[FleetEventType]) => unknown
 
 export interface EventHubOptions {
   readonly redis: RedisSource
   readonly name: string
   readonly shards: number
+  /** After how long an unhandled event of a group is delivered again, in milliseconds. */
+  readonly redeliverAfterMs: number
   readonly log: FleetLog
 }
 
@@ -94,7 +93,12 @@ class Feed {
   }
 
   start(): Promise<void> {
-    return (this.#started ??= this.#start())
+    this.#started ??= this.#start().catch(error => {
+      this.#started = undefined
+      if (this.#connection) closeConnection(this.#connection)
+      throw error
+    })
+    return this.#started
   }
 
   async close(): Promise<void> {
@@ -124,13 +128,14 @@ class Feed {
 
   async #run(connection: Connection): Promise<void> {
     const inCluster = isCluster(connection)
+    const { redeliverAfterMs } = this.#options
     while (!this.#isClosed) {
       try {
         const isBusy = inCluster
           ? (await Promise.all(this.#keys.map(key => this.#read(connection, [key], undefined)))).some(Boolean)
           : await this.#read(connection, this.#keys, BLOCK_MS)
         if (inCluster && !isBusy) await pause(POLL_MS)
-        if (this.#group !== '' && performance.now() - this.#claimedAt > CLAIM_AFTER_MS) await this.#claim(connection)
+        if (this.#group !== '' && performance.now() - this.#claimedAt > redeliverAfterMs) await this.#claim(connection)
       } catch (error) {
         if (this.#isClosed) return
         this.#options.log('warn', 'The events could not be read.', { error })
@@ -176,8 +181,9 @@ class Feed {
   /** Takes over what processes of the group read and never finished. */
   async #claim(connection: Connection): Promise<void> {
     this.#claimedAt = performance.now()
+    const { redeliverAfterMs } = this.#options
     for (const key of this.#keys) {
-      const answer = await connection.xautoclaim(key, this.#group, this.#consumer, CLAIM_AFTER_MS, '0', 'COUNT', 100)
+      const answer = await connection.xautoclaim(key, this.#group, this.#consumer, redeliverAfterMs, '0', 'COUNT', 100)
       await this.#deliver(connection, key, readEntries(answer[1]))
     }
   }

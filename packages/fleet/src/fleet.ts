@@ -7,6 +7,7 @@ import { createCounters, type FleetMetrics } from './metrics.ts'
 import { type FleetOptions, type ResolvedOptions, resolveOptions } from './options.ts'
 import { type Connection, closeConnection, openConnection, readEntries, runScript } from './redis.ts'
 import { BEAT, END, OPEN, SEND } from './scripts.ts'
+import { LateError, within } from './within.ts'
 import { Worker } from './worker.ts'
 
 /** How long the number of conversations is trusted, in milliseconds. */
@@ -51,14 +52,15 @@ export class Fleet {
   /** @throws {FleetError} code `config_invalid`, naming the option */
   constructor(options: FleetOptions) {
     this.#options = resolveOptions(options)
-    const { redis, name, shards, log } = this.#options
-    this.#events = new EventHub({ redis, name, shards, log })
+    const { redis, name, shards, redeliverAfterMs, log } = this.#options
+    this.#events = new EventHub({ redis, name, shards, redeliverAfterMs, log })
   }
 
   /**
    * Connects to the store and begins to hold conversations, if this process is a worker.
    *
-   * @throws {FleetError} `config_invalid` when the fleet has another number of shards
+   * @throws {FleetError} `config_invalid` when the fleet has another number of shards, `store_unavailable`. It can then be
+   *   called again
    */
   async start(): Promise<void> {
     if (this.#isClosed) throw new FleetError('closed', 'The fleet is closed. Create another one.')
@@ -66,14 +68,20 @@ export class Fleet {
     const { redis, name, shards, worker } = this.#options
     const connection = openConnection(redis)
     this.#connection = connection
-    const { settings } = metaKeys(name)
-    await this.#bounded(connection.hsetnx(settings, 'shards', String(shards)))
-    const stored = await this.#bounded(connection.hget(settings, 'shards'))
-    if (stored !== String(shards)) {
-      await this.close()
-      throw new FleetError('config_invalid', `The fleet "${name}" has ${stored} shards. Set \`shards\` to that number.`)
+    try {
+      const { settings } = metaKeys(name)
+      await this.#bounded(connection.hsetnx(settings, 'shards', String(shards)))
+      const stored = await this.#bounded(connection.hget(settings, 'shards'))
+      if (stored !== String(shards)) {
+        const text = `The fleet "${name}" has ${stored} shards. Set \`shards\` to that number.`
+        throw new FleetError('config_invalid', text)
+      }
+      await this.#bounded(this.#events.start())
+    } catch (error) {
+      this.#connection = undefined
+      closeConnection(connection)
+      throw error
     }
-    await this.#events.start()
     if (!worker) return
     this.#worker = new Worker(this.#options, worker, connection, this.#counters)
     for (const signal of worker.signals) process.on(signal, this.#onSignal)
@@ -107,14 +115,15 @@ export class Fleet {
    *
    * @param options.id id of the message, for a call that is repeated after `store_unavailable`. @default a new UUID
    * @returns the message's id
-   * @throws {FleetError} `unknown_conversation`, `conversation_ending`, `too_many_pending`, `invalid`, `store_unavailable`
+   * @throws {FleetError} `unknown_conversation`, `conversation_ending`, `too_many_pending`, `invalid`, `mask_failed`,
+   *   `store_unavailable`
    */
   async send(conversationId: string, text: string, options: { id?: string } = {}): Promise<string> {
     const { keys, connection } = this.#place(conversationId)
     if (typeof text !== 'string' || text === '') throw new FleetError('invalid', 'The text of a message is missing.')
     const { id = randomUUID() } = options
     const { mask, maxPending } = this.#options
-    const masked = mask === false ? text : await mask(text, conversationId)
+    const masked = mask === false ? text : await this.#masked(mask, text, conversationId)
     const all = [keys.in, keys.open, keys.ending, keys.pending, keys.counts, keys.done]
     const limit = Number.isFinite(maxPending) ? maxPending : Number.MAX_SAFE_INTEGER
     const sent = runScript(connection, SEND, all, [conversationId, id, masked, limit, Date.now()])
@@ -240,6 +249,18 @@ export class Fleet {
     return this.#connection
   }
 
+  async #masked(mask: Exclude<ResolvedOptions['mask'], false>, text: string, conversationId: string): Promise<string> {
+    const { storeTimeoutMs } = this.#options
+    try {
+      const masked: unknown = await within(storeTimeoutMs, async () => mask(text, conversationId))
+      if (typeof masked === 'string' && masked !== '') return masked
+      throw new TypeError('It returned no text.')
+    } catch (cause) {
+      const problem = 'The text could not be masked. Nothing was stored.'
+      throw new FleetError('mask_failed', problem, { conversationId, cause })
+    }
+  }
+
   #place(conversationId: string) {
     if (typeof conversationId !== 'string' || conversationId === '' || conversationId.length > 500)
       throw new FleetError('invalid', 'The id of a conversation is a text of 1 to 500 characters.')
@@ -272,24 +293,21 @@ export class Fleet {
   /** The result of a command, unless the store fails or takes too long. */
   async #bounded<T>(command: Promise<T>, conversationId?: string): Promise<T> {
     const { storeTimeoutMs } = this.#options
-    const unavailable = (problem: string, cause?: unknown) => {
+    const unavailable = (problem: string, cause: unknown) => {
       const text = `${problem} What was asked may still be done: repeat the call with the same id.`
       return new FleetError('store_unavailable', text, {
+        cause,
         ...(conversationId !== undefined && { conversationId }),
-        ...(cause !== undefined && { cause }),
       })
     }
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<never>((_, reject) => {
-      const problem = `The store did not answer within ${storeTimeoutMs} ms.`
-      timer = setTimeout(() => reject(unavailable(problem)), storeTimeoutMs)
-    })
-    const answer = command.catch(cause => Promise.reject(unavailable('The store has failed.', cause)))
     try {
-      return await Promise.race([answer, late])
-    } finally {
-      clearTimeout(timer)
-      answer.catch(() => {})
+      return await within(storeTimeoutMs, () => command)
+    } catch (cause) {
+      const isLate = cause instanceof LateError
+      throw unavailable(
+        isLate ? `The store did not answer within ${storeTimeoutMs} ms.` : 'The store has failed.',
+        cause,
+      )
     }
   }
 }

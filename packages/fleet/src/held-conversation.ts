@@ -79,6 +79,8 @@ export class HeldConversation implements StoredFields {
   #isPumping = false
   #isOver = false
   #failures = 0
+  /** Whether the last start has failed, and the next one has not begun. */
+  #isWaitingToStart = false
   #timer: NodeJS.Timeout | undefined
   #endBy: number | undefined
 
@@ -99,7 +101,7 @@ export class HeldConversation implements StoredFields {
 
   enqueue(command: Command): void {
     this.#commands.push(command)
-    void this.#pump()
+    if (!this.#endUnstarted()) void this.#pump()
   }
 
   set(field: string, value: string): void {
@@ -312,13 +314,32 @@ export class HeldConversation implements StoredFields {
     this.#endBy ??= performance.now() + END_LIMIT_MS
     if (this.isBusy && performance.now() < this.#endBy) return false
     for (const id of [...this.#inFlight.keys()]) this.#settle(id, 'unknown', 'session_ended')
-    const { writer } = this.#shard
     await this.#agent?.disconnect().catch(() => {})
     if (this.#isOver || !this.#shard.isHeld()) return false
     await this.stop()
-    writer.add(['done', entryId], ['forget', this.id], eventOperation('ended', { conversationId: this.id }))
-    this.#shard.onEnded(this.id)
+    this.#forget(entryId)
     return false
+  }
+
+  /** Ends a conversation that does not start. What was not sent has failed. Returns whether that was wanted. */
+  #endUnstarted(): boolean {
+    const end = this.#commands.find(({ kind }) => kind === 'end')
+    if (!end || !this.#isWaitingToStart || this.#isOver || !this.#shard.isHeld()) return false
+    for (const command of this.#commands.splice(0)) {
+      if (command.kind === 'message') {
+        this.#inFlight.set(command.id, command.entryId)
+        this.#settle(command.id, command.mark === undefined ? 'failed' : 'unknown', 'session_ended')
+      } else if (command !== end) this.#shard.writer.add(['done', command.entryId])
+    }
+    void this.stop()
+    this.#forget(end.entryId)
+    return true
+  }
+
+  #forget(entryId: string): void {
+    const ended = eventOperation('ended', { conversationId: this.id })
+    this.#shard.writer.add(['done', entryId], ['forget', this.id], ended)
+    this.#shard.onEnded(this.id)
   }
 
   #startFailed(error: unknown): void {
@@ -329,7 +350,12 @@ export class HeldConversation implements StoredFields {
     const { code = 'UNKNOWN', message } = error as Error & { code?: string }
     const failure = { conversationId: this.id, code: String(code), message }
     this.#shard.writer.add(eventOperation('conversationError', failure))
+    this.#isWaitingToStart = true
+    if (this.#endUnstarted()) return
     const wait = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** this.#failures++)
-    this.#timer = setTimeout(() => void this.#shard.startLater(this), wait)
+    this.#timer = setTimeout(() => {
+      this.#isWaitingToStart = false
+      void this.#shard.startLater(this)
+    }, wait)
   }
 }

@@ -59,8 +59,19 @@ export interface FleetOptions {
   maxConversations?: number
   /** Unsettled messages of one conversation, above which `send()` rejects. @default 100 */
   maxPending?: number
-  /** How long a call waits for the store before it rejects, in milliseconds. @default 10_000 */
+  /**
+   * How long a call waits for the store before it rejects, and for a function of the host such as `mask`, in milliseconds.
+   *
+   * @default 10_000
+   */
   storeTimeoutMs?: number
+  /**
+   * After how long an event of a group whose listener failed, or whose process died, is delivered again, in milliseconds. Above
+   * the longest time that a listener takes: an event that is still handled then is handled twice.
+   *
+   * @default 30_000
+   */
+  redeliverAfterMs?: number
   /** How many events each shard keeps for listeners that are behind, approximately. @default 10_000 */
   keepEvents?: number
   /** Replaces parts of the platform for the agents, as the second argument of `AiAgent`. */
@@ -98,6 +109,7 @@ export function resolveOptions(options: FleetOptions): ResolvedOptions {
     maxConversations: Number.POSITIVE_INFINITY,
     maxPending: 100,
     storeTimeoutMs: 10_000,
+    redeliverAfterMs: 30_000,
     keepEvents: 10_000,
     log: consoleLog,
     ...rest,
@@ -113,7 +125,17 @@ export function resolveOptions(options: FleetOptions): ResolvedOptions {
   return resolved
 }
 
-function check({ redis, name, agent, mask, shards, maxPending, worker, rateLimit }: ResolvedOptions): void {
+function check({
+  redis,
+  name,
+  agent,
+  mask,
+  shards,
+  maxPending,
+  redeliverAfterMs,
+  worker,
+  rateLimit,
+}: ResolvedOptions): void {
   const refuse = (option: string, wanted: string) => {
     throw new FleetError('config_invalid', `\`${option}\` must be ${wanted}.`)
   }
@@ -124,6 +146,7 @@ function check({ redis, name, agent, mask, shards, maxPending, worker, rateLimit
     refuse('mask', 'a function that masks a text before it is stored, or false to store texts as they are given')
   if (!Number.isInteger(shards) || shards < 1 || shards > 16_384) refuse('shards', 'an integer from 1 to 16384')
   if (!(maxPending >= 1)) refuse('maxPending', 'at least 1')
+  if (!(redeliverAfterMs > 0)) refuse('redeliverAfterMs', 'above 0')
   for (const [field, rate] of Object.entries(rateLimit)) if (!(rate > 0)) refuse(`rateLimit.${field}`, 'above 0')
   if (!worker) return
   const { leaseMs, renewEveryMs, marginMs } = worker

@@ -10,6 +10,7 @@ import type { Pacer } from './pacer.ts'
 import { type Connection, runScript, type StreamEntry } from './redis.ts'
 import { FENCED, RELEASE, RENEW } from './scripts.ts'
 import { ShardWriter } from './shard-writer.ts'
+import { within } from './within.ts'
 
 /** How long closing sockets are waited for before a lease is given back, in milliseconds. */
 export const CLOSE_LIMIT_MS = 2_000
@@ -148,8 +149,8 @@ export class OwnedShard implements ConversationShard {
   }
 
   async configFor(conversationId: string): Promise<AiAgentConfig> {
-    const { agent } = this.#parts.options
-    return typeof agent === 'function' ? agent(conversationId) : agent
+    const { agent, storeTimeoutMs } = this.#parts.options
+    return typeof agent === 'function' ? within(storeTimeoutMs, async () => agent(conversationId)) : agent
   }
 
   createAgent(conversationId: string, config: AiAgentConfig, hasFencing: () => boolean): AiAgent {

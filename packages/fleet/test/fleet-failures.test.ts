@@ -1,0 +1,100 @@
+import { hasRedis } from '@aiagent/test-support/redis'
+import { describe, expect, it, vi } from 'vitest'
+import { LateError } from '../src/within.ts'
+import { collect, LIMIT, setUpFleets } from './set-up.ts'
+
+describe.skipIf(!hasRedis())('a fleet whose parts fail', () => {
+  const fleets = setUpFleets()
+
+  it('[REL-136] delivers an event again that a listener of a group rejects, or whose process has ended', async () => {
+    const { fleet } = fleets.create()
+    const more = { worker: false, redeliverAfterMs: 200 } as const
+    const worker = fleet()
+    await worker.start()
+    const first = fleet(more)
+    const tried: string[] = []
+    const handled: string[] = []
+    first.on(
+      'agentMessage',
+      ({ message }) => {
+        tried.push(message.content ?? '')
+        // One event is never handled, the other one at the second try.
+        if (message.content === 're: stuck') return new Promise(() => {})
+        if (tried.length === 1) throw new Error('The database is away.')
+        handled.push(message.content ?? '')
+        return undefined
+      },
+      { group: 'crm' },
+    )
+    await first.start()
+    await worker.open('a')
+    await worker.send('a', 'one')
+    await vi.waitFor(() => expect(handled).toEqual(['re: one']), LIMIT)
+    expect(tried).toEqual(['re: one', 're: one'])
+    await worker.send('a', 'stuck')
+    await vi.waitFor(() => expect(tried).toContain('re: stuck'), LIMIT)
+    await first.close()
+    const second = fleet(more)
+    const taken: string[] = []
+    second.on('agentMessage', ({ message }) => void taken.push(message.content ?? ''), { group: 'crm' })
+    await second.start()
+    await vi.waitFor(() => expect(taken).toEqual(['re: stuck']), LIMIT)
+  })
+
+  it('[REL-138] ends a conversation that does not start, and tells what becomes of its messages', async () => {
+    const { fleet, service } = fleets.create()
+    const worker = fleet({ agent: () => ({ id: 'missing', endpoint: service.origin }) })
+    const { errors, ended, updates } = collect(worker)
+    await worker.start()
+    await worker.open('a')
+    const id = await worker.send('a', 'Hello')
+    await vi.waitFor(() => expect(errors).toHaveLength(1), LIMIT)
+    await worker.end('a')
+    await vi.waitFor(() => expect(ended).toEqual(['a']), LIMIT)
+    expect(updates).toEqual([{ conversationId: 'a', id, state: 'failed', reason: 'session_ended' }])
+    expect(await worker.conversation('a')).toMatchObject({ state: 'unknown', pending: 0 })
+  })
+
+  it('[REL-138] tells of a host that never answers for the configuration of a conversation', async () => {
+    const { fleet, service } = fleets.create()
+    const config = { id: 'help', endpoint: service.origin }
+    let isStuck = true
+    const worker = fleet({ agent: () => (isStuck ? new Promise<never>(() => {}) : config), storeTimeoutMs: 500 })
+    const { errors, opened } = collect(worker)
+    await worker.start()
+    await worker.open('a')
+    await vi.waitFor(() => expect(errors[0]).toMatchObject({ conversationId: 'a', code: 'TIMEOUT' }), LIMIT)
+    isStuck = false
+    await vi.waitFor(() => expect(opened).toEqual(['a']), LIMIT)
+  })
+
+  it('[REL-134] rejects a text that is not masked in time, and stores nothing of it', async () => {
+    const { fleet } = fleets.create()
+    let mask = (text: string): string | Promise<string> => text
+    const sender = fleet({ worker: false, storeTimeoutMs: 300, mask: text => mask(text) })
+    await sender.start()
+    await sender.open('a')
+    mask = () => new Promise(() => {})
+    await expect(sender.send('a', 'secret')).rejects.toMatchObject({
+      code: 'mask_failed',
+      cause: expect.any(LateError),
+    })
+    mask = () => undefined as never
+    await expect(sender.send('a', 'secret')).rejects.toMatchObject({ code: 'mask_failed', conversationId: 'a' })
+    expect(await sender.conversation('a')).toMatchObject({ pending: 0 })
+  })
+
+  it('[REL-138] starts after a store that did not answer the first time', async () => {
+    const { fleet } = fleets.create()
+    const sender = fleet({ worker: false, storeTimeoutMs: 300 })
+    fleets.redis.freeze(true)
+    try {
+      await expect(sender.start()).rejects.toMatchObject({ code: 'store_unavailable' })
+      await expect(sender.open('a')).rejects.toMatchObject({ code: 'not_started' })
+    } finally {
+      fleets.redis.freeze(false)
+    }
+    await sender.start()
+    expect(await sender.open('a')).toBe('a')
+  })
+})
