@@ -96,7 +96,10 @@ const CLIENT = ['@aiagent/client', '@aiagent/client/*']
  * what is loaded on demand; and the launcher alone.
  */
 export async function elementSizes(): Promise<Map<string, number>> {
-  const { atOnce, untilConnected, onDemand } = await loadedSizes(`import '@aiagent/elements'`, CLIENT, ['open-chat', 'en'])
+  const { atOnce, untilConnected, onDemand } = await loadedSizes(`import '@aiagent/elements'`, CLIENT, [
+    'open-chat',
+    'en',
+  ])
   const { atOnce: launcher } = await loadedSizes(`import '@aiagent/elements/launcher'`, CLIENT)
   const chunk = (name: string) => onDemand.get(name) ?? 0
   return new Map([

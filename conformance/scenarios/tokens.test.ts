@@ -3,6 +3,7 @@ import {
   AuthenticationService,
   type AuthenticationServiceConfig,
   type Environment,
+  type IdentityClientFactory,
 } from '@aiagent/client'
 import { paths } from '@aiagent/protocol'
 import { expect } from 'vitest'
@@ -260,6 +261,36 @@ verifies('INIT-06', 'initParams.scopes of only separators counts as not given', 
   await agent.initialize()
   expect(hook().getAuthScopes()).toEqual(['knowledge.portalmgr.manage', 'core.aiservices.read', 'desk.read'])
 })
+
+verifies(
+  ['INIT-06', 'AUTH-10'],
+  'a host’s login without scopes asks for those of OpenID only, and getAuthScopes() is the list of the agent',
+  async service => {
+    const session = { accessToken: service.control.issueToken({ subject: 'desk-agent' }) }
+    const asked: (readonly string[])[] = []
+    const identityClient: IdentityClientFactory = ({ config }) => {
+      asked.push(config.scopes)
+      const same = async () => session
+      return { restore: same, login: same, renew: same, logout: async () => {}, clear: async () => {} }
+    }
+    const config = {
+      clientId: 'app-int',
+      redirectUri: 'https://desk.example.com/signed-in.html',
+      authorizationUrl: 'https://login.example.com/staff',
+      knownAuthorities: ['login.example.com'],
+    }
+    const given = structuredClone(config)
+    const { component, hook } = watchedComponent({
+      addCustomAuthScopes: (scopes: string[]) => [...scopes, 'desk.read'],
+    })
+    const auth = { type: 'pkce', config, identityClient } as const
+    const { agent } = openPlatform(service, { portalIds: '1002' }, { component, config: { auth } })
+    await agent.initialize()
+    expect(asked[0]).toEqual(['openid', 'profile', 'offline_access'])
+    expect(config).toEqual(given)
+    expect(hook().getAuthScopes()).toEqual(['knowledge.portalmgr.manage', 'core.aiservices.read', 'desk.read'])
+  },
+)
 
 verifies(
   'AUTH-13',

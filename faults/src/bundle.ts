@@ -44,7 +44,9 @@ export async function bundle(entry: string, changes: readonly SourceChange[] = [
     external: EXTERNAL,
     sourcemap: 'inline',
     logLevel: 'warning',
-    banner: { js: "import { createRequire as createBundleRequire } from 'node:module'; const require = createBundleRequire(import.meta.url);" },
+    banner: {
+      js: "import { createRequire as createBundleRequire } from 'node:module'; const require = createBundleRequire(import.meta.url);",
+    },
     plugins: [changePlugin(changes, applied)],
   })
   const unused = changes.filter(change => !applied.has(change))
