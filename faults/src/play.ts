@@ -146,6 +146,8 @@ class Run {
     if (!(await this.#isConnectedAgain())) return
     // A connection that was cut while its frames were delayed may still look open.
     if (!(await this.#reopen())) return
+    const { store } = host
+    if (store) await this.#until(() => host.knowsStored(), 2 * store.lagMs)
     // A full queue refuses the message.
     if (!(await this.#until(() => host.agent.getQueueSize() === 0, RECOVERY_LIMIT_MS)))
       return this.#fail('stuck', `${host.agent.getQueueSize()} messages stay in the queue after all faults`)

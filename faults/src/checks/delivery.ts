@@ -55,8 +55,8 @@ export function checkDelivery(
     for (const kind of ['send', 'ask'] as const) {
       const order = [...new Set(contents)].flatMap(content => {
         const message = byContent.get(content)
-        // The host has put it behind the others.
-        if (message?.retriedAt.length) return []
+        // The host, or a slow store, has put it behind the others.
+        if (message?.retriedAt.length || message?.isLate) return []
         return message?.kind === kind ? message.index : []
       })
       add(

@@ -27,7 +27,7 @@ export interface LifeParts {
 export class AgentLife {
   readonly agent: AiAgent
   readonly memory = new MemoryCacheAdapter()
-  /** Time of the last `initialized` event since a sign-out, in milliseconds of the run. */
+  /** Time of the last `initialized` event since a sign-out, in milliseconds of the run without sleep. */
   readyAt: number | undefined
   readonly #ending = new AbortController()
   readonly #service: RunService
@@ -47,7 +47,7 @@ export class AgentLife {
       },
     )
     this.agent.on('initialized', () => {
-      this.readyAt = service.clock.elapsed()
+      this.readyAt = service.clock.awake()
     })
   }
 

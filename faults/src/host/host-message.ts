@@ -8,7 +8,7 @@ export interface HostMessage {
   readonly kind: 'send' | 'ask'
   /** Set once `send()` has accepted it. */
   id?: string
-  /** When it was accepted, in milliseconds of the run. */
+  /** When it was accepted, in milliseconds of the run without sleep. */
   acceptedAt?: number
   /** `accepted`: `send()` resolved, or `ask()` was answered. */
   result: 'pending' | 'accepted' | 'refused'
@@ -23,6 +23,8 @@ export interface HostMessage {
   readonly retriedAt: number[]
   /** Whether it waits in the store for the next process of its user. */
   isStored?: boolean
+  /** Whether the store had not returned it when a later process was ready: what was sent meanwhile goes first. */
+  isLate?: boolean
 }
 
 /** Marks everything that a user wrote, so that it is recognized wherever it appears. */

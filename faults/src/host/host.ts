@@ -128,7 +128,7 @@ export class Host {
     sending.then(
       id => {
         if (life.hasEnded) return
-        Object.assign(message, { id, result: 'accepted', acceptedAt: this.#service.clock.elapsed() })
+        Object.assign(message, { id, result: 'accepted', acceptedAt: this.#service.clock.awake() })
         this.#followDelivery(message, id)
       },
       () => Object.assign(message, { result: 'refused' }),
@@ -203,7 +203,7 @@ export class Host {
       config: hasEnded => this.#config(hasEnded),
     })
     this.events.follow(life)
-    life.agent.on('initialized', () => this.#findStored(life))
+    life.agent.on('initialized', () => this.#findStored(life, true))
     return life
   }
 
@@ -297,7 +297,7 @@ export class Host {
   /** The process is about to end: what it has not stored ends with it. */
   #noteEnd(): void {
     const { readyAt } = this.#life
-    const now = this.#service.clock.elapsed()
+    const now = this.#service.clock.awake()
     for (const message of this.messages) {
       const { fate, acceptedAt = now } = message
       if (fate !== 'queued' && fate !== 'sending' && fate !== 'sent') continue
@@ -310,18 +310,25 @@ export class Host {
 
   /** Whether a message that was queued at a time is in the store by now, for whatever agent comes next. */
   #mustBeStored(since: number): boolean {
-    const now = this.#service.clock.elapsed()
+    const now = this.#service.clock.awake()
     if (!this.store || this.isLeaving || now === since) return false
     // The queue of a portal waits for that portal.
     return this.#schedule.setup.agent !== 'desk' && now - since >= this.store.lagMs
   }
 
-  /** The agent is ready: it knows what the process before it left. */
-  #findStored(life: AgentLife): void {
+  /** Whether the agent knows every message that must be in the store. A slow store returns some when it is ready already. */
+  knowsStored(): boolean {
+    this.#findStored(this.#life, false)
+    return !this.messages.some(({ isStored, fate }) => isStored && fate === 'ended')
+  }
+
+  /** Follows what the process before has left, as far as the agent knows it. `isReady`: it has just become ready. */
+  #findStored(life: AgentLife, isReady: boolean): void {
     if (life !== this.#life) return
     for (const message of this.messages) {
       if (message.id === undefined || message.fate !== 'ended') continue
       const delivery = this.agent.delivery(message.id)
+      message.isLate ||= isReady && !delivery
       if (!delivery) continue
       message.isStored = false
       this.#followDelivery(message, message.id)

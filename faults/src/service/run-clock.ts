@@ -17,6 +17,8 @@ export interface RunClock {
   readonly service: ServiceClock
   /** Milliseconds since the start of the run. */
   elapsed(): number
+  /** As {@link elapsed}, without the time that the machine slept. */
+  awake(): number
   /** Lets time pass; timers fire. */
   advance(ms: number): Promise<void>
   /** Lets time pass without a timer, as when the machine sleeps. Does nothing where time is real. */
@@ -74,6 +76,7 @@ abstract class ClockOfRun implements RunClock {
   }
 
   abstract elapsed(): number
+  abstract awake(): number
   abstract advance(ms: number): Promise<void>
   abstract sleep(ms: number): void
   protected abstract startTimer(callback: () => void, delayMs: number): unknown
@@ -83,11 +86,16 @@ abstract class ClockOfRun implements RunClock {
 /** A clock that stands still until the run advances it. */
 export class SimulatedClock extends ClockOfRun {
   #elapsed = 0
+  #slept = 0
   #order = 0
   readonly #timers = new Map<number, Timer>()
 
   elapsed(): number {
     return this.#elapsed
+  }
+
+  awake(): number {
+    return this.#elapsed - this.#slept
   }
 
   async advance(ms: number): Promise<void> {
@@ -105,6 +113,7 @@ export class SimulatedClock extends ClockOfRun {
 
   sleep(ms: number): void {
     this.#elapsed += ms
+    this.#slept += ms
   }
 
   protected startTimer(callback: () => void, delayMs: number): number {
@@ -148,6 +157,10 @@ export class FastClock extends ClockOfRun {
   }
 
   elapsed(): number {
+    return this.#elapsed
+  }
+
+  awake(): number {
     return this.#elapsed
   }
 

@@ -3,6 +3,7 @@ import { type ManualClock, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { sentTo } from '../test/agent-harness.ts'
 import { setUpHost } from '../test/host-store.ts'
+import type { AiAgentConfig } from './config.ts'
 
 // Loaded before the clock is moved: loading a module takes real time.
 await Promise.all([
@@ -31,7 +32,7 @@ const received = (emulator: Emulator): string[] =>
   [...emulator.world.sessions.keys()].flatMap(id => sentTo(emulator, id)).filter(each => each !== 'token')
 
 /** A page that has left a message, and the next one of the same user, whose store is slow. */
-async function setUpSlowRestore() {
+async function setUpSlowRestore(more: Partial<AiAgentConfig> = {}) {
   const parts = setUpHost()
   const { clock, emulator, page, send, store } = parts
   const tokenOf = (subject: string) => emulator.control.issueToken({ subject })
@@ -40,7 +41,7 @@ async function setUpSlowRestore() {
   await first.agent.initialize()
   await send(first.agent, 'secret')
   await first.agent.destroy()
-  const { agent, updates } = page(config())
+  const { agent, updates } = page({ ...config(), ...more })
   const passing = <T>(call: Promise<T>) => settled(clock, call)
   store.pause = () => new Promise(resolve => clock.setTimeout(resolve, SLOW_MS))
   return { ...parts, agent, updates, passing, received: () => received(emulator), tokenOf }
@@ -54,6 +55,15 @@ describe('[REL-89] [REL-90] a stored queue that is read slowly', () => {
     await passing(agent.connect())
     await clock.advance(30_000)
     expect(received()).toContain('secret')
+    await passing(agent.destroy())
+  })
+
+  it('[REL-103] opens the chat with `connectOnSend`', async () => {
+    const { agent, clock, passing, received } = await setUpSlowRestore({ connectOnSend: true })
+    await passing(agent.initialize())
+    expect([agent.getQueueSize(), agent.getState()]).toEqual([0, 'IDLE'])
+    await clock.advance(30_000)
+    expect([received(), agent.getState()]).toEqual([['secret'], 'CONNECTED'])
     await passing(agent.destroy())
   })
 

@@ -64,6 +64,8 @@ export interface ConversationOwner {
   handleUserChange(): Promise<void>
   /** Drops the messages in both directions, and the transcript. */
   dropConversation(): void
+  /** With `connectOnSend`, opens the chat for a message if nothing else does. */
+  connectForMessage(): void
 }
 
 /** The way to the late parts. */

@@ -147,6 +147,7 @@ export function buildAgent(early: EarlyParts): LateParts {
         if (!isShown) transcript.record(message, 'sent', message.timestamp ?? clock.now(), undefined, size)
         if (message.persona === PERSONA.CUSTOMER) recovery.handleSent()
       },
+      found: () => late.lifecycle?.connectForMessage(),
     },
     createSending,
   )

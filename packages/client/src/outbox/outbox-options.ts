@@ -49,6 +49,8 @@ export interface SendingOptions {
    * `isAgain` marks one that was accepted before.
    */
   accepted(message: Message, size: number, isAgain?: boolean): void
+  /** Messages of an earlier page were queued after the agent was ready. */
+  found?(): void
 }
 
 /** What the outbox reports. */

@@ -28,6 +28,8 @@ export interface OutboxStoreOptions {
     isReady(): boolean
   }
   accepted(message: Message, size: number, isAgain?: boolean): void
+  /** Messages of the previous page were queued after the agent was ready. */
+  found?(): void
   readonly lane: Lane
   readonly ledger: DeliveryLedger
   readonly policy: ResendPolicy
@@ -64,7 +66,9 @@ export class OutboxStore {
   restore(): Promise<void> {
     const deliver = (entries: OutboxEntry[]) => {
       this.#restored.push(...entries)
-      if (this.#options.outbox.isReady()) this.takeIn()
+      if (!this.#options.outbox.isReady()) return
+      this.takeIn()
+      if (entries.length > 0) this.#options.found?.()
     }
     return this.#queue.restore(deliver, () => this.forgetUser())
   }

@@ -114,11 +114,12 @@ export class Outbox implements MessageSink {
   async restore(): Promise<void> {
     const { lane } = this.#sending ?? {}
     if (!this.#late || !lane) return
-    const { store, accepted } = this.#late
+    const { store, accepted, found } = this.#late
     await store?.(queue => {
       this.#store ??= queue.join({
         outbox: this.#options,
         accepted,
+        ...(found && { found }),
         lane,
         ledger: this.#ledger,
         policy: this.#policy,
