@@ -4,11 +4,22 @@ import type { Job, Report } from './messages.ts'
 /** A run that takes longer than this in real time never ends, in milliseconds. */
 const SILENCE_LIMIT_MS = 120_000
 
+/** A worker that ended, or was ended, before its job. */
+export class WorkerError extends Error {
+  /** Seeds of the runs that were in progress. */
+  readonly seeds: readonly number[]
+
+  constructor(message: string, seeds: Iterable<number>) {
+    super(message)
+    this.seeds = [...seeds]
+  }
+}
+
 /**
  * Runs a job in a process.
  *
  * @param program path of the bundled worker
- * @throws {Error} when the process ends before its job does, or reports nothing for two minutes
+ * @throws {WorkerError} when the process ends before its job does, or reports nothing for two minutes
  */
 export function runJob(program: string, job: Job, onReport: (report: Report) => void): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -20,7 +31,7 @@ export function runJob(program: string, job: Job, onReport: (report: Report) => 
       clearTimeout(timer)
       timer = setTimeout(() => {
         child.kill()
-        reject(new Error(`Runs do not end; seeds: ${[...playing].join(', ')}.`))
+        reject(new WorkerError(`A worker has reported nothing for ${SILENCE_LIMIT_MS / 1000} s.`, playing))
       }, SILENCE_LIMIT_MS)
     }
     watch()
@@ -35,7 +46,7 @@ export function runJob(program: string, job: Job, onReport: (report: Report) => 
     child.once('exit', code => {
       clearTimeout(timer)
       if (isDone) resolve()
-      else reject(new Error(`A worker ended with code ${code}; seeds in progress: ${[...playing].join(', ')}.`))
+      else reject(new WorkerError(`A worker ended with code ${code}.`, playing))
     })
     child.send(job)
   })

@@ -5,7 +5,7 @@ import { measureFigures } from './figures.ts'
 import type { Report } from './messages.ts'
 import { type Options, readOptions, repeatCommand } from './options.ts'
 import { describeFinding, findPlantedBugs } from './planted/find-bugs.ts'
-import { runJob, split } from './pool.ts'
+import { runJob, split, WorkerError } from './pool.ts'
 import type { Schedule } from './schedule/step.ts'
 import { markdownTable, Tally, writeTable } from './table.ts'
 
@@ -33,6 +33,7 @@ async function planted({ seed, runs }: Options): Promise<boolean> {
 async function campaign(options: Options): Promise<boolean> {
   const program = await bundle('./worker.ts')
   const rows: Record<string, string | number>[] = []
+  const notes: string[] = []
   let hasPassed = true
   const parts = [
     ['in-process', options.runs],
@@ -45,6 +46,7 @@ async function campaign(options: Options): Promise<boolean> {
     const seconds = (performance.now() - start) / 1000
     hasPassed &&= tally.failedRuns === 0 && tally.violations.size === 0
     rows.push(tally.row(transport))
+    notes.push(`${transport} ${options.seed} to ${options.seed + runs - 1} in ${Math.ceil(seconds / 60)} minutes`)
     console.log(
       `${transport}: ${tally.runs} runs in ${seconds.toFixed(1)} s (${(tally.runs / seconds).toFixed(1)} per second), ` +
         `${tally.failedRuns} failed.`,
@@ -52,7 +54,7 @@ async function campaign(options: Options): Promise<boolean> {
   }
   const table = markdownTable(rows)
   console.log(`\n${table}`)
-  if (options.document) writeTable(options.document, 'campaign', table)
+  if (options.document) writeTable(options.document, 'campaign', `Seeds: ${notes.join(', ')}.\n\n${table}`)
   return hasPassed
 }
 
@@ -92,7 +94,13 @@ async function playAll(
           deadline: Number.isFinite(deadline) ? deadline : Number.MAX_SAFE_INTEGER,
         },
         onReport,
-      ),
+      ).catch((error: unknown) => {
+        // The other workers go on, and the table is written.
+        if (!(error instanceof WorkerError)) throw error
+        tally.violations.set('hung', (tally.violations.get('hung') ?? 0) + 1)
+        console.log(`\nFAILED: ${error.message} Its runs in progress:`)
+        for (const run of error.seeds) console.log(`  ${repeatCommand(run, isProxied, steps)}`)
+      }),
     ),
   )
   return tally

@@ -282,8 +282,7 @@ export class TabGroup {
       const delivery = outbox.delivery(id)
       if (delivery?.state === 'queued' || delivery?.state === 'sent') this.#link.post(tab, said(message, id))
     }
-    if (!this.#hub && this.#sessionId !== undefined)
-      this.#link.post(tab, { kind: 'known', sessionId: this.#sessionId })
+    if (!this.#hub && this.#sessionId !== undefined) this.#link.post(tab, { kind: 'known', sessionId: this.#sessionId })
     if (!this.#hub) return
     const attributes = context.get()
     if (attributes) this.#link.post(tab, { kind: 'context', attributes: { ...attributes } })
