@@ -569,6 +569,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'EL-15': 'header, composer, empty state and texts of the chat element can be replaced by those of the host app',
   'EL-16': 'a hand-over offers each usable way to a human, with an address that opens it',
   'EL-17': 'the user chooses portal, agent and profile in the chat element',
+  'EL-19': 'the chat element asks the user to sign in only after a click on its button',
   'EL-18': 'a chat element whose code cannot be loaded says so, reports it, and tries again on request',
   'REL-130': 'a fleet delivers what any of its processes accepted, in order, once for each message id',
   'REL-131':

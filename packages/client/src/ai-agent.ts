@@ -53,6 +53,13 @@ export interface UpdateAccessTokenOptions {
 export interface AiAgentInitializeOptions extends OperationOptions {
   /** Initial context of the conversation, merged over `config.context`. */
   context?: Record<string, unknown>
+  /**
+   * Whether the user may be asked to sign in, in a popup or by leaving the page. With false, a call that needs it rejects with
+   * an `AuthError`, reason `interaction_required`; call again with true within a click.
+   *
+   * @default true
+   */
+  interactive?: boolean
 }
 
 /**
@@ -137,7 +144,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * @throws {InitializationPipelineError} when the portal selection fails before the first choice
    */
   initialize(options: AiAgentInitializeOptions = {}): Promise<InitializationResult> {
-    return this.#lifecycle.initialize(options.context ?? {}, options.signal)
+    return this.#lifecycle.initialize(options.context ?? {}, options.signal, options.interactive)
   }
 
   /** Where the agent is between its creation and {@link destroy}; `phaseChanged` reports each change. */

@@ -23,6 +23,8 @@ export interface AgentStatus {
   failure?: SDKError | undefined
   /** When the next attempt follows, on the monotonic clock. */
   retryAt?: number | undefined
+  /** Whether this run of `initialize()` may ask the user to sign in. */
+  isInteractive?: boolean
   /** Number of the next attempt of `initialize()`. */
   attempt?: number | undefined
 }

@@ -108,10 +108,14 @@ export class AgentLifecycle implements LifecycleOwner {
   async initialize(
     context: Readonly<Record<string, unknown>>,
     signal: AbortSignal | undefined,
+    isInteractive = true,
   ): Promise<InitializationResult> {
     this.requireUsable('initialize()')
     if (this.#state.at === 'ready') return READY
     if (this.#state.at === 'choosing' && this.#portals) return this.#portals.result(this.#state, context, signal)
+    // Joining a run may allow what it was not allowed before, and not the reverse.
+    const { status } = this.#parts.scope
+    status.isInteractive = isInteractive || (this.#state.at === 'preparing' && status.isInteractive !== false)
     // The host's own parts, such as a store or a token function, may never settle.
     return this.#run.join(inner => untilAborted(this.#start(context, inner), inner), signal)
   }

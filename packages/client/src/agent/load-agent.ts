@@ -173,7 +173,8 @@ function loginScopes(auth: ResolvedConfig['auth']): readonly string[] | undefine
  * deployment's own; skipped when a session was restored.
  *
  * @returns the token of the active strategy
- * @throws {AuthError} reason `interaction_required` when only the anonymous token is available and there is no page for a login
+ * @throws {AuthError} reason `interaction_required` when only the anonymous token is available and there is no page for a login,
+ *   or the user must not be asked
  */
 async function signIn(
   { agent, deployment }: LoadedAgent,
@@ -184,6 +185,8 @@ async function signIn(
   if (agent.isAuthenticated) {
     if (authentication.isAnonymousStrategy()) await useDeploymentLogin(agent, deployment, authentication, scope, signal)
     const isRestored = authentication.isPKCEStrategy() && authentication.hasSession()
+    if (!isRestored && authentication.isPKCEStrategy() && scope.status.isInteractive === false)
+      throw new AuthError('The user has to sign in. Call initialize() within a click.', 'interaction_required')
     if (!isRestored) await authenticated(authentication.authenticate())
   }
   return authenticated(authentication.getToken())

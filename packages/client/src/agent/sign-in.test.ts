@@ -76,6 +76,22 @@ describe('an agent for signed-in users', () => {
     expect(await agent.getAccessToken()).toBe(accessToken)
   })
 
+  it('opens a login only once it may ask the user', async () => {
+    const { emulator, make } = setUp()
+    const identity = new FakeIdentityClient()
+    identity.signIn = async () => ({ accessToken: emulator.control.issueToken() })
+    const { agent } = make({ id: 'account', auth: byLogin(identity) })
+    const refused = await rejection(agent.initialize({ interactive: false }))
+    expect(refused).toBeInstanceOf(AuthError)
+    expect(refused).toMatchObject({ reason: 'interaction_required' })
+    expect(identity.calls).toEqual(['restore'])
+    // A run that must not ask does not forbid it to a call that joins it.
+    const quiet = agent.initialize({ interactive: false })
+    await agent.initialize()
+    await quiet
+    expect(identity.calls.filter(call => call !== 'restore')).toEqual(['login popup'])
+  })
+
   it('[AUTH-18] opens no login when a session was restored', async () => {
     const { emulator, make } = setUp()
     const identity = new FakeIdentityClient()

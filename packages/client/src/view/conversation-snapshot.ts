@@ -74,6 +74,13 @@ export interface ConversationViewOptions {
    * to the agent, for example with `updateAccessToken()`.
    */
   onLogin?: () => unknown
+  /**
+   * Whether `start()` and `retry()` may ask the user to sign in, in a popup or by leaving the page. With false, `needsLogin` is
+   * set instead, and only `login()` asks.
+   *
+   * @default true
+   */
+  interactive?: boolean
   /** Parts of the platform to replace. */
   platform?: Partial<ViewPlatform>
 }

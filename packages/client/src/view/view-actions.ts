@@ -14,7 +14,11 @@ import type { ViewStore } from './view-store.ts'
 type Actions = Omit<ConversationView, 'subscribe' | 'getSnapshot' | 'getServerSnapshot' | 'setDraft' | 'destroy'>
 
 /** The actions of a view. Those that fail reject, and set the error of the snapshot. */
-export function createActions(agent: AiAgent, store: ViewStore, { onLogin }: ConversationViewOptions): Actions {
+export function createActions(
+  agent: AiAgent,
+  store: ViewStore,
+  { onLogin, interactive = true }: ConversationViewOptions,
+): Actions {
   const attempt = async <T>(work: () => T | Promise<T>): Promise<T> => {
     try {
       return await work()
@@ -27,8 +31,8 @@ export function createActions(agent: AiAgent, store: ViewStore, { onLogin }: Con
   const proceed = async ({ status }: InitializationResult) => {
     if (status === 'ready') await agent.connect()
   }
-  const connect = async () => proceed(await agent.initialize())
-  const start = () => attempt(connect)
+  const connect = async (interactive: boolean) => proceed(await agent.initialize({ interactive }))
+  const start = () => attempt(() => connect(interactive))
   const submit = async (text: string) => {
     if (!text.trim()) throw invalid('The text is blank.')
     const id = await store.send(text)
@@ -73,7 +77,7 @@ export function createActions(agent: AiAgent, store: ViewStore, { onLogin }: Con
         await onLogin?.()
         // Asks the user where the agent is ready and has no token that is valid.
         if (agent.getIsInitialized()) await agent.getAccessToken()
-        await connect()
+        await connect(true)
       }),
     restart: () => attempt(() => agent.restartConnection()),
     clearError: () => store.change({ error: undefined }),

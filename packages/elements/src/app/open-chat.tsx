@@ -17,7 +17,7 @@ import { focusNext, keepFocus } from './focus-keeper.ts'
 export async function openChat(host: ChatHost): Promise<OpenChat> {
   const { root } = host
   const agent = host.agent ?? new AiAgent({ logLevel: LogLevel.WARN, ...(host.config as AiAgentConfig) })
-  const view = createConversationView(agent, { onLogin: () => host.onLogin?.() })
+  const view = createConversationView(agent, { interactive: false, onLogin: () => host.onLogin?.() })
   shownByView(view.start())
   adoptStyles(root, CHAT_STYLE)
   const mount = document.createElement('div')

@@ -2,7 +2,6 @@ import { hasChromium, type LaunchedChromium, launchChromium } from '@aiagent/tes
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { bubbles, bundleElements, type ChatStage, openChatStage, received, write } from './chat-page.ts'
-import { blockPopups } from './scenes.ts'
 
 const CHAT = '<ai-agent-chat endpoint="ENDPOINT" agent-id="help"></ai-agent-chat>'
 
@@ -186,15 +185,17 @@ describe.skipIf(!hasChromium())('<ai-agent-chat>', () => {
     await expect.poll(() => divider.count()).toBe(0)
   })
 
-  it('[EL-01] signs the user in by a popup, and lets the user choose portal and profile', async () => {
+  it('[EL-01] [EL-19] signs the user in by a popup after a click, and lets the user choose portal and profile', async () => {
     stage = await openChatStage(chromium.context, files)
     const { page } = await stage.open(
       `<ai-agent-chat endpoint="ENDPOINT" agent-id="account"></ai-agent-chat>
 <script>document.querySelector('ai-agent-chat').config = { auth: { type: 'pkce', config: { ...PKCE, authScheme: 'popup' } } }</script>`,
-      { prepare: blockPopups },
     )
     const opening = chromium.context.waitForEvent('page')
-    await page.getByRole('button', { name: 'Sign in' }).click()
+    const button = page.getByRole('button', { name: 'Sign in' })
+    await button.waitFor()
+    expect(chromium.context.pages()).toEqual([page])
+    await button.click()
     const popup = await opening
     await popup.click('button[value="customer"]')
     await online(page)

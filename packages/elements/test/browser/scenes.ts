@@ -97,15 +97,6 @@ async function ask(page: Page, text: string, answer: string | RegExp): Promise<v
   await lastRow(page, answer)
 }
 
-/** Blocks popups without a click, as browsers do: to them, whatever a test asks the page counts as a click. */
-export const blockPopups = (page: Page): Promise<unknown> =>
-  page.addInitScript(() => {
-    const open = window.open.bind(window)
-    let isClicked = false
-    addEventListener('click', () => (isClicked = true), { capture: true })
-    window.open = (...given) => (isClicked ? open(...given) : null)
-  })
-
 const online = (page: Page) => page.getByText('Online').waitFor()
 
 async function talk({ page }: ChatPage): Promise<void> {
@@ -175,7 +166,6 @@ export const SCENES: readonly Scene[] = [
     name: 'login',
     body: `${FULL}<ai-agent-chat endpoint="ENDPOINT" agent-id="account" heading="Your account"></ai-agent-chat>
 <script>document.querySelector('ai-agent-chat').config = { auth: { type: 'pkce', config: { ...PKCE, authScheme: 'popup' } } }</script>`,
-    prepare: blockPopups,
     act: ({ page }) => page.getByRole('button', { name: 'Sign in' }).waitFor(),
   },
   {
