@@ -1,19 +1,14 @@
-import { hasChromium, type LaunchedChromium, launchChromium } from '@aiagent/test-support/chromium'
+import { hasChromium } from '@aiagent/test-support/chromium'
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { bubbles, bundleElements, type ChatStage, openChatStage, received, write } from './chat-page.ts'
+import { describe, expect, it } from 'vitest'
+import { bubbles, type ChatStage, received, write } from './chat-page.ts'
+import { chatStages } from './chat-stages.ts'
 
 const CHAT = '<ai-agent-chat endpoint="ENDPOINT" agent-id="help"></ai-agent-chat>'
 
 describe.skipIf(!hasChromium())('<ai-agent-chat> without a mouse', () => {
-  let chromium: LaunchedChromium
-  let files: Readonly<Record<string, string>>
+  const stages = chatStages()
   let stage: ChatStage
-  beforeAll(async () => {
-    ;[chromium, files] = await Promise.all([launchChromium(), bundleElements()])
-  })
-  afterAll(() => chromium?.close())
-  afterEach(() => stage?.close())
 
   const online = (page: Page) => page.getByText('Online').waitFor()
   /** Name or text of the focused element in the chat. */
@@ -35,7 +30,7 @@ describe.skipIf(!hasChromium())('<ai-agent-chat> without a mouse', () => {
   }
 
   it('[EL-10] does everything by keyboard, and never loses the focus', async () => {
-    stage = await openChatStage(chromium.context, files, {
+    stage = await stages.open({
       reply: ({ text }) =>
         text === 'options'
           ? { content: 'Which one?', role: 'follow up question agent', messageData: { options: ['Red', 'Blue'] } }
@@ -82,7 +77,7 @@ describe.skipIf(!hasChromium())('<ai-agent-chat> without a mouse', () => {
   })
 
   it('[EL-11] tells a screen reader each message once, as plain text, and the history not at all', async () => {
-    stage = await openChatStage(chromium.context, files, {
+    stage = await stages.open({
       reply: ({ text }) => ({ content: `**You** said: [${text}](https://shop.test)\n\n* one\n* two` }),
       settings: { replyDelayMs: 300 },
     })
@@ -128,7 +123,7 @@ describe.skipIf(!hasChromium())('<ai-agent-chat> without a mouse', () => {
   })
 
   it('[EL-12] stays usable at 200 % zoom, in forced colours and without motion, and follows the theme', async () => {
-    stage = await openChatStage(chromium.context, files)
+    stage = await stages.open()
     const { page } = await stage.open(CHAT, {
       prepare: async target => {
         // 200 % zoom of a window of 640 by 800.

@@ -1,7 +1,8 @@
-import { hasChromium, type LaunchedChromium, launchChromium } from '@aiagent/test-support/chromium'
+import { hasChromium } from '@aiagent/test-support/chromium'
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { bubbles, bundleElements, type ChatStage, openChatStage, received, write } from './chat-page.ts'
+import { describe, expect, it } from 'vitest'
+import { bubbles, type ChatStage, received, write } from './chat-page.ts'
+import { chatStages } from './chat-stages.ts'
 
 const CHAT = '<ai-agent-chat endpoint="ENDPOINT" agent-id="help"></ai-agent-chat>'
 
@@ -21,20 +22,14 @@ const reportNoHiding = (page: Page) =>
   })
 
 describe.skipIf(!hasChromium())('<ai-agent-chat>', () => {
-  let chromium: LaunchedChromium
-  let files: Readonly<Record<string, string>>
+  const stages = chatStages()
   let stage: ChatStage
-  beforeAll(async () => {
-    ;[chromium, files] = await Promise.all([launchChromium(), bundleElements()])
-  })
-  afterAll(() => chromium?.close())
-  afterEach(() => stage?.close())
 
   const last = (page: Page) => bubbles(page).then(all => all.at(-1))
   const online = (page: Page) => page.getByText('Online').waitFor()
 
   it('[EL-01] holds a conversation: text, Markdown, sources, options, rating, hand-over, download', async () => {
-    stage = await openChatStage(chromium.context, files, {
+    stage = await stages.open({
       reply: ({ text, escalation }) =>
         text === 'options'
           ? [
@@ -90,7 +85,7 @@ describe.skipIf(!hasChromium())('<ai-agent-chat>', () => {
   })
 
   it('[EL-02] keeps what is written during a cut, tells after three seconds, and delivers it in order', async () => {
-    stage = await openChatStage(chromium.context, files)
+    stage = await stages.open()
     const { page } = await stage.open(CHAT)
     await online(page)
     await write(page, 'one')
@@ -114,7 +109,7 @@ describe.skipIf(!hasChromium())('<ai-agent-chat>', () => {
   })
 
   it('[EL-02] offers to send a message again whose fate is unknown', async () => {
-    stage = await openChatStage(chromium.context, files, { settings: { sendHistory: false } })
+    stage = await stages.open({ settings: { sendHistory: false } })
     const { page } = await stage.open(CHAT)
     await online(page)
     const { faults } = stage.service.emulator
@@ -131,7 +126,7 @@ describe.skipIf(!hasChromium())('<ai-agent-chat>', () => {
   })
 
   it('[EL-03] brings conversation and draft back after a reload, and starts a new one when it has ended', async () => {
-    stage = await openChatStage(chromium.context, files)
+    stage = await stages.open()
     const { page } = await stage.open(CHAT)
     await online(page)
     await write(page, 'hello')
@@ -157,7 +152,7 @@ describe.skipIf(!hasChromium())('<ai-agent-chat>', () => {
   })
 
   it('[EL-01] marks masked text, and shows where unread messages begin', async () => {
-    stage = await openChatStage(chromium.context, files)
+    stage = await stages.open()
     const { page } = await stage.open(CHAT.replace('help', 'billing'), { prepare: reportNoHiding })
     await online(page)
     await write(page, 'card 4111 1111 1111 1111 ok')
@@ -186,15 +181,15 @@ describe.skipIf(!hasChromium())('<ai-agent-chat>', () => {
   })
 
   it('[EL-01] [EL-19] signs the user in by a popup after a click, and lets the user choose portal and profile', async () => {
-    stage = await openChatStage(chromium.context, files)
+    stage = await stages.open()
     const { page } = await stage.open(
       `<ai-agent-chat endpoint="ENDPOINT" agent-id="account"></ai-agent-chat>
 <script>document.querySelector('ai-agent-chat').config = { auth: { type: 'pkce', config: { ...PKCE, authScheme: 'popup' } } }</script>`,
     )
-    const opening = chromium.context.waitForEvent('page')
+    const opening = stages.context.waitForEvent('page')
     const button = page.getByRole('button', { name: 'Sign in' })
     await button.waitFor()
-    expect(chromium.context.pages()).toEqual([page])
+    expect(stages.context.pages()).toEqual([page])
     await button.click()
     const popup = await opening
     await popup.click('button[value="customer"]')

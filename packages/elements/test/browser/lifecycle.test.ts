@@ -1,26 +1,21 @@
-import { hasChromium, type LaunchedChromium, launchChromium } from '@aiagent/test-support/chromium'
+import { hasChromium, launchChromium } from '@aiagent/test-support/chromium'
 import { needs } from '@aiagent/test-support/needs'
 import type { BrowserContext, Frame, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { bubbles, bundleElements, type ChatStage, isOpen, openChatStage, received, write } from './chat-page.ts'
+import { describe, expect, it } from 'vitest'
+import { bubbles, type ChatStage, isOpen, received, write } from './chat-page.ts'
+import { chatStages } from './chat-stages.ts'
 
 const CHAT = '<ai-agent-chat endpoint="ENDPOINT" agent-id="help"></ai-agent-chat>'
 
 describe.skipIf(!hasChromium())('the life of <ai-agent-chat>', () => {
-  let chromium: LaunchedChromium
-  let files: Readonly<Record<string, string>>
+  const stages = chatStages()
   let stage: ChatStage
-  beforeAll(async () => {
-    ;[chromium, files] = await Promise.all([launchChromium(), bundleElements()])
-  })
-  afterAll(() => chromium?.close())
-  afterEach(() => stage?.close())
 
   const online = (page: Page, chat = 'ai-agent-chat') => page.locator(chat).getByText('Online').waitFor()
   const sessions = () => [...stage.service.emulator.world.sessions.keys()]
 
   it('[EL-07] has one socket when it is moved, removed and added again, and leaves nothing behind', async () => {
-    stage = await openChatStage(chromium.context, files)
+    stage = await stages.open()
     const { page, complaints } = await stage.open(`<div id="one">${CHAT}</div><div id="two"></div>`, {
       prepare: target =>
         target.addInitScript(() => {
@@ -85,7 +80,7 @@ describe.skipIf(!hasChromium())('the life of <ai-agent-chat>', () => {
   })
 
   it('[EL-07] shares nothing with a second chat of the page, and uses an agent of the host', async () => {
-    stage = await openChatStage(chromium.context, files)
+    stage = await stages.open()
     const { page } = await stage.open(
       '<ai-agent-chat id="a" endpoint="ENDPOINT" agent-id="help"></ai-agent-chat><ai-agent-chat id="b" endpoint="ENDPOINT" agent-id="billing" lang="de"></ai-agent-chat>',
     )
@@ -122,7 +117,7 @@ describe.skipIf(!hasChromium())('the life of <ai-agent-chat>', () => {
   })
 
   it('[EL-08] loads the chat with the first click on the launcher, counts unread messages, and keeps the conversation', async () => {
-    stage = await openChatStage(chromium.context, files)
+    stage = await stages.open()
     const { page, requests } = await stage.open(
       '<ai-agent-launcher endpoint="ENDPOINT" agent-id="help" label="Help"><p slot="empty">Ask us</p></ai-agent-launcher>',
       { search: '?lazy' },
@@ -159,7 +154,7 @@ describe.skipIf(!hasChromium())('the life of <ai-agent-chat>', () => {
         launchChromium({ needs: needed, persistentProfile: { profile: { cookie_controls_mode: 0 } } }),
         launchChromium({ needs: needed }),
       ])
-      stage = await openChatStage(chromium.context, files)
+      stage = await stages.open()
       const chat = CHAT.replace('ENDPOINT', stage.service.url)
       stage.serve(
         '/inner',

@@ -1,22 +1,17 @@
-import { hasChromium, type LaunchedChromium, launchChromium } from '@aiagent/test-support/chromium'
+import { hasChromium } from '@aiagent/test-support/chromium'
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { bubbles, bundleElements, type ChatStage, openChatStage, received, write } from './chat-page.ts'
+import { describe, expect, it } from 'vitest'
+import { bubbles, type ChatStage, received, write } from './chat-page.ts'
+import { chatStages } from './chat-stages.ts'
 
 describe.skipIf(!hasChromium())('parts of <ai-agent-chat>', () => {
-  let chromium: LaunchedChromium
-  let files: Readonly<Record<string, string>>
+  const stages = chatStages()
   let stage: ChatStage
-  beforeAll(async () => {
-    ;[chromium, files] = await Promise.all([launchChromium(), bundleElements()])
-  })
-  afterAll(() => chromium?.close())
-  afterEach(() => stage?.close())
 
   const last = (page: Page) => bubbles(page).then(all => all.at(-1))
 
   it('[EL-15] shows header, empty state and composer of the host app, and its texts, in place of the usual ones', async () => {
-    stage = await openChatStage(chromium.context, files)
+    stage = await stages.open()
     const { page, complaints } = await stage.open(
       `<ai-agent-chat endpoint="ENDPOINT" agent-id="help" closable>
 <b slot="header">Our own header</b><p slot="empty">Ask away</p><button slot="composer">Say hello</button></ai-agent-chat>
@@ -45,7 +40,7 @@ describe.skipIf(!hasChromium())('parts of <ai-agent-chat>', () => {
 
   it('[EL-16] offers telephone and SMS as links, and email where the host app names an address', async () => {
     const ways = { phone: true, phoneNumber: '+1 (555) 010-7788', sms: true, smsNumber: '+1 555 010 7799', email: true }
-    stage = await openChatStage(chromium.context, files, {
+    stage = await stages.open({
       reply: ({ text }) => ({
         content: 'Talk to us.',
         messageData: {
@@ -76,7 +71,7 @@ describe.skipIf(!hasChromium())('parts of <ai-agent-chat>', () => {
   })
 
   it('[EL-17] lets the user choose among the agents of a portal', async () => {
-    stage = await openChatStage(chromium.context, files)
+    stage = await stages.open()
     const { control } = stage.service.emulator
     const accessToken = control.issueToken({ subject: 'desk-agent' })
     const { page } = await stage.open(
@@ -100,7 +95,7 @@ describe.skipIf(!hasChromium())('parts of <ai-agent-chat>', () => {
   })
 
   it('[EL-18] says that the chat could not be loaded, reports it, and loads it with another click', async () => {
-    stage = await openChatStage(chromium.context, files)
+    stage = await stages.open()
     const { page } = await stage.open(
       `<script>addEventListener('aiagent-error', event => { globalThis.reported = String(event.detail.error) })</script>
 <ai-agent-chat endpoint="ENDPOINT" agent-id="help" lang="de"></ai-agent-chat>`,

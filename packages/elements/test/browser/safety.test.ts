@@ -1,8 +1,9 @@
 import { CONNECTOR_PATH } from '@aiagent/emulator'
-import { hasChromium, type LaunchedChromium, launchChromium } from '@aiagent/test-support/chromium'
+import { hasChromium } from '@aiagent/test-support/chromium'
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { bubbles, bundleElements, type ChatPage, type ChatStage, openChatStage, received, write } from './chat-page.ts'
+import { describe, expect, it } from 'vitest'
+import { bubbles, type ChatPage, type ChatStage, received, write } from './chat-page.ts'
+import { chatStages } from './chat-stages.ts'
 import { strictPolicies } from './policies.ts'
 
 const CHAT = '<ai-agent-chat endpoint="ENDPOINT" agent-id="help"></ai-agent-chat>'
@@ -22,14 +23,8 @@ const HOSTILE = `# Title
 `
 
 describe.skipIf(!hasChromium())('the policy of a page with <ai-agent-chat>', () => {
-  let chromium: LaunchedChromium
-  let files: Readonly<Record<string, string>>
+  const stages = chatStages()
   let stage: ChatStage
-  beforeAll(async () => {
-    ;[chromium, files] = await Promise.all([launchChromium(), bundleElements()])
-  })
-  afterAll(() => chromium?.close())
-  afterEach(() => stage?.close())
 
   const policies = () => {
     const { url } = stage.service
@@ -44,7 +39,7 @@ describe.skipIf(!hasChromium())('the policy of a page with <ai-agent-chat>', () 
   }
 
   it('[EL-04] works under a policy that allows nothing else, with trusted types for nobody, and causes no report', async () => {
-    stage = await openChatStage(chromium.context, files)
+    stage = await stages.open()
     // A page whose bundle is served from its own origin.
     const own = await stage.open(CHAT, { headers: headers(policies().bundled) })
     await talk(own)
@@ -63,7 +58,7 @@ describe.skipIf(!hasChromium())('the policy of a page with <ai-agent-chat>', () 
   })
 
   it('[EL-04] needs the policy aiagent-connector for a connector script, and no other', async () => {
-    stage = await openChatStage(chromium.context, files)
+    stage = await stages.open()
     const { url, emulator } = stage.service
     const accessToken = emulator.control.issueToken({ subject: 'desk-agent' })
     const config = {
@@ -90,7 +85,7 @@ describe.skipIf(!hasChromium())('the policy of a page with <ai-agent-chat>', () 
   })
 
   it('[EL-05] makes only known tokens of an answer into elements, and loads images only from allowed origins', async () => {
-    stage = await openChatStage(chromium.context, files, {
+    stage = await stages.open({
       reply: () => ({ content: HOSTILE.replace('ORIGIN', stage.origin) }),
     })
     stage.serve('/allowed.png', '')
@@ -138,7 +133,7 @@ describe.skipIf(!hasChromium())('the policy of a page with <ai-agent-chat>', () 
   })
 
   it('[EL-06] asks nobody for anything, and stores nothing, before the user has agreed', async () => {
-    stage = await openChatStage(chromium.context, files)
+    stage = await stages.open()
     const opened = await stage.open(
       '<ai-agent-chat endpoint="ENDPOINT" agent-id="help" consent="required" lang="de"></ai-agent-chat>',
       {
