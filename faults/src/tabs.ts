@@ -59,7 +59,7 @@ async function playBatch(from: number, to: number, results: TabRunResult[]): Pro
     try {
       tabs = await BrowserTabs.launch()
       for (; run < to && Date.now() < deadline; run++) {
-        // Each run has a seed of its own, so that it can be repeated alone: `--first RUN --runs 1`.
+        // Each run has a separate seed, so that it can be repeated alone: `--first RUN --runs 1`.
         const result = await tabs.run(new Random(seed * 1_000_003 + run))
         failures = 0
         results.push(result)

@@ -55,7 +55,7 @@ describe.skipIf(!hasRedis())('a fleet whose parts fail', () => {
     expect(await worker.conversation('a')).toMatchObject({ state: 'unknown', pending: 0 })
   })
 
-  it('[REL-138] tells of a host that never answers for the configuration of a conversation', async () => {
+  it('[REL-138] reports a host that never answers for the configuration of a conversation', async () => {
     const { fleet, service } = fleets.create()
     const config = { id: 'help', endpoint: service.origin }
     let isStuck = true
