@@ -97,6 +97,50 @@ describe('an agent whose late parts are loading', () => {
     await agent.destroy()
   })
 
+  it('[REL-37] reads a refusal of the first request with the code that came later, and repeats it', async () => {
+    const emulator = createEmulator()
+    const asked: string[] = []
+    const fetch: typeof globalThis.fetch = async (input, init) => {
+      asked.push(String(input))
+      return asked.length > 1
+        ? emulator.fetch(String(input), init)
+        : new Response('', { status: 429, headers: { 'Retry-After': '0' } })
+    }
+    const { agent, arrive, clock } = await setUp({ endpoint: emulator.origin }, { fetch })
+    const limits: unknown[] = []
+    agent.on('rateLimited', ({ payload }) => void limits.push(payload))
+    const loading = agent.getDeploymentInfo()
+    await vi.waitFor(() => expect(asked).toHaveLength(1))
+    arrive()
+    await vi.waitFor(() => expect(limits).toHaveLength(1))
+    await clock.advance(1)
+    expect((await loading).apiDomain).toBeTruthy()
+    expect(limits).toEqual([{ source: 'rest', operation: 'getDeploymentInfo', retryInMs: 0 }])
+    expect(asked).toEqual([asked[0], asked[0]])
+    await agent.destroy()
+  })
+
+  it.each([
+    ['destroy()', ({ agent }) => void agent.destroy()],
+    ['a chunk that does not load', ({ fail }) => fail(new Error('offline'))],
+  ] as [string, (made: Awaited<ReturnType<typeof setUp>>) => void][])(
+    '[REL-37] ends the first request with %s',
+    async (_, end) => {
+      const signals: (AbortSignal | null | undefined)[] = []
+      const fetch: typeof globalThis.fetch = (_input, init) => {
+        signals.push(init?.signal)
+        return new Promise(() => {})
+      }
+      const made = await setUp({}, { fetch })
+      const failed = rejection(made.agent.getDeploymentInfo())
+      await vi.waitFor(() => expect(signals).toHaveLength(1))
+      end(made)
+      expect(await failed).toBeInstanceOf(Error)
+      await vi.waitFor(() => expect(signals[0]?.aborted).toBe(true))
+      await made.agent.destroy()
+    },
+  )
+
   it('[REL-37] refuses at once what it always refuses: an invalid message, one too many, an aborted one', async () => {
     const { agent, emulator } = await setUp({ maxQueueSize: 2 })
     expect(await rejection(agent.send({ persona: '' }))).toMatchObject({ reason: 'invalid' })

@@ -1,10 +1,11 @@
 import type { AgentDetails, DeploymentInfo } from '@aiagent/protocol'
 import type { Deployment } from '../api/agent-facts.ts'
-import { loadDeploymentInfo } from '../api/deployment-info.ts'
+import { findDeploymentInfo } from '../api/deployment-info.ts'
 import { abortedError } from '../errors.ts'
 import { untilAborted } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import { type AgentScope, rateLimitReporter } from './agent-scope.ts'
+import { loadedStart, loadStart } from './load-start.ts'
 
 const DEPLOYMENT_ABORTED = (signal: AbortSignal) => abortedError('getDeploymentInfo()', signal)
 const DETAILS_ABORTED = (signal: AbortSignal) => abortedError('getAgentDetails()', signal)
@@ -35,10 +36,11 @@ export class AgentLoader {
     const { facts } = this.#parts.scope
     facts.deployment ??= await this.#deployment.join(async inner => {
       const { config, environment } = this.#parts.scope
-      const onRateLimited = rateLimitReporter(this.#parts.scope)
+      const options = { environment, signal: inner, onRateLimited: rateLimitReporter(this.#parts.scope) }
+      const code = loadedStart()?.deploymentCall ?? (async () => (await loadStart()).deploymentCall)
       // Together: the chunk loads while the first call is in flight.
       const [info, late] = await Promise.all([
-        loadDeploymentInfo(config.endpoint, config.cache, { environment, signal: inner, onRateLimited }),
+        findDeploymentInfo(config.endpoint, config.cache, options, code),
         this.#parts.late.load(),
       ])
       return late.openDeployment(info)

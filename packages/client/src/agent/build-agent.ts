@@ -33,6 +33,8 @@ import { fetchAgent, openDeployment, prepareAgent } from './load-agent.ts'
 import { SharedTabs } from './shared-tabs.ts'
 import { UserLoader } from './user-loader.ts'
 
+export { deploymentCall } from '../api/deployment-call.ts'
+
 /** Constructs the parts of an agent that it needs to connect, each after the parts that it uses. */
 export function buildAgent(early: EarlyParts): LateParts {
   const { scope, loader, language, masking, context, origin, newId, outbox, streams, processor, calls, policy, late } =

@@ -138,7 +138,7 @@ class LateHolder implements Late {
   /** Builds the parts at once when another agent has loaded their code. */
   start(early: EarlyParts): void {
     this.#early = early
-    this.parts = loadedStart()?.(early)
+    this.parts = loadedStart()?.buildAgent(early)
     // A failure is reported by the first call that needs them.
     if (!this.parts) this.load().catch(() => {})
   }
@@ -161,8 +161,8 @@ class LateHolder implements Late {
     const stopped = new Promise<never>((_, reject) => {
       this.#stop = reject
     })
-    const build = await Promise.race([loadStart(), stopped])
-    this.parts ??= build(this.#early as EarlyParts)
+    const { buildAgent } = await Promise.race([loadStart(), stopped])
+    this.parts ??= buildAgent(this.#early as EarlyParts)
     return this.parts
   }
 }

@@ -1,17 +1,31 @@
+import type { DeploymentCall } from '../api/deployment-info.ts'
 import { loadModule } from '../platform/load-module.ts'
 import type { EarlyParts, LateParts } from './agent-parts.ts'
 
-type BuildAgent = (early: EarlyParts) => LateParts
-
-let buildAgent: BuildAgent | undefined
-
-/** Constructs the late parts of an agent; undefined until their code is loaded. */
-export function loadedStart(): BuildAgent | undefined {
-  return buildAgent
+/** What an agent needs to connect. */
+interface Start {
+  buildAgent(early: EarlyParts): LateParts
+  readonly deploymentCall: DeploymentCall
 }
 
+let start: Start | undefined
+
+/** What constructs the late parts of an agent and makes its first call; undefined until the code is loaded. */
+export function loadedStart(): Start | undefined {
+  return start
+}
+
+let loading: Promise<Start> | undefined
+
 /** @throws {SDKError} code `MODULE_LOAD_FAILED`; a later call may load it */
-export async function loadStart(): Promise<BuildAgent> {
-  buildAgent = (await loadModule('build-agent', import('./build-agent.ts'))).buildAgent
-  return buildAgent
+export function loadStart(): Promise<Start> {
+  loading ??= load().finally(() => {
+    loading = undefined
+  })
+  return loading
+}
+
+async function load(): Promise<Start> {
+  start = await loadModule('build-agent', import('./build-agent.ts'))
+  return start
 }

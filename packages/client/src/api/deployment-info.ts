@@ -1,15 +1,15 @@
-import { DEPLOYMENT_INFO_PATH, type DeploymentInfo, parseDeploymentInfo, restBase } from '@aiagent/protocol'
+import { DEPLOYMENT_INFO_PATH, type DeploymentInfo, restBase } from '@aiagent/protocol'
 import { defaultEnvironment, resolveEnvironment } from '../platform/default-environment.ts'
+import type { Environment } from '../platform/environment.ts'
+import type { NetworkPlatform } from '../platform/network-failure.ts'
 import type { CacheAdapter, CacheConfig } from '../storage/cache-adapter.ts'
 import { resolveCacheAdapter } from '../storage/create-cache-adapter.ts'
 import { ExpiringStore } from '../storage/expiring-store.ts'
 import type { GetDeploymentInfoOptions } from './api-options.ts'
-import { requireEncryption } from './downgrade.ts'
-import { request, withCallName } from './http-client.ts'
 
 /*
- * The first call of each run. Separate from the other calls, so that it is part of the core: the chunk with the others
- * loads while it is in flight.
+ * The first call of each run. It starts in the core; the chunk with everything that reads its response loads while it is
+ * in flight.
  */
 
 const KEY_PREFIX = 'aiagent_static_deployment-info-'
@@ -19,33 +19,71 @@ let sharedAdapter: CacheAdapter | undefined
 /** Stores that hold deployment info, so that one call can empty them. */
 const stores = /* @__PURE__ */ new Set<CacheAdapter>()
 
+/** What makes the call and reads its response: deployment-call.ts, which may not be loaded yet. */
+export interface DeploymentCall {
+  request(
+    platform: NetworkPlatform,
+    endpoint: string,
+    signal: AbortSignal | undefined,
+    onRateLimited: GetDeploymentInfoOptions['onRateLimited'],
+  ): Promise<DeploymentInfo>
+  /** @throws {ProtocolError} when the value is not a deployment info */
+  read(endpoint: string, value: unknown): DeploymentInfo
+}
+
 /** The deployment info of an endpoint, cached for five minutes for all agents of the page or process. */
-export async function loadDeploymentInfo(
+export async function findDeploymentInfo(
   endpoint: string,
-  cache?: CacheConfig,
-  options: GetDeploymentInfoOptions = {},
+  cache: CacheConfig | undefined,
+  options: GetDeploymentInfoOptions,
+  code: DeploymentCall | (() => Promise<DeploymentCall>),
 ): Promise<DeploymentInfo> {
   const environment = resolveEnvironment(options.environment)
-  const call = {
-    name: 'getDeploymentInfo',
-    method: 'GET',
-    base: endpoint,
-    path: DEPLOYMENT_INFO_PATH,
-    hint: 'Check that `endpoint` is the address of the deployment.',
-    parse: (value: unknown) => {
-      const info = parseDeploymentInfo(value)
-      requireEncryption(endpoint, 'apiDomain', info.apiDomain)
-      return info
-    },
-  } as const
-  const { signal } = options
-  const onRateLimited = (retryInMs: number) => options.onRateLimited?.({ operation: call.name, retryInMs })
-  if (cache?.enabled === false) return request(environment, { ...call, signal, onRateLimited })
+  const { signal, onRateLimited } = options
+  const request = (flight: AbortSignal | undefined) =>
+    typeof code === 'function'
+      ? requestEarly(environment, endpoint, flight, onRateLimited, code)
+      : code.request(environment, endpoint, flight, onRateLimited)
+  if (cache?.enabled === false) return request(signal)
   const adapter = resolveCacheAdapter({ adapter: sharedAdapter }, environment)
   stores.add(adapter)
+  const read = async (value: unknown) => (typeof code === 'function' ? await code() : code).read(endpoint, value)
   const store = new ExpiringStore(adapter, environment.clock, TTL_MS)
-  const fetch = (flight: AbortSignal) => request(environment, { ...call, signal: flight, onRateLimited })
-  return withCallName(call, signal, store.load(KEY_PREFIX + restBase(endpoint), fetch, signal, call.parse))
+  return store.load(KEY_PREFIX + restBase(endpoint), request, signal, read)
+}
+
+/** Sends the request at once, and loads what reads its response meanwhile. */
+async function requestEarly(
+  { fetch, clock, page }: Environment,
+  endpoint: string,
+  signal: AbortSignal | undefined,
+  onRateLimited: GetDeploymentInfoOptions['onRateLimited'],
+  code: () => Promise<DeploymentCall>,
+): Promise<DeploymentInfo> {
+  signal?.throwIfAborted()
+  const controller = new AbortController()
+  const follow = (other: AbortSignal | null | undefined) =>
+    other?.addEventListener('abort', () => controller.abort(other.reason))
+  follow(signal)
+  const send = async () =>
+    fetch(restBase(endpoint) + DEPLOYMENT_INFO_PATH, { method: 'GET', headers: {}, signal: controller.signal })
+  const started = send()
+  let isTaken = false
+  // Whoever takes it over handles its failure.
+  started.catch(() => {})
+  const takeOver: typeof fetch = (address, init) => {
+    if (isTaken) return fetch(address, init)
+    isTaken = true
+    follow(init?.signal)
+    return started
+  }
+  try {
+    const { request } = await code()
+    return await request({ fetch: takeOver, clock, page }, endpoint, signal, onRateLimited)
+  } finally {
+    // Without the code nobody reads the response.
+    if (!isTaken) controller.abort()
+  }
 }
 
 /** Replaces the store of the deployment info; `undefined` restores the default one. */

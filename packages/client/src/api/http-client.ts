@@ -52,10 +52,10 @@ export interface ReadingCall<T> extends HttpCall {
 const KEPT_BODY_CHARS = 1_000
 const QUOTED_BODY_CHARS = 200
 
-/** How often a rate-limited call is repeated, the first wait, and the longest wait, in milliseconds. */
 /** Most levels of objects and lists in a body that is read. */
 const MAX_DEPTH = 500
 
+/** How often a rate-limited call is repeated, the first wait, and the longest wait, in milliseconds. */
 const MAX_REPEATS = 3
 const FIRST_WAIT_MS = 1_000
 const LONGEST_WAIT_MS = 30_000

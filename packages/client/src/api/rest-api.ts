@@ -32,7 +32,8 @@ import type {
   GetUserProfilesOptions,
   SelectUserProfileOptions,
 } from './api-options.ts'
-import { clearDeploymentInfo, loadDeploymentInfo, setDeploymentInfoAdapter } from './deployment-info.ts'
+import { loadDeploymentInfo } from './deployment-call.ts'
+import { clearDeploymentInfo, setDeploymentInfoAdapter } from './deployment-info.ts'
 import { requireEncryption } from './downgrade.ts'
 import { openSession } from './session-request.ts'
 

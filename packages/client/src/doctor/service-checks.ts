@@ -1,5 +1,5 @@
 import { ANONYMOUS_CLIENT, paths, restBase } from '@aiagent/protocol'
-import { loadDeploymentInfo } from '../api/deployment-info.ts'
+import { loadDeploymentInfo } from '../api/deployment-call.ts'
 import { RestApi } from '../api/rest-api.ts'
 import { fetchOAuthMetadata, planAnonymousToken } from '../auth/oauth-metadata.ts'
 import { defaultScopes, prefixScopes, resolveScopes } from '../auth/scopes.ts'

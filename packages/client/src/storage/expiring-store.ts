@@ -96,7 +96,7 @@ export class ExpiringStore {
       const entry = await this.#adapter.get(key)
       if (!entry) return undefined
       // Copy at once: a custom store may return the live object.
-      if (isWithin(this.#ttlMs, entry.timestamp, this.#clock.now())) return read(copyJson(entry.value))
+      if (isWithin(this.#ttlMs, entry.timestamp, this.#clock.now())) return await read(copyJson(entry.value))
       await this.#adapter.delete(key)
     } catch {
       // A store that cannot be read counts as empty.

@@ -1,0 +1,38 @@
+import { DEPLOYMENT_INFO_PATH, type DeploymentInfo, parseDeploymentInfo } from '@aiagent/protocol'
+import type { CacheConfig } from '../storage/cache-adapter.ts'
+import type { GetDeploymentInfoOptions } from './api-options.ts'
+import { type DeploymentCall, findDeploymentInfo } from './deployment-info.ts'
+import { requireEncryption } from './downgrade.ts'
+import { request, withCallName } from './http-client.ts'
+
+const CALL = {
+  name: 'getDeploymentInfo',
+  method: 'GET',
+  path: DEPLOYMENT_INFO_PATH,
+  hint: 'Check that `endpoint` is the address of the deployment.',
+} as const
+
+/** The call for the deployment info, and what reads its response. */
+export const deploymentCall: DeploymentCall = {
+  request(platform, endpoint, signal, onRateLimited) {
+    const base = endpoint
+    const parse = (value: unknown) => deploymentCall.read(endpoint, value)
+    const report = (retryInMs: number) => onRateLimited?.({ operation: CALL.name, retryInMs })
+    return request(platform, { ...CALL, base, parse, signal, onRateLimited: report })
+  },
+
+  read(endpoint, value) {
+    const info = parseDeploymentInfo(value)
+    requireEncryption(endpoint, 'apiDomain', info.apiDomain)
+    return info
+  },
+}
+
+/** The deployment info of an endpoint, cached for five minutes for all agents of the page or process. */
+export function loadDeploymentInfo(
+  endpoint: string,
+  cache?: CacheConfig,
+  options: GetDeploymentInfoOptions = {},
+): Promise<DeploymentInfo> {
+  return withCallName(CALL, options.signal, findDeploymentInfo(endpoint, cache, options, deploymentCall))
+}
