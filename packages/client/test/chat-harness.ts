@@ -6,7 +6,7 @@ import { webSocketTransport } from '../src/chat/websocket-transport.ts'
 import { ConnectionError, SDKError } from '../src/errors.ts'
 import { MessageOrigin } from '../src/outbox/message.ts'
 import { Outbox } from '../src/outbox/outbox.ts'
-import { createSending } from '../src/outbox/sending.ts'
+import { Sending } from '../src/outbox/sending.ts'
 
 export interface ChatSetUp {
   maxQueueSize?: number
@@ -75,7 +75,7 @@ export function setUpChat(given: ChatSetUp = {}) {
     mask: content => content,
     listener: { flushed: count => tell(`flushed ${count}`), failed: fail, updated() {}, warn() {} },
   })
-  outbox.attach({ chat, isOwnSession: () => session.isOwn, accepted() {} }, createSending)
+  outbox.attach({ chat, isOwnSession: () => session.isOwn, accepted() {} }, (...given) => new Sending(...given))
   return {
     chat,
     outbox,

@@ -8,7 +8,7 @@ import type { DeliveryUpdate } from '../src/outbox/delivery-state.ts'
 import { type Message, MessageOrigin } from '../src/outbox/message.ts'
 import { Outbox } from '../src/outbox/outbox.ts'
 import type { DeliveryMode } from '../src/outbox/outbox-options.ts'
-import { createSending } from '../src/outbox/sending.ts'
+import { Sending } from '../src/outbox/sending.ts'
 import type { FakePage } from './fake-page.ts'
 
 export interface OutboxSetUp {
@@ -106,26 +106,29 @@ export function setUpOutbox({
     if (!isAgain) accepted.push(message)
     on.accepted?.(message)
   }
-  outbox.attach({ page, chat, isOwnSession: () => state.isOwnSession, accepted: take }, createSending)
+  const sending = outbox.attach(
+    { page, chat, isOwnSession: () => state.isOwnSession, accepted: take },
+    (...given) => new Sending(...given),
+  )
   /** Opens the chat on a transport, as the chat does. */
   const connect = (transport = new FakeTransport()) => {
     state.chat = 'CONNECTED'
-    outbox.handleConnected()
-    outbox.handleReady(transport)
+    sending.handleConnected()
+    sending.handleReady(transport)
     return transport
   }
   /** Loses the connection; another attempt follows. `silentMs` is the time since the last inbound frame. */
   const lose = (silentMs = 0) => {
     state.chat = 'RECONNECTING'
-    outbox.handleInterrupted()
-    outbox.handleLost({ lastInboundAt: clock.monotonic() - silentMs, isAbnormal: true })
+    sending.handleInterrupted()
+    sending.handleLost({ lastInboundAt: clock.monotonic() - silentMs, isAbnormal: true })
   }
   /** Ends the chat. */
   const close = () => {
     state.chat = 'CLOSED'
-    outbox.handleInterrupted()
-    outbox.handleClosed()
-    outbox.handleLost({ lastInboundAt: clock.monotonic(), isAbnormal: false })
+    sending.handleInterrupted()
+    sending.handleClosed()
+    sending.handleLost({ lastInboundAt: clock.monotonic(), isAbnormal: false })
   }
   /** Makes the agent ready. */
   const becomeReady = () => {
@@ -135,6 +138,7 @@ export function setUpOutbox({
   return {
     clock,
     outbox,
+    sending,
     state,
     accepted,
     flushed,
@@ -175,7 +179,7 @@ const receipt = (messageId: string) => ({ persona: 'metadata', role: 'receipt', 
 /** An outbox with what tests of deliveries ask about it. */
 export function setUpDelivery(given: OutboxSetUp = {}) {
   const parts = setUpOutbox(given)
-  const { outbox, updates, clock } = parts
+  const { outbox, sending, updates, clock } = parts
   const stateOf = (id: string) => outbox.delivery(id)?.state
   const reasonOf = (id: string) => outbox.delivery(id)?.reason
   const send = (...ids: string[]) => {
@@ -191,11 +195,11 @@ export function setUpDelivery(given: OutboxSetUp = {}) {
     return path.join(' ')
   }
   const readHistory = async (...history: object[]) => {
-    outbox.handleHistory(messagesOf(history))
+    sending.handleHistory(messagesOf(history))
     await clock.advance(0)
     await import('../src/outbox/match-history.ts')
     await clock.advance(0)
   }
-  const confirm = (id: string) => outbox.handleReceipt(receipt(id) as never)
+  const confirm = (id: string) => sending.handleReceipt(receipt(id) as never)
   return { ...parts, stateOf, reasonOf, send, pathOf, readHistory, confirm }
 }

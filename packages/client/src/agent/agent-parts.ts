@@ -19,6 +19,7 @@ import type { WorkingState } from '../conversation/working-state.ts'
 import type { Masking } from '../masking/masking.ts'
 import type { MessageOrigin } from '../outbox/message.ts'
 import type { Outbox } from '../outbox/outbox.ts'
+import type { Sending } from '../outbox/sending.ts'
 import type { SessionResume } from '../resume/session-resume.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
 import type { LazyPart } from '../util/lazy-part.ts'
@@ -93,6 +94,7 @@ export interface LateParts {
   readonly chat: Chat
   readonly inbox: Inbox
   readonly recovery: Recovery
+  readonly sending: Sending
   readonly working: WorkingState
   /** Only with `resume`. */
   readonly resume: LazyPart<SessionResume> | undefined

@@ -21,7 +21,7 @@ import { MessageError, SDKError } from '../errors.ts'
 import type { UnreadableFrame } from '../events.ts'
 import { Message } from '../outbox/message.ts'
 import type { QueueSnapshot } from '../outbox/outbox-store.ts'
-import { createSending } from '../outbox/sending.ts'
+import { Sending } from '../outbox/sending.ts'
 import type { StoredQueue } from '../outbox/stored-queue.ts'
 import type { SessionResume, SessionResumeParts } from '../resume/session-resume.ts'
 import { type LazyPart, lazyPart } from '../util/lazy-part.ts'
@@ -58,6 +58,7 @@ export function buildAgent(early: EarlyParts): LateParts {
       transcript,
       context,
       outbox,
+      sending,
       authentication,
       lifecycle: {
         dropConversation: () => late.lifecycle?.dropConversation(),
@@ -134,8 +135,8 @@ export function buildAgent(early: EarlyParts): LateParts {
     },
   })
   const user = () => userOf(authentication)
-  const store = createStoredQueue(scope, user, () => outbox.snapshot(), tabs)
-  outbox.attach(
+  const store = createStoredQueue(scope, user, () => sending.snapshot(), tabs)
+  const sending = outbox.attach(
     {
       page: environment.page,
       chat,
@@ -151,7 +152,7 @@ export function buildAgent(early: EarlyParts): LateParts {
       },
       found: () => late.lifecycle?.connectForMessage(),
     },
-    createSending,
+    (options, hooks) => new Sending(options, hooks),
   )
   const resume = createResume(scope, { loader, context, transcript, processor, origin, user }, tabs)
   if (resume) session.storeWith(resume)
@@ -164,7 +165,7 @@ export function buildAgent(early: EarlyParts): LateParts {
   const recovery: Recovery = userState.own(
     new Recovery({
       session,
-      outbox,
+      outbox: sending,
       emit,
       hasResume: () => hasCapability('resume'),
       hasPing,
@@ -177,7 +178,7 @@ export function buildAgent(early: EarlyParts): LateParts {
         onMessage: handleAnswer,
         onHistory: history => {
           void resume?.(part => part.historyArrived(history))
-          outbox.handleHistory(history.map(({ message }) => message))
+          sending.handleHistory(history.map(({ message }) => message))
         },
         onEnd: () => recovery.end(),
         chat,
@@ -187,7 +188,7 @@ export function buildAgent(early: EarlyParts): LateParts {
   )
   const inbox: Inbox = userState.own(
     new Inbox(processor, () => origin, {
-      isConsumed: (message, seq) => outbox.handleReceipt(message) || recovery.isConsumed(message, seq),
+      isConsumed: (message, seq) => sending.handleReceipt(message) || recovery.isConsumed(message, seq),
       arrived: (message, type, size) => {
         if (message.persona === PERSONA.AGENT) chat.confirm()
         transcript.record(message, 'received', message.timestamp ?? clock.now(), type, size, recovery.isReplaying)
@@ -223,6 +224,7 @@ export function buildAgent(early: EarlyParts): LateParts {
     working,
     resume,
     tabs,
+    sending,
     prepare: (openContactCenter, signal) => prepareAgent(stepParts, openContactCenter, signal),
     openDeployment: deployment => openDeployment(deployment, stepParts),
     fetchAgent: (deployment, signal) => fetchAgent(deployment, stepParts, signal),

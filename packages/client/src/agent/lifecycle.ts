@@ -149,11 +149,11 @@ export class AgentLifecycle implements LifecycleOwner {
   }
 
   async #load(signal: AbortSignal): Promise<InitializationResult> {
-    const { scope, loader, late, outbox } = this.#parts
+    const { scope, loader, late } = this.#parts
     const { params } = scope
     // The first call needs no chunk. With a connector its script comes first, which is loaded in parallel with the calls.
     const first = params.platform === undefined ? loader.loadDeployment(signal) : undefined
-    const [{ authentication, session, prepare }] = await Promise.all([untilAborted(late.load(), signal), first])
+    const [{ authentication, session, sending, prepare }] = await Promise.all([untilAborted(late.load(), signal), first])
     authentication.watchExpiry(true)
     const openContactCenter = async () => (await this.#openPortals()).contactCenter
     const { loaded, user } = await prepare(openContactCenter, signal)
@@ -162,7 +162,7 @@ export class AgentLifecycle implements LifecycleOwner {
       signal.throwIfAborted()
       return portals.select(loaded, user, signal)
     }
-    await Promise.all([session.require(signal), user, outbox.restore()])
+    await Promise.all([session.require(signal), user, sending.restore()])
     signal.throwIfAborted()
     this.becomeReady(false)
     return READY

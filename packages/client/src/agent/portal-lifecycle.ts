@@ -130,9 +130,9 @@ export class PortalLifecycle {
     const owner = this.#owner
     const choosing = owner.state
     if (choosing.at !== 'choosing') throw supersededError()
-    const { context, scope, outbox } = this.#parts
+    const { context, scope, sending } = this.#parts
     scope.facts.selection = selection
-    const moved = Promise.all([context.moveTo(scope.facts.agentId), outbox.restore()])
+    const moved = Promise.all([context.moveTo(scope.facts.agentId), sending.restore()])
     choosing.settled = moved
     await moved
     if (owner.state !== choosing) throw supersededError()

@@ -1,7 +1,4 @@
-import { EXTENSION_ROLE, PERSONA, ROLE } from '@aiagent/protocol'
-import type { ConnectionLoss, MessageSink } from '../chat/chat.ts'
 import { ConnectionState } from '../chat/connection-state.ts'
-import type { Transport } from '../chat/transport.ts'
 import { MessageError, SDKError } from '../errors.ts'
 import { addressMessage, detachMessage, largeFrameBytes, maskMessage, type SendOptions } from './compose.ts'
 import { Delivery, stateOf } from './delivery.ts'
@@ -10,7 +7,7 @@ import { DeliveryLedger } from './ledger.ts'
 import type { Message, MessageObject } from './message.ts'
 import { createEntry, type OutboxEntry, type Question } from './outbox-entry.ts'
 import { type OutboxOptions, queueFull, type SendingOptions } from './outbox-options.ts'
-import type { OutboxStore, QueueSnapshot } from './outbox-store.ts'
+import type { OutboxStore } from './outbox-store.ts'
 import { type AskOptions, FirstTurn, Questions, type QuestionsOptions } from './questions.ts'
 import { ResendPolicy } from './resend-policy.ts'
 import type { Sending, SendingHooks } from './sending.ts'
@@ -27,7 +24,7 @@ import type { Sending, SendingHooks } from './sending.ts'
  * behind it. Every wait counts against one limit.
  */
 
-export class Outbox implements MessageSink {
+export class Outbox {
   readonly #options: OutboxOptions
   readonly #asking: QuestionsOptions
   readonly #questions: Questions
@@ -38,8 +35,6 @@ export class Outbox implements MessageSink {
   #late: SendingOptions | undefined
   /** Entries that wait until the agent is ready. */
   #held: OutboxEntry[] = []
-  /** Only with `persistQueue`, once it has loaded. */
-  #store: OutboxStore | undefined
 
   constructor(options: OutboxOptions) {
     this.#options = options
@@ -64,22 +59,30 @@ export class Outbox implements MessageSink {
     this.#questions = new Questions(this.#asking)
   }
 
-  /** From now on there is a chat to send to. */
-  attach(late: SendingOptions, createSending: (options: SendingOptions, hooks: SendingHooks) => Sending): void {
+  /**
+   * From now on there is a chat to send to.
+   *
+   * @returns what its connection calls
+   */
+  attach(late: SendingOptions, create: (options: SendingOptions, hooks: SendingHooks) => Sending): Sending {
     this.#late = late
-    const sending = createSending(late, {
+    const sending = create(late, {
       outbox: this.#options,
       ledger: this.#ledger,
       policy: this.#policy,
-      isClaiming: () => this.#store?.isClaiming === true,
       startNextQuestion: () => this.#questions.startNext(),
-      decide: () => this.#decide(),
+      handleClosed: () => this.handleClosed(),
     })
     const { current } = this.#asking.turns
     this.#sending = sending
     this.#asking.turns = sending.turns
     if (current) sending.turns.start(current)
-    late.chat.setMessageSink(this)
+    late.chat.setMessageSink(sending)
+    return sending
+  }
+
+  get #store(): OutboxStore | undefined {
+    return this.#sending?.store
   }
 
   /** Number of entries that wait: for their turn, for the agent, or for the connection. */
@@ -108,34 +111,6 @@ export class Outbox implements MessageSink {
   /** Sends a question when its turn comes, and resolves with the answer. See `AiAgent.ask()`. */
   ask(text: string, options: AskOptions = {}): Promise<Message> {
     return this.#questions.ask(text, options)
-  }
-
-  /** Reads what the previous page left. Resolves, also when the store fails, before the agent may become ready. */
-  async restore(): Promise<void> {
-    const { lane } = this.#sending ?? {}
-    if (!this.#late || !lane) return
-    const { store, accepted, found } = this.#late
-    await store?.(queue => {
-      this.#store ??= queue.join({
-        outbox: this.#options,
-        accepted,
-        ...(found && { found }),
-        lane,
-        ledger: this.#ledger,
-        policy: this.#policy,
-      })
-      return this.#store.restore()
-    })
-  }
-
-  /** Sends again what another tab has written and not got evidence for, where the service drops repetitions. */
-  repeatAdopted(): void {
-    if (this.#sending?.lane.isOpen && this.#options.hasReceipts()) this.#decide()
-  }
-
-  /** What the next page needs. Only with a store. */
-  snapshot(): QueueSnapshot {
-    return this.#store?.snapshot() ?? { entries: [], claim: undefined }
   }
 
   /** The agent is ready: what the previous page left and held entries go on, in order. */
@@ -208,10 +183,7 @@ export class Outbox implements MessageSink {
     this.#asking.turns.forgetUser()
     this.#ledger.endSession('signed_out')
     this.#ledger.clear()
-    this.#sending?.lane.sendAgain([])
-    this.#sending?.evidence.clear()
-    this.#store?.forgetUser()
-    return this.#late?.store?.(queue => queue.forgetUser())
+    return this.#sending?.forgetUser()
   }
 
   /**
@@ -235,66 +207,7 @@ export class Outbox implements MessageSink {
     return released
   }
 
-  /** A message of the service has arrived. */
-  handleMessage(message: Message): void {
-    this.#sending?.evidence.handleMessage(message)
-    this.#sending?.turns.handleMessage(message)
-  }
-
-  /**
-   * Reads a frame of the service that names one of our messages.
-   *
-   * @returns whether it is a receipt, which concerns nothing else
-   */
-  handleReceipt({ persona, role, messageData }: Message): boolean {
-    const id = messageData?.messageId
-    if (persona !== PERSONA.METADATA || typeof id !== 'string' || !this.#options.hasReceipts()) return false
-    const isReceipt = role === EXTENSION_ROLE.RECEIPT
-    this.#late?.chat.handleReceipt(id)
-    const entry = this.#ledger.get(id)
-    if (isReceipt && entry) this.#ledger.acknowledge(entry)
-    else if (role === ROLE.ERROR && entry?.state === 'sent') this.#ledger.settle(entry, 'failed', 'refused')
-    this.#sending?.lane.resume()
-    return isReceipt
-  }
-
-  /** What was said in the session, as the service sent it in the chat or returned it on request. */
-  handleHistory(history: readonly Message[]): void {
-    this.#sending?.turns.handleHistory(history)
-    void this.#sending?.evidence.read(history)
-  }
-
-  /** No further history of the present connection will come: there is no source of one, or it was read. */
-  handleNoHistory(): void {
-    void this.#sending?.evidence.read()
-  }
-
-  handleConnected(): void {
-    const { origin, hasReceipts } = this.#options
-    this.#ledger.handleConnected()
-    this.#ledger.endSession('session_ended', origin.sessionId)
-    this.#sending?.lane.sendAgain([])
-    this.#sending?.evidence.handleConnected(hasReceipts())
-    // The service drops duplicates, so that nothing has to be found out first.
-    if (hasReceipts()) this.#decide()
-    this.#sending?.turns.handleConnected()
-  }
-
-  handleReady(transport: Transport): void {
-    this.#store?.mark()
-    this.#sending?.lane.open(transport)
-  }
-
-  handleInterrupted(): void {
-    this.#sending?.lane.close()
-    this.#store?.changed()
-  }
-
-  handleLost(loss: ConnectionLoss): void {
-    this.#ledger.handleLost(loss)
-    this.#sending?.evidence.end()
-  }
-
+  /** The chat has ended: no reconnect follows. */
   handleClosed(): void {
     const { current } = this.#asking.turns
     for (const question of [...(current ? [current] : []), ...this.#questions.takeAll()]) {
@@ -370,14 +283,6 @@ export class Outbox implements MessageSink {
   /** Settles an entry that was taken out. What was written once already may have arrived. */
   #settleWaiting(entry: OutboxEntry, outcome: DeliveryOutcome, reason?: DeliveryReason): void {
     this.#ledger.settle(entry, entry.written ? 'unknown' : outcome, reason)
-  }
-
-  /** Nothing more will be found out about the messages in doubt. */
-  #decide(): void {
-    const again = this.#policy.decide(this.#ledger)
-    for (const entry of again) this.#store?.handleSentAgain(entry)
-    this.#sending?.lane.sendAgain(again)
-    this.#sending?.lane.resume()
   }
 
   #remove(entry: OutboxEntry): boolean {

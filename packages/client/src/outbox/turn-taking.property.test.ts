@@ -83,7 +83,7 @@ class World {
   }
 
   async take(step: Step): Promise<void> {
-    const { outbox, clock, state, connect, lose, close } = this.parts
+    const { outbox, clock, state, connect, lose, close, sending } = this.parts
     switch (step.do) {
       case 'ask':
         this.#ask(step.timeoutMs)
@@ -110,19 +110,19 @@ class World {
         if (outbox.size < LIMIT) outbox.send(`plain ${this.#sends++}`)
         break
       case 'answer':
-        if (this.transport) outbox.handleMessage(this.#note(new Message('agent', 'any', 'An answer')))
+        if (this.transport) sending.handleMessage(this.#note(new Message('agent', 'any', 'An answer')))
         break
       case 'error':
-        if (this.transport) outbox.handleMessage(new Message('metadata', 'error', 'Too many'))
+        if (this.transport) sending.handleMessage(new Message('metadata', 'error', 'Too many'))
         break
       case 'noise':
-        outbox.handleMessage(new Message('system', 'heartbeat'))
+        sending.handleMessage(new Message('system', 'heartbeat'))
         break
       case 'history': {
         if (!this.transport) break
         const question = { persona: 'customer', role: 'human', content: this.open?.text ?? 'x' }
         const answer = { persona: 'agent', role: 'any', content: `to ${this.open?.text}` }
-        outbox.handleHistory(
+        sending.handleHistory(
           messagesOf([...(step.holdsQuestion ? [question] : []), ...(step.holdsAnswer ? [answer] : [])]),
         )
         break

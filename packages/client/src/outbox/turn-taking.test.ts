@@ -15,7 +15,7 @@ function setUp(maxQueueSize = 10) {
   const transport = parts.connect()
   const answer = (content: string, messageId?: string) => {
     const message = agentMessage(content, messageId)
-    parts.outbox.handleMessage(message)
+    parts.sending.handleMessage(message)
     return message
   }
   return { ...parts, transport, answer }
@@ -26,14 +26,14 @@ const contents = async (answers: readonly Promise<Message>[]) =>
 
 describe('ask()', () => {
   it('resolves with the first message of the agent after the question was written', async () => {
-    const { outbox, connect, clock } = setUpOutbox()
+    const { outbox, connect, clock, sending } = setUpOutbox()
     const first = agentMessage('the answer')
     const asked = outbox.ask('How?')
-    outbox.handleMessage(agentMessage('too early'))
+    sending.handleMessage(agentMessage('too early'))
     connect()
-    outbox.handleMessage(new Message('system', 'heartbeat'))
-    outbox.handleMessage(first)
-    outbox.handleMessage(agentMessage('too late'))
+    sending.handleMessage(new Message('system', 'heartbeat'))
+    sending.handleMessage(first)
+    sending.handleMessage(agentMessage('too late'))
     expect(await asked).toBe(first)
     expect(clock.pendingTimers).toBe(0)
   })
@@ -59,13 +59,13 @@ describe('ask()', () => {
   })
 
   it('waits 50 ms after the last message of an answer before the next question', async () => {
-    const { outbox, transport, answer, clock } = setUp()
+    const { outbox, transport, answer, clock, sending } = setUp()
     const asked = ['one', 'two'].map(text => outbox.ask(text))
     answer('1')
     await clock.advance(30)
     answer('1, continued')
     await clock.advance(MIN_PAUSE_MS - 1)
-    outbox.handleMessage(new Message('system', 'heartbeat'))
+    sending.handleMessage(new Message('system', 'heartbeat'))
     expect(transport.contents).toEqual(['one'])
     await clock.advance(1)
     expect(transport.contents).toEqual(['one', 'two'])
@@ -188,12 +188,12 @@ describe('end of a question', () => {
     ['with its text', new Message('metadata', 'error', 'Too many messages.')],
     ['without a text', new Message('metadata', 'error', '')],
   ])('comes with an error of the service %s, once it was written', async (_what, error) => {
-    const { outbox, connect, clock } = setUpOutbox()
+    const { outbox, connect, clock, sending } = setUpOutbox()
     const asked = outbox.ask('How?')
-    outbox.handleMessage(error)
+    sending.handleMessage(error)
     const transport = connect()
     const next = outbox.ask('next')
-    outbox.handleMessage(error)
+    sending.handleMessage(error)
     expect(await rejection(asked)).toMatchObject({
       name: 'MessageError',
       reason: 'refused',
@@ -202,7 +202,7 @@ describe('end of a question', () => {
     })
     await clock.advance(MIN_PAUSE_MS)
     expect(transport.contents).toEqual(['How?', 'next'])
-    outbox.handleMessage(agentMessage('2'))
+    sending.handleMessage(agentMessage('2'))
     expect((await next).content).toBe('2')
   })
 
@@ -216,8 +216,8 @@ describe('end of a question', () => {
   })
 
   it.each<[string, (parts: ReturnType<typeof setUp>) => void]>([
-    ['another kind of metadata', ({ outbox }) => outbox.handleMessage(new Message('metadata', 'stale_token'))],
-    ['an error role of the system', ({ outbox }) => outbox.handleMessage(new Message('system', 'error', 'x'))],
+    ['another kind of metadata', ({ sending }) => sending.handleMessage(new Message('metadata', 'stale_token'))],
+    ['an error role of the system', ({ sending }) => sending.handleMessage(new Message('system', 'error', 'x'))],
     ['a cleared outbox', ({ outbox }) => outbox.clear()],
     [
       'a reconnect to the same session',
@@ -312,15 +312,15 @@ describe('a question that was open when the connection was lost', () => {
   }
 
   it('[REL-13] resolves with its own answer from the history', async () => {
-    const { outbox, asked: answer } = await askAndReconnect()
-    outbox.handleHistory(messagesOf([asked, foreign, earlier, asked, own, foreign]))
+    const { asked: answer, sending } = await askAndReconnect()
+    sending.handleHistory(messagesOf([asked, foreign, earlier, asked, own, foreign]))
     expect(await answer).toMatchObject({ content: 'Like this.', messageId: 'm-2', sessionId: 's1' })
   })
 
   it('[REL-13] waits for its answer when the history ends with the question', async () => {
-    const { outbox, asked: question, answer, clock } = await askAndReconnect()
+    const { outbox, asked: question, answer, clock, sending } = await askAndReconnect()
     outbox.send('another message')
-    outbox.handleHistory(messagesOf([earlier, asked]))
+    sending.handleHistory(messagesOf([earlier, asked]))
     outbox.ask('next').catch(() => {})
     await clock.advance(HISTORY_LIMIT_MS * 2)
     answer('Like this.')
@@ -328,8 +328,8 @@ describe('a question that was open when the connection was lost', () => {
   })
 
   it('[REL-13] rejects when the history does not contain the question', async () => {
-    const { outbox, asked: answer } = await askAndReconnect()
-    outbox.handleHistory(messagesOf([asked, earlier]))
+    const { asked: answer, sending } = await askAndReconnect()
+    sending.handleHistory(messagesOf([asked, earlier]))
     expect(await rejection(answer)).toMatchObject({ reason: 'closed', messageId: 'id-0' })
   })
 
@@ -341,9 +341,9 @@ describe('a question that was open when the connection was lost', () => {
   })
 
   it('[REL-13] gives way to the next question when the service sends no history', async () => {
-    const { outbox, asked: question, transport, answer, clock } = await askAndReconnect()
+    const { outbox, asked: question, transport, answer, clock, sending } = await askAndReconnect()
     const next = outbox.ask('next')
-    outbox.handleHistory(messagesOf([earlier]))
+    sending.handleHistory(messagesOf([earlier]))
     await clock.advance(HISTORY_LIMIT_MS - 1)
     expect(transport.contents).toEqual([])
     await clock.advance(1)

@@ -192,10 +192,10 @@ export class TabGroup {
 
   /** Sends what tabs that have ended left unsent. What none sends is unknown. */
   async #takeOver(ended: readonly string[] = []): Promise<void> {
-    const { outbox } = this.#parts
+    const { outbox, sending } = this.#parts
     for (const tab of ended) this.#hub?.forget(tab)
-    await outbox.restore()
-    outbox.repeatAdopted()
+    await sending.restore()
+    sending.repeatAdopted()
     for (const tab of ended) this.#foreign.settle(tab, id => outbox.delivery(id) !== undefined)
   }
 

@@ -6,6 +6,7 @@ import type { Transcript } from '../conversation/transcript.ts'
 import type { Emit } from '../events.ts'
 import type { Logger } from '../logger.ts'
 import type { Outbox } from '../outbox/outbox.ts'
+import type { Sending } from '../outbox/sending.ts'
 import type { Environment } from '../platform/environment.ts'
 
 /** What sharing a conversation uses of its agent. Functions and parts of the main chunk, which this one does not import. */
@@ -19,7 +20,8 @@ export interface TabParts {
   readonly session: Pick<ChatSession, 'id' | 'adopt'>
   readonly transcript: Pick<Transcript, 'get' | 'record'>
   readonly context: Pick<ContextStore, 'get' | 'merge' | 'remove'>
-  readonly outbox: Pick<Outbox, 'delivery' | 'restore' | 'repeatAdopted'>
+  readonly outbox: Pick<Outbox, 'delivery'>
+  readonly sending: Pick<Sending, 'restore' | 'repeatAdopted'>
   readonly authentication: Pick<
     AuthenticationService,
     'getCachedToken' | 'updateToken' | 'isAnonymousStrategy' | 'watchExpiry' | 'handleSignedOut'
