@@ -153,7 +153,10 @@ export class AgentLifecycle implements LifecycleOwner {
     const { params } = scope
     // The first call needs no chunk. With a connector its script comes first, which is loaded in parallel with the calls.
     const first = params.platform === undefined ? loader.loadDeployment(signal) : undefined
-    const [{ authentication, session, sending, prepare }] = await Promise.all([untilAborted(late.load(), signal), first])
+    const [{ authentication, session, sending, prepare }] = await Promise.all([
+      untilAborted(late.load(), signal),
+      first,
+    ])
     authentication.watchExpiry(true)
     const openContactCenter = async () => (await this.#openPortals()).contactCenter
     const { loaded, user } = await prepare(openContactCenter, signal)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createMessageIds, largeFrameBytes } from './compose.ts'
+import { createMessageIds } from './compose.ts'
+import { largeFrameBytes } from './frame.ts'
 
 describe('createMessageIds', () => {
   it('creates distinct UUIDs of version 4, also beyond those of one random UUID', () => {

@@ -1,11 +1,9 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
 import { MessageError } from '../errors.ts'
-import { utf8Bytes } from '../util/utf8.ts'
 import { Message, type MessageObject, type MessageOrigin } from './message.ts'
 
 /*
- * Converts the argument of `send()` to a message that can be written: normalise, validate, mask, encode. Pure
- * functions.
+ * Converts the argument of `send()` to a message that can be written: normalise and validate. Pure functions.
  */
 
 /** Options of `send()`. */
@@ -72,18 +70,6 @@ export function addressMessage(message: Message, { from, agentId, sessionId }: M
   return message.clone({ to: message.to ?? from, agentId, sessionId })
 }
 
-/**
- * The message with its user text masked (FLOW-19).
- *
- * @throws {MessageError} reason `masking_unavailable`
- */
-export function maskMessage(message: Message, mask: (content: string, messageId: string) => string): Message {
-  const { content } = message
-  if (!isUserMessage(message) || !content) return message
-  const masked = mask(content, message.messageId as string)
-  return masked === content ? message : message.clone({ content: masked })
-}
-
 /** Whether the user wrote it. */
 export function isUserMessage({ persona, role }: Message): boolean {
   return persona === PERSONA.CUSTOMER && role === ROLE.HUMAN
@@ -94,19 +80,6 @@ export function detachMessage(message: Message, frame: string): Message {
   return message.messageData
     ? message.clone({ messageData: (JSON.parse(frame) as MessageObject).messageData })
     : message
-}
-
-/** The service may reject larger frames; its limit is unknown (PROTOCOL.md, "Chat WebSocket"). */
-const LARGE_BYTES = 64 * 1024
-
-/** A UTF-16 unit takes at most three bytes of UTF-8, so a short frame needs no counting. */
-const MAX_BYTES_PER_UNIT = 3
-
-/** Size of a frame in bytes when it is above 64 KiB, else undefined. */
-export function largeFrameBytes(frame: string): number | undefined {
-  if (frame.length * MAX_BYTES_PER_UNIT <= LARGE_BYTES) return undefined
-  const bytes = utf8Bytes(frame).length
-  return bytes > LARGE_BYTES ? bytes : undefined
 }
 
 /** Ids made from one random UUID. */

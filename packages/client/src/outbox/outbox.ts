@@ -1,6 +1,6 @@
 import { ConnectionState } from '../chat/connection-state.ts'
 import { MessageError, SDKError } from '../errors.ts'
-import { addressMessage, detachMessage, largeFrameBytes, maskMessage, type SendOptions } from './compose.ts'
+import { addressMessage, detachMessage, type SendOptions } from './compose.ts'
 import { Delivery, stateOf } from './delivery.ts'
 import type { DeliveryOutcome, DeliveryReason, DeliveryUpdate } from './delivery-state.ts'
 import { DeliveryLedger } from './ledger.ts'
@@ -70,6 +70,7 @@ export class Outbox {
       outbox: this.#options,
       ledger: this.#ledger,
       policy: this.#policy,
+      requireSpace: id => this.#requireSpace(id),
       startNextQuestion: () => this.#questions.startNext(),
       handleClosed: () => this.handleClosed(),
     })
@@ -120,7 +121,7 @@ export class Outbox {
     for (let entry = this.#held.shift(); entry; entry = this.#held.shift()) {
       try {
         entry.message = addressMessage(entry.message, this.#options.origin)
-        this.#pass(entry)
+        this.#sending?.pass(entry)
       } catch (error) {
         if (!(error instanceof MessageError)) throw error
         this.#drop(entry, error)
@@ -149,7 +150,7 @@ export class Outbox {
     try {
       if (entry.data) {
         entry.message = addressMessage(entry.message, this.#options.origin)
-        this.#enter(entry)
+        this.#sending?.enter(entry)
         this.#late?.accepted(entry.message, entry.data.length, true)
       } else this.#submit(entry)
     } catch (error) {
@@ -224,40 +225,14 @@ export class Outbox {
   }
 
   #submit(entry: OutboxEntry): void {
-    if (this.#canPass()) return this.#pass(entry)
+    // An agent is ready only after the code that sends has loaded.
+    if (this.#canPass()) return this.#sending?.pass(entry)
     this.#requireSpace(entry.id)
     // A message that cannot be encoded is refused now, while the caller still waits.
     entry.message = detachMessage(entry.message, entry.message.toPayloadString())
     entry.state = 'held'
     this.#held.push(entry)
     this.#ledger.add(entry)
-  }
-
-  /** Masks and encodes an entry, and writes or queues it. */
-  #pass(entry: OutboxEntry): void {
-    const { mask, listener } = this.#options
-    const message = maskMessage(entry.message, mask)
-    const frame = message.toPayloadString()
-    entry.message = message
-    entry.data = frame
-    this.#enter(entry)
-    const bytes = largeFrameBytes(frame)
-    if (bytes !== undefined)
-      listener.warn('A message is larger than 64 KiB: the service may refuse it.', { messageId: entry.id, bytes })
-    entry.message = detachMessage(message, frame)
-    this.#late?.accepted(entry.message, frame.length)
-    this.#ledger.report(entry)
-  }
-
-  /** Writes or queues an encoded entry. */
-  #enter(entry: OutboxEntry): void {
-    const lane = this.#sending?.lane
-    if (!lane?.write(entry)) {
-      this.#requireSpace(entry.id)
-      lane?.enqueue(entry)
-    }
-    this.#ledger.add(entry)
-    this.#store?.changed()
   }
 
   #giveUp(question: Question): void {

@@ -1,10 +1,13 @@
 import { addMessageId, EXTENSION_ROLE, PERSONA, ROLE } from '@aiagent/protocol'
 import type { ConnectionLoss, MessageSink } from '../chat/chat.ts'
 import type { Transport } from '../chat/transport.ts'
+import { detachMessage } from './compose.ts'
 import { Evidence } from './evidence.ts'
+import { largeFrameBytes, maskMessage } from './frame.ts'
 import { Lane } from './lane.ts'
 import { type DeliveryLedger, WINDOW } from './ledger.ts'
 import type { Message } from './message.ts'
+import type { OutboxEntry } from './outbox-entry.ts'
 import type { OutboxOptions, SendingOptions } from './outbox-options.ts'
 import type { OutboxStore, QueueSnapshot } from './outbox-store.ts'
 import type { ResendPolicy } from './resend-policy.ts'
@@ -15,6 +18,8 @@ export interface SendingHooks {
   readonly outbox: OutboxOptions
   readonly ledger: DeliveryLedger
   readonly policy: ResendPolicy
+  /** @throws {MessageError} reason `queue_full` */
+  requireSpace(messageId: string): void
   startNextQuestion(): void
   /** The chat has ended: no reconnect follows. */
   handleClosed(): void
@@ -81,6 +86,32 @@ export class Sending implements MessageSink {
       this.store ??= queue.join({ outbox, accepted, ...(found && { found }), lane: this.lane, ledger, policy })
       return this.store.restore()
     })
+  }
+
+  /** Masks and encodes an entry, and writes or queues it. @throws {MessageError} nothing has changed */
+  pass(entry: OutboxEntry): void {
+    const { mask, listener } = this.#hooks.outbox
+    const message = maskMessage(entry.message, mask)
+    const frame = message.toPayloadString()
+    entry.message = message
+    entry.data = frame
+    this.enter(entry)
+    const bytes = largeFrameBytes(frame)
+    if (bytes !== undefined)
+      listener.warn('A message is larger than 64 KiB: the service may refuse it.', { messageId: entry.id, bytes })
+    entry.message = detachMessage(message, frame)
+    this.#options.accepted(entry.message, frame.length)
+    this.#hooks.ledger.report(entry)
+  }
+
+  /** Writes or queues an encoded entry. */
+  enter(entry: OutboxEntry): void {
+    if (!this.lane.write(entry)) {
+      this.#hooks.requireSpace(entry.id)
+      this.lane.enqueue(entry)
+    }
+    this.#hooks.ledger.add(entry)
+    this.store?.changed()
   }
 
   /** What the next page needs. Only with a store. */
