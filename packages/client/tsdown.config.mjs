@@ -14,7 +14,6 @@ const modulesOf = (...names) => new Set(names.flatMap(name => [...staticModules(
 const CORE = modulesOf(
   'ai-agent',
   'agent/preload',
-  'auth/access-token',
   'auth/auth-strategy',
   'auth/sign-in/provider-address',
   'conversation/escalation',
@@ -24,7 +23,9 @@ const CORE = modulesOf(
   'util/fnv1a',
 )
 /** Values of the protocol that the index exports, or that its copies below need. */
-const CORE_PROTOCOL = /[/]protocol[/]src[/](index|chat[/]error-code|oauth[/](scopes|claims))[.]ts$/
+const CORE_PROTOCOL = /[/]protocol[/]src[/](index|chat[/]error-code)[.]ts$/
+/** Readers of records. The index has its own copies of classes that use them, and must load neither. */
+const READING = /[/]protocol[/]src[/](reading|oauth[/]\w+)[.]ts$/
 /** The REST calls of a run and the anonymous token, which the login and the doctor use too. */
 const START = modulesOf(
   'agent/load-agent',
@@ -95,6 +96,7 @@ export default [
           { name: 'core', test: id => CORE.has(id) || CORE_PROTOCOL.test(id), priority: 4 },
           { name: 'parts', test: id => id.endsWith(COPY) },
           ...SHARED.map(name => ({ name, test: id => id.endsWith(`/${name}.ts`), priority: 3.5 })),
+          { name: 'reading', test: READING, priority: 3.5 },
           { name: 'start', test: id => START.has(id), priority: 3 },
           { name: 'build-agent', test: id => PARTS.has(id), priority: 2 },
           { name: 'upkeep', test: id => UPKEEP.has(id), priority: 1 },

@@ -60,12 +60,13 @@ export {
   type AgentDetails,
   type AgentListItem,
   type AgentProfileDetails,
-  agentDisplayName,
   type PortalReference,
   parseAgentDetails,
   parseAgentList,
 } from './rest/agent.ts'
-export { DEPLOYMENT_INFO_PATH, type DeploymentInfo, parseDeploymentInfo } from './rest/deployment.ts'
+export { agentDisplayName } from './rest/agent-name.ts'
+export { type DeploymentInfo, parseDeploymentInfo } from './rest/deployment.ts'
+export { DEPLOYMENT_INFO_PATH } from './rest/deployment-path.ts'
 export { type ErrorBody, parseErrorBody } from './rest/error-body.ts'
 export { type Id, sameId } from './rest/id.ts'
 export {

@@ -94,8 +94,3 @@ export const parseAgentList: Reader<AgentListItem[]> = (value, path) =>
     const text = optional(readText)
     return readRecord<AgentListItem>(item, at, { agentId: readId, name: text, description: text })
   })
-
-/** The name to show for an agent: its own, else its profile's, else empty. */
-export function agentDisplayName(agent: Pick<AgentDetails, 'name' | 'agentProfileDetails'>): string {
-  return agent.name || agent.agentProfileDetails?.name || ''
-}

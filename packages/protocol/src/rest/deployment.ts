@@ -1,8 +1,5 @@
 import { listOf, optional, orAbsent, type Reader, readFilledText, readRecord, readText } from '../reading.ts'
 
-/** Path of the deployment info below the endpoint. The same as `paths.deploymentInfo()`. */
-export const DEPLOYMENT_INFO_PATH = '/system/deploymentInfo'
-
 /** Hosts, tenant and OAuth clients of a deployment, from `GET /system/deploymentInfo`. */
 export interface DeploymentInfo {
   /** Host or address of all other REST calls. */

@@ -1,4 +1,4 @@
-import { DEPLOYMENT_INFO_PATH } from './deployment.ts'
+import { DEPLOYMENT_INFO_PATH } from './deployment-path.ts'
 import type { Id } from './id.ts'
 
 const AI_SERVICES = '/core/aiservices/v4/aiagent'
