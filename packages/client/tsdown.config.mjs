@@ -35,7 +35,7 @@ const START = modulesOf(
   'util/subject-fingerprint',
 )
 /** Small modules that other entries use too, such as the recorder, which must not load `start`. */
-const SHARED = ['sha256', 'paths', 'codec']
+const SHARED = ['sha256', 'paths', 'codec', 'access-token', 'fetch-text']
 /** The other parts of an agent, which load beside its first REST call. */
 const PARTS = modulesOf('agent/build-agent')
 /** What runs after the first `connected`: one file, so that what a reconnect needs is there before the connection is lost. */

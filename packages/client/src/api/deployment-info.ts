@@ -69,7 +69,7 @@ async function requestEarly(
     fetch(restBase(endpoint) + DEPLOYMENT_INFO_PATH, { method: 'GET', headers: {}, signal: controller.signal })
   const started = send()
   let isTaken = false
-  // Whoever takes it over handles its failure.
+  // The call that takes it over handles its failure.
   started.catch(() => {})
   const takeOver: typeof fetch = (address, init) => {
     if (isTaken) return fetch(address, init)
