@@ -12,7 +12,7 @@ endChats()
 async function ask(args: readonly string[]) {
   const fake = createFakeIo({ input: '' })
   const code = await run(['conform', ...args], fake.io)
-  return { code, out: fake.out() }
+  return { code, out: fake.out(), err: fake.err() }
 }
 
 describe('aiagent conform', () => {
@@ -41,7 +41,8 @@ describe('aiagent conform', () => {
   it('[ADOPT-05] prints a matrix that names what a deployment violates, and what it cannot be asked', async () => {
     const server = await serve()
     server.emulator.faults.add({ kind: 'answer', route: 'POST */session', status: 403 })
-    server.emulator.faults.add({ kind: 'answer', route: '/system/deploymentInfo', status: 500, times: 1 })
+    // The command asks once whether a deployment answers; the scenario asks again.
+    server.emulator.faults.add({ kind: 'answer', route: '/system/deploymentInfo', status: 500, times: 2 })
     server.emulator.faults.add({ kind: 'answer', route: '*/conversations/*', status: 200, body: [] })
     const { code, out } = await ask(['--endpoint', server.url])
     expect(code).toBe(1)
@@ -50,5 +51,14 @@ describe('aiagent conform', () => {
     expect(out).toMatch(/^ {2}OWN-21 {3}ok$/m)
     expect(out).toMatch(/\d+ rules: needs failures, closes or time on request/)
     expect(out).toMatch(/^\d+ rules hold, 2 are violated, 2 do not apply\.$/m)
+  })
+
+  it('[ADOPT-05] judges no rule where no deployment answers', async () => {
+    const server = await serve()
+    await server.close()
+    const { code, out, err } = await ask(['--endpoint', server.url])
+    expect(code).toBe(1)
+    expect(out).toBe('')
+    expect(err).toMatch(/^aiagent: No service answers at \S+ \(ECONNREFUSED\)\..*\n$/)
   })
 })

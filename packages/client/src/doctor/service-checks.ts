@@ -25,7 +25,8 @@ export function checkEndpoint({ options }: Examination): Verdict {
   } catch {
     return failed('ENDPOINT_INVALID', 'The endpoint is not a valid address.')
   }
-  if (!/^https?:$/.test(url.protocol)) return failed('ENDPOINT_INVALID', `The endpoint has the scheme ${url.protocol}`)
+  if (!/^https?:$/.test(url.protocol))
+    return failed('ENDPOINT_INVALID', `The endpoint has the scheme ${url.protocol} instead of https.`)
   if (url.username || url.password) return failed('ENDPOINT_INVALID', 'The endpoint contains a user name or password.')
   if (url.protocol === 'http:' && !isLoopbackHost(url.hostname))
     return warning('ENDPOINT_UNENCRYPTED', `The endpoint ${url.origin} uses http.`)
