@@ -1,11 +1,10 @@
 import type { AgentDetails, DeploymentInfo } from '@aiagent/protocol'
 import type { Deployment } from '../api/agent-facts.ts'
-import { findDeploymentInfo } from '../api/deployment-info.ts'
+import { type DeploymentCall, findDeploymentInfo } from '../api/deployment-info.ts'
 import { abortedError } from '../errors.ts'
 import { untilAborted } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import { type AgentScope, rateLimitReporter } from './agent-scope.ts'
-import { loadedStart, loadStart } from './load-start.ts'
 
 const DEPLOYMENT_ABORTED = (signal: AbortSignal) => abortedError('getDeploymentInfo()', signal)
 const DETAILS_ABORTED = (signal: AbortSignal) => abortedError('getAgentDetails()', signal)
@@ -18,7 +17,11 @@ interface LoaderSteps {
 
 interface AgentLoaderOptions {
   readonly scope: AgentScope
-  readonly late: { load(): Promise<LoaderSteps> }
+  readonly late: {
+    /** What makes the first call, or loads it. */
+    readonly deploymentCall: DeploymentCall | (() => Promise<DeploymentCall>)
+    load(): Promise<LoaderSteps>
+  }
 }
 
 /** Loads the facts about deployment and agent, each once, also before `initialize()` (OPS-08). */
@@ -37,10 +40,9 @@ export class AgentLoader {
     facts.deployment ??= await this.#deployment.join(async inner => {
       const { config, environment } = this.#parts.scope
       const options = { environment, signal: inner, onRateLimited: rateLimitReporter(this.#parts.scope) }
-      const code = loadedStart()?.deploymentCall ?? (async () => (await loadStart()).deploymentCall)
       // Together: the chunk loads while the first call is in flight.
       const [info, late] = await Promise.all([
-        findDeploymentInfo(config.endpoint, config.cache, options, code),
+        findDeploymentInfo(config.endpoint, config.cache, options, this.#parts.late.deploymentCall),
         this.#parts.late.load(),
       ])
       return late.openDeployment(info)

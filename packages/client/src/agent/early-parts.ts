@@ -1,4 +1,5 @@
 import type { Capability } from '@aiagent/protocol'
+import type { DeploymentCall } from '../api/deployment-info.ts'
 import { LanguageChoice } from '../api/language-choice.ts'
 import { checkAuthInput } from '../auth/check-auth.ts'
 import { ConnectionState } from '../chat/connection-state.ts'
@@ -134,6 +135,10 @@ class LateHolder implements Late {
   #loading: Promise<LateParts> | undefined
   #stop: ((reason: unknown) => void) | undefined
   #ended: { readonly reason: unknown } | undefined
+
+  get deploymentCall(): DeploymentCall | (() => Promise<DeploymentCall>) {
+    return loadedStart()?.deploymentCall ?? (async () => (await loadStart()).deploymentCall)
+  }
 
   /** Builds the parts at once when another agent has loaded their code. */
   start(early: EarlyParts): void {
