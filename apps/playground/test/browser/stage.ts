@@ -1,11 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  type LaunchChromiumOptions,
-  type LaunchedChromium,
-  launchChromium,
-  servePages,
-} from '@aiagent/test-support/chromium'
+import { type LaunchedChromium, launchChromium, servePages } from '@aiagent/test-support/chromium'
 import type { Page } from 'playwright-core'
 import { findPageFiles } from '../../../../packages/cli/src/playground/page-files.ts'
 

@@ -50,7 +50,7 @@ describe('aiagent conform', () => {
     expect(out).toMatch(/^ {2}REST-12 {2}FAILED$/m)
     expect(out).toMatch(/^ {2}OWN-21 {3}ok$/m)
     expect(out).toMatch(/\d+ rules: needs failures, closes or time on request/)
-    expect(out).toMatch(/^\d+ rules hold, 2 are violated, 2 do not apply\.$/m)
+    expect(out).toMatch(/^Rules that hold: \d+, violated: 2, not applicable: 2\.$/m)
   })
 
   it('[ADOPT-05] judges no rule where no deployment answers', async () => {

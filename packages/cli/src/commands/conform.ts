@@ -67,7 +67,7 @@ function matrix({ rules, needEmulator }: ConformReport): string[] {
       need => `  ${needs(need).length} rules: ${NEEDS[need]}. ${needs(need).join(', ')}`,
     ),
     '',
-    `${count('passed')} rules hold, ${count('failed')} are violated, ${count('skipped')} do not apply.`,
+    `Rules that hold: ${count('passed')}, violated: ${count('failed')}, not applicable: ${count('skipped')}.`,
   ]
 }
 

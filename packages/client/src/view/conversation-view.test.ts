@@ -338,6 +338,8 @@ describe('the facts of a view', () => {
     await agent.destroy()
     await rejection(view.send('hello'))
     expect(view.getSnapshot().error).toBeUndefined()
+    // Nothing helps but another agent.
+    expect(view.getSnapshot().connection).toMatchObject({ state: 'closed', remedy: 'none' })
   })
 
   it('[VIEW-04] export the conversation', async () => {

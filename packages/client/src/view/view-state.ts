@@ -32,7 +32,7 @@ export function snapshotOf(
       ? remedyOf(phase.error)
       : isWaiting
         ? 'wait'
-        : state === 'closed'
+        : state === 'closed' && phase.at !== 'destroyed'
           ? 'retry'
           : 'none'
   const choice = phase.at === 'choosing' ? phase.choice : undefined
