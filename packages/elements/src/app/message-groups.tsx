@@ -1,8 +1,8 @@
 /** @jsxImportSource preact */
 import type { ConversationMessage } from '@aiagent/client/view'
 import { Component, type ComponentChildren } from 'preact'
+import { differ } from '../markdown/differ.ts'
 import type { ChatSettings } from './chat-settings.ts'
-import { differ } from './differ.ts'
 import { MessageRow } from './message-row.tsx'
 import type { Times } from './times.ts'
 import { GROUP, type Range } from './use-range.ts'

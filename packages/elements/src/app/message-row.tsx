@@ -1,10 +1,10 @@
 /** @jsxImportSource preact */
 import type { ConversationEscalation, ConversationMessage } from '@aiagent/client/view'
 import { Component, type ComponentChildren } from 'preact'
+import { differ } from '../markdown/differ.ts'
 import { Link } from '../markdown/link.tsx'
 import { Markdown } from '../markdown/markdown.tsx'
 import { type ChatSettings, shownByView } from './chat-settings.ts'
-import { differ } from './differ.ts'
 import { Icon, type IconName } from './icons.tsx'
 import type { Times } from './times.ts'
 

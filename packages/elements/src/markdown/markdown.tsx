@@ -1,7 +1,7 @@
 /** @jsxImportSource preact */
 import { Component } from 'preact'
-import { differ } from '../app/differ.ts'
 import type { ChatStrings } from '../strings/chat-strings.ts'
+import { differ } from './differ.ts'
 import { hasMarkdown, loadedMarkdown } from './load-markdown.ts'
 
 /** What Markdown needs beside its text. */
