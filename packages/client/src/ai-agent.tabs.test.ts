@@ -1,5 +1,5 @@
 import { createEmulator, type Emulator, type EmulatorOptions } from '@aiagent/emulator'
-import { eventually, ManualClock } from '@aiagent/test-support'
+import { eventually, ManualClock, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { FakeBrowser, type FakeTab } from '../test/fake-browser.ts'
 import { AiAgent } from './ai-agent.ts'
@@ -136,6 +136,29 @@ describe('tabs that share a conversation', () => {
     await three.agent.send('from the new tab')
     await passUntil(() => linesOf(two).length === 2, 'the answer')
     expect(emulator.world.sessions.size).toBe(1)
+  })
+
+  it('[REL-64] tell every tab what became of the message of a tab that crashed', async () => {
+    const { connected, passUntil } = setUp({ settings: { ...settings, capabilities: [] } })
+    const [one, two, three] = [await connected(), await connected(), await connected()]
+    const id = await two.agent.send('sent')
+    await passUntil(() => three.agent.delivery(id)?.state === 'sent', 'the message in the third tab')
+    two.tab.crash()
+    await passUntil(() => one.agent.delivery(id)?.state === 'unknown', 'the outcome in the leader')
+    await passUntil(() => three.agent.delivery(id)?.state === 'unknown', 'the outcome in the third tab')
+    expect(three.agent.delivery(id)?.reason).toBe('page_ended')
+  })
+
+  it('[REL-64] settle what a tab that crashed has sent in an earlier session', async () => {
+    const { connected, passUntil } = setUp({ settings })
+    const [one, two, three] = [await connected(), await connected(), await connected()]
+    const id = await two.agent.send('sent')
+    const restarting = one.agent.restartConnection()
+    await turnEventLoop()
+    two.tab.crash()
+    await restarting
+    for (const { agent } of [one, three])
+      await passUntil(() => !['queued', 'sent'].includes(agent.delivery(id)?.state ?? ''), 'an outcome')
   })
 
   it.each(['logout', 'destroy'] as const)('[REL-64] settle what another tab has sent at %s()', async end => {

@@ -1,11 +1,14 @@
 import { parseClientMessage } from '@aiagent/protocol'
-import { eventually } from '@aiagent/test-support'
+import { eventually, turnEventLoop } from '@aiagent/test-support'
 import { AiAgent } from '../src/ai-agent.ts'
 import type { FakeBrowser, FakeTab } from './fake-browser.ts'
 
+/** What the host of a tab does to the conversation. */
+export type HostStep = 'ask' | 'restart' | 'logout'
+
 /** What happens to one of the tabs, and how long it takes until the next step. */
 export interface TabStep {
-  readonly kind: 'send' | 'pass' | 'crash' | 'close' | 'reload' | 'freeze' | 'thaw' | 'open'
+  readonly kind: 'send' | 'pass' | 'crash' | 'close' | 'reload' | 'freeze' | 'thaw' | 'open' | HostStep
   /** 0 is the leader, the others in order. */
   readonly tab: number
   readonly waitMs: number
@@ -18,14 +21,24 @@ interface OpenTab {
   readonly agent: AiAgent
   /** Settled messages by id, as the tab reported them. */
   readonly outcomes: Map<string, string>
+  /** Whether it knows the session. */
+  hasJoined: boolean
 }
 
 /** Plays a history of up to five tabs against the emulated service, and checks the rules of sharing. */
 export class TabCampaign {
   readonly #browser: FakeBrowser
   #open: OpenTab[] = []
+  /** Those that have ended too. */
+  readonly #all: OpenTab[] = []
   readonly #sent: { readonly id: string; readonly text: string }[] = []
   readonly #sending: Promise<unknown>[] = []
+  /** Texts that were passed to `ask()`. */
+  readonly #asked: string[] = []
+  /** What each tab has said at the end. */
+  readonly #last = new Set<string>()
+  /** Restarts and logouts, of which each may create a session. */
+  #renewals = 0
   #texts = 0
 
   constructor(browser: FakeBrowser) {
@@ -46,13 +59,29 @@ export class TabCampaign {
     // Longer than the wait for a history, and than the highest wait before a reconnect.
     for (let turn = 0; turn < 60; turn++) await this.#browser.clock.advance(1_000)
     await Promise.all(this.#sending)
+    await this.#connected()
+    const before = this.#texts
+    for (const open of this.#open) this.#send(open)
+    for (let text = before + 1; text <= this.#texts; text++) this.#last.add(`message ${text}`)
+    for (let turn = 0; turn < 5; turn++) await this.#browser.clock.advance(1_000)
+    await Promise.all(this.#sending)
+  }
+
+  /** Passes more time where the machine has not kept up with the clock: keys are hashed beside it. */
+  async #connected(): Promise<void> {
+    const until = Date.now() + 10_000
+    while (Date.now() < until && this.#open.some(({ agent }) => !agent.isConnected())) {
+      await turnEventLoop()
+      await this.#browser.clock.advance(100)
+    }
   }
 
   violations(isExact: boolean): string[] {
     const { emulator, written } = this.#browser
     const found: string[] = []
     const sessions = [...emulator.world.sessions.values()]
-    if (sessions.length > 1) found.push(`${sessions.length} sessions were created`)
+    // Each tab may begin again after a logout before it is notified of the session of another one.
+    if (sessions.length > 1 + this.#renewals * MOST_TABS) found.push(`${sessions.length} sessions were created`)
     const accepted = sessions.flatMap(({ accepted }) =>
       accepted.entries().flatMap(({ message, duplicate }) => (duplicate ? [] : [String(message.content)])),
     )
@@ -60,10 +89,15 @@ export class TabCampaign {
       const times = accepted.filter(each => each === text).length
       if (times > 1) found.push(`${text} was accepted ${times} times`)
       if (times > 0) continue
-      const told = this.#open.flatMap(({ outcomes }) => outcomes.get(id) ?? [])
-      if (isExact) found.push(`${text} was lost, told ${told.join(', ')}`)
+      const tabs = this.#renewals > 0 ? this.#all : this.#open
+      const told = tabs.flatMap(({ outcomes }) => outcomes.get(id) ?? [])
+      if (isExact && this.#renewals === 0) found.push(`${text} was lost, told ${told.join(', ')}`)
       else if (!told.some(outcome => outcome === 'unknown' || outcome === 'failed'))
         found.push(`${text} was lost silently, told ${told.join(', ')}`)
+    }
+    for (const text of this.#asked) {
+      const times = accepted.filter(each => each === text).length
+      if (times > 1) found.push(`${text} was accepted ${times} times`)
     }
     // Which socket wrote what the service accepted, in the order of acceptance.
     const socketsOf = new Map<string, Set<number>>()
@@ -72,7 +106,8 @@ export class TabCampaign {
       if (content !== undefined) socketsOf.set(content, (socketsOf.get(content) ?? new Set()).add(socket))
     }
     let last = 0
-    for (const content of accepted) {
+    // Sessions follow each other, so that only the order in one of them is known.
+    for (const content of sessions.length > 1 ? [] : accepted) {
       const [socket = last, another] = socketsOf.get(content) ?? []
       if (another !== undefined) continue
       if (socket < last) found.push(`${content} was accepted from socket ${socket} after socket ${last}`)
@@ -81,6 +116,10 @@ export class TabCampaign {
     const connected = this.#open.filter(({ agent }) => agent.isConnected()).length
     if (connected !== this.#open.length)
       found.push(`${connected} of ${this.#open.length} tabs are connected at the end`)
+    const lastSessions = sessions.filter(({ accepted }) =>
+      accepted.entries().some(({ message }) => this.#last.has(String(message.content))),
+    )
+    if (lastSessions.length > 1) found.push(`the tabs are in ${lastSessions.length} sessions at the end`)
     return found
   }
 
@@ -92,9 +131,10 @@ export class TabCampaign {
     }
     if (!chosen) return
     const { tab } = chosen
-    // The last tab that runs goes on: without one nothing can be said about its messages.
-    const isLast = this.#open.filter(each => each.tab.isRunning && each !== chosen).length === 0
+    // The last tab that runs and knows the session goes on: without one nothing can be said about its messages.
+    const isLast = !this.#open.some(each => each.tab.isRunning && each.hasJoined && each !== chosen)
     if (kind === 'send' && tab.isRunning) this.#send(chosen)
+    else if ((kind === 'ask' || kind === 'restart' || kind === 'logout') && tab.isRunning) this.#host(chosen, kind)
     else if (kind === 'thaw') tab.thaw()
     else if (kind === 'freeze' && !isLast) tab.freeze()
     else if ((kind === 'crash' || kind === 'close' || kind === 'reload') && !isLast) {
@@ -128,15 +168,49 @@ export class TabCampaign {
       tab.environment,
     )
     const outcomes = new Map<string, string>()
+    const opened: OpenTab = { tab, agent, outcomes, hasJoined: false }
     agent.on('deliveryUpdate', ({ payload }) => void outcomes.set(payload.id, payload.state))
-    agent.initialize().catch(() => {})
-    this.#open.push({ tab, agent, outcomes })
+    agent.on('userChanged', () => this.#start(agent))
+    agent.on('connected', () => {
+      opened.hasJoined = true
+    })
+    this.#start(agent)
+    this.#open.push(opened)
+    this.#all.push(opened)
   }
 
   #send({ agent }: OpenTab): void {
     const text = `message ${++this.#texts}`
     // A tab that does not know its user yet has nothing that it could share: such a message ends with it.
     if (!agent.getIsInitialized()) return
-    this.#sending.push(agent.send(text).then(id => this.#sent.push({ id, text })))
+    const sending = agent.send(text).then(
+      id => this.#sent.push({ id, text }),
+      // The host is told.
+      () => {},
+    )
+    this.#sending.push(sending)
+  }
+
+  /** A host starts again when the user has left. */
+  #start(agent: AiAgent): void {
+    agent.initialize().catch(() => {})
+  }
+
+  #host({ agent }: OpenTab, step: HostStep): void {
+    if (!agent.getIsInitialized()) return
+    if (step === 'ask') {
+      const text = `message ${++this.#texts}`
+      this.#asked.push(text)
+      // A failure is for the host of the tab.
+      agent.ask(text).catch(() => {})
+      return
+    }
+    this.#renewals++
+    if (step === 'restart') agent.restartConnection().catch(() => {})
+    else
+      agent.logout().then(
+        () => this.#start(agent),
+        () => {},
+      )
   }
 }

@@ -94,6 +94,8 @@ export class OutboxStore {
         // With a receipt it can be sent again safely, in its session.
         if (!policy.hasKey(entry)) ledger.settle(entry, 'unknown', 'page_ended')
         else if (policy.isSentAgain(entry)) this.#accepted(entry, true)
+        // The sessions before the present one have ended already.
+        else if (lane.isOpen) ledger.settle(entry, 'unknown', 'session_ended')
       } else ledger.add(entry)
     }
     const waiting = entries.filter(({ written }) => !written)

@@ -69,14 +69,24 @@ export class ForeignMessages {
     this.#set(foreign, state, isReason(reason) ? reason : undefined)
   }
 
-  /** A tab has ended. What another tab does not send for it is `unknown`. */
-  settle(owner: string, isAdopted: (id: string) => boolean): void {
+  /**
+   * A tab has ended. What another tab does not send for it is `unknown`.
+   *
+   * @returns the changes, of which the other tabs do not know
+   */
+  settle(owner: string, isAdopted: (id: string) => boolean): DeliveryUpdate[] {
+    const changes: DeliveryUpdate[] = []
     for (const foreign of [...this.#messages.values()]) {
-      const { entry } = foreign
+      const { entry, reported: previousState } = foreign
+      const { id } = entry
       if (foreign.owner !== owner || isSettled(entry.state)) continue
-      if (isAdopted(entry.id)) this.#messages.delete(entry.id)
-      else this.#set(foreign, 'unknown', 'page_ended')
+      if (isAdopted(id)) this.#messages.delete(id)
+      else {
+        this.#set(foreign, 'unknown', 'page_ended')
+        changes.push({ id, state: 'unknown', previousState, reason: 'page_ended' })
+      }
     }
+    return changes
   }
 
   /** The message is this tab's own from now on. */

@@ -196,7 +196,8 @@ export class TabGroup {
     for (const tab of ended) this.#hub?.forget(tab)
     await sending.restore()
     sending.repeatAdopted()
-    for (const tab of ended) this.#foreign.settle(tab, id => outbox.delivery(id) !== undefined)
+    for (const tab of ended)
+      for (const change of this.#foreign.settle(tab, id => outbox.delivery(id) !== undefined)) this.handleUpdate(change)
   }
 
   // ── Messages of other tabs ────────────────────────────────────────────────────────────────────────────────────────
