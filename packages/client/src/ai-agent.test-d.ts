@@ -4,20 +4,28 @@ import {
   type AgentDetails,
   type AgentListItem,
   type AgentPhase,
+  type AgentProfileDetails,
   AiAgent,
   type AiAgentInitializeOptions,
   type AskOptions,
+  type DefaultUserProfile,
   type DeploymentInfo,
   type Id,
   type InitializationResult,
   type InitializedAgent,
+  type MaskingConfiguration,
   type MaskingPattern,
   type MaskingPatterns,
   type Message,
   type OperationOptions,
   type PendingChoice,
   type Portal,
+  type PortalDepartment,
   type PortalDetails,
+  type PortalReference,
+  type PortalSettings,
+  type ProtocolError,
+  type ServerMessageData,
   type UpdateAccessTokenOptions,
   type UserDetails,
   type UserProfile,
@@ -115,6 +123,36 @@ describe('records of the service', () => {
     assertType<MaskingPatterns>({ patterns: [{ name: 'Card' }] })
     // @ts-expect-error rules are a list
     assertType<MaskingPatterns>({ patterns: { name: 'Card' } })
+  })
+
+  it('the parts of records have types of their own', () => {
+    assertType<AgentProfileDetails>({ name: 'Desk Assistant' })
+    // @ts-expect-error a name is a string
+    assertType<AgentProfileDetails>({ name: 7 })
+    assertType<PortalReference>({ id: 1001 })
+    // @ts-expect-error the id is missing
+    assertType<PortalReference>({})
+    assertType<PortalDepartment>({ id: '999', name: 'Returns' })
+    // @ts-expect-error an id is a string or a number
+    assertType<PortalDepartment>({ id: true })
+    assertType<PortalSettings>({ defaultUserProfile: { id: 10 } })
+    assertType<DefaultUserProfile>({ id: 10 })
+    // @ts-expect-error an id is a string or a number
+    assertType<DefaultUserProfile>({ id: [10] })
+    // @ts-expect-error a profile is a record
+    assertType<PortalSettings>({ defaultUserProfile: 10 })
+    assertType<MaskingConfiguration>({ htmlTagMatcherRegEx: '<[^>]+>' })
+    // @ts-expect-error an expression is a string
+    assertType<MaskingConfiguration>({ htmlTagMatcherRegEx: /<[^>]+>/ })
+  })
+
+  it('ServerMessageData has what the service says with a message, ProtocolError what cannot be read', () => {
+    assertType<ServerMessageData>({ options: ['Yes', 'No'] })
+    // @ts-expect-error an option is a string
+    assertType<ServerMessageData>({ options: [1, 2] })
+    expectTypeOf<ProtocolError>().toExtend<Error>()
+    // @ts-expect-error any other error has no data
+    assertType<ProtocolError>(new Error('broken'))
   })
 
   it('UserDetails describes the signed-in user', () => {
