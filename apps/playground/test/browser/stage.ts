@@ -109,10 +109,13 @@ export class Visitor {
     await this.breaks('Push')
   }
 
-  /** Signs in in the window that the action opens. */
+  /** Signs in where an action leads to an agent for signed-in users: the chat waits for a click on its button. */
   async signsIn(user: string, action: () => Promise<void>): Promise<void> {
-    const opened = this.page.context().waitForEvent('page')
     await action()
+    const button = this.page.locator('ai-agent-chat').getByRole('button', { name: 'Sign in' })
+    await button.waitFor()
+    const opened = this.page.context().waitForEvent('page')
+    await button.click()
     const popup = await opened
     const closed = popup.waitForEvent('close')
     await popup.getByRole('button', { name: user }).first().click()
