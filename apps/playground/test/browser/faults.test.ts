@@ -40,6 +40,8 @@ describe.skipIf(!hasChromium())('the faults of the playground', () => {
     expect(await button.getAttribute('aria-pressed')).toBe('false')
 
     await visitor.breaks('Slow')
+    // The service may not have all faults of the action yet.
+    await expect.poll(() => page.getByRole('button', { name: 'Slow' }).getAttribute('aria-pressed')).toBe('true')
     const start = performance.now()
     await visitor.says('thanks')
     await visitor.reads('You are welcome')
