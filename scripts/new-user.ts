@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { serveEmulator } from '@aiagent/emulator/node'
-import type { PackedPackage } from './package-checks.ts'
+import { audit, type PackedPackage } from './package-checks.ts'
 import { firstProgram } from './package-runtimes.ts'
 import { ROOT, runOrThrow } from './tools.ts'
 
@@ -61,6 +61,8 @@ async function useTheCommand(folder: string): Promise<void> {
   if (!/^Login for customers: /m.test(await emulate(command, project)))
     throw new Error(`After "${hint}", the emulator still has no logins.`)
   console.log(`The command installs ${count} packages and answers; after "${hint}", its emulator offers logins.`)
+  // The OpenID provider is in no other project of this step.
+  await audit(project)
 }
 
 /** Runs the shell block below a heading of the page. */

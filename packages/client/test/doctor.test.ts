@@ -203,7 +203,7 @@ const BROKEN: readonly Broken[] = [
     code: 'CHAT_TIMEOUT',
     check: 'chat',
     fault: { kind: 'hang-upgrade' },
-    options: () => ({ timeoutMs: 300 }),
+    options: () => ({ timeoutMs: 3_000 }),
   },
   {
     what: 'a service that closes the chat at once',
@@ -216,7 +216,7 @@ const BROKEN: readonly Broken[] = [
     what: 'a proxy that buffers frames',
     code: 'CHAT_SILENT',
     check: 'answer',
-    options: () => ({ ask: 'Hello', timeoutMs: 300 }),
+    options: () => ({ ask: 'Hello', timeoutMs: 3_000 }),
     fault: { kind: 'lose-frames', direction: 'to-client' },
   },
   {
@@ -238,7 +238,7 @@ const BROKEN: readonly Broken[] = [
     code: 'CHAT_IDLE_DEAD',
     check: 'idle',
     serve: { settings: { capabilities: ['receipts'] } },
-    options: () => ({ idleSeconds: 0.02, timeoutMs: 300 }),
+    options: () => ({ idleSeconds: 0.02, timeoutMs: 3_000 }),
     after: { check: 'answer', fault: { kind: 'silence' } },
   },
 ]
