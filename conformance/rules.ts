@@ -571,6 +571,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'EL-17': 'the user chooses portal, agent and profile in the chat element',
   'EL-19': 'the chat element asks the user to sign in only after a click on its button',
   'EL-18': 'a chat element whose code cannot be loaded says so, reports it, and tries again on request',
+  'EL-20':
+    'a conversation that is there when the chat element opens is rendered once, with its Markdown; when the code for that is late, it is shown as it was written until then',
   'REL-130': 'a fleet delivers what any of its processes accepted, in order, once for each message id',
   'REL-131':
     'a worker that drains, as on SIGTERM, gives its conversations to the next one at once, with session, context and position',

@@ -13,6 +13,12 @@ import { Chat } from './chat.tsx'
 import { type ChatSettings, shownByView } from './chat-settings.ts'
 import { focusNext, keepFocus } from './focus-keeper.ts'
 
+/** Longest wait of a conversation for the code of its Markdown, in milliseconds: then it shows the text as it was written. */
+const MARKDOWN_MS = 500
+
+/** Resolves with the promise, or when it has taken too long. */
+const soon = (work: Promise<void>) => Promise.race([work, new Promise(resolve => setTimeout(resolve, MARKDOWN_MS))])
+
 /** Opens a chat in an element: creates the agent unless the host app has one, and starts it. */
 export async function openChat(host: ChatHost): Promise<OpenChat> {
   const { root } = host
@@ -50,13 +56,13 @@ export async function openChat(host: ChatHost): Promise<OpenChat> {
     }
     render(<Chat settings={settings} />, mount)
   }
-  // Beside the texts, so that a conversation that is there already is rendered once.
-  if (view.getSnapshot().messages.some(({ content }) => hasMarkdown(content))) void loadMarkdown()
+  // Beside the texts, so that a conversation that is there already is rendered once, and not first as it was written.
+  const markdown = view.getSnapshot().messages.some(({ content }) => hasMarkdown(content)) && soon(loadMarkdown())
   const load = async () => {
     const wanted = findLanguage(host.languages)
     if (wanted === language) return draw()
     language = wanted
-    const loaded = await loadStrings(wanted)
+    const [loaded] = await Promise.all([loadStrings(wanted), markdown])
     // Another language was asked for meanwhile.
     if (wanted !== language) return
     strings = loaded

@@ -112,4 +112,30 @@ describe.skipIf(!hasChromium())('parts of <ai-agent-chat>', () => {
       .poll(() => page.evaluate(() => document.querySelector('ai-agent-chat')?.view?.getSnapshot().connection.state))
       .toBe('connected')
   })
+
+  it('[EL-20] shows a conversation as it was written when the code for its Markdown is late, and formats it later', async () => {
+    stage = await stages.open({ reply: () => ({ content: 'Look **here**.' }) })
+    const waiting: (() => void)[] = []
+    const { page } = await stage.open('', {
+      search: '?sdk',
+      prepare: target => target.route(/lexer/, route => void waiting.push(() => void route.continue())),
+    })
+    await page.waitForFunction(() => customElements.get('ai-agent-chat'))
+    await page.evaluate(async endpoint => {
+      const agent = new (Object(globalThis).sdk.AiAgent)({ id: 'help', endpoint })
+      await agent.initialize()
+      await agent.connect()
+      await new Promise(answered => {
+        agent.on('agentMessage', answered)
+        agent.send('hello')
+      })
+      const chat = document.createElement('ai-agent-chat')
+      chat.agent = agent
+      document.body.append(chat)
+    }, stage.service.url)
+    await expect.poll(() => bubbles(page)).toEqual(['hello', 'Look **here**.'])
+    expect(waiting).toHaveLength(1)
+    waiting[0]?.()
+    await expect.poll(() => page.locator('ai-agent-chat .bubble strong').allTextContents()).toEqual(['here'])
+  })
 })

@@ -36,9 +36,14 @@ describe.skipIf(!hasChromium())('<ai-agent-chat> with a long conversation', () =
       await ready
       const all = chat.shadowRoot?.querySelectorAll('.row') ?? []
       const last = all[all.length - 1]
-      return { count: all.length, isShown: (last?.getBoundingClientRect().height ?? 0) > 0, text: last?.textContent }
+      return {
+        count: all.length,
+        isShown: (last?.getBoundingClientRect().height ?? 0) > 0,
+        text: last?.textContent,
+        marked: last?.querySelector('strong')?.textContent,
+      }
     })
-    expect(rows).toMatchObject({ count: 20, isShown: true, text: expect.stringContaining('1999: ') })
+    expect(rows).toMatchObject({ count: 20, isShown: true, text: expect.stringContaining('1999: '), marked: 'longer' })
 
     const log = page.getByRole('log')
     const count = () => page.locator('ai-agent-chat [role=list] .row[role=listitem]').count()
