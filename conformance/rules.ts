@@ -461,6 +461,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-67':
     'a sign-out, or another user, in one tab removes everything of the user in all tabs that share the conversation',
   'REL-68': 'a shared socket is open as long as one of the tabs is connected, and the last one says goodbye',
+  'REL-150':
+    'a tab knows the unsettled messages of tabs that ended before it was opened, and settles them when it leads',
   'REL-69':
     'messages between tabs are parsed as data from outside, those of other versions are ignored, and names of channels and locks hold neither session nor token',
   'REL-70':

@@ -1,46 +1,10 @@
-import { createEmulator, type Emulator, type EmulatorOptions } from '@aiagent/emulator'
-import { eventually, ManualClock, turnEventLoop } from '@aiagent/test-support'
+import type { Emulator } from '@aiagent/emulator'
+import { eventually, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import { FakeBrowser, type FakeTab } from '../test/fake-browser.ts'
+import { CAPABILITIES, linesOf, setUpTabs as setUp } from '../test/set-up-tabs.ts'
 import { AiAgent } from './ai-agent.ts'
 import type { AiAgentConfig } from './config.ts'
 import { createConversationView } from './view/conversation-view.ts'
-
-const CAPABILITIES = ['receipts', 'resume', 'fencing'] as const
-
-function setUp(options: EmulatorOptions = {}) {
-  const clock = new ManualClock()
-  const reply = ({ text }: { text: string }) => ({ content: `You said: ${text}` })
-  const emulator = createEmulator({ clock, reply, ...options })
-  const browser = new FakeBrowser(clock, emulator)
-  const open = async (config: Partial<AiAgentConfig> = {}, tab: FakeTab = browser.open()) => {
-    const agent = new AiAgent(
-      { id: 'help', endpoint: emulator.origin, tabs: 'share', enableLogging: false, ...config },
-      tab.environment,
-    )
-    await agent.initialize()
-    return { agent, tab }
-  }
-  const connected = async (config: Partial<AiAgentConfig> = {}, tab?: FakeTab) => {
-    const made = await open(config, tab)
-    await made.agent.connect()
-    return made
-  }
-  /** Lets time pass until a condition is true. */
-  const passUntil = async (isTrue: () => boolean, what: string, limitMs = 10_000) => {
-    for (let ms = 0; !isTrue(); ms += 50) {
-      if (ms > limitMs) throw new Error(`After ${limitMs} ms there was not: ${what}`)
-      await clock.advance(50)
-    }
-  }
-  return { clock, emulator, browser, open, connected, passUntil }
-}
-
-const linesOf = ({ agent }: { agent: AiAgent }) =>
-  agent
-    .getTranscript()
-    .filter(({ message }) => message.persona !== 'system')
-    .map(({ direction, message }) => `${direction} ${message.content}`)
 
 describe.each([
   ['the plain wire', []],

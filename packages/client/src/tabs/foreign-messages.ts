@@ -1,8 +1,10 @@
+import type { TranscriptEntry } from '../conversation/transcript.ts'
 import { Delivery, isSettled } from '../outbox/delivery.ts'
 import type { DeliveryReason, DeliveryState, DeliveryUpdate } from '../outbox/delivery-state.ts'
 import { Message } from '../outbox/message.ts'
 import type { OutboxEntry } from '../outbox/outbox-entry.ts'
-import type { SaidMessage } from './tab-message.ts'
+import { openMessage, showsAgain } from './said-messages.ts'
+import type { SaidMessage, TabMessage } from './tab-message.ts'
 
 /** How many messages of other tabs are remembered. */
 const KEPT = 1_000
@@ -25,6 +27,7 @@ export interface ForeignMessagesOptions {
 export class ForeignMessages {
   readonly #options: ForeignMessagesOptions
   readonly #messages = new Map<string, Foreign>()
+  readonly #claimed = new WeakSet<TranscriptEntry>()
 
   constructor(options: ForeignMessagesOptions) {
     this.#options = options
@@ -59,6 +62,21 @@ export class ForeignMessages {
       if (!isSettled(oldest.entry.state)) this.#set(oldest, 'unknown', 'limit')
     }
     return message
+  }
+
+  /** The messages that have not arrived, as far as is known, without those of one tab. */
+  open(without: string): TabMessage[] {
+    return [...this.#messages.values()]
+      .filter(({ owner }) => owner !== without)
+      .flatMap(({ owner, entry }) => openMessage(entry.message, entry, owner) ?? [])
+  }
+
+  /** Whether an entry is the message, from a history in which the service does not name the ids of the sender. */
+  claim(entry: TranscriptEntry, said: SaidMessage): boolean {
+    if (this.#claimed.has(entry) || this.#messages.has(entry.message.messageId ?? '') || !showsAgain(entry, said))
+      return false
+    this.#claimed.add(entry)
+    return true
   }
 
   /** The tab that sent it reports its delivery. */

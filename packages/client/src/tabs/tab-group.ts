@@ -9,10 +9,11 @@ import type { SessionStore } from '../resume/session-store.ts'
 import { ForeignMessages } from './foreign-messages.ts'
 import { QuestionTurn } from './question-turn.ts'
 import { ReplicatedStore } from './replicated-store.ts'
+import { openMessages, said, saidByAgent } from './said-messages.ts'
 import { SharedSessionStore } from './shared-session-store.ts'
 import { SocketHub } from './socket-hub.ts'
 import { TabLink } from './tab-link.ts'
-import type { SaidMessage, TabEnvelope, TabMessage } from './tab-message.ts'
+import type { TabEnvelope, TabMessage } from './tab-message.ts'
 import type { TabParts } from './tab-parts.ts'
 import { TabSockets } from './tab-sockets.ts'
 
@@ -158,7 +159,7 @@ export class TabGroup {
       hasResume: () => hasCapability(CAPABILITY.RESUME),
       address,
       openTransport: this.#openAlone,
-      history: () => this.#history(),
+      history: () => saidByAgent(this.#parts.transcript),
       post: (to, message) => {
         this.#link.post(to, message)
         if (to === undefined) this.#sockets.handle(message)
@@ -177,17 +178,11 @@ export class TabGroup {
   }
 
   #handleLeader(): void {
-    if (!this.#link.isLeader) this.#parts.authentication.watchExpiry(false)
+    const { isLeader, leader } = this.#link
+    if (!isLeader) this.#parts.authentication.watchExpiry(false)
     this.#sockets.handleLeader()
-  }
-
-  /** What the agent has said. What the user has said is left out: whether the service has it is not known here. */
-  #history(): unknown[] {
-    const received = this.#parts.transcript.get().filter(({ direction }) => direction === 'received')
-    return received.map(({ message }) => {
-      const { persona, role, content, messageData, messageId, timestamp } = message
-      return { persona, role, content, messageData, messageId, timestamp }
-    })
+    // The tab that has sent a message may have ended before this one was opened.
+    if (leader !== undefined) this.#link.post(isLeader ? undefined : leader, { kind: 'recall' })
   }
 
   /** Sends what tabs that have ended left unsent. What none sends is unknown. */
@@ -233,7 +228,10 @@ export class TabGroup {
       case 'session':
         return this.#apply(() => this.#moveTo(message.sessionId))
       case 'said':
-        return this.#apply(() => this.#record(from, message.message))
+        return this.#apply(() => this.#record(from, message, isFromLeader))
+      case 'recall':
+        for (const each of this.#foreign.open(from)) this.#link.post(from, each)
+        return
       case 'delivery':
         return this.#foreign.update(from, message.id, message.state, message.reason)
       case 'read': {
@@ -275,14 +273,9 @@ export class TabGroup {
 
   /** Tells a new tab what it cannot learn from the service. */
   #greet(tab: string): void {
-    const { context, transcript, outbox } = this.#parts
+    const { context } = this.#parts
     this.store.repeat()
-    for (const { message, direction } of transcript.get()) {
-      const { messageId: id } = message
-      if (direction !== 'sent' || id === undefined) continue
-      const delivery = outbox.delivery(id)
-      if (delivery?.state === 'queued' || delivery?.state === 'sent') this.#link.post(tab, said(message, id))
-    }
+    for (const message of openMessages(this.#parts)) this.#link.post(tab, message)
     if (!this.#hub && this.#sessionId !== undefined) this.#link.post(tab, { kind: 'known', sessionId: this.#sessionId })
     if (!this.#hub) return
     const attributes = context.get()
@@ -290,14 +283,26 @@ export class TabGroup {
     if (this.#token !== undefined) this.#link.post(tab, { kind: 'token', token: this.#token })
   }
 
-  #record(owner: string, said: SaidMessage): void {
-    const { transcript, context } = this.#parts
+  #record(from: string, given: TabMessage & { kind: 'said' }, isFromLeader: boolean): void {
+    const { message: said, owner = from, state, reason } = given
+    const { transcript, context, outbox } = this.#parts
+    if (owner !== from) {
+      // A leader that was frozen may not know what has become of it.
+      if (!isFromLeader && !this.#link.isLeader) return
+      if (this.delivery(said.id) ?? outbox.delivery(said.id)) return
+      this.#link.watch(owner)
+    }
     const message = this.#foreign.add(owner, said)
-    const isKnown = transcript.get().some(entry => entry.message.messageId === said.id)
-    if (!message || isKnown) return
+    if (!message) return
     const attributes = said.messageData?.context
-    if (said.role === 'context' && isJsonObject(attributes)) context.merge(attributes)
-    transcript.record(message, 'sent', said.timestamp, undefined, said.content?.length ?? 0)
+    if (owner === from && said.role === 'context' && isJsonObject(attributes)) context.merge(attributes)
+    const wasWritten = state !== undefined && state !== 'queued'
+    const isKnown = transcript.get().some(entry => {
+      const { messageId = '' } = entry.message
+      return messageId === said.id || (wasWritten && !outbox.delivery(messageId) && this.#foreign.claim(entry, said))
+    })
+    if (!isKnown) transcript.record(message, 'sent', said.timestamp, undefined, said.content?.length ?? 0)
+    if (state !== undefined) this.#foreign.update(owner, said.id, state, reason)
   }
 
   #adoptToken(token: string): void {
@@ -346,7 +351,7 @@ export class TabGroup {
     const { messageId } = message
     if (messageId === undefined || this.#isApplying) return
     this.#foreign.remove(messageId)
-    this.#link.post(undefined, said(message, messageId))
+    this.#link.post(undefined, { kind: 'said', message: said(message, messageId) })
   }
 
   /** The delivery of a message of this tab has changed. */
@@ -388,16 +393,4 @@ export function createTabGroup(parts: TabParts): TabGroup | undefined {
     return new TabGroup(parts, window)
   logger.warn('`tabs` has no effect: it needs a page with Web Locks, and no `sessionId`.')
   return undefined
-}
-
-function said({ persona, role, content, messageData, timestamp = 0 }: Message, id: string): TabMessage {
-  const message: SaidMessage = {
-    id,
-    persona,
-    role,
-    timestamp,
-    ...(content !== undefined && { content }),
-    ...(messageData && { messageData }),
-  }
-  return { kind: 'said', message }
 }

@@ -167,6 +167,11 @@ export class TabLink {
     }
   }
 
+  /** Looks after a tab that was heard of, as after those that were heard. */
+  watch(tab: string): void {
+    this.#tabs.add(tab)
+  }
+
   /** Tells all who leads, and in which session. */
   postState(): void {
     this.post(undefined, { kind: 'state', fence: this.#fence, sessionId: this.#options.sessionId() })

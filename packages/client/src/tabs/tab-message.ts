@@ -54,7 +54,17 @@ export type TabMessage =
   | { readonly kind: 'known'; readonly sessionId: string }
   /** The conversation continues in another session. */
   | { readonly kind: 'session'; readonly sessionId: string }
-  | { readonly kind: 'said'; readonly message: SaidMessage }
+  | {
+      readonly kind: 'said'
+      readonly message: SaidMessage
+      /** The tab that has sent it; the sender of this message if absent. */
+      readonly owner?: string
+      /** Present for a message of before: its state, and the reason of that. */
+      readonly state?: string
+      readonly reason?: string
+    }
+  /** To a tab's leader, or from the leader to all: which messages of others have not arrived? The answer is `said` for each. */
+  | { readonly kind: 'recall' }
   | {
       readonly kind: 'delivery'
       readonly id: string
@@ -116,7 +126,8 @@ const MEMBERS: { readonly [Kind in TabMessage['kind']]: Readonly<Record<string, 
   closed: { socket: orNot(isNumber), code: isNumber, reason: isText, httpStatus: orNot(isNumber) },
   known: { sessionId: isText },
   session: { sessionId: isText },
-  said: { message: isSaid },
+  said: { message: isSaid, owner: orNot(isText), state: orNot(isText), reason: orNot(isText) },
+  recall: {},
   delivery: { id: isText, state: isText, previousState: isText, reason: orNot(isText) },
   read: { messageId: isText },
   act: { id: isText, action: isText },

@@ -1,0 +1,56 @@
+import type { TranscriptEntry } from '../conversation/transcript.ts'
+import type { Message } from '../outbox/message.ts'
+import type { SaidMessage, TabMessage } from './tab-message.ts'
+import type { TabParts } from './tab-parts.ts'
+
+/** By how much the service's clock may be behind, in milliseconds. */
+const CLOCK_SKEW_MS = 60_000
+
+/** Tells other tabs about a message of this tab. */
+export function said({ persona, role, content, messageData, timestamp = 0 }: Message, id: string): SaidMessage {
+  return {
+    id,
+    persona,
+    role,
+    timestamp,
+    ...(content !== undefined && { content }),
+    ...(messageData && { messageData }),
+  }
+}
+
+/** Tells a tab that has just joined about a message of before, unless it is known to have arrived. */
+export function openMessage(
+  message: Message,
+  delivery: { readonly state: string; readonly reason?: string | undefined } | undefined,
+  owner?: string,
+): TabMessage | undefined {
+  const { messageId: id } = message
+  const { state = '', reason } = delivery ?? {}
+  if (id === undefined || !OPEN_STATES.has(state)) return undefined
+  return { kind: 'said', message: said(message, id), state, ...(reason && { reason }), ...(owner && { owner }) }
+}
+
+const OPEN_STATES: ReadonlySet<string> = new Set(['queued', 'sent', 'unknown', 'failed'])
+
+/** The messages of this tab that have not arrived, as far as is known. */
+export function openMessages({ transcript, outbox }: Pick<TabParts, 'transcript' | 'outbox'>): TabMessage[] {
+  return transcript.get().flatMap(({ message, direction }) => {
+    const { messageId: id } = message
+    return (direction === 'sent' && id !== undefined && openMessage(message, outbox.delivery(id))) || []
+  })
+}
+
+/** What the agent has said. What the user has said is left out: whether the service has it is not known here. */
+export function saidByAgent(transcript: TabParts['transcript']): unknown[] {
+  const received = transcript.get().filter(({ direction }) => direction === 'received')
+  return received.map(({ message }) => {
+    const { persona, role, content, messageData, messageId, timestamp } = message
+    return { persona, role, content, messageData, messageId, timestamp }
+  })
+}
+
+/** Whether an entry has the author, the text and about the time of a message. */
+export function showsAgain({ message, direction, timestamp }: TranscriptEntry, said: SaidMessage): boolean {
+  const isSame = message.persona === said.persona && message.role === said.role && message.content === said.content
+  return isSame && direction === 'sent' && timestamp >= said.timestamp - CLOCK_SKEW_MS
+}

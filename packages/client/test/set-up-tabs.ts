@@ -1,0 +1,44 @@
+import { createEmulator, type EmulatorOptions } from '@aiagent/emulator'
+import { ManualClock } from '@aiagent/test-support'
+import { AiAgent } from '../src/ai-agent.ts'
+import type { AiAgentConfig } from '../src/config.ts'
+import { FakeBrowser, type FakeTab } from './fake-browser.ts'
+
+/** What the service announces, unless a test wants the plain wire. */
+export const CAPABILITIES = ['receipts', 'resume', 'fencing'] as const
+
+/** A browser, and tabs in it that share a conversation. */
+export function setUpTabs(options: EmulatorOptions = {}) {
+  const clock = new ManualClock()
+  const reply = ({ text }: { text: string }) => ({ content: `You said: ${text}` })
+  const emulator = createEmulator({ clock, reply, ...options })
+  const browser = new FakeBrowser(clock, emulator)
+  const open = async (config: Partial<AiAgentConfig> = {}, tab: FakeTab = browser.open()) => {
+    const agent = new AiAgent(
+      { id: 'help', endpoint: emulator.origin, tabs: 'share', enableLogging: false, ...config },
+      tab.environment,
+    )
+    await agent.initialize()
+    return { agent, tab }
+  }
+  const connected = async (config: Partial<AiAgentConfig> = {}, tab?: FakeTab) => {
+    const made = await open(config, tab)
+    await made.agent.connect()
+    return made
+  }
+  /** Lets time pass until a condition is true. */
+  const passUntil = async (isTrue: () => boolean, what: string, limitMs = 10_000) => {
+    for (let ms = 0; !isTrue(); ms += 50) {
+      if (ms > limitMs) throw new Error(`After ${limitMs} ms there was not: ${what}`)
+      await clock.advance(50)
+    }
+  }
+  return { clock, emulator, browser, open, connected, passUntil }
+}
+
+/** What a tab shows, in order. */
+export const linesOf = ({ agent }: { agent: AiAgent }) =>
+  agent
+    .getTranscript()
+    .filter(({ message }) => message.persona !== 'system')
+    .map(({ direction, message }) => `${direction} ${message.content}`)
