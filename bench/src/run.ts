@@ -9,6 +9,7 @@ import { json } from './measures/json.ts'
 import { masking } from './measures/masking.ts'
 import type { Bench, Measure } from './measures/measure.ts'
 import { growth, heap } from './measures/memory.ts'
+import { page } from './measures/page.ts'
 import { size } from './measures/sizes.ts'
 import { throughput } from './measures/throughput.ts'
 import { view } from './measures/view.ts'
@@ -22,6 +23,7 @@ const MEASURES: Readonly<Record<string, Measure>> = {
   connect,
   'second-agent': secondAgent,
   desk,
+  page,
   flush,
   masking,
   view,
@@ -59,8 +61,8 @@ async function measureAll(): Promise<Figure[]> {
   const bench: Bench = {
     programs,
     times: (usually, quick) => (values.quick ? quick : usually),
-    async withService(delayMs, work) {
-      const { report, end } = await programs.start<{ endpoint: string }>('service', { delayMs })
+    async withService(delayMs, work, pages) {
+      const { report, end } = await programs.start<{ endpoint: string }>('service', { delayMs, pages })
       try {
         return await work(report.endpoint)
       } finally {

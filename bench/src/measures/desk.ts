@@ -1,4 +1,5 @@
 import { atMost, type Finding, median, summary } from '../figure.ts'
+import { depthOf, takeTimeline } from '../timeline.ts'
 import type { Bench } from './measure.ts'
 
 const DELAY_MS = 50
@@ -23,16 +24,6 @@ export function desk(bench: Bench): Promise<Finding[]> {
         times[side].push(await bench.programs.run<Times>('desk', { endpoint, side, token }))
         const timeline = await takeTimeline(endpoint)
         if (side === 'library') depths.push(depthOf(timeline))
-        if (side === 'library' && depthOf(timeline) > 7)
-          console.log(
-            JSON.stringify(
-              timeline.map(([a, b]) => [
-                Math.round(a - (timeline[0]?.[0] ?? 0)),
-                Math.round(b - (timeline[0]?.[0] ?? 0)),
-              ]),
-            ),
-          )
-        if (side === 'library' && timeline.length !== 9) console.log('calls', timeline.length)
       }
     const beside = (what: keyof Times): Finding => {
       const [library, bare] = [times.library, times.bare].map(list => list.map(each => each[what])) as [
@@ -57,25 +48,6 @@ export function desk(bench: Bench): Promise<Finding[]> {
     }
     return [beside('initialized'), beside('connected'), depth]
   })
-}
-
-type Timeline = [came: number, answered: number][]
-
-/** What the service was asked since the last look; the looks themselves are not calls. */
-async function takeTimeline(endpoint: string): Promise<Timeline> {
-  return (await (await fetch(`${endpoint}/timeline`)).json()) as Timeline
-}
-
-/** The longest chain in which each call came after the one before was answered. */
-function depthOf(timeline: Timeline): number {
-  let depth = 0
-  let free = -Infinity
-  for (const [came, answered] of [...timeline].sort((a, b) => a[1] - b[1]))
-    if (came >= free) {
-      depth++
-      free = answered
-    }
-  return depth
 }
 
 /** A token with a readable payload and without a valid signature, which is not checked here. */

@@ -1,4 +1,5 @@
 // The service of both sides, in a separate process, so that its work counts for neither.
+import { readFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { PERSONA, parseClientMessage, paths, ROLE } from '@aiagent/protocol'
@@ -7,8 +8,8 @@ import { DESK, deskRoutes } from '../desk-records.ts'
 import { DONE, inboundFrames, READY } from '../frames.ts'
 import { parameters, tell } from '../report-to-parent.ts'
 
-/** `delayMs`: how long each answer and each upgrade waits. */
-const { delayMs } = parameters<{ delayMs: number }>()
+/** `delayMs`: how long each answer and each upgrade waits. `pages`: a folder with the files of a page, which wait as long. */
+const { delayMs, pages } = parameters<{ delayMs: number; pages?: string }>()
 
 /** Frames of one write, and unsent bytes above which the next write waits. */
 const PUSH_BURST = 64
@@ -16,7 +17,7 @@ const PUSH_CONGESTED_BYTES = 1024 * 1024
 
 const server = createServer((request, response) => {
   if (request.url === '/timeline') return void json(response, timeline.splice(0))
-  const done = note()
+  const done = note(request.url)
   later(() => {
     answer(request, response)
     done()
@@ -24,7 +25,7 @@ const server = createServer((request, response) => {
 })
 const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false })
 server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) => {
-  const done = note()
+  const done = note(request.url)
   later(() => {
     done()
     sockets.handleUpgrade(request, socket, head, chat => converse(chat, socket))
@@ -34,7 +35,7 @@ server.on('upgrade', (request: IncomingMessage, socket: Socket, head: Buffer) =>
 process.once('disconnect', () => process.exit(0))
 
 /** When each call and each upgrade came and was answered, since the last look. */
-const timeline: [came: number, answered: number][] = []
+const timeline: [came: number, answered: number, address: string][] = []
 let calls = 0
 let sessions = 0
 let routes: Record<string, () => unknown> = {}
@@ -68,9 +69,9 @@ function routesOf(host: string): Record<string, () => unknown> {
 }
 
 /** Notes that a call came; returns what notes that it is answered. */
-function note(): () => void {
+function note(address = ''): () => void {
   const came = performance.now()
-  return () => void timeline.push([came, performance.now()])
+  return () => void timeline.push([came, performance.now(), address])
 }
 
 function later(work: () => void): void {
@@ -86,10 +87,19 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   request.resume()
   if (request.method === 'OPTIONS') return void response.writeHead(204).end()
   if (pathname === '/calls') return json(response, { calls })
+  if (pages !== undefined && PAGE_FILE.test(pathname)) return sendPageFile(response, pages, pathname)
   calls++
   const route = routes[`${request.method} ${pathname}`]
   if (!route) return void response.writeHead(404).end()
   json(response, route())
+}
+
+/** A file of a page, directly in its folder. */
+const PAGE_FILE = /^\/[\w-]+[.](?:html|js)$/
+
+function sendPageFile(response: ServerResponse, folder: string, pathname: string): void {
+  const type = pathname.endsWith('.js') ? 'text/javascript' : 'text/html'
+  response.writeHead(200, { 'Content-Type': type, 'Cache-Control': 'no-store' }).end(readFileSync(folder + pathname))
 }
 
 function json(response: ServerResponse, body: unknown): void {

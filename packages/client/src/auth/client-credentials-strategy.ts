@@ -6,6 +6,7 @@ import { expiryOfFresh, renewalTime } from './access-token.ts'
 import type { AuthStrategyInitializeOptions, ClientCredentialsAuthConfig, TokenSource } from './auth-strategy.ts'
 import { checkClientCredentials } from './check-auth.ts'
 import { Renewal } from './renewal.ts'
+import { requestToken } from './token-request.ts'
 
 interface HeldToken {
   readonly accessToken: string
@@ -78,8 +79,6 @@ export class ClientCredentialsAuthStrategy implements TokenSource {
 
   async #request(signal: AbortSignal): Promise<string> {
     const { tokenUrl, clientId, clientSecret, scopes = [] } = this.#config
-    // Shares a chunk with the anonymous token, which most hosts load anyway.
-    const { requestToken } = await import('./token-request.ts')
     const { accessToken, expiresIn } = await requestToken(
       this.#environment,
       {
