@@ -2,6 +2,7 @@ import { collectGarbage } from '@aiagent/test-support/collect-garbage'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Message } from '../outbox/message.ts'
+import { knownMessage } from './known-message.ts'
 import {
   type PlacedEntry,
   Transcript,
@@ -232,6 +233,149 @@ describe('insert', () => {
     expect(transcript.entryOf(human(), 'sent', 1, undefined)).toBeUndefined()
     expect(transcript.entryOf(answer(), 'received', 1, 'agent_message')).toMatchObject({ timestamp: 1 })
     expect(transcript.size).toBe(0)
+  })
+})
+
+describe('what is not stored', () => {
+  const MANY = 4_000
+  const notedBy = (transcript: Transcript) => [transcript.missing.length, transcript.isComplete]
+  const timesOf = (transcript: Transcript) => transcript.get().map(({ timestamp }) => timestamp)
+
+  it('is nothing at first', () => {
+    const transcript = new Transcript()
+    expect([transcript.missing, transcript.isComplete]).toEqual([[], true])
+    transcript.record(human(), 'sent', NOW)
+    expect([transcript.missing, transcript.isComplete]).toEqual([[], true])
+  })
+
+  it('is known where the filters keep it out, apart from heartbeats and tokens', () => {
+    const transcript = new Transcript({ excludeRoles: ['human', 'heartbeat'] })
+    transcript.record(human({ messageId: 'm-1' }), 'sent', NOW)
+    transcript.record(answer(), 'received', NOW)
+    transcript.record(message('system', 'heartbeat'), 'received', NOW)
+    transcript.record(message('metadata', 'token'), 'received', NOW)
+    expect(transcript.missing).toEqual([knownMessage(human({ messageId: 'm-1' }), 'sent')])
+  })
+
+  it('is known where nothing is stored, also of what is inserted', () => {
+    const transcript = new Transcript({ enabled: false })
+    expect(transcript.record(human(), 'sent', NOW)).toBeDefined()
+    const entry = new Transcript().entryOf(answer(), 'received', NOW, 'agent_message')
+    if (entry) transcript.insert([{ entry, size: 4, position: 0 }])
+    expect(transcript.missing).toEqual([knownMessage(human(), 'sent'), knownMessage(answer(), 'received')])
+    expect(transcript.isComplete).toBe(true)
+  })
+
+  it('is known of cleared entries', () => {
+    const transcript = new Transcript()
+    transcript.record(human(), 'sent', NOW)
+    transcript.record(answer(), 'received', NOW)
+    transcript.clear()
+    expect(transcript.missing).toEqual([knownMessage(human(), 'sent'), knownMessage(answer(), 'received')])
+    expect(transcript.isComplete).toBe(true)
+  })
+
+  it('is forgotten beyond a number, and then the transcript says that it is not complete', () => {
+    const transcript = new Transcript({ enabled: false })
+    for (let n = 1; n <= MANY; n++) transcript.record(human({ messageId: `m-${n}` }), 'sent', NOW)
+    expect(notedBy(transcript)).toEqual([MANY, true])
+    transcript.record(human({ messageId: 'last' }), 'sent', NOW)
+    expect(notedBy(transcript)).toEqual([MANY / 2, false])
+    expect(transcript.missing.at(-1)).toEqual(knownMessage(human({ messageId: 'last' }), 'sent'))
+  })
+
+  it('is not taken for complete when more entries were cleared than it can know', () => {
+    const transcript = new Transcript()
+    for (let n = 0; n <= MANY; n++) transcript.record(human(), 'sent', NOW)
+    transcript.clear()
+    expect(notedBy(transcript)).toEqual([MANY / 2, false])
+    const shorter = new Transcript()
+    for (let n = 1; n <= MANY / 2 + 1; n++) shorter.record(human(), 'sent', NOW)
+    shorter.clear()
+    expect(notedBy(shorter)).toEqual([MANY / 2 + 1, true])
+  })
+
+  it('is not taken for complete after entries were removed', () => {
+    const transcript = new Transcript({ maxEntries: 1 })
+    transcript.record(human(), 'sent', NOW)
+    expect(transcript.isComplete).toBe(true)
+    transcript.record(human(), 'sent', NOW)
+    expect(notedBy(transcript)).toEqual([0, false])
+  })
+
+  it('is nothing again for another user', () => {
+    let cleared = 0
+    const transcript = new Transcript({ maxEntries: 1 }, { cleared: () => cleared++ })
+    for (let n = 0; n < 3; n++) transcript.record(human(), 'sent', NOW)
+    transcript.forgetUser()
+    expect([transcript.get(), transcript.missing, transcript.isComplete, cleared]).toEqual([[], [], true, 1])
+  })
+
+  it('counts the text of a message where its frame is not known', () => {
+    const transcript = new Transcript({ maxBytes: 8 })
+    transcript.record(new Message('system', 'context', undefined, { timestamp: 1 }), 'sent', NOW)
+    for (const timestamp of [2, 3]) transcript.record(human({ timestamp }), 'sent', NOW)
+    expect(timesOf(transcript)).toEqual([1, 2, 3])
+    transcript.record(human({ timestamp: 4 }), 'sent', NOW)
+    expect(timesOf(transcript)).toEqual([3, 4])
+  })
+
+  it('counts what is inserted', () => {
+    const transcript = new Transcript({ maxBytes: 10 })
+    for (const timestamp of [1, 2]) transcript.record(human({ timestamp }), 'sent', NOW, undefined, 4)
+    const entry = new Transcript().entryOf(human({ timestamp: 3 }), 'sent', NOW, undefined)
+    expect(entry && transcript.insert([{ entry, size: 3, position: 2 }])).toBe(1)
+    expect(timesOf(transcript)).toEqual([2, 3])
+    transcript.record(human({ timestamp: 4 }), 'sent', NOW, undefined, 3)
+    expect(timesOf(transcript)).toEqual([2, 3, 4])
+    transcript.record(human({ timestamp: 5 }), 'sent', NOW, undefined, 5)
+    expect(timesOf(transcript)).toEqual([4, 5])
+  })
+
+  it('is everything with a limit below zero', () => {
+    const transcript = new Transcript({ maxBytes: -1 })
+    transcript.record(human(), 'sent', NOW)
+    expect(transcript.size).toBe(0)
+  })
+})
+
+describe('an entry', () => {
+  it('says whether it was recovered, also to the listener', () => {
+    const recorded: TranscriptEntry[] = []
+    const transcript = new Transcript({}, { recorded: entry => recorded.push(entry) })
+    transcript.record(answer(), 'received', NOW, 'agent_message', 4, true)
+    transcript.record(answer(), 'received', NOW, 'agent_message', 4)
+    expect(transcript.get().map(({ recovered }) => recovered)).toEqual([true, undefined])
+    expect(recorded).toEqual(transcript.get())
+    expect(transcript.get()[0]).toMatchObject({ id: '1', message: answer(), timestamp: NOW })
+  })
+
+  it('has the id that it is given, else one of the listener', () => {
+    const transcript = new Transcript({}, { newId: () => 'new' })
+    expect(transcript.entryOf(human(), 'sent', NOW, undefined, 'kept')?.id).toBe('kept')
+    expect(transcript.entryOf(human(), 'sent', NOW, undefined)?.id).toBe('new')
+  })
+
+  it('has no data that is too deep to be written, but its text', () => {
+    let messageData: object = {}
+    for (let depth = 0; depth < 200; depth++) messageData = { messageData }
+    const transcript = new Transcript()
+    transcript.record(human({ messageData, messageId: 'm-1' }), 'sent', NOW)
+    expect(transcript.toJSON()).toMatchObject([{ content: 'text', messageId: 'm-1', messageData: undefined }])
+  })
+
+  it('is missed by the listener only when it was removed', () => {
+    const removed: number[] = []
+    const transcript = new Transcript({ maxEntries: 1 }, { trimmed: count => removed.push(count) })
+    transcript.record(human(), 'sent', NOW)
+    expect(removed).toEqual([])
+    transcript.record(human(), 'sent', NOW)
+    transcript.updateConfig({ maxEntries: 1 })
+    expect(removed).toEqual([1])
+  })
+
+  it('is in no list of its own while there is none', () => {
+    expect(new Transcript().get()).toBe(new Transcript().get())
   })
 })
 

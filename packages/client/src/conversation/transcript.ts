@@ -163,9 +163,9 @@ export class Transcript {
 
   /** Removes every entry, and what is known of messages that are not stored: another user follows. */
   forgetUser(): void {
-    this.clear()
     this.#missing = []
     this.#isComplete = true
+    this.#empty()
   }
 
   /** Changes some of the settings. */
@@ -332,7 +332,11 @@ export class Transcript {
 
   /** Removes every entry. */
   clear(): void {
-    for (const { message, direction } of this.get().slice(-MAX_MISSING)) this.noteMissing(message, direction)
+    for (const { message, direction } of this.get()) this.noteMissing(message, direction)
+    this.#empty()
+  }
+
+  #empty(): void {
     this.#entries = []
     this.#sizes = []
     this.#first = 0
