@@ -1,4 +1,5 @@
-import { eventually, turnEventLoop } from '@aiagent/test-support'
+import { setTimeout as delay } from 'node:timers/promises'
+import { eventually } from '@aiagent/test-support'
 import { hasChromium, type LaunchedChromium, launchChromium } from '@aiagent/test-support/chromium'
 import { needs } from '@aiagent/test-support/needs'
 import type { Page } from 'playwright-core'
@@ -12,10 +13,7 @@ describe.skipIf(!hasChromium())('a page under faults', () => {
   let stage: Stage
   beforeAll(async () => {
     bundle = await bundleHost()
-    chromium = await launchChromium({
-      needs: ['back/forward cache'],
-      ignoreDefaultArgs: ['--disable-back-forward-cache'],
-    })
+    chromium = await launchChromium()
   })
   afterAll(() => chromium?.close())
   beforeEach(async () => {
@@ -56,23 +54,31 @@ describe.skipIf(!hasChromium())('a page under faults', () => {
   })
 
   it('reconnects immediately when it returns from the back/forward cache', needs('back/forward cache'), async () => {
-    const page = await openNotedHost(chromium.context, stage)
-    await page.evaluate(() => host.open())
-    await page.evaluate(() => host.send('before'))
-    await page.waitForFunction(() => host.answers().length === 1)
-    // The server has no such page, so this is another document.
-    await page.goto(`${stage.pages.url}/elsewhere`)
-    // A page from the cache does not load, but goBack() would wait for that.
-    await page.evaluate(() => void setTimeout(() => history.back()))
-    await until(page, () => globalThis.host?.getState() === 'CONNECTED' && globalThis.moments.sockets.length > 1)
-    await page.evaluate(() => host.send('after'))
-    await until(page, () => host.answers().includes('You said: after'))
-    const sockets = await page.evaluate(() => globalThis.moments.sockets.length)
-    const afterMs = await awakeAfter(page, ['pageshow', 'visibilitychange', 'resume'])
-    console.info(`After a return from the back/forward cache a reconnect started within ${afterMs.toFixed(1)} ms.`)
-    // The same page with the same agent and another socket.
-    expect([sockets, await page.evaluate(() => host.answers())]).toEqual([2, ['You said: before', 'You said: after']])
-    expect(afterMs).toBeLessThan(AWAKE_MS + NOISE_MS)
+    const caching = await launchChromium({
+      needs: ['back/forward cache'],
+      ignoreDefaultArgs: ['--disable-back-forward-cache'],
+    })
+    try {
+      const page = await openNotedHost(caching.context, stage)
+      await page.evaluate(() => host.open())
+      await page.evaluate(() => host.send('before'))
+      await page.waitForFunction(() => host.answers().length === 1)
+      // The server has no such page, so this is another document.
+      await page.goto(`${stage.pages.url}/elsewhere`)
+      // A page from the cache does not load, but goBack() would wait for that.
+      await page.evaluate(() => void setTimeout(() => history.back()))
+      await until(page, () => globalThis.host?.getState() === 'CONNECTED' && globalThis.moments.sockets.length > 1)
+      await page.evaluate(() => host.send('after'))
+      await until(page, () => host.answers().includes('You said: after'))
+      const sockets = await page.evaluate(() => globalThis.moments.sockets.length)
+      const afterMs = await awakeAfter(page, ['pageshow', 'visibilitychange', 'resume'])
+      console.info(`After a return from the back/forward cache a reconnect started within ${afterMs.toFixed(1)} ms.`)
+      // The same page with the same agent and another socket.
+      expect([sockets, await page.evaluate(() => host.answers())]).toEqual([2, ['You said: before', 'You said: after']])
+      expect(afterMs).toBeLessThan(AWAKE_MS + NOISE_MS)
+    } finally {
+      await caching.close()
+    }
   })
 
   it.each([401, 404, 503])('settles connect() when the service refuses with %i', async status => {
@@ -114,5 +120,5 @@ describe.skipIf(!hasChromium())('a page under faults', () => {
 
 /** Evaluates a condition in the page until it is true, also across navigations. */
 async function until(page: Page, probe: () => boolean): Promise<void> {
-  while (!(await page.evaluate(probe).catch(() => false))) await turnEventLoop()
+  while (!(await page.evaluate(probe).catch(() => false))) await delay(10)
 }

@@ -1,4 +1,4 @@
-import { turnEventLoop } from '@aiagent/test-support'
+import { setTimeout as delay } from 'node:timers/promises'
 import { hasChromium } from '@aiagent/test-support/chromium'
 import { needs } from '@aiagent/test-support/needs'
 import { launchRealTabs, type RealTabs } from '@aiagent/test-support/real-tabs'
@@ -41,5 +41,5 @@ export async function hide(page: Page): Promise<void> {
 
 /** Evaluates a condition in a page until it is true, with timers outside the page: those of a hidden page are slow. */
 export async function until(page: Page, probe: () => boolean): Promise<void> {
-  while (!(await page.evaluate(probe))) await turnEventLoop()
+  while (!(await page.evaluate(probe))) await delay(10)
 }

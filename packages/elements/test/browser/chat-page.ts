@@ -8,11 +8,18 @@ import type { BrowserContext, Page } from 'playwright-core'
 
 type Files = Readonly<Record<string, string>>
 
-/** The elements as a host's bundler builds them, in chunks. `?lazy` loads only the launcher, `?sdk` the client as a global too. */
+/**
+ * The elements as a host's bundler builds them: theirs in chunks, the client in one file. `?lazy` loads only the launcher, `?sdk`
+ * the client as a global too.
+ */
 export const bundleElements = (): Promise<Files> =>
-  bundleModulesForPage(`import '@aiagent/elements/launcher'
+  bundleModulesForPage(
+    `import '@aiagent/elements/launcher'
 if (location.search.includes('sdk')) globalThis.sdk = await import('@aiagent/client')
-if (!location.search.includes('lazy')) await import('@aiagent/elements')`)
+if (!location.search.includes('lazy')) await import('@aiagent/elements')`,
+    undefined,
+    /packages.(client|protocol).src/,
+  )
 
 /** A page server with the elements, and a service on another port of the loopback address. */
 export interface ChatStage {
