@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { inspect } from 'node:util'
 import { build, defaultClientConditions, type Rolldown } from 'vite'
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
@@ -40,8 +41,24 @@ export async function bundleModulesForPage(
   return Object.fromEntries(chunks.map(({ fileName, code }) => [fileName, code]))
 }
 
-async function bundle(entrySource: string, importer = join(ROOT, 'page.ts'), output: Rolldown.OutputOptions) {
+type Chunks = readonly Rolldown.OutputChunk[]
+
+/** What this process has bundled: test files that share a process ask for the same pages. */
+const bundled = new Map<string, Promise<Chunks>>()
+
+function bundle(
+  entrySource: string,
+  importer = join(ROOT, 'page.ts'),
+  output: Rolldown.OutputOptions,
+): Promise<Chunks> {
   const folder = dirname(importer.startsWith('file:') ? fileURLToPath(importer) : importer)
+  const key = inspect([entrySource, folder, output], { depth: null })
+  const chunks = bundled.get(key) ?? bundleAnew(entrySource, folder, output)
+  bundled.set(key, chunks)
+  return chunks
+}
+
+async function bundleAnew(entrySource: string, folder: string, output: Rolldown.OutputOptions): Promise<Chunks> {
   const entry = join(folder, 'page-entry.virtual.ts')
   const result = await build({
     root: ROOT,
