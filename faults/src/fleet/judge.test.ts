@@ -19,7 +19,11 @@ describe('the judge of a fleet', () => {
       record.accepted.add({ at: 1, message: { persona: 'customer', role: 'human', content }, duplicate: false })
     const account: Account = {
       sent: new Map(['a#1', 'a#2', 'a#3', 'a#4', 'a#5'].map(text => [text, text])),
-      updates: ['a#1', 'a#2', 'a#4'].map(id => ({ conversationId: 'a', id, state: 'acknowledged' })),
+      updates: (['a#1', 'a#2', 'a#4'] as const).map((id, index) => ({
+        conversationId: 'a',
+        id,
+        state: index === 2 ? 'sent' : 'acknowledged',
+      })),
       said: [answer('a', 'a#1'), answer('a', 'a#2'), answer('a', 'a#2'), answer('b', 'a#2')],
     }
     const frame = { shard: 0, number: 1, sessionId: 's1' }
@@ -39,7 +43,7 @@ describe('the judge of a fleet', () => {
     emulator.close()
     expect(violations).toEqual({
       'lost without a word': 2,
-      'acknowledged, but not at the service': 1,
+      'acknowledged or sent, but not at the service': 1,
       'doubled at the service': 1,
       'answer not told': 1,
       'answer told twice': 1,

@@ -15,6 +15,8 @@ export interface Account {
 export interface Verdict {
   readonly messages: number
   readonly acknowledged: number
+  /** On the plain wire: written to a connection that has lasted. */
+  readonly sent: number
   readonly unknown: number
   readonly answers: number
   readonly frames: number
@@ -23,7 +25,7 @@ export interface Verdict {
 
 export type Violation =
   | 'lost without a word'
-  | 'acknowledged, but not at the service'
+  | 'acknowledged or sent, but not at the service'
   | 'doubled at the service'
   | 'answer not told'
   | 'answer told twice'
@@ -37,11 +39,7 @@ export function judge(
   frames: readonly WatchedFrame[],
   leases: readonly Lease[],
 ): Verdict {
-  const accepted = new Map<string, number>()
-  for (const record of emulator.world.records.values())
-    for (const { message, duplicate } of record.accepted.entries())
-      if (message.persona === 'customer' && !duplicate)
-        accepted.set(message.content ?? '', (accepted.get(message.content ?? '') ?? 0) + 1)
+  const accepted = acceptedTexts(emulator)
   const outcomes = new Map<string, FleetEvents['deliveryUpdate']['state']>()
   for (const { id, state } of updates) outcomes.set(id, state)
   const answers = new Map<string, number>()
@@ -56,13 +54,14 @@ export function judge(
   return {
     messages: sent.size,
     acknowledged: count(([id]) => outcomes.get(id) === 'acknowledged'),
+    sent: count(([id]) => outcomes.get(id) === 'sent'),
     unknown: count(([id]) => outcomes.get(id) === 'unknown'),
     answers: said.length,
     frames: frames.length,
     violations: {
       'lost without a word': count(([id]) => !outcomes.has(id)),
-      'acknowledged, but not at the service': count(
-        ([id, text]) => outcomes.get(id) === 'acknowledged' && !accepted.has(text),
+      'acknowledged or sent, but not at the service': count(
+        ([id, text]) => ['acknowledged', 'sent'].includes(outcomes.get(id) ?? '') && !accepted.has(text),
       ),
       'doubled at the service': [...accepted.values()].filter(times => times > 1).length,
       'answer not told': [...accepted.keys()].filter(text => !answers.has(text)).length,
@@ -71,6 +70,16 @@ export function judge(
       'frame without the lease': frames.filter(frame => isStale(frame, leases)).length,
     },
   }
+}
+
+/** How often the service has accepted each text of the user, without repetitions. */
+export function acceptedTexts(emulator: Emulator): Map<string, number> {
+  const accepted = new Map<string, number>()
+  for (const record of emulator.world.records.values())
+    for (const { message, duplicate } of record.accepted.entries())
+      if (message.persona === 'customer' && !duplicate)
+        accepted.set(message.content ?? '', (accepted.get(message.content ?? '') ?? 0) + 1)
+  return accepted
 }
 
 /** An acquisition of a shard. */

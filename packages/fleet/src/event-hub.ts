@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { FleetEvents, FleetEventType, FleetListener } from './events.ts'
 import { ShardKeys } from './keys.ts'
 import type { FleetLog } from './options.ts'
+import { POLL_MS, PollPlan } from './poll-plan.ts'
 import {
   type Connection,
   closeConnection,
@@ -11,13 +12,20 @@ import {
   type RedisSource,
   readEntries,
   readStreams,
+  runScript,
   type StreamEntry,
   settled,
 } from './redis.ts'
+import { REMOVE_CONSUMERS } from './scripts.ts'
+import { LateError, within } from './within.ts'
 
 const BLOCK_MS = 1_000
-const POLL_MS = 25
+
+/** Most entries of one stream that are read at once. */
 const READ_COUNT = 256
+
+/** The same in a group: what waits behind a slow listener counts as not handled after `redeliverAfterMs`. */
+const GROUP_READ_COUNT = 16
 
 type AnyListener = (payload: FleetEvents[FleetEventType]) => unknown
 
@@ -71,6 +79,7 @@ class Feed {
   readonly #keys: string[]
   /** Last id that was read, by stream. Without a group. */
   readonly #positions = new Map<string, string>()
+  readonly #plan = new PollPlan()
   #connection: Connection | undefined
   #started: Promise<void> | undefined
   #loop: Promise<void> = Promise.resolve()
@@ -131,9 +140,7 @@ class Feed {
     const { redeliverAfterMs } = this.#options
     while (!this.#isClosed) {
       try {
-        const isBusy = inCluster
-          ? (await Promise.all(this.#keys.map(key => this.#read(connection, [key], undefined)))).some(Boolean)
-          : await this.#read(connection, this.#keys, BLOCK_MS)
+        const isBusy = inCluster ? await this.#readEach(connection) : await this.#read(connection, this.#keys, BLOCK_MS)
         if (inCluster && !isBusy) await pause(POLL_MS)
         if (this.#group !== '' && performance.now() - this.#claimedAt > redeliverAfterMs) await this.#claim(connection)
       } catch (error) {
@@ -144,24 +151,48 @@ class Feed {
     }
   }
 
+  async #readEach(connection: Connection): Promise<boolean> {
+    const due = this.#keys.filter(key => this.#plan.isDue(key, performance.now()))
+    const reads = due.map(async key => {
+      const hasEntries = await this.#read(connection, [key], undefined)
+      this.#plan.note(key, hasEntries, performance.now())
+      return hasEntries
+    })
+    return (await Promise.all(reads)).some(Boolean)
+  }
+
   async #read(connection: Connection, keys: readonly string[], blockMs: number | undefined): Promise<boolean> {
-    const limits = ['COUNT', READ_COUNT, ...(blockMs === undefined ? [] : ['BLOCK', blockMs])]
+    const count = this.#group === '' ? READ_COUNT : GROUP_READ_COUNT
+    const limits = ['COUNT', count, ...(blockMs === undefined ? [] : ['BLOCK', blockMs])]
     const from = keys.map(key => (this.#group === '' ? (this.#positions.get(key) ?? '0') : '>'))
     const group = this.#group === '' ? [] : ['GROUP', this.#group, this.#consumer]
     const command = this.#group === '' ? 'XREAD' : 'XREADGROUP'
     const answer = readStreams(await connection.call(command, ...group, ...limits, 'STREAMS', ...keys, ...from))
-    for (const { key, entries } of answer) await this.#deliver(connection, key, entries)
+    await Promise.all(answer.map(({ key, entries }) => this.#deliver(connection, key, entries)))
     return answer.length > 0
   }
 
   async #deliver(connection: Connection, key: string, entries: readonly StreamEntry[]): Promise<void> {
     const handled: string[] = []
     for (const entry of entries) {
-      const isHandled = this.#tell(entry)
-      if (this.#group === '') this.#positions.set(key, entry.id)
-      else if (await isHandled) handled.push(entry.id)
+      if (this.#group === '') {
+        void this.#tell(entry)
+        this.#positions.set(key, entry.id)
+      } else if (await this.#tellInTime(entry)) handled.push(entry.id)
     }
     if (handled.length > 0) await connection.xack(key, this.#group, ...handled)
+  }
+
+  /** A listener that never ends must not hold up all other events. */
+  async #tellInTime(entry: StreamEntry): Promise<boolean> {
+    const { redeliverAfterMs, log } = this.#options
+    try {
+      return await within(redeliverAfterMs, () => this.#tell(entry))
+    } catch (error) {
+      if (!(error instanceof LateError)) throw error
+      log('warn', `A listener of ${entry.fields['k']} takes too long: the event is delivered again.`)
+      return false
+    }
   }
 
   /** Resolves with whether every listener has handled the event. */
@@ -178,13 +209,14 @@ class Feed {
     return results.every(({ status }) => status === 'fulfilled')
   }
 
-  /** Takes over what processes of the group read and never finished. */
+  /** Takes over what processes of the group read and never finished, and removes those that are silent for as long. */
   async #claim(connection: Connection): Promise<void> {
     this.#claimedAt = performance.now()
     const { redeliverAfterMs } = this.#options
     for (const key of this.#keys) {
       const answer = await connection.xautoclaim(key, this.#group, this.#consumer, redeliverAfterMs, '0', 'COUNT', 100)
       await this.#deliver(connection, key, readEntries(answer[1]))
+      await runScript(connection, REMOVE_CONSUMERS, [key], [this.#group, redeliverAfterMs])
     }
   }
 }

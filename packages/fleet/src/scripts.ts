@@ -50,6 +50,20 @@ if ARGV[1] ~= '' then redis.call('ZADD', KEYS[1], now, ARGV[1]) end
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - ARGV[2])
 return redis.call('ZRANGE', KEYS[1], 0, -1)`
 
+/**
+ * Keys: a stream. Arguments: group, after how many milliseconds a consumer is gone. Removes consumers that are gone and have no
+ * entry: one step, so that none that has just read something is removed with what it has read.
+ */
+export const REMOVE_CONSUMERS = `
+for _, fields in ipairs(redis.call('XINFO', 'CONSUMERS', KEYS[1], ARGV[1])) do
+  local consumer = {}
+  for index = 1, #fields, 2 do consumer[fields[index]] = fields[index + 1] end
+  if consumer.pending == 0 and consumer.idle >= tonumber(ARGV[2]) then
+    redis.call('XGROUP', 'DELCONSUMER', KEYS[1], ARGV[1], consumer.name)
+  end
+end
+return 1`
+
 /** Keys: in, open, ending, conversation. Arguments: conversation, context as JSON or an empty text, time. */
 export const OPEN = `
 if redis.call('SISMEMBER', KEYS[3], ARGV[1]) == 1 then return 'conversation_ending' end

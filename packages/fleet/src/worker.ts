@@ -7,6 +7,7 @@ import type { Counters } from './metrics.ts'
 import type { ResolvedOptions, WorkerOptions } from './options.ts'
 import { CLOSE_LIMIT_MS, OwnedShard, type WorkerParts } from './owned-shard.ts'
 import { Pacer } from './pacer.ts'
+import { POLL_MS, PollPlan } from './poll-plan.ts'
 import {
   type Connection,
   closeConnection,
@@ -22,9 +23,6 @@ import { StartQueue } from './start-queue.ts'
 
 /** Longest wait of a read, in milliseconds: a new shard is read at the latest then. */
 const BLOCK_MS = 250
-
-/** Pause between two reads where streams are in different slots, in milliseconds. */
-const POLL_MS = 25
 
 /** Entries of one stream that are read at once. */
 const READ_COUNT = 256
@@ -45,6 +43,8 @@ export class Worker {
   readonly #connection: Connection
   readonly #reader: Connection
   readonly #shards = new Map<number, OwnedShard>()
+  /** Where streams are in different slots. */
+  readonly #plan = new PollPlan()
   readonly #parts: WorkerParts
   #live = 1
   #ticks = 0
@@ -280,12 +280,15 @@ export class Worker {
   }
 
   async #readEach(shards: readonly OwnedShard[]): Promise<boolean> {
-    const answers = await Promise.all(
-      shards.map(({ keys }) =>
-        this.#reader.xreadgroup('GROUP', this.id, 'worker', 'COUNT', READ_COUNT, 'STREAMS', keys.in, '>'),
-      ),
-    )
-    return answers.map(answer => this.#take(shards, answer)).some(Boolean)
+    const due = shards.filter(({ keys }) => this.#plan.isDue(keys.in, performance.now()))
+    const reads = due.map(async ({ keys }) => {
+      const group = ['GROUP', this.id, 'worker'] as const
+      const answer = await this.#reader.xreadgroup(...group, 'COUNT', READ_COUNT, 'STREAMS', keys.in, '>')
+      const hasEntries = this.#take(shards, answer)
+      this.#plan.note(keys.in, hasEntries, performance.now())
+      return hasEntries
+    })
+    return (await Promise.all(reads)).some(Boolean)
   }
 
   #take(shards: readonly OwnedShard[], answer: unknown): boolean {

@@ -1,4 +1,5 @@
 import { hasRedis } from '@aiagent/test-support/redis'
+import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
 import { LateError } from '../src/within.ts'
 import { collect, LIMIT, setUpFleets } from './set-up.ts'
@@ -39,6 +40,61 @@ describe.skipIf(!hasRedis())('a fleet whose parts fail', () => {
     second.on('agentMessage', ({ message }) => void taken.push(message.content ?? ''), { group: 'crm' })
     await second.start()
     await vi.waitFor(() => expect(taken).toEqual(['re: stuck']), LIMIT)
+  })
+
+  it('[REL-136] goes on with the next events while a listener of a group never ends', async () => {
+    const { fleet } = fleets.create()
+    const worker = fleet({ redeliverAfterMs: 200 })
+    const handled: string[] = []
+    worker.on(
+      'agentMessage',
+      ({ message }) => {
+        if (message.content === 're: stuck') return new Promise(() => {})
+        handled.push(message.content ?? '')
+        return undefined
+      },
+      { group: 'crm' },
+    )
+    await worker.start()
+    await worker.open('a')
+    await worker.send('a', 'stuck')
+    await worker.send('a', 'next')
+    await vi.waitFor(() => expect(handled).toEqual(['re: next']), LIMIT)
+  })
+
+  it('[REL-152] removes the consumers of processes that have ended, and loses none of their events', async () => {
+    const { fleet, name } = fleets.create()
+    const more = { worker: false, redeliverAfterMs: 300 } as const
+    const worker = fleet()
+    await worker.start()
+    const taken: string[] = []
+    const listen = async (listener: (text: string) => unknown) => {
+      const process = fleet(more)
+      process.on('agentMessage', ({ message }) => listener(message.content ?? ''), { group: 'crm' })
+      await process.start()
+      return process
+    }
+    const redis = new Redis(fleets.redis.path)
+    const consumers = async () => {
+      const keys = Array.from({ length: 4 }, (_, shard) => `{${name}:s${shard}}:out`)
+      const lists = await Promise.all(keys.map(key => redis.xinfo('CONSUMERS', key, 'crm')))
+      return new Set((lists.flat() as string[][]).map(fields => fields[1]))
+    }
+    // Two processes read one after the other, and end with an event that they have not handled.
+    const ids = Array.from({ length: 8 }, (_, index) => `user-${index}`)
+    for (const text of ['one', 'two']) {
+      const process = await listen(() => new Promise(() => {}))
+      await Promise.all(ids.map(id => worker.open(id)))
+      await Promise.all(ids.map(id => worker.send(id, `${text} of ${id}`)))
+      await vi.waitFor(async () => expect((await worker.metrics()).fleet.pending).toBe(0), LIMIT)
+      await process.close()
+    }
+    expect((await consumers()).size).toBe(2)
+    await listen(text => void taken.push(text))
+    const all = ['one', 'two'].flatMap(text => ids.map(id => `re: ${text} of ${id}`))
+    await vi.waitFor(() => expect([...new Set(taken)].toSorted()).toEqual(all.toSorted()), LIMIT)
+    await vi.waitFor(async () => expect((await consumers()).size).toBeLessThanOrEqual(1), LIMIT)
+    redis.disconnect()
   })
 
   it('[REL-138] ends a conversation that does not start, and tells what becomes of its messages', async () => {
