@@ -56,6 +56,8 @@ export class AgentLoader {
     facts.agent ??= await this.#details.join(async inner => {
       const deployment = await this.loadDeployment(inner)
       const late = await this.#parts.late.load()
+      // A sign-out meanwhile: a token that is requested now would be the next user's.
+      inner.throwIfAborted()
       return Object.freeze(await untilAborted(late.fetchAgent(deployment, inner), inner))
     }, signal)
     return facts.agent

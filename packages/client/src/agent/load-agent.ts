@@ -120,7 +120,9 @@ export async function fetchAgent(
   const { id, initParams } = scope.config
   const known = { deploymentInfo: deployment, scopes: parseScopes(initParams['scopes']) }
   await authenticated(authentication.initialize(known))
+  signal.throwIfAborted()
   await authenticated(authentication.standInForLogin(known))
+  signal.throwIfAborted()
   const fetchDetails = () => api.getAgentDetails({ agentId: id, signal })
   const agent = await fetchDetails().catch(async error => {
     await renewRefusedToken(error, authentication)

@@ -45,6 +45,28 @@ describe('logout()', () => {
     expect([agent.getState(), agent.getIsInitialized(), await agent.getAccessToken()]).toEqual(['CLOSED', false, null])
   })
 
+  it('[SEC-15] ends a request of details that is under way, which asks for no token of the next user', async () => {
+    const { clock, emulator, make } = setUp()
+    let subject = 'customer'
+    const asked: string[] = []
+    const getToken = async () => {
+      asked.push(subject)
+      return emulator.control.issueToken({ subject })
+    }
+    const { agent, told } = make({ id: 'account', auth: { getToken } })
+    await passing(clock, agent.initialize())
+    await passing(clock, agent.logout())
+    asked.length = 0
+    const details = rejection(agent.getAgentDetails())
+    await passing(clock, agent.logout())
+    await clock.advance(100)
+    expect(await details).toMatchObject({ code: 'ABORTED' })
+    expect(asked).toEqual([])
+    subject = 'new-customer'
+    await passing(clock, agent.initialize())
+    expect(namesOf(told)).not.toContain('userChanged')
+  })
+
   it('[SEC-15] drops answers that arrive before the chat is closed', async () => {
     const { clock, as } = setUpPerson()
     const { agent, told } = as('customer')
