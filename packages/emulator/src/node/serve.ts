@@ -61,6 +61,11 @@ export interface EmulatorServer {
   [Symbol.asyncDispose](): Promise<void>
 }
 
+const replyFrom = async (folder?: string) => createKnowledgeReply(await loadKnowledge(folder))
+
+/** From the included help center, whose index takes longer to make than an emulator: one for all of the process. */
+let includedReply: ReturnType<typeof replyFrom> | undefined
+
 /**
  * Serves an emulator on a real port: HTTP and WebSocket together.
  *
@@ -79,7 +84,8 @@ export async function serveEmulator(options: ServeOptions = {}): Promise<Emulato
   } = others
   if (options.offersLogin) requireInstalled(LOGINS)
   const chatName = readChatName(chatHost ?? DEFAULT_CHAT_HOST)
-  const reply = options.reply ?? createKnowledgeReply(await loadKnowledge(knowledge))
+  const reply =
+    options.reply ?? (await (knowledge === undefined ? (includedReply ??= replyFrom()) : replyFrom(knowledge)))
   const made =
     tls === true ? await loadDevelopmentCertificate([host, `chat.${chatName}`], certificateFolder) : undefined
   const certificate = made ?? (typeof tls === 'object' ? tls : undefined)
