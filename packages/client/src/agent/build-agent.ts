@@ -46,6 +46,8 @@ export function buildAgent(early: EarlyParts): LateParts {
     environment,
     logger: logger.createChild('auth'),
     endpoint: config.endpoint,
+    // A restored login may need the user too. Read late, since a call that may ask can join a run of initialize().
+    mayAsk: () => scope.status.isInteractive !== false,
   })
   authentication.setTokenExpiringCallback(({ expiresAt }) =>
     emit('tokenExpiring', () => ({ reason: 'expiring', expiresAt })),

@@ -133,6 +133,9 @@ export class AgentLifecycle implements LifecycleOwner {
     } catch (error) {
       if (this.#state === preparing) this.become({ at: 'idle', error })
       throw error
+    } finally {
+      // Later calls follow an action of the user, or need a token in a running chat.
+      this.#parts.scope.status.isInteractive = true
     }
   }
 

@@ -92,6 +92,27 @@ describe('an agent for signed-in users', () => {
     expect(identity.calls.filter(call => call !== 'restore')).toEqual(['login popup'])
   })
 
+  it('renews a restored login without the user until it may ask', async () => {
+    const { emulator, clock, make } = setUp()
+    const identity = new FakeIdentityClient()
+    const issue = (lifeSeconds: number) => emulator.control.issueToken({ lifeSeconds })
+    const old = { accessToken: issue(200), expiresAt: clock.now() + 200_000 }
+    identity.restored = async () => old
+    identity.renewed = async () => {
+      throw new AuthError('The user is needed.', 'interaction_required')
+    }
+    identity.signIn = async () => ({ accessToken: issue(3600) })
+    const { agent } = make({ id: 'account', auth: byLogin(identity) })
+    const refused = await rejection(agent.initialize({ interactive: false }))
+    expect(refused).toMatchObject({ reason: 'interaction_required' })
+    expect(identity.calls).not.toContain('login popup')
+    // A run that must not ask does not forbid it to a call that joins it.
+    const quiet = agent.initialize({ interactive: false })
+    await agent.initialize()
+    await quiet
+    expect(identity.calls.at(-1)).toBe('login popup')
+  })
+
   it('[AUTH-18] opens no login when a session was restored', async () => {
     const { emulator, make } = setUp()
     const identity = new FakeIdentityClient()

@@ -92,6 +92,8 @@ export interface TokenSource extends AuthStrategy {
 export interface InteractiveLogin extends TokenSource {
   /** Whether a user is signed in. Without a session there is no token before `authenticate()`. */
   readonly hasSession: boolean
+  /** As in {@link AuthStrategy}. `mayAsk` is called when only the user can help: whether to ask. @default always */
+  getToken(mayAsk?: () => boolean): Awaitable<string | null>
   /** Issuer and subject of the signed-in user's ID token, if there is one. */
   readonly identity?: string | undefined
   /** Sets the callback for a sign-out, or a sign-in of another user, in another tab. */

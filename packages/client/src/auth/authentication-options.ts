@@ -16,6 +16,8 @@ export interface AuthenticationServiceOptions {
   endpoint?: string | undefined
   /** Where the anonymous token is stored if the input does not specify it. @default sessionStorage */
   cache?: AnonymousAuthCacheConfig | undefined
+  /** Called when a login cannot renew its token silently: whether `getToken()` may ask the user. @default always */
+  mayAsk?: (() => boolean) | undefined
 }
 
 /** Options of `AuthenticationService.initialize()`. */

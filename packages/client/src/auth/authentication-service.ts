@@ -37,6 +37,7 @@ export class AuthenticationService {
   readonly #spacing = new RefreshSpacing()
   readonly #current: CurrentToken
   readonly #remembered: RememberedLogin
+  readonly #mayAsk: (() => boolean) | undefined
   #source: StrategyInUse
   /** Aborted by `logout()`, `cleanup()` and a strategy switch: earlier results must be discarded. */
   #life = new Lifetime()
@@ -48,6 +49,7 @@ export class AuthenticationService {
   constructor(input?: AuthenticationInput | null, options: AuthenticationServiceOptions = {}) {
     this.#environment = resolveEnvironment(options.environment)
     this.#logger = options.logger
+    this.#mayAsk = options.mayAsk
     this.#renewal = new Renewal(this.#environment.clock)
     this.#parts = { environment: this.#environment, logger: options.logger, cache: options.cache }
     this.#remembered = new RememberedLogin(this.#environment.sessionStorage, options.endpoint)
@@ -147,7 +149,7 @@ export class AuthenticationService {
     const { supplied } = this.#current
     if (supplied !== undefined) return supplied
     const active = this.#active
-    return this.#renewal.join('ordinary', signal => this.#obtain(() => active.getToken(), signal))
+    return this.#renewal.join('ordinary', signal => this.#obtain(() => active.getToken(this.#mayAsk), signal))
   }
 
   /** The last token, whether or not it has expired. */
@@ -294,7 +296,7 @@ export class AuthenticationService {
   }
 
   /** The strategy that currently provides tokens. */
-  get #active(): AuthStrategy {
+  get #active(): StrategyInUse['strategy'] {
     return this.#source.standIn ?? this.#source.strategy
   }
 

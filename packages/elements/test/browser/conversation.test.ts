@@ -180,19 +180,30 @@ describe.skipIf(!hasChromium())('<ai-agent-chat>', () => {
     await expect.poll(() => divider.count()).toBe(0)
   })
 
-  it('[EL-01] [EL-19] signs the user in by a popup after a click, and lets the user choose portal and profile', async () => {
+  it('[EL-01] [EL-19] signs the user in by a popup after a click, also where a login cannot be renewed, and lets the user choose portal and profile', async () => {
     stage = await stages.open()
     const { page } = await stage.open(
       `<ai-agent-chat endpoint="ENDPOINT" agent-id="account"></ai-agent-chat>
 <script>document.querySelector('ai-agent-chat').config = { auth: { type: 'pkce', config: { ...PKCE, authScheme: 'popup' } } }</script>`,
     )
-    const opening = stages.context.waitForEvent('page')
-    const button = page.getByRole('button', { name: 'Sign in' })
-    await button.waitFor()
-    expect(stages.context.pages()).toEqual([page])
-    await button.click()
-    const popup = await opening
-    await popup.click('button[value="customer"]')
+    const signIn = async () => {
+      const button = page.getByRole('button', { name: 'Sign in' })
+      await button.waitFor()
+      expect(stages.context.pages()).toEqual([page])
+      const opening = stages.context.waitForEvent('page')
+      await button.click()
+      const popup = await opening
+      await popup.click('button[value="customer"]')
+    }
+    const { settings, control } = stage.service.emulator
+    // The service takes no token that ends so soon, and the next page has it from the store.
+    settings.tokenLifeSeconds = 200
+    await signIn()
+    const refused = () => control.requests().filter(({ method, status }) => method === 'POST' && status === 401)
+    await expect.poll(() => refused().length).toBe(2)
+    Object.assign(settings, { tokenLifeSeconds: 3600, silentRenewal: 'interaction-required' })
+    await page.reload()
+    await signIn()
     await online(page)
     await write(page, 'hello')
     await expect.poll(() => last(page)).toBe('You said: hello')

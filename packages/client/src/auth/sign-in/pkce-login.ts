@@ -62,8 +62,8 @@ export class LazyPkceStrategy implements InteractiveLogin {
     return this.#loaded().authenticate()
   }
 
-  getToken(): Promise<string> {
-    return this.#loaded().getToken()
+  getToken(mayAsk?: () => boolean): Promise<string> {
+    return this.#loaded().getToken(mayAsk)
   }
 
   refresh(): Promise<string> {

@@ -152,9 +152,10 @@ export class PKCEAuthStrategy implements InteractiveLogin {
   /**
    * The token if it is valid for five more minutes; otherwise renews it silently; otherwise asks the user to sign in.
    *
+   * @param mayAsk called when only the user can help: whether to ask. @default always
    * @throws {AuthError} with the reason why there is none
    */
-  async getToken(): Promise<string> {
+  async getToken(mayAsk?: () => boolean): Promise<string> {
     const state = this.#state
     if (state.interaction) return (await state.interaction).accessToken
     if (state.kind === 'signed-out') return (await this.#interact(this.#scheme)).accessToken
@@ -166,7 +167,7 @@ export class PKCEAuthStrategy implements InteractiveLogin {
       return (await this.#renew(session)).accessToken
     } catch (error) {
       const scheme = interactiveScheme(error, this.#scheme)
-      if (!scheme) throw error
+      if (!scheme || mayAsk?.() === false) throw error
       this.#logger?.info('The token cannot be renewed silently. The user is asked to sign in.')
       return (await this.#interact(scheme)).accessToken
     }
