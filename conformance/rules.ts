@@ -571,10 +571,14 @@ const TEXTS: Readonly<Record<string, string>> = {
   'EL-15': 'header, composer, empty state and texts of the chat element can be replaced by those of the host app',
   'EL-16': 'a hand-over offers each usable way to a human, with an address that opens it',
   'EL-17': 'the user chooses portal, agent and profile in the chat element',
-  'EL-19': 'the chat element asks the user to sign in only after a click on its button',
+  'EL-19':
+    'the chat element asks the user to sign in only after a click on its button, also where a restored login cannot be renewed',
   'EL-18': 'a chat element whose code cannot be loaded says so, reports it, and tries again on request',
   'EL-20':
     'a conversation that is there when the chat element opens is rendered once, with its Markdown; when the code for that is late, it is shown as it was written until then',
+  'REL-170': 'a view rates messages of the page before, and shows those that still wait, which can be taken back',
+  'EL-21':
+    'the chat element sends a message that fits into a frame of 64 KiB, and keeps a longer one in the text field',
   'REL-130': 'a fleet delivers what any of its processes accepted, in order, once for each message id',
   'REL-131':
     'a worker that drains, as on SIGTERM, gives its conversations to the next one at once, with session, context and position',

@@ -1,9 +1,11 @@
 import { eventually, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import { passing } from '../../test/agent-harness.ts'
-import { lastOf, linesOf, say, setUpView } from '../../test/view-harness.ts'
+import { framesArrived, passing, rejection, sentTo } from '../../test/agent-harness.ts'
+import { setUpHost } from '../../test/host-store.ts'
+import { lastOf, linesOf, say, setUpView, viewPlatform } from '../../test/view-harness.ts'
 import type { AiAgent } from '../ai-agent.ts'
 import type { ConversationView } from './conversation-snapshot.ts'
+import { createConversationView } from './conversation-view.ts'
 
 /** Agent of the emulator that masks card numbers. */
 const MASKING_AGENT = 'billing'
@@ -203,5 +205,51 @@ describe('what a view counts and freezes', () => {
     const { gate } = choosing.getSnapshot()
     expect([gate, gate?.choices].map(Object.isFrozen)).toEqual([true, true])
     await leave(view, agent, choosing, desk.agent)
+  })
+})
+
+describe('messages of the page before', () => {
+  it('[REL-170] can be rated', async () => {
+    const { openView, emulator, session } = setUpView()
+    const first = await openView()
+    await say(first.view, 'hello', 2)
+    const { messageId } = lastOf(first.view)
+    await leave(first.view, first.agent)
+
+    const second = await openView()
+    await eventually(() => second.view.getSnapshot().messages.length === 2)
+    await second.view.rate(lastOf(second.view).id, 'down')
+    expect(lastOf(second.view).rating).toBe('down')
+    const { feedback } = emulator.world.sessions.get(session()) ?? { feedback: [] }
+    await eventually(() => feedback.length === 1)
+    expect(feedback).toEqual([{ rating: 'down', answerMessageId: messageId }])
+    expect(await rejection(second.view.retry(second.view.getSnapshot().messages[0]?.id))).toMatchObject({
+      reason: 'invalid',
+    })
+    await leave(second.view, second.agent)
+  })
+
+  it('[REL-170] wait visibly, and can be taken back', async () => {
+    const { clock, emulator, page, send } = setUpHost()
+    const first = page()
+    await first.agent.initialize()
+    await send(first.agent, 'one', 'two', 'three')
+    await first.agent.destroy()
+
+    const { agent } = page()
+    const view = createConversationView(agent, { platform: viewPlatform(clock).platform })
+    await agent.initialize()
+    const deliveries = () =>
+      view
+        .getSnapshot()
+        .messages.flatMap(({ id, author, delivery }) => (author === 'user' ? [`${id} ${delivery}`] : []))
+    expect(deliveries()).toEqual(['one queued', 'two queued', 'three queued'])
+    expect([view.cancel('two'), view.cancel('two')]).toEqual([true, false])
+    await agent.connect()
+    await framesArrived(emulator, 2)
+    expect(sentTo(emulator)).toEqual(['one', 'three'])
+    await eventually(() => deliveries()[2] === 'three sent')
+    expect(deliveries()).toEqual(['one sent', 'two cancelled', 'three sent'])
+    await passing(clock, leave(view, agent))
   })
 })

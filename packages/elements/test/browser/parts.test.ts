@@ -13,7 +13,8 @@ describe.skipIf(!hasChromium())('parts of <ai-agent-chat>', () => {
   it('[EL-15] shows header, empty state and composer of the host app, and its texts, in place of the usual ones', async () => {
     stage = await stages.open()
     const { page, complaints } = await stage.open(
-      `<ai-agent-chat endpoint="ENDPOINT" agent-id="help" closable>
+      `<style>ai-agent-chat { --aiagent-accent: rgb(1, 2, 3); --aiagent-user-bubble: rgb(4, 5, 6) }
+ai-agent-chat::part(header) { background: rgb(7, 8, 9) }</style><ai-agent-chat endpoint="ENDPOINT" agent-id="help" closable>
 <b slot="header">Our own header</b><p slot="empty">Ask away</p><button slot="composer">Say hello</button></ai-agent-chat>
 <script>
   const chat = document.querySelector('ai-agent-chat')
@@ -35,7 +36,38 @@ describe.skipIf(!hasChromium())('parts of <ai-agent-chat>', () => {
     await page.evaluate(() => document.querySelector('ai-agent-chat button')?.remove())
     await write(page, 'typed')
     await expect.poll(() => last(page)).toBe('You said: typed')
+    const colour = (part: string) =>
+      page
+        .locator(`ai-agent-chat ${part}`)
+        .last()
+        .evaluate(node => getComputedStyle(node).backgroundColor)
+    expect(await Promise.all(['.header', '[part~=bubble-user]'].map(colour))).toEqual(['rgb(7, 8, 9)', 'rgb(4, 5, 6)'])
+    await page.getByRole('textbox').fill('ready')
+    await expect.poll(() => colour('.send')).toBe('rgb(1, 2, 3)')
     expect(complaints).toEqual([])
+  })
+
+  it('[EL-21] sends a message that fits into a frame of 64 KiB, and keeps a longer one in the field', async () => {
+    stage = await stages.open({ reply: () => ({ content: 'Received.' }) })
+    const { page } = await stage.open('<ai-agent-chat endpoint="ENDPOINT" agent-id="help"></ai-agent-chat>')
+    await page.getByText('Online').waitFor()
+    // Three bytes each, between two quotation marks, beside 1 KiB for the rest of the frame.
+    const longest = '€'.repeat(Math.floor((63 * 1024 - 2) / 3))
+    const field = page.getByRole('textbox')
+    await write(page, `${longest}€`)
+    await page.getByText('too long by 1 character').waitFor()
+    expect(await field.inputValue()).toHaveLength(longest.length + 1)
+    expect(await field.getAttribute('aria-invalid')).toBe('true')
+    expect(received(stage.service).texts).toEqual([])
+    await field.press('Backspace')
+    await field.press('Enter')
+    await expect.poll(() => last(page)).toBe('Received.')
+    expect(received(stage.service).texts).toEqual([longest])
+    const [session = ''] = stage.service.emulator.world.sessions.keys()
+    const [frame] = stage.service.emulator.control.frames(session)
+    const size = Buffer.byteLength(String(frame?.data))
+    expect(size).toBeLessThanOrEqual(64 * 1024)
+    expect(size).toBeGreaterThan(63 * 1024)
   })
 
   it('[EL-16] offers telephone and SMS as links, and email where the host app names an address', async () => {
