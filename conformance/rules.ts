@@ -408,6 +408,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'after an attempt that failed without a reason, as in a browser, the client asks over REST whether the session exists, and continues in a new one if not',
   'SEC-51':
     'a received frame above 8 MiB is not read: the socket is closed, and an `error` event reports close code 1009',
+  'SEC-52':
+    'with persistQueue, the store names the session of a message by a fingerprint, with which nobody can open it',
   'REL-15':
     '`send()` rejects a user message with neither content nor message data, and feedback without the id of an answer, as `invalid`',
   'REL-16':

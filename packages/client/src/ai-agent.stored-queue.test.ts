@@ -49,7 +49,7 @@ describe('persistQueue', () => {
     await passing(clock, Promise.all([first.agent.destroy(), agent.destroy()]))
   })
 
-  it('[REL-88] with receipts keeps a sent message until its receipt, and sends it again in its session', async () => {
+  it('[REL-88] [SEC-52] with receipts keeps a sent message until its receipt, and sends it again in its session', async () => {
     const { emulator, store, page, send } = setUpHost({ capabilities: ['receipts'] })
     const first = page({ sessionId: undefined as never })
     await first.agent.initialize()
@@ -63,6 +63,8 @@ describe('persistQueue', () => {
     expect(store.stored.map(data => JSON.parse(data).content)).toEqual(['two'])
     emulator.faults.lift()
     const sessionId = [...emulator.world.sessions.keys()].at(-1) as string
+    // With it, whoever reads the store could open the conversation.
+    expect(JSON.stringify([...store.entries])).not.toContain(sessionId)
     const same = page({ sessionId }, new HostStore(structuredClone(store.entries)))
     const other = page({}, new HostStore(structuredClone(store.entries)))
     for (const { agent } of [same, other]) {

@@ -47,7 +47,10 @@ export interface WrittenAs {
   readonly order: number
   /** On the monotonic clock. */
   readonly at: number
+  /** Empty for another session of a previous page. */
   readonly sessionId: string | undefined
+  /** Of a message of a previous page: the fingerprint of its session. */
+  readonly sessionFingerprint?: string | undefined
   /** Number of the connection. */
   readonly connection: number
 }

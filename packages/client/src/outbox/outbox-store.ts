@@ -1,3 +1,4 @@
+import { fnv1a } from '../util/fnv1a.ts'
 import { addressMessage } from './compose.ts'
 import type { Lane } from './lane.ts'
 import type { DeliveryLedger } from './ledger.ts'
@@ -86,10 +87,12 @@ export class OutboxStore {
     const { outbox, lane, ledger, policy } = this.#options
     const entries = this.#restored
     this.#restored = []
+    const { sessionId } = outbox.origin
     for (const entry of entries) {
       const { message, written } = entry
       entry.message = addressMessage(message, outbox.origin)
       if (written) {
+        if (written.sessionFingerprint === fingerprintOf(sessionId)) entry.written = { ...written, sessionId }
         ledger.adopt(entry)
         // With a receipt it can be sent again safely, in its session.
         if (!policy.hasKey(entry)) ledger.settle(entry, 'unknown', 'page_ended')
@@ -142,4 +145,9 @@ export class OutboxStore {
   #accepted({ message, data }: OutboxEntry, isAgain: boolean): void {
     this.#options.accepted(message, data.length, isAgain)
   }
+}
+
+/** Tells the session of a previous page from another one. */
+export function fingerprintOf(sessionId: string | undefined): string | undefined {
+  return sessionId === undefined ? undefined : fnv1a(sessionId)
 }

@@ -4,8 +4,8 @@ import type { PageWindow } from '../platform/page.ts'
 import type { CacheAdapter } from '../storage/cache-adapter.ts'
 import { withTimeLimit } from '../util/abort.ts'
 import { Message } from './message.ts'
-import { type OutboxEntry, PREVIOUS_PAGE } from './outbox-entry.ts'
-import { OutboxStore, type OutboxStoreOptions, type QueueSnapshot } from './outbox-store.ts'
+import { type OutboxEntry, PREVIOUS_PAGE, type WrittenAs } from './outbox-entry.ts'
+import { fingerprintOf, OutboxStore, type OutboxStoreOptions, type QueueSnapshot } from './outbox-store.ts'
 
 /*
  * The queue in a store, for the page after a reload or a crash. A separate chunk, for hosts that set `persistQueue`.
@@ -43,8 +43,8 @@ interface StoredMessage {
   readonly timestamp: number
   readonly from?: string | undefined
   readonly to?: string | undefined
-  /** Set once the message was written, or is about to be: the session, if there is one. */
-  readonly written?: { readonly sessionId?: string | undefined }
+  /** Set once the message was written, or is about to be. Whoever reads the store cannot open the session. */
+  readonly written?: { readonly sessionFingerprint?: string | undefined }
 }
 
 export interface StoredQueueOptions {
@@ -349,8 +349,9 @@ function toStored({ entries, claim }: QueueSnapshot): StoredMessage[] {
   return entries
     .filter(({ reply }) => !reply)
     .map(({ id, data, timestamp, message: { from, to }, state, written }) => {
-      const mark = state === 'sent' ? { sessionId: written?.sessionId } : claim
-      return { id, data, timestamp, from, to, ...(mark && { written: mark }) }
+      const mark = state === 'sent' ? written : claim
+      const sessionFingerprint = written?.sessionFingerprint ?? fingerprintOf(mark?.sessionId)
+      return { id, data, timestamp, from, to, ...(mark && { written: { sessionFingerprint } }) }
     })
 }
 
@@ -362,6 +363,12 @@ function toEntry({ id, data, timestamp, from, to, written }: StoredMessage): Out
     attempts: written ? 1 : 0,
     message: Message.fromJSON(data, { messageId: id, timestamp, from, to }),
     state: written ? 'sent' : 'queued',
-    ...(written && { written: { order: -1, at: 0, connection: PREVIOUS_PAGE, sessionId: written.sessionId } }),
+    ...(written && { written: writtenByPreviousPage(written.sessionFingerprint) }),
   }
+}
+
+/** Which session it was is seen when the present one is known. */
+function writtenByPreviousPage(sessionFingerprint: string | undefined): WrittenAs {
+  const sessionId = sessionFingerprint === undefined ? undefined : ''
+  return { order: -1, at: 0, connection: PREVIOUS_PAGE, sessionId, sessionFingerprint }
 }
