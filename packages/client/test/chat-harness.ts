@@ -1,7 +1,8 @@
 import { FakeWebSocket, ManualClock, turnEventLoop } from '@aiagent/test-support'
-import { Chat, type ChatOptions } from '../src/chat/chat.ts'
+import { Chat } from '../src/chat/chat.ts'
 import { ChatSession } from '../src/chat/chat-session.ts'
 import { createReconnectPolicy } from '../src/chat/reconnect-policy.ts'
+import type { TokenProvider } from '../src/chat/token-dialogue.ts'
 import { webSocketTransport } from '../src/chat/websocket-transport.ts'
 import { ConnectionError, SDKError } from '../src/errors.ts'
 import { MessageOrigin } from '../src/outbox/message.ts'
@@ -15,7 +16,7 @@ export interface ChatSetUp {
   sessionId?: string
   createSession?(signal: AbortSignal): Promise<string>
   /** Set for an agent that requires a token. */
-  token?: Partial<ChatOptions['token']>
+  token?: Partial<TokenProvider>
   context?: string
 }
 
@@ -44,16 +45,17 @@ export function setUpChat(given: ChatSetUp = {}) {
     openTransport: webSocketTransport(FakeWebSocket),
     session,
     address: sessionId => `wss://chat.example/?sessionId=${sessionId}`,
-    token: { required: () => given.token !== undefined, getToken: noToken, refresh: noToken, ...given.token },
+    isTokenRequired: () => given.token !== undefined,
+    getToken: noToken,
+    refreshToken: noToken,
+    ...given.token,
     contextFrame: () => given.context,
-    listener: {
-      stateChanged: state => tell(state),
-      connected: () => tell('connected'),
-      closed: ({ code, willReconnect }) => tell(`closed ${code}${willReconnect ? ', reconnecting' : ''}`),
-      received: data => tell(`received ${data}`),
-      failed: fail,
-      tokenNeeded: () => tell('token needed'),
-    },
+    stateChanged: state => tell(state),
+    connected: () => tell('connected'),
+    closed: ({ code, willReconnect }) => tell(`closed ${code}${willReconnect ? ', reconnecting' : ''}`),
+    received: data => tell(`received ${data}`),
+    failed: fail,
+    tokenNeeded: () => tell('token needed'),
   })
   let ids = 0
   const outbox = new Outbox({
@@ -73,7 +75,10 @@ export function setUpChat(given: ChatSetUp = {}) {
     newId: () => `id-${ids++}`,
     isReady: () => true,
     mask: content => content,
-    listener: { flushed: count => tell(`flushed ${count}`), failed: fail, updated() {}, warn() {} },
+    flushed: count => tell(`flushed ${count}`),
+    failed: fail,
+    updated() {},
+    warn() {},
   })
   outbox.attach({ chat, isOwnSession: () => session.isOwn, accepted() {} }, (...given) => new Sending(...given))
   return {

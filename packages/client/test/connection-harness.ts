@@ -22,7 +22,7 @@ export function setUpConnection({
   const { told, errors, tell, fail, when } = toldByListener()
   const ends = { count: 0 }
   let asked = 0
-  const connection = new Connection({
+  const options = {
     clock,
     page,
     policy: createReconnectPolicy({
@@ -32,16 +32,16 @@ export function setUpConnection({
       random: () => 0,
     }),
     openTransport: webSocketTransport(FakeWebSocket),
-    address: address ?? (async () => `wss://chat.example/${++asked}`),
-    listener: {
-      stateChanged: (state, previous) => tell(`${previous} to ${state}`),
-      opened: () => tell('opened'),
-      received: data => tell(`received ${data}`),
-      closed: ({ code, willReconnect }) => tell(`closed ${code}${willReconnect ? ', reconnecting' : ''}`),
-      failed: fail,
-      sessionRefused: () => tell('session refused'),
-      ended: () => void (ends.count += 1),
-    },
+  }
+  const connection = new Connection(options, {
+    resolveAddress: address ?? (async () => `wss://chat.example/${++asked}`),
+    handleStateChange: (state, previous) => tell(`${previous} to ${state}`),
+    handleOpened: () => tell('opened'),
+    handleFrame: data => tell(`received ${data}`),
+    handleClosed: ({ code, willReconnect }) => tell(`closed ${code}${willReconnect ? ', reconnecting' : ''}`),
+    handleFailure: fail,
+    handleSessionRefused: () => tell('session refused'),
+    handleEnded: () => void (ends.count += 1),
   })
   const open = async () => {
     const opening = watch(connection.open())

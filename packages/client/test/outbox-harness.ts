@@ -85,15 +85,13 @@ export function setUpOutbox({
       masked.push([content, messageId])
       return mask(content)
     },
-    listener: {
-      flushed: count => {
-        flushed.push(count)
-        on.flushed?.()
-      },
-      failed: error => failures.push(error),
-      updated: update => updates.push(update),
-      warn: (text, details) => warnings.push([text, details]),
+    flushed: count => {
+      flushed.push(count)
+      on.flushed?.()
     },
+    failed: error => failures.push(error),
+    updated: update => updates.push(update),
+    warn: (text, details) => warnings.push([text, details]),
   })
   const chat = {
     get state() {

@@ -20,6 +20,7 @@ import type { Masking } from '../masking/masking.ts'
 import type { MessageOrigin } from '../outbox/message.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { Sending } from '../outbox/sending.ts'
+import type { StoredQueue } from '../outbox/stored-queue.ts'
 import type { SessionResume } from '../resume/session-resume.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
 import type { LazyPart } from '../util/lazy-part.ts'
@@ -87,6 +88,7 @@ export interface Late {
 
 /** What an agent has once the code is loaded that its connection needs. */
 export interface LateParts {
+  readonly early: EarlyParts
   readonly authentication: AuthenticationService
   readonly users: UserLoader
   readonly transcript: Transcript
@@ -95,6 +97,8 @@ export interface LateParts {
   readonly inbox: Inbox
   readonly recovery: Recovery
   readonly sending: Sending
+  /** Only with `persistQueue` or `tabs`. */
+  readonly storedQueue: LazyPart<StoredQueue> | undefined
   readonly working: WorkingState
   /** Only with `resume`. */
   readonly resume: LazyPart<SessionResume> | undefined

@@ -1,4 +1,3 @@
-import type { Capability } from '@aiagent/protocol'
 import type { DeploymentCall } from '../api/deployment-info.ts'
 import { LanguageChoice } from '../api/language-choice.ts'
 import { checkAuthInput } from '../auth/check-auth.ts'
@@ -17,6 +16,7 @@ import type { CallHolder, ConversationOwner, EarlyParts, Late, LateParts } from 
 import type { AgentScope } from './agent-scope.ts'
 import { InitializeRetry } from './initialize-retry.ts'
 import { loadedStart, loadStart } from './load-start.ts'
+import { OutboxWiring } from './outbox-wiring.ts'
 
 /** Constructs what an agent has at once, each part after the parts that it uses, and starts to load the others. */
 export function createEarlyParts(scope: AgentScope): EarlyParts {
@@ -61,31 +61,8 @@ export function createEarlyParts(scope: AgentScope): EarlyParts {
   const { maxReconnectAttempts, baseReconnectDelay, maxReconnectDelay } = config
   const { random } = environment
   const policy = createReconnectPolicy({ maxReconnectAttempts, baseReconnectDelay, maxReconnectDelay, random })
-  const hasCapability = (name: Capability) => facts.deployment?.deployment.capabilities?.includes(name) === true
   const origin = new MessageOrigin(clock, facts)
-  const outbox = userState.own(
-    new Outbox({
-      clock,
-      maxQueueSize: config.maxQueueSize,
-      doubtAfterMs: config.doubtAfterMs,
-      delivery: config.delivery,
-      origin,
-      newId,
-      isReady: () => status.isReady,
-      hasReceipts: () => hasCapability('receipts'),
-      hasResume: () => hasCapability('resume'),
-      mask: (content, messageId) => masking.maskOutgoing(content, messageId),
-      listener: {
-        flushed: count => emit('queueFlushed', () => ({ count })),
-        failed: scope.reportError,
-        updated: update => {
-          emit('deliveryUpdate', () => update)
-          tabs()?.handleUpdate(update)
-        },
-        warn: (text, details) => logger.warn(text, details),
-      },
-    }),
-  )
+  const outbox = userState.own(new Outbox(new OutboxWiring(scope, { masking, late, origin, newId })))
   const processor = new MessageProcessor({ onRefreshRequired: expired => late.parts?.chat.renewToken(expired) })
   const streams = userState.own(new MessageStreams())
   const retry = new InitializeRetry(scope, policy, () => late.parts?.chat.state ?? ConnectionState.IDLE)

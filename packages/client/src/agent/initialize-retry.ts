@@ -59,7 +59,7 @@ export class InitializeRetry {
     const { environment, reportError } = this.#scope
     let end = () => {}
     const due = new Promise<void>(resolve => {
-      const wake = new WakeWatch(environment.clock, environment.page, resolve)
+      const wake = new WakeWatch(environment.clock, environment.page, { handleWake: resolve })
       wake.start()
       const cancel = wake.wait(delayMs, resolve)
       end = () => {

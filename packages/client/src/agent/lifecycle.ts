@@ -156,19 +156,16 @@ export class AgentLifecycle implements LifecycleOwner {
     const { params } = scope
     // The first call needs no chunk. With a connector its script comes first, which is loaded in parallel with the calls.
     const first = params.platform === undefined ? loader.loadDeployment(signal) : undefined
-    const [{ authentication, session, sending, prepare }] = await Promise.all([
-      untilAborted(late.load(), signal),
-      first,
-    ])
-    authentication.watchExpiry(true)
+    const [parts] = await Promise.all([untilAborted(late.load(), signal), first])
+    parts.authentication.watchExpiry(true)
     const openContactCenter = async () => (await this.#openPortals()).contactCenter
-    const { loaded, user } = await prepare(openContactCenter, signal)
+    const { loaded, user } = await parts.prepare(openContactCenter, signal)
     if (needsPortal(loaded.agent, params)) {
       const portals = await this.#openPortals()
       signal.throwIfAborted()
       return portals.select(loaded, user, signal)
     }
-    await Promise.all([session.require(signal), user, sending.restore()])
+    await Promise.all([parts.session.require(signal), user, parts.sending.restore()])
     signal.throwIfAborted()
     this.becomeReady(false)
     return READY

@@ -1,5 +1,6 @@
 import type { AgentDetails, DeploymentInfo, UserDetails } from '@aiagent/protocol'
 import type { Deployment, LoadedAgent } from '../api/agent-facts.ts'
+import type { ApiHelperConfig } from '../api/api-options.ts'
 import type { LanguageChoice } from '../api/language-choice.ts'
 import { RestApi } from '../api/rest-api.ts'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
@@ -9,7 +10,9 @@ import type { ContactCenter } from '../contact-center/contact-center.ts'
 import { needsPortal, usesPortalProfile } from '../contact-center/portal/portal-flow.ts'
 import type { ContextStore } from '../conversation/context-store.ts'
 import { ApiError, AuthError, type AuthErrorReason, InitializationPipelineError, SDKError } from '../errors.ts'
+import type { Logger } from '../logger.ts'
 import { loadModule } from '../platform/load-module.ts'
+import type { CacheConfig } from '../storage/cache-adapter.ts'
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
 import { type AgentScope, rateLimitReporter } from './agent-scope.ts'
 
@@ -87,23 +90,47 @@ const TOKEN_REASONS: ReadonlySet<AuthErrorReason> = new Set([
   'metadata_failed',
 ])
 
+/** Connects the REST calls with the agent. */
+class RestConfig implements ApiHelperConfig {
+  readonly apiDomain: string
+  readonly #scope: AgentScope
+  readonly #authentication: AuthenticationService
+
+  constructor(apiDomain: string, scope: AgentScope, authentication: AuthenticationService) {
+    this.apiDomain = apiDomain
+    this.#scope = scope
+    this.#authentication = authentication
+  }
+
+  get cache(): CacheConfig {
+    return this.#scope.config.cache
+  }
+
+  get shortUrlTemplate(): string | undefined {
+    return this.#scope.params.shortUrlTemplate
+  }
+
+  get logger(): Logger {
+    return this.#scope.logger
+  }
+
+  getToken(): Promise<string> {
+    return authenticated(this.#authentication.getToken())
+  }
+
+  refreshToken(): Promise<string> {
+    return authenticated(this.#authentication.refresh())
+  }
+
+  onRateLimited(limit: { operation: string; retryInMs: number }): void {
+    rateLimitReporter(this.#scope)(limit)
+  }
+}
+
 /** Creates the helper for the calls of a deployment. */
 export function openDeployment(deployment: DeploymentInfo, parts: AgentLoaderParts): Deployment {
   const { authentication, language, scope } = parts
-  const { environment, logger, params } = scope
-  const { cache } = scope.config
-  const api = new RestApi(
-    {
-      apiDomain: deployment.apiDomain,
-      cache,
-      getToken: () => authenticated(authentication.getToken()),
-      refreshToken: () => authenticated(authentication.refresh()),
-      shortUrlTemplate: params.shortUrlTemplate,
-      onRateLimited: rateLimitReporter(scope),
-      logger,
-    },
-    environment,
-  )
+  const api = new RestApi(new RestConfig(deployment.apiDomain, scope, authentication), scope.environment)
   language.attach(api)
   return { deployment: Object.freeze(deployment), api }
 }

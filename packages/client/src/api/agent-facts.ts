@@ -2,6 +2,7 @@ import {
   type AgentDetails,
   type AgentListItem,
   agentDisplayName,
+  type Capability,
   type DeploymentInfo,
   type Portal,
   type PortalDetails,
@@ -70,6 +71,11 @@ export class AgentFacts {
   /** @param configuredId the id of `AiAgentConfig` */
   constructor(configuredId: string) {
     this.#configuredId = configuredId
+  }
+
+  /** Whether the service has announced an extension of the wire. */
+  hasCapability(name: Capability): boolean {
+    return this.deployment?.deployment.capabilities?.includes(name) === true
   }
 
   /** Id that the chat runs under: of the selected agent, else of the configured one. */

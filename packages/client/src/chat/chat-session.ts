@@ -75,7 +75,6 @@ export class ChatSession {
 
   /** The current id if it is still valid, otherwise that of the previous page, otherwise a new session's. */
   async require(signal?: AbortSignal): Promise<string> {
-    const { create } = this.#options
     const id = this.id
     if (id !== undefined && this.#needsCheck && (await this.#isKnown(id, signal)) === false) this.forget(id)
     return (
@@ -85,7 +84,7 @@ export class ChatSession {
         inner.throwIfAborted()
         // The host may have supplied one in the meantime, which takes precedence.
         if (recalled) return this.id ?? this.#useRecalled(recalled)
-        const created = await create(inner)
+        const created = await this.#options.create(inner)
         // The user may have changed: a session of the earlier one is not used.
         inner.throwIfAborted()
         return this.id ?? this.adopt(created)
@@ -153,10 +152,9 @@ export class ChatSession {
   }
 
   async #isKnown(id: string, signal: AbortSignal | undefined): Promise<boolean | undefined> {
-    const { isKnown } = this.#options
     const isValid = this.#isRecalled
       ? await this.#keeper?.(part => part.isKnown(id, signal))
-      : await isKnown?.(id, signal)
+      : await this.#options.isKnown?.(id, signal)
     if (this.id === id) this.#needsCheck = false
     return isValid
   }

@@ -186,7 +186,7 @@ describe('Chat', () => {
 
     it('repeats the token on request of the service, and holds messages if no other token can be obtained', async () => {
       const { chat, outbox, told } = await setUpOpen({
-        token: { getToken: async () => 't1', refresh: async () => 't1' },
+        token: { getToken: async () => 't1', refreshToken: async () => 't1' },
       })
       told.length = 0
       chat.renewToken(true)

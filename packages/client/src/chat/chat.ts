@@ -8,17 +8,15 @@ import {
   ROLE,
 } from '@aiagent/protocol'
 import { abortedError, ConnectionError, SDKError } from '../errors.ts'
-import { type Clock, sleep } from '../platform/clock.ts'
-import type { Page } from '../platform/page.ts'
+import { sleep } from '../platform/clock.ts'
 import { untilAborted } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import type { ChatSession } from './chat-session.ts'
 import type { ChatClosed } from './close-cause.ts'
-import { Connection } from './connection.ts'
+import { Connection, type ConnectionOptions, type ConnectionOwner } from './connection.ts'
 import { ConnectionState } from './connection-state.ts'
-import type { ReconnectPolicy } from './reconnect-policy.ts'
-import { TokenDialogue } from './token-dialogue.ts'
-import type { OpenTransport, Transport } from './transport.ts'
+import { TokenDialogue, type TokenListener, type TokenProvider } from './token-dialogue.ts'
+import type { Transport } from './transport.ts'
 
 /** Time limit for sending the disconnect frame before the socket is closed, in milliseconds. */
 const GOODBYE_LIMIT_MS = 100
@@ -49,8 +47,15 @@ export interface MessageSink {
   handleClosed(): void
 }
 
-/** What the chat reports. */
-export interface ChatListener {
+/** Who has a chat: what the chat uses of it, and reports to it. */
+export interface ChatOwner extends ConnectionOptions, TokenProvider {
+  readonly session: ChatSession
+  /** The address for a session; built for every attempt. */
+  address(sessionId: string): string
+  /** The stored context as a frame, for a session that was not created with it. */
+  contextFrame(): string | undefined
+  /** Where the service confirms each frame: a new id for a frame; undefined elsewhere. */
+  newFrameId?(): string | undefined
   stateChanged(state: ConnectionState, previousState: ConnectionState, retryInMs?: number): void
   /** Open, with the token sent if one is needed; queued messages follow. */
   connected(): void
@@ -59,22 +64,6 @@ export interface ChatListener {
   failed(error: SDKError): void
   /** The service requires a token, and none could be obtained. */
   tokenNeeded(): void
-}
-
-export interface ChatOptions {
-  clock: Clock
-  page?: Page | undefined
-  policy: ReconnectPolicy
-  openTransport: OpenTransport
-  session: ChatSession
-  /** The address for a session; built for every attempt. */
-  address(sessionId: string): string
-  token: { required(): boolean; getToken(): Promise<string>; refresh(): Promise<string> }
-  /** The stored context as a frame, for a session that was not created with it. */
-  contextFrame(): string | undefined
-  /** Where the service confirms each frame: a new id for a frame; undefined elsewhere. */
-  newFrameId?(): string | undefined
-  listener: ChatListener
 }
 
 interface LeaveOptions {
@@ -86,16 +75,15 @@ interface LeaveOptions {
  * The chat of a conversation: a connection, the outgoing lane and the token dialogue, in the order of the protocol
  * (PROTOCOL.md, "Opening sequence"): token frame, `connected`, pending context, queued messages, new messages.
  */
-export class Chat {
-  readonly #options: ChatOptions
+export class Chat implements ConnectionOwner, TokenListener {
+  readonly #owner: ChatOwner
   readonly #connection: Connection
   #sink: MessageSink | undefined
   readonly #token: TokenDialogue
   /** The session of the last attempt: the host may have set another since. */
   #dialledSession: string | undefined
   /** The token step of the current opening: it ends with `connected` or with the transport. */
-  #opening: Promise<void> = Promise.resolve()
-  #endOpening: () => void = () => {}
+  #opening: { readonly done: Promise<void>; end(): void } | undefined
   /** The transport for which `connected` was emitted. */
   #announced: Transport | undefined
   /** Time of the last inbound frame of the open connection, on the monotonic clock. */
@@ -106,59 +94,13 @@ export class Chat {
   #unconfirmed: { readonly frame: string; readonly id: string } | undefined
   /** Number of disconnects by the host: earlier operations that are still pending are cancelled. */
   #departures = 0
-  readonly #restarting = new JoinedTask<void>(RESTART_ABORTED)
+  /** Created with the first restart. */
+  #restarting: JoinedTask<void> | undefined
 
-  constructor(options: ChatOptions) {
-    this.#options = options
-    const { clock, page, listener, session } = options
-    this.#connection = new Connection({
-      clock,
-      page,
-      policy: options.policy,
-      openTransport: options.openTransport,
-      address: async signal => {
-        const sessionId = await session.require(signal)
-        signal.throwIfAborted()
-        this.#dialledSession = sessionId
-        return options.address(sessionId)
-      },
-      listener: {
-        stateChanged: (state, previousState, retryInMs) => {
-          listener.stateChanged(state, previousState, retryInMs)
-          if (state === ConnectionState.CLOSED) this.#sink?.handleClosed()
-        },
-        opened: transport => this.#opened(transport),
-        received: data => {
-          this.#lastInboundAt = clock.monotonic()
-          listener.received(data)
-        },
-        closed: event => {
-          this.#interrupt()
-          this.#announced = undefined
-          this.#sink?.handleLost({ lastInboundAt: this.#lastInboundAt, isAbnormal: !isFinalCloseCode(event.code) })
-          listener.closed(event)
-        },
-        failed: error => {
-          session.markUnverified(error instanceof ConnectionError && error.httpStatus !== undefined)
-          listener.failed(error)
-        },
-        sessionRefused: () => session.forget(this.#dialledSession),
-        ended: () => session.markEnded(),
-      },
-    })
-    this.#token = new TokenDialogue({
-      // Listed one by one: a spread gives each object a separate hidden class.
-      required: options.token.required,
-      getToken: options.token.getToken,
-      refresh: options.token.refresh,
-      onReady: transport => this.#ready(transport),
-      onUnavailable: (error, transport, isUsable) => {
-        if (!isUsable) this.#sink?.handleInterrupted()
-        listener.failed(error)
-        this.#announce(transport)
-        listener.tokenNeeded()
-      },
-    })
+  constructor(owner: ChatOwner) {
+    this.#owner = owner
+    this.#connection = new Connection(owner, this)
+    this.#token = new TokenDialogue(owner, this)
   }
 
   get state(): ConnectionState {
@@ -217,7 +159,7 @@ export class Chat {
     if (departures !== this.#departures) throw leftMeanwhile('connect()')
     await this.#connection.open(signal)
     const transport = this.#connection.transport
-    await untilAborted(this.#opening, signal).catch(() => {})
+    await untilAborted(Promise.resolve(this.#opening?.done), signal).catch(() => {})
     if (signal?.aborted) throw abortedError('connect()', signal)
     if (!transport || this.#connection.transport !== transport || this.#isLeaving(transport))
       throw new ConnectionError('The chat was closed right after it opened.', 'closed')
@@ -229,7 +171,7 @@ export class Chat {
    */
   disconnect(options: LeaveOptions = {}): Promise<void> {
     this.#departures++
-    this.#restarting.abort(leftMeanwhile('restartConnection()'))
+    this.#restarting?.abort(leftMeanwhile('restartConnection()'))
     const left = this.#end(options)
     // Questions asked without a connection are rejected, too.
     if (!this.isOpen) this.#sink?.handleClosed()
@@ -244,8 +186,9 @@ export class Chat {
    * @param reset called between the two: removes the data of the old conversation
    */
   restart(options: { sessionId: string | undefined; signal: AbortSignal | undefined; reset(): void }): Promise<void> {
-    const { session } = this.#options
+    const { session } = this.#owner
     const { sessionId, reset } = options
+    this.#restarting ??= new JoinedTask(RESTART_ABORTED)
     return this.#restarting.join(async signal => {
       const giveUpIfAborted = () => {
         if (signal.aborted) throw abortedError('restartConnection()', signal)
@@ -274,7 +217,7 @@ export class Chat {
   handleReceipt(id: string): void {
     if (this.#unconfirmed?.id !== id) return
     this.#unconfirmed = undefined
-    this.#options.session.markContextSent()
+    this.#owner.session.markContextSent()
   }
 
   /** A new token is available. */
@@ -287,24 +230,74 @@ export class Chat {
     this.#connection.confirm()
   }
 
-  #opened(transport: Transport): void {
+  // ── The connection ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  async resolveAddress(signal: AbortSignal): Promise<string> {
+    const sessionId = await this.#owner.session.require(signal)
+    signal.throwIfAborted()
+    this.#dialledSession = sessionId
+    return this.#owner.address(sessionId)
+  }
+
+  handleStateChange(state: ConnectionState, previousState: ConnectionState, retryInMs?: number): void {
+    this.#owner.stateChanged(state, previousState, retryInMs)
+    if (state === ConnectionState.CLOSED) this.#sink?.handleClosed()
+  }
+
+  handleOpened(transport: Transport): void {
     this.#lastInboundAt = undefined
-    this.#options.session.markOpened()
+    this.#owner.session.markOpened()
     // A listener of the state change may have disconnected already.
     if (this.#isLeaving(transport)) return
     if (this.#token.isRequired) {
-      this.#opening = new Promise(resolve => {
-        this.#endOpening = resolve
+      let end = () => {}
+      const done = new Promise<void>(resolve => {
+        end = resolve
       })
+      this.#opening = { done, end }
       this.#token.begin(transport)
     } else {
       this.#token.attach(transport)
-      this.#ready(transport)
+      this.handleTokenSent(transport)
     }
   }
 
+  handleFrame(data: unknown): void {
+    this.#lastInboundAt = this.#owner.clock.monotonic()
+    this.#owner.received(data)
+  }
+
+  handleClosed(event: ChatClosed): void {
+    this.#interrupt()
+    this.#announced = undefined
+    this.#sink?.handleLost({ lastInboundAt: this.#lastInboundAt, isAbnormal: !isFinalCloseCode(event.code) })
+    this.#owner.closed(event)
+  }
+
+  handleFailure(error: SDKError): void {
+    this.#owner.session.markUnverified(error instanceof ConnectionError && error.httpStatus !== undefined)
+    this.#owner.failed(error)
+  }
+
+  handleSessionRefused(): void {
+    this.#owner.session.forget(this.#dialledSession)
+  }
+
+  handleEnded(): void {
+    this.#owner.session.markEnded()
+  }
+
+  // ── The token ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  handleTokenUnavailable(error: SDKError, transport: Transport, isUsable: boolean): void {
+    if (!isUsable) this.#sink?.handleInterrupted()
+    this.#owner.failed(error)
+    this.#announce(transport)
+    this.#owner.tokenNeeded()
+  }
+
   /** Messages may now be written to this transport. */
-  #ready(transport: Transport): void {
+  handleTokenSent(transport: Transport): void {
     this.#announce(transport)
     // A listener may have disconnected meanwhile.
     if (this.#connection.transport !== transport || this.#isLeaving(transport)) return
@@ -315,19 +308,19 @@ export class Chat {
   #announce(transport: Transport): void {
     if (this.#announced === transport || this.#connection.transport !== transport) return
     this.#announced = transport
-    this.#endOpening()
+    this.#opening?.end()
     this.#sink?.handleConnected()
-    this.#options.listener.connected()
+    this.#owner.connected()
   }
 
   #sendContextFrame(transport: Transport): void {
-    const { session, contextFrame, newFrameId } = this.#options
+    const { session } = this.#owner
     // A session set for the next connection receives its context there.
     if (!session.needsContextFrame || session.id !== this.#dialledSession) return
-    const frame = contextFrame()
+    const frame = this.#owner.contextFrame()
     if (frame === undefined) return session.markContextSent()
     // Under the same id until it is confirmed: the connection may have lost it, or only its receipt.
-    const id = this.#unconfirmed?.frame === frame ? this.#unconfirmed.id : newFrameId?.()
+    const id = this.#unconfirmed?.frame === frame ? this.#unconfirmed.id : this.#owner.newFrameId?.()
     this.#unconfirmed = id === undefined ? undefined : { frame, id }
     try {
       transport.send(id === undefined ? frame : addMessageId(frame, id))
@@ -341,7 +334,7 @@ export class Chat {
   #interrupt(): void {
     this.#sink?.handleInterrupted()
     this.#token.end()
-    this.#endOpening()
+    this.#opening?.end()
   }
 
   #isLeaving(transport: Transport): boolean {
@@ -365,11 +358,11 @@ export class Chat {
   }
 
   async #leave(transport: Transport, signal: AbortSignal | undefined): Promise<void> {
-    const { clock } = this.#options
+    const { clock } = this.#owner
     this.#interrupt()
     this.#connection.expectEnd()
     try {
-      const id = this.#options.newFrameId?.()
+      const id = this.#owner.newFrameId?.()
       transport.send(id === undefined ? GOODBYE : addMessageId(GOODBYE, id))
     } catch {
       // Then the service detects it by the close.

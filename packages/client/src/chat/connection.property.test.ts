@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { deferred, watch } from '../../test/chat-harness.ts'
 import { SDKError } from '../errors.ts'
-import { Connection } from './connection.ts'
+import { Connection, type ConnectionOptions } from './connection.ts'
 import type { ConnectionState } from './connection-state.ts'
 import { createReconnectPolicy } from './reconnect-policy.ts'
 import type { TransportListener } from './transport.ts'
@@ -75,7 +75,7 @@ describe('Connection', () => {
             if (how === 'open') open(false)
             else if (how === 'close') connection.close()
           }
-          const connection: Connection = new Connection({
+          const options: ConnectionOptions = {
             clock,
             policy: createReconnectPolicy({
               maxReconnectAttempts,
@@ -95,26 +95,26 @@ describe('Connection', () => {
                 },
               }
             },
-            address: () => {
+          }
+          const connection: Connection = new Connection(options, {
+            resolveAddress: () => {
               const answer = deferred<string>()
               addresses.push(answer)
               return answer.promise
             },
-            listener: {
-              stateChanged: (state, previous) => {
-                expect(previous).toBe(known)
-                expect(DRAWING[previous]).toContain(state)
-                expect(connection.state).toBe(state)
-                known = state
-                heard()
-              },
-              opened: heard,
-              received: heard,
-              closed: heard,
-              failed: heard,
-              sessionRefused: heard,
-              ended: heard,
+            handleStateChange: (state, previous) => {
+              expect(previous).toBe(known)
+              expect(DRAWING[previous]).toContain(state)
+              expect(connection.state).toBe(state)
+              known = state
+              heard()
             },
+            handleOpened: heard,
+            handleFrame: heard,
+            handleClosed: heard,
+            handleFailure: heard,
+            handleSessionRefused: heard,
+            handleEnded: heard,
           })
           const open = (abortable: boolean) => {
             silence = false

@@ -135,22 +135,22 @@ describe('Connection', () => {
   })
 
   it('rejects with the reason when the runtime refuses the address', async () => {
-    const refusing = new Connection({
+    const options = {
       clock: new ManualClock(),
       policy: { maxAttempts: 0, delayFor: () => 0 },
       openTransport: () => {
         throw new SyntaxError('bad address')
       },
-      address: async () => 'bad',
-      listener: {
-        stateChanged() {},
-        opened() {},
-        received() {},
-        closed() {},
-        failed() {},
-        sessionRefused() {},
-        ended() {},
-      },
+    }
+    const refusing = new Connection(options, {
+      resolveAddress: async () => 'bad',
+      handleStateChange() {},
+      handleOpened() {},
+      handleFrame() {},
+      handleClosed() {},
+      handleFailure() {},
+      handleSessionRefused() {},
+      handleEnded() {},
     })
     await expect(refusing.open()).rejects.toMatchObject({ reason: 'refused', cause: expect.any(SyntaxError) })
     expect(refusing.state).toBe('CLOSED')

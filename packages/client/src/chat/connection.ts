@@ -8,12 +8,12 @@ import { DEAD_CONNECTION_REASON } from '../platform/socket-pings.ts'
 import { type ChatClosed, closeCauseOf, REOPEN } from './close-cause.ts'
 import { ConnectionState } from './connection-state.ts'
 import type { ReconnectPolicy } from './reconnect-policy.ts'
-import type { OpenTransport, Transport } from './transport.ts'
-import { WakeWatch } from './wake-watch.ts'
+import type { OpenTransport, Transport, TransportListener } from './transport.ts'
+import { type WakeOwner, WakeWatch } from './wake-watch.ts'
 
 /*
  * The reconnect loop over one transport at a time. It owns the connection's state, the transport, the one timer and the
- * count of attempts; the chat calls it and receives its events through `ConnectionListener`.
+ * count of attempts; the chat calls it and receives its events as its `ConnectionOwner`.
  *
  *   idle ── open() ──► connecting ── opened ──► open
  *                        ▲   │ fails             │ close code other than 1000, 1005
@@ -30,40 +30,71 @@ export const CONNECT_TIMEOUT_MS = 10_000
 /** A connection that was open for this long resets the backoff, in milliseconds. */
 export const STABLE_AFTER_MS = 5_000
 
-/** Events of a connection. */
-export interface ConnectionListener {
+/** Who opens a connection, and receives its events. */
+export interface ConnectionOwner {
+  /** The address; built for every attempt. */
+  resolveAddress(signal: AbortSignal): Promise<string>
   /** `retryInMs` is the wait before the next attempt, if one follows. */
-  stateChanged(state: ConnectionState, previousState: ConnectionState, retryInMs?: number): void
-  opened(transport: Transport): void
-  received(data: unknown): void
+  handleStateChange(state: ConnectionState, previousState: ConnectionState, retryInMs?: number): void
+  handleOpened(transport: Transport): void
+  handleFrame(data: unknown): void
   /** An open connection ended. */
-  closed(event: ChatClosed): void
+  handleClosed(event: ChatClosed): void
   /** An attempt failed, or no further one follows. */
-  failed(error: SDKError): void
+  handleFailure(error: SDKError): void
   /** The service no longer knows the session; the next attempt needs another. */
-  sessionRefused(): void
+  handleSessionRefused(): void
   /** The service has closed an open connection with 1000 without a request: the conversation has ended. */
-  ended(): void
+  handleEnded(): void
 }
 
 export interface ConnectionOptions {
-  clock: Clock
-  page?: Page | undefined
-  policy: ReconnectPolicy
+  readonly clock: Clock
+  readonly page?: Page | undefined
+  readonly policy: ReconnectPolicy
   openTransport: OpenTransport
-  /** The address; built for every attempt. */
-  address(signal: AbortSignal): Promise<string>
-  listener: ConnectionListener
 }
 
-interface Attempt {
-  /** Absent once the connection is open: the transport keeps the attempt in memory. */
-  controller?: AbortController | undefined
-  callers: { resolve(): void; reject(error: SDKError): void }[]
+interface Caller {
+  resolve(): void
+  reject(error: SDKError): void
+}
+
+/** The connection, as an attempt reports to it. */
+interface AttemptOwner {
+  handleAttemptOpened(attempt: Attempt): void
+  handleAttemptFrame(attempt: Attempt, data: unknown): void
+  handleAttemptClosed(attempt: Attempt, event: SocketCloseEvent): void
+}
+
+/** One attempt to open a socket, and the events of the socket until its end. */
+class Attempt implements TransportListener {
+  readonly #owner: AttemptOwner
   /** Whether the reconnect loop started it: then it continues when its callers abort. */
   readonly background: boolean
-  transport?: Transport
-  timer?: unknown
+  /** Absent once the connection is open: the transport keeps the attempt in memory. */
+  controller: AbortController | undefined = new AbortController()
+  /** Who waits for the outcome. */
+  callers: Caller[] | undefined
+  transport: Transport | undefined
+  timer: unknown
+
+  constructor(owner: AttemptOwner, background: boolean) {
+    this.#owner = owner
+    this.background = background
+  }
+
+  opened(): void {
+    this.#owner.handleAttemptOpened(this)
+  }
+
+  received(data: unknown): void {
+    this.#owner.handleAttemptFrame(this, data)
+  }
+
+  closed(event: SocketCloseEvent): void {
+    this.#owner.handleAttemptClosed(this, event)
+  }
 }
 
 type State =
@@ -80,20 +111,18 @@ const PUBLIC_STATE = {
   closed: ConnectionState.CLOSED,
 } as const satisfies Record<State['at'], ConnectionState>
 
-export class Connection {
+export class Connection implements AttemptOwner, WakeOwner {
   readonly #options: ConnectionOptions
+  readonly #owner: ConnectionOwner
   readonly #wake: WakeWatch
   #state: State = { at: 'idle' }
   /** Reconnect attempts since the backoff was reset. */
   #attempts = 0
 
-  constructor(options: ConnectionOptions) {
+  constructor(options: ConnectionOptions, owner: ConnectionOwner) {
     this.#options = options
-    this.#wake = new WakeWatch(options.clock, options.page, () => {
-      if (this.#state.at !== 'waiting') return
-      this.#wake.consumeReturn()
-      this.#attemptNow()
-    })
+    this.#owner = owner
+    this.#wake = new WakeWatch(options.clock, options.page, this)
   }
 
   get state(): ConnectionState {
@@ -147,7 +176,7 @@ export class Connection {
     this.#become({ at: 'closed' })
     if (state.at === 'open') {
       state.transport.close(code, reason)
-      this.#options.listener.closed({ code, reason, cause: 'left', willReconnect: false })
+      this.#owner.handleClosed({ code, reason, cause: 'left', willReconnect: false })
     } else if (state.at === 'connecting') {
       this.#abandon(state.attempt)
       settle(state.attempt, closedEarly())
@@ -169,6 +198,32 @@ export class Connection {
     this.#attempts = 0
   }
 
+  /** The page is back: a wait for the next attempt ends. */
+  handleWake(): void {
+    if (this.#state.at !== 'waiting') return
+    this.#wake.consumeReturn()
+    this.#attemptNow()
+  }
+
+  handleAttemptOpened(attempt: Attempt): void {
+    const { transport } = attempt
+    if (!transport || !this.#isCurrent(attempt)) return
+    this.#options.clock.clearTimeout(attempt.timer)
+    attempt.timer = attempt.controller = undefined
+    this.#become({ at: 'open', transport, since: this.#options.clock.monotonic() })
+    if (this.transport === transport) this.#owner.handleOpened(transport)
+    settle(attempt, this.transport === transport ? undefined : closedEarly())
+  }
+
+  handleAttemptFrame({ transport }: Attempt, data: unknown): void {
+    if (transport && this.transport === transport) this.#owner.handleFrame(data)
+  }
+
+  handleAttemptClosed(attempt: Attempt, event: SocketCloseEvent): void {
+    if (this.#isCurrent(attempt)) this.#refused(attempt, event)
+    else if (attempt.transport) this.#lost(attempt.transport, event)
+  }
+
   #become(next: State): void {
     const previous = this.#state
     if (previous.at === 'waiting') previous.cancel()
@@ -176,7 +231,7 @@ export class Connection {
     this.#state = next
     if (previous.at === next.at) return
     const retryInMs = next.at === 'waiting' ? next.delayMs : undefined
-    this.#options.listener.stateChanged(PUBLIC_STATE[next.at], PUBLIC_STATE[previous.at], retryInMs)
+    this.#owner.handleStateChange(PUBLIC_STATE[next.at], PUBLIC_STATE[previous.at], retryInMs)
   }
 
   /** Ends the wait. The attempt is outside the schedule, so the one it replaces does not count. */
@@ -190,7 +245,7 @@ export class Connection {
   }
 
   #attempt(background: boolean): Attempt {
-    const attempt: Attempt = { controller: new AbortController(), callers: [], background }
+    const attempt = new Attempt(this, background)
     this.#become({ at: 'connecting', attempt })
     this.#findAddress(attempt).then(
       address => address !== undefined && this.#dial(attempt, address),
@@ -202,7 +257,9 @@ export class Connection {
   async #findAddress(attempt: Attempt): Promise<string | undefined> {
     // Yield once: a listener may call `open()` while the failure is still being delivered to the others.
     await null
-    return this.#isCurrent(attempt) ? this.#options.address((attempt.controller as AbortController).signal) : undefined
+    return attempt.controller && this.#isCurrent(attempt)
+      ? this.#owner.resolveAddress(attempt.controller.signal)
+      : undefined
   }
 
   #dial(attempt: Attempt, address: string): void {
@@ -212,24 +269,10 @@ export class Connection {
       this.#fail(attempt, new ConnectionError(`The chat did not open within ${seconds} s.`, 'timeout'))
     }, CONNECT_TIMEOUT_MS)
     try {
-      const transport = this.#options.openTransport(address, {
-        opened: () => this.#opened(attempt, transport),
-        received: data => this.transport === transport && this.#options.listener.received(data),
-        closed: event => (this.#isCurrent(attempt) ? this.#refused(attempt, event) : this.#lost(transport, event)),
-      })
-      attempt.transport = transport
+      attempt.transport = this.#options.openTransport(address, attempt)
     } catch (cause) {
       this.#fail(attempt, new ConnectionError('The runtime refuses to open the chat.', 'refused', { cause }))
     }
-  }
-
-  #opened(attempt: Attempt, transport: Transport): void {
-    if (!this.#isCurrent(attempt)) return
-    this.#options.clock.clearTimeout(attempt.timer)
-    attempt.timer = attempt.controller = undefined
-    this.#become({ at: 'open', transport, since: this.#options.clock.monotonic() })
-    if (this.transport === transport) this.#options.listener.opened(transport)
-    settle(attempt, this.transport === transport ? undefined : closedEarly())
   }
 
   #refused(attempt: Attempt, { code, httpStatus }: SocketCloseEvent): void {
@@ -249,8 +292,8 @@ export class Connection {
     if (!this.#isCurrent(attempt)) return
     this.#abandon(attempt)
     this.#comeBack(final, false, () => {
-      this.#options.listener.failed(error)
-      if (sessionRefused) this.#options.listener.sessionRefused()
+      this.#owner.handleFailure(error)
+      if (sessionRefused) this.#owner.handleSessionRefused()
     })
     settle(attempt, error)
   }
@@ -262,21 +305,22 @@ export class Connection {
     if (this.#options.clock.monotonic() - state.since >= STABLE_AFTER_MS) this.confirm()
     const sessionRefused = code === CLOSE_CODE.SESSION_UNKNOWN
     const final = isFinalCloseCode(code) || state.leaving === true
-    const { listener } = this.#options
+    const owner = this.#owner
     const cause = state.leaving ? 'left' : closeCauseOf(event)
     this.#comeBack(final, cause === 'dead_connection', () => {
-      if (code === CLOSE_CODE.NORMAL && !state.leaving) listener.ended()
+      if (code === CLOSE_CODE.NORMAL && !state.leaving) owner.handleEnded()
       const closed = { code, reason, cause }
       // A listener of the state change may have opened or closed it again.
       const next = this.#state
       if (next.at !== 'closed')
-        listener.closed({ ...closed, willReconnect: true, retryInMs: next.at === 'waiting' ? next.delayMs : 0 })
-      else listener.closed({ ...closed, willReconnect: false, ...(!state.leaving && { remedy: REOPEN }) })
-      if (reason === FRAME_TOO_LARGE_REASON) listener.failed(new ConnectionError(reason, 'closed', { closeCode: code }))
+        owner.handleClosed({ ...closed, willReconnect: true, retryInMs: next.at === 'waiting' ? next.delayMs : 0 })
+      else owner.handleClosed({ ...closed, willReconnect: false, ...(!state.leaving && { remedy: REOPEN }) })
+      if (reason === FRAME_TOO_LARGE_REASON)
+        owner.handleFailure(new ConnectionError(reason, 'closed', { closeCode: code }))
       if (!sessionRefused) return
       const message = 'The service ended the session while the chat was open. A new one is asked for.'
-      listener.failed(new ConnectionError(message, 'closed', { closeCode: code }))
-      listener.sessionRefused()
+      owner.handleFailure(new ConnectionError(message, 'closed', { closeCode: code }))
+      owner.handleSessionRefused()
     })
   }
 
@@ -286,13 +330,13 @@ export class Connection {
    * @param isUrgent whether the first attempt follows at once
    */
   #comeBack(final: boolean, isUrgent: boolean, tell: () => void): void {
-    const { policy, listener } = this.#options
+    const { policy } = this.#options
     const usedUp = !final && this.#attempts >= policy.maxAttempts
     if (final || usedUp) {
       this.#become({ at: 'closed' })
       tell()
       if (usedUp && this.#state.at === 'closed')
-        listener.failed(
+        this.#owner.handleFailure(
           new ConnectionError(
             `The chat is closed: ${policy.maxAttempts} reconnect attempts are used up. Call connect() to try again.`,
             'attempts_used_up',
@@ -313,17 +357,18 @@ export class Connection {
     if (!this.#isCurrent(attempt)) return Promise.reject(closedEarly())
     return new Promise((resolve, reject) => {
       const done = () => {
-        attempt.callers = attempt.callers.filter(each => each !== caller)
+        attempt.callers = attempt.callers?.filter(each => each !== caller)
         signal?.removeEventListener('abort', giveUp)
       }
-      const caller = {
+      const caller: Caller = {
         resolve: () => (done(), resolve()),
-        reject: (error: SDKError) => (done(), reject(error)),
+        reject: error => (done(), reject(error)),
       }
       const giveUp = () => {
         caller.reject(abortedError('connect()', signal as AbortSignal))
-        if (attempt.callers.length === 0 && !attempt.background && this.#isCurrent(attempt)) this.close()
+        if (!attempt.callers?.length && !attempt.background && this.#isCurrent(attempt)) this.close()
       }
+      attempt.callers ??= []
       attempt.callers.push(caller)
       signal?.addEventListener('abort', giveUp)
     })
@@ -337,7 +382,9 @@ export class Connection {
 }
 
 function settle(attempt: Attempt, error?: SDKError): void {
-  for (const caller of [...attempt.callers]) error ? caller.reject(error) : caller.resolve()
+  const { callers } = attempt
+  attempt.callers = undefined
+  for (const caller of callers ?? []) error ? caller.reject(error) : caller.resolve()
 }
 
 function closedEarly(): SDKError {

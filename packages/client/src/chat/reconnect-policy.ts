@@ -24,14 +24,25 @@ const LARGEST_EXPONENT = 40
  * defaults. The jitter prevents clients that lost the service together from reconnecting together.
  */
 export function createReconnectPolicy(options: ReconnectPolicyOptions): ReconnectPolicy {
-  const max = options.maxReconnectDelay
-  const base = Math.min(options.baseReconnectDelay, max)
-  return {
-    maxAttempts: options.maxReconnectAttempts,
-    delayFor(attempt) {
-      const ceiling = Math.min(base * 2 ** Math.min(attempt + 1, LARGEST_EXPONENT), max)
-      const floor = Math.max(base, ceiling / 2)
-      return floor + options.random() * (ceiling - floor)
-    },
+  return new Backoff(options)
+}
+
+class Backoff implements ReconnectPolicy {
+  readonly #options: ReconnectPolicyOptions
+
+  constructor(options: ReconnectPolicyOptions) {
+    this.#options = options
+  }
+
+  get maxAttempts(): number {
+    return this.#options.maxReconnectAttempts
+  }
+
+  delayFor(attempt: number): number {
+    const { baseReconnectDelay, maxReconnectDelay: max } = this.#options
+    const base = Math.min(baseReconnectDelay, max)
+    const ceiling = Math.min(base * 2 ** Math.min(attempt + 1, LARGEST_EXPONENT), max)
+    const floor = Math.max(base, ceiling / 2)
+    return floor + this.#options.random() * (ceiling - floor)
   }
 }

@@ -2,7 +2,8 @@ import { turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { deferred } from '../../test/chat-harness.ts'
 import { AuthError, type SDKError } from '../errors.ts'
-import { TokenDialogue, type TokenDialogueOptions } from './token-dialogue.ts'
+import { TokenDialogue, type TokenListener, type TokenProvider } from './token-dialogue.ts'
+import type { Transport } from './transport.ts'
 
 class FakeTransport {
   readonly bufferedAmount = 0
@@ -17,17 +18,18 @@ class FakeTransport {
   close(): void {}
 }
 
-function setUp(given: Partial<TokenDialogueOptions> = {}) {
+function setUp(given: Partial<TokenProvider & TokenListener> = {}) {
   const ready: unknown[] = []
   const unavailable: Array<{ error: SDKError; transport: unknown }> = []
-  const dialogue = new TokenDialogue({
-    required: () => true,
+  const provider = {
+    isTokenRequired: () => true,
     getToken: async () => 'first',
-    refresh: async () => 'fresh',
-    onReady: transport => ready.push(transport),
-    onUnavailable: (error, transport) => unavailable.push({ error, transport }),
+    refreshToken: async () => 'fresh',
+    handleTokenSent: (transport: Transport) => void ready.push(transport),
+    handleTokenUnavailable: (error: SDKError, transport: Transport) => void unavailable.push({ error, transport }),
     ...given,
-  })
+  }
+  const dialogue = new TokenDialogue(provider, provider)
   return { dialogue, ready, unavailable, transport: new FakeTransport() }
 }
 
@@ -109,7 +111,7 @@ describe('TokenDialogue', () => {
     await turnEventLoop()
     dialogue.offer('first')
     expect(transport.tokens).toEqual(['first'])
-    const open = setUp({ required: () => false })
+    const open = setUp({ isTokenRequired: () => false })
     open.dialogue.attach(open.transport)
     open.dialogue.offer('brought')
     expect(open.transport.tokens).toEqual([])
@@ -126,7 +128,7 @@ describe('TokenDialogue', () => {
   describe('renew()', () => {
     it('answers all requests of the time with one refresh, and the next with another', async () => {
       let refreshed = 0
-      const { dialogue, transport } = setUp({ refresh: async () => `fresh ${++refreshed}` })
+      const { dialogue, transport } = setUp({ refreshToken: async () => `fresh ${++refreshed}` })
       dialogue.begin(transport)
       await turnEventLoop()
       dialogue.renew(true)
@@ -140,7 +142,7 @@ describe('TokenDialogue', () => {
     })
 
     it('does not send the refused token again, and says that another is needed', async () => {
-      const { dialogue, unavailable, transport } = setUp({ refresh: async () => 'first' })
+      const { dialogue, unavailable, transport } = setUp({ refreshToken: async () => 'first' })
       dialogue.begin(transport)
       await turnEventLoop()
       dialogue.renew(true)
@@ -152,8 +154,8 @@ describe('TokenDialogue', () => {
     it('sends messages with a stale token that cannot be renewed, until it is rejected', async () => {
       const usable: boolean[] = []
       const { dialogue, transport } = setUp({
-        refresh: async () => 'first',
-        onUnavailable: (_error, _transport, isUsable) => void usable.push(isUsable),
+        refreshToken: async () => 'first',
+        handleTokenUnavailable: (_error, _transport, isUsable) => void usable.push(isUsable),
       })
       dialogue.begin(transport)
       await turnEventLoop()
@@ -167,7 +169,7 @@ describe('TokenDialogue', () => {
     it('says when the refresh fails, and asks again at the next request', async () => {
       let refreshed = 0
       const { dialogue, unavailable, transport } = setUp({
-        refresh: async () => {
+        refreshToken: async () => {
           if (++refreshed === 1) throw new Error('down')
           return 'fresh'
         },
@@ -184,7 +186,7 @@ describe('TokenDialogue', () => {
 
     it('does nothing without a chat', async () => {
       let refreshed = 0
-      const { dialogue } = setUp({ refresh: async () => `fresh ${++refreshed}` })
+      const { dialogue } = setUp({ refreshToken: async () => `fresh ${++refreshed}` })
       dialogue.renew(true)
       await turnEventLoop()
       expect(refreshed).toBe(0)
@@ -192,7 +194,7 @@ describe('TokenDialogue', () => {
 
     it('does not write the answer to an old socket’s request on the new one', async () => {
       const fresh = deferred<string>()
-      const { dialogue, transport } = setUp({ refresh: () => fresh.promise })
+      const { dialogue, transport } = setUp({ refreshToken: () => fresh.promise })
       const second = new FakeTransport()
       dialogue.begin(transport)
       await turnEventLoop()
@@ -207,7 +209,7 @@ describe('TokenDialogue', () => {
 
     it('does not hold up the new socket because of a refresh for the old one that failed', async () => {
       const fresh = deferred<string>()
-      const { dialogue, unavailable, transport } = setUp({ refresh: () => fresh.promise })
+      const { dialogue, unavailable, transport } = setUp({ refreshToken: () => fresh.promise })
       dialogue.begin(transport)
       await turnEventLoop()
       dialogue.renew(true)
@@ -222,7 +224,7 @@ describe('TokenDialogue', () => {
     it('lets a request on the new socket join the refresh that the old one began', async () => {
       const fresh = deferred<string>()
       let refreshed = 0
-      const { dialogue, transport } = setUp({ refresh: () => (refreshed++, fresh.promise) })
+      const { dialogue, transport } = setUp({ refreshToken: () => (refreshed++, fresh.promise) })
       const second = new FakeTransport()
       dialogue.begin(transport)
       await turnEventLoop()
@@ -238,7 +240,7 @@ describe('TokenDialogue', () => {
 
     it('is content with a token that the host offers meanwhile', async () => {
       const fresh = deferred<string>()
-      const { dialogue, unavailable, transport } = setUp({ refresh: () => fresh.promise })
+      const { dialogue, unavailable, transport } = setUp({ refreshToken: () => fresh.promise })
       dialogue.begin(transport)
       await turnEventLoop()
       dialogue.renew(true)
@@ -250,7 +252,7 @@ describe('TokenDialogue', () => {
 
     it('does not send a token twice that the host offers and the refresh yields', async () => {
       const fresh = deferred<string>()
-      const { dialogue, unavailable, transport } = setUp({ refresh: () => fresh.promise })
+      const { dialogue, unavailable, transport } = setUp({ refreshToken: () => fresh.promise })
       dialogue.begin(transport)
       await turnEventLoop()
       dialogue.renew(true)
@@ -262,8 +264,8 @@ describe('TokenDialogue', () => {
 
     it('takes an offered token on the chat of an agent that wants none at the opening but asked for one', async () => {
       const { dialogue, unavailable, ready, transport } = setUp({
-        required: () => false,
-        refresh: () => Promise.reject(new Error('down')),
+        isTokenRequired: () => false,
+        refreshToken: () => Promise.reject(new Error('down')),
       })
       dialogue.attach(transport)
       dialogue.renew(true)
@@ -275,7 +277,10 @@ describe('TokenDialogue', () => {
 
     it('answers several requests with one refresh, and reports its failure once', async () => {
       const refresh = deferred<string>()
-      const { dialogue, unavailable, transport } = setUp({ required: () => false, refresh: () => refresh.promise })
+      const { dialogue, unavailable, transport } = setUp({
+        isTokenRequired: () => false,
+        refreshToken: () => refresh.promise,
+      })
       dialogue.attach(transport)
       for (let request = 0; request < 3; request++) dialogue.renew(true)
       refresh.reject(new Error('down'))
@@ -284,7 +289,10 @@ describe('TokenDialogue', () => {
     })
 
     it('forgets with the socket that the service asked', async () => {
-      const { dialogue, transport } = setUp({ required: () => false, refresh: () => Promise.reject(new Error('down')) })
+      const { dialogue, transport } = setUp({
+        isTokenRequired: () => false,
+        refreshToken: () => Promise.reject(new Error('down')),
+      })
       const second = new FakeTransport()
       dialogue.attach(transport)
       dialogue.renew(true)

@@ -10,20 +10,25 @@ import type { Transport } from './transport.ts'
  * told and messages wait for `offer()`.
  */
 
-export interface TokenDialogueOptions {
+export interface TokenProvider {
   /** Whether the agent requires a token at the opening. */
-  required(): boolean
+  isTokenRequired(): boolean
   getToken(): Promise<string>
   /** Forces a new token. */
-  refresh(): Promise<string>
+  refreshToken(): Promise<string>
+}
+
+/** What a token dialogue reports. */
+export interface TokenListener {
   /** A token frame has been sent: messages may follow. */
-  onReady(transport: Transport): void
+  handleTokenSent(transport: Transport): void
   /** The chat needs a token and none could be obtained: messages wait, unless the current one is still valid. */
-  onUnavailable(error: SDKError, transport: Transport, isUsable: boolean): void
+  handleTokenUnavailable(error: SDKError, transport: Transport, isUsable: boolean): void
 }
 
 export class TokenDialogue {
-  readonly #options: TokenDialogueOptions
+  readonly #provider: TokenProvider
+  readonly #listener: TokenListener
   #transport: Transport | undefined
   #sent: string | undefined
   /** Whether the service no longer accepts the sent token. */
@@ -34,13 +39,14 @@ export class TokenDialogue {
   #answering: Transport | undefined
   #refreshing: Promise<string> | undefined
 
-  constructor(options: TokenDialogueOptions) {
-    this.#options = options
+  constructor(provider: TokenProvider, listener: TokenListener) {
+    this.#provider = provider
+    this.#listener = listener
   }
 
   /** Whether an opening needs a token frame first. */
   get isRequired(): boolean {
-    return this.#options.required()
+    return this.#provider.isTokenRequired()
   }
 
   /** Whether a token frame must precede all other frames. */
@@ -51,7 +57,7 @@ export class TokenDialogue {
   /** Starts the dialogue on a new transport: obtains a token and sends it. */
   begin(transport: Transport): void {
     this.attach(transport)
-    void this.#answer(transport, this.#options.getToken())
+    void this.#answer(transport, this.#provider.getToken())
   }
 
   /** The transport is open and needs no token; a refresh request may still come. */
@@ -91,7 +97,7 @@ export class TokenDialogue {
 
   /** A refresh that began on an earlier transport is used for the current one as well. */
   #refresh(): Promise<string> {
-    this.#refreshing ??= this.#options.refresh().finally(() => {
+    this.#refreshing ??= this.#provider.refreshToken().finally(() => {
       this.#refreshing = undefined
     })
     return this.#refreshing
@@ -113,7 +119,7 @@ export class TokenDialogue {
     } catch (cause) {
       if (!isWanted()) return
       const isUsable = refused !== undefined && !this.#expired
-      this.#options.onUnavailable(asAuthError(cause), transport, isUsable)
+      this.#listener.handleTokenUnavailable(asAuthError(cause), transport, isUsable)
     }
   }
 
@@ -129,7 +135,7 @@ export class TokenDialogue {
     }
     this.#sent = token
     this.#expired = false
-    this.#options.onReady(transport)
+    this.#listener.handleTokenSent(transport)
   }
 }
 

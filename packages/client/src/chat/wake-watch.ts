@@ -10,6 +10,12 @@ const LOOK_EVERY_MS = 250
 /** With a longer time between two checks, in milliseconds, the machine has slept or its clock was set forward. */
 const JUMP_MS = 2_000
 
+/** What a {@link WakeWatch} reports to. */
+export interface WakeOwner {
+  /** The page became active again. */
+  handleWake(): void
+}
+
 /**
  * Detects that a page became active again: the network returned, the page is visible again, or the machine has slept.
  * Owns the time of the last return. Without a page it does nothing.
@@ -17,22 +23,22 @@ const JUMP_MS = 2_000
 export class WakeWatch {
   readonly #clock: Clock
   readonly #page: Page | undefined
-  readonly #onWake: () => void
+  readonly #owner: WakeOwner
   #stop: (() => void) | undefined
   /** On the monotonic clock. */
   #returnedAt = Number.NEGATIVE_INFINITY
 
-  constructor(clock: Clock, page: Page | undefined, onWake: () => void) {
+  constructor(clock: Clock, page: Page | undefined, owner: WakeOwner) {
     this.#clock = clock
     this.#page = page
-    this.#onWake = onWake
+    this.#owner = owner
   }
 
   /** Listens to the page until {@link stop}. */
   start(): void {
     this.#stop ??= this.#page?.onReturn(() => {
       this.#returnedAt = this.#clock.monotonic()
-      this.#onWake()
+      this.#owner.handleWake()
     })
   }
 
@@ -55,7 +61,7 @@ export class WakeWatch {
   /**
    * Runs a callback after a delay on the monotonic clock, so that a wall clock that is set back does not lengthen it.
    * On a page it also reads the wall clock every quarter of a second, which detects a sleep soon after its end; it then
-   * calls `onWake` instead.
+   * calls `handleWake` instead.
    *
    * @returns a function that cancels the call
    */
@@ -68,7 +74,7 @@ export class WakeWatch {
       const wallTime = clock.now()
       const hasSlept = this.#page !== undefined && wallTime - lookedAt > LOOK_EVERY_MS + JUMP_MS
       lookedAt = wallTime
-      if (hasSlept) this.#onWake()
+      if (hasSlept) this.#owner.handleWake()
       else if (clock.monotonic() >= due) callback()
       else next(due - clock.monotonic())
     }

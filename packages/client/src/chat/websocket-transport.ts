@@ -1,6 +1,6 @@
 import type { SocketCloseEvent, WebSocketConstructor, WebSocketLike } from '../platform/environment.ts'
 import { FRAME_TOO_LARGE_CODE, FRAME_TOO_LARGE_REASON, MAX_FRAME_LENGTH } from '../platform/frame-limit.ts'
-import type { OpenTransport, Transport } from './transport.ts'
+import type { OpenTransport, Transport, TransportListener } from './transport.ts'
 
 const OPEN = 1
 
@@ -9,38 +9,26 @@ const TOO_LARGE_PRIVATE_CODE = 4009
 
 /** A transport over the platform's WebSocket. */
 export function webSocketTransport(WebSocket: WebSocketConstructor): OpenTransport {
-  return (address, listener) => {
-    const socket = new WebSocket(address)
-    const detach = () => {
-      socket.onopen = socket.onmessage = socket.onclose = null
-      // An error event without a listener is fatal in some runtimes, and a socket that is being closed can still fail.
-      socket.onerror = () => {}
-    }
-    socket.onopen = () => listener.opened()
-    socket.onmessage = ({ data }: { data: unknown }) => {
-      if (typeof data !== 'string' || data.length <= MAX_FRAME_LENGTH) return listener.received(data)
-      detach()
-      // Pages may not close with 1009.
-      socket.close(TOO_LARGE_PRIVATE_CODE, FRAME_TOO_LARGE_REASON)
-      listener.closed({ code: FRAME_TOO_LARGE_CODE, reason: FRAME_TOO_LARGE_REASON })
-    }
-    // A close event always follows an error, and has more information.
-    socket.onerror = () => {}
-    socket.onclose = (event: SocketCloseEvent) => {
-      detach()
-      listener.closed({ code: event.code, reason: event.reason, httpStatus: event.httpStatus })
-    }
-    return new WebSocketTransport(socket, detach)
-  }
+  return (address, listener) => new WebSocketTransport(new WebSocket(address), listener)
 }
+
+/** An error event without a listener is fatal in some runtimes. A close event always follows it, and has more information. */
+const IGNORE_ERROR = () => {}
 
 class WebSocketTransport implements Transport {
   readonly #socket: WebSocketLike
-  readonly #detach: () => void
+  readonly #listener: TransportListener
 
-  constructor(socket: WebSocketLike, detach: () => void) {
+  constructor(socket: WebSocketLike, listener: TransportListener) {
     this.#socket = socket
-    this.#detach = detach
+    this.#listener = listener
+    socket.onopen = () => {
+      socket.onopen = null
+      listener.opened()
+    }
+    socket.onmessage = ({ data }: { data: unknown }) => this.#received(data)
+    socket.onerror = IGNORE_ERROR
+    socket.onclose = (event: SocketCloseEvent) => this.#closed(event)
   }
 
   get bufferedAmount(): number {
@@ -56,5 +44,22 @@ class WebSocketTransport implements Transport {
   close(code: number, reason: string): void {
     this.#detach()
     this.#socket.close(code, reason)
+  }
+
+  #received(data: unknown): void {
+    if (typeof data !== 'string' || data.length <= MAX_FRAME_LENGTH) return this.#listener.received(data)
+    // Pages may not close with 1009.
+    this.close(TOO_LARGE_PRIVATE_CODE, FRAME_TOO_LARGE_REASON)
+    this.#listener.closed({ code: FRAME_TOO_LARGE_CODE, reason: FRAME_TOO_LARGE_REASON })
+  }
+
+  #closed({ code, reason, httpStatus }: SocketCloseEvent): void {
+    this.#detach()
+    this.#listener.closed({ code, reason, httpStatus })
+  }
+
+  /** Errors are still ignored: a socket that is being closed can fail. */
+  #detach(): void {
+    this.#socket.onopen = this.#socket.onmessage = this.#socket.onclose = null
   }
 }

@@ -54,6 +54,10 @@ export interface DoubtOptions {
     /** Replaces the connection. */
     replace(): void
   }
+}
+
+/** What is known about the service. */
+export interface DoubtEvidence {
   /** Whether a replaced connection loses nothing: the service sends a history, or has the transcript. */
   canRecover(signal: AbortSignal): Promise<boolean>
 }
@@ -61,12 +65,14 @@ export interface DoubtOptions {
 /** Replaces a doubtful connection, once for each doubt, where the service gives back what it may have lost. */
 export class Doubt {
   readonly #options: DoubtOptions
+  readonly #evidence: DoubtEvidence
   /** The check in progress, which ends with the connection. */
   #checking: AbortController | undefined
   #hasWarned = false
 
-  constructor(options: DoubtOptions) {
+  constructor(options: DoubtOptions, evidence: DoubtEvidence) {
     this.#options = options
+    this.#evidence = evidence
   }
 
   /** The connection has ended. */
@@ -77,7 +83,8 @@ export class Doubt {
 
   /** @param why the reason for the doubt, as the beginning of a log message */
   async raise(why: string): Promise<void> {
-    const { clock, chat, canRecover, logger } = this.#options
+    const { clock, chat, logger } = this.#options
+    const evidence = this.#evidence
     if (this.#checking) return
     const checking = new AbortController()
     this.#checking = checking
@@ -85,12 +92,12 @@ export class Doubt {
     const { lastInboundAt } = chat
     // Meanwhile the connection may have ended, or proven to be alive.
     const isOpen = () => !signal.aborted && lastInboundAt === chat.lastInboundAt
-    let isSafe = await canRecover(signal)
+    let isSafe = await evidence.canRecover(signal)
     // A device that has just woken may have no network yet.
     for (let tries = 1; !isSafe && isOpen() && tries < MAX_TRIES; tries++) {
       await sleep(clock, TRY_AGAIN_MS, signal)
       if (signal.aborted) break
-      isSafe = await canRecover(signal)
+      isSafe = await evidence.canRecover(signal)
     }
     if (this.#checking === checking) this.#checking = undefined
     if (!isOpen()) return

@@ -69,7 +69,7 @@ export class GapFill {
   /** Whether a history or the transcript call was seen working in the session. */
   #isProven = false
   /** What the transcript call has recovered since the opening: the chat may send it too. */
-  #fromTranscript: KnownMessage[] = []
+  #fromTranscript: KnownMessage[] | undefined
 
   constructor(options: GapFillOptions) {
     this.#options = options
@@ -79,7 +79,7 @@ export class GapFill {
   begin(opening: Opening): void {
     this.cancel()
     const { clock } = this.#options
-    this.#fromTranscript = []
+    this.#fromTranscript = undefined
     if (opening.sessionId !== this.#opening?.sessionId) {
       this.#isProven = false
       this.#openedAt = clock.now()
@@ -111,13 +111,16 @@ export class GapFill {
    * frame.
    */
   requestTranscript(): void {
-    const { clock, logger, loadTranscript, onEnd } = this.#options
+    const options = this.#options
+    const { clock, logger } = options
     const opening = this.#opening
     if (this.#timer === undefined || !opening) return
     this.cancel()
     const request = new AbortController()
     this.#request = request
-    withTimeLimit(clock, TRANSCRIPT_LIMIT_MS, request.signal, signal => loadTranscript(opening.sessionId, signal)).then(
+    withTimeLimit(clock, TRANSCRIPT_LIMIT_MS, request.signal, signal =>
+      options.loadTranscript(opening.sessionId, signal),
+    ).then(
       list => {
         if (this.#request !== request) return
         this.#isProven = true
@@ -132,19 +135,21 @@ export class GapFill {
             { error },
           )
         this.#hasWarned = true
-        onEnd()
+        options.onEnd()
       },
     )
   }
 
   /** Whether what the agent says is found again after a reconnect. Asks for the transcript where that is not known yet. */
   async canRecover(signal: AbortSignal): Promise<boolean> {
-    const { clock, loadTranscript } = this.#options
+    const options = this.#options
     const opening = this.#opening
     if (this.#isProven || !opening) return this.#isProven
     try {
       // Nothing is merged: on a connection that is alive the same messages are still on their way.
-      await withTimeLimit(clock, TRANSCRIPT_LIMIT_MS, signal, limit => loadTranscript(opening.sessionId, limit))
+      await withTimeLimit(options.clock, TRANSCRIPT_LIMIT_MS, signal, limit =>
+        options.loadTranscript(opening.sessionId, limit),
+      )
     } catch {
       return false
     }
@@ -154,15 +159,16 @@ export class GapFill {
 
   /** Whether the transcript call has already recovered a message that now arrives. True once for each. */
   isRepeated(message: Message): boolean {
-    if (this.#fromTranscript.length === 0 || message.persona !== PERSONA.AGENT) return false
+    const repeated = this.#fromTranscript
+    if (!repeated?.length || message.persona !== PERSONA.AGENT) return false
     const { id, fingerprint, timestamp } = knownMessage(message, 'received')
-    const index = this.#fromTranscript.findIndex(
+    const index = repeated.findIndex(
       each =>
         each.fingerprint === fingerprint &&
         (each.id !== undefined && id !== undefined ? each.id === id : each.timestamp === timestamp),
     )
     if (index < 0) return false
-    this.#fromTranscript.splice(index, 1)
+    repeated.splice(index, 1)
     return true
   }
 
@@ -189,7 +195,7 @@ export class GapFill {
   }
 
   #take(list: readonly unknown[], source: RecoverySource): void {
-    const { emit, processor, onHistory, onEnd } = this.#options
+    const { emit, processor } = this.#options
     this.#request = undefined
     const options = this.#mergeOptions()
     if (!options) return
@@ -209,13 +215,13 @@ export class GapFill {
     if (inserted.length > 0)
       emit('messagesRecovered', () => ({ messages: inserted.map(({ message }) => message), source }))
     if (this.#opening !== opening) return
-    onHistory(history)
-    onEnd()
+    this.#options.onHistory(history)
+    this.#options.onEnd()
   }
 
   /** Emits the events of a message of the agent, with the result of its handler. */
   #report(message: Message, sessionId: string): void {
-    const { emit, processor, logger, onMessage } = this.#options
+    const { emit, processor, logger } = this.#options
     const isPresent = () => this.#opening?.sessionId === sessionId
     const report = (result: HandlerResult | undefined) => {
       if (!isPresent()) return
@@ -230,6 +236,6 @@ export class GapFill {
     } catch (error) {
       failed(error)
     }
-    if (isPresent()) onMessage(message)
+    if (isPresent()) this.#options.onMessage(message)
   }
 }

@@ -14,8 +14,8 @@ function setUp(during: (entry: string) => void = () => {}) {
   const errors: unknown[] = []
   const sizes: number[] = []
   const processor = new MessageProcessor({ onRefreshRequired: () => log.push('refresh') })
-  const place = () => ({ timestamp: 9, from: 'Help Centre', agentId: 'help', sessionId: 's' })
-  const inbox = new Inbox(processor, place, {
+  const origin = { timestamp: 9, from: 'Help Centre', agentId: 'help', sessionId: 's' }
+  const inbox = new Inbox(processor, origin, {
     isConsumed: message => message.role === 'receipt',
     arrived: (message, type, size) => {
       sizes.push(size)

@@ -36,15 +36,15 @@ export interface InboxListener {
  */
 export class Inbox {
   readonly #processor: MessageProcessor
-  readonly #place: () => ReceivedIn
+  readonly #origin: ReceivedIn
   readonly #listener: InboxListener
   #waiting: unknown[] | undefined
   /** Number of conversations that have ended: a listener or a handler may end one. */
   #ended = 0
 
-  constructor(processor: MessageProcessor, place: () => ReceivedIn, listener: InboxListener) {
+  constructor(processor: MessageProcessor, origin: ReceivedIn, listener: InboxListener) {
     this.#processor = processor
-    this.#place = place
+    this.#origin = origin
     this.#listener = listener
   }
 
@@ -69,7 +69,7 @@ export class Inbox {
     try {
       const frame = parseServerMessage(data)
       seq = frame.seq
-      message = receivedMessage(frame, this.#place())
+      message = receivedMessage(frame, this.#origin)
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error
       this.#listener.unreadable(error, data)

@@ -1,7 +1,7 @@
 import { encodePing } from '@aiagent/protocol'
 import type { Page } from '../platform/page.ts'
 import { PING_INTERVAL_MS } from '../platform/socket-pings.ts'
-import { Doubt, type DoubtOptions, SilenceWatch } from './doubt.ts'
+import { Doubt, type DoubtEvidence, type DoubtOptions, SilenceWatch } from './doubt.ts'
 
 /** A page that was away for longer may have lost its connection without noticing, in milliseconds. */
 const LONG_AWAY_MS = 15_000
@@ -50,16 +50,21 @@ export class Liveness {
   #pingedAt: number | undefined
   #pings = 0
 
-  constructor(options: LivenessOptions) {
+  constructor(options: LivenessOptions, evidence: DoubtEvidence) {
     this.#options = options
-    this.#doubt = new Doubt(options)
+    this.#doubt = new Doubt(options, evidence)
+  }
+
+  /** Whether anything can show that a connection is dead. */
+  static isPossible(options: LivenessOptions): boolean {
+    return options.hasPing() || (options.page !== undefined && options.isWatchful)
   }
 
   /** The chat is open. */
   start(): void {
     this.stop()
-    const { clock, page, hasPing, isWatchful } = this.#options
-    if (!hasPing() && !(page && isWatchful)) return
+    const { clock, page } = this.#options
+    if (!Liveness.isPossible(this.#options)) return
     this.#isRunning = true
     this.#offset = clock.now() - clock.monotonic()
     this.#unwatch = page?.onReturn(awayMs => {
@@ -91,13 +96,13 @@ export class Liveness {
   }
 
   #look(): void {
-    const { clock, hasPing, chat } = this.#options
+    const { clock, chat } = this.#options
     const offset = clock.now() - clock.monotonic()
     const hasJumped = offset - this.#offset > CLOCK_JUMP_MS
     this.#offset = offset
     this.#wait()
     if (hasJumped && this.#options.page) this.#handleWake()
-    else if (hasPing()) this.#ping(DELIVERY_MS)
+    else if (this.#options.hasPing()) this.#ping(DELIVERY_MS)
     else if (this.#silence.isTooLong(clock.monotonic(), chat.lastInboundAt))
       void this.#doubt.raise('Nothing has arrived since a message was sent')
   }

@@ -1,11 +1,13 @@
 import { EXTENSION_ROLE, PERSONA, ROLE } from '@aiagent/protocol'
 import type { Emit } from '../events.ts'
+import type { Logger } from '../logger.ts'
 import type { Message } from '../outbox/message.ts'
-import type { LazyPart } from '../util/lazy-part.ts'
 import type { Upkeep } from './upkeep.ts'
 
-export interface RecoveryOptions {
-  readonly upkeep: LazyPart<Upkeep>
+/** The agent, as the recovery of missed messages uses it. */
+export interface RecoveryOwner {
+  /** Loads the part that recovers them; undefined where it cannot be loaded. */
+  loadUpkeep(): Promise<Upkeep | undefined>
   /** The session of the chat, while it has one. */
   readonly session: { readonly id: string | undefined; readonly isOwn: boolean; readonly isSupplied: boolean }
   /** The outbox: it decides about questions and messages in doubt. */
@@ -18,7 +20,15 @@ export interface RecoveryOptions {
   /** Whether the service answers pings. */
   hasPing(): boolean
   readonly emit: Emit<'messagesRecovered'>
-  warn(text: string, details: Record<string, unknown>): void
+  readonly logger: Pick<Logger, 'warn'>
+}
+
+/** What waits on an open connection. */
+interface OpenConnection {
+  /** Missed messages that the service is repeating. */
+  replayed?: Message[] | undefined
+  /** Frames that the outbox gets after the recovered messages, so that a question is not answered by a later message. */
+  held?: Message[] | undefined
 }
 
 interface Frame {
@@ -31,76 +41,96 @@ const identityOf = ({ messageId, content }: Frame): string => `${messageId ?? co
 /** How many numbers of processed frames are kept, by which repeated frames are recognized. */
 const KEPT_NUMBERS = 1_000
 
+/** A session, and its processed frames by their numbers. */
+class FollowedSession {
+  readonly id: string
+  /** Number of the last processed frame; undefined where it is unknown. */
+  lastSeq: number | undefined
+  /** The latest processed numbers, each with what identifies its frame: a service may use a number twice by mistake. */
+  #processed: Map<number, string> | undefined
+
+  constructor(id: string, lastSeq: number | undefined) {
+    this.id = id
+    this.lastSeq = lastSeq
+  }
+
+  has(seq: number, frame: Frame): boolean {
+    return this.#processed?.get(seq) === identityOf(frame)
+  }
+
+  add(seq: number, frame: Frame): void {
+    this.#processed ??= new Map()
+    const kept = this.#processed
+    kept.set(seq, identityOf(frame))
+    if (kept.size > KEPT_NUMBERS) for (const oldest of kept.keys()) return void kept.delete(oldest)
+  }
+}
+
 /*
  * What is needed of the recovery of missed messages before its own part is loaded: the last processed number, for a
  * service that repeats what was missed (PROTOCOL.md, "Resume"), and the frames that must wait for a history. The part
  * loads after the first `connected`; until then nothing waits for it.
  */
 export class Recovery {
-  readonly #options: RecoveryOptions
+  readonly #owner: RecoveryOwner
   #part: Upkeep | undefined
-  #sessionId: string | undefined
+  /** The session that is followed, and the frames of it that were processed. */
+  #followed: FollowedSession | undefined
   /** The session of the last attempt. */
   #attempted: string | undefined
-  /** Number of the last processed frame; undefined where it is unknown. */
-  #lastSeq: number | undefined
-  /** The latest processed numbers, each with what identifies its frame: a service may use a number twice by mistake. */
-  #processed: Map<number, string> | undefined
+  /** The open connection; undefined while there is none. */
+  #connection: OpenConnection | undefined
   #hasWarned = false
-  /** Missed messages that the service is repeating. */
-  #replayed: Message[] | undefined
-  /** Frames that the outbox gets after the recovered messages, so that a question is not answered by a later message. */
-  #held: Message[] | undefined
-  #isOpen = false
   /** Number of the opening, and of the conversation that was left since. */
   #generation = 0
 
-  constructor(options: RecoveryOptions) {
-    this.#options = options
+  constructor(owner: RecoveryOwner) {
+    this.#owner = owner
   }
 
   /** Whether the service is repeating missed messages. */
   get isReplaying(): boolean {
-    return this.#replayed !== undefined
+    return this.#connection?.replayed !== undefined
   }
 
   /** An attempt to open a session begins. Returns the number of its last processed frame, for a reopening. */
   beginAttempt(sessionId: string): number | undefined {
     // The service may have seen an opening that failed here, so that the agent has spoken since.
-    if (sessionId === this.#attempted && sessionId !== this.#sessionId && this.#options.session.isOwn)
-      this.#enter(sessionId, 0)
+    if (sessionId === this.#attempted && sessionId !== this.#followed?.id && this.#owner.session.isOwn)
+      this.#followed = new FollowedSession(sessionId, 0)
     this.#attempted = sessionId
     return this.#lastSeqOf(sessionId)
   }
 
   /** The chat is open. */
   handleConnected(): void {
-    this.#isOpen = true
     this.#release()
-    const { session } = this.#options
+    const connection: OpenConnection = {}
+    this.#connection = connection
+    const { session } = this.#owner
     const { id } = session
     if (id === undefined) return
-    const isReopening = id === this.#sessionId
+    const isReopening = id === this.#followed?.id
     this.#generation++
-    this.#replayed = this.#lastSeqOf(id) === undefined ? undefined : []
+    if (this.#lastSeqOf(id) !== undefined) connection.replayed = []
     // In a session that was resumed or supplied, frames were sent before this page opened it.
-    if (!isReopening) this.#enter(id, session.isOwn ? 0 : undefined)
-    this.#begin(isReopening && !this.#replayed)
+    if (!isReopening) this.#followed = new FollowedSession(id, session.isOwn ? 0 : undefined)
+    this.#begin(isReopening && !connection.replayed)
   }
 
   /** Whether a frame belongs to the extension, or was processed before. */
   isConsumed(message: Message, seq: number | undefined): boolean {
     const { persona, role, messageData } = message
-    if (persona === PERSONA.METADATA && role === EXTENSION_ROLE.PONG) return this.#options.hasPing()
-    if (this.#options.hasResume()) {
+    if (persona === PERSONA.METADATA && role === EXTENSION_ROLE.PONG) return this.#owner.hasPing()
+    if (this.#owner.hasResume()) {
       if (persona === PERSONA.METADATA && role === EXTENSION_ROLE.RESUMED) {
         this.#handleResumed(messageData?.complete === true)
         return true
       }
       if (seq !== undefined) {
-        if (this.#processed?.get(seq) === identityOf(message)) return true
+        if (this.#followed?.has(seq, message)) return true
         this.#advance(seq, message)
-        this.#replayed?.push(message)
+        this.#connection?.replayed?.push(message)
       }
     }
     return this.#part?.gapFill.isRepeated(message) === true
@@ -108,10 +138,10 @@ export class Recovery {
 
   /** A frame has been handled. `history` is the list of a history. */
   handleFrame(message: Message, history: readonly unknown[] | undefined): void {
-    const { outbox } = this.#options
+    const { outbox } = this.#owner
     if (history) {
       // A service without a replay sends a history instead.
-      if (this.#replayed) this.#begin(true)
+      if (this.isReplaying) this.#begin(true)
       this.#noteNumbers(history)
       return this.#use(
         ({ gapFill }) => gapFill.handleHistory(history),
@@ -119,29 +149,31 @@ export class Recovery {
         () => outbox.handleNoHistory(),
       )
     }
-    if (!this.#held) return outbox.handleMessage(message)
-    this.#held.push(message)
+    const held = this.#connection?.held
+    if (!held) return outbox.handleMessage(message)
+    held.push(message)
     // A service that sends a history sends it before anything else of the conversation.
     if (message.persona === PERSONA.AGENT || message.role === ROLE.HEARTBEAT) this.#part?.gapFill.requestTranscript()
   }
 
   /** A message of the user was accepted. */
   handleSent(): void {
-    this.#part?.liveness.handleSent()
+    this.#part?.handleSent()
   }
 
   /** The connection was lost. */
   handleLost(): void {
-    this.#isOpen = false
-    this.#replayed = undefined
+    const held = this.#connection?.held
+    this.#connection = undefined
     this.#part?.stop()
-    this.#release()
+    for (const message of held ?? []) this.#owner.outbox.handleMessage(message)
   }
 
   /** The conversation was left: nothing of it is recovered. */
   clear(): void {
     this.#generation++
-    this.#held = this.#replayed = this.#attempted = this.#sessionId = this.#lastSeq = this.#processed = undefined
+    this.#attempted = this.#followed = undefined
+    if (this.#connection) this.#connection = {}
     this.#part?.gapFill.forget()
   }
 
@@ -151,76 +183,69 @@ export class Recovery {
 
   /** There is nothing more to recover: the outbox gets what waited. */
   end(): void {
-    this.#options.outbox.handleNoHistory()
+    this.#owner.outbox.handleNoHistory()
     this.#release()
   }
 
   #lastSeqOf(sessionId: string): number | undefined {
-    return sessionId === this.#sessionId && this.#options.hasResume() ? this.#lastSeq : undefined
-  }
-
-  #enter(sessionId: string, lastSeq: number | undefined): void {
-    this.#sessionId = sessionId
-    this.#lastSeq = lastSeq
-    this.#processed = undefined
+    return sessionId === this.#followed?.id && this.#owner.hasResume() ? this.#followed.lastSeq : undefined
   }
 
   #begin(isReopening: boolean): void {
-    const { session } = this.#options
-    const sessionId = this.#sessionId
+    const sessionId = this.#followed?.id
     if (sessionId === undefined) return
-    this.#replayed = isReopening ? undefined : this.#replayed
-    if (isReopening && this.#part) this.#held = []
-    const isFromStart = !session.isSupplied
+    const connection = this.#connection
+    if (isReopening && connection) {
+      connection.replayed = undefined
+      if (this.#part) connection.held = []
+    }
+    const isFromStart = !this.#owner.session.isSupplied
     this.#use(part => {
       part.begin({ sessionId, isReopening, isFromStart })
       // The connection may have been lost while the part was being loaded.
-      if (!this.#isOpen) part.stop()
+      if (!this.#connection) part.stop()
     })
   }
 
   #handleResumed(isComplete: boolean): void {
-    const messages = this.#replayed
+    const connection = this.#connection
+    const messages = connection?.replayed
     if (!messages) return
-    this.#replayed = undefined
+    connection.replayed = undefined
     if (isComplete) {
-      if (messages.length > 0) this.#options.emit('messagesRecovered', () => ({ messages, source: 'resume' }))
+      if (messages.length > 0) this.#owner.emit('messagesRecovered', () => ({ messages, source: 'resume' }))
       return this.end()
     }
     // The history follows. Its elements have the numbers from which on the next reopening continues.
-    this.#lastSeq = undefined
+    if (this.#followed) this.#followed.lastSeq = undefined
     this.#begin(true)
   }
 
   #noteNumbers(history: readonly unknown[]): void {
-    if (!this.#options.hasResume()) return
+    const followed = this.#followed
+    if (!followed || !this.#owner.hasResume()) return
     for (const element of history) {
       const { seq, ...rest } = (element ?? {}) as Frame & { readonly seq?: unknown }
       if (typeof seq !== 'number') continue
-      this.#keep(seq, rest)
-      if (seq > (this.#lastSeq ?? 0)) this.#lastSeq = seq
+      followed.add(seq, rest)
+      if (seq > (followed.lastSeq ?? 0)) followed.lastSeq = seq
     }
   }
 
   /** The numbers increase: a new frame with a lower number shows that the last one was wrong. */
   #advance(seq: number, frame: Frame): void {
-    const last = this.#lastSeq ?? 0
+    const followed = this.#followed
+    if (!followed) return
+    const last = followed.lastSeq ?? 0
     if (seq <= last && !this.#hasWarned) {
       this.#hasWarned = true
-      this.#options.warn('The service numbers its frames out of order. The last number is taken as the present one.', {
-        last,
-        seq,
-      })
+      this.#owner.logger.warn(
+        'The service numbers its frames out of order. The last number is taken as the present one.',
+        { last, seq },
+      )
     }
-    this.#lastSeq = seq
-    this.#keep(seq, frame)
-  }
-
-  #keep(seq: number, frame: Frame): void {
-    this.#processed ??= new Map()
-    const kept = this.#processed
-    kept.set(seq, identityOf(frame))
-    if (kept.size > KEPT_NUMBERS) for (const oldest of kept.keys()) return void kept.delete(oldest)
+    followed.lastSeq = seq
+    followed.add(seq, frame)
   }
 
   /** Passes work to the part, or calls `otherwise` where it cannot be loaded. */
@@ -228,19 +253,18 @@ export class Recovery {
     if (this.#part) return work(this.#part)
     const generation = this.#generation
     const isCurrent = () => generation === this.#generation
-    const loaded = this.#options.upkeep(part => {
-      this.#part = part
-      if (isCurrent()) work(part)
-      return true
-    })
-    void loaded.then(isLoaded => {
-      if (!isLoaded && isCurrent()) otherwise?.()
+    void this.#owner.loadUpkeep().then(loaded => {
+      this.#part ??= loaded
+      if (!isCurrent()) return
+      if (this.#part) work(this.#part)
+      else otherwise?.()
     })
   }
 
   #release(): void {
-    const held = this.#held
-    this.#held = undefined
-    for (const message of held ?? []) this.#options.outbox.handleMessage(message)
+    const connection = this.#connection
+    const held = connection?.held
+    if (connection) connection.held = undefined
+    for (const message of held ?? []) this.#owner.outbox.handleMessage(message)
   }
 }

@@ -1,18 +1,18 @@
 import { PERSONA } from '@aiagent/protocol'
-import type { Clock } from '../platform/clock.ts'
 import type { DeliveryLedger } from './ledger.ts'
 import type { Message } from './message.ts'
+import type { OutboxOptions } from './outbox-options.ts'
 
 /** Longest wait for the history after a reopening, in milliseconds, when nothing says that none will come. */
 export const EVIDENCE_LIMIT_MS = 15_000
 
-export interface EvidenceOptions {
-  readonly clock: Clock
+/** The sending half of the outbox, as the evidence uses it. */
+export interface EvidenceOwner {
   readonly ledger: DeliveryLedger
-  readonly origin: { readonly sessionId: string | undefined }
-  isOwnSession(): boolean
+  /** Whether this page created the session, so that nothing was said in it before. */
+  readonly isOwnSession: boolean
   /** Everything that could show the messages in doubt has been read. */
-  decided(): void
+  handleDecided(): void
 }
 
 /** The wait for a history, which may be replaced by that of the next reopening. */
@@ -25,7 +25,8 @@ interface Wait {
  * for the history after a reopening.
  */
 export class Evidence {
-  readonly #options: EvidenceOptions
+  readonly #options: Pick<OutboxOptions, 'clock' | 'origin'>
+  readonly #owner: EvidenceOwner
   #sessionId: string | undefined
   /** The point before every unproven message. */
   #point: Message | 'start' | undefined
@@ -35,8 +36,9 @@ export class Evidence {
   /** Number of histories that are being compared. */
   #reading = 0
 
-  constructor(options: EvidenceOptions) {
+  constructor(options: Pick<OutboxOptions, 'clock' | 'origin'>, owner: EvidenceOwner) {
     this.#options = options
+    this.#owner = owner
   }
 
   /** Whether messages in doubt wait for a history. */
@@ -46,10 +48,11 @@ export class Evidence {
 
   /** @param hasReceipts then no history is waited for */
   handleConnected(hasReceipts: boolean): void {
-    const { origin, clock, ledger, isOwnSession } = this.#options
+    const { origin, clock } = this.#options
+    const { ledger, isOwnSession } = this.#owner
     if (origin.sessionId !== this.#sessionId) {
       this.#sessionId = origin.sessionId
-      this.#point = isOwnSession() ? 'start' : undefined
+      this.#point = isOwnSession ? 'start' : undefined
       this.#hasWritten = false
     }
     this.end()
@@ -68,7 +71,7 @@ export class Evidence {
 
   /** A history of the session has arrived; without one, none will. */
   async read(history: readonly Message[] = []): Promise<void> {
-    const { ledger } = this.#options
+    const { ledger } = this.#owner
     const wait = this.#wait
     const last = history.at(-1)
     const point = ledger.hasGap ? undefined : this.#point
@@ -103,6 +106,6 @@ export class Evidence {
   #decide(wait: Wait | undefined): void {
     if (!wait || wait !== this.#wait) return
     this.end()
-    this.#options.decided()
+    this.#owner.handleDecided()
   }
 }

@@ -1,6 +1,7 @@
 import { utf8Bytes } from '../util/utf8.ts'
 import { isUserMessage } from './compose.ts'
 import type { Message } from './message.ts'
+import type { OutboxOptions } from './outbox-options.ts'
 
 /* What happens to a message right before it is written. Pure functions. */
 
@@ -9,10 +10,10 @@ import type { Message } from './message.ts'
  *
  * @throws {MessageError} reason `masking_unavailable`
  */
-export function maskMessage(message: Message, mask: (content: string, messageId: string) => string): Message {
+export function maskMessage(message: Message, masking: Pick<OutboxOptions, 'mask'>): Message {
   const { content } = message
   if (!isUserMessage(message) || !content) return message
-  const masked = mask(content, message.messageId as string)
+  const masked = masking.mask(content, message.messageId as string)
   return masked === content ? message : message.clone({ content: masked })
 }
 

@@ -1,9 +1,9 @@
 import type { Transport } from '../chat/transport.ts'
-import type { Clock } from '../platform/clock.ts'
 import type { Page } from '../platform/page.ts'
 import { afterPause } from '../platform/pause.ts'
 import { MessageQueue } from './message-queue.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
+import type { OutboxOptions } from './outbox-options.ts'
 
 /*
  * Writes the entries to the socket. Owns the queue, the entries to send again, and the flush.
@@ -22,19 +22,17 @@ export const BURST_PAUSE_MS = 5
 /** A burst is skipped if the socket has more unsent bytes than this. */
 const CONGESTED_BYTES = 256 * 1024
 
-export interface LaneOptions {
-  readonly clock: Clock
-  readonly page?: Page | undefined
+/** The sending half of the outbox, as the lane uses it. */
+export interface LaneOwner {
+  readonly page: Page | undefined
   /** The text to write. */
   frameOf(entry: OutboxEntry): string
   /** Whether nothing may be written yet, and whether only what is sent again may be. */
   limit(): 'none' | 'resend' | undefined
   /** Right after the write. */
-  written(entry: OutboxEntry): void
-  /** Right after {@link written}, outside of the queue: the write may be reported. */
-  left(entry: OutboxEntry): void
-  /** The queue is empty; `count` messages were written from it since it was last empty. */
-  flushed(count: number): void
+  handleWritten(entry: OutboxEntry): void
+  /** Right after {@link handleWritten}, outside of the queue: the write may be reported. */
+  handleLeft(entry: OutboxEntry): void
 }
 
 type Channel =
@@ -51,22 +49,24 @@ type Channel =
 const CLOSED: Channel = { at: 'closed', transport: undefined }
 
 export class Lane {
-  readonly #options: LaneOptions
+  readonly #options: Pick<OutboxOptions, 'clock' | 'flushed'>
+  readonly #owner: LaneOwner
   /** Entries that wait until the connection is ready. */
   readonly queue = new MessageQueue<OutboxEntry>(Number.POSITIVE_INFINITY)
   /** Entries to send again, ahead of the queue. Settled ones are skipped. */
-  #again: OutboxEntry[] = []
+  #again: OutboxEntry[] | undefined
   #channel: Channel = CLOSED
   /** Written from the queue since it was last empty. */
   #flushed = 0
 
-  constructor(options: LaneOptions) {
+  constructor(options: Pick<OutboxOptions, 'clock' | 'flushed'>, owner: LaneOwner) {
     this.#options = options
+    this.#owner = owner
   }
 
   /** Writes a new entry if nothing is ahead of it. Otherwise the caller must queue it. */
   write(entry: OutboxEntry): boolean {
-    return this.#channel.at === 'open' && !this.#options.limit() && this.#write(entry, this.#channel.transport)
+    return this.#channel.at === 'open' && !this.#owner.limit() && this.#write(entry, this.#channel.transport)
   }
 
   /** Whether entries may be written at any time. */
@@ -90,7 +90,7 @@ export class Lane {
 
   /** Sets the entries to send again, ahead of the queue and in this order. */
   sendAgain(entries: OutboxEntry[]): void {
-    this.#again = entries
+    this.#again = entries.length > 0 ? entries : undefined
   }
 
   /** Entries may be written to a transport. */
@@ -110,7 +110,7 @@ export class Lane {
   /** The limit may have changed, or what is sent again. */
   resume(): void {
     const { at, transport } = this.#channel
-    if (at === 'open' && this.#again.length > 0) this.#channel = { at: 'flushing', transport, buffered: 0 }
+    if (at === 'open' && this.#again?.length) this.#channel = { at: 'flushing', transport, buffered: 0 }
     if (this.#channel.at === 'flushing' && !this.#channel.cancel) this.#flush(this.#channel, BURST_SIZE)
   }
 
@@ -124,12 +124,12 @@ export class Lane {
   #write(entry: OutboxEntry, transport: Transport): boolean {
     entry.attempts++
     try {
-      transport.send(this.#options.frameOf(entry))
+      transport.send(this.#owner.frameOf(entry))
     } catch {
       this.close()
       return false
     }
-    this.#options.written(entry)
+    this.#owner.handleWritten(entry)
     return true
   }
 
@@ -137,10 +137,10 @@ export class Lane {
     // Not to be resumed in the middle.
     channel.cancel = () => {}
     for (let left = allowance; left > 0 && this.#channel === channel; left--) {
-      const limit = this.#options.limit()
-      while (this.#again[0] && this.#again[0].state !== 'sent' && this.#again[0].state !== 'unknown')
+      const limit = this.#owner.limit()
+      while (this.#again?.[0] && this.#again[0].state !== 'sent' && this.#again[0].state !== 'unknown')
         this.#again.shift()
-      const again = this.#again[0]
+      const again = this.#again?.[0]
       const entry = again ?? this.queue.peek()
       if (!entry) break
       if (limit === 'none' || (!again && limit)) {
@@ -149,15 +149,15 @@ export class Lane {
       }
       // A failed write keeps the entry first in the queue.
       if (!this.#write(entry, channel.transport)) return
-      if (again) this.#again.shift()
+      if (again) this.#again?.shift()
       else {
         this.queue.dequeue()
         this.#flushed++
       }
-      this.#options.left(entry)
+      this.#owner.handleLeft(entry)
     }
     if (this.#channel !== channel) return
-    if (this.#again.length > 0 || !this.queue.isEmpty) return this.#pause(channel)
+    if (this.#again?.length || !this.queue.isEmpty) return this.#pause(channel)
     this.#channel = { at: 'open', transport: channel.transport }
     const count = this.#flushed
     this.#flushed = 0
@@ -165,7 +165,8 @@ export class Lane {
   }
 
   #pause(channel: Channel & { at: 'flushing' }): void {
-    const { clock, page } = this.#options
+    const { clock } = this.#options
+    const { page } = this.#owner
     const since = clock.monotonic()
     const unsent = channel.transport.bufferedAmount
     // A hidden page waits in tasks, which cost processor time: not while the socket accepts nothing.

@@ -2,6 +2,7 @@ import type { ConnectionLoss } from '../chat/chat.ts'
 import { isSettled, stateOf } from './delivery.ts'
 import type { DeliveryOutcome, DeliveryReason, DeliveryState, DeliveryUpdate } from './delivery-state.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
+import type { OutboxOptions } from './outbox-options.ts'
 
 /** How many settled messages the ledger keeps at least; {@link OBSERVED_LIMIT} bounds the `unknown` ones. */
 export const SETTLED_LIMIT = 1_000
@@ -12,13 +13,22 @@ export const WINDOW = 1_000
 /** How many messages without evidence are observed: those that were sent, without receipts, and the `unknown` ones. */
 export const OBSERVED_LIMIT = 10_000
 
-export interface DeliveryLedgerOptions {
-  readonly clock: { monotonic(): number }
-  /** The present session. */
-  readonly origin: { readonly sessionId: string | undefined }
-  readonly doubtAfterMs: number
-  hasReceipts(): boolean
-  updated(update: DeliveryUpdate): void
+type DeliveryLedgerOptions = Pick<OutboxOptions, 'clock' | 'origin' | 'doubtAfterMs' | 'hasReceipts'>
+
+/** Who learns of each change. */
+interface LedgerOwner {
+  handleUpdate(update: DeliveryUpdate): void
+}
+
+/** The messages that a ledger knows. Created with the first one. */
+class LedgerLists {
+  readonly entries = new Map<string, OutboxEntry>()
+  /** Written, and neither proven nor given up. */
+  readonly sent = new Set<OutboxEntry>()
+  /** In the order of their settlement; without the `unknown` ones. */
+  readonly settled = new Set<OutboxEntry>()
+  /** In the order of their settlement. A later history may show them. */
+  readonly unknown = new Set<OutboxEntry>()
 }
 
 /**
@@ -27,35 +37,32 @@ export interface DeliveryLedgerOptions {
  */
 export class DeliveryLedger {
   readonly #options: DeliveryLedgerOptions
-  readonly #entries = new Map<string, OutboxEntry>()
-  /** Written, and neither proven nor given up. */
-  readonly #sent = new Set<OutboxEntry>()
-  /** In the order of their settlement; without the `unknown` ones. */
-  readonly #settled = new Set<OutboxEntry>()
-  /** In the order of their settlement. A later history may show them. */
-  readonly #unknown = new Set<OutboxEntry>()
+  readonly #owner: LedgerOwner
+  #lists: LedgerLists | undefined
   #writes = 0
   #connection = 0
   #isSilent = false
   /** Whether an `unknown` message is no longer observed: its text in a history could be taken for another message's. */
   hasGap = false
 
-  constructor(options: DeliveryLedgerOptions) {
+  constructor(options: DeliveryLedgerOptions, owner: LedgerOwner) {
     this.#options = options
+    this.#owner = owner
   }
 
   /** Number of messages that were written, and are neither proven nor given up. */
   get sentCount(): number {
-    return this.#sent.size
+    return this.#lists?.sent.size ?? 0
   }
 
   get(id: string): OutboxEntry | undefined {
-    return this.#entries.get(id)
+    return this.#lists?.entries.get(id)
   }
 
   /** An entry has been accepted, or is sent once more. */
   add(entry: OutboxEntry): void {
-    this.#entries.set(entry.id, entry)
+    this.#lists ??= new LedgerLists()
+    this.#lists.entries.set(entry.id, entry)
     this.#unsettle(entry)
   }
 
@@ -63,12 +70,12 @@ export class DeliveryLedger {
   adopt(entry: OutboxEntry): void {
     this.add(entry)
     if (entry.written) entry.written = { ...entry.written, order: this.#writes++ }
-    this.#sent.add(entry)
+    this.#lists?.sent.add(entry)
   }
 
   /** Written, and neither proven nor given up, in the order of the first writes. */
   get sent(): OutboxEntry[] {
-    return [...this.#sent].sort(byOrder)
+    return [...(this.#lists?.sent ?? [])].sort(byOrder)
   }
 
   /** The frame of an entry has been written. {@link report} tells the host. */
@@ -85,7 +92,8 @@ export class DeliveryLedger {
     entry.isInDoubt = false
     entry.isUnreported = true
     this.#unsettle(entry)
-    this.#sent.add(entry)
+    this.#lists ??= new LedgerLists()
+    this.#lists.sent.add(entry)
   }
 
   /** Reports the last write. */
@@ -99,8 +107,8 @@ export class DeliveryLedger {
     // A listener may have ended the chat.
     if (stateOf(entry) === 'sent') this.#tell(entry, 'sending', 'sent')
     // With receipts new messages wait instead. The oldest is looked for only then: it may be behind thousands that were removed.
-    if (this.#sent.size > OBSERVED_LIMIT && !this.#options.hasReceipts()) {
-      const [oldest] = this.#sent
+    if (this.sentCount > OBSERVED_LIMIT && !this.#options.hasReceipts()) {
+      const [oldest] = this.#lists?.sent ?? []
       if (oldest) this.settle(oldest, 'unknown', 'limit')
     }
     this.#trim()
@@ -113,10 +121,10 @@ export class DeliveryLedger {
     if (isSettled(previousState) && previousState !== 'unknown') return
     entry.state = state
     entry.reason = reason
-    this.#sent.delete(entry)
     this.#unsettle(entry)
-    const list = state === 'unknown' ? this.#unknown : this.#settled
-    list.add(entry)
+    this.#lists ??= new LedgerLists()
+    this.#lists.sent.delete(entry)
+    this.#lists[state === 'unknown' ? 'unknown' : 'settled'].add(entry)
     this.#trim()
     const { waiting } = entry
     entry.waiting = undefined
@@ -147,7 +155,7 @@ export class DeliveryLedger {
 
   /** Settles what was sent, except in the session that continues: no evidence of it will arrive. */
   endSession(reason: DeliveryReason, present?: string): void {
-    for (const entry of [...this.#sent])
+    for (const entry of [...(this.#lists?.sent ?? [])])
       if (present === undefined || entry.written?.sessionId !== present) this.settle(entry, 'unknown', reason)
   }
 
@@ -168,14 +176,15 @@ export class DeliveryLedger {
 
   /** What was written without evidence so far, the `unknown` ones included, in the order of the first writes. */
   unproven(): OutboxEntry[] {
-    return [...this.#unknown, ...this.#sent].sort(byOrder)
+    const lists = this.#lists
+    return lists ? [...lists.unknown, ...lists.sent].sort(byOrder) : []
   }
 
   /** Removes every message. All of them have been settled. */
   clear(): void {
-    this.#entries.clear()
-    this.#settled.clear()
-    this.#unknown.clear()
+    this.#lists?.entries.clear()
+    this.#lists?.settled.clear()
+    this.#lists?.unknown.clear()
   }
 
   /** Reports no change from now on. */
@@ -185,28 +194,30 @@ export class DeliveryLedger {
 
   /** Forgets the oldest settled messages. Of the `unknown` ones as many stay as may be observed. */
   #trim(): void {
-    this.#keep(this.#settled, SETTLED_LIMIT)
-    this.#keep(this.#unknown, Math.max(SETTLED_LIMIT, OBSERVED_LIMIT - this.#sent.size))
+    const lists = this.#lists
+    if (!lists) return
+    this.#keep(lists, lists.settled, SETTLED_LIMIT)
+    this.#keep(lists, lists.unknown, Math.max(SETTLED_LIMIT, OBSERVED_LIMIT - lists.sent.size))
   }
 
-  #keep(list: Set<OutboxEntry>, limit: number): void {
+  #keep({ entries }: LedgerLists, list: Set<OutboxEntry>, limit: number): void {
     if (list.size <= limit) return
     for (const entry of list) {
       if (list.size <= limit) return
       list.delete(entry)
-      if (this.#entries.get(entry.id) === entry) this.#entries.delete(entry.id)
+      if (entries.get(entry.id) === entry) entries.delete(entry.id)
       this.hasGap ||= entry.state === 'unknown'
     }
   }
 
   #unsettle(entry: OutboxEntry): void {
-    this.#settled.delete(entry)
-    this.#unknown.delete(entry)
+    this.#lists?.settled.delete(entry)
+    this.#lists?.unknown.delete(entry)
   }
 
   #tell({ id }: OutboxEntry, previousState: DeliveryState, state: DeliveryState, reason?: DeliveryReason): void {
     if (this.#isSilent) return
-    this.#options.updated({ id, state, previousState, ...(reason && { reason }) })
+    this.#owner.handleUpdate({ id, state, previousState, ...(reason && { reason }) })
   }
 }
 

@@ -14,6 +14,7 @@ import type { StoredQueue } from './stored-queue.ts'
 /** Whether messages of unknown fate are sent again by themselves. */
 export type DeliveryMode = 'at-most-once' | 'at-least-once'
 
+/** What the outbox uses of its agent, and reports to it. */
 export interface OutboxOptions {
   readonly clock: Clock
   /** Most entries that may wait. */
@@ -31,7 +32,13 @@ export interface OutboxOptions {
   hasResume(): boolean
   /** Masks the text of the user. @throws {MessageError} reason `masking_unavailable` */
   mask(content: string, messageId: string): string
-  readonly listener: OutboxListener
+  /** All queued messages have been written to the socket; `count` of them since the queue was last empty. */
+  flushed(count: number): void
+  /** A message was dropped. A question reports it by its promise instead. */
+  failed(error: SDKError): void
+  /** The delivery of a message has changed. */
+  updated(update: DeliveryUpdate): void
+  warn(text: string, details: Record<string, unknown>): void
 }
 
 /** What the outbox needs to send. */
@@ -51,17 +58,6 @@ export interface SendingOptions {
   accepted(message: Message, size: number, isAgain?: boolean): void
   /** Messages of an earlier page were queued after the agent was ready. */
   found?(): void
-}
-
-/** What the outbox reports. */
-export interface OutboxListener {
-  /** All queued messages have been written to the socket; `count` of them since the queue was last empty. */
-  flushed(count: number): void
-  /** A message was dropped. A question reports it by its promise instead. */
-  failed(error: SDKError): void
-  /** The delivery of a message has changed. */
-  updated(update: DeliveryUpdate): void
-  warn(text: string, details: Record<string, unknown>): void
 }
 
 /** What an entry waits for, as half a sentence for the developer; undefined for one that has been sent. */

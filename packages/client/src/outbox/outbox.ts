@@ -8,9 +8,9 @@ import type { Message, MessageObject } from './message.ts'
 import { createEntry, type OutboxEntry, type Question } from './outbox-entry.ts'
 import { type OutboxOptions, queueFull, type SendingOptions } from './outbox-options.ts'
 import type { OutboxStore } from './outbox-store.ts'
-import { type AskOptions, FirstTurn, Questions, type QuestionsOptions } from './questions.ts'
+import { type AskOptions, FirstTurn, Questions, type QuestionsOwner, type Turns } from './questions.ts'
 import { ResendPolicy } from './resend-policy.ts'
-import type { Sending, SendingHooks } from './sending.ts'
+import type { Sending, SendingOwner } from './sending.ts'
 
 /*
  * Everything that is to be sent. The outbox owns each entry from `send()` or `ask()` to the wire; the ledger knows what
@@ -24,39 +24,26 @@ import type { Sending, SendingHooks } from './sending.ts'
  * behind it. Every wait counts against one limit.
  */
 
-export class Outbox {
+/** Constructs the sending half, whose code loads later. */
+type CreateSending = (outbox: OutboxOptions, options: SendingOptions, owner: SendingOwner) => Sending
+
+export class Outbox implements QuestionsOwner, SendingOwner {
   readonly #options: OutboxOptions
-  readonly #asking: QuestionsOptions
   readonly #questions: Questions
-  readonly #policy: ResendPolicy
-  readonly #ledger: DeliveryLedger
+  readonly policy: ResendPolicy
+  readonly ledger: DeliveryLedger
   /** What writes entries to a connection, once its code is loaded. */
   #sending: Sending | undefined
   #late: SendingOptions | undefined
+  turns: Turns = new FirstTurn()
   /** Entries that wait until the agent is ready. */
   #held: OutboxEntry[] = []
 
   constructor(options: OutboxOptions) {
     this.#options = options
-    // Named one by one: a spread gives each object a separate hidden class of 400 bytes.
-    const { clock, origin, doubtAfterMs, hasReceipts, listener } = options
-    const updated = (update: DeliveryUpdate) => {
-      listener.updated(update)
-      this.#store?.changed()
-    }
-    this.#policy = new ResendPolicy({ origin, hasReceipts, isInsistent: options.delivery === 'at-least-once' })
-    this.#ledger = new DeliveryLedger({ clock, origin, doubtAfterMs, hasReceipts, updated })
-    this.#asking = {
-      outbox: options,
-      turns: new FirstTurn(),
-      ledger: this.#ledger,
-      chatState: () => this.#late?.chat.state ?? ConnectionState.IDLE,
-      canPass: () => this.#canPass(),
-      requireSpace: id => this.#requireSpace(id),
-      submit: question => this.#submit(question),
-      giveUp: question => this.#giveUp(question),
-    }
-    this.#questions = new Questions(this.#asking)
+    this.policy = new ResendPolicy(options)
+    this.ledger = new DeliveryLedger(options, this)
+    this.#questions = new Questions(options, this)
   }
 
   /**
@@ -64,19 +51,12 @@ export class Outbox {
    *
    * @returns what its connection calls
    */
-  attach(late: SendingOptions, create: (options: SendingOptions, hooks: SendingHooks) => Sending): Sending {
+  attach(late: SendingOptions, create: CreateSending): Sending {
     this.#late = late
-    const sending = create(late, {
-      outbox: this.#options,
-      ledger: this.#ledger,
-      policy: this.#policy,
-      requireSpace: id => this.#requireSpace(id),
-      startNextQuestion: () => this.#questions.startNext(),
-      handleClosed: () => this.handleClosed(),
-    })
-    const { current } = this.#asking.turns
+    const sending = create(this.#options, late, this)
+    const { current } = this.turns
     this.#sending = sending
-    this.#asking.turns = sending.turns
+    this.turns = sending.turns
     if (current) sending.turns.start(current)
     late.chat.setMessageSink(sending)
     return sending
@@ -93,7 +73,7 @@ export class Outbox {
 
   /** What became of a message; undefined for an id that the ledger does not know, or no longer. */
   delivery(id: string): Delivery | undefined {
-    const entry = this.#ledger.get(id)
+    const entry = this.ledger.get(id)
     return entry && new Delivery(entry, this)
   }
 
@@ -104,8 +84,8 @@ export class Outbox {
    * @throws {MessageError} reasons `invalid`, `encoding_failed`, `queue_full`, `masking_unavailable`; nothing has changed
    */
   send(data: string | MessageObject | Message, options: SendOptions = {}): string {
-    const entry = createEntry(data, options, this.#options, this.#canPass() ? this.#options.origin : undefined)
-    this.#submit(entry)
+    const entry = createEntry(data, options, this.#options, this.canPass ? this.#options.origin : undefined)
+    this.submit(entry)
     return entry.id
   }
 
@@ -131,7 +111,7 @@ export class Outbox {
 
   /** Takes a waiting entry out; returns false when no entry of that id waits. */
   withdraw(id: string): boolean {
-    const entry = this.#ledger.get(id)
+    const entry = this.ledger.get(id)
     if (!entry || !this.#remove(entry)) return false
     this.#settleWaiting(entry, 'cancelled')
     return true
@@ -145,19 +125,19 @@ export class Outbox {
 
   retry(entry: OutboxEntry): boolean {
     const { state, reason, id } = entry
-    if (this.#ledger.get(id) !== entry || (state !== 'unknown' && state !== 'failed')) return false
-    if (!this.#ledger.reopen(entry, state)) return false
+    if (this.ledger.get(id) !== entry || (state !== 'unknown' && state !== 'failed')) return false
+    if (!this.ledger.reopen(entry, state)) return false
     try {
       if (entry.data) {
         entry.message = addressMessage(entry.message, this.#options.origin)
         this.#sending?.enter(entry)
         this.#late?.accepted(entry.message, entry.data.length, true)
-      } else this.#submit(entry)
+      } else this.submit(entry)
     } catch (error) {
-      this.#ledger.settle(entry, state, reason)
+      this.ledger.settle(entry, state, reason)
       throw error
     }
-    this.#ledger.report(entry)
+    this.ledger.report(entry)
     return true
   }
 
@@ -175,15 +155,15 @@ export class Outbox {
   /** As {@link clear}. Nothing of the conversation that is left goes into the next one by itself. */
   leaveConversation(): void {
     this.clear()
-    for (const entry of this.#ledger.unproven()) entry.isInDoubt = false
+    for (const entry of this.ledger.unproven()) entry.isInDoubt = false
   }
 
   /** As {@link clear}, and forgets every message; questions that have been sent are rejected too (SEC-15). */
   forgetUser(): unknown {
     this.clear('signed_out')
-    this.#asking.turns.forgetUser()
-    this.#ledger.endSession('signed_out')
-    this.#ledger.clear()
+    this.turns.forgetUser()
+    this.ledger.endSession('signed_out')
+    this.ledger.clear()
     return this.#sending?.forgetUser()
   }
 
@@ -195,49 +175,67 @@ export class Outbox {
   destroy(error: SDKError): Promise<unknown> | undefined {
     const isStored = this.#store?.isActive
     const released = this.#store?.release()
-    const { current } = this.#asking.turns
+    const { current } = this.turns
     const waiting = this.#takeAll()
-    this.#ledger.silence()
+    this.ledger.silence()
     this.#sending?.evidence.clear()
-    this.#asking.turns.destroy()
+    this.turns.destroy()
     for (const entry of waiting)
       this.#settleWaiting(entry, isStored && entry.data && !entry.reply ? 'unknown' : 'failed', 'destroyed')
-    this.#ledger.endSession('destroyed')
-    this.#ledger.clear()
+    this.ledger.endSession('destroyed')
+    this.ledger.clear()
     for (const entry of new Set(current ? [current, ...waiting] : waiting)) entry.reply?.reject(error)
     return released
   }
 
   /** The chat has ended: no reconnect follows. */
   handleClosed(): void {
-    const { current } = this.#asking.turns
+    const { current } = this.turns
     for (const question of [...(current ? [current] : []), ...this.#questions.takeAll()]) {
       this.#remove(question)
       const { id: messageId } = question
       this.#drop(question, new MessageError('The chat was closed before an answer came.', 'closed', { messageId }))
     }
-    this.#ledger.endSession('session_ended')
+    this.ledger.endSession('session_ended')
     this.#sending?.evidence.end()
   }
 
-  #canPass(): boolean {
+  /** Whether an entry need not be held until the agent is ready. */
+  get canPass(): boolean {
     return this.#held.length === 0 && this.#options.isReady()
   }
 
-  #submit(entry: OutboxEntry): void {
+  /** The state of the chat. */
+  get chatState(): ConnectionState {
+    return this.#late?.chat.state ?? ConnectionState.IDLE
+  }
+
+  /** The delivery of a message has changed. */
+  handleUpdate(update: DeliveryUpdate): void {
+    this.#options.updated(update)
+    this.#store?.changed()
+  }
+
+  startNextQuestion(): void {
+    this.#questions.startNext()
+  }
+
+  /** Lets an entry pass, or holds it until the agent is ready. */
+  submit(entry: OutboxEntry): void {
     // An agent is ready only after the code that sends has loaded.
-    if (this.#canPass()) return this.#sending?.pass(entry)
-    this.#requireSpace(entry.id)
+    if (this.canPass) return this.#sending?.pass(entry)
+    this.requireSpace(entry.id)
     // A message that cannot be encoded is refused now, while the caller still waits.
     entry.message = detachMessage(entry.message, entry.message.toPayloadString())
     entry.state = 'held'
     this.#held.push(entry)
-    this.#ledger.add(entry)
+    this.ledger.add(entry)
   }
 
-  #giveUp(question: Question): void {
+  /** The caller of a question no longer waits for the answer. */
+  giveUp(question: Question): void {
     if (this.#remove(question)) this.#settleWaiting(question, 'cancelled')
-    if (this.#asking.turns.end(question)) this.#questions.startNext()
+    if (this.turns.end(question)) this.#questions.startNext()
   }
 
   #drop(
@@ -247,17 +245,17 @@ export class Outbox {
     reason: DeliveryReason | undefined = error instanceof MessageError ? (error.reason as DeliveryReason) : undefined,
   ): void {
     const { reply } = entry
-    const hadTurn = this.#asking.turns.end(entry)
+    const hadTurn = this.turns.end(entry)
     // A question that was sent is settled with its session.
     if (stateOf(entry) === 'queued') this.#settleWaiting(entry, outcome, reason)
     if (reply) reply.reject(error)
-    else if (outcome === 'failed') this.#options.listener.failed(error)
+    else if (outcome === 'failed') this.#options.failed(error)
     if (hadTurn) this.#questions.startNext()
   }
 
   /** Settles an entry that was taken out. What was written once already may have arrived. */
   #settleWaiting(entry: OutboxEntry, outcome: DeliveryOutcome, reason?: DeliveryReason): void {
-    this.#ledger.settle(entry, entry.written ? 'unknown' : outcome, reason)
+    this.ledger.settle(entry, entry.written ? 'unknown' : outcome, reason)
   }
 
   #remove(entry: OutboxEntry): boolean {
@@ -272,7 +270,7 @@ export class Outbox {
   }
 
   /** @throws {MessageError} reason `queue_full` */
-  #requireSpace(messageId: string): void {
+  requireSpace(messageId: string): void {
     const { maxQueueSize } = this.#options
     if (this.size >= maxQueueSize) throw queueFull(messageId, maxQueueSize)
   }

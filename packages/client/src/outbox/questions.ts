@@ -68,15 +68,15 @@ export class FirstTurn implements Turns {
   }
 }
 
-export interface QuestionsOptions {
-  readonly outbox: OutboxOptions
+/** The outbox, as the questions use it. */
+export interface QuestionsOwner {
   /** Whose turn it is. Replaced once the code of the turns is loaded. */
-  turns: Turns
+  readonly turns: Turns
   /** The state of the chat. */
-  chatState(): ConnectionState
+  readonly chatState: ConnectionState
   readonly ledger: DeliveryLedger
   /** Whether an entry need not be held until the agent is ready. */
-  canPass(): boolean
+  readonly canPass: boolean
   /** @throws {MessageError} reason `queue_full` */
   requireSpace(messageId: string): void
   /** Sends a question whose turn has come. @throws {MessageError} when it is refused */
@@ -87,11 +87,13 @@ export interface QuestionsOptions {
 
 /** The calls of `ask()`. Owns the questions whose turn has not come, and the time limit of each. */
 export class Questions {
-  readonly #options: QuestionsOptions
+  readonly #options: OutboxOptions
+  readonly #owner: QuestionsOwner
   #awaiting: Question[] = []
 
-  constructor(options: QuestionsOptions) {
+  constructor(options: OutboxOptions, owner: QuestionsOwner) {
     this.#options = options
+    this.#owner = owner
   }
 
   /** Number of questions whose turn has not come. */
@@ -104,30 +106,31 @@ export class Questions {
     if (signal?.aborted) throw abortedError('ask()', signal)
     if (typeof text !== 'string') throw new MessageError('ask() takes text.', 'invalid')
     if (!(timeoutMs > 0)) throw new MessageError('timeoutMs must be a number of milliseconds above zero.', 'invalid')
-    const { outbox, turns, ledger, chatState, requireSpace, giveUp } = this.#options
-    const { clock, isReady, listener } = outbox
-    const entry = createEntry(text, {}, outbox, undefined)
+    const options = this.#options
+    const owner = this.#owner
+    const { clock } = options
+    const entry = createEntry(text, {}, options, undefined)
     const { id } = entry
-    const why = () => whyWaiting(entry, isReady(), chatState())
+    const why = () => whyWaiting(entry, options.isReady(), owner.chatState)
     entry.state = 'awaiting-turn'
-    if (this.size > 0 || !turns.canStart()) requireSpace(id)
-    const isOffline = () => !isReady() || chatState() !== ConnectionState.CONNECTED
+    if (this.size > 0 || !owner.turns.canStart()) owner.requireSpace(id)
+    const isOffline = () => !options.isReady() || owner.chatState !== ConnectionState.CONNECTED
     const timers: unknown[] = []
     let abort = () => {}
     try {
       return await new Promise<Message>((resolve, reject) => {
         const question: Question = Object.assign(entry, { reply: { resolve, reject } })
-        const end = (error: SDKError) => (giveUp(question), reject(error))
+        const end = (error: SDKError) => (owner.giveUp(question), reject(error))
         abort = () => end(abortedError('ask()', signal as AbortSignal))
         signal?.addEventListener('abort', abort)
         if (timeoutMs !== Infinity) timers.push(clock.setTimeout(() => end(noAnswer(id, timeoutMs, why())), timeoutMs))
         if (isOffline())
           timers.push(
             clock.setTimeout(() => {
-              if (isOffline()) listener.warn(`ask() is waiting: ${why()}.`, { messageId: id })
+              if (isOffline()) options.warn(`ask() is waiting: ${why()}.`, { messageId: id })
             }, WARN_AFTER_MS),
           )
-        ledger.add(question)
+        owner.ledger.add(question)
         this.#awaiting.push(question)
         this.startNext()
       })
@@ -139,15 +142,17 @@ export class Questions {
 
   /** Sends the questions whose turn has come. */
   startNext(): void {
-    const { outbox, turns, ledger, canPass, submit } = this.#options
+    const { clock, origin } = this.#options
+    const owner = this.#owner
+    const { turns, ledger } = owner
     while (this.size > 0 && turns.canStart()) {
       const question = this.#awaiting.shift()
       if (!question) return
       turns.start(question)
       try {
-        const message = question.message.clone({ timestamp: outbox.clock.now() })
-        question.message = canPass() ? addressMessage(message, outbox.origin) : message
-        submit(question)
+        const message = question.message.clone({ timestamp: clock.now() })
+        question.message = owner.canPass ? addressMessage(message, origin) : message
+        owner.submit(question)
       } catch (error) {
         // A question that is refused gives the turn to the next one.
         turns.end(question)

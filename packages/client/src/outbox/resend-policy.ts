@@ -1,14 +1,9 @@
 import { PERSONA } from '@aiagent/protocol'
 import type { DeliveryLedger } from './ledger.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
+import type { OutboxOptions } from './outbox-options.ts'
 
-export interface ResendPolicyOptions {
-  /** Whether messages in doubt are repeated, although the service may have them. */
-  readonly isInsistent: boolean
-  /** The present session. */
-  readonly origin: { readonly sessionId: string | undefined }
-  hasReceipts(): boolean
-}
+type ResendPolicyOptions = Pick<OutboxOptions, 'delivery' | 'origin' | 'hasReceipts'>
 
 /** Which messages without evidence are sent again by themselves. */
 export class ResendPolicy {
@@ -20,7 +15,7 @@ export class ResendPolicy {
 
   /** Whether messages in doubt are repeated, although the service may have them. */
   get isInsistent(): boolean {
-    return this.#options.isInsistent
+    return this.#options.delivery === 'at-least-once'
   }
 
   /** Whether the service recognizes a repetition of the message. */

@@ -1,21 +1,22 @@
 import { addMessageId, EXTENSION_ROLE, PERSONA, ROLE } from '@aiagent/protocol'
 import type { ConnectionLoss, MessageSink } from '../chat/chat.ts'
 import type { Transport } from '../chat/transport.ts'
+import type { Page } from '../platform/page.ts'
 import { detachMessage } from './compose.ts'
-import { Evidence } from './evidence.ts'
+import { Evidence, type EvidenceOwner } from './evidence.ts'
 import { largeFrameBytes, maskMessage } from './frame.ts'
-import { Lane } from './lane.ts'
+import { Lane, type LaneOwner } from './lane.ts'
 import { type DeliveryLedger, WINDOW } from './ledger.ts'
 import type { Message } from './message.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
 import type { OutboxOptions, SendingOptions } from './outbox-options.ts'
 import type { OutboxStore, QueueSnapshot } from './outbox-store.ts'
+import type { QuestionGate } from './question-gate.ts'
 import type { ResendPolicy } from './resend-policy.ts'
-import { TurnTaking } from './turn-taking.ts'
+import { type TurnsOwner, TurnTaking } from './turn-taking.ts'
 
 /** The outbox, as what sends uses it. */
-export interface SendingHooks {
-  readonly outbox: OutboxOptions
+export interface SendingOwner {
   readonly ledger: DeliveryLedger
   readonly policy: ResendPolicy
   /** @throws {MessageError} reason `queue_full` */
@@ -29,88 +30,85 @@ export interface SendingHooks {
  * The half of the outbox that only a connection uses: the socket's lane, the turns of questions, the evidence of arrival,
  * the store. Its code loads later.
  */
-export class Sending implements MessageSink {
+export class Sending implements MessageSink, LaneOwner, TurnsOwner, EvidenceOwner {
+  readonly #outbox: OutboxOptions
   readonly #options: SendingOptions
-  readonly #hooks: SendingHooks
+  readonly #owner: SendingOwner
   readonly turns: TurnTaking
   readonly evidence: Evidence
   readonly lane: Lane
   /** Only with `persistQueue` or `tabs`, once it has loaded. */
   store: OutboxStore | undefined
 
-  constructor(options: SendingOptions, hooks: SendingHooks) {
+  constructor(outbox: OutboxOptions, options: SendingOptions, owner: SendingOwner) {
+    this.#outbox = outbox
     this.#options = options
-    this.#hooks = hooks
-    const { ledger, policy } = hooks
-    const { clock, origin, listener, hasReceipts, hasResume } = hooks.outbox
-    this.turns = new TurnTaking({
-      clock,
-      origin,
-      onFree: hooks.startNextQuestion,
-      policy,
-      isResumed: () => hasResume() && hasReceipts(),
-      gate: options.questionGate,
-    })
-    this.evidence = new Evidence({
-      clock,
-      origin,
-      isOwnSession: options.isOwnSession,
-      ledger,
-      decided: () => this.#decide(),
-    })
-    this.lane = new Lane({
-      clock,
-      page: options.page,
-      frameOf: entry => (policy.hasKey(entry) ? addMessageId(entry.data, entry.id) : entry.data),
-      limit: () =>
-        this.store?.isClaiming || (this.evidence.isPending && policy.isInsistent)
-          ? 'none'
-          : hasReceipts() && ledger.sentCount >= WINDOW
-            ? 'resend'
-            : undefined,
-      written: entry => {
-        ledger.handleWritten(entry)
-        this.evidence.handleWritten()
-        this.turns.handleWritten(entry)
-      },
-      left: entry => ledger.report(entry),
-      flushed: listener.flushed,
-    })
+    this.#owner = owner
+    this.turns = new TurnTaking(outbox, this)
+    this.evidence = new Evidence(outbox, this)
+    this.lane = new Lane(outbox, this)
+  }
+
+  get ledger(): DeliveryLedger {
+    return this.#owner.ledger
+  }
+
+  get policy(): ResendPolicy {
+    return this.#owner.policy
+  }
+
+  get page(): Page | undefined {
+    return this.#options.page
+  }
+
+  get gate(): QuestionGate | undefined {
+    return this.#options.questionGate
+  }
+
+  get isOwnSession(): boolean {
+    return this.#options.isOwnSession()
   }
 
   /** Reads what the previous page left. Resolves, also when the store fails, before the agent may become ready. */
   async restore(): Promise<void> {
-    const { store, accepted, found } = this.#options
-    const { outbox, ledger, policy } = this.#hooks
-    await store?.(queue => {
-      this.store ??= queue.join({ outbox, accepted, ...(found && { found }), lane: this.lane, ledger, policy })
+    const outbox = this.#outbox
+    const options = this.#options
+    const { lane, ledger, policy } = this
+    await options.store?.(queue => {
+      this.store ??= queue.join({
+        outbox,
+        accepted: (message, size, isAgain) => options.accepted(message, size, isAgain),
+        found: () => options.found?.(),
+        lane,
+        ledger,
+        policy,
+      })
       return this.store.restore()
     })
   }
 
   /** Masks and encodes an entry, and writes or queues it. @throws {MessageError} nothing has changed */
   pass(entry: OutboxEntry): void {
-    const { mask, listener } = this.#hooks.outbox
-    const message = maskMessage(entry.message, mask)
+    const message = maskMessage(entry.message, this.#outbox)
     const frame = message.toPayloadString()
     entry.message = message
     entry.data = frame
     this.enter(entry)
     const bytes = largeFrameBytes(frame)
     if (bytes !== undefined)
-      listener.warn('A message is larger than 64 KiB: the service may refuse it.', { messageId: entry.id, bytes })
+      this.#outbox.warn('A message is larger than 64 KiB: the service may refuse it.', { messageId: entry.id, bytes })
     entry.message = detachMessage(message, frame)
     this.#options.accepted(entry.message, frame.length)
-    this.#hooks.ledger.report(entry)
+    this.ledger.report(entry)
   }
 
   /** Writes or queues an encoded entry. */
   enter(entry: OutboxEntry): void {
     if (!this.lane.write(entry)) {
-      this.#hooks.requireSpace(entry.id)
+      this.#owner.requireSpace(entry.id)
       this.lane.enqueue(entry)
     }
-    this.#hooks.ledger.add(entry)
+    this.ledger.add(entry)
     this.store?.changed()
   }
 
@@ -121,7 +119,30 @@ export class Sending implements MessageSink {
 
   /** Sends again what another tab has written and not got evidence for, where the service drops repetitions. */
   repeatAdopted(): void {
-    if (this.lane.isOpen && this.#hooks.outbox.hasReceipts()) this.#decide()
+    if (this.lane.isOpen && this.#outbox.hasReceipts()) this.handleDecided()
+  }
+
+  frameOf(entry: OutboxEntry): string {
+    return this.policy.hasKey(entry) ? addMessageId(entry.data, entry.id) : entry.data
+  }
+
+  limit(): 'none' | 'resend' | undefined {
+    if (this.store?.isClaiming || (this.evidence.isPending && this.policy.isInsistent)) return 'none'
+    return this.#outbox.hasReceipts() && this.ledger.sentCount >= WINDOW ? 'resend' : undefined
+  }
+
+  handleWritten(entry: OutboxEntry): void {
+    this.ledger.handleWritten(entry)
+    this.evidence.handleWritten()
+    this.turns.handleWritten(entry)
+  }
+
+  handleLeft(entry: OutboxEntry): void {
+    this.ledger.report(entry)
+  }
+
+  startNextQuestion(): void {
+    this.#owner.startNextQuestion()
   }
 
   /** Forgets what belongs to the user. Returns a promise while a store is emptied. */
@@ -144,9 +165,9 @@ export class Sending implements MessageSink {
    * @returns whether it is a receipt, which concerns nothing else
    */
   handleReceipt({ persona, role, messageData }: Message): boolean {
-    const { ledger, outbox } = this.#hooks
+    const { ledger } = this
     const id = messageData?.messageId
-    if (persona !== PERSONA.METADATA || typeof id !== 'string' || !outbox.hasReceipts()) return false
+    if (persona !== PERSONA.METADATA || typeof id !== 'string' || !this.#outbox.hasReceipts()) return false
     const isReceipt = role === EXTENSION_ROLE.RECEIPT
     this.#options.chat.handleReceipt(id)
     const entry = ledger.get(id)
@@ -168,14 +189,13 @@ export class Sending implements MessageSink {
   }
 
   handleConnected(): void {
-    const { ledger, outbox } = this.#hooks
-    const { origin, hasReceipts } = outbox
-    ledger.handleConnected()
-    ledger.endSession('session_ended', origin.sessionId)
+    const hasReceipts = this.#outbox.hasReceipts()
+    this.ledger.handleConnected()
+    this.ledger.endSession('session_ended', this.#outbox.origin.sessionId)
     this.lane.sendAgain([])
-    this.evidence.handleConnected(hasReceipts())
+    this.evidence.handleConnected(hasReceipts)
     // The service drops duplicates, so that nothing has to be found out first.
-    if (hasReceipts()) this.#decide()
+    if (hasReceipts) this.handleDecided()
     this.turns.handleConnected()
   }
 
@@ -190,17 +210,17 @@ export class Sending implements MessageSink {
   }
 
   handleLost(loss: ConnectionLoss): void {
-    this.#hooks.ledger.handleLost(loss)
+    this.ledger.handleLost(loss)
     this.evidence.end()
   }
 
   handleClosed(): void {
-    this.#hooks.handleClosed()
+    this.#owner.handleClosed()
   }
 
   /** Nothing more will be found out about the messages in doubt. */
-  #decide(): void {
-    const { policy, ledger } = this.#hooks
+  handleDecided(): void {
+    const { policy, ledger } = this
     const again = policy.decide(ledger)
     for (const entry of again) this.store?.handleSentAgain(entry)
     this.lane.sendAgain(again)

@@ -1,9 +1,9 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
 import { MessageError } from '../errors.ts'
-import type { Clock } from '../platform/clock.ts'
 import { isUserMessage } from './compose.ts'
 import type { Message } from './message.ts'
 import type { OutboxEntry, Question } from './outbox-entry.ts'
+import type { OutboxOptions } from './outbox-options.ts'
 import type { QuestionGate } from './question-gate.ts'
 import type { Turns } from './questions.ts'
 import type { ResendPolicy } from './resend-policy.ts'
@@ -53,21 +53,18 @@ type Turn =
       isOverdue: boolean
     }
 
-export interface TurnTakingOptions {
-  readonly clock: Clock
-  /** The present session. */
-  readonly origin: { readonly sessionId: string | undefined }
-  /** A question may be able to start: the previous one ended, or the pause is over. */
-  onFree(): void
-  /** Whether the service repeats what was missed, and no message is lost: an open question stays open. */
-  isResumed(): boolean
+/** The sending half of the outbox, as the turns use it. */
+export interface TurnsOwner {
   readonly policy: ResendPolicy
   /** Passes the turn between tabs that share the conversation. */
-  readonly gate?: QuestionGate | undefined
+  readonly gate: QuestionGate | undefined
+  /** A question may be able to start: the previous one ended, or the pause is over. */
+  startNextQuestion(): void
 }
 
 export class TurnTaking implements Turns {
-  readonly #options: TurnTakingOptions
+  readonly #options: OutboxOptions
+  readonly #owner: TurnsOwner
   #turn: Turn | undefined
   /** Time of the agent's last message, on the monotonic clock. */
   #spokeAt: number | undefined
@@ -78,8 +75,9 @@ export class TurnTaking implements Turns {
   #gaps: number[] | undefined
   #pauseTimer: unknown
 
-  constructor(options: TurnTakingOptions) {
+  constructor(options: OutboxOptions, owner: TurnsOwner) {
     this.#options = options
+    this.#owner = owner
   }
 
   /** The question whose turn it is. */
@@ -94,15 +92,17 @@ export class TurnTaking implements Turns {
 
   /** Whether the next question may start. When only the pause is missing, `onFree` is called at its end. */
   canStart(): boolean {
-    const { clock, onFree, gate } = this.#options
+    const { clock } = this.#options
+    const { gate, policy } = this.#owner
+    const startNext = () => this.#owner.startNextQuestion()
     const turn = this.#turn
-    if (turn?.at === 'unverified' && turn.isOverdue && !this.#options.policy.isSentAgain(turn.question))
+    if (turn?.at === 'unverified' && turn.isOverdue && !policy.isSentAgain(turn.question))
       this.#fail('The connection was lost before an answer came, and the service has not sent a history since.')
     if (this.#turn) return false
     clock.clearTimeout(this.#pauseTimer)
     const missingMs = this.#spokeAt === undefined ? 0 : this.#spokeAt + this.pauseMs - clock.monotonic()
-    if (missingMs <= 0) return gate?.take(onFree) ?? true
-    this.#pauseTimer = clock.setTimeout(onFree, missingMs)
+    if (missingMs <= 0) return gate?.take(startNext) ?? true
+    this.#pauseTimer = clock.setTimeout(startNext, missingMs)
     return false
   }
 
@@ -117,7 +117,7 @@ export class TurnTaking implements Turns {
     if (!turn || turn.question !== question) return false
     if (turn.at === 'unverified') this.#options.clock.clearTimeout(turn.timer)
     this.#turn = undefined
-    this.#options.gate?.end()
+    this.#owner.gate?.end()
     return true
   }
 
@@ -128,7 +128,7 @@ export class TurnTaking implements Turns {
       this.#hasWritten = true
       if (turn.at === 'unverified') {
         // The history of the reopened chat may still show the answer.
-        if (this.#options.policy.isSentAgain(entry)) return
+        if (this.#owner.policy.isSentAgain(entry)) return
         this.#options.clock.clearTimeout(turn.timer)
       }
       this.#turn = { at: 'open', question: turn.question, sessionId: this.#options.origin.sessionId }
@@ -155,14 +155,15 @@ export class TurnTaking implements Turns {
   handleConnected(): void {
     const turn = this.#turn
     if (!turn || turn.at === 'unsent') return
-    const { clock, origin, onFree } = this.#options
+    const { clock, origin } = this.#options
     const { question, sessionId } = turn
     if (sessionId !== origin.sessionId) return this.#fail('The session ended before an answer came.')
     if (turn.at === 'unverified') clock.clearTimeout(turn.timer)
-    else if (this.#options.isResumed()) return
+    // The service repeats what was missed, and no message is lost: the question stays open.
+    else if (this.#options.hasResume() && this.#options.hasReceipts()) return
     const timer = clock.setTimeout(() => {
       unverified.isOverdue = true
-      onFree()
+      this.#owner.startNextQuestion()
     }, HISTORY_LIMIT_MS)
     const unverified: Turn & { at: 'unverified' } = {
       at: 'unverified',
@@ -190,7 +191,7 @@ export class TurnTaking implements Turns {
     )
     // A history without the user's own messages proves nothing.
     if (asked < 0 && !messages.some(isUserMessage)) return
-    const isAgain = this.#options.policy.isSentAgain(turn.question)
+    const isAgain = this.#owner.policy.isSentAgain(turn.question)
     if (asked < 0 && !isAgain) return this.#fail('The connection was lost before the question reached the service.')
     const answer = asked >= 0 && messages.slice(asked).find(({ persona }) => persona === PERSONA.AGENT)
     if (answer) {
@@ -224,7 +225,7 @@ export class TurnTaking implements Turns {
     if (!question) return
     this.end(question)
     settle(question)
-    this.#options.onFree()
+    this.#owner.startNextQuestion()
   }
 
   /** Measures the gap to the agent's previous message, unless the user wrote in between: then it is the agent's latency. */
