@@ -31,14 +31,14 @@ export const SETTLED_S = 60
 
 /** The client's policy, and the same doubling without its jitter, under the same conditions. */
 export function compareStorms({ seed, ...conditions }: StormConditions): StormComparison {
-  const { delayFor } = createReconnectPolicy({ ...POLICY, random: seededRandom(seed) })
+  const policy = createReconnectPolicy(POLICY, { random: seededRandom(seed) })
   const { baseReconnectDelay, maxReconnectDelay } = POLICY
   const doubling = (attempt: number) => Math.min(baseReconnectDelay * 2 ** attempt, maxReconnectDelay)
   const figuresOf = (delay: Storm['delayFor']) => {
     const result = simulateStorm({ ...conditions, delayFor: delay })
     return { figures: figures(result, conditions), perSecond: perSecond(result.attempts) }
   }
-  return { withJitter: figuresOf(delayFor), withoutJitter: figuresOf(doubling) }
+  return { withJitter: figuresOf(attempt => policy.delayFor(attempt)), withoutJitter: figuresOf(doubling) }
 }
 
 function figures({ accepted, attempts }: StormResult, { clients, outageMs }: Omit<Storm, 'delayFor'>): StormFigures {

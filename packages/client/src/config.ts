@@ -10,6 +10,7 @@ import type { DeliveryMode } from './outbox/outbox-options.ts'
 import type { TraceRecorder } from './platform/trace.ts'
 import type { CacheConfig } from './storage/cache-adapter.ts'
 import { copyJson } from './util/copy-json.ts'
+import { NOTHING } from './util/nothing.ts'
 
 /** How queued messages are stored for the next page. */
 export interface PersistQueueOptions {
@@ -168,6 +169,8 @@ export const DEFAULTS = {
   resume: false,
 } as const
 
+const NO_WARNINGS: readonly string[] = []
+
 /** The configuration with every default applied and every value checked. */
 export interface ResolvedConfig {
   readonly id: string
@@ -228,20 +231,20 @@ export function resolveConfig(config: AiAgentConfig): ResolvedConfig {
     logger: logger(config),
     logLevel: logLevel(config),
     enableLogging: flag(config, 'enableLogging'),
-    transcript: transcript(config.transcriptConfig),
-    cache: cache(config.cache),
-    masking: masking(config.masking),
+    transcript: part(config.transcriptConfig, transcript),
+    cache: part(config.cache, cache),
+    masking: part(config.masking, masking),
     sessionId: config.sessionId === undefined ? undefined : requireSessionId(config.sessionId, 'config.sessionId'),
     resume: flag(config, 'resume'),
     tabs: optional('tabs', config.tabs, value => value === 'share', "'share'"),
     persistQueueMs: persistQueue(config.persistQueue),
-    initParams: initParams(config.initParams),
-    context: context(config.context),
-    connector: connector(config.connector),
+    initParams: part(config.initParams, initParams),
+    context: part(config.context, context),
+    connector: part(config.connector, connector),
     warnings:
       'scopes' in config && config.scopes !== undefined
         ? ['`scopes` was removed in 0.3.0 and is ignored. Use `initParams.scopes`, or the scopes of a PKCE config.']
-        : [],
+        : NO_WARNINGS,
   })
 }
 
@@ -336,7 +339,7 @@ function logLevel(config: AiAgentConfig): LogLevel {
   return optional('logLevel', config.logLevel, isLevel, 'one of the values of LogLevel') ?? DEFAULTS.logLevel
 }
 
-function transcript(given: TranscriptConfig | undefined): TranscriptConfig {
+function transcript(given: TranscriptConfig): TranscriptConfig {
   const { maxEntries, maxBytes, ...config } = optional('transcriptConfig', given, isJsonObject, 'an object') ?? {}
   optional('transcriptConfig.enabled', config.enabled, isFlag, 'true or false')
   for (const field of ['excludeRoles', 'excludePersonas', 'includeMessageTypes'] as const)
@@ -351,7 +354,7 @@ function transcript(given: TranscriptConfig | undefined): TranscriptConfig {
   }
 }
 
-function cache(given: CacheConfig | undefined): CacheConfig {
+function cache(given: CacheConfig): CacheConfig {
   const config = optional('cache', given, isJsonObject, 'an object') ?? {}
   optional('cache.enabled', config.enabled, isFlag, 'true or false')
   optional('cache.storageType', config.storageType, isStorageType, "'session', 'local' or 'memory'")
@@ -362,19 +365,19 @@ function cache(given: CacheConfig | undefined): CacheConfig {
   return { ...config }
 }
 
-function masking(given: MaskingConfig | undefined): MaskingConfig {
+function masking(given: MaskingConfig): MaskingConfig {
   const config = optional('masking', given, isJsonObject, 'an object') ?? {}
   optional('masking.required', config.required, isFlag, 'true or false')
   return { ...config }
 }
 
-function initParams(given: Record<string, string> | undefined): Readonly<Record<string, string>> {
+function initParams(given: Record<string, string>): Readonly<Record<string, string>> {
   const params = optional('initParams', given, isJsonObject, 'an object of strings by name') ?? {}
   for (const [name, value] of Object.entries(params)) optional(`initParams.${name}`, value, isText, 'a string')
   return Object.freeze({ ...params })
 }
 
-function context(given: Record<string, unknown> | undefined): Readonly<Record<string, unknown>> {
+function context(given: Record<string, unknown>): Readonly<Record<string, unknown>> {
   const attributes = optional('context', given, isJsonObject, 'an object of attributes by name') ?? {}
   try {
     return Object.freeze(JSON.parse(JSON.stringify(attributes)))
@@ -387,7 +390,7 @@ function context(given: Record<string, unknown> | undefined): Readonly<Record<st
   }
 }
 
-function connector(given: AiAgentConnectorConfig | undefined): AiAgentConnectorConfig {
+function connector(given: AiAgentConnectorConfig): AiAgentConnectorConfig {
   const config = { ...optional('connector', given, isJsonObject, 'an object') }
   for (const field of ['connectorUrl', 'environment', 'integrity', 'nonce'] as const)
     optional(`connector.${field}`, config[field], isText, 'a string')
@@ -396,6 +399,11 @@ function connector(given: AiAgentConnectorConfig | undefined): AiAgentConnectorC
   for (const [name, base] of Object.entries(bases ?? {}))
     optional(`connector.baseUrls.${name}`, base, isText, 'a string')
   return Object.freeze(config)
+}
+
+/** Reads a part of the configuration. What hosts leave out is one object for all agents. */
+function part<Given, Read>(given: Given | undefined, read: (given: Given) => Read): Read {
+  return given === undefined || given === null ? (NOTHING as Read) : read(given)
 }
 
 /** Validates an optional field; `wanted` completes the error message. */

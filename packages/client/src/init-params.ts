@@ -1,3 +1,5 @@
+import { NOTHING } from './util/nothing.ts'
+
 /** Deployment environments for which connector scripts are published. */
 export type EnvironmentName = 'dev' | 'qa' | 'non-prod' | 'prod'
 
@@ -41,8 +43,15 @@ const SPELLINGS = {
   environment: ['env'],
 } as const satisfies Record<keyof KnownInitParams, readonly string[]>
 
+/** The result without any parameter, for all agents. Created on first use. */
+let none: KnownInitParams | undefined
+
 /** Reads the parameters that the library knows. */
 export function readInitParams(initParams: Readonly<Record<string, string>>): KnownInitParams {
+  return initParams === NOTHING ? (none ??= read(initParams)) : read(initParams)
+}
+
+function read(initParams: Readonly<Record<string, string>>): KnownInitParams {
   const value = (name: keyof typeof SPELLINGS) => {
     for (const spelling of SPELLINGS[name]) {
       const given = Object.hasOwn(initParams, spelling) ? initParams[spelling]?.trim() : undefined

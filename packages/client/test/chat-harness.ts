@@ -36,12 +36,14 @@ export function setUpChat(given: ChatSetUp = {}) {
   const noToken = () => Promise.reject(new Error('no token expected'))
   const chat = new Chat({
     clock,
-    policy: createReconnectPolicy({
-      maxReconnectAttempts: given.maxReconnectAttempts ?? Number.POSITIVE_INFINITY,
-      baseReconnectDelay: 1_000,
-      maxReconnectDelay: 30_000,
-      random: () => 0,
-    }),
+    policy: createReconnectPolicy(
+      {
+        maxReconnectAttempts: given.maxReconnectAttempts ?? Number.POSITIVE_INFINITY,
+        baseReconnectDelay: 1_000,
+        maxReconnectDelay: 30_000,
+      },
+      { random: () => 0 },
+    ),
     openTransport: webSocketTransport(FakeWebSocket),
     session,
     address: sessionId => `wss://chat.example/?sessionId=${sessionId}`,

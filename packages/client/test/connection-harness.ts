@@ -25,12 +25,10 @@ export function setUpConnection({
   const options = {
     clock,
     page,
-    policy: createReconnectPolicy({
-      maxReconnectAttempts,
-      baseReconnectDelay: 1_000,
-      maxReconnectDelay: 30_000,
-      random: () => 0,
-    }),
+    policy: createReconnectPolicy(
+      { maxReconnectAttempts, baseReconnectDelay: 1_000, maxReconnectDelay: 30_000 },
+      { random: () => 0 },
+    ),
     openTransport: webSocketTransport(FakeWebSocket),
   }
   const connection = new Connection(options, {

@@ -17,6 +17,7 @@ import type { Recovery } from '../conversation/recovery.ts'
 import type { Transcript } from '../conversation/transcript.ts'
 import type { WorkingState } from '../conversation/working-state.ts'
 import type { Masking } from '../masking/masking.ts'
+import type { MessageIds } from '../outbox/compose.ts'
 import type { MessageOrigin } from '../outbox/message.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { Sending } from '../outbox/sending.ts'
@@ -50,7 +51,7 @@ export interface EarlyParts {
   /** Settles when the stored context has been read. */
   readonly contextRestored: Awaitable<void>
   readonly origin: MessageOrigin
-  readonly newId: () => string
+  readonly ids: MessageIds
   readonly outbox: Outbox
   readonly streams: MessageStreams
   readonly processor: MessageProcessor

@@ -1,6 +1,7 @@
 import type { AgentDetails, DeploymentInfo } from '@aiagent/protocol'
 import type { Deployment, LoadedAgent } from '../api/agent-facts.ts'
 import type { LogoutOptions } from '../auth/auth-strategy.ts'
+import type { AuthenticationServiceOptions } from '../auth/authentication-options.ts'
 import { AuthenticationService } from '../auth/authentication-service.ts'
 import { asAuthFailure } from '../auth/host-call.ts'
 import { LazyPkceStrategy } from '../auth/sign-in/pkce-login.ts'
@@ -12,13 +13,16 @@ import { Inbox } from '../conversation/inbox.ts'
 import { Recovery } from '../conversation/recovery.ts'
 import { Transcript } from '../conversation/transcript.ts'
 import { WorkingState } from '../conversation/working-state.ts'
+import type { Logger } from '../logger.ts'
 import { Sending } from '../outbox/sending.ts'
 import type { StoredQueue } from '../outbox/stored-queue.ts'
+import type { Environment } from '../platform/environment.ts'
 import type { SessionResume } from '../resume/session-resume.ts'
 import type { TabParts } from '../tabs/tab-parts.ts'
 import { type LazyPart, lazyPart } from '../util/lazy-part.ts'
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
 import type { EarlyParts, LateParts } from './agent-parts.ts'
+import type { AgentScope } from './agent-scope.ts'
 import { ChatWiring, SessionWiring, sessionAddress } from './chat-wiring.ts'
 import { InboxWiring, RecoveryWiring, TranscriptWiring } from './inbound-wiring.ts'
 import { fetchAgent, openDeployment, prepareAgent } from './load-agent.ts'
@@ -51,15 +55,9 @@ class BuiltAgent implements LateParts {
 
   constructor(early: EarlyParts) {
     const { scope, masking, outbox, processor, origin } = early
-    const { config, environment, facts, logger, emit, userState } = scope
+    const { config, environment, facts, emit, userState } = scope
     this.early = early
-    this.authentication = new AuthenticationService(config.auth, {
-      environment,
-      logger: logger.createChild('auth'),
-      endpoint: config.endpoint,
-      // A restored login may need the user too. Read late, since a call that may ask can join a run of initialize().
-      mayAsk: () => scope.status.isInteractive !== false,
-    })
+    this.authentication = new AuthenticationService(config.auth, new AuthenticationWiring(scope))
     this.authentication.setTokenExpiringCallback(({ expiresAt }) =>
       emit('tokenExpiring', () => ({ reason: 'expiring', expiresAt })),
     )
@@ -111,6 +109,32 @@ class BuiltAgent implements LateParts {
       .catch(error => {
         throw asAuthFailure(error)
       })
+  }
+}
+
+/** Connects the authentication with its agent. */
+class AuthenticationWiring implements AuthenticationServiceOptions {
+  readonly #scope: AgentScope
+
+  constructor(scope: AgentScope) {
+    this.#scope = scope
+  }
+
+  get environment(): Environment {
+    return this.#scope.environment
+  }
+
+  get endpoint(): string {
+    return this.#scope.config.endpoint
+  }
+
+  get logger(): Logger {
+    return this.#scope.logger.createChild('auth')
+  }
+
+  /** Read late, since a call that may ask can join a run of initialize(). */
+  mayAsk(): boolean {
+    return this.#scope.status.isInteractive !== false
   }
 }
 

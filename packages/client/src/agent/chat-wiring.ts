@@ -75,8 +75,8 @@ export class ChatWiring implements ChatOwner {
   }
 
   newFrameId(): string | undefined {
-    const { scope, newId } = this.#early
-    return scope.facts.hasCapability('receipts') ? newId() : undefined
+    const { scope, ids } = this.#early
+    return scope.facts.hasCapability('receipts') ? ids.newId() : undefined
   }
 
   stateChanged(state: ConnectionState, previousState: ConnectionState, retryInMs?: number): void {

@@ -30,7 +30,7 @@ export class TranscriptWiring implements TranscriptListener {
   }
 
   newId(): string {
-    return this.#early.newId()
+    return this.#early.ids.newId()
   }
 
   recorded(entry: TranscriptEntry): void {

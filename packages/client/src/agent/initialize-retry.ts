@@ -3,25 +3,26 @@ import type { ReconnectPolicy } from '../chat/reconnect-policy.ts'
 import { WakeWatch } from '../chat/wake-watch.ts'
 import { ConnectionError, SDKError } from '../errors.ts'
 import { untilAborted } from '../util/abort.ts'
+import type { Late } from './agent-parts.ts'
 import type { AgentScope } from './agent-scope.ts'
 
 /** Repeats `initialize()` while the service cannot be reached, with the states and events of a connection. */
 export class InitializeRetry {
   readonly #scope: AgentScope
   readonly #policy: ReconnectPolicy
-  /** The state of the chat, which is not connected during `initialize()`. */
-  readonly #chatState: () => ConnectionState
+  /** Has the chat, which is not connected during `initialize()`. */
+  readonly #late: Pick<Late, 'parts'>
   #state: ConnectionState | undefined
 
-  constructor(scope: AgentScope, policy: ReconnectPolicy, chatState: () => ConnectionState) {
+  constructor(scope: AgentScope, policy: ReconnectPolicy, late: Pick<Late, 'parts'>) {
     this.#scope = scope
     this.#policy = policy
-    this.#chatState = chatState
+    this.#late = late
   }
 
   /** RECONNECTING during a wait, CONNECTING during a repeated attempt, otherwise the state of the chat. */
   get state(): ConnectionState {
-    return this.#state ?? this.#chatState()
+    return this.#state ?? this.#late.parts?.chat.state ?? ConnectionState.IDLE
   }
 
   /** Runs an attempt, and with `retryInitialize` further ones until one succeeds or fails for another reason. */

@@ -1,10 +1,11 @@
 import type { SDKError } from '../errors.ts'
 import type { Masking } from '../masking/masking.ts'
+import type { MessageIds } from '../outbox/compose.ts'
 import type { DeliveryUpdate } from '../outbox/delivery-state.ts'
 import type { MessageOrigin } from '../outbox/message.ts'
 import type { DeliveryMode, OutboxOptions } from '../outbox/outbox-options.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Late } from './agent-parts.ts'
+import type { EarlyParts, Late } from './agent-parts.ts'
 import type { AgentScope } from './agent-scope.ts'
 
 /** Connects the outbox with the other parts of its agent. */
@@ -13,17 +14,17 @@ export class OutboxWiring implements OutboxOptions {
   readonly #masking: Masking
   readonly #late: Late
   readonly origin: MessageOrigin
-  readonly newId: () => string
+  readonly #ids: MessageIds
 
   constructor(
     scope: AgentScope,
-    { masking, late, origin, newId }: { masking: Masking; late: Late; origin: MessageOrigin; newId: () => string },
+    { masking, late, origin, ids }: Pick<EarlyParts, 'masking' | 'late' | 'origin' | 'ids'>,
   ) {
     this.#scope = scope
     this.#masking = masking
     this.#late = late
     this.origin = origin
-    this.newId = newId
+    this.#ids = ids
   }
 
   get clock(): Clock {
@@ -40,6 +41,10 @@ export class OutboxWiring implements OutboxOptions {
 
   get delivery(): DeliveryMode {
     return this.#scope.config.delivery
+  }
+
+  newId(): string {
+    return this.#ids.newId()
   }
 
   isReady(): boolean {

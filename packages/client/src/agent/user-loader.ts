@@ -39,6 +39,7 @@ export class UserLoader {
       if (this.#current === current) throw error
     } finally {
       signal?.removeEventListener('abort', abort)
+      if (this.#current === current) this.#current = undefined
     }
   }
 

@@ -105,7 +105,9 @@ export class RestApi {
     const details = await this.#caller.load({ ...call, kept: call.parse, parameters: { agentId } }, options, send =>
       send(call),
     )
-    return { ...details, agentId: details.agentId || agentId }
+    // In place: it is a copy, and a spread gives each object a separate hidden class.
+    details.agentId ||= agentId
+    return details
   }
 
   /**

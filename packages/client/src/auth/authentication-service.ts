@@ -1,5 +1,4 @@
 import { AuthError } from '../errors.ts'
-import type { Logger } from '../logger.ts'
 import { sleep } from '../platform/clock.ts'
 import { resolveEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
@@ -18,7 +17,7 @@ import type {
   TokenExpiringCallback,
 } from './auth-strategy.ts'
 import type { AuthenticationServiceInitializeOptions, AuthenticationServiceOptions } from './authentication-options.ts'
-import { type ChosenStrategy, chooseStrategy, type StrategyInUse, type StrategyParts } from './choose-strategy.ts'
+import { type ChosenStrategy, chooseStrategy, type StrategyInUse } from './choose-strategy.ts'
 import { CurrentToken } from './current-token.ts'
 import { answerInTime, asAuthFailure, endedBy } from './host-call.ts'
 import { RememberedLogin } from './remembered-login.ts'
@@ -30,14 +29,12 @@ import { RefreshSpacing, Renewal } from './renewal.ts'
  * Every token passes through {@link Renewal}, one at a time, and its user is compared with that of the tokens before it.
  */
 export class AuthenticationService {
+  readonly #options: AuthenticationServiceOptions
   readonly #environment: Environment
-  readonly #logger: Logger | undefined
-  readonly #parts: StrategyParts
   readonly #renewal: Renewal
-  readonly #spacing = new RefreshSpacing()
   readonly #current: CurrentToken
-  readonly #remembered: RememberedLogin
-  readonly #mayAsk: (() => boolean) | undefined
+  /** Created with the first forced refresh. */
+  #spacing: RefreshSpacing | undefined
   #source: StrategyInUse
   /** Aborted by `logout()`, `cleanup()` and a strategy switch: earlier results must be discarded. */
   #life = new Lifetime()
@@ -47,14 +44,11 @@ export class AuthenticationService {
 
   /** @throws {AuthError} `invalid_input` when the input has an unsupported shape */
   constructor(input?: AuthenticationInput | null, options: AuthenticationServiceOptions = {}) {
+    this.#options = options
     this.#environment = resolveEnvironment(options.environment)
-    this.#logger = options.logger
-    this.#mayAsk = options.mayAsk
     this.#renewal = new Renewal(this.#environment.clock)
-    this.#parts = { environment: this.#environment, logger: options.logger, cache: options.cache }
-    this.#remembered = new RememberedLogin(this.#environment.sessionStorage, options.endpoint)
-    this.#current = new CurrentToken(this.#environment, options.logger, expiresAt => void this.#onExpiring(expiresAt))
-    this.#source = this.#use(chooseStrategy(input, this.#parts))
+    this.#current = new CurrentToken(this.#environment, options, expiresAt => void this.#onExpiring(expiresAt))
+    this.#source = this.#use(this.#choose(input))
   }
 
   /**
@@ -112,7 +106,7 @@ export class AuthenticationService {
     postAuthentication?: PostAuthenticationCallback | undefined,
   ): Promise<boolean> {
     if (this.#source.type !== 'anonymous') return false
-    const next = chooseStrategy({ type: 'pkce', config }, this.#parts)
+    const next = this.#choose({ type: 'pkce', config })
     const previous = this.#source.strategy
     this.#drop('the exchange of the strategy')
     this.#source = { ...this.#use(next), former: previous }
@@ -128,7 +122,7 @@ export class AuthenticationService {
    */
   async standInForLogin(options: AuthStrategyInitializeOptions): Promise<void> {
     if (this.hasSession() || this.#source.standIn) return
-    const { strategy } = chooseStrategy(undefined, this.#parts)
+    const { strategy } = this.#choose(undefined)
     await strategy.initialize(options)
     this.#source = { ...this.#source, standIn: strategy }
   }
@@ -148,8 +142,12 @@ export class AuthenticationService {
     this.#requireInitialized()
     const { supplied } = this.#current
     if (supplied !== undefined) return supplied
+    const { type, standIn } = this.#source
     const active = this.#active
-    return this.#renewal.join('ordinary', signal => this.#obtain(() => active.getToken(this.#mayAsk), signal))
+    // An argument may mean something to a strategy of the host.
+    const isOwnLogin = type === 'pkce' && !standIn
+    const ask = () => (isOwnLogin ? active.getToken(() => this.#options.mayAsk?.() !== false) : active.getToken())
+    return this.#renewal.join('ordinary', signal => this.#obtain(ask, signal))
   }
 
   /** The last token, whether or not it has expired. */
@@ -167,6 +165,7 @@ export class AuthenticationService {
     this.#requireInitialized()
     const active = this.#active
     const work = async (signal: AbortSignal) => {
+      this.#spacing ??= new RefreshSpacing()
       const waitMs = this.#spacing.take(this.#now())
       if (waitMs > 0) await sleep(this.#environment.clock, waitMs, signal)
       signal.throwIfAborted()
@@ -304,6 +303,15 @@ export class AuthenticationService {
     return this.#environment.clock.now()
   }
 
+  get #remembered(): RememberedLogin {
+    return new RememberedLogin(this.#environment.sessionStorage, this.#options.endpoint)
+  }
+
+  #choose(input: AuthenticationInput | null | undefined): ChosenStrategy {
+    const { logger, cache } = this.#options
+    return chooseStrategy(input, { environment: this.#environment, logger, cache })
+  }
+
   #use(chosen: ChosenStrategy): StrategyInUse {
     const strategy: StrategyInUse['strategy'] = chosen.strategy
     strategy.setTokenExpiringCallback?.(({ expiresAt }) => this.#current.announce(expiresAt))
@@ -363,7 +371,9 @@ export class AuthenticationService {
     await this.#life
       .during(signal => this.#current.signOut(signal))
       .catch((error: unknown) => {
-        this.#logger?.warn('Not everything of the user who signed out in another tab could be removed.', { error })
+        this.#options.logger?.warn('Not everything of the user who signed out in another tab could be removed.', {
+          error,
+        })
       })
   }
 
@@ -377,7 +387,7 @@ export class AuthenticationService {
       // A fresh token with a short life is used until it expires.
       if (token === current.value && this.#now() < expiresAt) current.watch(expiresAt)
     } catch (error) {
-      this.#logger?.warn('The access token could not be renewed.', {
+      this.#options.logger?.warn('The access token could not be renewed.', {
         reason: error instanceof AuthError ? error.reason : undefined,
       })
       if (token === current.value) current.announce(expiresAt)
@@ -394,7 +404,7 @@ export class AuthenticationService {
   }
 
   async #endRemembered(config: PKCEAuthConfig, options: LogoutOptions): Promise<void> {
-    await chooseStrategy({ type: 'pkce', config }, this.#parts).strategy.logout?.(options)
+    await this.#choose({ type: 'pkce', config }).strategy.logout?.(options)
   }
 
   #requireInitialized(): void {

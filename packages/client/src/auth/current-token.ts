@@ -3,7 +3,7 @@ import type { Environment } from '../platform/environment.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
 import { ACCESS_TOKEN_REFRESH_BUFFER_MS, type TokenExpiringCallback } from './auth-strategy.ts'
 import { ClockSkew } from './clock-skew.ts'
-import { ExpiryWatch } from './expiry-watch.ts'
+import { type ExpiryOwner, ExpiryWatch } from './expiry-watch.ts'
 import { answerInTime } from './host-call.ts'
 import { isOtherUser, mergeUser, NO_TOKEN, type TokenState, type TokenUser, tokenOf, userOf } from './token-state.ts'
 
@@ -28,11 +28,12 @@ export interface ArrivedToken {
 }
 
 /** The token in use: its state, its expiry, and the user behind it. */
-export class CurrentToken {
+export class CurrentToken implements ExpiryOwner {
   readonly #environment: Environment
-  readonly #logger: Logger | undefined
+  readonly #options: { readonly logger?: Logger | undefined }
   readonly #expiry: ExpiryWatch
-  readonly #skew = new ClockSkew()
+  /** Created with the first token of the host. */
+  #skew: ClockSkew | undefined
   readonly #onExpiring: (expiresAt: number) => void
   #state: TokenState = NO_TOKEN
   #user: TokenUser = {}
@@ -41,11 +42,15 @@ export class CurrentToken {
   #onToken: ((token: string) => void) | undefined
 
   /** @param onExpiring called when the token is about to expire; it renews it, or calls {@link announce} */
-  constructor(environment: Environment, logger: Logger | undefined, onExpiring: (expiresAt: number) => void) {
+  constructor(
+    environment: Environment,
+    options: { readonly logger?: Logger | undefined },
+    onExpiring: (expiresAt: number) => void,
+  ) {
     this.#environment = environment
-    this.#logger = logger
+    this.#options = options
     this.#onExpiring = onExpiring
-    this.#expiry = new ExpiryWatch(environment, expiresAt => this.#onExpiring(expiresAt))
+    this.#expiry = new ExpiryWatch(environment, this)
   }
 
   get state(): TokenState {
@@ -70,6 +75,7 @@ export class CurrentToken {
 
   /** Expiry of a token of the host by the clock of this device, in milliseconds since the epoch. */
   expiryOf(token: string): number | undefined {
+    this.#skew ??= new ClockSkew()
     return this.#skew.expiryOf(token, this.#environment.clock.now())
   }
 
@@ -112,6 +118,11 @@ export class CurrentToken {
     // Do not call a host function that returns expired tokens in a loop.
     if (expiresAt <= this.#environment.clock.now()) return this.announce(expiresAt)
     this.#expiry.start(expiresAt - (bufferMs ?? ACCESS_TOKEN_REFRESH_BUFFER_MS), expiresAt)
+  }
+
+  /** The token is about to expire. */
+  handleDue(expiresAt: number): void {
+    this.#onExpiring(expiresAt)
   }
 
   /** Reports the expiry of the token once more at the given time. */
@@ -161,7 +172,7 @@ export class CurrentToken {
   }
 
   async #changeUser(signal: AbortSignal): Promise<void> {
-    this.#logger?.info('Everything of the previous user is removed.')
+    this.#options.logger?.info('Everything of the previous user is removed.')
     const handler = this.#onUserChange
     if (handler) await answerInTime(this.#environment.clock, 'The handler of the user change', signal, handler)
     signal.throwIfAborted()

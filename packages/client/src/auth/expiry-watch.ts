@@ -1,4 +1,3 @@
-import { atTime } from '../platform/clock.ts'
 import type { Environment } from '../platform/environment.ts'
 
 interface WatchedExpiry {
@@ -7,21 +6,30 @@ interface WatchedExpiry {
   readonly expiresAt: number
 }
 
+/** Who has the watched token. */
+export interface ExpiryOwner {
+  /** Called once per watched token, with its expiry. */
+  handleDue(expiresAt: number): void
+}
+
+/** Longest single timer, because a sleeping laptop stops all timers. */
+const LONGEST_STEP_MS = 60_000
+
 /**
  * Watches the expiry of one token, with one timer. The clock is also read when the page or the network returns, since
  * timers stop while a laptop sleeps or a page is frozen.
  */
 export class ExpiryWatch {
   readonly #environment: Pick<Environment, 'clock' | 'page'>
-  readonly #onDue: (expiresAt: number) => void
+  readonly #owner: ExpiryOwner
   #watched: WatchedExpiry | undefined
-  #disarm: (() => void) | undefined
+  #timer: unknown
+  #stopListening: (() => void) | undefined
   #isSuspended = false
 
-  /** @param onDue called once per watched token, with its expiry */
-  constructor(environment: Pick<Environment, 'clock' | 'page'>, onDue: (expiresAt: number) => void) {
+  constructor(environment: Pick<Environment, 'clock' | 'page'>, owner: ExpiryOwner) {
     this.#environment = environment
-    this.#onDue = onDue
+    this.#owner = owner
   }
 
   /** Watches a token instead of the previous one. */
@@ -32,16 +40,14 @@ export class ExpiryWatch {
   }
 
   stop(): void {
-    this.#disarm?.()
-    this.#disarm = undefined
+    this.#disarm()
     this.#watched = undefined
   }
 
   /** Holds no timer and no listener until {@link resume}: a disconnected agent does not renew tokens (REL-02). */
   suspend(): void {
     this.#isSuspended = true
-    this.#disarm?.()
-    this.#disarm = undefined
+    this.#disarm()
   }
 
   /** Reverts {@link suspend}. */
@@ -56,20 +62,39 @@ export class ExpiryWatch {
     const watched = this.#watched
     if (!watched || this.#environment.clock.now() < watched.moment) return
     this.stop()
-    this.#onDue(watched.expiresAt)
+    this.#owner.handleDue(watched.expiresAt)
   }
 
   #arm(): void {
     if (!this.#watched || this.#isSuspended) return
-    const { clock, page } = this.#environment
+    const { page } = this.#environment
+    if (page) {
+      const watch = new WeakRef(this)
+      this.#stopListening = page.onReturn(() => watch.deref()?.check())
+    }
+    this.#wait(this.#watched.moment)
+  }
+
+  #disarm(): void {
+    this.#environment.clock.clearTimeout(this.#timer)
+    this.#stopListening?.()
+    this.#timer = this.#stopListening = undefined
+  }
+
+  /** Looks at the clock at least once a minute. So a laptop that slept detects the expiry soon after waking. */
+  #wait(moment: number): void {
+    const { clock } = this.#environment
+    const delayMs = Math.min(Math.max(0, moment - clock.now()), LONGEST_STEP_MS)
     // A timer must not keep an agent in memory that the host has dropped (REL-01).
     const watch = new WeakRef(this)
-    const look = () => watch.deref()?.check()
-    const cancelTimer = atTime(clock, this.#watched.moment, look)
-    const stopListening = page?.onReturn(look)
-    this.#disarm = () => {
-      cancelTimer()
-      stopListening?.()
-    }
+    this.#timer = clock.setTimeout(() => void watch.deref()?.look(), delayMs, { background: true })
+  }
+
+  /** Called by the timer. */
+  look(): void {
+    const watched = this.#watched
+    this.check()
+    // Not due yet. Otherwise another token may be watched by now.
+    if (watched && watched === this.#watched) this.#wait(watched.moment)
   }
 }

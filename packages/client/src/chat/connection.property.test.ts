@@ -77,12 +77,10 @@ describe('Connection', () => {
           }
           const options: ConnectionOptions = {
             clock,
-            policy: createReconnectPolicy({
-              maxReconnectAttempts,
-              baseReconnectDelay: 1_000,
-              maxReconnectDelay: 30_000,
-              random: () => random.next().value,
-            }),
+            policy: createReconnectPolicy(
+              { maxReconnectAttempts, baseReconnectDelay: 1_000, maxReconnectDelay: 30_000 },
+              { random: () => random.next().value },
+            ),
             openTransport: (_address, listener) => {
               expect(sockets.filter(({ live }) => live)).toEqual([])
               const made: TalkativeSocket = { listener, live: true, open: false }

@@ -15,13 +15,13 @@ describe('createReconnectPolicy', () => {
     [5, 15_000, 30_000],
     [1_000_000, 15_000, 30_000],
   ])('[CFG-06] [LIM-01] waits before attempt %i from %i to %i ms by default', (attempt, shortest, longest) => {
-    expect(createReconnectPolicy({ ...defaults, random: () => 0 }).delayFor(attempt)).toBe(shortest)
-    expect(createReconnectPolicy({ ...defaults, random: () => 1 }).delayFor(attempt)).toBe(longest)
-    expect(createReconnectPolicy({ ...defaults, random: () => 0.5 }).delayFor(attempt)).toBe((shortest + longest) / 2)
+    expect(createReconnectPolicy(defaults, { random: () => 0 }).delayFor(attempt)).toBe(shortest)
+    expect(createReconnectPolicy(defaults, { random: () => 1 }).delayFor(attempt)).toBe(longest)
+    expect(createReconnectPolicy(defaults, { random: () => 0.5 }).delayFor(attempt)).toBe((shortest + longest) / 2)
   })
 
   it('[CFG-05] [LIM-01] never gives up by default', () => {
-    expect(createReconnectPolicy({ ...defaults, random: () => 0 }).maxAttempts).toBe(Number.POSITIVE_INFINITY)
+    expect(createReconnectPolicy(defaults, { random: () => 0 }).maxAttempts).toBe(Number.POSITIVE_INFINITY)
   })
 
   it('[FLOW-03] keeps every wait between base and max, and never below half of the step, whatever is configured', () => {
@@ -32,9 +32,8 @@ describe('createReconnectPolicy', () => {
           maxReconnectAttempts: 5,
           baseReconnectDelay: base,
           maxReconnectDelay: max,
-          random: () => random,
         }
-        const policy = createReconnectPolicy(options)
+        const policy = createReconnectPolicy(options, { random: () => random })
         const delay = policy.delayFor(attempt)
         const step = Math.min(base * 2 ** (attempt + 1), max)
         expect(delay).toBeLessThanOrEqual(max)
@@ -49,7 +48,7 @@ describe('createReconnectPolicy', () => {
   it('[FLOW-03] spreads clients over the whole step', () => {
     fc.assert(
       fc.property(fc.nat(20), fc.double({ min: 0, max: 0.9, noNaN: true }), (attempt, random) => {
-        const at = (value: number) => createReconnectPolicy({ ...defaults, random: () => value }).delayFor(attempt)
+        const at = (value: number) => createReconnectPolicy(defaults, { random: () => value }).delayFor(attempt)
         expect(at(random + 0.1) - at(random)).toBeGreaterThan(50)
       }),
     )

@@ -10,7 +10,10 @@ export interface ReconnectPolicyOptions {
   maxReconnectAttempts: number
   baseReconnectDelay: number
   maxReconnectDelay: number
-  /** From 0 to 1, as `Math.random`. */
+}
+
+/** Returns a number from 0 to 1, as `Math.random`. */
+interface RandomSource {
   random(): number
 }
 
@@ -23,15 +26,17 @@ const LARGEST_EXPONENT = 40
  * With c = min(base · 2^(attempt+1), max) the wait is uniform in [max(base, c/2), c]: 1–2, 2–4 … 15–30 s with the
  * defaults. The jitter prevents clients that lost the service together from reconnecting together.
  */
-export function createReconnectPolicy(options: ReconnectPolicyOptions): ReconnectPolicy {
-  return new Backoff(options)
+export function createReconnectPolicy(options: ReconnectPolicyOptions, source: RandomSource): ReconnectPolicy {
+  return new Backoff(options, source)
 }
 
 class Backoff implements ReconnectPolicy {
   readonly #options: ReconnectPolicyOptions
+  readonly #source: RandomSource
 
-  constructor(options: ReconnectPolicyOptions) {
+  constructor(options: ReconnectPolicyOptions, source: RandomSource) {
     this.#options = options
+    this.#source = source
   }
 
   get maxAttempts(): number {
@@ -43,6 +48,6 @@ class Backoff implements ReconnectPolicy {
     const base = Math.min(baseReconnectDelay, max)
     const ceiling = Math.min(base * 2 ** Math.min(attempt + 1, LARGEST_EXPONENT), max)
     const floor = Math.max(base, ceiling / 2)
-    return floor + this.#options.random() * (ceiling - floor)
+    return floor + this.#source.random() * (ceiling - floor)
   }
 }

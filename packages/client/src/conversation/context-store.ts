@@ -224,26 +224,26 @@ export class ContextStore {
       this.#meanwhile.changed = true
       return
     }
-    const { adapter, now, onFailure } = this.#options
+    const options = this.#options
     const value = this.#attributes
     const owner = this.#owner
     const write = () => {
       if (value === null) return this.#delete(this.#key)
-      const entry: OwnedEntry = { value, timestamp: now(), api: this.#api, owner }
-      return adapter.set(this.#key, entry)
+      const entry: OwnedEntry = { value, timestamp: options.now(), api: this.#api, owner }
+      return options.adapter.set(this.#key, entry)
     }
     try {
       // A slow store receives one write after the other, since concurrent ones may end in either order.
       const written = this.#writing ? this.#writing.then(write) : write()
       if (!isPromiseLike(written)) return
       const writing = Promise.resolve(written)
-        .catch(onFailure)
+        .catch(error => options.onFailure(error))
         .then(() => {
           if (this.#writing === writing) this.#writing = undefined
         })
       this.#writing = writing
     } catch (error) {
-      onFailure(error)
+      options.onFailure(error)
     }
   }
 }

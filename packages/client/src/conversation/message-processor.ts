@@ -11,13 +11,13 @@ import type { BaseMessageHandler, HandlerResult } from './message-handler.ts'
 /** Selects the handler of a message: the first that accepts it. */
 export class MessageProcessor {
   readonly #options: TokenRefreshHandlerOptions
-  #handlers: BaseMessageHandler[] = []
+  /** Created with the first message. */
+  #list: BaseMessageHandler[] | undefined
   /** The handler of answers, while only the library's own handlers are registered. */
   #usual: BaseMessageHandler | undefined
 
   constructor(options: TokenRefreshHandlerOptions) {
     this.#options = options
-    this.reset()
   }
 
   /** Adds a handler: last, or at a position (0 is first). */
@@ -41,22 +41,29 @@ export class MessageProcessor {
 
   /** Restores the library's own handlers. */
   reset(): void {
-    this.#handlers = ownHandlers(this.#options)
-    this.#usual = this.#handlers.find(handler => handler instanceof AgentMessageHandler)
+    this.#list = this.#usual = undefined
   }
 
   /** The handler that accepts the message, if any. */
   handlerFor(message: Message): BaseMessageHandler | undefined {
+    const handlers = this.#handlers
     // Built-in handlers accept different messages, so the one for nearly all of them is tried first: trying six is
     // slow.
     if (this.#usual?.canHandle(message)) return this.#usual
-    for (const handler of this.#handlers) if (handler.canHandle(message)) return handler
+    for (const handler of handlers) if (handler.canHandle(message)) return handler
     return undefined
   }
 
   /** The result of the handler that accepts the message; undefined if none does. */
   process(message: Message): Awaitable<HandlerResult | undefined> {
     return this.handlerFor(message)?.handle(message)
+  }
+
+  get #handlers(): BaseMessageHandler[] {
+    if (this.#list) return this.#list
+    this.#list = ownHandlers(this.#options)
+    this.#usual = this.#list.find(handler => handler instanceof AgentMessageHandler)
+    return this.#list
   }
 }
 

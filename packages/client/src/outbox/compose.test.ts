@@ -1,15 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { createMessageIds } from './compose.ts'
+import { MessageIds } from './compose.ts'
 import { largeFrameBytes } from './frame.ts'
 
-describe('createMessageIds', () => {
+describe('MessageIds', () => {
   it('creates distinct UUIDs of version 4, also beyond those of one random UUID', () => {
     let asked = 0
-    const newId = createMessageIds(() => {
-      asked++
-      return crypto.randomUUID()
+    const source = new MessageIds({
+      randomUUID() {
+        asked++
+        return crypto.randomUUID()
+      },
     })
-    const ids = Array.from({ length: 70_000 }, newId)
+    const ids = Array.from({ length: 70_000 }, () => source.newId())
     expect(new Set(ids).size).toBe(ids.length)
     expect(ids.filter(id => !/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/.test(id))).toEqual(
       [],
@@ -18,8 +20,10 @@ describe('createMessageIds', () => {
   })
 
   it('needs no random UUID before the first message', () => {
-    createMessageIds(() => {
-      throw new Error('asked')
+    new MessageIds({
+      randomUUID() {
+        throw new Error('asked')
+      },
     })
   })
 })

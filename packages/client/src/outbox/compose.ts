@@ -1,5 +1,6 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
 import { MessageError } from '../errors.ts'
+import type { Environment } from '../platform/environment.ts'
 import { Message, type MessageObject, type MessageOrigin } from './message.ts'
 
 /*
@@ -31,7 +32,7 @@ export interface ComposeDefaults {
 export function composeMessage(
   data: string | MessageObject | Message,
   options: SendOptions,
-  { clock, newId }: ComposeDefaults,
+  defaults: ComposeDefaults,
   origin: MessageOrigin | undefined,
 ): Message {
   const given: Partial<Message> = typeof data === 'string' ? { content: data } : (data as Partial<Message>)
@@ -39,9 +40,9 @@ export function composeMessage(
     throw new MessageError('send() takes text, a Message, or an object with persona, role and content.', 'invalid')
   const message = new Message(given.persona ?? PERSONA.CUSTOMER, given.role ?? ROLE.HUMAN, given.content, {
     // An empty id counts as none.
-    messageId: options.id || given.messageId || newId(),
+    messageId: options.id || given.messageId || defaults.newId(),
     messageData: given.messageData,
-    timestamp: given.timestamp ?? clock.now(),
+    timestamp: given.timestamp ?? defaults.clock.now(),
     from: options.from ?? given.from ?? PERSONA.CUSTOMER,
     to: options.to ?? given.to ?? origin?.from,
     agentId: origin?.agentId,
@@ -92,17 +93,23 @@ const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(
  * for each costs half as much as encoding a short message. They are unique, not secret: an id identifies a message for
  * the host that sent it and is not sent.
  */
-export function createMessageIds(randomUUID: () => string): () => string {
-  let head = ''
+export class MessageIds {
+  readonly #environment: Pick<Environment, 'randomUUID'>
+  #head = ''
   /** The head with two of the four digits: an id is joined of two parts only. */
-  let block = ''
-  let next = IDS_PER_UUID
-  return () => {
-    if (next === IDS_PER_UUID) {
-      head = randomUUID().slice(0, -4)
-      next = 0
+  #block = ''
+  #next = IDS_PER_UUID
+
+  constructor(environment: Pick<Environment, 'randomUUID'>) {
+    this.#environment = environment
+  }
+
+  newId(): string {
+    if (this.#next === IDS_PER_UUID) {
+      this.#head = this.#environment.randomUUID().slice(0, -4)
+      this.#next = 0
     }
-    if ((next & 0xff) === 0) block = `${head}${HEX[next >> 8]}`
-    return `${block}${HEX[next++ & 0xff]}`
+    if ((this.#next & 0xff) === 0) this.#block = `${this.#head}${HEX[this.#next >> 8]}`
+    return `${this.#block}${HEX[this.#next++ & 0xff]}`
   }
 }

@@ -1,15 +1,10 @@
-import type { Chat } from '../chat/chat.ts'
 import type { ConnectionState } from '../chat/connection-state.ts'
 import { MessageError, type SDKError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
-import type { Page } from '../platform/page.ts'
-import type { LazyPart } from '../util/lazy-part.ts'
 import { stateOf } from './delivery.ts'
 import type { DeliveryUpdate } from './delivery-state.ts'
-import type { Message, MessageOrigin } from './message.ts'
+import type { MessageOrigin } from './message.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
-import type { QuestionGate } from './question-gate.ts'
-import type { StoredQueue } from './stored-queue.ts'
 
 /** Whether messages of unknown fate are sent again by themselves. */
 export type DeliveryMode = 'at-most-once' | 'at-least-once'
@@ -39,25 +34,6 @@ export interface OutboxOptions {
   /** The delivery of a message has changed. */
   updated(update: DeliveryUpdate): void
   warn(text: string, details: Record<string, unknown>): void
-}
-
-/** What the outbox needs to send. */
-export interface SendingOptions {
-  readonly page?: Page | undefined
-  readonly chat: Pick<Chat, 'state' | 'setMessageSink' | 'handleReceipt'>
-  /** Whether this page created the session, so that nothing was said in it before. */
-  isOwnSession(): boolean
-  /** Passes the turn of questions between tabs that share the conversation. */
-  readonly questionGate?: QuestionGate | undefined
-  /** Stores the queue for the next page. */
-  readonly store?: LazyPart<StoredQueue> | undefined
-  /**
-   * A message has been accepted: written, or queued for the connection. `size` is the length of its frame's text;
-   * `isAgain` marks one that was accepted before.
-   */
-  accepted(message: Message, size: number, isAgain?: boolean): void
-  /** Messages of an earlier page were queued after the agent was ready. */
-  found?(): void
 }
 
 /** What an entry waits for, as half a sentence for the developer; undefined for one that has been sent. */

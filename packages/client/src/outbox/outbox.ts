@@ -6,11 +6,12 @@ import type { DeliveryOutcome, DeliveryReason, DeliveryUpdate } from './delivery
 import { DeliveryLedger } from './ledger.ts'
 import type { Message, MessageObject } from './message.ts'
 import { createEntry, type OutboxEntry, type Question } from './outbox-entry.ts'
-import { type OutboxOptions, queueFull, type SendingOptions } from './outbox-options.ts'
+import { type OutboxOptions, queueFull } from './outbox-options.ts'
 import type { OutboxStore } from './outbox-store.ts'
 import { type AskOptions, FirstTurn, Questions, type QuestionsOwner, type Turns } from './questions.ts'
 import { ResendPolicy } from './resend-policy.ts'
 import type { Sending, SendingOwner } from './sending.ts'
+import type { SendingOptions } from './sending-options.ts'
 
 /*
  * Everything that is to be sent. The outbox owns each entry from `send()` or `ask()` to the wire; the ledger knows what

@@ -9,10 +9,11 @@ import { Lane, type LaneOwner } from './lane.ts'
 import { type DeliveryLedger, WINDOW } from './ledger.ts'
 import type { Message } from './message.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
-import type { OutboxOptions, SendingOptions } from './outbox-options.ts'
+import type { OutboxOptions } from './outbox-options.ts'
 import type { OutboxStore, QueueSnapshot } from './outbox-store.ts'
 import type { QuestionGate } from './question-gate.ts'
 import type { ResendPolicy } from './resend-policy.ts'
+import type { SendingOptions } from './sending-options.ts'
 import { type TurnsOwner, TurnTaking } from './turn-taking.ts'
 
 /** The outbox, as what sends uses it. */

@@ -28,23 +28,3 @@ export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Prom
     signal?.addEventListener('abort', done, { once: true })
   })
 }
-
-/** Longest single timer, because a sleeping laptop stops all timers. */
-const LONGEST_STEP_MS = 60_000
-
-/**
- * Runs a callback when the wall clock reaches a time, and returns a function that cancels it.
- *
- * Checks the clock at least once a minute instead of using one long timer. So a laptop that slept detects it soon after
- * waking, and a time weeks ahead does not overflow.
- */
-export function atTime(clock: Clock, moment: number, callback: () => void): () => void {
-  let timer: unknown
-  const look = () => {
-    const left = moment - clock.now()
-    if (left <= 0) return callback()
-    timer = clock.setTimeout(look, Math.min(left, LONGEST_STEP_MS), { background: true })
-  }
-  timer = clock.setTimeout(look, Math.min(Math.max(0, moment - clock.now()), LONGEST_STEP_MS), { background: true })
-  return () => clock.clearTimeout(timer)
-}
