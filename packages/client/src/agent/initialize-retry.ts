@@ -3,18 +3,22 @@ import type { ReconnectPolicy } from '../chat/reconnect-policy.ts'
 import { WakeWatch } from '../chat/wake-watch.ts'
 import { ConnectionError, SDKError } from '../errors.ts'
 import { untilAborted } from '../util/abort.ts'
-import type { Late } from './agent-parts.ts'
 import type { AgentScope } from './agent-scope.ts'
+
+/** Has the chat, once its code is loaded. */
+interface ChatHolder {
+  readonly parts: { readonly chat: { readonly state: ConnectionState } } | undefined
+}
 
 /** Repeats `initialize()` while the service cannot be reached, with the states and events of a connection. */
 export class InitializeRetry {
   readonly #scope: AgentScope
   readonly #policy: ReconnectPolicy
   /** Has the chat, which is not connected during `initialize()`. */
-  readonly #late: Pick<Late, 'parts'>
+  readonly #late: ChatHolder
   #state: ConnectionState | undefined
 
-  constructor(scope: AgentScope, policy: ReconnectPolicy, late: Pick<Late, 'parts'>) {
+  constructor(scope: AgentScope, policy: ReconnectPolicy, late: ChatHolder) {
     this.#scope = scope
     this.#policy = policy
     this.#late = late
