@@ -63,7 +63,7 @@ describe('persistQueue', () => {
     expect(store.stored.map(data => JSON.parse(data).content)).toEqual(['two'])
     emulator.faults.lift()
     const sessionId = [...emulator.world.sessions.keys()].at(-1) as string
-    // With it, whoever reads the store could open the conversation.
+    // With it, a reader of the store could open the conversation.
     expect(JSON.stringify([...store.entries])).not.toContain(sessionId)
     const same = page({ sessionId }, new HostStore(structuredClone(store.entries)))
     const other = page({}, new HostStore(structuredClone(store.entries)))

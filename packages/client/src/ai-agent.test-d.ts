@@ -125,7 +125,7 @@ describe('records of the service', () => {
     assertType<MaskingPatterns>({ patterns: { name: 'Card' } })
   })
 
-  it('the parts of records have types of their own', () => {
+  it('the parts of records have exported types', () => {
     assertType<AgentProfileDetails>({ name: 'Desk Assistant' })
     // @ts-expect-error a name is a string
     assertType<AgentProfileDetails>({ name: 7 })

@@ -43,7 +43,7 @@ interface StoredMessage {
   readonly timestamp: number
   readonly from?: string | undefined
   readonly to?: string | undefined
-  /** Set once the message was written, or is about to be. Whoever reads the store cannot open the session. */
+  /** Set once the message was written, or is about to be. A reader of the store cannot open the session. */
   readonly written?: { readonly sessionFingerprint?: string | undefined }
 }
 
