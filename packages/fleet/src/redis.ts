@@ -8,8 +8,11 @@ export type Connection = Redis | Cluster
 /** Where the store is: an address, or a connection of `ioredis`, which the fleet duplicates where it needs more. */
 export type RedisSource = string | Redis | Cluster
 
+/** After a failover the address leads to another server, and the connection to one that takes no writes any more. */
+const reconnectOnError = ({ message }: Error) => message.startsWith('READONLY')
+
 /** Waits as long as a server is away: every command of the fleet may be repeated. */
-const WAITING = { maxRetriesPerRequest: null, enableAutoPipelining: true } as const
+const WAITING = { maxRetriesPerRequest: null, enableAutoPipelining: true, reconnectOnError } as const
 
 /** Opens a further connection to a store. */
 export function openConnection(source: RedisSource): Connection {
@@ -23,7 +26,7 @@ function connect(source: RedisSource): Connection {
   if (typeof source === 'string') return new Redis(source, WAITING)
   // A pipeline of a cluster takes the first argument of a command for its key, which that of a script is not.
   if (source instanceof Cluster) return source.duplicate([], { enableAutoPipelining: false })
-  return source.duplicate(WAITING)
+  return source.duplicate({ ...WAITING, reconnectOnError: source.options.reconnectOnError ?? reconnectOnError })
 }
 
 /** Whether keys are in different slots, so that one command reads one shard. */

@@ -1,7 +1,8 @@
-import { hasRedis } from '@aiagent/test-support/redis'
+import { hasRedis, startRedis } from '@aiagent/test-support/redis'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
 import { LateError } from '../src/within.ts'
+import { startRedisProxy } from './redis-proxy.ts'
 import { collect, LIMIT, setUpFleets } from './set-up.ts'
 
 describe.skipIf(!hasRedis())('a fleet whose parts fail', () => {
@@ -138,6 +139,26 @@ describe.skipIf(!hasRedis())('a fleet whose parts fail', () => {
     mask = () => undefined as never
     await expect(sender.send('a', 'secret')).rejects.toMatchObject({ code: 'mask_failed', conversationId: 'a' })
     expect(await sender.conversation('a')).toMatchObject({ pending: 0 })
+  })
+
+  it('[REL-154] connects again when its server has become a read-only replica', async () => {
+    const { fleet } = fleets.create()
+    const [old, next] = [await startRedis(), await startRedis()]
+    const proxy = await startRedisProxy(old.path)
+    const admin = new Redis(old.path)
+    try {
+      const sender = fleet({ worker: false, redis: proxy.path })
+      await sender.start()
+      await sender.open('a')
+      await admin.call('REPLICAOF', '127.0.0.1', '1')
+      proxy.redirect(next.path)
+      await vi.waitFor(async () => expect(await sender.open('b')).toBe('b'), LIMIT)
+      await sender.close()
+    } finally {
+      admin.disconnect()
+      await proxy.close()
+      await Promise.all([old.close(), next.close()])
+    }
   })
 
   it('[REL-138] starts after a store that did not answer the first time', async () => {

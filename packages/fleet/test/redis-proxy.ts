@@ -7,6 +7,8 @@ export interface RedisProxy {
   readonly path: string
   /** Lets nothing through any more, in either direction. Connections stay open. */
   cut(): void
+  /** Leads new connections to another server, as an address does after a failover. */
+  redirect(target: string): void
   close(): Promise<void>
 }
 
@@ -17,8 +19,9 @@ export async function startRedisProxy(target: string): Promise<RedisProxy> {
   const path = `${target}.${++count}`
   const sockets = new Set<Socket>()
   let isCut = false
+  let current = target
   const server = createServer(near => {
-    const far = connect(target)
+    const far = connect(current)
     for (const [from, to] of [
       [near, far],
       [far, near],
@@ -34,6 +37,9 @@ export async function startRedisProxy(target: string): Promise<RedisProxy> {
     path,
     cut: () => {
       isCut = true
+    },
+    redirect: next => {
+      current = next
     },
     async close() {
       for (const socket of sockets) socket.destroy()
