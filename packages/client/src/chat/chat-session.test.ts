@@ -70,6 +70,34 @@ describe('ChatSession', () => {
     expect(session.needsContextFrame).toBe(false)
   })
 
+  it('says whose session it is', async () => {
+    const session = new ChatSession({ create: async () => 's1' })
+    const origin = () => [session.id, session.isOwn, session.isSupplied]
+    expect(origin()).toEqual([undefined, false, false])
+    await session.require()
+    expect(origin()).toEqual(['s1', true, false])
+    session.supply('mine')
+    expect(origin()).toEqual(['mine', false, true])
+    session.adopt('s2')
+    expect(origin()).toEqual(['s2', true, false])
+    session.forget('s2')
+    expect(origin()).toEqual([undefined, false, false])
+  })
+
+  it('[SEC-16] forgets the session of an earlier user, and the request for one', async () => {
+    const create = (signal: AbortSignal) =>
+      new Promise<string>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+    const session = new ChatSession({ create })
+    const required = watch(session.require())
+    await turnEventLoop()
+    session.forgetUser()
+    await turnEventLoop()
+    expect(required).toMatchObject({ outcome: 'ABORTED', error: { message: 'The user has changed.' } })
+    session.supply('mine')
+    session.forgetUser()
+    expect([session.id, session.isSupplied]).toEqual([undefined, false])
+  })
+
   it('asks for a further session without taking it', async () => {
     const session = new ChatSession({ create: async () => 's2', suppliedId: 's1' })
     expect(await session.create(new AbortController().signal)).toBe('s2')
@@ -234,6 +262,13 @@ describe('isSessionKnown()', () => {
     const errors: SDKError[] = []
     expect(await isSessionKnown(new ManualClock(), undefined, load, error => errors.push(error))).toBe(isKnown)
     expect(errors.map(({ code }) => code)).toEqual(isKnown ? [] : ['CONNECTION_ERROR'])
+    for (const error of errors)
+      expect(error).toMatchObject({
+        reason: 'refused',
+        httpStatus: expect.toBeOneOf([404, 410]),
+        cause: expect.any(ApiError),
+        message: expect.stringContaining('A new one is requested'),
+      })
   })
 
   it('[REL-14] is true when no answer comes within 5 s', async () => {
