@@ -465,6 +465,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-68': 'a shared socket is open as long as one of the tabs is connected, and the last one says goodbye',
   'REL-150':
     'a tab knows the unsettled messages of tabs that ended before it was opened, and settles them when it leads',
+  'REL-155':
+    'a tab that its browser has stopped, or kept in its back/forward cache, shows what the others said meanwhile, once, also where the browser has lost their messages',
   'REL-69':
     'messages between tabs are parsed as data from outside, those of other versions are ignored, and names of channels and locks hold neither session nor token',
   'REL-70':

@@ -143,6 +143,7 @@ export class FakeTab {
   readonly #sockets = new Set<WebSocketLike>()
   readonly #window = new EventTarget()
   #state: 'running' | 'frozen' | 'gone' = 'running'
+  #isDeaf = false
   #pending: (() => void)[] = []
 
   constructor(browser: FakeBrowser, sessionStorage: FakeStorage) {
@@ -164,14 +165,35 @@ export class FakeTab {
     else if (this.#state === 'frozen') this.#pending.push(work)
   }
 
-  freeze(): void {
-    if (this.#state === 'running') this.#state = 'frozen'
+  /** @param isDeaf whether the browser drops what the other tabs post to the frozen page */
+  freeze({ isDeaf = false } = {}): void {
+    if (this.#state !== 'running') return
+    this.#state = 'frozen'
+    this.#isDeaf = isDeaf
+  }
+
+  /** A message of another tab arrives. */
+  receive(work: () => void): void {
+    if (this.isRunning || !this.#isDeaf) this.run(work)
   }
 
   thaw(): void {
     if (this.#state !== 'frozen') return
     this.#state = 'running'
     for (const work of this.#pending.splice(0)) setImmediate(() => this.run(work))
+  }
+
+  /** The user leaves the page, which the browser keeps in its back/forward cache. */
+  hide(): void {
+    this.#window.dispatchEvent(Object.assign(new Event('pagehide'), { persisted: true }))
+    for (const socket of this.#sockets) socket.close(1000, '')
+    this.freeze({ isDeaf: true })
+  }
+
+  /** The user comes back. */
+  show(): void {
+    this.thaw()
+    this.#window.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }))
   }
 
   /** The page is closed or reloaded: it may still run code. */
@@ -300,7 +322,7 @@ class FakeChannel {
     for (const tab of this.#tab.browser.tabs)
       for (const channel of tab.channels)
         if (channel !== this && channel.#name === this.#name)
-          setImmediate(() => tab.run(() => channel.onmessage?.({ data } as never)))
+          setImmediate(() => tab.receive(() => channel.onmessage?.({ data } as never)))
   }
 
   close(): void {

@@ -8,12 +8,13 @@ export type HostStep = 'ask' | 'restart' | 'logout'
 
 /** What happens to one of the tabs, and how long it takes until the next step. */
 export interface TabStep {
-  readonly kind: 'send' | 'pass' | 'crash' | 'close' | 'reload' | 'freeze' | 'thaw' | 'open' | HostStep
+  readonly kind: 'send' | 'pass' | 'crash' | 'close' | 'reload' | 'freeze' | 'deafen' | 'thaw' | 'open' | HostStep
   /** 0 is the leader, the others in order. */
   readonly tab: number
   readonly waitMs: number
 }
 
+const FIRST_TABS = 3
 const MOST_TABS = 5
 
 interface OpenTab {
@@ -39,6 +40,8 @@ export class TabCampaign {
   readonly #last = new Set<string>()
   /** Restarts and logouts, of which each may create a session. */
   #renewals = 0
+  /** Whether a page was stopped that lost what the others posted to it. */
+  #hasDeaf = false
   #texts = 0
 
   constructor(browser: FakeBrowser) {
@@ -46,7 +49,7 @@ export class TabCampaign {
   }
 
   async play(steps: readonly TabStep[]): Promise<void> {
-    for (let tab = 0; tab < 3; tab++) this.#openTab()
+    for (let tab = 0; tab < FIRST_TABS; tab++) this.#openTab()
     // The first run of a process loads the chunks.
     await eventually(() => this.#open.every(({ agent }) => agent.isConnected()), 'the first connections')
     for (const step of steps) {
@@ -91,7 +94,8 @@ export class TabCampaign {
       if (times > 0) continue
       const tabs = this.#renewals > 0 ? this.#all : this.#open
       const told = tabs.flatMap(({ outcomes }) => outcomes.get(id) ?? [])
-      if (isExact && this.#renewals === 0) found.push(`${text} was lost, told ${told.join(', ')}`)
+      // What a tab has posted to a page that was stopped may end with that tab.
+      if (isExact && this.#renewals === 0 && !this.#hasDeaf) found.push(`${text} was lost, told ${told.join(', ')}`)
       else if (!told.some(outcome => outcome === 'unknown' || outcome === 'failed'))
         found.push(`${text} was lost silently, told ${told.join(', ')}`)
     }
@@ -112,6 +116,17 @@ export class TabCampaign {
       if (another !== undefined) continue
       if (socket < last) found.push(`${content} was accepted from socket ${socket} after socket ${last}`)
       last = socket
+    }
+    for (const [index, open] of this.#open.entries()) {
+      const sent = open.agent.getTranscript().filter(({ direction }) => direction === 'sent')
+      const shown = sent.map(({ message }) => message.content ?? '')
+      const twice = shown.filter((text, at) => text !== '' && shown.indexOf(text) !== at)
+      if (twice.length > 0) found.push(`tab ${index} shows ${twice.join(', ')} twice`)
+      // A tab that is opened while pages do not hear it is not told what they have said.
+      const isTold = !this.#hasDeaf || this.#all.indexOf(open) < FIRST_TABS
+      const hidden = accepted.filter(text => this.#sent.some(each => each.text === text) && !shown.includes(text))
+      if (isTold && this.#renewals === 0 && hidden.length > 0)
+        found.push(`tab ${index} does not show ${hidden.join(', ')}`)
     }
     const connected = this.#open.filter(({ agent }) => agent.isConnected()).length
     if (connected !== this.#open.length)
@@ -136,8 +151,10 @@ export class TabCampaign {
     if (kind === 'send' && tab.isRunning) this.#send(chosen)
     else if ((kind === 'ask' || kind === 'restart' || kind === 'logout') && tab.isRunning) this.#host(chosen, kind)
     else if (kind === 'thaw') tab.thaw()
-    else if (kind === 'freeze' && !isLast) tab.freeze()
-    else if ((kind === 'crash' || kind === 'close' || kind === 'reload') && !isLast) {
+    else if ((kind === 'freeze' || kind === 'deafen') && !isLast) {
+      tab.freeze({ isDeaf: kind === 'deafen' })
+      this.#hasDeaf ||= kind === 'deafen'
+    } else if ((kind === 'crash' || kind === 'close' || kind === 'reload') && !isLast) {
       this.#open = this.#open.filter(each => each !== chosen)
       if (kind === 'crash') tab.crash()
       else tab.close()

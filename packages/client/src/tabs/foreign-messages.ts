@@ -71,6 +71,12 @@ export class ForeignMessages {
       .flatMap(({ owner, entry }) => openMessage(entry.message, entry, owner) ?? [])
   }
 
+  /** Who has sent a message, and its delivery; undefined for one that no other tab has sent. */
+  find(id: string): { owner: string; delivery: OutboxEntry } | undefined {
+    const { owner, entry } = this.#messages.get(id) ?? {}
+    return owner === undefined || entry === undefined ? undefined : { owner, delivery: entry }
+  }
+
   /** Whether an entry is the message, from a history in which the service does not name the ids of the sender. */
   claim(entry: TranscriptEntry, said: SaidMessage): boolean {
     if (this.#claimed.has(entry) || this.#messages.has(entry.message.messageId ?? '') || !showsAgain(entry, said))

@@ -129,6 +129,12 @@ export class SocketHub {
     this.#closeUnused()
   }
 
+  /** What a tab has written may be lost: it opens again, and decides about it. */
+  interrupt(tab: string): void {
+    this.forget(tab)
+    this.#options.post(tab, { kind: 'closed', socket: undefined, ...LOST })
+  }
+
   /** The conversation continues in another session: every tab opens again. */
   reset(sessionId: string | undefined): void {
     if (this.#sessionId === sessionId) return
@@ -136,7 +142,7 @@ export class SocketHub {
     this.#frames = []
     this.#base = undefined
     this.#drop()
-    this.#closeAll({ code: CLOSE_CODE.ABNORMAL, reason: DEAD_CONNECTION_REASON })
+    this.#closeAll(LOST)
   }
 
   /** The tab no longer leads. Its own virtual sockets and those of the others open again at the next leader. */
@@ -238,7 +244,7 @@ export class SocketHub {
       if (this.#real !== ending) return
       if (isTaken || isRefused) {
         this.#real = undefined
-        return this.#closeAll({ code: CLOSE_CODE.ABNORMAL, reason: DEAD_CONNECTION_REASON })
+        return this.#closeAll(LOST)
       }
     }
     this.#real = undefined
@@ -266,6 +272,9 @@ export class SocketHub {
     real?.transport?.close(CLOSE_CODE.NORMAL, '')
   }
 }
+
+/** With this reason an agent reconnects without a wait. */
+const LOST = { code: CLOSE_CODE.ABNORMAL, reason: DEAD_CONNECTION_REASON, httpStatus: undefined }
 
 const keyOf = (tab: string, socket: number): string => `${tab}:${socket}`
 

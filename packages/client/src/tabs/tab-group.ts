@@ -9,7 +9,7 @@ import type { SessionStore } from '../resume/session-store.ts'
 import { ForeignMessages } from './foreign-messages.ts'
 import { QuestionTurn } from './question-turn.ts'
 import { ReplicatedStore } from './replicated-store.ts'
-import { openMessages, said, saidByAgent } from './said-messages.ts'
+import { type KnownMessages, knownMessages, missedMessages, openMessages, said, saidByAgent } from './said-messages.ts'
 import { SharedSessionStore } from './shared-session-store.ts'
 import { SocketHub } from './socket-hub.ts'
 import { TabLink } from './tab-link.ts'
@@ -46,6 +46,10 @@ export class TabGroup {
   /** Whether a message of another tab is being applied, which is not repeated. */
   #isApplying = false
   #token: string | undefined
+  /** When the last socket opened, in milliseconds since the epoch: a history may show what was said before. */
+  #openedAt = Number.POSITIVE_INFINITY
+  /** When this tab had its first leader, in milliseconds since the epoch. */
+  #joinedAt: number | undefined
 
   constructor(parts: TabParts, window: PageWindow) {
     this.#parts = parts
@@ -62,6 +66,7 @@ export class TabGroup {
       onLost: () => this.#stopLeading(),
       onLeader: () => this.#handleLeader(),
       onJoined: () => this.store.repeat(),
+      onMissed: tab => this.#catchUp(tab),
       onMessage: envelope => this.#receive(envelope),
       onEnded: tabs => void this.#takeOver(tabs),
       warn: (text, details) => logger.warn(text, details),
@@ -138,6 +143,8 @@ export class TabGroup {
   #leave(reason: DeliveryReason): void {
     this.#link.leave()
     this.#sessionId = this.#known = this.#token = undefined
+    this.#joinedAt = undefined
+    this.#openedAt = Number.POSITIVE_INFINITY
     this.#foreign.clear(reason)
     this.turn.end()
     this.#wake()
@@ -178,11 +185,26 @@ export class TabGroup {
   }
 
   #handleLeader(): void {
-    const { isLeader, leader } = this.#link
-    if (!isLeader) this.#parts.authentication.watchExpiry(false)
+    if (!this.#link.isLeader) this.#parts.authentication.watchExpiry(false)
     this.#sockets.handleLeader()
-    // The tab that has sent a message may have ended before this one was opened.
-    if (leader !== undefined) this.#link.post(isLeader ? undefined : leader, { kind: 'recall' })
+    this.#recall()
+  }
+
+  /** What another tab has posted was lost: frames of the service, what it wrote to the service, what it said. */
+  #catchUp(tab: string): void {
+    this.#hub?.interrupt(tab)
+    if (tab === this.#link.leader) this.#sockets.renew()
+    this.#recall(tab)
+  }
+
+  /** Asks for what the others have said. */
+  #recall(to = this.#link.isLeader ? undefined : this.#link.leader): void {
+    if (this.#link.leader === undefined) return
+    // The tab that has sent a message may have ended before this one was opened. One that has followed a leader before may
+    // have been frozen since: what the others have said to it may be lost.
+    const known = this.#joinedAt === undefined ? undefined : knownMessages(this.#parts, this.#joinedAt)
+    this.#joinedAt ??= this.#parts.scope.environment.clock.now()
+    this.#link.post(to, { kind: 'recall', ...(known && { known }) })
   }
 
   /** Sends what tabs that have ended left unsent. What none sends is unknown. */
@@ -193,6 +215,8 @@ export class TabGroup {
     sending.repeatAdopted()
     for (const tab of ended)
       for (const change of this.#foreign.settle(tab, id => outbox.delivery(id) !== undefined)) this.handleUpdate(change)
+    // The last thing that such a tab has said may be known to another one only.
+    if (ended.length > 0) this.#recall()
   }
 
   // ── Messages of other tabs ────────────────────────────────────────────────────────────────────────────────────────
@@ -218,6 +242,9 @@ export class TabGroup {
       case 'close':
         return this.#hub?.close(from, message.socket)
       case 'opened':
+        if (isFromLeader) this.#openedAt = this.#parts.scope.environment.clock.now()
+        if (isFromLeader) this.#sockets.handle(message)
+        return
       case 'frame':
       case 'closed':
         if (isFromLeader) this.#sockets.handle(message)
@@ -230,8 +257,7 @@ export class TabGroup {
       case 'said':
         return this.#apply(() => this.#record(from, message, isFromLeader))
       case 'recall':
-        for (const each of this.#foreign.open(from)) this.#link.post(from, each)
-        return
+        return this.#answerRecall(from, message.known)
       case 'delivery':
         return this.#foreign.update(from, message.id, message.state, message.reason)
       case 'read': {
@@ -273,14 +299,29 @@ export class TabGroup {
 
   /** Tells a new tab what it cannot learn from the service. */
   #greet(tab: string): void {
-    const { context } = this.#parts
     this.store.repeat()
     for (const message of openMessages(this.#parts)) this.#link.post(tab, message)
     if (!this.#hub && this.#sessionId !== undefined) this.#link.post(tab, { kind: 'known', sessionId: this.#sessionId })
     if (!this.#hub) return
-    const attributes = context.get()
-    if (attributes) this.#link.post(tab, { kind: 'context', attributes: { ...attributes } })
+    this.#tellContext(tab)
     if (this.#token !== undefined) this.#link.post(tab, { kind: 'token', token: this.#token })
+  }
+
+  #tellContext(tab: string): void {
+    const attributes = this.#hub && this.#parts.context.get()
+    if (attributes) this.#link.post(tab, { kind: 'context', attributes: { ...attributes } })
+  }
+
+  #answerRecall(from: string, known: KnownMessages | undefined): void {
+    const { outbox } = this.#parts
+    const find = (id: string) => {
+      const delivery = outbox.delivery(id)
+      const found = delivery ? { delivery } : this.#foreign.find(id)
+      return found && 'owner' in found && found.owner === from ? undefined : found
+    }
+    const missed = known ? missedMessages(this.#parts, known, find) : []
+    for (const each of [...missed, ...this.#foreign.open(from)]) this.#link.post(from, each)
+    if (known) this.#tellContext(from)
   }
 
   #record(from: string, given: TabMessage & { kind: 'said' }, isFromLeader: boolean): void {
@@ -295,11 +336,14 @@ export class TabGroup {
     const message = this.#foreign.add(owner, said)
     if (!message) return
     const attributes = said.messageData?.context
-    if (owner === from && said.role === 'context' && isJsonObject(attributes)) context.merge(attributes)
-    const wasWritten = state !== undefined && state !== 'queued'
+    if (owner === from && state === undefined && said.role === 'context' && isJsonObject(attributes))
+      context.merge(attributes)
+    // A history may have shown it before this message arrived, under another id.
+    const mayBeShown = said.timestamp <= this.#openedAt || (state !== undefined && state !== 'queued')
     const isKnown = transcript.get().some(entry => {
       const { messageId = '' } = entry.message
-      return messageId === said.id || (wasWritten && !outbox.delivery(messageId) && this.#foreign.claim(entry, said))
+      if (messageId === said.id) return true
+      return (mayBeShown || entry.recovered) && !outbox.delivery(messageId) && this.#foreign.claim(entry, said)
     })
     if (!isKnown) transcript.record(message, 'sent', said.timestamp, undefined, said.content?.length ?? 0)
     if (state !== undefined) this.#foreign.update(owner, said.id, state, reason)

@@ -18,6 +18,9 @@ import { encodeEnvelope, parseEnvelope, type TabEnvelope, type TabMessage } from
 /** Time between two looks after the other tabs, in milliseconds. */
 const LOOK_MS = 1_000
 
+/** At every so many looks each tab says something, so that the others see whether they have missed what it said before. */
+const LOOKS_PER_HELLO = 5
+
 /** A leader that has not answered so many times in a row is frozen. */
 const MISSED_ANSWERS = 2
 
@@ -40,6 +43,8 @@ export interface TabLinkOptions {
   /** This tab tells the others what it has, as after it has joined. */
   onJoined(): void
   onMessage(envelope: TabEnvelope): void
+  /** This tab has missed something that another one has posted, as the numbers of its messages show. */
+  onMissed(tab: string): void
   /** Other tabs have ended. Only the leader is told. */
   onEnded(tabs: readonly string[]): void
   warn(text: string, details: Record<string, unknown>): void
@@ -62,6 +67,11 @@ export class TabLink {
   #leader: string | undefined
   #fence = 0
   #leadsSince = 0
+  #looks = 0
+  /** Messages that this tab has posted. */
+  #posted = 0
+  /** The number of the last message of each other tab. */
+  readonly #numbers = new Map<string, number>()
   /** Looks in a row without a sign of the leader. */
   #missed = 0
   #hasHeard = false
@@ -109,7 +119,9 @@ export class TabLink {
     const channel = new window.BroadcastChannel(name)
     channel.onmessage = ({ data }: { data: unknown }) => {
       const envelope = parseEnvelope(data)
-      if (!envelope || envelope.from === id || (envelope.to ?? id) !== id) return
+      if (!envelope || envelope.from === id) return
+      this.#count(envelope)
+      if ((envelope.to ?? id) !== id) return
       this.#handle(envelope)
       onMessage(envelope)
     }
@@ -143,6 +155,7 @@ export class TabLink {
     this.#membership = undefined
     this.#leader = undefined
     this.#tabs.clear()
+    this.#numbers.clear()
     this.#wake()
   }
 
@@ -158,8 +171,8 @@ export class TabLink {
   post(to: string | undefined, message: TabMessage): void {
     if (!this.#membership) return
     const { id, onMessage, warn } = this.#options
-    const envelope = { from: id, to, message }
-    if (to === id) return onMessage(envelope)
+    if (to === id) return onMessage({ from: id, to, message })
+    const envelope = { from: id, to, number: ++this.#posted, message }
     try {
       this.#membership.channel.postMessage(encodeEnvelope(envelope))
     } catch (error) {
@@ -246,10 +259,12 @@ export class TabLink {
     membership.timer = this.#options.clock.setTimeout(() => this.#look(), LOOK_MS)
     if (this.#isLeader) return void this.#findEnded(membership)
     this.#missed = this.#hasHeard ? 0 : this.#missed + 1
+    this.#looks++
     if (this.#missed > MISSED_ANSWERS) {
       this.#missed = 0
       membership.leadership.take()
-    } else if (!this.#hasHeard) this.post(undefined, { kind: 'hello', isNew: false })
+    } else if (!this.#hasHeard || this.#looks % LOOKS_PER_HELLO === 0)
+      this.post(undefined, { kind: 'hello', isNew: false })
     this.#hasHeard = false
   }
 
@@ -260,8 +275,19 @@ export class TabLink {
     const prefix = `${name}-tab-`
     const living = new Set(held.map(lock => lock.name?.slice(prefix.length)))
     const ended = [...this.#tabs].filter(tab => tab !== id && !living.has(tab))
-    for (const tab of ended) this.#tabs.delete(tab)
+    for (const tab of ended) {
+      this.#tabs.delete(tab)
+      this.#numbers.delete(tab)
+    }
     if (ended.length > 0) onEnded(ended)
+  }
+
+  /** A browser delivers the messages of a tab in order. It need not keep those to a page that it has stopped. */
+  #count({ from, number }: TabEnvelope): void {
+    if (number === undefined) return
+    const last = this.#numbers.get(from) ?? number
+    this.#numbers.set(from, number)
+    if (number > last + 1) this.#options.onMissed(from)
   }
 
   #handle({ from, message }: TabEnvelope): void {

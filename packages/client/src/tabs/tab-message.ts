@@ -1,4 +1,5 @@
 import { isJsonObject } from '@aiagent/protocol'
+import type { KnownMessages } from './said-messages.ts'
 
 /** Version of the messages between tabs. A tab ignores those of other versions: their library may mean something else. */
 const TAB_VERSION = 1
@@ -63,8 +64,12 @@ export type TabMessage =
       readonly state?: string
       readonly reason?: string
     }
-  /** To a tab's leader, or from the leader to all: which messages of others have not arrived? The answer is `said` for each. */
-  | { readonly kind: 'recall' }
+  /**
+   * To a tab's leader, or from the leader to all: which messages of others have not arrived? The answer is `said` for each.
+   * A tab that may have missed messages, because a browser need not keep those to a page that it has stopped, names the
+   * last ones that it has: it is also told the others, whatever has become of them.
+   */
+  | { readonly kind: 'recall'; readonly known?: KnownMessages }
   | {
       readonly kind: 'delivery'
       readonly id: string
@@ -89,6 +94,8 @@ export type TabMessage =
 export interface TabEnvelope {
   readonly from: string
   readonly to: string | undefined
+  /** Counts the messages of the sender, to whichever tab. Absent in what a tab says to itself. */
+  readonly number?: number
   readonly message: TabMessage
 }
 
@@ -111,6 +118,9 @@ const isSaid: Check = value =>
   orNot(isJsonObject)(value.messageData) &&
   typeof value.timestamp === 'number'
 
+const isKnown: Check = value =>
+  isJsonObject(value) && isNumber(value.since) && Array.isArray(value.ids) && value.ids.every(isText)
+
 /** The members of each kind. */
 const MEMBERS: { readonly [Kind in TabMessage['kind']]: Readonly<Record<string, Check>> } = {
   hello: { isNew: isFlag },
@@ -127,7 +137,7 @@ const MEMBERS: { readonly [Kind in TabMessage['kind']]: Readonly<Record<string, 
   known: { sessionId: isText },
   session: { sessionId: isText },
   said: { message: isSaid, owner: orNot(isText), state: orNot(isText), reason: orNot(isText) },
-  recall: {},
+  recall: { known: orNot(isKnown) },
   delivery: { id: isText, state: isText, previousState: isText, reason: orNot(isText) },
   read: { messageId: isText },
   act: { id: isText, action: isText },
@@ -138,19 +148,18 @@ const MEMBERS: { readonly [Kind in TabMessage['kind']]: Readonly<Record<string, 
 }
 
 /** The data to post for an envelope. */
-export function encodeEnvelope({ from, to, message }: TabEnvelope): unknown {
-  return { version: TAB_VERSION, from, to, message }
+export function encodeEnvelope({ from, to, number, message }: TabEnvelope): unknown {
+  return { version: TAB_VERSION, from, to, number, message }
 }
 
 /** Reads what arrived on the channel: data from outside, since any script of the origin may post there. */
 export function parseEnvelope(data: unknown): TabEnvelope | undefined {
   if (!isJsonObject(data) || data.version !== TAB_VERSION) return undefined
-  const { from, to, message } = data
-  if (typeof from !== 'string' || (to !== undefined && typeof to !== 'string') || !isJsonObject(message))
-    return undefined
+  const { from, to, number, message } = data
+  if (!isText(from) || !orNot(isText)(to) || !orNot(isNumber)(number) || !isJsonObject(message)) return undefined
   const { kind } = message
   if (typeof kind !== 'string' || !Object.hasOwn(MEMBERS, kind)) return undefined
   const checks = MEMBERS[kind as TabMessage['kind']]
   for (const [name, check] of Object.entries(checks)) if (!check(message[name])) return undefined
-  return { from, to, message: message as unknown as TabMessage }
+  return { from, to, number, message: message as unknown as TabMessage } as TabEnvelope
 }

@@ -18,7 +18,7 @@ export interface TabParts {
     readonly emit: Emit<'deliveryUpdate' | 'conversationRead'>
   }
   readonly session: Pick<ChatSession, 'id' | 'adopt'>
-  readonly transcript: Pick<Transcript, 'get' | 'record'>
+  readonly transcript: Pick<Transcript, 'get' | 'record' | 'missing'>
   readonly context: Pick<ContextStore, 'get' | 'merge' | 'remove'>
   readonly outbox: Pick<Outbox, 'delivery'>
   readonly sending: Pick<Sending, 'restore' | 'repeatAdopted'>

@@ -96,6 +96,14 @@ export class TabSockets {
     }
   }
 
+  /** What the leader has passed on may be lost: all open again. */
+  renew(): void {
+    for (const socket of [...this.#sockets.values()]) {
+      this.#options.toLeader({ kind: 'close', socket: socket.id })
+      this.#lose(socket)
+    }
+  }
+
   #addressed(id: number | undefined): VirtualSocket[] {
     if (id === undefined) return [...this.#sockets.values()]
     const socket = this.#sockets.get(id)

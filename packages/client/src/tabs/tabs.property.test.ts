@@ -15,6 +15,7 @@ const kind = fc.constantFrom<TabStep['kind']>(
   'close',
   'reload',
   'freeze',
+  'deafen',
   'thaw',
   'open',
 )

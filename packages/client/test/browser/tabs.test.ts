@@ -17,7 +17,7 @@ describeInPages('five tabs that share a conversation', at => {
   const untilConnected = (page: Page) =>
     page.waitForFunction(() => host.getState() === 'CONNECTED', undefined, { polling: 20 })
 
-  it('[REL-61] [REL-62] [REL-63] [REL-67] go on when the leader is closed, crashes or freezes, and sign out together', async () => {
+  it('[REL-61] [REL-62] [REL-63] [REL-67] [REL-155] go on when the leader is closed, crashes or freezes, and sign out together', async () => {
     Object.assign(service().settings, { capabilities: CAPABILITIES, heartbeatBeforeReply: false })
     const pages: Page[] = []
     for (let tab = 0; tab < 5; tab++) {
