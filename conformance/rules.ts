@@ -581,6 +581,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'EL-20':
     'a conversation that is there when the chat element opens is rendered once, with its Markdown; when the code for that is late, it is shown as it was written until then',
   'REL-170': 'a view rates messages of the page before, and shows those that still wait, which can be taken back',
+  'REL-171':
+    'a message that a crashed page may have sent appears once in the conversation of the next page: as the history shows it, else as unknown, to be sent again on request',
   'EL-21':
     'the chat element sends a message that fits into a frame of 64 KiB, and keeps a longer one in the text field',
   'REL-130': 'a fleet delivers what any of its processes accepted, in order, once for each message id',

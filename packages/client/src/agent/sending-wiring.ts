@@ -1,6 +1,7 @@
 import { PERSONA } from '@aiagent/protocol'
 import type { Chat } from '../chat/chat.ts'
 import { isContextMessage } from '../conversation/message-helpers.ts'
+import type { Transcript } from '../conversation/transcript.ts'
 import type { Message } from '../outbox/message.ts'
 import type { QuestionGate } from '../outbox/question-gate.ts'
 import type { SendingOptions } from '../outbox/sending-options.ts'
@@ -31,6 +32,10 @@ export class SendingWiring implements SendingOptions {
 
   get store(): LazyPart<StoredQueue> | undefined {
     return this.#parts.storedQueue
+  }
+
+  get transcript(): Transcript {
+    return this.#parts.transcript
   }
 
   isOwnSession(): boolean {

@@ -6,6 +6,24 @@ import type { OutboxOptions } from './outbox-options.ts'
 /** Longest wait for the history after a reopening, in milliseconds, when nothing says that none will come. */
 export const EVIDENCE_LIMIT_MS = 15_000
 
+/** By how much the service's clock may be behind, in milliseconds. */
+const CLOCK_SKEW_MS = 60_000
+
+/** A message of the transcript, as far as it is compared. */
+export interface ShownMessage {
+  readonly message: Message
+  readonly direction: 'sent' | 'received'
+  /** Milliseconds since the epoch. */
+  readonly timestamp: number
+  readonly sessionId: string | undefined
+}
+
+/** The transcript, as the stored queue uses it. */
+export interface ShownMessages {
+  get(): readonly ShownMessage[]
+  record(message: Message, direction: 'sent', timestamp: number, type: undefined, size: number): unknown
+}
+
 /** The sending half of the outbox, as the evidence uses it. */
 export interface EvidenceOwner {
   readonly ledger: DeliveryLedger
@@ -108,4 +126,16 @@ export class Evidence {
     this.end()
     this.#owner.handleDecided()
   }
+}
+
+/**
+ * Whether an entry has the author, the text and about the time of a sent message: a history of the plain wire does not name
+ * the ids of the sender.
+ */
+export function showsAgain(
+  { message, direction, timestamp }: Pick<ShownMessage, 'message' | 'direction' | 'timestamp'>,
+  sent: Pick<Message, 'persona' | 'role'> & Partial<Pick<Message, 'content' | 'timestamp'>>,
+): boolean {
+  const isSame = message.persona === sent.persona && message.role === sent.role && message.content === sent.content
+  return isSame && direction === 'sent' && timestamp >= (sent.timestamp ?? 0) - CLOCK_SKEW_MS
 }

@@ -1,5 +1,6 @@
 import { fnv1a } from '../util/fnv1a.ts'
 import { addressMessage } from './compose.ts'
+import { type ShownMessage, type ShownMessages, showsAgain } from './evidence.ts'
 import type { Lane } from './lane.ts'
 import type { DeliveryLedger } from './ledger.ts'
 import type { Message, MessageOrigin } from './message.ts'
@@ -29,6 +30,7 @@ export interface OutboxStoreOptions {
     isReady(): boolean
   }
   accepted(message: Message, size: number, isAgain?: boolean): void
+  readonly transcript?: ShownMessages | undefined
   /** Messages of the previous page were queued after the agent was ready. */
   found?(): void
   readonly lane: Lane
@@ -45,6 +47,10 @@ export class OutboxStore {
   readonly #options: OutboxStoreOptions
   /** Entries of the previous page, until the agent is ready. */
   #restored: OutboxEntry[] = []
+  /** Entries that the previous page wrote, until the present session is known. */
+  #unplaced: OutboxEntry[] = []
+  /** Messages of a history, each of which shows one of the previous page. */
+  readonly #claimed = new WeakSet<ShownMessage>()
   /** The mark in the store that must be written before anything is sent. */
   #claim: object | undefined
 
@@ -87,25 +93,37 @@ export class OutboxStore {
     const { outbox, lane, ledger, policy } = this.#options
     const entries = this.#restored
     this.#restored = []
-    const { sessionId } = outbox.origin
     for (const entry of entries) {
-      const { message, written } = entry
-      entry.message = addressMessage(message, outbox.origin)
-      if (written) {
-        if (written.sessionFingerprint === fingerprintOf(sessionId)) entry.written = { ...written, sessionId }
-        ledger.adopt(entry)
-        // With a receipt it can be sent again safely, in its session.
-        if (!policy.hasKey(entry)) ledger.settle(entry, 'unknown', 'page_ended')
-        else if (policy.isSentAgain(entry)) this.#accepted(entry, true)
-        // The sessions before the present one have ended already.
-        else if (lane.isOpen) ledger.settle(entry, 'unknown', 'session_ended')
-      } else ledger.add(entry)
+      entry.message = addressMessage(entry.message, outbox.origin)
+      if (entry.written) ledger.adopt(entry)
+      else ledger.add(entry)
     }
-    const waiting = entries.filter(({ written }) => !written)
+    const present = new Set(entries.filter(entry => this.#locate(entry)))
+    if (outbox.origin.sessionId === undefined) this.#unplaced.push(...entries.filter(isAdopted))
     // A slow store may deliver them when the chat is open already.
     if (lane.isOpen) this.mark()
-    lane.prepend(waiting)
-    for (const entry of waiting) this.#accepted(entry, false)
+    lane.prepend(entries.filter(({ written }) => !written))
+    for (const entry of entries) {
+      // A listener may have signed the user out.
+      if (!this.#isKnown(entry)) continue
+      if (!isAdopted(entry)) this.#accepted(entry, false)
+      // With a receipt it can be sent again safely, in its session.
+      else if (policy.isSentAgain(entry)) this.#accepted(entry, true)
+      else if (!policy.hasKey(entry)) {
+        ledger.settle(entry, 'unknown', 'page_ended')
+        if (present.has(entry)) this.#show(entry)
+      }
+      // The sessions before the present one have ended already.
+      else if (lane.isOpen) ledger.settle(entry, 'unknown', 'session_ended')
+    }
+  }
+
+  /** The chat is open. The next page of a portal knows its session only now. */
+  handleConnected(): void {
+    const entries = this.#unplaced
+    this.#unplaced = []
+    for (const entry of entries)
+      if (this.#isKnown(entry) && this.#locate(entry) && !this.#options.policy.hasKey(entry)) this.#show(entry)
   }
 
   /** Lets nothing leave until the store has marked it, so that the next page does not send it too. */
@@ -124,7 +142,7 @@ export class OutboxStore {
     this.#queue.changed()
   }
 
-  /** An entry of the previous page is sent again: the next page of a portal knows its session only now. */
+  /** An entry of the previous page is sent again. */
   handleSentAgain(entry: OutboxEntry): void {
     if (isAdopted(entry)) this.#accepted(entry, true)
   }
@@ -132,6 +150,7 @@ export class OutboxStore {
   /** Forgets the entries of the previous page, which are in the store. */
   forgetUser(): void {
     this.#restored = []
+    this.#unplaced = []
   }
 
   /** Leaves to the next page what is queued now: nothing more is sent. */
@@ -139,6 +158,36 @@ export class OutboxStore {
     // Copied: all entries are settled afterwards.
     const last = { entries: this.snapshot().entries.map(entry => ({ ...entry })), claim: undefined }
     return this.#queue.release(last)
+  }
+
+  #isKnown(entry: OutboxEntry): boolean {
+    return this.#options.ledger.get(entry.id) === entry
+  }
+
+  /** Notes in which session the previous page wrote an entry. Returns whether it is the present one. */
+  #locate(entry: OutboxEntry): boolean {
+    const { sessionId } = this.#options.outbox.origin
+    const { written } = entry
+    if (!written || sessionId === undefined || written.sessionFingerprint !== fingerprintOf(sessionId)) return false
+    if (isAdopted(entry)) entry.written = { ...written, sessionId }
+    return true
+  }
+
+  /** A message without evidence appears in the conversation, unless the history shows it. */
+  #show(entry: OutboxEntry): void {
+    // A listener may have signed the user out.
+    if (!this.#isKnown(entry)) return
+    const { transcript, ledger } = this.#options
+    const { message, id, timestamp, data } = entry
+    const claimed = this.#claimed
+    const shown = transcript?.get().find(each => {
+      const { messageId = '' } = each.message
+      if (messageId === id) return true
+      const isOfHistory = each.sessionId === message.sessionId && !ledger.get(messageId)
+      return isOfHistory && !claimed.has(each) && showsAgain(each, message)
+    })
+    if (shown) claimed.add(shown)
+    else transcript?.record(message, 'sent', timestamp, undefined, data.length)
   }
 
   /** A message is sent in the present conversation. */

@@ -1,6 +1,7 @@
 import type { Chat } from '../chat/chat.ts'
 import type { Page } from '../platform/page.ts'
 import type { LazyPart } from '../util/lazy-part.ts'
+import type { ShownMessages } from './evidence.ts'
 import type { Message } from './message.ts'
 import type { QuestionGate } from './question-gate.ts'
 import type { StoredQueue } from './stored-queue.ts'
@@ -13,6 +14,8 @@ export interface SendingOptions {
   isOwnSession(): boolean
   /** Passes the turn of questions between tabs that share the conversation. */
   readonly questionGate?: QuestionGate | undefined
+  /** The messages of the conversation. Only with a store. */
+  readonly transcript?: ShownMessages | undefined
   /** Stores the queue for the next page. */
   readonly store?: LazyPart<StoredQueue> | undefined
   /**

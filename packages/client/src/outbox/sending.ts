@@ -79,6 +79,7 @@ export class Sending implements MessageSink, LaneOwner, TurnsOwner, EvidenceOwne
       this.store ??= queue.join({
         outbox,
         accepted: (message, size, isAgain) => options.accepted(message, size, isAgain),
+        transcript: options.transcript,
         found: () => options.found?.(),
         lane,
         ledger,
@@ -192,6 +193,7 @@ export class Sending implements MessageSink, LaneOwner, TurnsOwner, EvidenceOwne
   handleConnected(): void {
     const hasReceipts = this.#outbox.hasReceipts()
     this.ledger.handleConnected()
+    this.store?.handleConnected()
     this.ledger.endSession('session_ended', this.#outbox.origin.sessionId)
     this.lane.sendAgain([])
     this.evidence.handleConnected(hasReceipts)

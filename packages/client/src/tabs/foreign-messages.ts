@@ -1,9 +1,10 @@
 import type { TranscriptEntry } from '../conversation/transcript.ts'
 import { Delivery, isSettled } from '../outbox/delivery.ts'
 import type { DeliveryReason, DeliveryState, DeliveryUpdate } from '../outbox/delivery-state.ts'
+import { showsAgain } from '../outbox/evidence.ts'
 import { Message } from '../outbox/message.ts'
 import type { OutboxEntry } from '../outbox/outbox-entry.ts'
-import { openMessage, showsAgain } from './said-messages.ts'
+import { openMessage } from './said-messages.ts'
 import type { SaidMessage, TabMessage } from './tab-message.ts'
 
 /** How many messages of other tabs are remembered. */

@@ -1,10 +1,6 @@
-import type { TranscriptEntry } from '../conversation/transcript.ts'
 import type { Message } from '../outbox/message.ts'
 import type { SaidMessage, TabMessage } from './tab-message.ts'
 import type { TabParts } from './tab-parts.ts'
-
-/** By how much the service's clock may be behind, in milliseconds. */
-const CLOCK_SKEW_MS = 60_000
 
 /** Tells other tabs about a message of this tab. */
 export function said({ persona, role, content, messageData, timestamp = 0 }: Message, id: string): SaidMessage {
@@ -97,10 +93,4 @@ export function saidByAgent(transcript: TabParts['transcript']): unknown[] {
     const { persona, role, content, messageData, messageId, timestamp } = message
     return { persona, role, content, messageData, messageId, timestamp }
   })
-}
-
-/** Whether an entry has the author, the text and about the time of a message. */
-export function showsAgain({ message, direction, timestamp }: TranscriptEntry, said: SaidMessage): boolean {
-  const isSame = message.persona === said.persona && message.role === said.role && message.content === said.content
-  return isSame && direction === 'sent' && timestamp >= said.timestamp - CLOCK_SKEW_MS
 }

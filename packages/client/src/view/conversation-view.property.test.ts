@@ -1,3 +1,4 @@
+import type { ServerMessage } from '@aiagent/protocol'
 import { eventually, propertyRuns, turnEventLoop } from '@aiagent/test-support'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -54,7 +55,20 @@ interface Expected {
 
 type Step = { do: 'say'; text: string } | { do: 'choose' | 'rate'; at: number } | { do: (typeof EVENTS)[number] }
 
-const EVENTS = ['cut', 'outage', 'missed', 'clear', 'restart', 'logout', 'reload', 'crash', 'switch'] as const
+const EVENTS = [
+  'cut',
+  'outage',
+  'missed',
+  'clear',
+  'restart',
+  'logout',
+  'reload',
+  'crash',
+  'crash-unproven',
+  'crash-lost',
+  'retry',
+  'switch',
+] as const
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
@@ -68,6 +82,19 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constantFrom(...EVENTS) }) },
 ) as fc.Arbitrary<Step>
 
+/** The store of pages: one that has crashed writes nothing more. */
+class PageStore extends MemoryCacheAdapter {
+  hasCrashed = false
+
+  override set(...given: Parameters<MemoryCacheAdapter['set']>) {
+    return this.hasCrashed ? undefined : super.set(...given)
+  }
+
+  override delete(key: string) {
+    return this.hasCrashed ? undefined : super.delete(key)
+  }
+}
+
 /** A view that is driven by steps, and what its service must have recorded. */
 class Driver {
   readonly #tab = setUpView({ reply })
@@ -76,9 +103,13 @@ class Driver {
   /** Entries of the session's history that the user has cleared from this page. */
   #hidden = 0
   #isSecond = false
-  readonly #cache = { adapter: new MemoryCacheAdapter(), contextPrefix: 'tab:' }
+  readonly #cache = { adapter: new PageStore(), contextPrefix: 'tab:' }
+  /** A message that the page before has lost, and the number of messages before it. */
+  #lost: { readonly content: string; index: number } | undefined
 
   async open(): Promise<void> {
+    this.#cache.adapter.hasCrashed = false
+    this.#lost = undefined
     const id = AGENTS[Number(this.#isSecond)] ?? ''
     this.agent = this.#tab.load({ id, persistQueue: true, cache: this.#cache }).agent
     this.view = this.#tab.show(this.agent)
@@ -108,6 +139,8 @@ class Driver {
       await this.#playOutage()
     } else if (next.do === 'missed') {
       await this.#loseConnection()
+      // A missed message follows the last one that the service has, ahead of those that it may not have.
+      if (this.#lost?.index === this.#history.length) this.#lost.index++
       emulator.control.say(this.#tab.session(), { content: 'By the way' })
       await this.view.send('meanwhile')
       await this.#reconnect()
@@ -119,19 +152,26 @@ class Driver {
       await turnEventLoop(5)
       await this.#reload()
       await this.#answer('meanwhile')
+    } else if (next.do === 'crash-unproven' || next.do === 'crash-lost') {
+      await this.#crashAfterWrite(next.do === 'crash-lost')
+    } else if (next.do === 'retry') {
+      await this.#retry()
     } else if (next.do === 'switch') {
       this.#isSecond = !this.#isSecond
       await this.#reload()
     } else if (next.do === 'clear') {
       agent.clearTranscript()
       this.#hidden = this.#history.length
+      this.#lost = undefined
     } else if (next.do === 'restart') {
       await passing(clock, view.restart())
       this.#hidden = 0
+      this.#lost = undefined
     } else if (next.do === 'logout') {
       await passing(clock, agent.logout())
       await view.start()
       this.#hidden = 0
+      this.#lost = undefined
     } else await this.#reload()
   }
 
@@ -151,6 +191,39 @@ class Driver {
     await clock.advance(25)
     await eventually(() => agent.isConnected())
     await eventually(() => view.getSnapshot().messages.length === count + 4)
+  }
+
+  /** The page crashes when it has written a message, before it has stored that. */
+  async #crashAfterWrite(isLost: boolean): Promise<void> {
+    const { emulator } = this.#tab
+    const { adapter } = this.#cache
+    await this.#loseConnection()
+    const content = `message ${this.#history.length}`
+    await this.view.send(content)
+    await turnEventLoop(5)
+    this.agent.on('deliveryUpdate', ({ payload }) => {
+      if (payload.state === 'sent') adapter.hasCrashed = true
+    })
+    if (isLost) emulator.faults.add({ kind: 'lose-frames', direction: 'to-service' })
+    await this.#reconnect()
+    await eventually(() => adapter.hasCrashed)
+    if (!isLost) await this.#answer(content)
+    await turnEventLoop()
+    emulator.faults.lift()
+    await this.#reload()
+    if (isLost) this.#lost = { content, index: this.#history.length }
+  }
+
+  /** Sends a lost message again, unless the conversation has continued since. */
+  async #retry(): Promise<void> {
+    const { content, index } = this.#lost ?? {}
+    if (content === undefined) return
+    const lost = this.view.getSnapshot().messages.findLast(item => item.content === content)
+    expect(lost).toMatchObject({ author: 'user', delivery: 'unknown' })
+    if (!lost || index !== this.#history.length) return
+    this.#lost = undefined
+    await this.view.retry(lost.id)
+    await this.#answer(content)
   }
 
   async #loseConnection(): Promise<void> {
@@ -200,7 +273,9 @@ class Driver {
   expected(): Expected[] {
     const ratings = new Map(this.#record.feedback.map(({ answerMessageId, rating }) => [answerMessageId, rating]))
     const shown: Expected[] = []
-    for (const { persona, content = '', messageData, messageId } of this.#history.slice(this.#hidden)) {
+    const record: Pick<ServerMessage, 'persona' | 'content' | 'messageData' | 'messageId'>[] = [...this.#history]
+    if (this.#lost) record.splice(this.#lost.index, 0, { persona: 'customer', content: this.#lost.content })
+    for (const { persona, content = '', messageData, messageId } of record.slice(this.#hidden)) {
       const options = (messageData?.['options'] as string[] | undefined) ?? []
       const isUser = persona === 'customer'
       const open = shown.findLast(({ canChoose }) => canChoose)
@@ -258,7 +333,7 @@ const shownBy = ({
   escalation: escalation?.url,
 })
 
-const isNewPage = (step: Step) => step.do === 'reload' || step.do === 'crash' || step.do === 'switch'
+const isNewPage = (step: Step) => step.do === 'reload' || step.do === 'switch' || step.do.startsWith('crash')
 
 describe('any sequence of steps', () => {
   it('[VIEW-02] leads to what the service has recorded, and keeps every message that did not change', async () => {
