@@ -123,7 +123,7 @@ export class BrowserTabs {
     const violations = await this.#check(texts, before)
     const arrivedMs = performance.now() - endedAt
     await this.#restore(leader, end)
-    violations.push(...(await this.#checkTabs()))
+    violations.push(...(await this.#checkTabs(texts)))
     return { end, messages: texts.length, arrivedMs, violations, isOver: violations.length > 0 }
   }
 
@@ -265,7 +265,7 @@ export class BrowserTabs {
   }
 
   /** At the end each tab is connected and shows each message once. */
-  async #checkTabs(): Promise<string[]> {
+  async #checkTabs(texts: readonly string[]): Promise<string[]> {
     const violations: string[] = []
     for (const [index, { page }] of this.#tabs.entries()) {
       const isConnected = await page
@@ -275,6 +275,16 @@ export class BrowserTabs {
           () => false,
         )
       if (!isConnected) violations.push(`tab ${index} is not connected at the end`)
+      // A tab that was frozen is told what it has missed.
+      const missing = (list: readonly string[]) => list.filter(text => !tab.sent().includes(text))
+      await page
+        .waitForFunction(list => list.every(text => tab.sent().includes(text)), texts, {
+          polling: 20,
+          timeout: LIMIT_MS,
+        })
+        .catch(async () => {
+          violations.push(`tab ${index} does not show ${(await page.evaluate(missing, texts)).join(', ')}`)
+        })
       const sent = await page.evaluate(() => tab.sent())
       const twice = sent.filter((text, position) => text !== '' && sent.indexOf(text) !== position)
       if (twice.length > 0) violations.push(`tab ${index} shows ${twice.join(', ')} twice`)
