@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { FakeBrowser } from '../../test/fake-browser.ts'
 import { type HostStep, TabCampaign, type TabStep } from '../../test/tab-campaign.ts'
 
-const kind = fc.constantFrom<TabStep['kind']>(
+const KINDS = [
   'send',
   'send',
   'send',
@@ -15,11 +15,16 @@ const kind = fc.constantFrom<TabStep['kind']>(
   'close',
   'reload',
   'freeze',
-  'deafen',
   'thaw',
   'open',
+] as const satisfies readonly TabStep['kind'][]
+
+/** With pages to which the browser loses messages. */
+const kind = fc.constantFrom<TabStep['kind']>(...KINDS, 'deafen')
+const hostKind = fc.oneof(
+  { weight: 3, arbitrary: fc.constantFrom<TabStep['kind']>(...KINDS) },
+  fc.constantFrom<HostStep>('ask', 'ask', 'restart', 'logout'),
 )
-const hostKind = fc.oneof({ weight: 3, arbitrary: kind }, fc.constantFrom<HostStep>('ask', 'ask', 'restart', 'logout'))
 
 const stepOf = (kinds: fc.Arbitrary<TabStep['kind']>): fc.Arbitrary<TabStep> =>
   fc.record({
