@@ -47,6 +47,7 @@ describe('ChatSession', () => {
     second.abort()
     await turnEventLoop()
     expect([waiting[1]?.outcome, inner?.aborted]).toEqual(['ABORTED', true])
+    expect(waiting[1]?.error).toMatchObject({ message: expect.stringContaining('The request for a session') })
   })
 
   it('prefers an id that the host supplies during the request', async () => {
@@ -139,6 +140,7 @@ describe('ChatSession with a keeper', () => {
   it('uses the session of the previous page instead of requesting one', async () => {
     const { session, told, created } = setUp()
     expect(await Promise.all([session.require(), session.require()])).toEqual(['left', 'left'])
+    expect(await session.require()).toBe('left')
     expect([created(), session.needsContextFrame, told]).toEqual([0, false, []])
   })
 
@@ -237,6 +239,42 @@ describe('ChatSession after a failed attempt', () => {
     session.markOpened()
     await session.require()
     expect(checked).toEqual(['s1'])
+  })
+
+  it('[REL-14] checks no session that the host has just supplied, nor after a failure with a reason', async () => {
+    const { session, checked } = setUp()
+    session.markUnverified()
+    await session.require()
+    expect(checked).toEqual([])
+    session.supply('mine')
+    session.markUnverified(true)
+    expect(await session.require()).toBe('mine')
+    expect(checked).toEqual([])
+    const supplied = new ChatSession({
+      create: async () => 's1',
+      suppliedId: 'mine',
+      isKnown: async id => checked.push(id) > 0,
+    })
+    await supplied.require()
+    expect(checked).toEqual([])
+  })
+
+  it('[REL-14] checks a session that is supplied and fails while another one is checked', async () => {
+    const checked: string[] = []
+    const answer = deferred<boolean>()
+    const isKnown = (id: string) => {
+      checked.push(id)
+      return answer.promise
+    }
+    const session = new ChatSession({ create: async () => 's1', suppliedId: 'old', isKnown })
+    session.markUnverified()
+    const required = session.require()
+    session.supply('new')
+    session.markUnverified()
+    answer.resolve(true)
+    expect(await required).toBe('new')
+    await session.require()
+    expect(checked).toEqual(['old', 'new'])
   })
 
   it('[REL-14] requests a new session when the service no longer knows it', async () => {

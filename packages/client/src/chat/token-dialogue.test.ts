@@ -20,13 +20,14 @@ class FakeTransport {
 
 function setUp(given: Partial<TokenProvider & TokenListener> = {}) {
   const ready: unknown[] = []
-  const unavailable: Array<{ error: SDKError; transport: unknown }> = []
+  const unavailable: Array<{ error: SDKError; transport: unknown; isUsable: boolean }> = []
   const provider = {
     isTokenRequired: () => true,
     getToken: async () => 'first',
     refreshToken: async () => 'fresh',
     handleTokenSent: (transport: Transport) => void ready.push(transport),
-    handleTokenUnavailable: (error: SDKError, transport: Transport) => void unavailable.push({ error, transport }),
+    handleTokenUnavailable: (error: SDKError, transport: Transport, isUsable: boolean) =>
+      void unavailable.push({ error, transport, isUsable }),
     ...given,
   }
   const dialogue = new TokenDialogue(provider, provider)
@@ -36,9 +37,10 @@ function setUp(given: Partial<TokenProvider & TokenListener> = {}) {
 describe('TokenDialogue', () => {
   it('sends the token and is ready', async () => {
     const { dialogue, ready, transport } = setUp()
+    expect(dialogue.isOwed).toBe(true)
     dialogue.begin(transport)
     await turnEventLoop()
-    expect([transport.tokens, ready]).toEqual([['first'], [transport]])
+    expect([transport.tokens, ready, dialogue.isOwed]).toEqual([['first'], [transport], false])
   })
 
   it('reports that no token can be obtained, and sends a later one', async () => {
@@ -46,8 +48,9 @@ describe('TokenDialogue', () => {
     const { dialogue, ready, unavailable, transport } = setUp({ getToken: () => Promise.reject(cause) })
     dialogue.begin(transport)
     await turnEventLoop()
-    expect(unavailable).toEqual([{ error: expect.any(AuthError), transport }])
-    expect(unavailable[0]?.error.cause).toBe(cause)
+    expect(unavailable).toEqual([{ error: expect.any(AuthError), transport, isUsable: false }])
+    const message = 'Could not obtain an access token for the chat.'
+    expect(unavailable[0]?.error).toMatchObject({ reason: 'token_missing', message, cause })
     expect(ready).toEqual([])
     dialogue.offer('brought')
     expect([transport.tokens, ready]).toEqual([['brought'], [transport]])
@@ -148,7 +151,8 @@ describe('TokenDialogue', () => {
       dialogue.renew(true)
       await turnEventLoop()
       expect(transport.tokens).toEqual(['first'])
-      expect(unavailable).toEqual([{ error: expect.objectContaining({ reason: 'token_missing' }), transport }])
+      const error = { reason: 'token_missing', message: expect.stringContaining('Call updateAccessToken()') }
+      expect(unavailable).toEqual([{ error: expect.objectContaining(error), transport, isUsable: false }])
     })
 
     it('sends messages with a stale token that cannot be renewed, until it is rejected', async () => {
