@@ -58,6 +58,26 @@ describe('[REL-89] [REL-90] a stored queue that is read slowly', () => {
     await passing(agent.destroy())
   })
 
+  it('[REL-88] holds what was queued before it had been read', async () => {
+    const { agent, clock, passing, store } = await setUpSlowRestore()
+    await passing(agent.initialize())
+    await agent.send('later')
+    await clock.advance(30_000)
+    expect(store.stored.map(data => JSON.parse(data).content)).toEqual(['secret', 'later'])
+    await passing(agent.destroy())
+  })
+
+  it('[REL-88] holds what was queued before it was found empty', async () => {
+    const { clock, page, store } = setUpHost()
+    store.pause = () => new Promise(resolve => clock.setTimeout(resolve, SLOW_MS))
+    const { agent } = page()
+    await settled(clock, agent.initialize())
+    await agent.send('first')
+    await clock.advance(30_000)
+    expect(store.stored.map(data => JSON.parse(data).content)).toEqual(['first'])
+    await settled(clock, agent.destroy())
+  })
+
   it('[REL-103] opens the chat with `connectOnSend`', async () => {
     const { agent, clock, passing, received } = await setUpSlowRestore({ connectOnSend: true })
     await passing(agent.initialize())

@@ -75,6 +75,8 @@ export class OutboxStore {
       this.#restored.push(...entries)
       if (!this.#options.outbox.isReady()) return
       this.takeIn()
+      // Messages may have been queued before the store could take them.
+      this.changed()
       if (entries.length > 0) this.#options.found?.()
     }
     return this.#queue.restore(deliver, () => this.forgetUser())
