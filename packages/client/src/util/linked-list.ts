@@ -1,0 +1,57 @@
+/** An item of a {@link LinkedList}, which writes these fields. */
+export interface Linked<Item extends Linked<Item>> {
+  /** The list that it is in. */
+  list?: LinkedList<Item> | undefined
+  /** Its neighbours there. */
+  previous?: Item | undefined
+  next?: Item | undefined
+}
+
+/**
+ * Items in the order of their addition, each of them in one list at most.
+ *
+ * Not a `Set`: finding the first item of a set takes as long as the number of items that were deleted before it.
+ */
+export class LinkedList<Item extends Linked<Item>> {
+  /** The item that was added first. */
+  first: Item | undefined
+  #last: Item | undefined
+  /** Number of items. */
+  size = 0
+
+  /** Appends an item, and removes it from the list that it was in. */
+  add(item: Item): void {
+    item.list?.delete(item)
+    const last = this.#last
+    if (last) last.next = item
+    else this.first = item
+    item.list = this
+    item.previous = last
+    this.#last = item
+    this.size++
+  }
+
+  /** Removes an item, if it is in this list. */
+  delete(item: Item): void {
+    const { list, previous, next } = item
+    if (list !== this) return
+    if (previous) previous.next = next
+    else this.first = next
+    if (next) next.previous = previous
+    else this.#last = previous
+    item.list = item.previous = item.next = undefined
+    this.size--
+  }
+
+  /** Removes every item. None of them leads to another one any more. */
+  clear(): void {
+    while (this.first) this.delete(this.first)
+  }
+
+  /** A copy, in order. */
+  toArray(): Item[] {
+    const items: Item[] = []
+    for (let item = this.first; item; item = item.next) items.push(item)
+    return items
+  }
+}
