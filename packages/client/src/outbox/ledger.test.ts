@@ -63,4 +63,18 @@ describe('the ledger', () => {
     await readHistory(said('yes'))
     expect(stateOf('again')).toBe('unknown')
   })
+
+  it('finds the message that was sent last under an id, whatever became of the others', () => {
+    const { outbox, connect, lose } = setUpDelivery()
+    const found = () => outbox.delivery('same')?.message.content
+    connect()
+    outbox.send('sent', { id: 'same' })
+    lose()
+    outbox.send('queued', { id: 'same' })
+    expect(found()).toBe('queued')
+    outbox.clear()
+    expect(found()).toBe('queued')
+    outbox.send('later', { id: 'same' })
+    expect(found()).toBe('later')
+  })
 })

@@ -1,3 +1,4 @@
+import { propertyRuns } from '@aiagent/test-support'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Linked, LinkedList } from './linked-list.ts'
@@ -56,6 +57,7 @@ describe('a linked list', () => {
           }
         }
       }),
+      { numRuns: propertyRuns(100) },
     )
   })
 })
