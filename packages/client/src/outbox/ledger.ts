@@ -21,30 +21,6 @@ interface LedgerOwner {
   handleUpdate(update: DeliveryUpdate): void
 }
 
-/** The messages that a ledger knows. Created with the first one. */
-class LedgerLists {
-  /** Created with the first search, because it takes a quarter of a send. Of two with the same id it has the later one. */
-  index: Map<string, OutboxEntry> | undefined
-  /** Not written yet. */
-  readonly waiting = new LinkedList<OutboxEntry>()
-  /** Written, and neither proven nor given up. */
-  readonly sent = new LinkedList<OutboxEntry>()
-  /** In the order of their settlement; without the `unknown` ones. */
-  readonly settled = new LinkedList<OutboxEntry>()
-  /** In the order of their settlement. A later history may show them. */
-  readonly unknown = new LinkedList<OutboxEntry>()
-
-  get(id: string): OutboxEntry | undefined {
-    this.index ??= new Map(
-      [this.waiting, this.sent, this.settled, this.unknown]
-        .flatMap(list => list.toArray())
-        .sort((one, other) => (one.addition ?? 0) - (other.addition ?? 0))
-        .map(entry => [entry.id, entry]),
-    )
-    return this.index.get(id)
-  }
-}
-
 /**
  * The known outcome of every outbound message. Owns which messages were written without evidence of their arrival, and
  * the last settled ones.
@@ -52,8 +28,16 @@ class LedgerLists {
 export class DeliveryLedger {
   readonly #options: DeliveryLedgerOptions
   readonly #owner: LedgerOwner
-  #lists: LedgerLists | undefined
-  #additions = 0
+  /** Created with the first search: it takes a quarter of a send. Of two with the same id it has the later one. */
+  #index: Map<string, OutboxEntry> | undefined
+  /** Not written yet. */
+  readonly #waiting = new LinkedList<OutboxEntry>()
+  /** Written, and neither proven nor given up. */
+  readonly #sent = new LinkedList<OutboxEntry>()
+  /** In the order of their settlement; without the `unknown` ones. */
+  readonly #settled = new LinkedList<OutboxEntry>()
+  /** In the order of their settlement. A later history may show them. */
+  readonly #unknown = new LinkedList<OutboxEntry>()
   #writes = 0
   #connection = 0
   #isSilent = false
@@ -67,32 +51,34 @@ export class DeliveryLedger {
 
   /** Number of messages that were written, and are neither proven nor given up. */
   get sentCount(): number {
-    return this.#lists?.sent.size ?? 0
+    return this.#sent.size
   }
 
   get(id: string): OutboxEntry | undefined {
-    return this.#lists?.get(id)
+    this.#index ??= new Map(
+      [...this.#settled, ...this.#unknown, ...this.#sent, ...this.#waiting]
+        .sort((one, other) => one.timestamp - other.timestamp)
+        .map(entry => [entry.id, entry]),
+    )
+    return this.#index.get(id)
   }
 
   /** An entry has been accepted, or is sent once more. */
   add(entry: OutboxEntry): void {
-    this.#lists ??= new LedgerLists()
-    const { index, sent, waiting } = this.#lists
-    entry.addition = this.#additions++
-    index?.set(entry.id, entry)
-    if (entry.list !== sent) waiting.add(entry)
+    this.#index?.set(entry.id, entry)
+    if (entry.list !== this.#sent) this.#waiting.add(entry)
   }
 
   /** The previous page has written an entry. */
   adopt(entry: OutboxEntry): void {
     this.add(entry)
     if (entry.written) entry.written = { ...entry.written, order: this.#writes++ }
-    this.#lists?.sent.add(entry)
+    this.#sent.add(entry)
   }
 
   /** Written, and neither proven nor given up, in the order of the first writes. */
   get sent(): OutboxEntry[] {
-    return this.#lists?.sent.toArray().sort(byOrder) ?? []
+    return [...this.#sent].sort(byOrder)
   }
 
   /** The frame of an entry has been written. {@link report} tells the host. */
@@ -108,9 +94,7 @@ export class DeliveryLedger {
     }
     entry.isInDoubt = false
     entry.isUnreported = true
-    this.#lists ??= new LedgerLists()
-    const { sent } = this.#lists
-    if (entry.list !== sent) sent.add(entry)
+    if (entry.list !== this.#sent) this.#sent.add(entry)
   }
 
   /** Reports the last write. */
@@ -123,10 +107,9 @@ export class DeliveryLedger {
     this.#tell(entry, previousState, 'sending')
     // A listener may have ended the chat.
     if (stateOf(entry) === 'sent') this.#tell(entry, 'sending', 'sent')
-    const oldest = this.#lists?.sent.first
+    const { first, size } = this.#sent
     // With receipts new messages wait instead.
-    if (oldest && this.sentCount > OBSERVED_LIMIT && !this.#options.hasReceipts())
-      this.settle(oldest, 'unknown', 'limit')
+    if (first && size > OBSERVED_LIMIT && !this.#options.hasReceipts()) this.settle(first, 'unknown', 'limit')
     this.#trim()
   }
 
@@ -137,8 +120,8 @@ export class DeliveryLedger {
     if (isSettled(previousState) && previousState !== 'unknown') return
     entry.state = state
     entry.reason = reason
-    this.#lists ??= new LedgerLists()
-    this.#lists[state === 'unknown' ? 'unknown' : 'settled'].add(entry)
+    const list = state === 'unknown' ? this.#unknown : this.#settled
+    list.add(entry)
     this.#trim()
     const { waiting } = entry
     entry.waiting = undefined
@@ -169,7 +152,7 @@ export class DeliveryLedger {
 
   /** Settles what was sent, except in the session that continues: no evidence of it will arrive. */
   endSession(reason: DeliveryReason, present?: string): void {
-    for (const entry of this.#lists?.sent.toArray() ?? [])
+    for (const entry of [...this.#sent])
       if (present === undefined || entry.written?.sessionId !== present) this.settle(entry, 'unknown', reason)
   }
 
@@ -190,17 +173,14 @@ export class DeliveryLedger {
 
   /** What was written without evidence so far, the `unknown` ones included, in the order of the first writes. */
   unproven(): OutboxEntry[] {
-    const lists = this.#lists
-    return lists ? [...lists.unknown.toArray(), ...lists.sent.toArray()].sort(byOrder) : []
+    return [...this.#unknown, ...this.#sent].sort(byOrder)
   }
 
   /** Removes every message. All of them have been settled. */
   clear(): void {
-    const lists = this.#lists
-    if (!lists) return
     // What a listener has sent meanwhile is not found either.
-    lists.index = new Map()
-    for (const list of [lists.waiting, lists.settled, lists.unknown]) list.clear()
+    this.#index = new Map()
+    for (const entry of [...this.#waiting, ...this.#settled, ...this.#unknown]) entry.list?.delete(entry)
   }
 
   /** Reports no change from now on. */
@@ -210,16 +190,14 @@ export class DeliveryLedger {
 
   /** Forgets the oldest settled messages. Of the `unknown` ones as many stay as may be observed. */
   #trim(): void {
-    const lists = this.#lists
-    if (!lists) return
-    this.#keep(lists, lists.settled, SETTLED_LIMIT)
-    this.#keep(lists, lists.unknown, Math.max(SETTLED_LIMIT, OBSERVED_LIMIT - lists.sent.size))
+    this.#keep(this.#settled, SETTLED_LIMIT)
+    this.#keep(this.#unknown, Math.max(SETTLED_LIMIT, OBSERVED_LIMIT - this.#sent.size))
   }
 
-  #keep({ index }: LedgerLists, list: LinkedList<OutboxEntry>, limit: number): void {
+  #keep(list: LinkedList<OutboxEntry>, limit: number): void {
     for (let entry = list.first; entry && list.size > limit; entry = list.first) {
       list.delete(entry)
-      if (index?.get(entry.id) === entry) index.delete(entry.id)
+      if (this.#index?.get(entry.id) === entry) this.#index.delete(entry.id)
       this.hasGap ||= entry.state === 'unknown'
     }
   }

@@ -27,8 +27,6 @@ export interface OutboxEntry extends QueuedMessage, Linked<OutboxEntry> {
   reason?: DeliveryReason | undefined
   /** Only entries of `ask()` have one. */
   reply?: Reply | undefined
-  /** Number of its last addition to the ledger. */
-  addition?: number
   /** The last write; absent until the first one. */
   written?: WrittenAs | undefined
   /** Whether `sending` and `sent` still have to be reported for the last write. */
@@ -88,7 +86,6 @@ export function createEntry(
     message,
     state: 'held',
     // A field that is added later takes three times the memory.
-    addition: 0,
     reason: undefined,
     written: undefined,
     isUnreported: false,

@@ -22,19 +22,17 @@ export class LinkedList<Item extends Linked<Item>> {
   /** Appends an item, and removes it from the list that it was in. */
   add(item: Item): void {
     item.list?.delete(item)
-    const last = this.#last
-    if (last) last.next = item
-    else this.first = item
     item.list = this
-    item.previous = last
+    item.previous = this.#last
+    if (this.#last) this.#last.next = item
+    else this.first = item
     this.#last = item
     this.size++
   }
 
-  /** Removes an item, if it is in this list. */
+  /** Removes an item of this list. */
   delete(item: Item): void {
-    const { list, previous, next } = item
-    if (list !== this) return
+    const { previous, next } = item
     if (previous) previous.next = next
     else this.first = next
     if (next) next.previous = previous
@@ -43,15 +41,8 @@ export class LinkedList<Item extends Linked<Item>> {
     this.size--
   }
 
-  /** Removes every item. None of them leads to another one any more. */
-  clear(): void {
-    while (this.first) this.delete(this.first)
-  }
-
-  /** A copy, in order. */
-  toArray(): Item[] {
-    const items: Item[] = []
-    for (let item = this.first; item; item = item.next) items.push(item)
-    return items
+  /** The items in order, for a copy: none may be added or deleted meanwhile. */
+  *[Symbol.iterator](): Generator<Item, void> {
+    for (let item = this.first; item; item = item.next) yield item
   }
 }
