@@ -1,9 +1,17 @@
-// By how many bytes the heap grows over a long conversation whose transcript is bounded.
+// By how many bytes the heap grows over a long conversation whose transcript is bounded, in its first half and its second.
 import { connectLibrary } from '../clients/library-client.ts'
 import { MEMORY_ENDPOINT, MEMORY_ENVIRONMENT, MemorySocket } from '../clients/memory-service.ts'
 import { inboundFrames, outboundTexts } from '../frames.ts'
 import { heapInUse } from '../heap.ts'
 import { finish, parameters } from '../report-to-parent.ts'
+
+/** Bytes. */
+export interface GrowthResult {
+  /** Over the first messages, while the bounded lists fill. */
+  first: number
+  /** Over as many messages after them. */
+  second: number
+}
 
 const { messages, maxEntries } = parameters<{ messages: number; maxEntries: number }>()
 const agent = await connectLibrary(MEMORY_ENDPOINT, { transcriptConfig: { maxEntries } }, MEMORY_ENVIRONMENT)
@@ -15,9 +23,12 @@ agent.on('agentMessage', () => answers++)
 await converse(10_000)
 const before = await heapInUse()
 await converse(messages)
+const filled = await heapInUse()
+await converse(messages)
 const after = await heapInUse()
 if (agent.getTranscriptSize() !== maxEntries || answers < messages / 2) throw new Error('Messages are missing.')
-await finish(after - before)
+const result: GrowthResult = { first: filled - before, second: after - filled }
+await finish(result)
 
 /** Half of the messages are sent, half are received. */
 async function converse(count: number): Promise<void> {
