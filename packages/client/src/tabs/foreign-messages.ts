@@ -57,8 +57,8 @@ export class ForeignMessages {
     const message = new Message(persona, role, content, { messageId: id, messageData, timestamp })
     const entry: OutboxEntry = { id, data: '', timestamp, attempts: 0, message, state: 'queued' }
     this.#messages.set(id, { owner, entry, reported: 'queued' })
-    const [oldest] = this.#messages.values()
-    if (oldest && this.#messages.size > KEPT) {
+    const [oldest] = this.#messages.size > KEPT ? this.#messages.values() : []
+    if (oldest) {
       this.#messages.delete(oldest.entry.id)
       if (!isSettled(oldest.entry.state)) this.#set(oldest, 'unknown', 'limit')
     }

@@ -8,8 +8,9 @@ import type { PageWindow } from '../platform/page.ts'
 import type { SessionStore } from '../resume/session-store.ts'
 import { ForeignMessages } from './foreign-messages.ts'
 import { QuestionTurn } from './question-turn.ts'
+import { Recall } from './recall.ts'
 import { ReplicatedStore } from './replicated-store.ts'
-import { type KnownMessages, knownMessages, missedMessages, openMessages, said, saidByAgent } from './said-messages.ts'
+import { openMessages, said, saidByAgent } from './said-messages.ts'
 import { SharedSessionStore } from './shared-session-store.ts'
 import { SocketHub } from './socket-hub.ts'
 import { TabLink } from './tab-link.ts'
@@ -36,6 +37,7 @@ export class TabGroup {
   readonly turn: QuestionTurn
   readonly #sockets: TabSockets
   readonly #foreign: ForeignMessages
+  readonly #recalling: Recall
   readonly #openAlone: OpenTransport
   #hub: SocketHub | undefined
   #sessionId: string | undefined
@@ -48,8 +50,6 @@ export class TabGroup {
   #token: string | undefined
   /** When the last socket opened, in milliseconds since the epoch: a history may show what was said before. */
   #openedAt = Number.POSITIVE_INFINITY
-  /** When this tab had its first leader, in milliseconds since the epoch. */
-  #joinedAt: number | undefined
 
   constructor(parts: TabParts, window: PageWindow) {
     this.#parts = parts
@@ -85,6 +85,7 @@ export class TabGroup {
       updated: update => emit('deliveryUpdate', () => update),
       act: (owner, id, action) => link.post(owner, { kind: 'act', id, action }),
     })
+    this.#recalling = new Recall(parts, this.#foreign)
   }
 
   /** Whether another tab renews the token. */
@@ -143,7 +144,7 @@ export class TabGroup {
   #leave(reason: DeliveryReason): void {
     this.#link.leave()
     this.#sessionId = this.#known = this.#token = undefined
-    this.#joinedAt = undefined
+    this.#recalling.reset()
     this.#openedAt = Number.POSITIVE_INFINITY
     this.#foreign.clear(reason)
     this.turn.end()
@@ -200,11 +201,8 @@ export class TabGroup {
   /** Asks for what the others have said. */
   #recall(to = this.#link.isLeader ? undefined : this.#link.leader): void {
     if (this.#link.leader === undefined) return
-    // The tab that has sent a message may have ended before this one was opened. One that has followed a leader before may
-    // have been frozen since: what the others have said to it may be lost.
-    const known = this.#joinedAt === undefined ? undefined : knownMessages(this.#parts, this.#joinedAt)
-    this.#joinedAt ??= this.#parts.scope.environment.clock.now()
-    this.#link.post(to, { kind: 'recall', ...(known && { known }) })
+    // The tab that has sent a message may have ended before this one was opened.
+    this.#link.post(to, this.#recalling.ask())
   }
 
   /** Sends what tabs that have ended left unsent. What none sends is unknown. */
@@ -257,7 +255,9 @@ export class TabGroup {
       case 'said':
         return this.#apply(() => this.#record(from, message, isFromLeader))
       case 'recall':
-        return this.#answerRecall(from, message.known)
+        for (const each of this.#recalling.answer(from, message.known)) this.#link.post(from, each)
+        if (message.known) this.#tellContext(from)
+        return
       case 'delivery':
         return this.#foreign.update(from, message.id, message.state, message.reason)
       case 'read': {
@@ -310,18 +310,6 @@ export class TabGroup {
   #tellContext(tab: string): void {
     const attributes = this.#hub && this.#parts.context.get()
     if (attributes) this.#link.post(tab, { kind: 'context', attributes: { ...attributes } })
-  }
-
-  #answerRecall(from: string, known: KnownMessages | undefined): void {
-    const { outbox } = this.#parts
-    const find = (id: string) => {
-      const delivery = outbox.delivery(id)
-      const found = delivery ? { delivery } : this.#foreign.find(id)
-      return found && 'owner' in found && found.owner === from ? undefined : found
-    }
-    const missed = known ? missedMessages(this.#parts, known, find) : []
-    for (const each of [...missed, ...this.#foreign.open(from)]) this.#link.post(from, each)
-    if (known) this.#tellContext(from)
   }
 
   #record(from: string, given: TabMessage & { kind: 'said' }, isFromLeader: boolean): void {

@@ -1,5 +1,4 @@
 import { isJsonObject } from '@aiagent/protocol'
-import type { KnownMessages } from './said-messages.ts'
 
 /** Version of the messages between tabs. A tab ignores those of other versions: their library may mean something else. */
 const TAB_VERSION = 1
@@ -13,6 +12,13 @@ export interface SaidMessage {
   readonly messageData?: Record<string, unknown>
   /** Milliseconds since the epoch. */
   readonly timestamp: number
+}
+
+/** The last messages that a tab has, in both directions, those that its host has removed or keeps out included. */
+export interface KnownMessages {
+  readonly ids: readonly string[]
+  /** Messages of before are not named, in milliseconds since the epoch. */
+  readonly since: number
 }
 
 /**
