@@ -95,7 +95,9 @@ describe.skipIf(!hasChromium())('<ai-agent-chat>', () => {
     emulator.faults.add({ kind: 'drop' })
     const lostAt = Date.now()
     // What is written before the page knows of the loss is in doubt, and does not wait.
-    await page.waitForFunction(() => document.querySelector('ai-agent-chat')?.view?.getSnapshot().connection.state === 'reconnecting')
+    await page.waitForFunction(
+      () => document.querySelector('ai-agent-chat')?.view?.getSnapshot().connection.state === 'reconnecting',
+    )
     await write(page, 'two')
     await write(page, 'three')
     await expect.poll(() => page.getByText('Waiting to be sent').count()).toBe(2)
