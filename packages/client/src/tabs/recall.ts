@@ -6,7 +6,7 @@ import type { TabParts } from './tab-parts.ts'
 /** How many of its last messages a tab names when it asks for those that it has missed. */
 const KNOWN = 100
 
-/** Finds what a tab has missed of that which the others said: a browser need not keep it for a page that it has stopped. */
+/** Finds the messages of other tabs that a tab has missed: a browser may drop them for a page that it has stopped. */
 export class Recall {
   readonly #parts: TabParts
   readonly #foreign: ForeignMessages

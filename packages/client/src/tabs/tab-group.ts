@@ -240,13 +240,11 @@ export class TabGroup {
       case 'close':
         return this.#hub?.close(from, message.socket)
       case 'opened':
-        if (isFromLeader) this.#openedAt = this.#parts.scope.environment.clock.now()
-        if (isFromLeader) this.#sockets.handle(message)
-        return
       case 'frame':
       case 'closed':
-        if (isFromLeader) this.#sockets.handle(message)
-        return
+        if (!isFromLeader) return
+        if (message.kind === 'opened') this.#openedAt = this.#parts.scope.environment.clock.now()
+        return this.#sockets.handle(message)
       case 'known':
         this.#known = message.sessionId
         return

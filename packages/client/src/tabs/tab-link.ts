@@ -171,7 +171,7 @@ export class TabLink {
   post(to: string | undefined, message: TabMessage): void {
     if (!this.#membership) return
     const { id, onMessage, warn } = this.#options
-    if (to === id) return onMessage({ from: id, to, message })
+    if (to === id) return onMessage({ from: id, to, number: undefined, message })
     const envelope = { from: id, to, number: ++this.#posted, message }
     try {
       this.#membership.channel.postMessage(encodeEnvelope(envelope))
@@ -282,7 +282,7 @@ export class TabLink {
     if (ended.length > 0) onEnded(ended)
   }
 
-  /** A browser delivers the messages of a tab in order. It need not keep those to a page that it has stopped. */
+  /** A browser delivers the messages of a tab in order, but may drop those to a page that it has stopped. */
   #count({ from, number }: TabEnvelope): void {
     if (number === undefined) return
     const last = this.#numbers.get(from) ?? number

@@ -17,7 +17,7 @@ export interface SaidMessage {
 /** The last messages that a tab has, in both directions, those that its host has removed or keeps out included. */
 export interface KnownMessages {
   readonly ids: readonly string[]
-  /** Messages of before are not named, in milliseconds since the epoch. */
+  /** Older messages are not in the list. Milliseconds since the epoch. */
   readonly since: number
 }
 
@@ -72,8 +72,8 @@ export type TabMessage =
     }
   /**
    * To a tab's leader, or from the leader to all: which messages of others have not arrived? The answer is `said` for each.
-   * A tab that may have missed messages, because a browser need not keep those to a page that it has stopped, names the
-   * last ones that it has: it is also told the others, whatever has become of them.
+   * A browser may drop what is posted to a page that it has stopped. A tab that may have missed messages lists the last ones
+   * that it has; the answer then also contains the ones that it does not have, whatever their state.
    */
   | { readonly kind: 'recall'; readonly known?: KnownMessages }
   | {
@@ -100,8 +100,8 @@ export type TabMessage =
 export interface TabEnvelope {
   readonly from: string
   readonly to: string | undefined
-  /** Counts the messages of the sender, to whichever tab. Absent in what a tab says to itself. */
-  readonly number?: number
+  /** Counts the messages of the sender, to whichever tab. Undefined in what a tab says to itself. */
+  readonly number: number | undefined
   readonly message: TabMessage
 }
 
@@ -162,10 +162,12 @@ export function encodeEnvelope({ from, to, number, message }: TabEnvelope): unkn
 export function parseEnvelope(data: unknown): TabEnvelope | undefined {
   if (!isJsonObject(data) || data.version !== TAB_VERSION) return undefined
   const { from, to, number, message } = data
-  if (!isText(from) || !orNot(isText)(to) || !orNot(isNumber)(number) || !isJsonObject(message)) return undefined
+  if (typeof from !== 'string' || (to !== undefined && typeof to !== 'string') || !isJsonObject(message))
+    return undefined
+  if (number !== undefined && typeof number !== 'number') return undefined
   const { kind } = message
   if (typeof kind !== 'string' || !Object.hasOwn(MEMBERS, kind)) return undefined
   const checks = MEMBERS[kind as TabMessage['kind']]
   for (const [name, check] of Object.entries(checks)) if (!check(message[name])) return undefined
-  return { from, to, number, message: message as unknown as TabMessage } as TabEnvelope
+  return { from, to, number, message: message as unknown as TabMessage }
 }

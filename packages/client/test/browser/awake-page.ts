@@ -9,7 +9,7 @@ export const LONG_WAIT: Partial<AiAgentConfig> = { baseReconnectDelay: 600_000, 
 export const AWAKE_MS = 300
 
 /** Tolerance for a busy machine, in milliseconds. */
-export const NOISE_MS = 5_000
+export const NOISE_MS = 700
 
 /** Times of a page on its own clock, in milliseconds. */
 export interface Moments {

@@ -94,6 +94,11 @@ describe.skipIf(!hasChromium())('<ai-agent-chat>', () => {
     const refusal = emulator.faults.add({ kind: 'refuse-upgrade', status: 503 })
     emulator.faults.add({ kind: 'drop' })
     const lostAt = Date.now()
+    const toldAt = page
+      .locator('ai-agent-chat .notice')
+      .getByText('Reconnecting')
+      .waitFor()
+      .then(() => Date.now())
     // What is written before the page knows of the loss is in doubt, and does not wait.
     await page.waitForFunction(
       () => document.querySelector('ai-agent-chat')?.view?.getSnapshot().connection.state === 'reconnecting',
@@ -102,8 +107,7 @@ describe.skipIf(!hasChromium())('<ai-agent-chat>', () => {
     await write(page, 'three')
     await expect.poll(() => page.getByText('Waiting to be sent').count()).toBe(2)
     await page.getByRole('button', { name: 'Take back' }).last().click()
-    await page.locator('ai-agent-chat .notice').getByText('Reconnecting').waitFor()
-    expect(Date.now() - lostAt).toBeGreaterThan(2900)
+    expect((await toldAt) - lostAt).toBeGreaterThan(2900)
     emulator.faults.lift({ id: refusal.id })
     await expect.poll(() => last(page), { timeout: 20_000 }).toBe('You said: two')
     expect(received(stage.service).texts).toEqual(['one', 'two'])
