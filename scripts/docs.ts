@@ -1,20 +1,29 @@
 // Documents: `npm run docs` writes the copies of code and output into them, builds the site, and serves it on this machine.
 // `npm run docs -- --check` changes nothing and fails where a copy or a link is wrong; `npm run docs -- --copies` writes and ends.
 import { join } from 'node:path'
+import { readCommandLine } from './command-line.ts'
 import { buildSite, serveSite } from './site.ts'
 import { ownTool, run } from './tools.ts'
 
-const args = process.argv.slice(2)
-const unknown = args.find(arg => arg !== '--check' && arg !== '--copies')
-if (unknown !== undefined) throw new Error(`Unknown option ${unknown}. Use --check or --copies.`)
+const { check, copies } = readCommandLine(
+  {
+    name: 'docs',
+    about: 'Writes the copies of code and output into the documents, builds the site, and serves it on this machine.',
+    options: {
+      check: { type: 'boolean', help: 'changes nothing, and fails where a copy or a link is wrong' },
+      copies: { type: 'boolean', help: 'writes the copies and ends' },
+    },
+  },
+  ({ values }) => values,
+)
 
 const { code } = await run(ownTool('tsx'), [
   '--conditions=@aiagent/source',
   join('docs', 'sync-snippets.ts'),
-  ...args.filter(arg => arg === '--check'),
+  ...(check ? ['--check'] : []),
 ])
 process.exitCode = code
-if (code === 0 && args.length === 0) {
+if (code === 0 && !check && !copies) {
   process.exitCode = await buildSite()
   if (process.exitCode === 0) await serveSite()
 }

@@ -1,12 +1,28 @@
-// Takes a picture of each state of the chat element: `npm run element-pictures [-- FOLDER [NAME …]]`. The default folder is docs/pictures.
+// Takes a picture of each state of the chat element: `npm run element-pictures`.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { launchChromium, prepareChromium } from '@aiagent/test-support/chromium'
 import { bundleElements, openChatStage } from '../packages/elements/test/browser/chat-page.ts'
 import { emulatorOf, playScene, SCENES } from '../packages/elements/test/browser/scenes.ts'
+import { readCommandLine, UsageError } from './command-line.ts'
 import { ROOT } from './tools.ts'
 
-const [folder = join(ROOT, 'docs', 'pictures'), ...names] = process.argv.slice(2)
+const [folder = join(ROOT, 'docs', 'pictures'), ...names] = readCommandLine(
+  {
+    name: 'element-pictures',
+    about: 'Takes a picture of each state of the chat element.',
+    words: {
+      name: 'FOLDER NAME',
+      help: 'where the pictures go, by default docs/pictures, and the states, by default all',
+    },
+    options: {},
+  },
+  ({ words }) => {
+    const unknown = words.slice(1).find(name => SCENES.every(scene => scene.name !== name))
+    if (unknown === undefined) return words
+    throw new UsageError(`There is no state "${unknown}". There are: ${SCENES.map(({ name }) => name).join(', ')}.`)
+  },
+)
 mkdirSync(folder, { recursive: true })
 await prepareChromium()
 const chromium = await launchChromium()

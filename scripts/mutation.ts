@@ -3,6 +3,7 @@
 // table of docs/mutation.md; `--fresh` forgets earlier results.
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readCommandLine, UsageError } from './command-line.ts'
 import { AREAS, type MutationArea } from './mutation/areas.ts'
 import { mutationTool, ROOT, run } from './tools.ts'
 
@@ -34,17 +35,27 @@ interface Score {
   survivors: string[]
 }
 
-const args = process.argv.slice(2)
-const fresh = args.includes('--fresh')
-const all = args.includes('--all')
-const named = args.filter(arg => arg !== '--fresh' && arg !== '--all')
-const unknown = named.find(name => !AREAS[name])
-if (unknown !== undefined)
-  throw new Error(`There is no area "${unknown}". The areas: ${Object.keys(AREAS).join(', ')}.`)
+const { all, fresh, named } = readCommandLine(
+  {
+    name: 'mutation',
+    about:
+      'Changes the code a little, one place at a time, and says which changes no test notices. See docs/mutation.md.',
+    words: { name: 'AREA', help: `areas to try: ${Object.keys(AREAS).join(', ')}` },
+    options: {
+      all: { type: 'boolean', help: 'tries every area, and writes the scores into docs/mutation.md' },
+      fresh: { type: 'boolean', help: 'forgets earlier results' },
+    },
+  },
+  ({ values, words: named }) => {
+    const unknown = named.find(name => !Object.hasOwn(AREAS, name))
+    if (unknown !== undefined) throw new UsageError(`There is no area "${unknown}".`)
+    if (values.all === named.length > 0) throw new UsageError('Name areas, or use --all.')
+    return { ...values, named }
+  },
+)
 
 const missing = Object.values(AREAS).flatMap(({ files }) => files.filter(file => !existsSync(join(ROOT, file))))
 if (missing.length > 0) throw new Error(`scripts/mutation/areas.ts names missing files: ${missing.join(', ')}.`)
-if (all === named.length > 0) throw new Error('Name areas, or use --all.')
 
 const scores: (Score | undefined)[] = []
 for (const [name, area] of Object.entries(AREAS)) {

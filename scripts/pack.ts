@@ -1,13 +1,24 @@
 // Packs the packages as they are published into the folder `tarballs`: `npm run pack`, or `npm run pack -- client protocol`.
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { readCommandLine, UsageError } from './command-line.ts'
 import { packStaged, publishedPackages, stagePackage } from './stage.ts'
 import { ROOT, run } from './tools.ts'
 
-const named = process.argv.slice(2)
 const packages = publishedPackages()
-const unknown = named.find(name => !packages.includes(name))
-if (unknown !== undefined) throw new Error(`There is no package "${unknown}". The packages: ${packages.join(', ')}.`)
+const named = readCommandLine(
+  {
+    name: 'pack',
+    about: 'Builds the packages and packs them as they are published, into the folder tarballs.',
+    words: { name: 'PACKAGE', help: `packages, all by default: ${packages.join(', ')}` },
+    options: {},
+  },
+  ({ words }) => {
+    const unknown = words.find(name => !packages.includes(name))
+    if (unknown !== undefined) throw new UsageError(`There is no package "${unknown}".`)
+    return words
+  },
+)
 
 const { code } = await run('npm', ['run', '--silent', 'build', ...(named.length > 0 ? ['--', ...named] : [])])
 if (code !== 0) throw new Error('The build failed.')

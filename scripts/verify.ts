@@ -1,5 +1,6 @@
 // Everything to run before sharing work, in order, with one table at the end: `npm run verify`.
 // `npm run verify -- --without test` leaves a step out. The exit code is the number of failed steps.
+import { readCommandLine, UsageError } from './command-line.ts'
 import { run } from './tools.ts'
 
 /** Scripts of package.json, each with its arguments. What needs the build comes after it. */
@@ -22,11 +23,29 @@ const STEPS: readonly (readonly [name: string, ...args: string[]])[] = [
   ['site'],
 ]
 
-const withoutAt = process.argv.indexOf('--without')
-const left = withoutAt === -1 ? [] : process.argv.slice(withoutAt + 1)
-const unknown = left.find(name => STEPS.every(([step]) => step !== name))
-if (unknown !== undefined)
-  throw new Error(`There is no step "${unknown}". The steps: ${STEPS.map(([name]) => name).join(', ')}.`)
+const left = readCommandLine(
+  {
+    name: 'verify',
+    about: 'Runs everything that must pass before work is shared. The exit code is the number of failed steps.',
+    words: { name: 'STEP', help: 'further steps to leave out, after --without' },
+    options: {
+      without: {
+        type: 'string',
+        multiple: true,
+        value: 'STEP',
+        help: `leaves a step out: ${STEPS.map(([name]) => name).join(', ')}`,
+      },
+    },
+  },
+  ({ values: { without }, words }) => {
+    const [first] = words
+    if (without.length === 0 && first !== undefined) throw new UsageError(`Unexpected argument "${first}".`)
+    const left = [...without, ...words]
+    const unknown = left.find(name => STEPS.every(([step]) => step !== name))
+    if (unknown !== undefined) throw new UsageError(`There is no step "${unknown}".`)
+    return left
+  },
+)
 
 const results: { name: string; passed: boolean; seconds: number }[] = []
 for (const [name, ...args] of STEPS.filter(([name]) => !left.includes(name))) {

@@ -1,5 +1,5 @@
 // Measures what is fast and small: `npm run bench`, with `-- --only NAME` (repeatable) or `-- --quick`.
-import { parseArgs } from 'node:util'
+import { readCommandLine, UsageError } from '../../scripts/command-line.ts'
 import { type Figure, figureOf } from './figure.ts'
 import { connect, secondAgent } from './measures/connect.ts'
 import { desk } from './measures/desk.ts'
@@ -33,15 +33,27 @@ const MEASURES: Readonly<Record<string, Measure>> = {
   size,
 }
 
-const { values } = parseArgs({
-  options: { only: { type: 'string', multiple: true }, quick: { type: 'boolean', default: false } },
-})
-const names = values.only ?? Object.keys(MEASURES)
-const unknown = names.find(name => !(name in MEASURES))
-if (unknown !== undefined) {
-  console.error(`There is no measurement ${unknown}. There are: ${Object.keys(MEASURES).join(', ')}.`)
-  process.exit(2)
-}
+const values = readCommandLine(
+  {
+    name: 'bench',
+    about: 'Measures what is fast and small. A whole run writes docs/performance.md and bench/results.json.',
+    options: {
+      only: {
+        type: 'string',
+        multiple: true,
+        value: 'NAME',
+        help: `measures only this: ${Object.keys(MEASURES).join(', ')}`,
+      },
+      quick: { type: 'boolean', help: 'measures less often, for a first look' },
+    },
+  },
+  ({ values }) => {
+    const unknown = values.only.find(name => !Object.hasOwn(MEASURES, name))
+    if (unknown === undefined) return values
+    throw new UsageError(`There is no measurement "${unknown}". There are: ${Object.keys(MEASURES).join(', ')}.`)
+  },
+)
+const names = values.only.length > 0 ? values.only : Object.keys(MEASURES)
 
 console.log(`Measuring on ${machineLine()}. This takes ${values.quick ? 'a minute or two' : 'about ten minutes'}.`)
 const programs = await buildPrograms()
@@ -49,7 +61,7 @@ try {
   const figures = await measureAll()
   console.log(`\n${printedTable(figures)}`)
   // A part, or a quick look, does not replace the figures of a whole run.
-  if (!values.only && !values.quick) {
+  if (values.only.length === 0 && !values.quick) {
     writeResults(figures)
     console.log('\nWritten to bench/results.json, docs/performance.svg and docs/performance.md.')
   }

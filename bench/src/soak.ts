@@ -1,7 +1,7 @@
 // Runs many agents one after the other and at once: `npm run soak`, with `-- --cycles N` or `-- --agents N`.
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
-import { parseArgs } from 'node:util'
+import { readCommandLine, wholeNumber } from '../../scripts/command-line.ts'
 import type { CyclesReport } from './programs/soak-cycles.ts'
 import type { IdleReport } from './programs/soak-idle.ts'
 import { buildPrograms } from './programs.ts'
@@ -10,18 +10,20 @@ import { machineLine } from './report/write.ts'
 import { describeSoak, soakProblems } from './soak/report.ts'
 
 const DEFAULTS = { cycles: '1000', agents: '10000' }
-const { values } = parseArgs({
-  options: {
-    cycles: { type: 'string', default: DEFAULTS.cycles },
-    agents: { type: 'string', default: DEFAULTS.agents },
+const { cycles, agents } = readCommandLine(
+  {
+    name: 'soak',
+    about: 'Runs many agents one after the other and at once, and measures their memory. See docs/endurance.md.',
+    options: {
+      cycles: { type: 'string', default: DEFAULTS.cycles, help: 'agents one after the other' },
+      agents: { type: 'string', default: DEFAULTS.agents, help: 'agents at once' },
+    },
   },
-})
-const cycles = Number(values.cycles)
-const agents = Number(values.agents)
-if (![cycles, agents].every(count => Number.isSafeInteger(count) && count > 0)) {
-  console.error('--cycles and --agents must be whole numbers above 0.')
-  process.exit(2)
-}
+  ({ values }) => ({
+    cycles: wholeNumber('cycles', values.cycles, 1),
+    agents: wholeNumber('agents', values.agents, 1),
+  }),
+)
 
 /** Each agent has a socket in its process and one in the service's; Node raises its own limit up to the hard one. */
 const needed = agents + 500
@@ -55,7 +57,7 @@ try {
   for (const problem of problems) console.error(problem)
   if (problems.length > 0) process.exitCode = 1
   // Other amounts do not replace the figures in the document.
-  else if (values.cycles === DEFAULTS.cycles && values.agents === DEFAULTS.agents) {
+  else if (`${cycles}` === DEFAULTS.cycles && `${agents}` === DEFAULTS.agents) {
     const kept = { machine: machineLine(), ...result }
     writeFileSync(repositoryFile('bench/soak.json'), `${JSON.stringify(kept, null, 2)}\n`)
     replaceBlock('docs/endurance.md', 'soak', `Measured on ${machineLine()}.\n\n${table}`)

@@ -1,33 +1,29 @@
 // Simulates clients that lose the service together: `npm run storm`, with `-- --seed N` or `-- --clients N`.
 import { writeFileSync } from 'node:fs'
-import { parseArgs } from 'node:util'
+import { readCommandLine, wholeNumber } from '../../scripts/command-line.ts'
 import { replaceBlock, repositoryFile } from './report/document.ts'
 import { stormChart } from './storm/chart.ts'
 import { compareStorms, SETTLED_S, type StormFigures } from './storm/figures.ts'
 
 const DEFAULTS = { clients: '1000000', seed: '1' }
-const { values } = parseArgs({
-  options: {
-    clients: { type: 'string', default: DEFAULTS.clients },
-    seed: { type: 'string', default: DEFAULTS.seed },
+const { clients, seed } = readCommandLine(
+  {
+    name: 'storm',
+    about: 'Simulates clients that lose the service together. See docs/endurance.md.',
+    options: {
+      clients: { type: 'string', default: DEFAULTS.clients, help: 'clients' },
+      seed: { type: 'string', default: DEFAULTS.seed, help: 'seed of the simulation' },
+    },
   },
-})
-const conditions = {
-  clients: Number(values.clients),
-  seed: Number(values.seed),
-  outageMs: 120_000,
-  acceptedPerSecond: 50_000,
-}
-if (!Number.isSafeInteger(conditions.clients) || conditions.clients < 1 || !Number.isSafeInteger(conditions.seed)) {
-  console.error('--clients and --seed must be whole numbers, and there must be a client.')
-  process.exit(2)
-}
+  ({ values }) => ({ clients: wholeNumber('clients', values.clients, 1), seed: wholeNumber('seed', values.seed) }),
+)
+const conditions = { clients, seed, outageMs: 120_000, acceptedPerSecond: 50_000 }
 
 const { withJitter, withoutJitter } = compareStorms(conditions)
 const table = describe(withoutJitter.figures, withJitter.figures)
 console.log(table)
 // Other clients or another seed do not replace the figures in the document.
-if (values.clients === DEFAULTS.clients && values.seed === DEFAULTS.seed) {
+if (`${clients}` === DEFAULTS.clients && `${seed}` === DEFAULTS.seed) {
   const result = { conditions, withJitter: withJitter.figures, withoutJitter: withoutJitter.figures }
   writeFileSync(repositoryFile('bench/storm.json'), `${JSON.stringify(result, null, 2)}\n`)
   const panels = [

@@ -1,16 +1,24 @@
 // Fuzzes inbound frames and REST bodies: `npm run fuzz -- --runs N [--seed S]`. See docs/faults.md.
-import { parseArgs } from 'node:util'
+import { readCommandLine, wholeNumber } from '../../scripts/command-line.ts'
 import { MAX_HEAP_GROWTH } from './fuzz/fuzz-result.ts'
 import { runFuzz } from './fuzz/run-fuzz.ts'
 
-const { values } = parseArgs({
-  options: { runs: { type: 'string', default: '10000' }, seed: { type: 'string', default: '1' } },
-})
+const options = readCommandLine(
+  {
+    name: 'fuzz',
+    about: 'Gives a client mutated frames and REST bodies. See docs/faults.md.',
+    options: {
+      runs: { type: 'string', default: '10000', help: 'inputs of each kind' },
+      seed: { type: 'string', default: '1', help: 'seed of the mutations' },
+    },
+  },
+  ({ values }) => ({ inputs: wholeNumber('runs', values.runs, 1), seed: wholeNumber('seed', values.seed) }),
+)
 const HOUR_MS = 3_600_000
 
 for (const kind of ['frames', 'bodies'] as const) {
   const start = performance.now()
-  const job = { kind, seed: Number(values.seed), inputs: Number(values.runs) }
+  const job = { kind, ...options }
   const { agents, heapGrowth, inputs, problems } = await runFuzz(job, HOUR_MS)
   const seconds = ((performance.now() - start) / 1000).toFixed(1)
   const megabytes = (heapGrowth / 1024 / 1024).toFixed(1)

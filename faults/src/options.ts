@@ -1,4 +1,4 @@
-import { parseArgs } from 'node:util'
+import { readCommandLine, wholeNumber } from '../../scripts/command-line.ts'
 
 /** What `npm run faults` is asked to do. */
 export interface Options {
@@ -21,50 +21,45 @@ export interface Options {
   readonly maxSeconds: number
 }
 
-/** @throws {Error} for an unknown option, or a value that is not a count */
-export function readOptions(args: readonly string[]): Options {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      seed: { type: 'string', default: '1' },
-      runs: { type: 'string' },
-      'proxied-runs': { type: 'string', default: '0' },
-      proxied: { type: 'boolean', default: false },
-      steps: { type: 'string' },
-      workers: { type: 'string', default: '1' },
-      planted: { type: 'boolean', default: false },
-      figures: { type: 'boolean', default: false },
-      document: { type: 'string' },
-      'max-seconds': { type: 'string' },
-    },
+const COMMAND = {
+  name: 'faults',
+  about:
+    'Plays seeded schedules of calls and faults with a client, and checks each against the rules. See docs/faults.md.',
+  options: {
+    seed: { type: 'string', default: '1', help: 'first seed; the others follow it' },
+    runs: { type: 'string', help: 'runs in process. Default: 100; 1 with --steps; 400 for each bug with --planted' },
+    'proxied-runs': { type: 'string', default: '0', help: 'further runs, through a TCP proxy' },
+    proxied: { type: 'boolean', help: 'all runs go through the TCP proxy' },
+    steps: { type: 'string', value: 'N,N,…', help: 'keeps only these steps of the schedule' },
+    workers: { type: 'string', default: '1', help: 'processes that play the runs' },
+    planted: { type: 'boolean', help: 'looks for the planted bugs instead' },
+    figures: { type: 'boolean', help: 'measures what connections lose instead' },
+    document: { type: 'string', value: 'FILE', help: 'writes the table into this document' },
+    'max-seconds': { type: 'string', help: 'starts no further run after this time' },
+  },
+} as const
+
+/** The options of the command line. Ends the process for `--help`, and for what cannot be understood. */
+export function readOptions(): Options {
+  return readCommandLine(COMMAND, ({ values }) => {
+    const runs = wholeNumber('runs', values.runs ?? (values.planted ? '400' : values.steps === undefined ? '100' : '1'))
+    const steps = values.steps?.split(',').map(each => wholeNumber('steps', each))
+    const seconds = values['max-seconds']
+    return {
+      seed: wholeNumber('seed', values.seed),
+      runs: values.proxied ? 0 : runs,
+      proxiedRuns: values.proxied ? runs : wholeNumber('proxied-runs', values['proxied-runs']),
+      steps,
+      workers: wholeNumber('workers', values.workers, 1),
+      planted: values.planted,
+      figures: values.figures,
+      document: values.document,
+      maxSeconds: seconds === undefined ? Number.POSITIVE_INFINITY : wholeNumber('max-seconds', seconds),
+    }
   })
-  const runs = count('runs', values.runs ?? (values.planted ? '400' : values.steps === undefined ? '100' : '1'))
-  return {
-    seed: count('seed', values.seed),
-    runs: values.proxied ? 0 : runs,
-    proxiedRuns: values.proxied ? runs : count('proxied-runs', values['proxied-runs']),
-    steps:
-      values.steps === undefined
-        ? undefined
-        : values.steps
-            .split(',')
-            .filter(Boolean)
-            .map(each => count('steps', each)),
-    workers: Math.max(1, count('workers', values.workers)),
-    planted: values.planted,
-    figures: values.figures,
-    document: values.document,
-    maxSeconds:
-      values['max-seconds'] === undefined ? Number.POSITIVE_INFINITY : count('max-seconds', values['max-seconds']),
-  }
 }
 
 /** The command that repeats a run. */
 export function repeatCommand(seed: number, isProxied: boolean, steps?: readonly number[]): string {
   return `npm run faults -- --seed ${seed} --runs 1${isProxied ? ' --proxied' : ''}${steps ? ` --steps ${steps.join(',')}` : ''}`
-}
-
-function count(name: string, text: string): number {
-  if (!/^\d+$/.test(text)) throw new Error(`--${name} must be a whole number, not "${text}".`)
-  return Number(text)
 }

@@ -9,7 +9,7 @@ import { runJob, split, WorkerError } from './pool.ts'
 import type { Schedule } from './schedule/step.ts'
 import { markdownTable, Tally, writeTable } from './table.ts'
 
-const options = readOptions(process.argv.slice(2))
+const options = readOptions()
 const work = options.planted ? planted : options.figures ? figures : campaign
 process.exitCode = (await work(options)) ? 0 : 1
 

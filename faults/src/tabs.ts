@@ -1,6 +1,6 @@
 // Ends the leading tab of five in a real browser, again and again: `npm run tabs -- --runs N --seed S`. See docs/tabs.md.
-import { parseArgs } from 'node:util'
 import { hasChromium } from '@aiagent/test-support/chromium'
+import { readCommandLine, wholeNumber } from '../../scripts/command-line.ts'
 import { Random } from './schedule/random.ts'
 import { markdownTable, writeTable } from './table.ts'
 import { BrowserTabs, ENDS, type TabRunResult } from './tabs/browser-tabs.ts'
@@ -11,21 +11,33 @@ const RUNS_PER_BROWSER = 25
 /** How often a run is repeated whose browser has failed. */
 const REPETITIONS = 2
 
-const { values } = parseArgs({
-  options: {
-    runs: { type: 'string', default: '20' },
-    seed: { type: 'string', default: '1' },
-    first: { type: 'string', default: '1' },
-    browsers: { type: 'string', default: '1' },
-    document: { type: 'string' },
-    'max-seconds': { type: 'string', default: 'Infinity' },
+const { runs, seed, first, browsers, seconds, document } = readCommandLine(
+  {
+    name: 'tabs',
+    about: 'Ends the leading tab of five in a real browser, again and again. See docs/tabs.md.',
+    options: {
+      runs: { type: 'string', default: '20', help: 'how often the leading tab is ended' },
+      seed: { type: 'string', default: '1', help: 'seed of the runs' },
+      first: { type: 'string', default: '1', help: 'number of the first run' },
+      browsers: { type: 'string', default: '1', help: 'browsers at once' },
+      document: { type: 'string', value: 'FILE', help: 'writes the table into this document' },
+      'max-seconds': { type: 'string', help: 'starts no further run after this time' },
+    },
   },
-})
-const numbers = [values.runs, values.seed, values.first, values.browsers].map(Number)
-const [runs = 0, seed = 0, first = 0, browsers = 0] = numbers
-if (!numbers.every(Number.isInteger)) throw new Error('--runs, --seed, --first and --browsers take whole numbers.')
+  ({ values }) => {
+    const limit = values['max-seconds']
+    return {
+      runs: wholeNumber('runs', values.runs),
+      seed: wholeNumber('seed', values.seed),
+      first: wholeNumber('first', values.first),
+      browsers: wholeNumber('browsers', values.browsers, 1),
+      seconds: limit === undefined ? Number.POSITIVE_INFINITY : wholeNumber('max-seconds', limit),
+      document: values.document,
+    }
+  },
+)
 const startedAt = performance.now()
-const deadline = Date.now() + Number(values['max-seconds']) * 1000
+const deadline = Date.now() + seconds * 1000
 
 if (hasChromium()) process.exitCode = (await play()) ? 0 : 1
 else console.log('No Chromium was found, so no tab was opened. Set CHROME_PATH, or install one.')
@@ -47,7 +59,7 @@ async function play(): Promise<boolean> {
   await Promise.all(Array.from({ length: browsers }, playBatches))
   const table = markdownTable(ENDS.map(end => rowOf(end, results)))
   console.log(table)
-  if (values.document) writeTable(values.document, 'tabs', table)
+  if (document) writeTable(document, 'tabs', table)
   return !isFailed && results.every(({ violations }) => violations.length === 0)
 }
 
