@@ -268,6 +268,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'SEC-05':
     'a sign-out removes what is stored before it awaits anything: also before initialize(), with a blocked popup (its ID token is kept for another try), with a provider that does not answer, and with a login window open, whose login rejects',
   'SEC-06': 'a sign-out, or a sign-in of another user, is followed by the other tabs that share the store',
+  'SEC-53':
+    'a page that comes back from the back/forward cache notices a sign-out, or a sign-in of another user, in the store of its login',
   'SEC-07':
     'the script for script tags loads its second file from the address of its own script element only, and checks it against `data-login-integrity` where that is given',
   'SEC-08':
@@ -467,6 +469,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a tab knows the unsettled messages of tabs that ended before it was opened, and settles them when it leads',
   'REL-155':
     'a tab that its browser has stopped, or kept in its back/forward cache, shows what the others said meanwhile, once, also where the browser has lost their messages',
+  'REL-156':
+    'a tab that its browser has stopped, or kept in its back/forward cache, while the user signed out in another one leaves the user too when it runs again, also if no other tab is left',
   'REL-69':
     'messages between tabs are parsed as data from outside, those of other versions are ignored, and names of channels and locks hold neither session nor token',
   'REL-70':

@@ -46,6 +46,7 @@ export class FakeLoginPage implements LoginPage {
   /** Addresses of the hidden frames that are open. */
   readonly frames: string[] = []
   readonly #stored = new Map<string, Set<(value: string | null) => void>>()
+  readonly #restored = new Set<() => void>()
   /** Names of the requested locks. */
   readonly locks: string[] = []
   /** Set to simulate that another tab holds every lock. */
@@ -72,6 +73,14 @@ export class FakeLoginPage implements LoginPage {
     const listeners = this.#stored.get(key) ?? new Set()
     this.#stored.set(key, listeners.add(listener))
     return () => void listeners.delete(listener)
+  }
+  onRestored(listener: () => void): () => void {
+    this.#restored.add(listener)
+    return () => void this.#restored.delete(listener)
+  }
+  /** The user comes back to the page, which was in the back/forward cache. */
+  restore(): void {
+    for (const listener of this.#restored) listener()
   }
   /** Another tab changes a key of localStorage. */
   changeStored(key: string, value: string | null): void {

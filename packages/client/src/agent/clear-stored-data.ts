@@ -8,6 +8,9 @@ import { fnv1a } from '../util/fnv1a.ts'
 /** Key of the cached deployment info; the address of the deployment follows. */
 const DEPLOYMENT = 'aiagent_static_deployment-info-'
 
+/** Start of the keys of remembered sign-outs; the key of a session follows. */
+const SIGNED_OUT = 'aiagent_signed-out_'
+
 /** What to remove. */
 export interface StoredDataOptions {
   /** Address of the deployment, as in `AiAgentConfig`. */
@@ -60,7 +63,7 @@ function matcher({ endpoint, cache, withSignIn }: StoredDataOptions, storage: St
     (startsWith(key, [...prefixes('cache'), ...prefixes('auth')]) && namesApi(key)) ||
     (startsWith(key, contexts) && ownerOf(storage, key) === base) ||
     startsWith(
-      key,
+      key.replace(SIGNED_OUT, ''),
       sessions.map(start => `${start}${fnv1a(endpoint)}:`),
     ) ||
     (key.startsWith('vendor_profiles_') && key.split('_')[4] === joinKeyParts(base)) ||

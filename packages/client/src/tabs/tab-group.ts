@@ -12,6 +12,7 @@ import { Recall } from './recall.ts'
 import { ReplicatedStore } from './replicated-store.ts'
 import { openMessages, said, saidByAgent } from './said-messages.ts'
 import { SharedSessionStore } from './shared-session-store.ts'
+import { SignOuts } from './sign-outs.ts'
 import { SocketHub } from './socket-hub.ts'
 import { TabLink } from './tab-link.ts'
 import type { TabEnvelope, TabMessage } from './tab-message.ts'
@@ -38,6 +39,7 @@ export class TabGroup {
   readonly #sockets: TabSockets
   readonly #foreign: ForeignMessages
   readonly #recalling: Recall
+  readonly #signOuts: SignOuts
   readonly #openAlone: OpenTransport
   #hub: SocketHub | undefined
   #sessionId: string | undefined
@@ -56,11 +58,13 @@ export class TabGroup {
     const { environment, emit, logger } = parts.scope
     const { clock, randomUUID, WebSocket } = environment
     this.#id = randomUUID()
+    this.#signOuts = new SignOuts(environment)
     this.#openAlone = webSocketTransport(WebSocket)
     const link = new TabLink({
       window,
       clock,
       id: this.#id,
+      signOuts: this.#signOuts,
       sessionId: () => this.#sessionId,
       onLead: () => this.#lead(),
       onLost: () => this.#stopLeading(),
@@ -69,6 +73,7 @@ export class TabGroup {
       onMissed: tab => this.#catchUp(tab),
       onMessage: envelope => this.#receive(envelope),
       onEnded: tabs => void this.#takeOver(tabs),
+      onSignedOut: () => this.#leaveUser(),
       warn: (text, details) => logger.warn(text, details),
     })
     this.#link = link
@@ -371,7 +376,11 @@ export class TabGroup {
 
   /** The user is signed out, or is another one: so it is in all tabs. */
   forgetUser(): void {
-    if (!this.#isApplying) this.#link.post(undefined, { kind: 'left' })
+    const { key } = this.#link
+    if (!this.#isApplying) {
+      if (key !== undefined) this.#signOuts.add(key)
+      this.#link.post(undefined, { kind: 'left' })
+    }
     this.#leave('signed_out')
     this.store.forget()
   }

@@ -1,6 +1,7 @@
 import type { Clock } from '../platform/clock.ts'
 import type { PageWindow } from '../platform/page.ts'
 import { Leadership } from './leadership.ts'
+import type { SignOuts } from './sign-outs.ts'
 import { encodeEnvelope, parseEnvelope, type TabEnvelope, type TabMessage } from './tab-message.ts'
 
 /*
@@ -32,6 +33,7 @@ export interface TabLinkOptions {
   readonly clock: Clock
   /** Unique for this tab and agent. */
   readonly id: string
+  readonly signOuts: SignOuts
   /** The session of the group; undefined while there is none. */
   sessionId(): string | undefined
   /** This tab leads from now on. */
@@ -47,6 +49,8 @@ export interface TabLinkOptions {
   onMissed(tab: string): void
   /** Other tabs have ended. Only the leader is told. */
   onEnded(tabs: readonly string[]): void
+  /** The user of the group has signed out, which this tab was not told. */
+  onSignedOut(): void
   warn(text: string, details: Record<string, unknown>): void
 }
 
@@ -54,6 +58,8 @@ interface Membership {
   /** Start of all names: a fingerprint of deployment, agent and user. */
   readonly name: string
   readonly key: string
+  /** The last sign-out when this tab joined. */
+  readonly signOut: string | null
   readonly channel: InstanceType<PageWindow['BroadcastChannel']>
   readonly leadership: Leadership
   readonly releaseTab: () => void
@@ -113,7 +119,7 @@ export class TabLink {
 
   /** Joins the tabs with a key. Resolves once the others can see this tab. */
   async enter(key: string): Promise<void> {
-    const { window, id, onMessage, onJoined } = this.#options
+    const { window, id, signOuts, onMessage, onJoined } = this.#options
     const { locks } = window.navigator
     const name = `aiagent-tabs-${key}`
     const channel = new window.BroadcastChannel(name)
@@ -138,7 +144,8 @@ export class TabLink {
       locks.request(`${name}-tab-${id}`, hold).catch(() => {})
     })
     const leadership = new Leadership({ locks, name, onLead: () => this.#lead(), onLost: () => this.#follow() })
-    this.#membership = { name, key, channel, leadership, releaseTab, timer: undefined }
+    const signOut = signOuts.last(key)
+    this.#membership = { name, key, signOut, channel, leadership, releaseTab, timer: undefined }
     await isHeld
     if (this.#membership?.leadership !== leadership) return
     this.#missed = 0
@@ -150,8 +157,7 @@ export class TabLink {
 
   /** Leaves the group. */
   leave(): void {
-    if (!this.#membership) return
-    this.#part()
+    if (this.#membership) this.#part()
     this.#membership = undefined
     this.#leader = undefined
     this.#tabs.clear()
@@ -256,6 +262,8 @@ export class TabLink {
   #look(): void {
     const membership = this.#membership
     if (!membership) return
+    const { signOuts, onSignedOut } = this.#options
+    if (signOuts.last(membership.key) !== membership.signOut) return onSignedOut()
     membership.timer = this.#options.clock.setTimeout(() => this.#look(), LOOK_MS)
     if (this.#isLeader) return void this.#findEnded(membership)
     this.#missed = this.#hasHeard ? 0 : this.#missed + 1
@@ -339,10 +347,13 @@ export class TabLink {
   }
 
   readonly #shown = ({ persisted }: { persisted?: boolean }) => {
-    const { key } = this.#membership ?? {}
-    if (!persisted || key === undefined) return
+    const membership = this.#membership
+    if (!persisted || !membership) return
+    const { key, signOut } = membership
+    const { signOuts, onSignedOut } = this.#options
     this.#membership = undefined
     this.#setLeader(undefined)
-    void this.enter(key)
+    if (signOuts.last(key) === signOut) void this.enter(key)
+    else onSignedOut()
   }
 }

@@ -1,3 +1,5 @@
+import { launchChromium } from '@aiagent/test-support/chromium'
+import { needs } from '@aiagent/test-support/needs'
 import type { Page } from 'playwright-core'
 import { expect, it } from 'vitest'
 import { describeInPages, makeHost, openHost } from './client-page.ts'
@@ -67,4 +69,41 @@ describeInPages('five tabs that share a conversation', at => {
     await five.evaluate(() => host.logout())
     for (const page of [three, four, five]) await untilTalk(page, 0)
   })
+
+  it(
+    '[REL-156] leave the user who signed out while they were in the back/forward cache',
+    needs('back/forward cache'),
+    async () => {
+      const caching = await launchChromium({
+        needs: ['back/forward cache'],
+        ignoreDefaultArgs: ['--disable-back-forward-cache'],
+      })
+      try {
+        const pages: Page[] = []
+        for (let tab = 0; tab < 2; tab++) {
+          const page = await openHost(caching.context, at.stage, config)
+          await page.evaluate(() => host.initialize())
+          await untilConnected(page)
+          pages.push(page)
+        }
+        const [kept, other] = pages as [Page, Page]
+        await kept.evaluate(() => host.send('secret'))
+        for (const page of pages) await untilTalk(page, 2)
+        await kept.evaluate(() => void (document.title = 'the same document'))
+        // The server has no such page, so this is another document.
+        await kept.goto(`${at.stage.pages.url}/elsewhere`)
+        await other.waitForFunction(() => host.getState() === 'CONNECTED')
+        await other.evaluate(() => host.logout())
+        await other.close()
+        const opened = sessions().length
+        // A page from the cache does not load, but goBack() would wait for that.
+        await kept.evaluate(() => void setTimeout(() => history.back()))
+        await untilTalk(kept, 0)
+        expect(await kept.evaluate(() => [document.title, host.getState()])).toEqual(['the same document', 'CLOSED'])
+        expect(sessions()).toHaveLength(opened)
+      } finally {
+        await caching.close()
+      }
+    },
+  )
 })

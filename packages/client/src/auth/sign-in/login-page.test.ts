@@ -46,4 +46,17 @@ describe('the page of a login', () => {
     changed(null, null)
     expect(heard).toEqual(['y', null, null])
   })
+
+  it('[SEC-53] is notified when it is shown from the back/forward cache, until it unsubscribes', () => {
+    const window = new FakeWindow()
+    let count = 0
+    const stop = loginPage(window as unknown as PageWindow).onRestored(() => void count++)
+    window.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: false }))
+    expect(count).toBe(0)
+    window.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }))
+    expect(count).toBe(1)
+    stop()
+    window.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }))
+    expect(count).toBe(1)
+  })
 })

@@ -43,6 +43,8 @@ export interface LoginPage {
    * unsubscribes.
    */
   onStored(key: string, listener: (value: string | null) => void): () => void
+  /** Calls back when the page is shown from the back/forward cache. Returns a function that unsubscribes. */
+  onRestored(listener: () => void): () => void
   /** Runs work under a lock that all tabs of the origin share; immediately if the browser has no locks. */
   exclusively<T>(name: string, signal: AbortSignal, work: () => Promise<T>): Promise<T>
   /** Holds a lock that several tabs may hold at once. Resolves with a function that releases it. */
@@ -105,6 +107,13 @@ export function loginPage(window: PageWindow): LoginPage {
       }
       window.addEventListener('storage', onStorage)
       return () => window.removeEventListener('storage', onStorage)
+    },
+    onRestored(listener) {
+      const onShow = ({ persisted }: PageTransitionEvent) => {
+        if (persisted) listener()
+      }
+      window.addEventListener('pageshow', onShow)
+      return () => window.removeEventListener('pageshow', onShow)
     },
     async exclusively(name, signal, work) {
       return locks()?.request(name, { signal }, work) ?? work()

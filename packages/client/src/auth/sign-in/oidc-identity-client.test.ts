@@ -460,6 +460,26 @@ describe('a logout', () => {
     expect(told).toHaveLength(1)
   })
 
+  it.each(['localStorage', 'sessionStorage'] as const)(
+    '[SEC-53] is noticed by a page that comes back from the back/forward cache, over %s',
+    async cacheLocation => {
+      const parts = setUp({ cacheLocation })
+      await signIn(parts)
+      const earlierPage = parts.make()
+      await earlierPage.restore()
+      const told: string[] = []
+      const stop = earlierPage.onSignedOut(() => told.push('signed out'))
+      parts.page.restore()
+      expect(told).toEqual([])
+      parts.client.forget()
+      parts.page.restore()
+      expect(told).toEqual(['signed out'])
+      parts.page.restore()
+      stop()
+      expect(told).toHaveLength(1)
+    },
+  )
+
   it('[AUTH-21] by redirect returns to where it began', async () => {
     const parts = setUp()
     await signIn(parts)

@@ -138,17 +138,23 @@ export class OidcIdentityClient implements IdentityClient {
   }
 
   onSignedOut(listener: () => void): () => void {
-    // sessionStorage belongs to this tab only.
-    if (this.#settings.config.cacheLocation !== 'localStorage') return () => {}
-    return this.#page.onStored(this.#users.key, value => {
+    const compare = (user: SignedInUser | undefined) => {
       const login = this.#login
-      const user = parseUser(value)
       if (!login || user?.loginId === login.loginId || isSameUser(user, login)) return
       this.#life.abort(otherUser())
       this.#life = new AbortController()
       this.#login = undefined
       listener()
-    })
+    }
+    // A page in the back/forward cache is not notified, and the next page of its tab may have signed out.
+    const stopRestored = this.#page.onRestored(() => attempt(() => compare(this.#users.read())))
+    // sessionStorage belongs to this tab only.
+    if (this.#settings.config.cacheLocation !== 'localStorage') return stopRestored
+    const stopStored = this.#page.onStored(this.#users.key, value => compare(parseUser(value)))
+    return () => {
+      stopRestored()
+      stopStored()
+    }
   }
 
   async #loginWith(
