@@ -77,9 +77,14 @@ describe.skipIf(!hasChromium())('<ai-agent-chat> without a mouse', () => {
   })
 
   it('[EL-11] tells a screen reader each message once, as plain text, and the history not at all', async () => {
+    // The first answer waits until the page has said that one is being written: a slow page would skip that.
+    let answer = () => {}
+    const mayAnswer = new Promise<void>(resolve => (answer = resolve))
     stage = await stages.open({
-      reply: ({ text }) => ({ content: `**You** said: [${text}](https://shop.test)\n\n* one\n* two` }),
-      settings: { replyDelayMs: 300 },
+      reply: async ({ text }) => {
+        await mayAnswer
+        return { content: `**You** said: [${text}](https://shop.test)\n\n* one\n* two` }
+      },
     })
     const { page } = await stage.open(CHAT, {
       prepare: target =>
@@ -107,6 +112,8 @@ describe.skipIf(!hasChromium())('<ai-agent-chat> without a mouse', () => {
     expect(await region.count()).toBe(1)
     expect(await page.getByRole('log').getAttribute('aria-live')).toBe('off')
     await write(page, 'hello')
+    await expect.poll(spoken).toEqual(['Help Centre is writing …'])
+    answer()
     await expect.poll(() => bubbles(page).then(all => all.length)).toBe(2)
     await expect.poll(spoken).toEqual(['Help Centre is writing …', 'Help Centre: You said: hello\none\ntwo'])
     await expect.poll(() => region.textContent(), { timeout: 10_000 }).toBe('')
