@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { defaultServerConditions } from 'vite'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { seedProperties } from './scripts/test-run/property-seed.ts'
+import { PAGES } from './scripts/test-run/whole-run.ts'
 
 const conditions = ['@aiagent/source', ...defaultServerConditions]
 
@@ -25,6 +26,15 @@ const inProcessTests = [
   'packages/emulator/src/!(node|state)/**/*.test.ts',
 ]
 const browserTests = '{packages,apps}/*/test/browser/**/*.test.ts'
+/** Tests of whole pages: `npm run pages` runs them, and `npm test` leaves them out. */
+const pageTests = '{packages/elements,apps/playground}/test/browser/**/*.test.ts'
+
+/** For tests that drive a Chromium. */
+const inChromium = {
+  globalSetup: ['packages/test-support/src/chromium-set-up.ts'],
+  ...limits,
+  ...sharedThreads,
+}
 
 export default defineConfig({
   test: {
@@ -69,11 +79,11 @@ export default defineConfig({
         test: {
           name: 'browser',
           include: [browserTests],
-          globalSetup: ['packages/test-support/src/chromium-set-up.ts'],
-          ...limits,
-          ...sharedThreads,
+          exclude: [...configDefaults.exclude, pageTests],
+          ...inChromium,
         },
       },
+      { ...fromSource, test: { name: PAGES, include: [pageTests], ...inChromium } },
       {
         ...fromSource,
         test: {

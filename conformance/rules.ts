@@ -1,9 +1,9 @@
 /**
- * What proves a rule: a scenario of this folder on every wire, or any test with the rule's id in its title. Rules of
- * sign-in need a real browser; those of trust (SEC), reliability (REL), the conversation view (VIEW), the
- * playground (PLAY) and adoption (ADOPT) have their tests next to the code.
+ * What proves a rule: a scenario of this folder on every wire; a test of a whole page, which `npm run pages` runs; or any test
+ * with the rule's id in its title. Rules of sign-in need a real browser; those of trust (SEC), reliability (REL), the
+ * conversation view (VIEW) and adoption (ADOPT) have their tests next to the code.
  */
-export type Proof = 'scenario' | 'test'
+export type Proof = 'scenario' | 'page' | 'test'
 
 /** One checkable statement about the library, the service, or both. */
 export interface Rule {
@@ -649,12 +649,20 @@ const LOGIN_RULES: ReadonlySet<string> = new Set([
   'AUTH-24',
 ])
 
+/** Rules of the playground's page. */
+const PLAYGROUND_RULES = new Set(['PLAY-02', 'PLAY-03', 'PLAY-04', 'PLAY-05', 'PLAY-06'])
+
 /** Every rule, with what proves it. */
 export const RULES: readonly Rule[] = Object.entries(TEXTS).map(([id, text]) => ({
   id,
   text,
-  proof: LOGIN_RULES.has(id) || /^(?:SEC|REL|VIEW|PLAY|ADOPT|EL)-/.test(id) ? 'test' : 'scenario',
+  proof: proofOf(id),
 }))
+
+function proofOf(id: string): Proof {
+  if (id.startsWith('EL-') || PLAYGROUND_RULES.has(id)) return 'page'
+  return LOGIN_RULES.has(id) || /^(?:SEC|REL|VIEW|PLAY|ADOPT)-/.test(id) ? 'test' : 'scenario'
+}
 
 /** The rule of an id, if there is one. */
 export function findRule(id: string): Rule | undefined {

@@ -3,7 +3,7 @@ import type { Reporter, TestCase, TestModule, TestSuite, Vitest } from 'vitest/n
 import { RULES, WIRE_NAMES } from '../../conformance/rules.ts'
 import { propertySeed, repeatCommand } from './property-seed.ts'
 import { judgeRules, listIds, type RanTest } from './rule-coverage.ts'
-import { isWholeRun } from './whole-run.ts'
+import { type Extent, extentOf } from './whole-run.ts'
 
 /** The set variable makes a skipped test a failure. CI sets it, where everything that tests need is installed. */
 const REQUIRE_ALL_TESTS = 'REQUIRE_ALL_TESTS'
@@ -12,8 +12,9 @@ const REQUIRE_ALL_TESTS = 'REQUIRE_ALL_TESTS'
  * Ends the output of a test run with `N passed, N failed`, and `, N skipped` if any.
  *
  * Failed counts tests, suites and files that could not run, and errors outside tests; with `REQUIRE_ALL_TESTS` also
- * skipped tests, and with the option `rules` after a whole run each rule that no test has proven. Lines before it name the tests that were skipped because the machine lacks something, the seed of
- * property tests, and the commands that repeat failed ones. Everything is written when the process exits, after every
+ * skipped tests, and with the option `rules` each rule that no test has proven: after a run of every test, of `npm test` (the rules
+ * of pages apart, which it names) or of `npm run pages` (the rules of pages alone). Lines before it name the tests that were
+ * skipped because the machine lacks something, the seed of property tests, and the commands that repeat failed ones. Everything is written when the process exits, after every
  * other reporter; a run that did not end counts as one failure.
  */
 export default class ClosingLineReporter implements Reporter {
@@ -39,8 +40,9 @@ export default class ClosingLineReporter implements Reporter {
       counts.failed += counts.skipped
       process.exitCode = 1
     }
-    if (this.#rules && this.#vitest && (await isWholeRun(this.#vitest, modules))) {
-      const { lines, unproven } = ruleLines(modules)
+    const extent = this.#rules && this.#vitest ? await extentOf(this.#vitest, modules) : 'part'
+    if (extent !== 'part') {
+      const { lines, unproven } = ruleLines(modules, extent)
       this.#lines.push(...lines)
       counts.failed += unproven
       if (unproven > 0) process.exitCode = 1
@@ -79,8 +81,11 @@ function skippedLines(modules: readonly TestModule[]): string[] {
   return [...tests].map(([missing, titles]) => `Skipped, because ${missing}: ${titles.join(', ')}.`)
 }
 
-/** What the run says about the rules, and the number of rules and ids that count as failed. */
-function ruleLines(modules: readonly TestModule[]): { lines: string[]; unproven: number } {
+/** What the run says about the rules that it can prove, and the number of rules and ids that count as failed. */
+function ruleLines(
+  modules: readonly TestModule[],
+  extent: Exclude<Extent, 'part'>,
+): { lines: string[]; unproven: number } {
   const tests = modules.flatMap(module =>
     [...module.children.allTests()].map(
       (test): RanTest => ({
@@ -91,11 +96,14 @@ function ruleLines(modules: readonly TestModule[]): { lines: string[]; unproven:
       }),
     ),
   )
-  const { proven, skipped, expectedFailures, unproven, unknown } = judgeRules(RULES, WIRE_NAMES, tests)
+  const rules = RULES.filter(({ proof }) => extent === 'all' || (proof === 'page') === (extent === 'pages'))
+  const { proven, skipped, expectedFailures, unproven, unknown } = judgeRules(RULES, WIRE_NAMES, tests, rules)
+  const left = extent === 'without pages' ? RULES.filter(rule => !rules.includes(rule)).map(({ id }) => id) : []
   const line = (text: string, ids: readonly string[]) => (ids.length > 0 ? [`${text}: ${listIds(ids)}.`] : [])
   return {
     lines: [
-      `${proven.length} of ${RULES.length} rules are proven by tests that passed.`,
+      `${proven.length} of ${rules.length} rules are proven by tests that passed.`,
+      ...line('Not part of this run: the rules of whole pages, which `npm run pages` proves', left),
       ...line('Rules whose tests were skipped', skipped),
       ...line('Rules that only an expected failure (it.fails) names', expectedFailures),
       ...line('FAILED: rules that no test has proven', unproven),

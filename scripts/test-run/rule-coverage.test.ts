@@ -39,6 +39,8 @@ describe('[REL-35] a rule', () => {
       'scenario',
     ],
     ['unproven', 'by a unit test where a scenario is required', [test('[X-01] a', { project: 'unit' })], 'scenario'],
+    ['proven', 'by a test of a whole page', [test('[X-01] a', { project: 'pages' })], 'page'],
+    ['unproven', 'by a unit test where one of a page is required', [test('[X-01] a', { project: 'unit' })], 'page'],
     ['skipped', 'where its tests were skipped', [test('[X-01] a', { state: 'skipped' })], 'test'],
     ['expectedFailures', 'where its only test is expected to fail', [test('[X-01] a', { fails: true })], 'test'],
   ] as const)('is %s %s', (verdict, _how, tests, proof) => {
@@ -50,6 +52,12 @@ describe('[REL-35] a rule', () => {
 
   it('must exist where a title names it', () => {
     expect(judgeRules([rule('X-01', 'test')], WIRES, [test('[X-01] [X-02] a')]).unknown).toEqual(['X-02'])
+  })
+
+  it('is known although the run cannot prove it', () => {
+    const [page, other] = [rule('X-01', 'page'), rule('Y-01', 'test')]
+    const { proven, unproven, unknown } = judgeRules([page, other], WIRES, [test('[X-01] [Y-01] a')], [other])
+    expect({ proven, unproven, unknown }).toEqual({ proven: ['Y-01'], unproven: [], unknown: [] })
   })
 
   it('is listed by area', () => expect(listIds(['A-02', 'B-01', 'A-01'])).toBe('A-01 02, B-01'))

@@ -1,4 +1,5 @@
 import type { Rule } from '../../conformance/rules.ts'
+import { PAGES } from './whole-run.ts'
 
 /** One test of a run, as far as the rules are concerned. */
 export interface RanTest {
@@ -28,9 +29,17 @@ export interface RuleCoverage {
  * Judges each rule by the tests with its id in their title, `[FLOW-02] …`, that have run.
  *
  * A rule with `proof: 'scenario'` needs a test of the conformance project that passed: one that uses no service, or one
- * for each wire. A title of a scenario ends with its wire in parentheses.
+ * for each wire. A title of a scenario ends with its wire in parentheses. A rule with `proof: 'page'` needs a test of a whole page.
+ *
+ * @param rules every rule that a title may name
+ * @param judged the rules to judge, if not all
  */
-export function judgeRules(rules: readonly Rule[], wires: readonly string[], tests: readonly RanTest[]): RuleCoverage {
+export function judgeRules(
+  rules: readonly Rule[],
+  wires: readonly string[],
+  tests: readonly RanTest[],
+  judged: readonly Rule[] = rules,
+): RuleCoverage {
   const testsById = new Map<string, RanTest[]>(rules.map(({ id }) => [id, []]))
   const unknown = new Set<string>()
   for (const test of tests) {
@@ -40,8 +49,8 @@ export function judgeRules(rules: readonly Rule[], wires: readonly string[], tes
       else unknown.add(id)
     }
   }
-  const judged = rules.map(({ id, proof }) => ({ id, verdict: judge(proof, wires, testsById.get(id) ?? []) }))
-  const idsOf = (wanted: Verdict) => judged.filter(({ verdict }) => verdict === wanted).map(({ id }) => id)
+  const verdicts = judged.map(({ id, proof }) => ({ id, verdict: judge(proof, wires, testsById.get(id) ?? []) }))
+  const idsOf = (wanted: Verdict) => verdicts.filter(({ verdict }) => verdict === wanted).map(({ id }) => id)
   return {
     proven: idsOf('proven'),
     skipped: idsOf('skipped'),
@@ -51,14 +60,22 @@ export function judgeRules(rules: readonly Rule[], wires: readonly string[], tes
   }
 }
 
+/** The project that must prove a rule, where not any may. */
+const PROJECTS: Readonly<Record<Rule['proof'], string | undefined>> = {
+  scenario: 'conformance',
+  page: PAGES,
+  test: undefined,
+}
+
 type Verdict = 'proven' | 'skipped' | 'expected failure' | 'unproven'
 
 function judge(proof: Rule['proof'], wires: readonly string[], tests: readonly RanTest[]): Verdict {
-  const fit = proof === 'test' ? tests : tests.filter(({ project }) => project === 'conformance')
+  const only = PROJECTS[proof]
+  const fit = tests.filter(({ project }) => only === undefined || project === only)
   const passed = fit.filter(({ state, fails }) => state === 'passed' && !fails)
   const isOn = (wire: string) => passed.some(({ title }) => title.endsWith(` (${wire})`))
   const usesWires = fit.some(({ title }) => wires.some(wire => title.endsWith(` (${wire})`)))
-  if (passed.length > 0 && (proof === 'test' || !usesWires || wires.every(isOn))) return 'proven'
+  if (passed.length > 0 && (proof !== 'scenario' || !usesWires || wires.every(isOn))) return 'proven'
   if (fit.some(({ state }) => state === 'skipped')) return 'skipped'
   return fit.some(({ fails }) => fails) ? 'expected failure' : 'unproven'
 }
