@@ -43,13 +43,13 @@ export function MessageList({ settings, snapshot, agentName, isEnded }: MessageL
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: scrolls by keyboard */}
       <div class="log" part="log" ref={log} role="log" aria-live="off" aria-label={strings.conversation} tabIndex={0}>
         {messages.length === 0 && !isWorking ? (
-          <div class="rows">
+          <div class={hasSlotted('empty') ? 'rows' : 'rows blank'}>
             <Empty settings={settings} isSlotted={hasSlotted('empty')} />
           </div>
         ) : (
           // biome-ignore lint/a11y/useSemanticElements: an HTML list has no groups
           <div class="rows" role="list">
-            {range.first > 0 && (
+            {range.hasMore && (
               // biome-ignore lint/a11y/useSemanticElements: as above
               <div class="earlier" role="listitem">
                 <button type="button" class="button plain" onClick={range.showEarlier}>

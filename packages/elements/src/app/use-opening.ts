@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
+import { whenIdle } from './when-idle.ts'
 
-/** Longest wait for an idle moment, in milliseconds: a hidden page paints nothing, and Safari has no idle moments. */
+/** Longest wait for a frame, in milliseconds: a hidden page paints none. */
 const LIMIT_MS = 300
 
 /** Whether the first messages are about to be painted: what can wait is done after that, when the browser has time for it. */
@@ -9,15 +10,15 @@ export function useOpening(): boolean {
   useEffect(() => {
     const end = () => setOpening(false)
     const timer = setTimeout(end, LIMIT_MS)
-    let idle = 0
+    let cancel = () => {}
     // There are idle moments before the frame with the messages too.
     const frame = requestAnimationFrame(() => {
-      idle = globalThis.requestIdleCallback?.(end)
+      cancel = whenIdle(end)
     })
     return () => {
       clearTimeout(timer)
       cancelAnimationFrame(frame)
-      globalThis.cancelIdleCallback?.(idle)
+      cancel()
     }
   }, [])
   return isOpening

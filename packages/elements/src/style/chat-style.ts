@@ -86,6 +86,8 @@ export const CHAT_STYLE = `
 .log {
   flex: 1;
   min-block-size: 0;
+  display: flex;
+  flex-direction: column;
   overflow-y: auto;
   overscroll-behavior: contain;
   padding: var(--_gap);
@@ -93,13 +95,15 @@ export const CHAT_STYLE = `
   scrollbar-color: var(--_border) transparent;
 }
 .log:focus-visible { outline-offset: -3px; }
-.rows { display: flex; flex-direction: column; justify-content: flex-end; min-block-size: 100%; margin: 0; padding: 0; list-style: none; }
+.rows { flex: none; margin: auto 0 0; padding: 0; list-style: none; }
+.rows.blank { margin-block: auto; }
 .row {
   display: flex;
   flex-direction: column;
   align-items: flex-start;
   margin-block-start: 4px;
 }
+.group { display: flow-root; }
 .skipped { content-visibility: auto; overflow-clip-margin: 8px; }
 .row.first { margin-block-start: 16px; }
 .row.user { align-items: flex-end; }
@@ -214,7 +218,7 @@ button.option:hover { background: var(--_soft); }
 .divider::before, .divider::after { content: ""; flex: 1; border-block-start: 1px solid var(--_border); }
 .divider.unread { color: var(--_danger); font-weight: 650; }
 .divider.unread::before, .divider.unread::after { border-color: currentColor; opacity: 0.5; }
-.earlier { align-self: center; margin-block-end: 8px; }
+.earlier { margin-block-end: 8px; text-align: center; }
 .working { display: flex; gap: 5px; padding-block: 14px; }
 .working i { inline-size: 7px; block-size: 7px; border-radius: 50%; background: var(--_muted); animation: work 1.2s infinite ease-in-out; }
 .working i:nth-child(2) { animation-delay: 0.15s; }
