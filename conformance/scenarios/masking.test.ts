@@ -237,6 +237,27 @@ verifies('SEC-30', 'an event reports that required masking is off because of a r
   expect(journal.of('maskingUnavailable')).toEqual([{ reason: 'patterns_refused' }])
 })
 
+for (const required of [false, true]) {
+  verifies('SEC-30', `an event reports that every pattern is refused (required: ${required})`, async service => {
+    const body = { patterns: [{ name: 'Twice', javascriptRegularExpression: '(a)\\1' }, null] }
+    service.faults.add({ kind: 'answer', route: `GET ${RULES}`, status: 200, body })
+    const { agent, journal } = billing(service, { masking: { required } })
+    await agent.initialize()
+    expect(journal.of('maskingUnavailable')).toEqual([{ reason: 'patterns_refused' }])
+  })
+
+  verifies(
+    'SEC-30',
+    `an empty list is reported only where masking is required (required: ${required})`,
+    async service => {
+      service.faults.add({ kind: 'answer', route: `GET ${RULES}`, status: 200, body: { patterns: [] } })
+      const { agent, journal } = billing(service, { masking: { required } })
+      await agent.initialize()
+      expect(journal.of('maskingUnavailable')).toEqual(required ? [{ reason: 'no_patterns' }] : [])
+    },
+  )
+}
+
 for (const rule of [null, 7, 'text', true, []])
   verifies(
     'SEC-14',

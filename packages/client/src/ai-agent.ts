@@ -6,7 +6,7 @@ import { createEarlyParts } from './agent/early-parts.ts'
 import type { Explanation } from './agent/explain.ts'
 import { AgentLifecycle } from './agent/lifecycle.ts'
 import type { ConnectionState } from './chat/connection-state.ts'
-import { type AiAgentConfig, requireSessionId } from './config.ts'
+import { type AiAgentConfig, requireAddress, requireSessionId } from './config.ts'
 import {
   type CallerInfo,
   type CallTranscriptEntry,
@@ -104,14 +104,16 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * sessions, contexts, cached responses and choices in session and local storage. A custom cache adapter is left alone.
    *
    * @param endpoint address of the deployment, as in `AiAgentConfig`
+   * @throws {ConfigError} for an endpoint that is missing or cannot be used
    * @param options the prefixes of `AiAgentConfig.cache`, when there are any, and replacements of the platform
    */
   static async clearStoredData(
     endpoint: string,
     { cache, environment }: { cache?: CacheConfig; environment?: Partial<Environment> } = {},
   ): Promise<void> {
+    const base = requireAddress({ endpoint })
     const { clearStoredData } = await import('./agent/clear-stored-data.ts')
-    await clearStoredData(resolveEnvironment(environment), { endpoint, cache, withSignIn: true })
+    await clearStoredData(resolveEnvironment(environment), { endpoint: base, cache, withSignIn: true })
   }
 
   /** What `config.recorder` has recorded so far; undefined without one. `aiagent replay` plays it. */
@@ -184,7 +186,8 @@ export class AiAgent extends Subscribable<AgentEvents> {
    */
   async restartConnection(options: OperationOptions & { sessionId?: string | number } = {}): Promise<void> {
     const { sessionId, signal } = options
-    const given = sessionId === undefined ? undefined : requireSessionId(sessionId, 'restartConnection({ sessionId })')
+    const given =
+      sessionId === undefined ? undefined : requireSessionId(sessionId, 'The id given to restartConnection()')
     await this.#lifecycle.restartConversation(given, signal)
   }
 
@@ -238,8 +241,8 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * and a late answer cannot be told apart from the answer; {@link messages} returns all of them.
    *
    * @throws {MessageError} reason `timeout`; `refused` when the service reports an error instead; `closed` when the chat or
-   *   its session ends; `cleared` when the question was dropped from the queue; otherwise as {@link send}
-   * @throws {SDKError} code ABORTED when the signal is aborted, by `logout()`, and by `destroy()`
+   *   its session ends, also by `logout()`; `cleared` when the question was dropped from the queue; otherwise as {@link send}
+   * @throws {SDKError} code ABORTED when the signal is aborted, and by `destroy()`
    */
   async ask(text: string, options?: AskOptions): Promise<Message> {
     this.#lifecycle.requireSendable('ask()')
@@ -543,7 +546,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
    */
   setSessionId(sessionId: string | number): void {
     this.#lifecycle.requireUsable('setSessionId()')
-    const id = requireSessionId(sessionId, 'setSessionId()')
+    const id = requireSessionId(sessionId, 'The id given to setSessionId()')
     if (this.isConnected()) this.logger.warn('The new session id takes effect with the next connection.')
     const { late, scope } = this.#parts
     if (late.parts) late.parts.session.supply(id)

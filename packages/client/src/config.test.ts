@@ -76,20 +76,20 @@ describe('required fields', () => {
   })
 
   it.each([
-    'http://127.0.0.1:8600',
-    'https://agents.example.test',
-    'https://agents.example.test/',
-    'https://agents.example.test:8443/tenants/acme/',
-    'ws://localhost:8600',
-    'wss://agents.example.test',
-    'WSS://Agents.Example.Test',
-    'agents.example.test',
-    'localhost:8600',
-    'agents.example.test/tenants/acme',
-    '[::1]:8600',
-    '  agents.example.test ',
-  ])('[CFG-01] accepts the endpoint %s', endpoint => {
-    expect(resolveConfig(config({ endpoint })).endpoint).toBe(endpoint.trim())
+    ['http://127.0.0.1:8600', 'http://127.0.0.1:8600'],
+    ['https://agents.example.test', 'https://agents.example.test'],
+    ['https://agents.example.test/', 'https://agents.example.test'],
+    ['https://agents.example.test:8443/tenants/acme/', 'https://agents.example.test:8443/tenants/acme'],
+    ['ws://localhost:8600', 'http://localhost:8600'],
+    ['wss://agents.example.test', 'https://agents.example.test'],
+    ['WSS://Agents.Example.Test', 'https://Agents.Example.Test'],
+    ['agents.example.test', 'https://agents.example.test'],
+    ['localhost:8600', 'https://localhost:8600'],
+    ['agents.example.test/tenants/acme', 'https://agents.example.test/tenants/acme'],
+    ['[::1]:8600', 'https://[::1]:8600'],
+    ['  agents.example.test ', 'https://agents.example.test'],
+  ])('[CFG-01] accepts the endpoint %s, for stored data in one spelling', (endpoint, base) => {
+    expect(resolveConfig(config({ endpoint })).endpoint).toBe(base)
   })
 })
 

@@ -262,18 +262,24 @@ export function requireSessionId(value: unknown, where: string): string {
   return String(value).trim()
 }
 
-function requireText(config: AiAgentConfig, field: 'id' | 'endpoint'): string {
+function requireText<Field extends 'id' | 'endpoint'>(config: Pick<AiAgentConfig, Field>, field: Field): string {
   const value: unknown = config[field]
   if (typeof value !== 'string' || value.trim() === '')
     throw new ConfigError(field, `\`${field}\` is ${value === undefined ? 'missing' : 'not a non-empty string'}.`)
   return value.trim()
 }
 
-function requireAddress(config: AiAgentConfig): string {
+/**
+ * The base of REST addresses of a deployment, in one spelling: keys of stored data contain it.
+ *
+ * @throws {ConfigError} for an endpoint that is missing or cannot be used
+ */
+export function requireAddress(config: Pick<AiAgentConfig, 'endpoint'>): string {
   const endpoint = requireText(config, 'endpoint')
+  const base = restBase(endpoint)
   let url: URL | undefined
   try {
-    url = new URL(restBase(endpoint))
+    url = new URL(base)
   } catch {}
   // Paths are appended to the endpoint, which a query or hash would break; fetch() rejects addresses with credentials.
   const { hostname, protocol, search, hash, username, password } = url ?? {}
@@ -290,7 +296,7 @@ function requireAddress(config: AiAgentConfig): string {
       'endpoint',
       '`endpoint` is not the address of a deployment. Pass https://host, wss://host or a bare host, without query or user.',
     )
-  return endpoint
+  return base
 }
 
 function count(config: AiAgentConfig, field: 'maxQueueSize' | 'maxReconnectAttempts'): number {

@@ -29,4 +29,32 @@ describe('AiAgent.clearStoredData()', () => {
     expect([...sessionStorage.items.keys(), ...localStorage.items.keys()]).toEqual(['of the host'])
     expect(emulator.control.requests()).toHaveLength(requests)
   })
+
+  it.each(['https://desk.test/', 'desk.test', 'WSS://desk.test', ' https://desk.test '])(
+    '[SEC-18] removes what an agent at %j stored, whatever the spelling of the address',
+    async endpoint => {
+      const sessionStorage = new FakeStorage()
+      const { environment, make } = setUp({ origin: 'https://desk.test' }, { sessionStorage })
+      const { agent } = make({ endpoint, resume: true, context: { plan: 'gold' } })
+      await agent.initialize()
+      await agent.connect()
+      await agent.destroy()
+      sessionStorage.setItem('aiagent_auth_login:https://desk.test', '{}')
+      expect([...sessionStorage.items.keys()].some(key => key.startsWith('aiagent_session_'))).toBe(true)
+      await AiAgent.clearStoredData('https://desk.test', { environment })
+      expect([...sessionStorage.items.keys()]).toEqual([])
+    },
+  )
+
+  it.each([undefined, ' ', 'ftp://desk.test', 'https://desk.test?tenant=a'])(
+    '[SEC-18] rejects the endpoint %j, and removes nothing',
+    async endpoint => {
+      const sessionStorage = new FakeStorage()
+      sessionStorage.setItem('aiagent_oidc_user.a:b', '{}')
+      const { environment } = setUp({}, { sessionStorage })
+      const cleared = AiAgent.clearStoredData(endpoint as string, { environment })
+      await expect(cleared).rejects.toMatchObject({ name: 'ConfigError', field: 'endpoint' })
+      expect([...sessionStorage.items.keys()]).toEqual(['aiagent_oidc_user.a:b'])
+    },
+  )
 })

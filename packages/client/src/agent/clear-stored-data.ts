@@ -11,9 +11,12 @@ const DEPLOYMENT = 'aiagent_static_deployment-info-'
 /** Start of the keys of remembered sign-outs; the key of a session follows. */
 const SIGNED_OUT = 'aiagent_signed-out_'
 
+/** Key of the login that a tab remembers; the address of the deployment follows. */
+const LOGIN = 'aiagent_auth_login:'
+
 /** What to remove. */
 export interface StoredDataOptions {
-  /** Address of the deployment, as in `AiAgentConfig`. */
+  /** Base of the deployment's addresses. */
   readonly endpoint: string
   /** Prefixes of the configured cache. */
   readonly cache?: Pick<CacheConfig, 'keyPrefix' | 'contextPrefix'> | undefined
@@ -47,8 +50,7 @@ export async function clearStoredData(environment: Environment, options: StoredD
 
 /** Decides whether an entry belongs to the deployment. */
 function matcher({ endpoint, cache, withSignIn }: StoredDataOptions, storage: StorageLike): (key: string) => boolean {
-  const base = restBase(endpoint)
-  const deployment = storedValue(storage, DEPLOYMENT + base)
+  const deployment = storedValue(storage, DEPLOYMENT + endpoint)
   const apiDomain = isJsonObject(deployment) ? deployment['apiDomain'] : undefined
   // Without cached deployment info the API host is unknown: the cached responses of every deployment are removed.
   const api = typeof apiDomain === 'string' ? restBase(apiDomain) : undefined
@@ -59,16 +61,17 @@ function matcher({ endpoint, cache, withSignIn }: StoredDataOptions, storage: St
   const namesApi = (key: string) =>
     api === undefined || key.includes(encodeURIComponent(api)) || key.includes(api) || key.includes(`${apiDomain}`)
   return key =>
-    key === DEPLOYMENT + base ||
+    key === DEPLOYMENT + endpoint ||
+    key === LOGIN + endpoint ||
     (startsWith(key, [...prefixes('cache'), ...prefixes('auth')]) && namesApi(key)) ||
-    (startsWith(key, contexts) && ownerOf(storage, key) === base) ||
+    (startsWith(key, contexts) && ownerOf(storage, key) === endpoint) ||
     startsWith(
       key.replace(SIGNED_OUT, ''),
       sessions.map(start => `${start}${fnv1a(endpoint)}:`),
     ) ||
-    (key.startsWith('vendor_profiles_') && key.split('_')[4] === joinKeyParts(base)) ||
+    (key.startsWith('vendor_profiles_') && key.split('_')[4] === joinKeyParts(endpoint)) ||
     (/^(?:aiagent_owner_)?v2_.*selectedProfile-/.test(key) &&
-      storage.getItem(`aiagent_owner_${key.replace(/^aiagent_owner_/, '')}`)?.startsWith(joinKeyParts(base, '')) ===
+      storage.getItem(`aiagent_owner_${key.replace(/^aiagent_owner_/, '')}`)?.startsWith(joinKeyParts(endpoint, '')) ===
         true) ||
     (withSignIn && key.startsWith('aiagent_oidc'))
 }

@@ -48,10 +48,14 @@ export async function loadMasker(
     if (refused.length > 0) {
       for (const { name, reason } of refused) logger.warn(`The masking pattern "${name}" is not used: it ${reason}.`)
       emit('maskingPatternsRefused', () => ({ patterns: refused }))
-      if (required) {
+      if (required || ruleCount === 0) {
         onUnavailable('patterns_refused')
         return 'none'
       }
+    }
+    if (required && ruleCount === 0) {
+      logger.warn('Masking is required, and the service returned no masking patterns.')
+      onUnavailable('no_patterns')
     }
     return ruleCount > 0 ? masker : 'none'
   } catch (error) {

@@ -24,6 +24,7 @@ export const deploymentCall: DeploymentCall = {
   read(endpoint, value) {
     const info = parseDeploymentInfo(value)
     requireEncryption(endpoint, 'apiDomain', info.apiDomain)
+    requireEncryption(endpoint, 'aiAgentDomain', info.aiAgentDomain)
     return info
   },
 }

@@ -227,6 +227,21 @@ describe('an unencrypted address from a service with encryption', () => {
     )
   })
 
+  it.each([
+    ['https://a.test', 'ws://agents.test', true],
+    ['https://a.test', 'http://agents.test', true],
+    ['https://a.test', 'ws://localhost:8080', false],
+    ['https://a.test', 'agents.test', false],
+    ['http://a.test', 'ws://agents.test', false],
+  ])('[SEC-33] at %s, aiAgentDomain %s: rejected is %s', async (endpoint, aiAgentDomain, isRefused) => {
+    const service = new FakeService().on(DEPLOYMENT, { apiDomain: endpoint, aiAgentDomain })
+    const call = ApiHelper.getDeploymentInfo(endpoint, { enabled: false }, { environment: service.environment() })
+    const outcome: unknown = await call.catch((error: unknown) => error)
+    expect(outcome).toMatchObject(
+      isRefused ? { reason: 'body', message: expect.stringContaining('aiAgentDomain') } : { aiAgentDomain },
+    )
+  })
+
   it('[SEC-33] is rejected as webSocketDomain of an agent', async () => {
     const { service, api } = setUpApi({ cache: { enabled: false } })
     service.on(`GET ${DETAILS}`, { webSocketDomain: 'ws://chat.test' })

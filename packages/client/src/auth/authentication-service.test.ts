@@ -125,6 +125,58 @@ describe('the `auth` option', () => {
       expect(make).toThrow(expect.objectContaining({ reason: 'invalid_input' }))
     },
   )
+
+  it('[CFG-02] names the known types for an unknown one', () => {
+    const make = () =>
+      new AuthenticationService({ type: 'preauth', accessToken: 'x' } as unknown as AuthenticationInput)
+    expect(make).toThrow(/'preauth'.*pre-auth/)
+  })
+
+  const words = 'The single sign-on is down'
+  it.each<[string, AuthenticationInput, unknown]>([
+    ['a provider that rejects', { getToken: () => Promise.reject(new Error(words)) }, new Error(words)],
+    ['a provider that throws text', { getToken: () => Promise.reject(words) }, words],
+    ['a provider that throws a record', { getToken: () => Promise.reject({ message: words }) }, { message: words }],
+    [
+      'refreshTokenFn',
+      {
+        type: 'pre-auth',
+        accessToken: fakeToken({ exp: 1 }),
+        refreshTokenFn: () => Promise.reject(new Error(words)),
+      },
+      new Error(words),
+    ],
+  ])('[REL-121] reports a failure of %s with its own words', async (_who, input, cause) => {
+    const { auth, ready } = setUp(input)
+    await ready
+    await expect(auth.getToken()).rejects.toMatchObject({
+      name: 'AuthError',
+      reason: 'token_request_failed',
+      message: expect.stringContaining(words),
+      cause,
+    })
+  })
+
+  it.each([5, {}, null, undefined, '', ' '])('counts %j of a provider as no token', async token => {
+    const { auth, ready } = setUp({ getToken: async () => token as string })
+    await ready
+    await expect(auth.getToken()).rejects.toMatchObject({ name: 'AuthError', reason: 'token_missing' })
+  })
+
+  it.each([undefined, 'text', { accessToken: 'another' }])(
+    '[REL-121] lets a strategy call postAuthentication(%j), and uses the token that the strategy returns',
+    async value => {
+      let told: ((value: never) => unknown) | undefined
+      const { auth, ready } = setUp({
+        initialize: ({ postAuthentication }) => void (told = postAuthentication as typeof told),
+        authenticate: async () => void (await told?.(value as never)),
+        getToken: () => 'own',
+      })
+      await ready
+      await auth.authenticate()
+      expect(auth.getCachedToken()).toBe('own')
+    },
+  )
 })
 
 describe('the token', () => {

@@ -335,7 +335,9 @@ export class AuthenticationService {
     const isInteractive = strategy.hasSession !== undefined && !standIn
     const token = isInteractive ? await ask() : await this.#call('getToken()', signal, ask)
     signal.throwIfAborted()
-    if (!token?.trim()) throw new AuthError('The authentication provided no access token.', 'token_missing')
+    // What a function of the host returns may be anything.
+    if (typeof token !== 'string' || !token.trim())
+      throw new AuthError('The authentication provided no access token.', 'token_missing')
     const own = standIn
       ? {}
       : { identity: strategy.identity, expiresAt: strategy.expiresAt, bufferMs: strategy.expiryBufferMs }

@@ -40,10 +40,11 @@ export function asAuthFailure(cause: unknown): SDKError {
 }
 
 /** The message of an error, without anything that looks like a token and without a full stop. */
-function describeFailure(cause: unknown): string {
-  const words = cause instanceof Error ? cause.message : typeof cause === 'string' ? cause : ''
+export function describeFailure(cause: unknown): string {
+  // Not every library throws instances of Error.
+  const words = (cause as { message?: unknown } | null | undefined)?.message ?? cause
   return (
-    words
+    (typeof words === 'string' ? words : '')
       .replace(JWT, '…')
       .slice(0, 300)
       .replace(/[.\s]+$/, '') || 'no reason was given'

@@ -4,6 +4,7 @@ import { defaultEnvironment } from '../platform/default-environment.ts'
 import { renewalTime } from './access-token.ts'
 import type { AuthStrategyInitializeOptions, PreAuthConfig, TokenSource } from './auth-strategy.ts'
 import { ClockSkew } from './clock-skew.ts'
+import { describeFailure } from './host-call.ts'
 
 /** An access token supplied by the host; renewed by the host's function, if there is one. */
 export class PreAuthStrategy implements TokenSource {
@@ -63,7 +64,7 @@ export class PreAuthStrategy implements TokenSource {
     try {
       token = await this.#config.refreshTokenFn()
     } catch (cause) {
-      throw new AuthError('refreshTokenFn failed.', 'token_request_failed', { cause })
+      throw new AuthError(`refreshTokenFn failed: ${describeFailure(cause)}.`, 'token_request_failed', { cause })
     }
     if (!isToken(token)) throw new AuthError('refreshTokenFn returned no token.', 'token_request_failed')
     this.#token = token

@@ -14,8 +14,8 @@ export interface MaskingConfig {
 
 /**
  * Why an agent with masking has no usable rules. The deployment is too old or names no version; the agent has no
- * department; the request failed; the response has another shape; or `masking.required` is set and a pattern was
- * rejected.
+ * department; the request failed; the response has another shape; every pattern was rejected, or with
+ * `masking.required` one of them; or, with `masking.required`, there are no patterns.
  */
 export type MaskingUnavailableReason =
   | 'unsupported_deployment'
@@ -23,6 +23,7 @@ export type MaskingUnavailableReason =
   | 'request_failed'
   | 'invalid_answer'
   | 'patterns_refused'
+  | 'no_patterns'
 
 /** Preview of the masking of a text. */
 export interface MaskingPreview {

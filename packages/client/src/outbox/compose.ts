@@ -55,12 +55,11 @@ export function composeMessage(
 
 /** @throws {MessageError} reason `invalid` for a user message or feedback without content */
 function requireSubstance(message: Message): void {
-  const { persona, role, content, messageData, messageId } = message
-  const isFeedback = persona === PERSONA.SYSTEM && role === ROLE.FEEDBACK
+  const { role, content, messageData, messageId } = message
   const problem =
     isUserMessage(message) && content === undefined && messageData === undefined
       ? 'it has neither content nor messageData'
-      : isFeedback && !(messageData?.feedback as { answerMessageId?: unknown } | undefined)?.answerMessageId
+      : role === ROLE.FEEDBACK && !(messageData?.feedback as { answerMessageId?: unknown } | undefined)?.answerMessageId
         ? 'the feedback has no answerMessageId'
         : undefined
   if (problem) throw new MessageError(`The message cannot be sent: ${problem}.`, 'invalid', { messageId })

@@ -38,6 +38,7 @@ describe('argument of send()', () => {
       '[REL-15] feedback without the id of an answer',
       { persona: 'system', role: 'feedback', messageData: { feedback: { rating: 'up', answerMessageId: '' } } },
     ],
+    ['[REL-15] feedback of the user without the id of an answer', { role: 'feedback', messageData: {} }],
   ])('rejects %s as invalid and changes nothing', (_case, given) => {
     for (const isReady of [true, false]) {
       const { outbox, accepted } = setUp({ isReady })
