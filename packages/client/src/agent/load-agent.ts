@@ -145,7 +145,8 @@ export async function fetchAgent(
   signal: AbortSignal,
 ): Promise<AgentDetails> {
   const { id, initParams } = scope.config
-  const known = { deploymentInfo: deployment, scopes: parseScopes(initParams['scopes']) }
+  const onRateLimited = rateLimitReporter(scope)
+  const known = { deploymentInfo: deployment, scopes: parseScopes(initParams['scopes']), onRateLimited }
   await authenticated(authentication.initialize(known))
   signal.throwIfAborted()
   await authenticated(authentication.standInForLogin(known))
@@ -226,9 +227,10 @@ async function useDeploymentLogin(
   agent: AgentDetails,
   deployment: DeploymentInfo,
   authentication: AuthenticationService,
-  { config, environment, facts }: AgentScope,
+  scope: AgentScope,
   signal: AbortSignal,
 ): Promise<void> {
+  const { config, environment, facts } = scope
   const { page } = environment
   if (!page)
     throw new AuthError(
@@ -239,7 +241,7 @@ async function useDeploymentLogin(
   const nextRoute = page.window?.location.href ?? ''
   const { initParams, authScheme } = config
   const known = { deployment, agent, initParams, scopes: facts.scopes, authScheme, nextRoute }
-  const login = await loadPkceConfig(environment, known, signal)
+  const login = await loadPkceConfig(environment, known, signal, rateLimitReporter(scope))
   await authentication.switchStrategyTo(login)
   await authentication.initialize({ deploymentInfo: deployment })
 }

@@ -6,6 +6,8 @@ import { payloadsOf, setUp } from '../../test/agent-harness.ts'
 describe('a rate limit of the service', () => {
   it.each([
     ['getDeploymentInfo', paths.deploymentInfo()],
+    ['getOAuthMetadata', paths.metadataOfDeployment()],
+    ['getToken', 'POST *'],
     ['getAgentDetails', paths.agentDetails('help')],
     ['getAiAgentSession', paths.session('help')],
   ])('[REL-19] of %s is reported with the wait, and initialize() goes on after it', async (operation, route) => {
@@ -19,6 +21,18 @@ describe('a rate limit of the service', () => {
     await clock.advance(7_000)
     await initialized
     expect([agent.getIsInitialized(), payloadsOf(told, 'rateLimited').length]).toEqual([true, 1])
+    await agent.destroy()
+  })
+
+  it('[REL-19] of the token endpoint is an error where the wait would be too long for a token', async () => {
+    const { clock, emulator, make } = setUp()
+    emulator.faults.add({ kind: 'rate-limit', retryAfterSeconds: 15, route: 'POST *' })
+    const { agent, told } = make({ cache: { enabled: false } })
+    const initialized = agent.initialize().catch((error: unknown) => error)
+    await eventually(() => payloadsOf(told, 'rateLimited').length > 0, 'the event')
+    await clock.advance(15_000)
+    expect(await initialized).toMatchObject({ name: 'AuthError', reason: 'token_request_failed', status: 429 })
+    expect(payloadsOf(told, 'rateLimited')).toHaveLength(1)
     await agent.destroy()
   })
 

@@ -1,6 +1,7 @@
 import type { Reader } from '@aiagent/protocol'
 import { AuthError } from '../errors.ts'
 import type { Environment } from '../platform/environment.ts'
+import type { RateLimitCallback } from '../platform/patient-fetch.ts'
 import { isSharedStore, resolveCacheAdapter } from '../storage/create-cache-adapter.ts'
 import { untilAborted } from '../util/abort.ts'
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
@@ -164,9 +165,10 @@ export class ApiCaller {
     options: ApiCallOptions,
   ): Promise<Pick<HttpCall, 'base' | 'token' | 'bareToken' | 'signal' | 'onRateLimited'>> {
     const { config } = this
-    const onRateLimited = (retryInMs: number) => {
-      if (config.onRateLimited) config.onRateLimited({ operation: call.name, retryInMs })
-      else config.logger?.warn(`${call.name} is repeated in ${retryInMs} ms: the service limits the rate of calls.`)
+    const onRateLimited: RateLimitCallback = limit => {
+      if (config.onRateLimited) config.onRateLimited(limit)
+      else
+        config.logger?.warn(`${call.name} is repeated in ${limit.retryInMs} ms: the service limits the rate of calls.`)
     }
     const rest = { base: call.base || this.config.apiDomain, signal: options.signal, onRateLimited }
     if (call.auth === 'none') return rest

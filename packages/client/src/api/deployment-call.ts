@@ -15,10 +15,8 @@ const CALL = {
 /** The call for the deployment info, and what reads its response. */
 export const deploymentCall: DeploymentCall = {
   request(platform, endpoint, signal, onRateLimited) {
-    const base = endpoint
     const parse = (value: unknown) => deploymentCall.read(endpoint, value)
-    const report = (retryInMs: number) => onRateLimited?.({ operation: CALL.name, retryInMs })
-    return request(platform, { ...CALL, base, parse, signal, onRateLimited: report })
+    return request(platform, { ...CALL, base: endpoint, parse, signal, onRateLimited })
   },
 
   read(endpoint, value) {

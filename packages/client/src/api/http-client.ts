@@ -1,8 +1,8 @@
 import { type ProtocolError, type Reader, restBase } from '@aiagent/protocol'
 import { ApiError, type ApiErrorOptions } from '../errors.ts'
-import { sleep } from '../platform/clock.ts'
-import { type FetchedText, FetchFailure, fetchText } from '../platform/fetch-text.ts'
+import { type FetchedText, FetchFailure } from '../platform/fetch-text.ts'
 import type { NetworkPlatform } from '../platform/network-failure.ts'
+import { fetchPatiently, type RateLimitCallback } from '../platform/patient-fetch.ts'
 import { isDeeperThan } from '../util/is-deeper-than.ts'
 import { refusedTokenAdvice, withoutTokens } from './refused-token.ts'
 
@@ -34,7 +34,7 @@ export interface HttpCall {
   body?: unknown
   signal?: AbortSignal | undefined
   /** Called when the service limits the rate of calls, before the wait for the next attempt. */
-  onRateLimited?: (waitMs: number) => void
+  onRateLimited?: RateLimitCallback | undefined
 }
 
 /** The part of a call that its errors contain. */
@@ -54,14 +54,6 @@ const QUOTED_BODY_CHARS = 200
 
 /** Most levels of objects and lists in a body that is read. */
 const MAX_DEPTH = 500
-
-/** How often a rate-limited call is repeated, the first wait, and the longest wait, in milliseconds. */
-const MAX_REPEATS = 3
-const FIRST_WAIT_MS = 1_000
-const LONGEST_WAIT_MS = 30_000
-
-/** Node's error codes for a connection that closed before a response began. */
-const CLOSED_WHILE_IDLE = new Set<unknown>(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
 
 /**
  * Sends a call and reads its response: any 2xx with a JSON body of the expected shape.
@@ -107,7 +99,7 @@ async function exchange(environment: NetworkPlatform, call: HttpCall, skipBody =
   }
   if (call.credentials) init.credentials = call.credentials
   const address = restBase(call.base) + call.path + (call.query ? `?${call.query}` : '')
-  const answer = await fetchPatiently(environment, address, init, call, skipBody).catch(cause => {
+  const answer = await fetchPatiently(environment, address, init, { ...call, skipBody }).catch(cause => {
     throw failed(call, cause)
   })
   if (answer.ok) return answer
@@ -116,43 +108,6 @@ async function exchange(environment: NetworkPlatform, call: HttpCall, skipBody =
   const problem = `status ${status}${quote(body)}`
   const hint = status === 401 && call.token ? refusedTokenAdvice(call.token, environment.clock.now()) : call.hint
   throw apiError({ ...call, ...(hint && { hint }) }, problem, { reason: 'status', status, body })
-}
-
-/** Repeats a rate-limited call. Also repeats, once, an idempotent call whose connection was already closed. */
-async function fetchPatiently(
-  environment: NetworkPlatform,
-  address: string,
-  init: RequestInit,
-  { method, signal, onRateLimited }: HttpCall,
-  skipBody: boolean,
-): Promise<FetchedText> {
-  const { clock } = environment
-  const send = () => fetchText(environment, address, init, signal, skipBody)
-  let answer = await send().catch(error => {
-    if (method !== 'POST' && error.reason === 'network' && CLOSED_WHILE_IDLE.has(error.cause?.cause?.code))
-      return send()
-    throw error
-  })
-  for (let repeats = 0; repeats < MAX_REPEATS && isRateLimited(answer); repeats++) {
-    const waitMs = readRetryAfter(answer.retryAfter, clock.now()) ?? FIRST_WAIT_MS * 2 ** repeats
-    if (waitMs > LONGEST_WAIT_MS) break
-    onRateLimited?.(waitMs)
-    await sleep(clock, waitMs, signal)
-    signal?.throwIfAborted()
-    answer = await send()
-  }
-  return answer
-}
-
-function isRateLimited({ ok, status, text }: FetchedText): boolean {
-  return !ok && (status === 429 || text.includes('"429-001"'))
-}
-
-/** A wait in milliseconds, from seconds or a date; undefined for anything else. */
-function readRetryAfter(value: string | null | undefined, now: number): number | undefined {
-  if (!value) return undefined
-  const waitMs = /^\d+$/.test(value.trim()) ? Number(value) * 1_000 : Date.parse(value) - now
-  return Number.isNaN(waitMs) ? undefined : Math.max(0, waitMs)
 }
 
 /** A service may repeat the token or the session in its error: keep both out of logs. */

@@ -33,6 +33,7 @@ export class AnonymousAuthStrategy implements TokenSource {
   #deployment: DeploymentInfo | undefined
   #scopes: readonly string[] = DEFAULT_SCOPES
   #postAuthentication: AuthStrategyInitializeOptions['postAuthentication']
+  #onRateLimited: AuthStrategyInitializeOptions['onRateLimited']
   #expiresAt: number | undefined
   #life = new Lifetime()
 
@@ -54,10 +55,11 @@ export class AnonymousAuthStrategy implements TokenSource {
     return this.#expiresAt
   }
 
-  initialize({ deploymentInfo, scopes, postAuthentication }: AuthStrategyInitializeOptions): void {
+  initialize({ deploymentInfo, scopes, postAuthentication, onRateLimited }: AuthStrategyInitializeOptions): void {
     this.#deployment = deploymentInfo
     if (scopes) this.updateScopes(scopes)
     this.#postAuthentication = postAuthentication
+    this.#onRateLimited = onRateLimited
   }
 
   /** Obtains a token without user interaction. */
@@ -128,7 +130,7 @@ export class AnonymousAuthStrategy implements TokenSource {
     const deployment = this.#required()
     const metadataKey = this.#metadataKey(deployment)
     // A stored token needs no metadata.
-    const call = { deployment, scopes, metadata: this.#metadata, metadataKey }
+    const call = { deployment, scopes, metadata: this.#metadata, metadataKey, onRateLimited: this.#onRateLimited }
     const { accessToken, expiresIn } = await requestAnonymousToken(this.#environment, call, signal)
     return tokens.set(scopes, accessToken, expiresIn === undefined ? this.#ttlMs : expiresIn * 1000)
   }

@@ -1,5 +1,6 @@
 import { ANONYMOUS_CLIENT, type DeploymentInfo, type OAuthMetadata, restBase } from '@aiagent/protocol'
 import type { Environment } from '../platform/environment.ts'
+import type { RateLimitCallback } from '../platform/patient-fetch.ts'
 import type { ExpiringStore } from '../storage/expiring-store.ts'
 import { fetchOAuthMetadata, planAnonymousToken } from './oauth-metadata.ts'
 import { prefixScopes } from './scopes.ts'
@@ -11,6 +12,7 @@ export interface AnonymousTokenCall {
   /** Where the metadata is stored, and under which key. */
   metadata: ExpiringStore
   metadataKey: string
+  onRateLimited: RateLimitCallback | undefined
 }
 
 /**
@@ -20,14 +22,14 @@ export interface AnonymousTokenCall {
  */
 export async function requestAnonymousToken(
   environment: Pick<Environment, 'fetch' | 'clock'>,
-  { deployment, scopes, metadata, metadataKey }: AnonymousTokenCall,
+  { deployment, scopes, metadata, metadataKey, onRateLimited }: AnonymousTokenCall,
   signal: AbortSignal,
 ): Promise<GrantedToken> {
   const { apiDomain, tenantId } = deployment
   const known = await metadata.load(
     metadataKey,
     async flight => {
-      const fetched = await fetchOAuthMetadata(environment, apiDomain, flight)
+      const fetched = await fetchOAuthMetadata(environment, apiDomain, flight, undefined, onRateLimited)
       // Metadata without a token address is not stored, so that a corrected deployment works at once.
       planAnonymousToken(fetched, tenantId)
       return fetched
@@ -42,6 +44,7 @@ export async function requestAnonymousToken(
     clientSecret: ANONYMOUS_CLIENT.secret,
     scopes: prefixScopes(scopes, scopePrefix),
     allowHttp: restBase(apiDomain).startsWith('http:'),
+    onRateLimited,
   }
   return requestToken(environment, request, signal)
 }

@@ -29,6 +29,8 @@ export interface AuthStrategyInitializeOptions {
    * with `getToken()`.
    */
   postAuthentication?: ((result?: unknown) => Awaitable<void>) | undefined
+  /** Call it before the wait when a rate limit delays a request. The agent then emits `rateLimited`. */
+  onRateLimited?: ((limit: { operation: string; retryInMs: number }) => void) | undefined
 }
 
 /**

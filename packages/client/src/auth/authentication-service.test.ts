@@ -126,12 +126,6 @@ describe('the `auth` option', () => {
     },
   )
 
-  it('[CFG-02] names the known types for an unknown one', () => {
-    const make = () =>
-      new AuthenticationService({ type: 'preauth', accessToken: 'x' } as unknown as AuthenticationInput)
-    expect(make).toThrow(/'preauth'.*pre-auth/)
-  })
-
   const words = 'The single sign-on is down'
   it.each<[string, AuthenticationInput, unknown]>([
     ['a provider that rejects', { getToken: () => Promise.reject(new Error(words)) }, new Error(words)],

@@ -37,11 +37,7 @@ export function checkAuthInput(input: AuthenticationInput | null | undefined, is
     }
   }
   if (hasMethod(input, 'getToken')) return
-  throw invalid(
-    typeof type === 'string'
-      ? `has the unknown type '${type}'; known are anonymous, pre-auth, pkce and client-credentials`
-      : 'has an unsupported shape',
-  )
+  throw invalid(typeof type === 'string' ? `has the unknown type '${type}'` : 'has an unsupported shape')
 }
 
 /**

@@ -27,6 +27,7 @@ export class ClientCredentialsAuthStrategy implements TokenSource {
   readonly #renewal: Renewal
   #allowHttp = false
   #postAuthentication: AuthStrategyInitializeOptions['postAuthentication']
+  #onRateLimited: AuthStrategyInitializeOptions['onRateLimited']
 
   /**
    * @throws {AuthError} `invalid_input` when address, id or secret is missing; `not_supported` in a browser, unless
@@ -43,10 +44,11 @@ export class ClientCredentialsAuthStrategy implements TokenSource {
     return this.#held?.expiresAt
   }
 
-  initialize({ deploymentInfo, postAuthentication }: AuthStrategyInitializeOptions): void {
+  initialize({ deploymentInfo, postAuthentication, onRateLimited }: AuthStrategyInitializeOptions): void {
     // A deployment that the host itself addresses over plain http may have its token endpoint there too.
     this.#allowHttp = restBase(deploymentInfo.apiDomain).startsWith('http:')
     this.#postAuthentication = postAuthentication
+    this.#onRateLimited = onRateLimited
   }
 
   /** Obtains a token without user interaction. */
@@ -87,6 +89,7 @@ export class ClientCredentialsAuthStrategy implements TokenSource {
         clientSecret,
         scopes,
         allowHttp: this.#allowHttp,
+        onRateLimited: this.#onRateLimited,
       },
       signal,
     )

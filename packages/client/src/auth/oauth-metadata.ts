@@ -8,10 +8,15 @@ import {
 } from '@aiagent/protocol'
 import { AuthError } from '../errors.ts'
 import type { Environment } from '../platform/environment.ts'
-import { fetchText } from '../platform/fetch-text.ts'
+import { fetchPatiently, type RateLimitCallback } from '../platform/patient-fetch.ts'
 
 /**
- * Fetches the deployment's token and login addresses.
+ * Longest that the waits for a rate-limited request may take, in milliseconds: a token must be there in 30 seconds.
+ */
+export const RATE_LIMIT_WAIT_MS = 20_000
+
+/**
+ * Fetches the deployment's token and login addresses. Waits where the service limits the rate of calls.
  *
  * @throws {AuthError} `metadata_failed`
  */
@@ -20,9 +25,11 @@ export async function fetchOAuthMetadata(
   apiDomain: string,
   signal?: AbortSignal,
   path = paths.metadataOfDeployment(),
+  onRateLimited?: RateLimitCallback,
 ): Promise<OAuthMetadata> {
   const address = restBase(apiDomain) + path
-  const answer = await fetchText(environment, address, { method: 'GET' }, signal).catch(cause => {
+  const patience = { name: 'getOAuthMetadata', signal, limitMs: RATE_LIMIT_WAIT_MS, onRateLimited }
+  const answer = await fetchPatiently(environment, address, { method: 'GET' }, patience).catch(cause => {
     throw metadataError(
       `could not be loaded: ${cause instanceof Error ? cause.message : 'the request failed'}`,
       undefined,

@@ -1,8 +1,10 @@
 import { isJsonObject } from '@aiagent/protocol'
 import { AuthError } from '../errors.ts'
 import type { Environment } from '../platform/environment.ts'
-import { FetchFailure, fetchText } from '../platform/fetch-text.ts'
+import { FetchFailure } from '../platform/fetch-text.ts'
+import { fetchPatiently, type RateLimitCallback } from '../platform/patient-fetch.ts'
 import { isLoopbackHost } from '../util/loopback.ts'
+import { RATE_LIMIT_WAIT_MS } from './oauth-metadata.ts'
 
 /** One client-credentials grant. */
 export interface TokenRequest {
@@ -13,6 +15,7 @@ export interface TokenRequest {
   scopes: readonly string[]
   /** Whether the endpoint may use plain http although it is not on this machine. */
   allowHttp: boolean
+  onRateLimited?: RateLimitCallback | undefined
 }
 
 export interface GrantedToken {
@@ -29,7 +32,7 @@ export interface GrantedToken {
  */
 export async function requestToken(
   environment: Pick<Environment, 'fetch' | 'clock'>,
-  { tokenUrl, clientId, clientSecret, scopes, allowHttp }: TokenRequest,
+  { tokenUrl, clientId, clientSecret, scopes, allowHttp, onRateLimited }: TokenRequest,
   signal?: AbortSignal,
 ): Promise<GrantedToken> {
   // Plain http is allowed for endpoints on this machine, and for those of a deployment that the host itself addresses
@@ -47,7 +50,8 @@ export async function requestToken(
   })
   const headers = { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'application/json' }
   const init = { method: 'POST', headers, body: form.toString() }
-  const answer = await fetchText(environment, tokenUrl, init, signal).catch((cause: unknown) => {
+  const patience = { name: 'getToken', signal, limitMs: RATE_LIMIT_WAIT_MS, onRateLimited }
+  const answer = await fetchPatiently(environment, tokenUrl, init, patience).catch((cause: unknown) => {
     const failure = cause instanceof FetchFailure ? cause : undefined
     throw failed(failure?.message ?? 'the address of the token endpoint is invalid', failure?.status, failure)
   })

@@ -1,5 +1,6 @@
 import { type OAuthMetadata, restBase } from '@aiagent/protocol'
 import type { Environment } from '../../platform/environment.ts'
+import type { RateLimitCallback } from '../../platform/patient-fetch.ts'
 import { createCacheAdapter } from '../../storage/create-cache-adapter.ts'
 import { ExpiringStore } from '../../storage/expiring-store.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
@@ -19,13 +20,14 @@ export async function loadPkceConfig(
   environment: Environment,
   facts: Omit<PkceConfigFacts, 'metadata'>,
   signal?: AbortSignal,
+  onRateLimited?: RateLimitCallback,
 ): Promise<PKCEAuthConfig> {
   const { deployment, agent } = facts
   const user = loginUser(agent)
   const path = deploymentLoginPath(agent, deployment)
   const store = new ExpiringStore(createCacheAdapter('session', environment), environment.clock, METADATA_TTL_MS)
   const fetchFresh = async (flight: AbortSignal): Promise<OAuthMetadata> => {
-    const metadata = await fetchOAuthMetadata(environment, deployment.apiDomain, flight, path)
+    const metadata = await fetchOAuthMetadata(environment, deployment.apiDomain, flight, path, onRateLimited)
     // Metadata that does not suffice for a login is not cached, so that a corrected deployment works at once.
     buildPkceConfig({ ...facts, metadata })
     return metadata
