@@ -18,6 +18,12 @@ const sharedThreads = { pool: 'threads', isolate: false } as const
 /** The same for tests that start programs, send signals or change the environment, and undo it. */
 const sharedProcesses = { pool: 'forks', isolate: false } as const
 
+/** For tests that wait much, for browsers, programs and real time: one file more than there are cores runs at a time. */
+const waiting = { maxWorkers: availableParallelism() + 1 }
+
+/** For tests that compute. They run after those that wait. */
+const computing = { maxWorkers: availableParallelism(), sequence: { groupOrder: 1 } }
+
 /** What every project needs to run from source, without a build. */
 const fromSource = { plugins: [seedProperties()], resolve: { conditions }, ssr: { resolve: { conditions } } }
 
@@ -34,6 +40,7 @@ const inChromium = {
   globalSetup: ['packages/test-support/src/chromium-set-up.ts'],
   ...limits,
   ...sharedThreads,
+  ...waiting,
 }
 
 export default defineConfig({
@@ -52,6 +59,7 @@ export default defineConfig({
           name: 'unit',
           ...limits,
           ...sharedThreads,
+          ...computing,
           include: inProcessTests,
         },
       },
@@ -61,6 +69,7 @@ export default defineConfig({
           name: 'node',
           ...limits,
           ...sharedProcesses,
+          ...waiting,
           include: [
             'packages/!(client|protocol)/src/**/*.test.ts',
             'packages/*/test/**/*.test.ts',
@@ -72,7 +81,7 @@ export default defineConfig({
       },
       {
         ...fromSource,
-        test: { name: 'conformance', ...limits, ...sharedThreads, include: ['conformance/**/*.test.ts'] },
+        test: { name: 'conformance', ...limits, ...sharedThreads, ...computing, include: ['conformance/**/*.test.ts'] },
       },
       {
         ...fromSource,
