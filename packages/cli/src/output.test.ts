@@ -39,7 +39,7 @@ describe('formatAgentMessage', () => {
           { title: ' ' },
           null,
           7,
-        ],
+        ] as never,
       },
       'Help: Hello.\n  Sources:\n  [1] Reset – https://a.test/r\n  [2] https://a.test/s\n  [3] a book',
     ],
@@ -95,7 +95,7 @@ describe('formatAgentMessage', () => {
     const hostile = 'a\u001b[2Jb\u001b]0;title\u0007c\u0000\u009b1Ad\u202ee'
     const shown = formatAgentMessage(
       hostile,
-      message({ content: hostile, options: [hostile], sources: [hostile] }),
+      message({ content: hostile, options: [hostile], sources: [{ title: hostile, url: hostile }] }),
       style,
     )
     // biome-ignore lint/suspicious/noControlCharactersInRegex: none may be left

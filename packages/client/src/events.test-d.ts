@@ -125,6 +125,7 @@ describe('events', () => {
   })
 
   it('Source, MaskingUnavailableReason: parts of payloads', () => {
+    expectTypeOf<AgentMessage['sources']>().toEqualTypeOf<Source[] | undefined>()
     assertType<Source>({ title: 'Returns', url: 'https://help.example.test/returns' })
     // @ts-expect-error a typing error in a field's name
     assertType<Source>({ titel: 'Returns' })

@@ -1,4 +1,11 @@
-import { type ContextValidationIssue, type EscalationData, type MessageData, PERSONA, ROLE } from '@aiagent/protocol'
+import {
+  type ContextValidationIssue,
+  type EscalationData,
+  type MessageData,
+  PERSONA,
+  ROLE,
+  type Source,
+} from '@aiagent/protocol'
 import type { Message } from '../outbox/message.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
 
@@ -54,8 +61,8 @@ export interface EscalationOption {
 
 /** An answer or question of the agent. */
 export interface AgentMessage extends HandledMessage {
-  /** Sources of the answer; usually `{ title, url }`. */
-  sources?: unknown[]
+  /** Sources of the answer. Check an address before it becomes a link: the service may send anything. */
+  sources?: Source[]
   /** The agent's reasoning, if the service sends it. */
   reasoning?: string
   /** True when there is reasoning to show. */
