@@ -381,7 +381,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'the ledger keeps the last 1,000 settled messages, and observes up to 10,000 without evidence, the `unknown` ones included: a later history shows which of them arrived',
   'REL-88':
     'with `persistQueue` the next page of the user sends what waited: first, in order, exactly once and under the same ids; what a page was sending when it ended is reported as `unknown`, or sent again with receipts',
-  'REL-89': 'two tabs or agents never send the same stored message; an anonymous queue stays with its tab',
+  'REL-89':
+    'two tabs or agents never send the same stored message; an anonymous queue stays with its tab, or with the tabs that share its conversation',
   'REL-90': 'a store of the queue that is slow, fails or hangs delays sending by a bounded time and is reported once',
   'REL-91':
     'the stored queue is opt-in, masked and expires; sign-out, a change of the user and `clearStoredData()` remove it',
@@ -467,6 +468,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-68': 'a shared socket is open as long as one of the tabs is connected, and the last one says goodbye',
   'REL-150':
     'a tab knows the unsettled messages of tabs that ended before it was opened, and settles them when it leads',
+  'REL-151':
+    'when the user changes in one tab, at any moment of what happens to the tabs, all tabs end with the same user or signed out, and no text, context or token of one user reaches the session of another one',
   'REL-155':
     'a tab that its browser has stopped, or kept in its back/forward cache, shows what the others said meanwhile, once, also where the browser has lost their messages',
   'REL-156':

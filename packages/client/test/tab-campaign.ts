@@ -4,7 +4,7 @@ import { AiAgent } from '../src/ai-agent.ts'
 import type { FakeBrowser, FakeTab } from './fake-browser.ts'
 
 /** What the host of a tab does to the conversation. */
-export type HostStep = 'ask' | 'restart' | 'logout'
+export type HostStep = 'ask' | 'restart' | 'logout' | 'user'
 
 /** What happens to one of the tabs, and how long it takes until the next step. */
 export interface TabStep {
@@ -24,6 +24,8 @@ interface OpenTab {
   readonly outcomes: Map<string, string>
   /** Whether it knows the session. */
   hasJoined: boolean
+  /** The user whose token its host has given it last. */
+  user: string
 }
 
 /** Plays a history of up to five tabs against the emulated service, and checks the rules of sharing. */
@@ -32,7 +34,7 @@ export class TabCampaign {
   #open: OpenTab[] = []
   /** Those that have ended too. */
   readonly #all: OpenTab[] = []
-  readonly #sent: { readonly id: string; readonly text: string }[] = []
+  readonly #sent: { readonly id: string; readonly text: string; readonly by: OpenTab }[] = []
   readonly #sending: Promise<unknown>[] = []
   /** Texts that were passed to `ask()`. */
   readonly #asked: string[] = []
@@ -43,9 +45,16 @@ export class TabCampaign {
   /** Whether a page was stopped that lost what the others posted to it. */
   #hasDeaf = false
   #texts = 0
+  readonly #isSignedIn: boolean
+  /** Who is signed in to the host app of all tabs. */
+  #user = 'user-0'
+  #users = 0
+  readonly #userOf = new Map<string, string>()
 
-  constructor(browser: FakeBrowser) {
+  /** @param isSignedIn whether the agent needs a user, whose token the hosts have */
+  constructor(browser: FakeBrowser, isSignedIn = false) {
     this.#browser = browser
+    this.#isSignedIn = isSignedIn
   }
 
   async play(steps: readonly TabStep[]): Promise<void> {
@@ -88,10 +97,12 @@ export class TabCampaign {
     const accepted = sessions.flatMap(({ accepted }) =>
       accepted.entries().flatMap(({ message, duplicate }) => (duplicate ? [] : [String(message.content)])),
     )
-    for (const { id, text } of this.#sent) {
+    for (const { id, text, by } of this.#sent) {
       const times = accepted.filter(each => each === text).length
       if (times > 1) found.push(`${text} was accepted ${times} times`)
       if (times > 0) continue
+      // A tab that ends when the others have left its user is the last one that knows.
+      if (this.#userOf.get(text) !== this.#user && !this.#open.includes(by)) continue
       const tabs = this.#renewals > 0 ? this.#all : this.#open
       const told = tabs.flatMap(({ outcomes }) => outcomes.get(id) ?? [])
       // What a tab has posted to a page that was stopped may end with that tab.
@@ -128,6 +139,7 @@ export class TabCampaign {
       if (isTold && this.#renewals === 0 && hidden.length > 0)
         found.push(`tab ${index} does not show ${hidden.join(', ')}`)
     }
+    found.push(...this.mixedUsers())
     const connected = this.#open.filter(({ agent }) => agent.isConnected()).length
     if (connected !== this.#open.length)
       found.push(`${connected} of ${this.#open.length} tabs are connected at the end`)
@@ -135,6 +147,28 @@ export class TabCampaign {
       accepted.entries().some(({ message }) => this.#last.has(String(message.content))),
     )
     if (lastSessions.length > 1) found.push(`the tabs are in ${lastSessions.length} sessions at the end`)
+    return found
+  }
+
+  /** What one user has of another one. */
+  mixedUsers(): string[] {
+    if (!this.#isSignedIn) return []
+    const found: string[] = []
+    for (const { subject, received } of this.#browser.emulator.world.sessions.values())
+      for (const { message } of received.entries()) {
+        const { content = '', messageData = {} } = message ?? {}
+        const context = messageData['context'] as { user?: string } | undefined
+        const users = [this.#userOf.get(content), context?.user, subjectOf(messageData['token'])]
+        for (const user of users)
+          if (user !== undefined && user !== subject)
+            found.push(`${subject} has ${content || message?.role} of ${user}`)
+      }
+    for (const { agent, user } of this.#open) {
+      if (user !== this.#user) found.push(`a tab of ${user} is left, when ${this.#user} is signed in`)
+      const said = agent.getTranscript().map(({ message }) => message.content?.replace('You said: ', '') ?? '')
+      for (const text of said)
+        if ((this.#userOf.get(text) ?? user) !== user) found.push(`a tab of ${user} shows ${text}`)
+    }
     return found
   }
 
@@ -149,7 +183,8 @@ export class TabCampaign {
     // The last tab that runs and knows the session goes on: without one nothing can be said about its messages.
     const isLast = !this.#open.some(each => each.tab.isRunning && each.hasJoined && each !== chosen)
     if (kind === 'send' && tab.isRunning) this.#send(chosen)
-    else if ((kind === 'ask' || kind === 'restart' || kind === 'logout') && tab.isRunning) this.#host(chosen, kind)
+    else if ((kind === 'ask' || kind === 'restart' || kind === 'logout' || kind === 'user') && tab.isRunning)
+      this.#host(chosen, kind)
     else if (kind === 'thaw') tab.thaw()
     else if ((kind === 'freeze' || kind === 'deafen') && !isLast) {
       tab.freeze({ isDeaf: kind === 'deafen' })
@@ -174,7 +209,9 @@ export class TabCampaign {
     const tab = this.#browser.open(previous?.sessionStorage)
     const agent = new AiAgent(
       {
-        id: 'help',
+        ...(this.#isSignedIn
+          ? { id: 'account', auth: { type: 'pre-auth', accessToken: this.#token() } }
+          : { id: 'help' }),
         endpoint: emulator.origin,
         tabs: 'share',
         resume: true,
@@ -185,23 +222,24 @@ export class TabCampaign {
       tab.environment,
     )
     const outcomes = new Map<string, string>()
-    const opened: OpenTab = { tab, agent, outcomes, hasJoined: false }
+    const opened: OpenTab = { tab, agent, outcomes, hasJoined: false, user: this.#user }
     agent.on('deliveryUpdate', ({ payload }) => void outcomes.set(payload.id, payload.state))
-    agent.on('userChanged', () => this.#start(agent))
+    agent.on('userChanged', () => this.#start(opened))
     agent.on('connected', () => {
       opened.hasJoined = true
     })
-    this.#start(agent)
+    this.#start(opened)
     this.#open.push(opened)
     this.#all.push(opened)
   }
 
-  #send({ agent }: OpenTab): void {
-    const text = `message ${++this.#texts}`
+  #send(opened: OpenTab): void {
+    const { agent, user } = opened
+    const text = this.#text(user)
     // A tab that does not know its user yet has nothing that it could share: such a message ends with it.
     if (!agent.getIsInitialized()) return
     const sending = agent.send(text).then(
-      id => this.#sent.push({ id, text }),
+      id => this.#sent.push({ id, text, by: opened }),
       // The host is told.
       () => {},
     )
@@ -209,25 +247,63 @@ export class TabCampaign {
   }
 
   /** A host starts again when the user has left. */
-  #start(agent: AiAgent): void {
-    agent.initialize().catch(() => {})
+  #start(opened: OpenTab): void {
+    this.#begin(opened).catch(() => {})
   }
 
-  #host({ agent }: OpenTab, step: HostStep): void {
+  async #begin(opened: OpenTab): Promise<void> {
+    const { agent } = opened
+    await this.#signIn(opened)
+    await agent.initialize()
+    if (!this.#isSignedIn) return
+    // The user may have changed before the tab was one of those that are notified.
+    await this.#signIn(opened)
+    if (agent.getIsInitialized()) await agent.setContext({ user: opened.user })
+  }
+
+  async #signIn(opened: OpenTab): Promise<void> {
+    if (!this.#isSignedIn || opened.user === this.#user) return
+    opened.user = this.#user
+    await opened.agent.updateAccessToken(this.#token())
+  }
+
+  #token(): string {
+    return this.#browser.emulator.control.issueToken({ subject: this.#user })
+  }
+
+  #text(user: string): string {
+    const text = `message ${++this.#texts}`
+    this.#userOf.set(text, user)
+    return text
+  }
+
+  #host(opened: OpenTab, step: HostStep): void {
+    const { agent } = opened
     if (!agent.getIsInitialized()) return
     if (step === 'ask') {
-      const text = `message ${++this.#texts}`
+      const text = this.#text(opened.user)
       this.#asked.push(text)
       // A failure is for the host of the tab.
       agent.ask(text).catch(() => {})
       return
     }
     this.#renewals++
-    if (step === 'restart') agent.restartConnection().catch(() => {})
+    if (step === 'user') {
+      opened.user = this.#user = `user-${++this.#users}`
+      // The event `userChanged` follows.
+      agent.updateAccessToken(this.#token()).catch(() => {})
+    } else if (step === 'restart') agent.restartConnection().catch(() => {})
     else
       agent.logout().then(
-        () => this.#start(agent),
+        () => this.#start(opened),
         () => {},
       )
   }
+}
+
+/** The user of a token. */
+function subjectOf(token: unknown): string | undefined {
+  if (typeof token !== 'string') return undefined
+  const { sub } = JSON.parse(atob(token.split('.')[1] ?? '')) as { sub?: string }
+  return sub
 }

@@ -268,6 +268,7 @@ export class AgentLifecycle implements LifecycleOwner {
     this.#late?.inbox.clear()
     this.#late?.recovery.clear()
     this.#late?.transcript.clear()
+    this.#late?.tabs?.group?.handleDropped()
   }
 
   // ── End ───────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -127,6 +127,7 @@ describe('ChatSession with a keeper', () => {
         return recalled.includes(id)
       },
       keep: id => void told.push(`keep ${id}`),
+      join: id => void told.push(`join ${id}`),
     }
     let created = 0
     const session = new ChatSession({

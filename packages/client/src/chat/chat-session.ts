@@ -15,6 +15,8 @@ export interface SessionKeeper {
   isKnown(id: string, signal: AbortSignal | undefined): Promise<boolean>
   /** Saves the session id for the next page; `undefined` clears it. */
   keep(id: string | undefined): void
+  /** Another page has opened the session: its history belongs into the transcript. */
+  join(id: string): void
 }
 
 export interface ChatSessionOptions {
@@ -103,6 +105,13 @@ export class ChatSession {
     this.#needsContext = false
     this.#isOwn = true
     return id
+  }
+
+  /** Uses a session that another page has created, and may have opened. */
+  join(id: string): void {
+    this.#setId(id)
+    this.#needsContext = false
+    void this.#keeper?.(part => part.join(id))
   }
 
   /** Uses a session that the host supplies. */

@@ -37,20 +37,22 @@ export function queueKeyStart(endpoint: string, cache: ResolvedConfig['cache'] =
  * Creates the part that stores the queue: in IndexedDB in a page, in the configured adapter elsewhere.
  *
  * @param user fingerprint of the user, the same for all anonymous ones; undefined while there is no token
- * @param tabs the queues of tabs that share the conversation, for use without a store
+ * @param tabs the queues of tabs that share the conversation; with a store of the browser, only their keys
  */
 export function createStoredQueue(
   { config, environment, logger, facts }: StoredQueueScope,
   user: () => string | undefined,
   snapshot: () => QueueSnapshot,
-  tabs?: { readonly store: CacheAdapter },
+  tabs?: { readonly store: CacheAdapter & { has(key: string): boolean } },
 ): StoredQueue {
   const { cache, endpoint, persistQueueMs = SHARED_MS } = config
-  const shared = config.persistQueueMs === undefined ? tabs?.store : undefined
   const window = environment.page?.window
   const warn = (text: string, details?: Record<string, unknown>) => logger.warn(text, details)
-  const missing = shared ? undefined : whatIsMissing(config, environment)
-  if (missing) warn(`\`persistQueue\` has no effect: ${missing}.`)
+  const isPersisted = config.persistQueueMs !== undefined
+  const obstacle = isPersisted ? whatIsMissing(config, environment) : undefined
+  if (obstacle) warn(`\`persistQueue\` has no effect: ${obstacle}.`)
+  const shared = isPersisted && !obstacle ? undefined : tabs?.store
+  const missing = shared ? undefined : obstacle
   const adapter: CacheAdapter =
     shared ??
     (window
@@ -82,8 +84,12 @@ export function createStoredQueue(
       return cache.contextPrefix === undefined ? undefined : `${start}${ANONYMOUS}:`
     },
     // The tabs that share a conversation have one user.
-    isShared: () => tabs !== undefined && (shared !== undefined || user() !== ANONYMOUS),
+    isShared: () => tabs !== undefined,
     isAnonymous: () => !shared && user() === ANONYMOUS,
+    used: tabs && {
+      has: key => tabs.store.has(key),
+      add: key => void tabs.store.set(key, { value: [], timestamp: 0 }),
+    },
     newOwner: () => environment.randomUUID(),
     expiresAfterMs: persistQueueMs,
     snapshot,

@@ -60,8 +60,10 @@ export interface StoredQueueOptions {
   userScope(): string | undefined
   /** Whether the tabs of the page's origin share one conversation: then a tab sends what an ended one has left. */
   isShared(): boolean
-  /** Whether anybody may be the user, so that only the tab's own queue is restored. */
+  /** Whether anybody may be the user, so that only the tab's own queue is restored, and those of its conversation. */
   isAnonymous(): boolean
+  /** The keys that the tabs of the conversation have used, as far as this one has been told. Absent where none is shared. */
+  readonly used?: { has(key: string): boolean; add(key: string): void } | undefined
   newOwner(): string
   readonly expiresAfterMs: number
   snapshot(): QueueSnapshot
@@ -186,11 +188,12 @@ export class StoredQueue {
       return []
     }
     const tabKey = `${scope}tab`
-    // Tabs that share a conversation adopt any queue, so that none has to be found first.
-    const storage = this.#options.isShared() ? undefined : window?.sessionStorage
+    // Tabs that share a conversation adopt any queue of their user, so that none has to be found first.
+    const storage = this.#options.isShared() && !isAnonymous() ? undefined : window?.sessionStorage
     const tabs = storage?.getItem(tabKey)
+    this.#options.used?.add(key)
     const found = await this.#ask(() => adapter.keys(scope))
-    const wanted = found.filter(each => !window || !isAnonymous() || each === tabs)
+    const wanted = found.filter(each => !window || each === tabs || this.#mayAdopt(each))
     const unique = await this.#move(wanted, key, tabs)
     storage?.setItem(tabKey, key)
     if (isCurrent()) this.#key = key
@@ -203,10 +206,15 @@ export class StoredQueue {
     const key = this.#key as string
     const found = await this.#ask(() => adapter.keys(scope))
     return this.#move(
-      found.filter(each => each !== key),
+      found.filter(each => each !== key && this.#mayAdopt(each)),
       key,
       undefined,
     )
+  }
+
+  #mayAdopt(key: string): boolean {
+    const { isAnonymous, used } = this.#options
+    return !isAnonymous() || used?.has(key) === true
   }
 
   /** Moves the messages of entries whose agent has ended to the own entry, oldest first. */

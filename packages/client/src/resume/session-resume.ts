@@ -75,6 +75,8 @@ export class SessionResume implements SessionKeeper {
   readonly #stored: SessionStore | undefined
   readonly #isTabs: boolean
   #resumed: ResumedSession | undefined
+  /** A session that another page has opened, until its history arrives. */
+  #joined: string | undefined
 
   /** @param share the store that shares the session with other tabs, over that of this tab; absent where it is not shared */
   constructor(
@@ -132,13 +134,19 @@ export class SessionResume implements SessionKeeper {
 
   keep(id: string | undefined): void {
     if (id !== this.#resumed?.id) this.#resumed = undefined
+    if (id !== this.#joined) this.#joined = undefined
     const key = this.#key()
     if (id === undefined) this.#stored?.drop()
     else if (key !== undefined) this.#stored?.keep(id, key)
   }
 
+  join(id: string): void {
+    this.#joined = id
+  }
+
   /** The chat has sent the history of the session. */
   historyArrived(history: readonly HistoryElement[]): void {
+    if (this.#joined !== undefined) return void this.#restoreJoined(this.#joined, history)
     const resumed = this.#resumed
     if (!resumed || resumed.hasHistory) return
     resumed.hasHistory = true
@@ -147,7 +155,7 @@ export class SessionResume implements SessionKeeper {
 
   /** Removes the stored sessions of a user; in a tab's own store, those of every user. */
   async forgetUser(user: string | undefined): Promise<void> {
-    this.#resumed = undefined
+    this.#resumed = this.#joined = undefined
     if (this.#isTabs) return this.#stored?.forget(this.#prefix())
     // The prefix names the conversation, so that its anonymous user is the present one.
     const name = user ?? (this.#scope.config.cache.contextPrefix === undefined ? undefined : ANONYMOUS)
@@ -173,6 +181,18 @@ export class SessionResume implements SessionKeeper {
     if (this.#resumed?.id === id) return this.#resumed
     this.#resumed = { id, since: this.#scope.environment.clock.now() }
     return this.#resumed
+  }
+
+  /** The other page knows only what the agent has said: the service knows the order of everything. */
+  async #restoreJoined(id: string, shown: readonly HistoryElement[]): Promise<void> {
+    this.#joined = undefined
+    const { clock } = this.#scope.environment
+    const resumed = this.#resume(id)
+    resumed.hasHistory = true
+    const history = await withTimeLimit(clock, TRANSCRIPT_LIMIT_MS, undefined, inner => this.#ask(id, inner))
+      .then(list => readHistory(list, this.#originOf(id)))
+      .catch(() => shown)
+    if (this.#resumed === resumed) this.#restore(resumed, history)
   }
 
   async #ask(sessionId: string, signal: AbortSignal): Promise<unknown[]> {

@@ -1,16 +1,24 @@
 import type { CacheAdapter, CacheEntry } from '../storage/cache-adapter.ts'
 
+/** Most removed entries that are remembered. Each tab has one or two. */
+const KEPT_REMOVALS = 500
+
 /**
  * The queues of all tabs, in the memory of each: what a tab that ends has not sent, another one can send. Nothing is
  * written to a store of the browser. Messages are masked before they are queued.
+ *
+ * Every tab repeats what it has for a new one, and may not have received the last change. So each change has a version, and an
+ * older one never replaces a newer one, nor brings back what was removed.
  */
 export class ReplicatedStore implements CacheAdapter {
   readonly #entries = new Map<string, CacheEntry>()
+  /** The version of each entry, and of those that were removed. */
+  readonly #versions = new Map<string, number>()
   readonly #now: () => number
-  readonly #changed: (key: string, value: unknown) => void
+  readonly #changed: (key: string, value: unknown, version: number) => void
 
   /** @param changed tells the other tabs about an entry; null stands for a removed one */
-  constructor(now: () => number, changed: (key: string, value: unknown) => void) {
+  constructor(now: () => number, changed: (key: string, value: unknown, version: number) => void) {
     this.#now = now
     this.#changed = changed
   }
@@ -19,13 +27,17 @@ export class ReplicatedStore implements CacheAdapter {
     return this.#entries.get(key) ?? null
   }
 
+  has(key: string): boolean {
+    return this.#entries.has(key)
+  }
+
   set(key: string, entry: CacheEntry): void {
     this.#entries.set(key, entry)
-    this.#changed(key, entry.value)
+    this.#changed(key, entry.value, this.#nextVersion(key))
   }
 
   delete(key: string): void {
-    if (this.#entries.delete(key)) this.#changed(key, null)
+    if (this.#entries.delete(key)) this.#changed(key, null, this.#nextVersion(key))
   }
 
   clear(prefix = ''): void {
@@ -36,19 +48,37 @@ export class ReplicatedStore implements CacheAdapter {
     return [...this.#entries.keys()].filter(key => key.startsWith(prefix))
   }
 
-  /** Another tab has changed an entry. */
-  receive(key: string, value: unknown): void {
+  /** Another tab has changed an entry, or repeats it. */
+  receive(key: string, value: unknown, version: number): void {
+    if (version <= (this.#versions.get(key) ?? 0)) return
+    this.#note(key, version)
     if (value === null) this.#entries.delete(key)
     else this.#entries.set(key, { value, timestamp: this.#now() })
   }
 
   /** Tells a new tab everything. */
   repeat(): void {
-    for (const [key, { value }] of this.#entries) this.#changed(key, value)
+    for (const [key, version] of this.#versions) this.#changed(key, this.#entries.get(key)?.value ?? null, version)
   }
 
   /** Forgets everything here, not in the other tabs. */
   forget(): void {
     this.#entries.clear()
+    this.#versions.clear()
+  }
+
+  /** A tab that takes over an entry may not know its last change, which was made earlier. */
+  #nextVersion(key: string): number {
+    const version = Math.max(this.#now(), (this.#versions.get(key) ?? 0) + 1)
+    this.#note(key, version)
+    return version
+  }
+
+  #note(key: string, version: number): void {
+    this.#versions.delete(key)
+    this.#versions.set(key, version)
+    if (this.#versions.size <= KEPT_REMOVALS) return
+    for (const oldest of this.#versions.keys())
+      if (!this.#entries.has(oldest) && oldest !== key) return void this.#versions.delete(oldest)
   }
 }

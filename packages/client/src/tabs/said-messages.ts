@@ -36,9 +36,10 @@ export function openMessages({ transcript, outbox }: Pick<TabParts, 'transcript'
   })
 }
 
-/** What the agent has said. What the user has said is left out: whether the service has it is not known here. */
-export function saidByAgent(transcript: TabParts['transcript']): unknown[] {
-  const received = transcript.get().filter(({ direction }) => direction === 'received')
+/** What the agent has said in a session. What the user has said is left out: whether the service has it is not known here. */
+export function saidByAgent(transcript: TabParts['transcript'], session: string | undefined): unknown[] {
+  const entries = transcript.get()
+  const received = entries.filter(({ direction, sessionId }) => direction === 'received' && sessionId === session)
   return received.map(({ message }) => {
     const { persona, role, content, messageData, messageId, timestamp } = message
     return { persona, role, content, messageData, messageId, timestamp }

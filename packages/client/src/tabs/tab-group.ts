@@ -43,6 +43,8 @@ export class TabGroup {
   readonly #openAlone: OpenTransport
   #hub: SocketHub | undefined
   #sessionId: string | undefined
+  /** The session in which the conversation began: it continues in another one where the service has forgotten it. */
+  #conversation: string | undefined
   /** The session that other tabs are in, as long as no leader has named one. */
   #known: string | undefined
   /** Calls of {@link join} that wait for a session. */
@@ -65,7 +67,7 @@ export class TabGroup {
       clock,
       id: this.#id,
       signOuts: this.#signOuts,
-      sessionId: () => this.#sessionId,
+      place: () => ({ sessionId: this.#sessionId, conversation: this.#conversation }),
       onLead: () => this.#lead(),
       onLost: () => this.#stopLeading(),
       onLeader: () => this.#handleLeader(),
@@ -77,7 +79,9 @@ export class TabGroup {
       warn: (text, details) => logger.warn(text, details),
     })
     this.#link = link
-    this.store = new ReplicatedStore(clock.now, (key, value) => link.post(undefined, { kind: 'stored', key, value }))
+    this.store = new ReplicatedStore(clock.now, (key, value, version) =>
+      link.post(undefined, { kind: 'stored', key, value, version }),
+    )
     const questionLock = () => (link.name === undefined ? undefined : `${link.name}-question`)
     this.turn = new QuestionTurn(window.navigator.locks, questionLock, () => link.synced())
     this.#sockets = new TabSockets({
@@ -129,26 +133,30 @@ export class TabGroup {
   #use(sessionId: string): void {
     if (this.#link.key === undefined || sessionId === this.#sessionId) return
     this.#sessionId = sessionId
+    const conversation = (this.#conversation ??= sessionId)
     this.#hub?.reset(sessionId)
-    if (!this.#isApplying) this.#link.post(undefined, { kind: 'session', sessionId })
+    if (!this.#isApplying) this.#link.post(undefined, { kind: 'session', sessionId, conversation })
   }
 
-  #moveTo(sessionId: string): void {
+  #moveTo(sessionId: string, conversation: string | undefined): void {
     const { session, lifecycle } = this.#parts
     const isMoving = session.id !== undefined && session.id !== sessionId
+    const isAnother = conversation !== this.#conversation
     this.#sessionId = sessionId
     this.#hub?.reset(sessionId)
     if (isMoving) {
-      lifecycle.dropConversation()
-      session.adopt(sessionId)
+      if (isAnother) lifecycle.dropConversation()
+      session.join(sessionId)
+      this.#sockets.handleSession(sessionId)
     }
+    this.#conversation = conversation
     this.#wake()
     if (this.#hub) this.#link.postState()
   }
 
   #leave(reason: DeliveryReason): void {
     this.#link.leave()
-    this.#sessionId = this.#known = this.#token = undefined
+    this.#sessionId = this.#conversation = this.#known = this.#token = undefined
     this.#recalling.reset()
     this.#openedAt = Number.POSITIVE_INFINITY
     this.#foreign.clear(reason)
@@ -172,7 +180,7 @@ export class TabGroup {
       hasResume: () => hasCapability(CAPABILITY.RESUME),
       address,
       openTransport: this.#openAlone,
-      history: () => saidByAgent(this.#parts.transcript),
+      history: () => saidByAgent(this.#parts.transcript, this.#sessionId),
       post: (to, message) => {
         this.#link.post(to, message)
         if (to === undefined) this.#sockets.handle(message)
@@ -231,9 +239,9 @@ export class TabGroup {
         if (message.isNew) this.#greet(from)
         return
       case 'state': {
-        const { sessionId } = message
+        const { sessionId, conversation } = message
         this.#known = undefined
-        if (isFromLeader && sessionId !== undefined) this.#apply(() => this.#moveTo(sessionId))
+        if (isFromLeader && sessionId !== undefined) this.#apply(() => this.#moveTo(sessionId, conversation))
         return
       }
       case 'bye':
@@ -254,7 +262,7 @@ export class TabGroup {
         this.#known = message.sessionId
         return
       case 'session':
-        return this.#apply(() => this.#moveTo(message.sessionId))
+        return this.#apply(() => this.#moveTo(message.sessionId, message.conversation))
       case 'said':
         return this.#apply(() => this.#record(from, message, isFromLeader))
       case 'recall':
@@ -283,7 +291,7 @@ export class TabGroup {
       case 'left':
         return this.#leaveUser()
       case 'stored':
-        return this.store.receive(message.key, message.value)
+        return this.store.receive(message.key, message.value, message.version)
       case 'sync':
       case 'synced':
         return
@@ -383,6 +391,11 @@ export class TabGroup {
     }
     this.#leave('signed_out')
     this.store.forget()
+  }
+
+  /** The transcript of this tab was dropped: its next session begins a conversation. */
+  handleDropped(): void {
+    this.#conversation = undefined
   }
 
   /** The outbox has accepted a message of this tab. */

@@ -34,8 +34,8 @@ export interface TabLinkOptions {
   /** Unique for this tab and agent. */
   readonly id: string
   readonly signOuts: SignOuts
-  /** The session of the group; undefined while there is none. */
-  sessionId(): string | undefined
+  /** The session of the group, and that in which its conversation began; undefined while there is none. */
+  place(): { readonly sessionId: string | undefined; readonly conversation: string | undefined }
   /** This tab leads from now on. */
   onLead(): void
   /** This tab no longer leads. */
@@ -69,6 +69,8 @@ interface Membership {
 export class TabLink {
   readonly #options: TabLinkOptions
   #membership: Membership | undefined
+  /** Whether the page is in the back/forward cache, where it holds nothing. */
+  #isAway = false
   #isLeader = false
   #leader: string | undefined
   #fence = 0
@@ -126,6 +128,8 @@ export class TabLink {
     channel.onmessage = ({ data }: { data: unknown }) => {
       const envelope = parseEnvelope(data)
       if (!envelope || envelope.from === id) return
+      // Frames are many, and come from a leader that has answered something else first.
+      if (envelope.message.kind !== 'frame' && this.#hasLeft()) return
       this.#count(envelope)
       if ((envelope.to ?? id) !== id) return
       this.#handle(envelope)
@@ -157,7 +161,7 @@ export class TabLink {
 
   /** Leaves the group. */
   leave(): void {
-    if (this.#membership) this.#part()
+    if (this.#membership && !this.#isAway) this.#part()
     this.#membership = undefined
     this.#leader = undefined
     this.#tabs.clear()
@@ -193,7 +197,7 @@ export class TabLink {
 
   /** Tells all who leads, and in which session. */
   postState(): void {
-    this.post(undefined, { kind: 'state', fence: this.#fence, sessionId: this.#options.sessionId() })
+    this.post(undefined, { kind: 'state', fence: this.#fence, ...this.#options.place() })
   }
 
   /** Resolves when everything has arrived that the leader had passed on by now. */
@@ -261,9 +265,7 @@ export class TabLink {
   /** Looks after the other tabs, regularly. */
   #look(): void {
     const membership = this.#membership
-    if (!membership) return
-    const { signOuts, onSignedOut } = this.#options
-    if (signOuts.last(membership.key) !== membership.signOut) return onSignedOut()
+    if (!membership || this.#hasLeft()) return
     membership.timer = this.#options.clock.setTimeout(() => this.#look(), LOOK_MS)
     if (this.#isLeader) return void this.#findEnded(membership)
     this.#missed = this.#hasHeard ? 0 : this.#missed + 1
@@ -274,6 +276,14 @@ export class TabLink {
     } else if (!this.#hasHeard || this.#looks % LOOKS_PER_HELLO === 0)
       this.post(undefined, { kind: 'hello', isNew: false })
     this.#hasHeard = false
+  }
+
+  /** Whether the user of the group has signed out, which this tab was not told. Then it leaves too. */
+  #hasLeft(): boolean {
+    const { signOuts, onSignedOut } = this.#options
+    if (!this.#membership || signOuts.last(this.#membership.key) === this.#membership.signOut) return false
+    onSignedOut()
+    return true
   }
 
   async #findEnded({ name }: Membership): Promise<void> {
@@ -310,7 +320,8 @@ export class TabLink {
 
   #answerHello(): void {
     const isStuck =
-      this.#options.sessionId() === undefined && this.#options.clock.monotonic() - this.#leadsSince > SESSION_LIMIT_MS
+      this.#options.place().sessionId === undefined &&
+      this.#options.clock.monotonic() - this.#leadsSince > SESSION_LIMIT_MS
     if (!isStuck) return this.postState()
     // This tab cannot create a session, for example because its calls fail.
     this.post(undefined, { kind: 'bye' })
@@ -343,17 +354,19 @@ export class TabLink {
 
   /** The browser may keep the page in its back/forward cache, frozen. Another tab continues at once. */
   readonly #hidden = () => {
-    if (this.#membership) this.#part()
+    if (!this.#membership || this.#isAway) return
+    this.#part()
+    this.#isAway = true
   }
 
   readonly #shown = ({ persisted }: { persisted?: boolean }) => {
     const membership = this.#membership
     if (!persisted || !membership) return
-    const { key, signOut } = membership
-    const { signOuts, onSignedOut } = this.#options
+    const hasLeft = this.#hasLeft()
+    this.#isAway = false
+    if (hasLeft) return
     this.#membership = undefined
     this.#setLeader(undefined)
-    if (signOuts.last(key) === signOut) void this.enter(key)
-    else onSignedOut()
+    void this.enter(membership.key)
   }
 }

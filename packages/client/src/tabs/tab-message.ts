@@ -29,7 +29,12 @@ export type TabMessage =
   /** To all: who leads? `isNew` also asks for what was said and stored before. */
   | { readonly kind: 'hello'; readonly isNew: boolean }
   /** From the leader, when it begins and as the answer to each `hello`. */
-  | { readonly kind: 'state'; readonly fence: number; readonly sessionId: string | undefined }
+  | {
+      readonly kind: 'state'
+      readonly fence: number
+      readonly sessionId: string | undefined
+      readonly conversation: string | undefined
+    }
   /** To the leader, which answers it behind all frames that it has passed on. */
   | { readonly kind: 'sync'; readonly nonce: number }
   | { readonly kind: 'synced'; readonly nonce: number }
@@ -59,8 +64,11 @@ export type TabMessage =
     }
   /** To a new tab, from one that does not lead: the session that it is in. */
   | { readonly kind: 'known'; readonly sessionId: string }
-  /** The conversation continues in another session. */
-  | { readonly kind: 'session'; readonly sessionId: string }
+  /**
+   * The tabs continue in another session. `conversation` is the session in which the conversation began: where it stays the
+   * same, the service had forgotten the earlier session, and the transcript stays too.
+   */
+  | { readonly kind: 'session'; readonly sessionId: string; readonly conversation: string | undefined }
   | {
       readonly kind: 'said'
       readonly message: SaidMessage
@@ -94,7 +102,7 @@ export type TabMessage =
   /** The user is signed out, or is another one. */
   | { readonly kind: 'left' }
   /** An entry of the replicated queue; null when it was removed. */
-  | { readonly kind: 'stored'; readonly key: string; readonly value: unknown }
+  | { readonly kind: 'stored'; readonly key: string; readonly value: unknown; readonly version: number }
 
 /** A message with its sender and, where it is for one tab only, its receiver. */
 export interface TabEnvelope {
@@ -130,7 +138,7 @@ const isKnown: Check = value =>
 /** The members of each kind. */
 const MEMBERS: { readonly [Kind in TabMessage['kind']]: Readonly<Record<string, Check>> } = {
   hello: { isNew: isFlag },
-  state: { fence: isNumber, sessionId: orNot(isText) },
+  state: { fence: isNumber, sessionId: orNot(isText), conversation: orNot(isText) },
   sync: { nonce: isNumber },
   synced: { nonce: isNumber },
   bye: {},
@@ -141,7 +149,7 @@ const MEMBERS: { readonly [Kind in TabMessage['kind']]: Readonly<Record<string, 
   frame: { socket: orNot(isNumber), text: isText },
   closed: { socket: orNot(isNumber), code: isNumber, reason: isText, httpStatus: orNot(isNumber) },
   known: { sessionId: isText },
-  session: { sessionId: isText },
+  session: { sessionId: isText, conversation: orNot(isText) },
   said: { message: isSaid, owner: orNot(isText), state: orNot(isText), reason: orNot(isText) },
   recall: { known: orNot(isKnown) },
   delivery: { id: isText, state: isText, previousState: isText, reason: orNot(isText) },
@@ -150,7 +158,7 @@ const MEMBERS: { readonly [Kind in TabMessage['kind']]: Readonly<Record<string, 
   context: { attributes: value => value === null || isJsonObject(value) },
   token: { token: isText },
   left: {},
-  stored: { key: isText, value: value => value === null || Array.isArray(value) },
+  stored: { key: isText, value: value => value === null || Array.isArray(value), version: isNumber },
 }
 
 /** The data to post for an envelope. */

@@ -17,7 +17,7 @@ export interface TabParts {
     readonly config: { readonly sessionId: string | undefined }
     readonly emit: Emit<'deliveryUpdate' | 'conversationRead'>
   }
-  readonly session: Pick<ChatSession, 'id' | 'adopt'>
+  readonly session: Pick<ChatSession, 'id' | 'join'>
   readonly transcript: Pick<Transcript, 'get' | 'record' | 'missing'>
   readonly context: Pick<ContextStore, 'get' | 'merge' | 'remove'>
   readonly outbox: Pick<Outbox, 'delivery'>

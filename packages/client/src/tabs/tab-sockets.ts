@@ -96,6 +96,11 @@ export class TabSockets {
     }
   }
 
+  /** The tab is in another session now: what it has opened, or requested, in an earlier one is lost. */
+  handleSession(sessionId: string): void {
+    for (const socket of [...this.#sockets.values()]) if (socket.sessionId !== sessionId) this.#lose(socket)
+  }
+
   /** What the leader has passed on may be lost: all open again. */
   renew(): void {
     for (const socket of [...this.#sockets.values()]) {

@@ -21,9 +21,10 @@ const KINDS = [
 
 /** With pages to which the browser loses messages. */
 const kind = fc.constantFrom<TabStep['kind']>(...KINDS, 'deafen')
-const hostKind = fc.oneof(
+const hostKind = fc.oneof({ weight: 3, arbitrary: kind }, fc.constantFrom<HostStep>('ask', 'ask', 'restart', 'logout'))
+const userKind = fc.oneof(
   { weight: 3, arbitrary: fc.constantFrom<TabStep['kind']>(...KINDS) },
-  fc.constantFrom<HostStep>('ask', 'ask', 'restart', 'logout'),
+  fc.constantFrom<HostStep>('user', 'user', 'ask', 'logout'),
 )
 
 const stepOf = (kinds: fc.Arbitrary<TabStep['kind']>): fc.Arbitrary<TabStep> =>
@@ -40,19 +41,35 @@ describe.each([
 ])('tabs over %s', (_name, capabilities) => {
   const isExact = capabilities.length > 0
   const title = isExact ? 'lose and double nothing' : 'lose nothing silently, and double nothing'
-  const play = async (steps: readonly TabStep[]) => {
+  const play = async (steps: readonly TabStep[], isSignedIn: boolean) => {
     const clock = new ManualClock()
     const settings = { heartbeatBeforeReply: false, capabilities: [...capabilities] }
     const emulator = createEmulator({ clock, settings, reply: ({ text }) => ({ content: `You said: ${text}` }) })
-    const campaign = new TabCampaign(new FakeBrowser(clock, emulator))
+    const campaign = new TabCampaign(new FakeBrowser(clock, emulator), isSignedIn)
     await campaign.play(steps)
-    expect(campaign.violations(isExact)).toEqual([])
+    return campaign
   }
-  const holds = (kinds: fc.Arbitrary<TabStep['kind']>) =>
-    fc.assert(fc.asyncProperty(fc.array(stepOf(kinds), { maxLength: 30 }), play), { numRuns: propertyRuns(20) })
+  const holds = (
+    kinds: fc.Arbitrary<TabStep['kind']>,
+    isSignedIn = false,
+    violations = (campaign: TabCampaign) => campaign.violations(isExact),
+  ) => {
+    const check = async (steps: readonly TabStep[]) => {
+      expect(violations(await play(steps, isSignedIn))).toEqual([])
+    }
+    return fc.assert(fc.asyncProperty(fc.array(stepOf(kinds), { maxLength: 30 }), check), {
+      numRuns: propertyRuns(20),
+    })
+  }
 
   it(`[REL-64] ${title}, whatever happens to the tabs`, () => holds(kind))
 
   it('[REL-67] lose nothing silently, double nothing, and end in one conversation, whatever the hosts do', () =>
     holds(hostKind))
+
+  it('[REL-151] give nothing of one user to the next one, and end with the same user in each tab', () =>
+    holds(userKind, true))
+
+  it('[REL-151] [REL-156] nor when the browser loses messages to pages that it has stopped', () =>
+    holds(fc.oneof(userKind, fc.constant('deafen' as const)), true, campaign => campaign.mixedUsers()))
 })

@@ -113,6 +113,24 @@ describeInPages('a queue that survives its page, in a page', at => {
     await expect.poll(received).toEqual(['mine'])
   })
 
+  it('[REL-64] [REL-89] hands the queue of a tab that crashed to the others of its anonymous conversation, and to nobody else', async () => {
+    const config = { persistQueue: true, tabs: 'share', resume: true } as const
+    const first = await waitingPage(config)
+    const second = await openHost(at.context, at.stage, config)
+    await second.evaluate(() => host.initialize())
+    const crashed = first.waitForEvent('crash')
+    first.goto('chrome://crash').catch(() => {})
+    await crashed
+    await first.close()
+    await expect.poll(() => second.evaluate(() => host.getQueueSize())).toBe(TEXTS.length)
+    await second.close()
+    service().faults.lift()
+    const other = await openHost(at.context, at.stage, config)
+    await other.evaluate(() => host.open())
+    await other.evaluate(() => host.send('mine'))
+    await expect.poll(received).toEqual(['mine'])
+  })
+
   it('[REL-91] is empty after logout()', async () => {
     const config = userConfig()
     const page = await waitingPage(config)
