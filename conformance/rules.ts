@@ -594,6 +594,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a message that a crashed page may have sent appears once in the conversation of the next page: as the history shows it, else as unknown, to be sent again on request',
   'EL-21':
     'the chat element sends a message that fits into a frame of 64 KiB, and keeps a longer one in the text field',
+  'EL-22':
+    'the chat element renders the earlier messages of a conversation unasked, also in a hidden page, and those of a chat that was removed when it is added and shown again',
   'REL-130': 'a fleet delivers what any of its processes accepted, in order, once for each message id',
   'REL-131':
     'a worker that drains, as on SIGTERM, gives its conversations to the next one at once, with session, context and position',
