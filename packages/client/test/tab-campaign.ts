@@ -133,6 +133,15 @@ export class TabCampaign {
       const shown = sent.map(({ message }) => message.content ?? '')
       const twice = shown.filter((text, at) => text !== '' && shown.indexOf(text) !== at)
       if (twice.length > 0) found.push(`tab ${index} shows ${twice.join(', ')} twice`)
+      const answers = open.agent
+        .getTranscript()
+        .flatMap(({ direction, message }) =>
+          direction === 'received' && message.content?.startsWith('You said: ') ? [message.content] : [],
+        )
+      const again = answers.filter((text, at) => answers.indexOf(text) !== at)
+      if (again.length > 0) found.push(`tab ${index} shows ${again.join(', ')} twice`)
+      const unseen = this.#renewals > 0 ? [] : accepted.filter(text => !answers.includes(`You said: ${text}`))
+      if (unseen.length > 0) found.push(`tab ${index} does not show the answers to ${unseen.join(', ')}`)
       // A tab that is opened while pages do not hear it is not told what they have said.
       const isTold = !this.#hasDeaf || this.#all.indexOf(open) < FIRST_TABS
       const hidden = accepted.filter(text => this.#sent.some(each => each.text === text) && !shown.includes(text))
