@@ -589,7 +589,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'EL-18': 'a chat element whose code cannot be loaded says so, reports it, and tries again on request',
   'EL-20':
     'a conversation that is there when the chat element opens is rendered once, with its Markdown; when the code for that is late, it is shown as it was written until then',
-  'REL-170': 'a view rates messages of the page before, and shows those that still wait, which can be taken back',
+  'REL-170':
+    'a view rates messages of the page before, and none of an earlier session, and shows messages that still wait, which can be taken back',
   'REL-171':
     'a message that a crashed page may have sent appears once in the conversation of the next page: as the history shows it, else as unknown, to be sent again on request',
   'EL-21':

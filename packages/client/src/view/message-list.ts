@@ -39,6 +39,8 @@ export interface MessageList {
   hold(messages: readonly ConversationMessage[]): void
   /** A message of the user is in another state. Returns it where it is shown. */
   updateDelivery(id: string): ConversationMessage | undefined
+  /** Begins a session: ratings reach it alone, and another of its answers may have the same id. */
+  enter(sessionId: string): void
   rate(message: Pick<ConversationMessage, 'sessionId' | 'messageId'>, rating: FeedbackRating): void
   /** Masking replaced parts of a text that is about to be shown. */
   mask(content: string, ranges: readonly TextRange[]): void
@@ -56,6 +58,8 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
   let escalation: ConversationEscalation | undefined
   /** Whether options wait for the user: to look for them takes a walk through all messages. */
   let hasQuestion = false
+  /** The present session. */
+  let session: string | undefined
   let snapshot: readonly ConversationMessage[] | undefined
   /** Messages as their entries alone make them, so that reading an entry again makes the same. */
   const plain = new WeakMap<TranscriptEntry, ConversationMessage>()
@@ -90,6 +94,15 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
     )
   }
 
+  const isOfSession = (item: ConversationMessage) => [undefined, item.sessionId].includes(session)
+
+  const enter: MessageList['enter'] = sessionId => {
+    if (sessionId === session) return
+    session = sessionId
+    items = items.map(item => changed(item, { canRate: item.canRate && isOfSession(item) }))
+    snapshot = undefined
+  }
+
   const fold = (entry: TranscriptEntry, old?: ConversationMessage) => {
     const { message, sessionId } = entry
     const feedback = message.role === ROLE.FEEDBACK && (message.messageData?.feedback as Feedback | undefined)
@@ -114,7 +127,7 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
             delivery: old?.delivery ?? deliveryOf(messageId),
             maskedRanges: (Object.hasOwn(kept.masked, content) && kept.masked[content]) || NONE,
           }
-        : { rating: kept.ratings[ratingKey(shown)] },
+        : { rating: kept.ratings[ratingKey(shown)], canRate: shown.canRate && isOfSession(shown) },
     )
     items.push(item)
     hasQuestion ||= item.canChoose
@@ -129,6 +142,7 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
   return {
     get,
     rate,
+    enter,
     find: id => get()[lastIndex(get(), item => item.id === id)],
     escalation: () => escalation,
     add: entry => fold(entry),
@@ -137,6 +151,7 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
       items = []
       escalation = snapshot = undefined
       hasQuestion = false
+      session ??= entries.at(-1)?.sessionId
       for (const entry of entries) fold(entry, before.get(plainOf(entry)?.id ?? ''))
       items = items.map(item => keepSame(before.get(item.id), item))
     },

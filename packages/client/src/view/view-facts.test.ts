@@ -229,6 +229,31 @@ describe('messages of the page before', () => {
     await leave(second.view, second.agent)
   })
 
+  it('[REL-170] cannot be rated in a later session, where another answer may have the same id', async () => {
+    const { openView, emulator, session } = setUpView()
+    const { view, agent } = await openView()
+    await say(view, 'hello', 2)
+    const old = lastOf(view)
+    emulator.control.endSession(session())
+    emulator.control.dropSockets(1000)
+    await eventually(() => !agent.isConnected())
+    // The first attempt finds out that the session has ended.
+    await agent.connect().catch(() => agent.connect())
+    expect(await rejection(view.rate(old.id, 'up'))).toMatchObject({ reason: 'invalid' })
+    await say(view, 'again', 4)
+    const [, first, , second] = view.getSnapshot().messages
+    expect(second?.messageId).toBe(first?.messageId)
+    expect([first?.canRate, second?.canRate]).toEqual([false, true])
+    expect(await rejection(view.rate(old.id, 'up'))).toMatchObject({ reason: 'invalid' })
+    await view.rate(second?.id ?? '', 'down')
+    const feedback = () =>
+      [...emulator.world.sessions.values()].map(record => record.feedback.map(({ rating }) => rating))
+    await eventually(() => feedback()[1]?.length === 1)
+    expect(feedback()).toEqual([[], ['down']])
+    expect(view.getSnapshot().messages.map(({ rating }) => rating)).toEqual([undefined, undefined, undefined, 'down'])
+    await leave(view, agent)
+  })
+
   it('[REL-170] wait visibly, and can be taken back', async () => {
     const { clock, emulator, page, send } = setUpHost()
     const first = page()

@@ -158,8 +158,9 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
   })
   for (const name of ['portalsAvailable', 'agentsAvailable', 'profilesAvailable', 'workingChanged'] as const)
     on(name, () => change())
-  on('stateChanged', ({ timestamp, payload: { state, retryInMs } }) => {
+  on('stateChanged', ({ timestamp, sessionId, payload: { state, retryInMs } }) => {
     endSilence()
+    if (sessionId) list.enter(sessionId)
     if (state === 'CONNECTED') preload()
     change({
       retryAt: retryInMs === undefined ? undefined : timestamp + retryInMs,

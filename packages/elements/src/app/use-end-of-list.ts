@@ -36,7 +36,7 @@ export function useEndOfList(messages: readonly ConversationMessage[]): EndOfLis
   const stays = useRef(true)
   const [isAtEnd, setAtEnd] = useState(true)
   /** Where the list was moved to by this code, and when the user has moved it. */
-  const movement = useRef({ ownTop: Number.NaN, at: Number.NEGATIVE_INFINITY })
+  const movement = useRef({ ownTop: 0, at: -SCROLLING_MS })
   const look = useCallback(() => {
     const list = log.current
     if (!list) return
@@ -55,7 +55,7 @@ export function useEndOfList(messages: readonly ConversationMessage[]): EndOfLis
     if (!list) return undefined
     const onScroll = () => {
       const { ownTop } = movement.current
-      if (!(Math.abs(list.scrollTop - ownTop) < CORRECTION_PX)) movement.current.at = performance.now()
+      if (Math.abs(list.scrollTop - ownTop) > CORRECTION_PX) movement.current.at = performance.now()
       look()
     }
     list.addEventListener('scroll', onScroll, { passive: true })
