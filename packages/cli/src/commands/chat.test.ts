@@ -1,3 +1,6 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { EmulatorServer } from '@aiagent/emulator/node'
 import { describe, expect, it } from 'vitest'
 import type { FakeIoOptions } from '../../test/fake-io.ts'
@@ -191,6 +194,30 @@ describe('chat in a terminal', () => {
     const piped = chat(server, { input: 'one\n' })
     expect(await piped.ended).toBe(0)
     expect(piped.fake.out() + piped.fake.err()).not.toContain('Playground')
+  })
+
+  it('[PLAY-09] opens the playground in the browser with --open, and not without', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'browser-'))
+    const opened = join(folder, 'opened')
+    const script = join(folder, 'browser.mjs')
+    writeFileSync(
+      script,
+      `import { appendFileSync } from 'node:fs'\nappendFileSync(${JSON.stringify(opened)}, process.argv[2])`,
+    )
+    const env = { NO_COLOR: '1', BROWSER: `${process.execPath} ${script} %s` }
+    const start = async (...args: string[]) => {
+      const { fake } = chat(await serve(), { columns: COLUMNS, env }, ...args)
+      await fake.outHas('Playground: ')
+      await fake.outHas('> ')
+      return /Playground: (\S+)/.exec(fake.out())?.[1]
+    }
+    try {
+      await start()
+      const url = await start('--open')
+      await expect.poll(() => existsSync(opened) && readFileSync(opened, 'utf8'), { timeout: 20_000 }).toBe(url)
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
   })
 
   it('reports a lost connection with the delay, and the restored one', async () => {

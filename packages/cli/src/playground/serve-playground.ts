@@ -34,10 +34,13 @@ const TYPES: Readonly<Record<string, string>> = {
 /**
  * Serves the playground for a service, on this machine only.
  *
+ * @param files the page; default: the built one, or the source of a clone
  * @returns undefined where the page is missing
  */
-export async function servePlayground(options: ServePlaygroundOptions): Promise<PlaygroundServer | undefined> {
-  const files = findPageFiles()
+export async function servePlayground(
+  options: ServePlaygroundOptions,
+  files: PageFiles | undefined = findPageFiles(),
+): Promise<PlaygroundServer | undefined> {
   if (!files) return undefined
   const prepared = prepareOnce(files, options.show)
   const headers = pageHeaders(options)

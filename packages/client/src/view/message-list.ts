@@ -40,7 +40,7 @@ export interface MessageList {
   /** A message of the user is in another state. Returns it where it is shown. */
   updateDelivery(id: string): ConversationMessage | undefined
   /** Begins a session: ratings reach it alone, and another of its answers may have the same id. */
-  enter(sessionId: string): void
+  enter(sessionId: string | undefined): void
   rate(message: Pick<ConversationMessage, 'sessionId' | 'messageId'>, rating: FeedbackRating): void
   /** Masking replaced parts of a text that is about to be shown. */
   mask(content: string, ranges: readonly TextRange[]): void
@@ -94,12 +94,10 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
     )
   }
 
-  const isOfSession = (item: ConversationMessage) => [undefined, item.sessionId].includes(session)
-
-  const enter: MessageList['enter'] = sessionId => {
-    if (sessionId === session) return
-    session = sessionId
-    items = items.map(item => changed(item, { canRate: item.canRate && isOfSession(item) }))
+  const enter: MessageList['enter'] = id => {
+    if (!id || id === session) return
+    session = id
+    items = items.map(item => changed(item, { canRate: item.canRate && item.sessionId === id }))
     snapshot = undefined
   }
 
@@ -127,7 +125,7 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
             delivery: old?.delivery ?? deliveryOf(messageId),
             maskedRanges: (Object.hasOwn(kept.masked, content) && kept.masked[content]) || NONE,
           }
-        : { rating: kept.ratings[ratingKey(shown)], canRate: shown.canRate && isOfSession(shown) },
+        : { rating: kept.ratings[ratingKey(shown)] },
     )
     items.push(item)
     hasQuestion ||= item.canChoose
@@ -151,8 +149,10 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
       items = []
       escalation = snapshot = undefined
       hasQuestion = false
-      session ??= entries.at(-1)?.sessionId
       for (const entry of entries) fold(entry, before.get(plainOf(entry)?.id ?? ''))
+      const present = session ?? entries.at(-1)?.sessionId
+      session = undefined
+      enter(present)
       items = items.map(item => keepSame(before.get(item.id), item))
     },
     trim(entries) {

@@ -160,7 +160,7 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
     on(name, () => change())
   on('stateChanged', ({ timestamp, sessionId, payload: { state, retryInMs } }) => {
     endSilence()
-    if (sessionId) list.enter(sessionId)
+    list.enter(sessionId)
     if (state === 'CONNECTED') preload()
     change({
       retryAt: retryInMs === undefined ? undefined : timestamp + retryInMs,
