@@ -519,6 +519,9 @@ const TEXTS: Readonly<Record<string, string>> = {
     '`aiagent emulate --playground` serves the playground with a content policy of its own for an emulator, or with `--endpoint` for a deployment',
   'PLAY-07':
     '`npm start` prints the address of the playground after the chat is connected, so that the first answer is as fast as without it',
+  'PLAY-08':
+    'from a clone, the playground is built with its first request, once, with a line that says so; a failure is reported and tried again',
+  'PLAY-09': '`npm start` opens the playground in the browser with `--open` only',
   'VIEW-13':
     'with `@aiagent/client/react-native` a conversation works without crypto, structuredClone, TextEncoder, localStorage, document and window: it follows AppState and NetInfo, and continues from AsyncStorage after a restart',
   'REL-128':
@@ -579,7 +582,9 @@ const TEXTS: Readonly<Record<string, string>> = {
   'EL-12':
     'the chat element fits at 200 % zoom, runs no animation where the user wants none, and follows theme and direction of the language',
   'EL-13':
-    'the chat element renders one page of a long conversation first, keeps the place when it shows earlier messages, and stays quick to type in while messages arrive',
+    'the chat element renders the end of a long conversation first, adds 500 earlier messages unasked and others on request without moving what is in view, and stays quick to type in while messages arrive',
+  'EL-22':
+    'the chat element adds earlier messages also in a hidden page, not while the chat is hidden, and without moving the focus or announcing them',
   'EL-14': 'axe-core finds no violation in any state of the chat element, in the light and the dark theme',
   'EL-15': 'header, composer, empty state and texts of the chat element can be replaced by those of the host app',
   'EL-16': 'a hand-over offers each usable way to a human, with an address that opens it',
