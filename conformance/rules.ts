@@ -551,6 +551,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a logout settles although the window of the provider, a strategy or the store of the host never answers; then the agent can be initialized again',
   'REL-111':
     'a function of a connector script that does not answer within 30 seconds fails initialize(); only initPlatform(), for which the user may have to sign in, has no limit',
+  'REL-172':
+    'a message handler of the host that does not settle within 30 seconds counts as failed, and the messages behind it are handled',
   'REL-112': 'a cached answer stays fresh no longer than twice its time because the clock of the device was set back',
   'REL-113':
     'after a disconnect() the next connect() does not wait for a token request that has not been answered for 5 seconds; its callers receive the outcome of the new one',

@@ -26,6 +26,8 @@ interface OpenTab {
   hasJoined: boolean
   /** The user whose token its host has given it last. */
   user: string
+  /** How many logouts of other tabs it has been told. */
+  logouts: number
 }
 
 /** Plays a history of up to five tabs against the emulated service, and checks the rules of sharing. */
@@ -34,7 +36,7 @@ export class TabCampaign {
   #open: OpenTab[] = []
   /** Those that have ended too. */
   readonly #all: OpenTab[] = []
-  readonly #sent: { readonly id: string; readonly text: string; readonly by: OpenTab }[] = []
+  readonly #sent: { readonly id: string; readonly text: string; readonly by: OpenTab; readonly isLate: boolean }[] = []
   readonly #sending: Promise<unknown>[] = []
   /** Texts that were passed to `ask()`. */
   readonly #asked: string[] = []
@@ -44,6 +46,7 @@ export class TabCampaign {
   #renewals = 0
   /** Whether a page was stopped that lost what the others posted to it. */
   #hasDeaf = false
+  #logouts = 0
   #texts = 0
   readonly #isSignedIn: boolean
   /** Who is signed in to the host app of all tabs. */
@@ -97,12 +100,12 @@ export class TabCampaign {
     const accepted = sessions.flatMap(({ accepted }) =>
       accepted.entries().flatMap(({ message, duplicate }) => (duplicate ? [] : [String(message.content)])),
     )
-    for (const { id, text, by } of this.#sent) {
+    for (const { id, text, by, isLate } of this.#sent) {
       const times = accepted.filter(each => each === text).length
       if (times > 1) found.push(`${text} was accepted ${times} times`)
       if (times > 0) continue
       // A tab that ends when the others have left its user is the last one that knows.
-      if (this.#userOf.get(text) !== this.#user && !this.#open.includes(by)) continue
+      if ((isLate || this.#userOf.get(text) !== this.#user) && !this.#open.includes(by)) continue
       const tabs = this.#renewals > 0 ? this.#all : this.#open
       const told = tabs.flatMap(({ outcomes }) => outcomes.get(id) ?? [])
       // What a tab has posted to a page that was stopped may end with that tab.
@@ -231,9 +234,12 @@ export class TabCampaign {
       tab.environment,
     )
     const outcomes = new Map<string, string>()
-    const opened: OpenTab = { tab, agent, outcomes, hasJoined: false, user: this.#user }
+    const opened: OpenTab = { tab, agent, outcomes, hasJoined: false, user: this.#user, logouts: this.#logouts }
     agent.on('deliveryUpdate', ({ payload }) => void outcomes.set(payload.id, payload.state))
-    agent.on('userChanged', () => this.#start(opened))
+    agent.on('userChanged', () => {
+      opened.logouts = this.#logouts
+      this.#start(opened)
+    })
     agent.on('connected', () => {
       opened.hasJoined = true
     })
@@ -247,8 +253,10 @@ export class TabCampaign {
     const text = this.#text(user)
     // A tab that does not know its user yet has nothing that it could share: such a message ends with it.
     if (!agent.getIsInitialized()) return
+    // The others have signed out, which this tab has not been told.
+    const isLate = opened.logouts < this.#logouts
     const sending = agent.send(text).then(
-      id => this.#sent.push({ id, text, by: opened }),
+      id => this.#sent.push({ id, text, by: opened, isLate }),
       // The host is told.
       () => {},
     )
@@ -302,11 +310,13 @@ export class TabCampaign {
       // The event `userChanged` follows.
       agent.updateAccessToken(this.#token()).catch(() => {})
     } else if (step === 'restart') agent.restartConnection().catch(() => {})
-    else
+    else {
+      opened.logouts = ++this.#logouts
       agent.logout().then(
         () => this.#start(opened),
         () => {},
       )
+    }
   }
 }
 

@@ -75,7 +75,7 @@ class BuiltAgent implements LateParts {
     if (this.resume && facts.sessionId !== undefined) this.session.supply(facts.sessionId)
     this.working = userState.own(new WorkingState(environment.clock, emit))
     this.recovery = userState.own(new Recovery(new RecoveryWiring(this)))
-    this.inbox = userState.own(new Inbox(processor, origin, new InboxWiring(this)))
+    this.inbox = userState.own(new Inbox(processor, origin, new InboxWiring(this), environment.clock))
   }
 
   prepare(

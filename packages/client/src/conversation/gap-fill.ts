@@ -23,6 +23,9 @@ const HISTORY_WAIT_MS = 1_000
 /** Time limit of the transcript call, in milliseconds. */
 const TRANSCRIPT_LIMIT_MS = 4_000
 
+/** Most recovered messages of which a repetition is noticed. */
+const KEPT_RECOVERED = 500
+
 export interface GapFillOptions {
   readonly clock: Clock
   readonly logger: Logger
@@ -68,8 +71,8 @@ export class GapFill {
   #hasWarned = false
   /** Whether a history or the transcript call was seen working in the session. */
   #isProven = false
-  /** What the transcript call has recovered since the opening: the chat may send it too. */
-  #fromTranscript: KnownMessage[] | undefined
+  /** What the transcript call has recovered: the chat may send it too, also after another reconnect. */
+  #fromTranscript: KnownMessage[] = []
 
   constructor(options: GapFillOptions) {
     this.#options = options
@@ -79,8 +82,8 @@ export class GapFill {
   begin(opening: Opening): void {
     this.cancel()
     const { clock } = this.#options
-    this.#fromTranscript = undefined
     if (opening.sessionId !== this.#opening?.sessionId) {
+      this.#fromTranscript = []
       this.#isProven = false
       this.#openedAt = clock.now()
       this.#isFromStart = opening.isFromStart
@@ -160,7 +163,7 @@ export class GapFill {
   /** Whether the transcript call has already recovered a message that now arrives. True once for each. */
   isRepeated(message: Message): boolean {
     const repeated = this.#fromTranscript
-    if (!repeated?.length || message.persona !== PERSONA.AGENT) return false
+    if (!repeated.length || message.persona !== PERSONA.AGENT) return false
     const { id, fingerprint, timestamp } = knownMessage(message, 'received')
     const index = repeated.findIndex(
       each =>
@@ -203,7 +206,10 @@ export class GapFill {
     const { inserted, removed } = insertHistory(mergeHistory(history, options), options, processor, { recovered: true })
     const opening = this.#opening
     const { sessionId } = options.origin
-    if (source === 'rest') this.#fromTranscript = inserted.map(({ message }) => knownMessage(message, 'received'))
+    if (source === 'rest') {
+      const recovered = inserted.map(({ message }) => knownMessage(message, 'received'))
+      this.#fromTranscript = [...this.#fromTranscript, ...recovered].slice(-KEPT_RECOVERED)
+    }
     for (const { message, entry } of inserted) {
       if (entry) emit('transcriptUpdate', () => ({ ...entry, entry }))
       // A listener may have signed out or restarted.

@@ -1,6 +1,7 @@
+import { ManualClock } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../outbox/message.ts'
-import { Inbox } from './inbox.ts'
+import { Inbox, type InboxListener } from './inbox.ts'
 import { BaseMessageHandler, type HandlerResult, handled, resultOf } from './message-handler.ts'
 import { MessageProcessor } from './message-processor.ts'
 
@@ -15,7 +16,8 @@ function setUp(during: (entry: string) => void = () => {}) {
   const sizes: number[] = []
   const processor = new MessageProcessor({ onRefreshRequired: () => log.push('refresh') })
   const origin = { timestamp: 9, from: 'Help Centre', agentId: 'help', sessionId: 's' }
-  const inbox = new Inbox(processor, origin, {
+  const clock = new ManualClock()
+  const listener: InboxListener = {
     isConsumed: message => message.role === 'receipt',
     arrived: (message, type, size) => {
       sizes.push(size)
@@ -29,11 +31,12 @@ function setUp(during: (entry: string) => void = () => {}) {
       errors.push(error)
       log.push(`failed ${message.content}`)
     },
-  })
+  }
+  const inbox = new Inbox(processor, origin, listener, clock)
   const receive = (...contents: string[]) => {
     for (const content of contents) inbox.receive(JSON.stringify({ persona: 'agent', role: 'x', content }))
   }
-  return { log, finished, errors, sizes, processor, inbox, receive }
+  return { log, finished, errors, sizes, processor, inbox, receive, clock }
 }
 
 /** Takes what starts with `slow`, and answers when the test says so. */
@@ -173,6 +176,22 @@ describe('handlers of the host', () => {
       expect(errors).toEqual([])
       expect(log).toEqual(['arrived a undefined', 'handled a undefined'])
     }
+  })
+
+  it('[REL-172] that never answer count as failed after 30 seconds, and the messages behind are handled', async () => {
+    const { clock, errors, log, processor, receive } = setUp()
+    const slow = new SlowHandler()
+    processor.addHandler(slow, 0)
+    receive('slow', 'behind')
+    await clock.advance(29_999)
+    expect(log).toEqual(['arrived slow undefined'])
+    await clock.advance(1)
+    const expected = ['arrived slow undefined', 'failed slow', 'handled slow undefined']
+    expect(log).toEqual([...expected, 'arrived behind agent_message', 'handled behind agent_message'])
+    expect(errors).toEqual([new Error('It did not settle within 30 seconds.')])
+    await slow.settle()
+    expect(log).toHaveLength(5)
+    expect(clock.pendingTimers).toBe(0)
   })
 
   it('that never answer hold up nothing once the conversation was left', async () => {

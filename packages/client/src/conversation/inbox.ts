@@ -1,8 +1,12 @@
 import { ProtocolError, parseServerMessage } from '@aiagent/protocol'
 import type { Message, ReceivedIn } from '../outbox/message.ts'
 import { receivedMessage } from '../outbox/message.ts'
+import type { Clock } from '../platform/clock.ts'
 import type { BaseMessageHandler, HandlerResult } from './message-handler.ts'
 import type { MessageProcessor } from './message-processor.ts'
+
+/** How long the messages behind wait for the promise of a handler, in milliseconds. */
+const HANDLER_LIMIT_MS = 30_000
 
 /**
  * Callbacks for a frame, in this order: `arrived`, its handler, `handled`, then `finished`; or `unreadable`. Those that
@@ -26,7 +30,7 @@ export interface InboxListener {
   unreadable(error: ProtocolError, data: unknown): void
   /** No handler accepts it; `handled` follows without a result. */
   unclaimed(message: Message): void
-  /** A handler threw or rejected; `handled` follows without a result. */
+  /** A handler threw, rejected, or did not settle in time; `handled` follows without a result. */
   handlerFailed(error: unknown, message: Message): void
 }
 
@@ -38,14 +42,18 @@ export class Inbox {
   readonly #processor: MessageProcessor
   readonly #origin: ReceivedIn
   readonly #listener: InboxListener
+  readonly #clock: Clock
+  /** Limit of the handler that others wait for. */
+  #limit: unknown
   #waiting: unknown[] | undefined
   /** Number of conversations that have ended: a listener or a handler may end one. */
   #ended = 0
 
-  constructor(processor: MessageProcessor, origin: ReceivedIn, listener: InboxListener) {
+  constructor(processor: MessageProcessor, origin: ReceivedIn, listener: InboxListener, clock: Clock) {
     this.#processor = processor
     this.#origin = origin
     this.#listener = listener
+    this.#clock = clock
   }
 
   receive(data: unknown): void {
@@ -57,6 +65,7 @@ export class Inbox {
   clear(): void {
     this.#ended++
     this.#waiting = undefined
+    this.#clock.clearTimeout(this.#limit)
   }
 
   forgetUser(): void {
@@ -104,8 +113,9 @@ export class Inbox {
     const waiting = [...(this.#waiting ?? [])]
     if (ended === this.#ended) this.#waiting = waiting
     const go = (tell: () => void) => {
-      // The conversation ended while the handler ran.
+      // The conversation ended while the handler ran, or its time was over.
       if (this.#waiting !== waiting) return
+      this.#clock.clearTimeout(limit)
       try {
         tell()
         // One of these may make the rest wait again, or its listener may end the conversation.
@@ -114,6 +124,10 @@ export class Inbox {
         if (this.#waiting === waiting) this.#waiting = undefined
       }
     }
+    const late = () => new Error(`It did not settle within ${HANDLER_LIMIT_MS / 1_000} seconds.`)
+    const limit = this.#clock.setTimeout(() => go(() => this.#failed(message, late())), HANDLER_LIMIT_MS)
+    if (ended === this.#ended) this.#limit = limit
+    else this.#clock.clearTimeout(limit)
     result.then(
       handled => go(() => this.#report(message, asResult(handled))),
       error => go(() => this.#failed(message, error)),

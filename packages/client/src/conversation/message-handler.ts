@@ -115,14 +115,15 @@ export type MessageHandlerResult =
 /**
  * Handles one kind of inbound message. Subclass it and pass an instance to `getMessageProcessor().addHandler()`.
  *
- * The first handler whose `canHandle` returns true handles the message; later messages wait for a promise.
+ * The first handler whose `canHandle` returns true handles the message; later messages wait for a promise, for at most 30
+ * seconds.
  */
 export abstract class BaseMessageHandler {
   /** The `type` of its results; lets `includeMessageTypes` decide before the handler is called. */
   readonly resultType?: string
   /** Whether this handler accepts the message. */
   abstract canHandle(message: Message): boolean
-  /** Handles the message. If it throws, the error is logged, and only `message` is emitted. */
+  /** Handles the message. If it fails, the error is logged, and only `message` is emitted. */
   abstract handle(message: Message): Awaitable<HandlerResult>
 }
 

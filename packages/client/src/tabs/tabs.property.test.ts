@@ -64,6 +64,24 @@ describe.each([
 
   it(`[REL-64] ${title}, whatever happens to the tabs`, () => holds(kind))
 
+  const at = (tab: number, kind: TabStep['kind'], waitMs = 0): TabStep => ({ kind, tab, waitMs })
+
+  it.each<[string, TabStep[]]>([
+    [
+      'send a message once of which another tab repeats the queue late',
+      [at(3, 'restart'), at(3, 'send'), at(0, 'open', 4_000), at(1, 'close')],
+    ],
+    [
+      'show an answer once that was recovered from the transcript before it is repeated',
+      [
+        ...[at(0, 'crash', 20), at(0, 'open'), at(3, 'freeze'), at(0, 'send', 1)],
+        ...[at(0, 'freeze'), at(2, 'send'), at(0, 'ask', 4_000)],
+      ],
+    ],
+  ])('[REL-64] [REL-155] %s', async (_case, steps) => {
+    expect((await play(steps, false)).violations(isExact)).toEqual([])
+  })
+
   it('[REL-67] lose nothing silently, double nothing, and end in one conversation, whatever the hosts do', () =>
     holds(hostKind))
 
