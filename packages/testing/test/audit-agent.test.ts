@@ -39,10 +39,10 @@ const nameOf = ({ kind, place, sink, where }: Leak) => `${kind} of ${place} in $
 /** Twelve mistakes of a host, each with what the audit has to find. */
 const MISTAKES: readonly (readonly [expected: string, mistake: (host: Host) => Partial<AuditedHost>])[] = [
   [
-    'card of message in frame, customer/feedback',
+    'card of message in frame, customer/note',
     ({ agent }) => ({
       send: text =>
-        agent.send({ persona: 'customer', role: 'feedback', messageData: { note: text } }).then(() => agent.send(text)),
+        agent.send({ persona: 'customer', role: 'note', messageData: { text } }).then(() => agent.send(text)),
     }),
   ],
   [
