@@ -139,4 +139,34 @@ describe.each([
       await passUntil(() => linesOf(two).length === 4 && isSame(), 'the answer in both')
     },
   )
+
+  it.each([
+    ['another tab', 'x'],
+    ['the leader again, after it had lost the lock', undefined],
+  ])('[REL-63] deliver at once after a late word of %s, with a higher number', async (_name, given) => {
+    const { browser, clock, connected, passUntil } = setUpTabs({ settings })
+    const [one, two] = [await connected(), await connected()]
+    const tell = ({ tab }: typeof one, from: string, message: object) => {
+      for (const channel of tab.channels) channel.onmessage?.({ data: { version: 1, from, message } } as never)
+    }
+    const states: { from: string; message: { kind: string; fence: number; sessionId: string } }[] = []
+    for (const channel of two.tab.channels) {
+      const receive = channel.onmessage
+      channel.onmessage = event => {
+        const { data } = event as unknown as { data: (typeof states)[number] }
+        if (data.message.kind === 'state') states.push(data)
+        return receive?.(event)
+      }
+    }
+    await clock.advance(6_000)
+    const [state] = states
+    if (!state) throw new Error('The leader has not said that it leads.')
+    const { sessionId, fence } = state.message
+    const told = { ...state.message, kind: 'state', sessionId, fence: fence + 1_000_000 }
+    if (given) for (const tab of [one, two]) tell(tab, given, told)
+    else tell(two, state.from, told)
+    await two.agent.send('hello')
+    await passUntil(() => [one, two].every(tab => linesOf(tab).length === 2), 'the answer in both tabs', 1_500)
+    expect(browser.locks.leader).toBe(one.tab)
+  })
 })

@@ -332,10 +332,23 @@ export class TabLink {
   #handleState(from: string, fence: number): void {
     // A leader that was frozen does not know yet that another one has followed.
     if (fence < this.#fence || (fence === this.#fence && this.#isLeader)) return
+    const leadsAgain = fence > this.#fence && from === this.#leader
     this.#fence = fence
-    if (this.#isLeader) this.#follow()
+    if (this.#isLeader) {
+      this.#follow()
+      void this.#reclaim()
+    }
     this.#hasHeard = true
-    this.#setLeader(from)
+    // It has lost the lock meanwhile, and with it everything that was opened.
+    if (leadsAgain) this.#options.onLeader()
+    else this.#setLeader(from)
+  }
+
+  /** Two tabs may take the lock at the same moment. Whichever has it leads, whatever the other one has said before. */
+  async #reclaim(): Promise<void> {
+    const membership = this.#membership
+    if (!(await membership?.leadership.isHolder(`${membership.name}-tab-${this.#options.id}`))) return
+    if (this.#membership === membership && !this.#isLeader) this.#lead()
   }
 
   /** Gives back everything that only a running page may hold. */
