@@ -11,6 +11,9 @@ const RUNS_PER_BROWSER = 25
 /** How often a run is repeated whose browser has failed. */
 const REPETITIONS = 2
 
+/** Runs in which the messages arrived later are named, in milliseconds. */
+const SLOW_MS = 8_000
+
 const { runs, seed, first, browsers, seconds, document } = readCommandLine(
   {
     name: 'tabs',
@@ -76,6 +79,7 @@ async function playBatch(from: number, to: number, results: TabRunResult[]): Pro
         failures = 0
         results.push(result)
         for (const violation of result.violations) console.log(`Run ${run} (${result.end}): ${violation}`)
+        if (result.arrivedMs > SLOW_MS) console.log(`Run ${run} (${result.end}) took ${Math.round(result.arrivedMs)} ms.`)
         if (!result.isOver) continue
         run++
         break

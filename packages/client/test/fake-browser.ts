@@ -305,13 +305,13 @@ export class FakeTab {
 }
 
 /** A BroadcastChannel: each message reaches the other tabs as a copy, in a later task. */
-class FakeChannel {
+export class FakeChannel {
   onmessage: ((event: never) => unknown) | null = null
-  readonly #name: string
+  readonly name: string
   readonly #tab: FakeTab
 
   constructor(name: string, tab: FakeTab) {
-    this.#name = name
+    this.name = name
     this.#tab = tab
     tab.channels.add(this)
   }
@@ -321,7 +321,7 @@ class FakeChannel {
     const data = structuredClone(message)
     for (const tab of this.#tab.browser.tabs)
       for (const channel of tab.channels)
-        if (channel !== this && channel.#name === this.#name)
+        if (channel !== this && channel.name === this.name)
           setImmediate(() => tab.receive(() => channel.onmessage?.({ data } as never)))
   }
 

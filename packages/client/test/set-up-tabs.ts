@@ -2,10 +2,14 @@ import { createEmulator, type EmulatorOptions } from '@aiagent/emulator'
 import { ManualClock } from '@aiagent/test-support'
 import { AiAgent } from '../src/ai-agent.ts'
 import type { AiAgentConfig } from '../src/config.ts'
-import { FakeBrowser, type FakeTab } from './fake-browser.ts'
+import { FakeBrowser, FakeChannel, type FakeTab } from './fake-browser.ts'
 
 /** What the service announces, unless a test wants the plain wire. */
 export const CAPABILITIES = ['receipts', 'resume', 'fencing'] as const
+
+interface PostedState {
+  readonly data: { readonly from: string; readonly message: { readonly kind: string; readonly fence: number } }
+}
 
 /** A browser, and tabs in it that share a conversation. */
 export function setUpTabs(options: EmulatorOptions = {}) {
@@ -33,7 +37,21 @@ export function setUpTabs(options: EmulatorOptions = {}) {
       await clock.advance(50)
     }
   }
-  return { clock, emulator, browser, open, connected, passUntil }
+  /** Claims to lead, from another tab with a higher number and without the lock: to all tabs, or to the leader alone. */
+  const claimLead = async (to: 'all' | 'leader') => {
+    const [{ name } = { name: '' }] = [...browser.tabs].flatMap(tab => [...tab.channels])
+    const channel = new FakeChannel(name, browser.open())
+    let isClaimed = false
+    channel.onmessage = ({ data: { from, message } }: PostedState) => {
+      if (message.kind !== 'state' || isClaimed) return
+      isClaimed = true
+      const claim = { ...message, fence: message.fence + 1_000_000 }
+      channel.postMessage({ version: 1, from: 'another', to: to === 'leader' ? from : undefined, message: claim })
+    }
+    await passUntil(() => isClaimed, 'the state of the leader')
+    channel.close()
+  }
+  return { clock, emulator, browser, open, connected, passUntil, claimLead }
 }
 
 /** What a tab shows, in order. */
