@@ -79,7 +79,8 @@ async function playBatch(from: number, to: number, results: TabRunResult[]): Pro
         failures = 0
         results.push(result)
         for (const violation of result.violations) console.log(`Run ${run} (${result.end}): ${violation}`)
-        if (result.arrivedMs > SLOW_MS) console.log(`Run ${run} (${result.end}) took ${Math.round(result.arrivedMs)} ms.`)
+        if (result.arrivedMs > SLOW_MS)
+          console.log(`Run ${run} (${result.end}) took ${Math.round(result.arrivedMs)} ms.`)
         if (!result.isOver) continue
         run++
         break
