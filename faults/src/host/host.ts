@@ -326,10 +326,11 @@ export class Host {
   #findStored(life: AgentLife, isReady: boolean): void {
     if (life !== this.#life) return
     for (const message of this.messages) {
-      if (message.id === undefined || message.fate !== 'ended') continue
+      // A slow store may still have what a restart has dropped right before the process ended.
+      if (message.id === undefined || (message.fate !== 'ended' && message.fate !== 'failed')) continue
       const delivery = this.agent.delivery(message.id)
       message.isLate ||= isReady && !delivery
-      if (!delivery) continue
+      if (!delivery || message.fate !== 'ended') continue
       message.isStored = false
       this.#followDelivery(message, message.id)
     }

@@ -1,4 +1,4 @@
-import { turnEventLoop } from '@aiagent/test-support'
+import { eventually, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { framesArrived, lastSession, passing, sentTo } from '../test/agent-harness.ts'
 import { setUpHost } from '../test/host-store.ts'
@@ -197,6 +197,27 @@ describe('the end of a page with persistQueue', () => {
     await agent.disconnect({ skipGracefulDisconnect: true })
     expect(agent.delivery('one')?.retry()).toBe(true)
     expect(agent.getTranscript({ direction: 'sent' })).toHaveLength(1)
+    await passing(clock, agent.destroy())
+  })
+
+  it('[REL-106] places an answer that it has missed behind the message that retry() sent again', async () => {
+    const { clock, emulator, page, send } = setUpHost({ replyDelayMs: 300 })
+    const { agent } = page()
+    await agent.initialize()
+    await agent.connect()
+    await send(agent, 'one')
+    await passing(clock, agent.restartConnection())
+    expect(agent.delivery('one')?.retry()).toBe(true)
+    await framesArrived(emulator, 1)
+    emulator.control.dropSockets()
+    const lines = () => agent.getTranscript({ persona: 'agent' }).map(({ recovered }) => recovered)
+    await passing(
+      clock,
+      eventually(() => lines().length > 0, 'the missed answer'),
+    )
+    expect(lines()).toEqual([true])
+    const said = agent.getTranscript().filter(({ message }) => message.persona !== 'system')
+    expect(said.map(({ direction }) => direction)).toEqual(['sent', 'received'])
     await passing(clock, agent.destroy())
   })
 })

@@ -191,6 +191,18 @@ describe('the place of a missed message', () => {
     expect(page.contents()).toEqual(['one', 'beat', 'missed', 'after the reconnect'])
   })
 
+  it('[REL-106] is behind its question that was sent again after the transcript was cleared', () => {
+    const page = setUp()
+    const question = { ...customer('one', 10), messageId: 'c1' }
+    page.sent(question, 's0')
+    page.transcript.clear()
+    page.sent(question)
+    page.merge([customer('one', 10), answer('m1', 'You said: one', 20)])
+    expect(page.contents()).toEqual(['one', 'You said: one'])
+    // Not a third one when the history has the question of both attempts.
+    expect(page.merge([customer('one', 10), customer('one', 15), answer('m1', 'You said: one', 20)])).toEqual([])
+  })
+
   it('is behind the messages of an earlier session', () => {
     const page = setUp()
     page.received(answer('m1', 'old session', 90), 's0')

@@ -198,10 +198,14 @@ function collectCandidates(
     if (same) same.push({ ...known, position })
     else candidates.set(known.fingerprint, [{ ...known, position }])
   }
-  for (const known of transcript.missing) add(known, undefined)
+  // A message that was sent again after a restart is in the transcript too, and there its answer belongs behind it.
+  const stored = new Set(entries.map(({ message }) => message.messageId))
+  const isStored = ({ isSent, id }: KnownMessage) => isSent && id !== undefined && stored.has(id)
+  for (const known of transcript.missing) if (!isStored(known)) add(known, undefined)
   entries.forEach(({ message, direction }, position) => {
     add(knownMessage(message, direction), position)
   })
+  for (const known of transcript.missing) if (isStored(known)) add(known, undefined)
   return candidates
 }
 
