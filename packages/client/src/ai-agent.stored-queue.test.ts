@@ -2,6 +2,7 @@ import { turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { framesArrived, passing, sentTo } from '../test/agent-harness.ts'
 import { HostStore, setUpHost } from '../test/host-store.ts'
+import type { AiAgentConfig } from './config.ts'
 import { CLAIM_LIMIT_MS, RESTORE_LIMIT_MS } from './outbox/stored-queue.ts'
 
 // Loaded before the clock is moved: loading a module takes real time.
@@ -176,13 +177,20 @@ describe('persistQueue', () => {
     await same.agent.destroy()
   })
 
-  it('[REL-91] is off by default, and warns where it has no effect', async () => {
-    const { page, send, store, printed, make } = setUpHost()
-    const { agent } = page({ persistQueue: false })
+  it.each<[string, Partial<AiAgentConfig>]>([
+    ['by default', {}],
+    ['where `tabs` has no effect', { tabs: 'share' }],
+  ])('[REL-91] is off %s', async (_case, config) => {
+    const { page, send, store } = setUpHost()
+    const { agent } = page({ persistQueue: false, ...config })
     await agent.initialize()
     await send(agent, 'one')
-    expect(store.entries.size === 0 || store.stored.length === 0).toBe(true)
+    expect([...store.entries.keys()].filter(key => key.includes('queue'))).toEqual([])
     await agent.destroy()
+  })
+
+  it('[REL-91] warns where it has no effect', async () => {
+    const { printed, make } = setUpHost()
     const without = make({ persistQueue: true }).agent
     await without.initialize()
     expect(printed.flat().filter(text => String(text).includes('`persistQueue` has no effect'))).toHaveLength(1)

@@ -242,6 +242,9 @@ describe('tabs that share a conversation', () => {
       { version: 1, from: 'x', message: { kind: 'constructor' } },
       { version: 1, from: 'x', message: { kind: 'frame', socket: 1, text: '{"persona":"agent","role":"x"}' } },
       { version: 1, from: 'x', to: 'y', message: { kind: 'left' } },
+      { version: 1, from: 'x', number: '1', message: { kind: 'left' } },
+      { version: 1, from: 'x', number: 1.5, message: { kind: 'left' } },
+      { version: 1, from: 'x', number: Number.NaN, message: { kind: 'left' } },
     ])
       channel?.onmessage?.({ data } as never)
     await clock.advance(10)

@@ -104,8 +104,8 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * sessions, contexts, cached responses and choices in session and local storage. A custom cache adapter is left alone.
    *
    * @param endpoint address of the deployment, as in `AiAgentConfig`
-   * @throws {ConfigError} for an endpoint that is missing or cannot be used
    * @param options the prefixes of `AiAgentConfig.cache`, when there are any, and replacements of the platform
+   * @throws {ConfigError} for an endpoint that is missing or cannot be used
    */
   static async clearStoredData(
     endpoint: string,

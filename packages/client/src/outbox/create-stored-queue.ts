@@ -4,6 +4,7 @@ import type { Logger } from '../logger.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { CacheAdapter } from '../storage/cache-adapter.ts'
 import { guardCacheAdapter } from '../storage/create-cache-adapter.ts'
+import type { StoreWarning } from '../storage/guarded-cache-adapter.ts'
 import { DATABASE, IndexedDbCacheAdapter } from '../storage/indexed-db-cache-adapter.ts'
 import { fnv1a } from '../util/fnv1a.ts'
 import type { QueueSnapshot } from './outbox-store.ts'
@@ -34,7 +35,8 @@ export function queueKeyStart(endpoint: string, cache: ResolvedConfig['cache'] =
 }
 
 /**
- * Creates the part that stores the queue: in IndexedDB in a page, in the configured adapter elsewhere.
+ * Creates the part that stores the queue: with `persistQueue` in IndexedDB in a page and in the configured adapter elsewhere,
+ * otherwise in the memory of the tabs that share the conversation. Without both it stores nothing.
  *
  * @param user fingerprint of the user, the same for all anonymous ones; undefined while there is no token
  * @param tabs the queues of tabs that share the conversation; with a store of the browser, only their keys
@@ -46,24 +48,13 @@ export function createStoredQueue(
   tabs?: { readonly store: CacheAdapter & { has(key: string): boolean } },
 ): StoredQueue {
   const { cache, endpoint, persistQueueMs = SHARED_MS } = config
-  const window = environment.page?.window
   const warn = (text: string, details?: Record<string, unknown>) => logger.warn(text, details)
-  const isPersisted = config.persistQueueMs !== undefined
-  const obstacle = isPersisted ? whatIsMissing(config, environment) : undefined
-  if (obstacle) warn(`\`persistQueue\` has no effect: ${obstacle}.`)
-  const shared = isPersisted && !obstacle ? undefined : tabs?.store
-  const missing = shared ? undefined : obstacle
-  const adapter: CacheAdapter =
-    shared ??
-    (window
-      ? new IndexedDbCacheAdapter()
-      : guardCacheAdapter(cache.adapter ?? environment.memory, environment.clock, (...warning) =>
-          logger.warn(...warning),
-        ))
+  const persistent = config.persistQueueMs === undefined ? undefined : openStore(config, environment, warn)
+  const adapter = persistent ?? tabs?.store
   const start = queueKeyStart(endpoint, cache)
   const scope = () => {
     const name = user()
-    if (missing || name === undefined) return undefined
+    if (!adapter || name === undefined) return undefined
     // A store that a process shares between conversations cannot tell anonymous users apart.
     if (name === ANONYMOUS && !environment.page && cache.contextPrefix === undefined) return undefined
     const { portal, profile } = facts.selection ?? {}
@@ -71,25 +62,28 @@ export function createStoredQueue(
     return `${start}${name}:${place.join(':')}:`
   }
   return new StoredQueue({
-    adapter,
-    identity: shared ?? cache.adapter ?? adapter,
+    adapter: adapter ?? environment.memory,
+    // Agents have different guards around the same adapter.
+    identity: cache.adapter ?? environment.memory,
     clock: environment.clock,
-    window,
+    window: environment.page?.window,
     scope,
     userScope: () => {
       const name = user()
-      if (missing || name !== undefined) return missing ? undefined : `${start}${name}:`
+      if (!adapter || name !== undefined) return adapter && `${start}${name}:`
       if (environment.page) return start
       // The prefix names the conversation, so that its anonymous user is the present one.
       return cache.contextPrefix === undefined ? undefined : `${start}${ANONYMOUS}:`
     },
     // The tabs that share a conversation have one user.
     isShared: () => tabs !== undefined,
-    isAnonymous: () => !shared && user() === ANONYMOUS,
-    used: tabs && {
-      has: key => tabs.store.has(key),
-      add: key => void tabs.store.set(key, { value: [], timestamp: 0 }),
-    },
+    isAnonymous: () => persistent !== undefined && user() === ANONYMOUS,
+    // The memory of the tabs holds no other keys.
+    used: persistent &&
+      tabs && {
+        has: key => tabs.store.has(key),
+        add: key => void tabs.store.set(key, { value: [], timestamp: 0 }),
+      },
     newOwner: () => environment.randomUUID(),
     expiresAfterMs: persistQueueMs,
     snapshot,
@@ -97,7 +91,18 @@ export function createStoredQueue(
   })
 }
 
-function whatIsMissing({ cache }: Pick<ResolvedConfig, 'cache'>, { page }: Environment): string | undefined {
+/** The store that outlives the page or the process; undefined, with a warning, where there is none. */
+function openStore(
+  { cache }: StoredQueueScope['config'],
+  { page, memory, clock }: Environment,
+  warn: StoreWarning,
+): CacheAdapter | undefined {
+  const missing = findMissing(cache, page)
+  if (missing) return void warn(`\`persistQueue\` has no effect: ${missing}.`)
+  return page?.window ? new IndexedDbCacheAdapter() : guardCacheAdapter(cache.adapter ?? memory, clock, warn)
+}
+
+function findMissing(cache: ResolvedConfig['cache'], page: Environment['page']): string | undefined {
   if (cache.enabled === false) return '`cache.enabled` is false'
   if (!page?.window) return cache.adapter ? undefined : 'outside a page it needs `cache.adapter`'
   if (!page.window.navigator.locks) return 'the browser has no Web Locks, or the page is not served over HTTPS'

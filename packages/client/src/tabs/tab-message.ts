@@ -116,7 +116,7 @@ export interface TabEnvelope {
 type Check = (value: unknown) => boolean
 
 const isText: Check = value => typeof value === 'string'
-const isNumber: Check = value => Number.isSafeInteger(value)
+const isNumber = (value: unknown): value is number => Number.isSafeInteger(value)
 const isFlag: Check = value => typeof value === 'boolean'
 const orNot =
   (check: Check): Check =>
@@ -172,7 +172,7 @@ export function parseEnvelope(data: unknown): TabEnvelope | undefined {
   const { from, to, number, message } = data
   if (typeof from !== 'string' || (to !== undefined && typeof to !== 'string') || !isJsonObject(message))
     return undefined
-  if (number !== undefined && typeof number !== 'number') return undefined
+  if (number !== undefined && !isNumber(number)) return undefined
   const { kind } = message
   if (typeof kind !== 'string' || !Object.hasOwn(MEMBERS, kind)) return undefined
   const checks = MEMBERS[kind as TabMessage['kind']]
