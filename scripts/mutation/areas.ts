@@ -4,6 +4,12 @@ export interface MutationArea {
   readonly files: readonly string[]
   /** What runs against each change: the unit tests beside the files, and no others. */
   readonly tests: readonly string[]
+  /**
+   * What does not run although `tests` matches it: slow tests of everything at once, without which each change costs a tenth.
+   *
+   * @default none
+   */
+  readonly without?: readonly string[]
 }
 
 const client = 'packages/client/src'
@@ -17,12 +23,18 @@ function beside(...names: readonly string[]): MutationArea {
   }
 }
 
-/** Files of a folder of the client, tried with every unit test of that folder. */
+/** Files of a folder of the client, tried with the unit tests of that folder, but not with its property tests. */
 function whole(folder: string, ...names: readonly string[]): MutationArea {
   return {
     files: names.map(name => `${client}/${folder}/${name}.ts`),
     tests: [`${client}/${folder}/*.test.ts`],
+    without: [`${client}/${folder}/*.property.test.ts`],
   }
+}
+
+/** An area whose rules need more tests than those beside its files. */
+function withTests(area: MutationArea, tests: readonly string[]): MutationArea {
+  return { ...area, tests: [...area.tests, ...tests] }
 }
 
 /** The areas by name. Pure files and small owners of state, where a test beside the file can know every answer. */
@@ -42,10 +54,7 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
     ...['guarded-cache-adapter', 'store-key', 'unstorage-cache-adapter'].map(name => `${client}/storage/${name}`),
   ),
   queue: beside(`${client}/outbox/message-queue`),
-  outbox: {
-    files: ['outbox', 'turn-taking', 'compose'].map(name => `${client}/outbox/${name}.ts`),
-    tests: [`${client}/outbox/*.test.ts`],
-  },
+  outbox: whole('outbox', 'outbox', 'turn-taking', 'compose'),
   transcript: beside(`${client}/conversation/transcript`),
   'chat-address': beside(`${client}/chat/chat-address`),
   'access-token': beside(`${client}/auth/access-token`),
@@ -68,7 +77,9 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   'masking-support': beside(`${client}/masking/masking-support`),
   // What users must be able to trust: tokens, sign-in, sign-out, sessions, and the life of an agent.
   authentication: whole('auth', 'authentication-service', 'token-cache', 'pre-auth-strategy', 'anonymous-strategy'),
-  'sign-in': whole('auth/sign-in', 'pkce-strategy', 'pkce-login', 'popup-navigator', 'login-page'),
+  'sign-in': withTests(whole('auth/sign-in', 'pkce-strategy', 'pkce-login', 'popup-navigator', 'login-page'), [
+    `${client}/agent/page-sign-out.test.ts`,
+  ]),
   session: whole('chat', 'chat-session', 'token-dialogue'),
   chat: whole('chat', 'chat', 'connection'),
   lifecycle: whole('agent', 'lifecycle', 'load-agent', 'user-loader'),

@@ -1,6 +1,7 @@
 import { ManualClock, turnEventLoop } from '@aiagent/test-support'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { TimeLimitError } from '../util/abort.ts'
 import type { CacheAdapter } from './cache-adapter.ts'
 import { GuardedCacheAdapter } from './guarded-cache-adapter.ts'
 import { MemoryCacheAdapter } from './memory-cache-adapter.ts'
@@ -134,4 +135,40 @@ describe('a guarded store', () => {
       }),
     )
   })
+
+  it('removes the matching entries of its prefix only', async () => {
+    const store = new MemoryCacheAdapter()
+    const { guarded } = guard(store)
+    const keys = ['user:a:1', 'user:a:2', 'user:b:1', '1:user:a:']
+    for (const key of keys) store.set(key, ENTRY)
+    // A host's store may list more than it was asked for.
+    const whole = { ...methodsOf(store), keys: () => [...keys, 7] as string[] }
+    await guard(whole).guarded.remove('user:a:', key => key.endsWith('1') || key.endsWith(':'))
+    expect(store.keys()).toEqual(['user:a:2', 'user:b:1', '1:user:a:'])
+    await guarded.remove('user:', () => true)
+    expect(store.keys()).toEqual(['1:user:a:'])
+  })
+
+  it('says that a removal failed, since entries may remain', async () => {
+    const noList = guard(storeThat(() => 'user:a').adapter).guarded
+    await expect(noList.remove('user:', () => true)).rejects.toThrow(
+      '`keys()` of the cache adapter did not return an array',
+    )
+    const { guarded, clock } = guard(storeThat(() => new Promise(() => {})).adapter)
+    const removal = guarded.remove('user:', () => true)
+    const outcome = removal.catch((error: unknown) => error)
+    await clock.advance(10_000)
+    expect(await outcome).toBeInstanceOf(TimeLimitError)
+  })
 })
+
+/** The methods of an adapter, for a store that differs in some of them. */
+function methodsOf(adapter: CacheAdapter): CacheAdapter {
+  return {
+    get: key => adapter.get(key),
+    set: (key, entry) => adapter.set(key, entry),
+    delete: key => adapter.delete(key),
+    clear: prefix => adapter.clear(prefix),
+    keys: prefix => adapter.keys(prefix),
+  }
+}

@@ -1,6 +1,7 @@
-import { describe, expect, it } from 'vitest'
+import { turnEventLoop } from '@aiagent/test-support'
+import { describe, expect, it, vi } from 'vitest'
 import type { PageWindow } from '../../platform/page.ts'
-import { loginPage } from './login-page.ts'
+import { loginPage, shownAgain } from './login-page.ts'
 
 /** A window that can receive messages and storage events. */
 class FakeWindow extends EventTarget {
@@ -8,6 +9,12 @@ class FakeWindow extends EventTarget {
   readonly channels: string[] = []
   BroadcastChannel: unknown
 }
+
+/** The page of a fake window that has these members too. */
+const pageOf = (window: FakeWindow, parts: object = {}) =>
+  loginPage(Object.assign(window, parts) as unknown as PageWindow)
+
+const persisted = (value: boolean) => Object.assign(new Event('pageshow'), { persisted: value })
 
 function message(origin: string, data: unknown): Event {
   return Object.assign(new Event('message'), { origin, data })
@@ -58,5 +65,205 @@ describe('the page of a login', () => {
     stop()
     window.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }))
     expect(count).toBe(1)
+  })
+})
+
+describe('what a login reads and does in its page', () => {
+  it('reads the address, the network and the focus', () => {
+    const states = { onLine: true, focused: false }
+    const page = pageOf(new FakeWindow(), { navigator: states, document: { hasFocus: () => states.focused } })
+    expect([page.address, page.origin]).toEqual(['https://app.test/', 'https://app.test'])
+    expect([page.isOnline(), page.hasFocus()]).toEqual([true, false])
+    Object.assign(states, { onLine: false, focused: true })
+    expect([page.isOnline(), page.hasFocus()]).toEqual([false, true])
+  })
+
+  it('leaves, replaces itself, and shows another address without losing the state of the history', () => {
+    const calls: unknown[][] = []
+    const record =
+      (name: string) =>
+      (...values: unknown[]) =>
+        void calls.push([name, ...values])
+    const page = pageOf(new FakeWindow(), {
+      location: { assign: record('assign'), replace: record('replace') },
+      history: { state: { of: 'the router' }, replaceState: record('replaceState') },
+    })
+    page.leave('/a')
+    page.replace('/b')
+    page.showAddress('/c')
+    expect(calls).toEqual([
+      ['assign', '/a'],
+      ['replace', '/b'],
+      ['replaceState', { of: 'the router' }, '', '/c'],
+    ])
+  })
+
+  it('loads an address in a hidden frame, and removes the frame', () => {
+    const removed: unknown[] = []
+    const appended: unknown[] = []
+    const createElement = (tag: string) => ({ tag, remove: () => void removed.push(tag) })
+    const page = pageOf(new FakeWindow(), {
+      document: { createElement, body: { append: (frame: unknown) => void appended.push(frame) } },
+    })
+    const remove = page.openFrame('https://login.test/frame')
+    expect(appended).toEqual([
+      expect.objectContaining({ tag: 'iframe', hidden: true, src: 'https://login.test/frame' }),
+    ])
+    expect(removed).toEqual([])
+    remove()
+    expect(removed).toEqual(['iframe'])
+  })
+
+  it('receives the messages of a channel until it unsubscribes', () => {
+    const channels: { name: string; closed: boolean; onmessage?: (event: unknown) => void }[] = []
+    class Channel {
+      closed = false
+      readonly name: string
+      constructor(name: string) {
+        this.name = name
+        channels.push(this)
+      }
+      close(): void {
+        this.closed = true
+      }
+    }
+    const received: unknown[] = []
+    const stop = pageOf(new FakeWindow(), { BroadcastChannel: Channel }).listen('login', each => received.push(each))
+    channels[0]?.onmessage?.({ data: 'answer' })
+    expect(received).toEqual(['answer'])
+    expect(channels).toMatchObject([{ name: 'login', closed: false }])
+    stop()
+    expect(channels).toMatchObject([{ closed: true }])
+  })
+
+  it('[SEC-06] is not notified of a changed key after it unsubscribed', () => {
+    const window = new FakeWindow()
+    const received: unknown[] = []
+    const stop = pageOf(window).onStored('user', value => received.push(value))
+    window.dispatchEvent(Object.assign(new Event('storage'), { key: null, newValue: 'left over' }))
+    stop()
+    window.dispatchEvent(Object.assign(new Event('storage'), { key: 'user', newValue: 'x' }))
+    expect(received).toEqual([null])
+  })
+
+  it('[SEC-17] resolves when the page is shown from the back/forward cache, unless it is aborted before', async () => {
+    const window = new FakeWindow()
+    const shown: string[] = []
+    const wait = (name: string, signal: AbortSignal) =>
+      void shownAgain(window as unknown as PageWindow, signal).then(() => shown.push(name))
+    const aborted = new AbortController()
+    wait('aborted', aborted.signal)
+    wait('waiting', new AbortController().signal)
+    aborted.abort()
+    window.dispatchEvent(persisted(false))
+    await turnEventLoop()
+    expect(shown).toEqual([])
+    window.dispatchEvent(persisted(true))
+    await turnEventLoop()
+    expect(shown).toEqual(['waiting'])
+  })
+})
+
+describe('locks of a login', () => {
+  it('runs work under the lock, until its signal is aborted', async () => {
+    const request = vi.fn(async (_name: string, _options: object, work: () => Promise<unknown>) => work())
+    const { signal } = new AbortController()
+    const page = pageOf(new FakeWindow(), { navigator: { locks: { request } } })
+    expect(await page.exclusively('renewal', signal, async () => 'token')).toBe('token')
+    expect(request.mock.calls).toEqual([['renewal', { signal }, expect.any(Function)]])
+  })
+
+  it('holds a shared lock until it is released, and lists the held ones', async () => {
+    const held: { name?: string }[] = [{}]
+    const request = async (name: string, { mode }: { mode?: string }, work: () => Promise<void>) => {
+      const lock = { name: `${name} ${mode}` }
+      held.push(lock)
+      await work()
+      held.splice(held.indexOf(lock), 1)
+    }
+    const page = pageOf(new FakeWindow(), { navigator: { locks: { request, query: async () => ({ held }) } } })
+    const release = await page.hold('login')
+    await turnEventLoop()
+    expect(await page.heldLocks()).toEqual(['', 'login shared'])
+    release()
+    await turnEventLoop()
+    expect(await page.heldLocks()).toEqual([''])
+  })
+
+  it.each([
+    ['the browser has no locks', {}],
+    ['it does not list them', { locks: { query: async () => ({}) } }],
+    ['it lists nothing', { locks: { query: async () => undefined } }],
+  ])('lists none where %s', async (_case, navigator) => {
+    expect(await pageOf(new FakeWindow(), { navigator }).heldLocks()).toEqual([])
+  })
+
+  it('works without the locks of a browser', async () => {
+    const page = pageOf(new FakeWindow(), { navigator: {} })
+    expect(await page.exclusively('renewal', new AbortController().signal, async () => 'token')).toBe('token')
+    const release = await page.hold('login')
+    expect(release).not.toThrow()
+  })
+})
+
+describe('the window of a login', () => {
+  const screen = { screenX: 100, screenY: 50, outerWidth: 1520, outerHeight: 1080 }
+  const opening = (opened: object | null, place = screen) => {
+    const open = vi.fn(() => opened)
+    return { open, page: pageOf(new FakeWindow(), { ...place, open }) }
+  }
+
+  it('opens in the middle of the page, always the same one', () => {
+    const { open, page } = opening({})
+    page.open()
+    page.open()
+    const call = ['', 'aiagent-login', 'popup,width=520,height=680,left=600,top=250']
+    expect(open.mock.calls).toEqual([call, call])
+  })
+
+  it('does not open beyond the edges of the screen', () => {
+    const { open, page } = opening({}, { screenX: 0, screenY: -20, outerWidth: 400, outerHeight: 600 })
+    page.open()
+    expect(open).toHaveBeenCalledWith('', 'aiagent-login', 'popup,width=520,height=680,left=0,top=0')
+  })
+
+  it('is null where the browser blocks it', () => {
+    expect(opening(null).page.open()).toBeNull()
+  })
+
+  it('can be shown, navigated and closed', () => {
+    const calls: unknown[] = []
+    const record = (name: string) => (value?: string) => void calls.push(value ?? name)
+    const opened = { focus: record('focus'), close: record('close'), location: { replace: record('replace') } }
+    const window = opening(opened).page.open()
+    window?.focus()
+    window?.navigate('https://login.test/')
+    window?.close()
+    expect(calls).toEqual(['focus', 'https://login.test/', 'close'])
+  })
+
+  const elsewhere = {
+    get href(): string {
+      throw new DOMException('Blocked a frame.', 'SecurityError')
+    },
+  }
+  it.each([
+    ['blank', { closed: false, location: { href: 'about:blank' } }, 'about:blank'],
+    ['away', { closed: false, location: elsewhere }, undefined],
+    [
+      'returned',
+      { closed: false, location: { href: 'https://app.test/callback?code=1#x' } },
+      'https://app.test/callback',
+    ],
+    [
+      'returned',
+      { closed: false, location: { href: 'https://app.test/callback#code=1' } },
+      'https://app.test/callback',
+    ],
+    ['gone', { closed: true, location: { href: 'about:blank' } }, 'about:blank'],
+  ])('is %s', (state, opened, location) => {
+    const window = opening(opened).page.open()
+    expect(window?.state()).toBe(state)
+    expect(window?.location()).toBe(location)
   })
 })

@@ -204,4 +204,13 @@ describe('a hidden frame', () => {
     await clock.advance(10_000)
     expect([await outcome, page.frames, page.listening]).toEqual(['interaction_required', [], 0])
   })
+
+  it('is removed when its signal is aborted', async () => {
+    const page = new FakeLoginPage()
+    const clock = new ManualClock()
+    const caller = new AbortController()
+    const outcome = new PopupNavigator(page, clock).answerInFrame(LOGIN, 's1', caller.signal).catch(error => error)
+    caller.abort('ended')
+    expect([await outcome, page.frames, page.listening, clock.pendingTimers]).toEqual(['ended', [], 0, 0])
+  })
 })
