@@ -299,7 +299,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'SEC-37': 'the ids of restored messages are the same after each reload and do not contain the session id',
   'SEC-36':
     'the privacy audit of hosts finds nothing in the client, and finds each planted leak by its kind, its sink and its place there',
-  'SEC-33': 'a service behind https names no address without encryption',
+  'SEC-33':
+    'with an `endpoint` over https, no address that the service names is used without encryption, except on this machine',
   'REL-01': 'an agent that is disconnected, or was never connected, is collected whole once the host has dropped it',
   'REL-02':
     'a disconnected agent renews no token and holds no timer and no listener; the next connection watches the token again',

@@ -28,13 +28,11 @@ export async function loadAgent({ endpoint, agentId, scopes, logger, signal }: L
   const deployment = await ApiHelper.getDeploymentInfo(endpoint, undefined, { signal })
   const authentication = new AuthenticationService({ type: 'anonymous' }, { logger })
   try {
-    await authentication.initialize({ deploymentInfo: deployment, scopes })
+    await authentication.initialize({ deploymentInfo: deployment, endpoint, scopes })
     if (agentId === undefined) return { deployment, token: await authentication.getToken() }
     const getToken = () => authentication.getToken()
-    const agent = await new ApiHelper({ apiDomain: deployment.apiDomain, getToken, logger }).getAgentDetails({
-      agentId,
-      signal,
-    })
+    const api = new ApiHelper({ apiDomain: deployment.apiDomain, endpoint, getToken, logger })
+    const agent = await api.getAgentDetails({ agentId, signal })
     await authentication.updateScopes(scopes ?? resolveScopes({ agent }))
     return { deployment, agent, token: await authentication.getToken() }
   } finally {

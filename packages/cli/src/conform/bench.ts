@@ -89,6 +89,7 @@ export class Bench {
     const token = given ?? (await this.#anonymousToken(deploymentInfo))
     const api = new ApiHelper({
       apiDomain: deploymentInfo.apiDomain,
+      endpoint,
       cache: { enabled: false },
       getToken: async () => token,
     })
@@ -99,7 +100,7 @@ export class Bench {
     const logger = new Logger({ enableConsole: false })
     const service = new AuthenticationService({ type: 'anonymous' }, { logger })
     this.#services.push(service)
-    await service.initialize({ deploymentInfo })
+    await service.initialize({ deploymentInfo, endpoint: this.options.endpoint })
     return service.getToken()
   }
 

@@ -106,6 +106,10 @@ class RestConfig implements ApiHelperConfig {
     return this.#scope.config.cache
   }
 
+  get endpoint(): string {
+    return this.#scope.config.endpoint
+  }
+
   get shortUrlTemplate(): string | undefined {
     return this.#scope.params.shortUrlTemplate
   }
@@ -144,9 +148,9 @@ export async function fetchAgent(
   { authentication, language, scope }: AgentLoaderParts,
   signal: AbortSignal,
 ): Promise<AgentDetails> {
-  const { id, initParams } = scope.config
+  const { id, initParams, endpoint } = scope.config
   const onRateLimited = rateLimitReporter(scope)
-  const known = { deploymentInfo: deployment, scopes: parseScopes(initParams['scopes']), onRateLimited }
+  const known = { deploymentInfo: deployment, endpoint, scopes: parseScopes(initParams['scopes']), onRateLimited }
   await authenticated(authentication.initialize(known))
   signal.throwIfAborted()
   await authenticated(authentication.standInForLogin(known))
@@ -241,9 +245,10 @@ async function useDeploymentLogin(
   const nextRoute = page.window?.location.href ?? ''
   const { initParams, authScheme } = config
   const known = { deployment, agent, initParams, scopes: facts.scopes, authScheme, nextRoute }
-  const login = await loadPkceConfig(environment, known, signal, rateLimitReporter(scope))
+  const onRateLimited = rateLimitReporter(scope)
+  const login = await loadPkceConfig(environment, known, signal, onRateLimited)
   await authentication.switchStrategyTo(login)
-  await authentication.initialize({ deploymentInfo: deployment })
+  await authentication.initialize({ deploymentInfo: deployment, onRateLimited })
 }
 
 /** The signed-in user or customer; null for an anonymous agent, and when the service does not return one (FLOW-06). */

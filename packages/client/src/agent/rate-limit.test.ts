@@ -2,6 +2,7 @@ import { paths } from '@aiagent/protocol'
 import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { payloadsOf, setUp } from '../../test/agent-harness.ts'
+import { FakeIdentityClient } from '../../test/fake-identity-client.ts'
 
 describe('a rate limit of the service', () => {
   it.each([
@@ -33,6 +34,21 @@ describe('a rate limit of the service', () => {
     await clock.advance(15_000)
     expect(await initialized).toMatchObject({ name: 'AuthError', reason: 'token_request_failed', status: 429 })
     expect(payloadsOf(told, 'rateLimited')).toHaveLength(1)
+    await agent.destroy()
+  })
+
+  it('[REL-19] of the identity provider is reported by its client', async () => {
+    const { make } = setUp()
+    const identity = new FakeIdentityClient()
+    const limit = { operation: 'getToken', retryInMs: 2_000 }
+    identity.restored = async () => {
+      identity.settings?.onRateLimited?.(limit)
+      return null
+    }
+    const config = { clientId: 'app-ext', redirectUri: 'http://emulator.test/c.html', knownAuthorities: ['login.test'] }
+    const { agent, told } = make({ auth: { type: 'pkce', config, identityClient: identity.factory } })
+    await agent.getAgentDetails()
+    expect(payloadsOf(told, 'rateLimited')).toEqual([{ source: 'rest', ...limit }])
     await agent.destroy()
   })
 

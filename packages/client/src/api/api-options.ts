@@ -7,6 +7,11 @@ import type { CacheConfig } from '../storage/cache-adapter.ts'
 export interface ApiHelperConfig {
   /** Host or address of the REST services, as in the deployment info. */
   apiDomain: string
+  /**
+   * Address of the deployment, as the host configured it. If it uses https, addresses in responses must not use plain
+   * http, except those of this machine. @default `apiDomain`
+   */
+  endpoint?: string | undefined
   /** @default 'en-us' */
   language?: string | undefined
   /** Sent with every call to the portal manager, unless blank. */

@@ -98,7 +98,8 @@ export class RestApi {
       about: `agent "${agentId}"`,
       parse: (value: unknown) => {
         const details = parseAgentDetails(value)
-        requireEncryption(this.#caller.config.apiDomain, 'webSocketDomain', details.webSocketDomain)
+        const { apiDomain, endpoint = apiDomain } = this.#caller.config
+        requireEncryption(endpoint, 'webSocketDomain', details.webSocketDomain)
         return details
       },
     } as const

@@ -31,6 +31,7 @@ export class AnonymousAuthStrategy implements TokenSource {
   readonly #ttlMs: number
   readonly #metadata: ExpiringStore
   #deployment: DeploymentInfo | undefined
+  #endpoint: string | undefined
   #scopes: readonly string[] = DEFAULT_SCOPES
   #postAuthentication: AuthStrategyInitializeOptions['postAuthentication']
   #onRateLimited: AuthStrategyInitializeOptions['onRateLimited']
@@ -55,8 +56,10 @@ export class AnonymousAuthStrategy implements TokenSource {
     return this.#expiresAt
   }
 
-  initialize({ deploymentInfo, scopes, postAuthentication, onRateLimited }: AuthStrategyInitializeOptions): void {
+  initialize(options: AuthStrategyInitializeOptions): void {
+    const { deploymentInfo, endpoint, scopes, postAuthentication, onRateLimited } = options
     this.#deployment = deploymentInfo
+    this.#endpoint = endpoint
     if (scopes) this.updateScopes(scopes)
     this.#postAuthentication = postAuthentication
     this.#onRateLimited = onRateLimited
@@ -130,7 +133,14 @@ export class AnonymousAuthStrategy implements TokenSource {
     const deployment = this.#required()
     const metadataKey = this.#metadataKey(deployment)
     // A stored token needs no metadata.
-    const call = { deployment, scopes, metadata: this.#metadata, metadataKey, onRateLimited: this.#onRateLimited }
+    const call = {
+      deployment,
+      endpoint: this.#endpoint,
+      scopes,
+      metadata: this.#metadata,
+      metadataKey,
+      onRateLimited: this.#onRateLimited,
+    }
     const { accessToken, expiresIn } = await requestAnonymousToken(this.#environment, call, signal)
     return tokens.set(scopes, accessToken, expiresIn === undefined ? this.#ttlMs : expiresIn * 1000)
   }

@@ -1,13 +1,15 @@
-import { ANONYMOUS_CLIENT, type DeploymentInfo, type OAuthMetadata, restBase } from '@aiagent/protocol'
+import { ANONYMOUS_CLIENT, type DeploymentInfo, type OAuthMetadata } from '@aiagent/protocol'
 import type { Environment } from '../platform/environment.ts'
 import type { RateLimitCallback } from '../platform/patient-fetch.ts'
 import type { ExpiringStore } from '../storage/expiring-store.ts'
 import { fetchOAuthMetadata, planAnonymousToken } from './oauth-metadata.ts'
 import { prefixScopes } from './scopes.ts'
-import { type GrantedToken, requestToken } from './token-request.ts'
+import { type GrantedToken, mayUseHttp, requestToken } from './token-request.ts'
 
 export interface AnonymousTokenCall {
   deployment: DeploymentInfo
+  /** Address of the deployment, as the host configured it. */
+  endpoint: string | undefined
   scopes: readonly string[]
   /** Where the metadata is stored, and under which key. */
   metadata: ExpiringStore
@@ -22,7 +24,7 @@ export interface AnonymousTokenCall {
  */
 export async function requestAnonymousToken(
   environment: Pick<Environment, 'fetch' | 'clock'>,
-  { deployment, scopes, metadata, metadataKey, onRateLimited }: AnonymousTokenCall,
+  { deployment, endpoint, scopes, metadata, metadataKey, onRateLimited }: AnonymousTokenCall,
   signal: AbortSignal,
 ): Promise<GrantedToken> {
   const { apiDomain, tenantId } = deployment
@@ -43,7 +45,7 @@ export async function requestAnonymousToken(
     clientId: ANONYMOUS_CLIENT.id,
     clientSecret: ANONYMOUS_CLIENT.secret,
     scopes: prefixScopes(scopes, scopePrefix),
-    allowHttp: restBase(apiDomain).startsWith('http:'),
+    allowHttp: mayUseHttp(apiDomain, endpoint),
     onRateLimited,
   }
   return requestToken(environment, request, signal)

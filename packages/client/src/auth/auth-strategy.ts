@@ -22,6 +22,11 @@ export type TokenExpiringCallback = (event: { expiresAt: number }) => void
 export interface AuthStrategyInitializeOptions {
   /** Where the deployment's services are. */
   deploymentInfo: DeploymentInfo
+  /**
+   * Address of the deployment, as the host configured it. If it uses https, tokens are requested over plain http from
+   * this machine only. @default the `apiDomain` of the deployment
+   */
+  endpoint?: string | undefined
   /** Scopes that the tokens must cover. @default the library's two default scopes */
   scopes?: readonly string[] | undefined
   /**

@@ -1,4 +1,3 @@
-import { restBase } from '@aiagent/protocol'
 import { AuthError } from '../errors.ts'
 import { defaultEnvironment } from '../platform/default-environment.ts'
 import type { Environment } from '../platform/environment.ts'
@@ -6,7 +5,7 @@ import { expiryOfFresh, renewalTime } from './access-token.ts'
 import type { AuthStrategyInitializeOptions, ClientCredentialsAuthConfig, TokenSource } from './auth-strategy.ts'
 import { checkClientCredentials } from './check-auth.ts'
 import { Renewal } from './renewal.ts'
-import { requestToken } from './token-request.ts'
+import { mayUseHttp, requestToken } from './token-request.ts'
 
 interface HeldToken {
   readonly accessToken: string
@@ -44,9 +43,8 @@ export class ClientCredentialsAuthStrategy implements TokenSource {
     return this.#held?.expiresAt
   }
 
-  initialize({ deploymentInfo, postAuthentication, onRateLimited }: AuthStrategyInitializeOptions): void {
-    // A deployment that the host itself addresses over plain http may have its token endpoint there too.
-    this.#allowHttp = restBase(deploymentInfo.apiDomain).startsWith('http:')
+  initialize({ deploymentInfo, endpoint, postAuthentication, onRateLimited }: AuthStrategyInitializeOptions): void {
+    this.#allowHttp = mayUseHttp(deploymentInfo.apiDomain, endpoint)
     this.#postAuthentication = postAuthentication
     this.#onRateLimited = onRateLimited
   }

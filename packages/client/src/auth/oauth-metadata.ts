@@ -8,12 +8,7 @@ import {
 } from '@aiagent/protocol'
 import { AuthError } from '../errors.ts'
 import type { Environment } from '../platform/environment.ts'
-import { fetchPatiently, type RateLimitCallback } from '../platform/patient-fetch.ts'
-
-/**
- * Longest that the waits for a rate-limited request may take, in milliseconds: a token must be there in 30 seconds.
- */
-export const RATE_LIMIT_WAIT_MS = 20_000
+import { fetchPatiently, type RateLimitCallback, TOKEN_WAIT_MS } from '../platform/patient-fetch.ts'
 
 /**
  * Fetches the deployment's token and login addresses. Waits where the service limits the rate of calls.
@@ -28,7 +23,7 @@ export async function fetchOAuthMetadata(
   onRateLimited?: RateLimitCallback,
 ): Promise<OAuthMetadata> {
   const address = restBase(apiDomain) + path
-  const patience = { name: 'getOAuthMetadata', signal, limitMs: RATE_LIMIT_WAIT_MS, onRateLimited }
+  const patience = { name: 'getOAuthMetadata', signal, limitMs: TOKEN_WAIT_MS, onRateLimited }
   const answer = await fetchPatiently(environment, address, { method: 'GET' }, patience).catch(cause => {
     throw metadataError(
       `could not be loaded: ${cause instanceof Error ? cause.message : 'the request failed'}`,

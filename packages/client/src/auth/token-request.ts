@@ -1,10 +1,9 @@
-import { isJsonObject } from '@aiagent/protocol'
+import { isJsonObject, restBase } from '@aiagent/protocol'
 import { AuthError } from '../errors.ts'
 import type { Environment } from '../platform/environment.ts'
 import { FetchFailure } from '../platform/fetch-text.ts'
-import { fetchPatiently, type RateLimitCallback } from '../platform/patient-fetch.ts'
+import { fetchPatiently, type RateLimitCallback, TOKEN_WAIT_MS } from '../platform/patient-fetch.ts'
 import { isLoopbackHost } from '../util/loopback.ts'
-import { RATE_LIMIT_WAIT_MS } from './oauth-metadata.ts'
 
 /** One client-credentials grant. */
 export interface TokenRequest {
@@ -16,6 +15,15 @@ export interface TokenRequest {
   /** Whether the endpoint may use plain http although it is not on this machine. */
   allowHttp: boolean
   onRateLimited?: RateLimitCallback | undefined
+}
+
+/**
+ * Whether a token endpoint on another machine may use plain http: only for a deployment that the host itself addresses
+ * by http. An API on this machine says nothing about that, since a deployment with https may have one, too.
+ */
+export function mayUseHttp(apiDomain: string, endpoint: string | undefined): boolean {
+  const base = restBase(endpoint ?? apiDomain)
+  return base.startsWith('http:') && (endpoint !== undefined || !isLoopbackHost(new URL(base).hostname))
 }
 
 export interface GrantedToken {
@@ -50,7 +58,7 @@ export async function requestToken(
   })
   const headers = { 'Content-Type': 'application/x-www-form-urlencoded', Accept: 'application/json' }
   const init = { method: 'POST', headers, body: form.toString() }
-  const patience = { name: 'getToken', signal, limitMs: RATE_LIMIT_WAIT_MS, onRateLimited }
+  const patience = { name: 'getToken', signal, limitMs: TOKEN_WAIT_MS, onRateLimited }
   const answer = await fetchPatiently(environment, tokenUrl, init, patience).catch((cause: unknown) => {
     const failure = cause instanceof FetchFailure ? cause : undefined
     throw failed(failure?.message ?? 'the address of the token endpoint is invalid', failure?.status, failure)

@@ -3,7 +3,7 @@ import { loadDeploymentInfo } from '../api/deployment-call.ts'
 import { RestApi } from '../api/rest-api.ts'
 import { fetchOAuthMetadata, planAnonymousToken } from '../auth/oauth-metadata.ts'
 import { defaultScopes, prefixScopes, resolveScopes } from '../auth/scopes.ts'
-import { requestToken } from '../auth/token-request.ts'
+import { mayUseHttp, requestToken } from '../auth/token-request.ts'
 import { ApiError, AuthError, SDKError } from '../errors.ts'
 import { TimeLimitError, withTimeLimit } from '../util/abort.ts'
 import { jwtPayload } from '../util/jwt-payload.ts'
@@ -176,9 +176,14 @@ export async function checkSession(examination: Examination): Promise<Verdict> {
   }
 }
 
-function helper({ environment, deployment, token }: Examination): RestApi {
+function helper({ environment, deployment, token, options }: Examination): RestApi {
   return new RestApi(
-    { apiDomain: deployment?.apiDomain ?? '', cache: { enabled: false }, getToken: async () => token ?? '' },
+    {
+      apiDomain: deployment?.apiDomain ?? '',
+      endpoint: options.endpoint,
+      cache: { enabled: false },
+      getToken: async () => token ?? '',
+    },
     environment,
   )
 }
@@ -195,7 +200,7 @@ async function anonymousToken(
     clientId: ANONYMOUS_CLIENT.id,
     clientSecret: ANONYMOUS_CLIENT.secret,
     scopes: prefixScopes(scopes, scopePrefix),
-    allowHttp: restBase(deployment.apiDomain).startsWith('http:'),
+    allowHttp: mayUseHttp(deployment.apiDomain, examination.options.endpoint),
   }
   const granted = await limited(examination, signal => requestToken(environment, request, signal))
   examination.secrets.add(granted.accessToken)

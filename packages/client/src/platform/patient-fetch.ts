@@ -18,6 +18,9 @@ export interface Patience {
   readonly onRateLimited?: RateLimitCallback | undefined
 }
 
+/** Longest that the waits of a request on the way to a token may take, in milliseconds: it must be there in 30 seconds. */
+export const TOKEN_WAIT_MS = 20_000
+
 /** How often a rate-limited call is repeated, the first wait, and the longest wait, in milliseconds. */
 const MAX_REPEATS = 3
 const FIRST_WAIT_MS = 1_000

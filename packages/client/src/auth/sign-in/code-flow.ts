@@ -17,7 +17,7 @@ import {
 } from 'oauth4webapi'
 import { AuthError } from '../../errors.ts'
 import type { Environment } from '../../platform/environment.ts'
-import { fetchText } from '../../platform/fetch-text.ts'
+import { fetchPatiently, type Patience, TOKEN_WAIT_MS } from '../../platform/patient-fetch.ts'
 import { jwtPayload } from '../../util/jwt-payload.ts'
 import { subjectOf } from '../../util/subject-fingerprint.ts'
 import { expiryOfFresh } from '../access-token.ts'
@@ -48,6 +48,12 @@ export interface AuthorizationRequest {
   readonly state: string
   readonly verifier: string
 }
+
+/**
+ * Longest that a rate-limited renewal waits, in milliseconds: other tabs must not stop waiting for it, or they would use
+ * the same refresh token.
+ */
+const RENEWAL_WAIT_MS = 10_000
 
 /** Additional parameters of an authorization request. */
 export interface AuthorizationOptions {
@@ -102,17 +108,19 @@ export function randomId(environment: Pick<Environment, 'randomUUID'>): string {
 }
 
 /**
- * Exchanges the code of an answer for tokens.
+ * Exchanges the code of an answer for tokens. Waits where the provider limits the rate of requests.
  *
  * @param answer address of the callback page
+ * @param signal aborted by a logout
  * @throws the provider's refusal, or what the OAuth library found wrong
  */
 export async function exchangeCode(
   provider: Provider,
   answer: string,
   { state, verifier }: Pick<AuthorizationRequest, 'state' | 'verifier'>,
+  signal: AbortSignal,
 ): Promise<IssuedTokens> {
-  const exchange = new Exchange(provider)
+  const exchange = new Exchange(provider, signal, TOKEN_WAIT_MS)
   const parameters = new URL(answer).searchParams
   // A constructed issuer, or one for all tenants, is not compared with that of the answer.
   if (!provider.configuration.isPublished || exchange.server.issuer.includes('{tenantid}')) parameters.delete('iss')
@@ -130,9 +138,13 @@ export async function exchangeCode(
   return exchange.issued(await processAuthorizationCodeResponse(exchange.server, exchange.client, response))
 }
 
-/** Exchanges a refresh token for new tokens. */
-export async function exchangeRefreshToken(provider: Provider, refreshToken: string): Promise<IssuedTokens> {
-  const exchange = new Exchange(provider)
+/** Exchanges a refresh token for new tokens. Waits where the provider limits the rate of requests. */
+export async function exchangeRefreshToken(
+  provider: Provider,
+  refreshToken: string,
+  signal: AbortSignal,
+): Promise<IssuedTokens> {
+  const exchange = new Exchange(provider, signal, RENEWAL_WAIT_MS)
   const response = await refreshTokenGrantRequest(
     exchange.server,
     exchange.client,
@@ -149,14 +161,17 @@ class Exchange {
   readonly client: Client
   readonly options: object
   readonly #environment: Environment
+  readonly #patience: Patience & { readonly signal: AbortSignal }
   readonly #pinnedIssuer: string | undefined
   readonly #isEnforced: boolean
 
-  constructor({ settings, configuration, pinnedIssuer }: Provider) {
-    const { config, authority, environment } = settings
+  /** @param limitMs the most that waits for a rate limit may take, in milliseconds */
+  constructor({ settings, configuration, pinnedIssuer }: Provider, signal: AbortSignal, limitMs: number) {
+    const { config, authority, environment, onRateLimited } = settings
     const tokenEndpoint = configuration.token_endpoint
     if (!tokenEndpoint) throw missing('token_endpoint')
     this.#environment = environment
+    this.#patience = { name: 'getToken', signal, limitMs, onRateLimited }
     this.#pinnedIssuer = pinnedIssuer
     this.#isEnforced = configuration.isPublished && configuration.issuer !== undefined
     this.server = {
@@ -189,7 +204,13 @@ class Exchange {
     init: { method: string; headers: Record<string, string>; body?: unknown },
   ) => {
     const { headers, method } = init
-    const answer = await fetchText(this.#environment, address, { method, headers, body: String(init.body ?? '') })
+    const request = { method, headers, body: String(init.body ?? '') }
+    const { signal } = this.#patience
+    const answer = await fetchPatiently(this.#environment, address, request, this.#patience).catch(error => {
+      // After a logout its reason counts.
+      signal.throwIfAborted()
+      throw error
+    })
     return new Response(this.#prepare(answer.text) || null, {
       status: answer.status,
       headers: { 'Content-Type': 'application/json' },

@@ -1,4 +1,5 @@
 import type { Environment } from '../../platform/environment.ts'
+import type { RateLimitCallback } from '../../platform/patient-fetch.ts'
 import type { Awaitable } from '../../storage/cache-adapter.ts'
 import type { AuthScheme, PKCEAuthConfig } from '../auth-strategy.ts'
 
@@ -26,6 +27,8 @@ export interface IdentityClientSettings {
   readonly authority: string
   /** The platform: page, stores and clock. */
   readonly environment: Environment
+  /** Call it before the wait when a rate limit of the provider delays a request. The agent then emits `rateLimited`. */
+  readonly onRateLimited?: RateLimitCallback | undefined
 }
 
 /** Creates an {@link IdentityClient} for a login. */

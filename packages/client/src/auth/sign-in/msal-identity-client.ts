@@ -1,5 +1,6 @@
 import type { AuthenticationResult, IPublicClientApplication } from '@azure/msal-browser'
 import { AuthError } from '../../errors.ts'
+import { fetchText } from '../../platform/fetch-text.ts'
 import type { PageWindow } from '../../platform/page.ts'
 import { withTimeLimit } from '../../util/abort.ts'
 import type {
@@ -117,7 +118,7 @@ class MsalIdentityClient implements IdentityClient {
    * end-session endpoint, otherwise the usual one (AUTH-22).
    */
   async #fallBack(plan: LogoutPlan): Promise<void> {
-    const { authority, config, environment } = this.#settings
+    const { config, environment } = this.#settings
     const page = loginPage(this.#window())
     const opened = plan.scheme === 'popup' ? page.open() : undefined
     if (opened === null)
@@ -125,7 +126,8 @@ class MsalIdentityClient implements IdentityClient {
         'The browser blocked the sign-out window. Start the sign-out within a click.',
         'popup_blocked',
       )
-    const load = (signal: AbortSignal) => fetchOpenIdConfiguration(environment, authority, config, signal)
+    const load = (signal: AbortSignal) =>
+      fetchOpenIdConfiguration(this.#settings, address => fetchText(environment, address, { method: 'GET' }, signal))
     const published =
       plan.logoutClaim === undefined
         ? await withTimeLimit(environment.clock, METADATA_LIMIT_MS, undefined, load).catch(() => undefined)

@@ -50,9 +50,11 @@ function setUp(more: Partial<PKCEAuthConfig> = {}, page = new FakeLoginPage(), s
   })
   vi.stubGlobal('fetch', service.fetch)
   const environment = service.environment({ sessionStorage, localStorage })
+  const limits: { operation: string; retryInMs: number }[] = []
+  const onRateLimited = (limit: { operation: string; retryInMs: number }) => void limits.push(limit)
   const make = () =>
     new OidcIdentityClient(
-      { config: { ...CONFIG, ...more, scopes: CONFIG.scopes }, authority: AUTHORITY, environment },
+      { config: { ...CONFIG, ...more, scopes: CONFIG.scopes }, authority: AUTHORITY, environment, onRateLimited },
       page,
     )
   return {
@@ -61,6 +63,7 @@ function setUp(more: Partial<PKCEAuthConfig> = {}, page = new FakeLoginPage(), s
     sessionStorage,
     localStorage,
     forms,
+    limits,
     state,
     discovery,
     make,
@@ -327,6 +330,79 @@ describe('a renewal', () => {
     parts.page.online = false
     await expect(parts.client.renew(session)).rejects.toMatchObject({ reason: 'token_request_failed' })
     expect(parts.forms).toHaveLength(1)
+  })
+})
+
+describe('a rate limit of the provider', () => {
+  const TOKEN = 'POST /acme/policy/token'
+  const issued = () => ({ access_token: fakeToken({ sub: 'ann', jti: 9 }), id_token: idToken({}), expires_in: 3600 })
+  const limited = (retryAfter: string) =>
+    Response.json({ code: '429-001' }, { status: 429, headers: { 'Retry-After': retryAfter } })
+
+  /** Answers the first request of a route with a rate limit, the later ones with a body. */
+  function limitOnce({ service }: ReturnType<typeof setUp>, route: string, retryAfter: string, body: () => unknown) {
+    let requests = 0
+    service.on(route, () => (requests++ === 0 ? limited(retryAfter) : body()))
+    return () => requests
+  }
+
+  it.each([
+    ['getOpenIdConfiguration', (discovery: string) => `GET ${discovery}`, () => endpoints],
+    ['getToken', () => TOKEN, issued],
+  ])('[REL-26] [REL-19] is waited out and reported in a login: %s', async (operation, routeOf, body) => {
+    const parts = setUp()
+    const requests = limitOnce(parts, routeOf(parts.discovery), '7', body)
+    const login = signIn(parts)
+    await eventually(() => parts.limits.length > 0, 'the report')
+    expect([requests(), parts.limits]).toEqual([1, [{ operation, retryInMs: 7_000 }]])
+    await parts.clock.advance(7_000)
+    expect(await login).toMatchObject({ accessToken: expect.any(String) })
+    expect(requests()).toBe(2)
+  })
+
+  it('[REL-26] is waited out in a renewal, with the same refresh token', async () => {
+    const parts = setUp()
+    const session = await signIn(parts)
+    const tokens: unknown[] = []
+    parts.service.on(TOKEN, ({ body }: { body: string }) => {
+      tokens.push(new URLSearchParams(body).get('refresh_token'))
+      return tokens.length === 1 ? limited('3') : issued()
+    })
+    const renewal = parts.client.renew(session)
+    await eventually(() => parts.limits.length > 0, 'the report')
+    await parts.clock.advance(3_000)
+    await renewal
+    expect(tokens).toEqual(['refresh-1', 'refresh-1'])
+  })
+
+  it('[REL-38] is an error in a renewal where other tabs would stop waiting for it', async () => {
+    const parts = setUp()
+    const session = await signIn(parts)
+    const requests = limitOnce(parts, TOKEN, '15', issued)
+    await expect(parts.client.renew(session)).rejects.toMatchObject({ reason: 'token_request_failed' })
+    expect([requests(), parts.limits]).toEqual([1, []])
+  })
+
+  it('[SEC-04] is not waited out after a logout: nothing is requested and nothing stored', async () => {
+    const parts = setUp({ authorityMetadata: JSON.stringify(endpoints) })
+    const requests = limitOnce(parts, TOKEN, '7', issued)
+    const login = signIn(parts).catch(error => error)
+    await eventually(() => parts.limits.length > 0, 'the report')
+    parts.client.forget()
+    await parts.clock.advance(7_000)
+    expect(await login).toMatchObject({ reason: 'token_missing' })
+    expect([requests(), parts.sessionStorage.length]).toEqual([1, 0])
+  })
+
+  it('[SEC-05] closes the window of a login that a logout ends meanwhile', async () => {
+    const parts = setUp()
+    limitOnce(parts, `GET ${parts.discovery}`, '7', () => endpoints)
+    const login = parts.client.login(request).catch(error => error)
+    await eventually(() => parts.limits.length > 0, 'the report')
+    parts.client.forget()
+    expect(await login).toMatchObject({ reason: 'token_missing' })
+    expect(parts.page.windows[0]?.closed).toBe(true)
+    await parts.clock.advance(7_000)
   })
 })
 

@@ -1,6 +1,7 @@
 import { AuthError } from '../../errors.ts'
 import type { StorageLike } from '../../platform/environment.ts'
-import { withTimeLimit } from '../../util/abort.ts'
+import { fetchPatiently, TOKEN_WAIT_MS } from '../../platform/patient-fetch.ts'
+import { untilAborted, withTimeLimit } from '../../util/abort.ts'
 import { REDIRECT_ANSWER_KEY } from './callback-page.ts'
 import {
   type AuthorizationOptions,
@@ -81,7 +82,7 @@ export class OidcIdentityClient implements IdentityClient {
     const { signal } = this.#life
     const session = await guarded(async () => {
       const state = new URL(answer).searchParams.get('state') ?? ''
-      return this.#signIn(await exchangeCode(await this.#provider(), answer, { ...begun, state }), signal)
+      return this.#signIn(await exchangeCode(await this.#provider(), answer, { ...begun, state }, signal), signal)
     })
     this.#returnTo(begun.nextRoute)
     return session
@@ -163,7 +164,7 @@ export class OidcIdentityClient implements IdentityClient {
     signal: AbortSignal,
   ): Promise<IdentitySession> {
     try {
-      const provider = await this.#provider()
+      const provider = await untilAborted(this.#provider(), signal)
       const request = await createAuthorizationRequest(provider, options)
       signal.throwIfAborted()
       if (!opened) {
@@ -172,7 +173,7 @@ export class OidcIdentityClient implements IdentityClient {
         return await this.#leave(request.address, state)
       }
       const answer = await this.#popups.answer(opened, request.address, request.state, signal)
-      return this.#signIn(await exchangeCode(provider, answer, request), signal)
+      return this.#signIn(await exchangeCode(provider, answer, request, signal), signal)
     } catch (error) {
       if (opened) this.#popups.close(opened)
       throw error
@@ -203,7 +204,7 @@ export class OidcIdentityClient implements IdentityClient {
   async #renewedTokens(provider: Provider, user: SignedInUser, signal: AbortSignal): Promise<IssuedTokens> {
     if (user.refreshToken) {
       try {
-        return await exchangeRefreshToken(provider, user.refreshToken)
+        return await exchangeRefreshToken(provider, user.refreshToken, signal)
       } catch (error) {
         if (!isRefreshTokenRejected(error)) throw error
       }
@@ -211,7 +212,7 @@ export class OidcIdentityClient implements IdentityClient {
     const parameters = { prompt: 'none', ...(user.idToken && { id_token_hint: user.idToken }) }
     const request = await createAuthorizationRequest(provider, { parameters })
     const answer = await this.#popups.answerInFrame(request.address, request.state, signal)
-    return exchangeCode(provider, answer, request)
+    return exchangeCode(provider, answer, request, signal)
   }
 
   /** Stores the user of a login, unless a logout came first. */
@@ -281,13 +282,21 @@ export class OidcIdentityClient implements IdentityClient {
 
   /** The provider's end-session endpoint, if it can be loaded in time. */
   async #endSessionEndpoint(): Promise<string | undefined> {
-    const { environment, authority, config } = this.#settings
+    const { environment, authority } = this.#settings
     const known = (this.#known ?? this.#given())?.end_session_endpoint
     // A constructed endpoint yields to the provider's own.
     if (known !== undefined && known !== constructedEndpoint(authority)) return known
-    const load = (signal: AbortSignal) => fetchOpenIdConfiguration(environment, authority, config, signal)
+    const load = (signal: AbortSignal) => this.#fetchConfiguration(signal)
     const found = await withTimeLimit(environment.clock, LOGOUT_LIMIT_MS, undefined, load).catch(() => undefined)
     return found?.end_session_endpoint
+  }
+
+  /** Waits where the provider limits the rate of requests. */
+  #fetchConfiguration(signal?: AbortSignal): Promise<KnownConfiguration> {
+    const { environment, onRateLimited } = this.#settings
+    const patience = { name: 'getOpenIdConfiguration', signal, limitMs: TOKEN_WAIT_MS, onRateLimited }
+    const fetch = (address: string) => fetchPatiently(environment, address, { method: 'GET' }, patience)
+    return fetchOpenIdConfiguration(this.#settings, fetch)
   }
 
   #given(): KnownConfiguration | undefined {
@@ -296,12 +305,9 @@ export class OidcIdentityClient implements IdentityClient {
 
   /** The provider: from the given configuration, otherwise from its published one. */
   async #provider(pinnedIssuer = this.#users.read()?.issuer): Promise<Provider> {
-    const { environment, authority, config } = this.#settings
     const given = this.#given()
     this.#configuration ??=
-      given?.authorization_endpoint && given.token_endpoint
-        ? Promise.resolve(given)
-        : fetchOpenIdConfiguration(environment, authority, config)
+      given?.authorization_endpoint && given.token_endpoint ? Promise.resolve(given) : this.#fetchConfiguration()
     try {
       this.#known = await this.#configuration
     } catch (error) {

@@ -1,8 +1,8 @@
 import { isJsonObject } from '@aiagent/protocol'
 import { AuthError } from '../../errors.ts'
-import type { Environment } from '../../platform/environment.ts'
-import { type FetchedText, fetchText } from '../../platform/fetch-text.ts'
+import type { FetchedText } from '../../platform/fetch-text.ts'
 import type { PKCEAuthConfig } from '../auth-strategy.ts'
+import type { IdentityClientSettings } from './identity-client.ts'
 import { isWebAddress, requireProviderAddress } from './provider-address.ts'
 
 /** The part of a provider's OpenID configuration that the library uses. */
@@ -27,19 +27,18 @@ const ENDPOINTS = ['authorization_endpoint', 'token_endpoint', 'end_session_endp
  * Fetches the provider's configuration: from the `v2.0` path of the authority, where deployments publish theirs,
  * otherwise from the authority itself, where most others do.
  *
+ * @param fetch sends a GET request
  * @throws {AuthError} `metadata_failed` when there is none, or when it names an endpoint that `knownAuthorities` does
  *   not allow, or one over plain http
  */
 export async function fetchOpenIdConfiguration(
-  environment: Pick<Environment, 'fetch' | 'clock'>,
-  authority: string,
-  config: Pick<PKCEAuthConfig, 'knownAuthorities'>,
-  signal?: AbortSignal,
+  { authority, config }: Pick<IdentityClientSettings, 'authority' | 'config'>,
+  fetch: (address: string) => Promise<FetchedText>,
 ): Promise<KnownConfiguration> {
   let answer: FetchedText | undefined
   const bases = authority.endsWith('/v2.0') ? [authority] : [`${authority}/v2.0`, authority]
   for (const base of bases) {
-    answer = await fetchText(environment, base + WELL_KNOWN, { method: 'GET' }, signal).catch(() => undefined)
+    answer = await fetch(base + WELL_KNOWN).catch(() => undefined)
     const configuration = answer?.ok ? parseOpenIdConfiguration(answer.text) : undefined
     if (!configuration) continue
     for (const name of ENDPOINTS) {

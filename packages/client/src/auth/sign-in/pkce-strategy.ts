@@ -4,6 +4,7 @@ import type { Logger } from '../../logger.ts'
 import { defaultEnvironment } from '../../platform/default-environment.ts'
 import type { Environment } from '../../platform/environment.ts'
 import type { PageWindow } from '../../platform/page.ts'
+import type { RateLimitCallback } from '../../platform/patient-fetch.ts'
 import { untilAborted } from '../../util/abort.ts'
 import { subjectOf } from '../../util/subject-fingerprint.ts'
 import { expiryOf, renewalTime } from '../access-token.ts'
@@ -63,6 +64,7 @@ export class PKCEAuthStrategy implements InteractiveLogin {
   readonly #surroundings: {
     deployment?: DeploymentInfo
     postAuthentication?: AuthStrategyInitializeOptions['postAuthentication']
+    onRateLimited?: AuthStrategyInitializeOptions['onRateLimited']
     onSignedOut?: () => void
     stopListening?: (() => void) | undefined
   } = {}
@@ -124,9 +126,11 @@ export class PKCEAuthStrategy implements InteractiveLogin {
    *
    * @throws {AuthError} when the redirect returned an error
    */
-  async initialize({ deploymentInfo, scopes, postAuthentication }: AuthStrategyInitializeOptions): Promise<void> {
+  async initialize(options: AuthStrategyInitializeOptions): Promise<void> {
+    const { deploymentInfo, scopes, postAuthentication, onRateLimited } = options
     this.#surroundings.deployment = deploymentInfo
     this.#surroundings.postAuthentication = postAuthentication
+    this.#surroundings.onRateLimited = onRateLimited
     const { signal } = this.#generation
     this.#client ??= await this.#createFor(scopes)
     const client = this.#client
@@ -253,8 +257,14 @@ export class PKCEAuthStrategy implements InteractiveLogin {
   async #createFor(scopes: readonly string[] | undefined): Promise<IdentityClient> {
     const given = this.#config.scopes?.length ? this.#config.scopes : scopes
     const config = { ...this.#config, scopes: given?.length ? given : PROTOCOL_SCOPES }
+    const onRateLimited: RateLimitCallback = limit => this.#surroundings.onRateLimited?.(limit)
     try {
-      return await this.#createClient({ config, authority: this.#authority, environment: this.#environment })
+      return await this.#createClient({
+        config,
+        authority: this.#authority,
+        environment: this.#environment,
+        onRateLimited,
+      })
     } catch (cause) {
       if (cause instanceof AuthError) throw cause
       throw new AuthError('Could not load the code of the login.', 'token_request_failed', { cause })
