@@ -64,6 +64,26 @@ describe('a session that the service no longer knows', () => {
   })
 })
 
+describe('a session in which nothing was said before the reload', () => {
+  it('[REL-82] shows in its history that it has the first message of this page', async () => {
+    const { clock, emulator, open, load } = setUpTab()
+    await (await open()).agent.destroy()
+    const { agent } = load({ baseReconnectDelay: 1, maxReconnectDelay: 1 })
+    await agent.initialize()
+    await agent.connect()
+    const id = await agent.send('one')
+    await eventually(() => linesOf(agent).length === 2)
+    emulator.control.dropSockets()
+    await eventually(() => !agent.isConnected())
+    await clock.advance(1)
+    await eventually(() => agent.isConnected())
+    expect(sessionsAsked(emulator)).toBe(1)
+    await eventually(() => agent.delivery(id)?.state !== 'sent')
+    expect(agent.delivery(id)?.state).toBe('acknowledged')
+    await agent.destroy()
+  })
+})
+
 describe('the stored session', () => {
   it('is kept by disconnect() and by destroy()', async () => {
     const { clock, open, kept, session } = setUpTab()

@@ -121,7 +121,7 @@ describe('ChatSession with a keeper', () => {
   } = {}) => {
     const told: string[] = []
     const keeper: SessionKeeper = {
-      recall: async () => recalled.slice(0, 1).map(id => ({ id, needsContext }))[0],
+      recall: async () => recalled.slice(0, 1).map(id => ({ id, needsContext, isEmpty: false }))[0],
       isKnown: async id => {
         told.push(`known ${id}?`)
         return recalled.includes(id)

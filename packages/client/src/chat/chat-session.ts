@@ -7,10 +7,19 @@ import type { LazyPart } from '../util/lazy-part.ts'
 
 const REQUEST_ABORTED = (signal: AbortSignal) => abortedError('The request for a session', signal)
 
+/** A session saved by the previous page. */
+export interface RecalledSession {
+  readonly id: string
+  /** Whether it still needs the current context. */
+  readonly needsContext: boolean
+  /** Whether nothing has been said in it, as the service tells. */
+  readonly isEmpty: boolean
+}
+
 /** Stores the session for the next page, if the host configures it. */
 export interface SessionKeeper {
-  /** The session saved by the previous page, and whether it still needs the current context. */
-  recall(signal: AbortSignal): Promise<{ readonly id: string; readonly needsContext: boolean } | undefined>
+  /** The session saved by the previous page. */
+  recall(signal: AbortSignal): Promise<RecalledSession | undefined>
   /** Whether the service still knows a recalled session. Counts as true when the service cannot be asked. */
   isKnown(id: string, signal: AbortSignal | undefined): Promise<boolean>
   /** Saves the session id for the next page; `undefined` clears it. */
@@ -45,7 +54,7 @@ export class ChatSession {
   #isRecalled = false
   /** Whether an attempt failed without a reason, so that the service may have forgotten the session. */
   #needsCheck = false
-  /** Whether this page created the session, so that every message in it is its own. */
+  /** Whether this page created the session, or resumed one in which nothing was said: every message in it is its own. */
   #isOwn = false
   #isSupplied: boolean
 
@@ -56,7 +65,7 @@ export class ChatSession {
     this.#needsContext = this.#isSupplied = options.suppliedId !== undefined
   }
 
-  /** Whether this page created the session: then it has no earlier messages. */
+  /** Whether the session has no messages from before this page. */
   get isOwn(): boolean {
     return this.#isOwn
   }
@@ -168,8 +177,9 @@ export class ChatSession {
     return isValid
   }
 
-  #useRecalled({ id, needsContext }: { readonly id: string; readonly needsContext: boolean }): string {
+  #useRecalled({ id, needsContext, isEmpty }: RecalledSession): string {
     this.#facts.sessionId = id
+    this.#isOwn = isEmpty
     this.#isRecalled = true
     this.#needsCheck = false
     this.#needsContext = needsContext

@@ -1,6 +1,6 @@
 import { isSessionRefusal } from '@aiagent/protocol'
 import type { AgentFacts, Deployment } from '../api/agent-facts.ts'
-import type { SessionKeeper } from '../chat/chat-session.ts'
+import type { RecalledSession, SessionKeeper } from '../chat/chat-session.ts'
 import type { ResolvedConfig } from '../config.ts'
 import type { ContextStore } from '../conversation/context-store.ts'
 import {
@@ -98,38 +98,26 @@ export class SessionResume implements SessionKeeper {
         window: environment.page?.window,
         newHolder: () => environment.randomUUID(),
         now: () => environment.clock.now(),
-        onWarning: (message, details) => logger.warn(message, details),
+        onWarning: (...warning) => logger.warn(...warning),
       })
     this.#stored = share ? share(own) : own
   }
 
-  async recall(signal: AbortSignal): Promise<{ id: string; needsContext: boolean } | undefined> {
+  async recall(signal: AbortSignal): Promise<RecalledSession | undefined> {
     const key = this.#key()
     if (!this.#stored || key === undefined) return undefined
     // Remove other users' sessions from sessionStorage. A custom adapter may be shared; leave it alone.
     if (this.#isTabs) void this.#stored.forget(this.#prefix(), this.#userPrefix())
     const id = await untilAborted(this.#stored.take(key), signal)
     if (id === undefined) return undefined
-    if (await this.isKnown(id, signal)) return { id, needsContext: this.#parts.context.hasNews }
+    const isEmpty = await this.#find(id, signal)
+    if (isEmpty !== undefined) return { id, needsContext: this.#parts.context.hasNews, isEmpty }
     this.keep(undefined)
     return undefined
   }
 
   async isKnown(id: string, signal: AbortSignal | undefined): Promise<boolean> {
-    const { environment, reportError, logger } = this.#scope
-    try {
-      const list = await withTimeLimit(environment.clock, TRANSCRIPT_LIMIT_MS, signal, inner => this.#ask(id, inner))
-      this.#restore(this.#resume(id), readHistory(list, this.#originOf(id)))
-    } catch (error) {
-      if (signal?.aborted) throw error
-      if (error instanceof ApiError && isSessionRefusal(error.status)) {
-        reportError(forgotten(error))
-        return false
-      }
-      logger.warn('Could not load the previous transcript. The conversation continues without it.', { error })
-      this.#resume(id)
-    }
-    return true
+    return (await this.#find(id, signal)) !== undefined
   }
 
   keep(id: string | undefined): void {
@@ -177,9 +165,27 @@ export class SessionResume implements SessionKeeper {
     await this.#stored?.release()
   }
 
+  /** Restores the transcript of a session. Returns whether it is empty; undefined where the service does not know the session. */
+  async #find(id: string, signal: AbortSignal | undefined): Promise<boolean | undefined> {
+    const { environment, reportError, logger } = this.#scope
+    try {
+      const list = await withTimeLimit(environment.clock, TRANSCRIPT_LIMIT_MS, signal, inner => this.#ask(id, inner))
+      this.#restore(this.#resume(id), readHistory(list, this.#originOf(id)))
+      return !list.length
+    } catch (error) {
+      if (signal?.aborted) throw error
+      if (error instanceof ApiError && isSessionRefusal(error.status)) {
+        reportError(forgotten(error))
+        return undefined
+      }
+      logger.warn('Could not load the previous transcript. The conversation continues without it.', { error })
+      this.#resume(id)
+      return false
+    }
+  }
+
   #resume(id: string): ResumedSession {
-    if (this.#resumed?.id === id) return this.#resumed
-    this.#resumed = { id, since: this.#scope.environment.clock.now() }
+    if (this.#resumed?.id !== id) this.#resumed = { id, since: this.#scope.environment.clock.now() }
     return this.#resumed
   }
 

@@ -51,11 +51,15 @@ interface Expected {
   sources: readonly string[]
   maskedRanges: readonly { start: number; end: number }[]
   escalation: string | undefined
+  fate: 'delivered' | 'unknown' | undefined
 }
 
 type Step = { do: 'say'; text: string } | { do: 'choose' | 'rate'; at: number } | { do: (typeof EVENTS)[number] }
 
 const EVENTS = [
+  'unasked',
+  'overlap',
+  'read',
   'cut',
   'outage',
   'missed',
@@ -102,7 +106,11 @@ class Driver {
   view!: ConversationView
   /** Entries of the session's history that the user has cleared from this page. */
   #hidden = 0
+  /** Entries of the session's history that the user has read, or that were there before the page. */
+  #read = 0
   #isSecond = false
+  /** Number of texts that were made up. */
+  #texts = 0
   readonly #cache = { adapter: new PageStore(), contextPrefix: 'tab:' }
   /** A message that the page before has lost, and the number of messages before it. */
   #lost: { readonly content: string; index: number } | undefined
@@ -113,8 +121,16 @@ class Driver {
     const id = AGENTS[Number(this.#isSecond)] ?? ''
     this.agent = this.#tab.load({ id, persistQueue: true, cache: this.#cache }).agent
     this.view = this.#tab.show(this.agent)
+    const stored = this.#stored(id)
     await this.view.start()
     this.#hidden = 0
+    this.#read = stored
+  }
+
+  /** Number of messages of the session that a page of this agent continues. */
+  #stored(id: string): number {
+    const sessions = [...this.#tab.emulator.world.sessions.values()]
+    return sessions.findLast(({ agent }) => agent.details.agentId === id)?.history.entries().length ?? 0
   }
 
   async play(next: Step): Promise<void> {
@@ -131,6 +147,22 @@ class Driver {
         await view.rate(item.id, next.at % 3 ? 'up' : 'down')
         await eventually(() => this.#record.feedback.at(-1)?.answerMessageId === item.messageId)
       }
+    } else if (next.do === 'unasked') {
+      for (const content of ['Still there?', 'Take your time.']) emulator.control.say(this.#tab.session(), { content })
+    } else if (next.do === 'overlap') {
+      // The agent says something between two messages that wait for their answers.
+      emulator.settings.replyDelayMs = 20
+      await view.send('one')
+      await eventually(() => this.#history.at(-1)?.content === 'one')
+      emulator.control.say(this.#tab.session(), { content: 'One moment.' })
+      await eventually(() => view.getSnapshot().messages.at(-1)?.content === 'One moment.')
+      await view.send('two')
+      await eventually(() => this.#history.at(-1)?.content === 'two')
+      await passing(clock, this.#answer('two'))
+      emulator.settings.replyDelayMs = 0
+    } else if (next.do === 'read') {
+      view.markRead()
+      this.#read = this.#history.length
     } else if (next.do === 'cut') {
       await this.#loseConnection()
       await this.#reconnect()
@@ -142,16 +174,18 @@ class Driver {
       // A missed message follows the last one that the service has, ahead of those that it may not have.
       if (this.#lost?.index === this.#history.length) this.#lost.index++
       emulator.control.say(this.#tab.session(), { content: 'By the way' })
-      await this.view.send('meanwhile')
+      const content = this.#newText()
+      await this.view.send(content)
       await this.#reconnect()
-      await this.#answer('meanwhile')
+      await this.#answer(content)
     } else if (next.do === 'crash') {
       // The message waits in the queue of the page that ends.
       await this.#loseConnection()
-      await this.view.send('meanwhile')
+      const content = this.#newText()
+      await this.view.send(content)
       await turnEventLoop(5)
       await this.#reload()
-      await this.#answer('meanwhile')
+      await this.#answer(content)
     } else if (next.do === 'crash-unproven' || next.do === 'crash-lost') {
       await this.#crashAfterWrite(next.do === 'crash-lost')
     } else if (next.do === 'retry') {
@@ -161,16 +195,16 @@ class Driver {
       await this.#reload()
     } else if (next.do === 'clear') {
       agent.clearTranscript()
-      this.#hidden = this.#history.length
+      this.#hidden = this.#read = this.#history.length
       this.#lost = undefined
     } else if (next.do === 'restart') {
       await passing(clock, view.restart())
-      this.#hidden = 0
+      this.#hidden = this.#read = 0
       this.#lost = undefined
     } else if (next.do === 'logout') {
       await passing(clock, agent.logout())
       await view.start()
-      this.#hidden = 0
+      this.#hidden = this.#read = 0
       this.#lost = undefined
     } else await this.#reload()
   }
@@ -186,8 +220,9 @@ class Driver {
     emulator.control.dropSockets()
     await eventually(() => !agent.isConnected())
     emulator.settings.replyDelayMs = 0
-    await view.send('meanwhile')
-    expect(view.getSnapshot().messages.at(-1)).toMatchObject({ content: 'meanwhile', delivery: 'queued' })
+    const content = this.#newText()
+    await view.send(content)
+    expect(view.getSnapshot().messages.at(-1)).toMatchObject({ content, delivery: 'queued' })
     await clock.advance(25)
     await eventually(() => agent.isConnected())
     await eventually(() => view.getSnapshot().messages.length === count + 4)
@@ -198,7 +233,7 @@ class Driver {
     const { emulator } = this.#tab
     const { adapter } = this.#cache
     await this.#loseConnection()
-    const content = `message ${this.#history.length}`
+    const content = this.#newText()
     await this.view.send(content)
     await turnEventLoop(5)
     this.agent.on('deliveryUpdate', ({ payload }) => {
@@ -224,6 +259,11 @@ class Driver {
     this.#lost = undefined
     await this.view.retry(lost.id)
     await this.#answer(content)
+  }
+
+  /** A text that was not sent before: a history of the plain wire names messages of the user by nothing else. */
+  #newText(): string {
+    return `message ${this.#texts++}`
   }
 
   async #loseConnection(): Promise<void> {
@@ -274,8 +314,10 @@ class Driver {
     const ratings = new Map(this.#record.feedback.map(({ answerMessageId, rating }) => [answerMessageId, rating]))
     const shown: Expected[] = []
     const record: Pick<ServerMessage, 'persona' | 'content' | 'messageData' | 'messageId'>[] = [...this.#history]
-    if (this.#lost) record.splice(this.#lost.index, 0, { persona: 'customer', content: this.#lost.content })
-    for (const { persona, content = '', messageData, messageId } of record.slice(this.#hidden)) {
+    const lost = this.#lost && { persona: 'customer', content: this.#lost.content }
+    if (lost) record.splice(this.#lost?.index ?? 0, 0, lost)
+    for (const entry of record.slice(this.#hidden)) {
+      const { persona, content = '', messageData, messageId } = entry
       const options = (messageData?.['options'] as string[] | undefined) ?? []
       const isUser = persona === 'customer'
       const open = shown.findLast(({ canChoose }) => canChoose)
@@ -293,9 +335,14 @@ class Driver {
         sources: ((messageData?.['sources'] as { title: string }[] | undefined) ?? []).map(({ title }) => title),
         maskedRanges: isUser && this.#isSecond ? maskedParts(content ?? '') : [],
         escalation: (messageData?.['escalationData'] as { entrypointUrl?: string } | undefined)?.entrypointUrl,
+        fate: isUser ? (entry === lost ? 'unknown' : 'delivered') : undefined,
       })
     }
     return shown
+  }
+
+  expectedUnread(): number {
+    return this.#history.slice(this.#read).filter(({ persona }) => persona !== 'customer').length
   }
 
   async close(): Promise<void> {
@@ -311,6 +358,13 @@ function maskedParts(content: string): Expected['maskedRanges'] {
   return isCard ? [{ start: before.length, end: content.length - after.length }] : []
 }
 
+/** What a delivery state says once everything has settled; `stuck` for any other one. */
+const FATES: Readonly<Record<string, Expected['fate']>> = {
+  sent: 'delivered',
+  acknowledged: 'delivered',
+  unknown: 'unknown',
+}
+
 const shownBy = ({
   author,
   content,
@@ -321,6 +375,7 @@ const shownBy = ({
   sources,
   maskedRanges,
   escalation,
+  delivery,
 }: ConversationMessage): Expected => ({
   author,
   content,
@@ -331,6 +386,7 @@ const shownBy = ({
   sources: sources.map(({ title }) => title),
   maskedRanges,
   escalation: escalation?.url,
+  fate: FATES[delivery ?? ''],
 })
 
 const isNewPage = (step: Step) => step.do === 'reload' || step.do === 'switch' || step.do.startsWith('crash')
@@ -347,6 +403,7 @@ describe('any sequence of steps', () => {
           await eventually(() => driver.view.getSnapshot().messages.length === driver.expected().length)
           const snapshot = driver.view.getSnapshot()
           expect(snapshot.messages.map(shownBy)).toEqual(driver.expected())
+          expect(snapshot).toMatchObject({ unread: driver.expectedUnread(), isWorking: false, error: undefined })
           expect(snapshot.escalation?.url).toBe(driver.expected().findLast(each => each.escalation)?.escalation)
           expect(driver.view.getSnapshot()).toBe(snapshot)
           for (const item of isNewPage(next) ? [] : snapshot.messages) {
