@@ -1,5 +1,9 @@
 import { AiAgent, type AiAgentConfig } from '@aiagent/client'
 import { createEmulator, type EmulatorOptions } from '@aiagent/emulator'
+import { configure } from '@testing-library/react'
+
+// On a busy machine a conversation may take longer to open than the usual second.
+configure({ asyncUtilTimeout: 15_000 })
 
 /** A service in this process, and agents of it. It repeats what it hears. */
 export function setUpAgents(options: EmulatorOptions = {}) {
