@@ -128,12 +128,14 @@ export class TabLink {
     channel.onmessage = ({ data }: { data: unknown }) => {
       const envelope = parseEnvelope(data)
       if (!envelope || envelope.from === id) return
+      const isOfBefore = this.#isOfBefore(envelope)
       // Frames are many, and come from a leader that has answered something else first.
-      if (envelope.message.kind !== 'frame' && this.#hasLeft()) return
+      if (!isOfBefore && envelope.message.kind !== 'frame' && this.#hasLeft()) return
       this.#count(envelope)
       if ((envelope.to ?? id) !== id) return
       this.#handle(envelope)
       onMessage(envelope)
+      if (isOfBefore) this.#hasLeft()
     }
     let releaseTab = () => {}
     const gone = new Promise<void>(resolve => {
@@ -284,6 +286,14 @@ export class TabLink {
     if (!this.#membership || signOuts.last(this.#membership.key) === this.#membership.signOut) return false
     onSignedOut()
     return true
+  }
+
+  /**
+   * Whether a message between tabs is about one of the user who may have signed out meanwhile: a tab of the next user first
+   * joins. What the user wrote is then reported as `unknown`, also where the tab that has sent it has ended.
+   */
+  #isOfBefore({ from, number, message: { kind } }: TabEnvelope): boolean {
+    return (kind === 'said' || kind === 'delivery') && number === (this.#numbers.get(from) ?? Number.NaN) + 1
   }
 
   async #findEnded({ name }: Membership): Promise<void> {

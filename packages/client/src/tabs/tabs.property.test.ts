@@ -78,6 +78,10 @@ describe.each([
         ...[at(0, 'freeze'), at(2, 'send'), at(0, 'ask', 4_000)],
       ],
     ],
+    [
+      'report a message as unknown of a tab that ends when another one signs out',
+      [at(3, 'send'), at(1, 'close'), at(0, 'logout')],
+    ],
   ])('[REL-64] [REL-155] %s', async (_case, steps) => {
     expect((await play(steps, false)).violations(isExact)).toEqual([])
   })
