@@ -32,8 +32,14 @@ const inProcessTests = [
   'packages/emulator/src/!(node|state)/**/*.test.ts',
 ]
 const browserTests = '{packages,apps}/*/test/browser/**/*.test.ts'
-/** Tests of whole pages: `npm run pages` runs them, and `npm test` leaves them out. */
-const pageTests = '{packages/elements,apps/playground}/test/browser/**/*.test.ts'
+/**
+ * Tests of whole pages, and of all that login pages do: `npm run pages` runs them, and `npm test` leaves them out. A sign-in by
+ * popup and one by redirect stay in `npm test`.
+ */
+const pageTests = [
+  '{packages/elements,apps/playground}/test/browser/**/*.test.ts',
+  'packages/client/test/browser/login-{agent,emulator-config,logout,msal,renewal,trouble}.test.ts',
+]
 
 /** For tests that drive a Chromium. */
 const inChromium = {
@@ -88,11 +94,11 @@ export default defineConfig({
         test: {
           name: 'browser',
           include: [browserTests],
-          exclude: [...configDefaults.exclude, pageTests],
+          exclude: [...configDefaults.exclude, ...pageTests],
           ...inChromium,
         },
       },
-      { ...fromSource, test: { name: PAGES, include: [pageTests], ...inChromium } },
+      { ...fromSource, test: { name: PAGES, include: pageTests, ...inChromium } },
       {
         ...fromSource,
         test: {

@@ -18,6 +18,10 @@ export interface ChatSetUp {
   /** Set for an agent that requires a token. */
   token?: Partial<TokenProvider>
   context?: string
+  /** Whether the service knows a session. */
+  isKnown?(id: string): Promise<boolean>
+  /** Set for a service that confirms each frame. */
+  newFrameId?(): string
 }
 
 /**
@@ -32,6 +36,7 @@ export function setUpChat(given: ChatSetUp = {}) {
   const session = new ChatSession({
     create: given.createSession ?? (async () => `session-${++sessions}`),
     suppliedId: given.sessionId,
+    ...(given.isKnown && { isKnown: given.isKnown }),
   })
   const noToken = () => Promise.reject(new Error('no token expected'))
   const chat = new Chat({
@@ -52,6 +57,7 @@ export function setUpChat(given: ChatSetUp = {}) {
     refreshToken: noToken,
     ...given.token,
     contextFrame: () => given.context,
+    ...(given.newFrameId && { newFrameId: given.newFrameId }),
     stateChanged: state => tell(state),
     connected: () => tell('connected'),
     closed: ({ code, willReconnect }) => tell(`closed ${code}${willReconnect ? ', reconnecting' : ''}`),

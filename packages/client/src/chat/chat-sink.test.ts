@@ -1,0 +1,292 @@
+import { FakeWebSocket, turnEventLoop } from '@aiagent/test-support'
+import { describe, expect, it } from 'vitest'
+import { type ChatSetUp, deferred, setUpChat, watch } from '../../test/chat-harness.ts'
+import type { ConnectionLoss, MessageSink } from './chat.ts'
+
+const last = () => FakeWebSocket.last
+
+/** An open chat whose messages are written by a recording sink. */
+async function setUp(given: ChatSetUp = {}) {
+  const parts = setUpChat(given)
+  const calls: unknown[] = []
+  const sink: MessageSink = {
+    handleConnected: () => void calls.push('connected'),
+    handleReady: () => void calls.push('ready'),
+    handleInterrupted: () => void calls.push('interrupted'),
+    handleLost: (loss: ConnectionLoss) => void calls.push(loss),
+    handleClosed: () => void calls.push('closed'),
+  }
+  parts.chat.setMessageSink(sink)
+  const connecting = watch(parts.chat.connect())
+  await turnEventLoop()
+  const open = async () => {
+    last().accept()
+    await turnEventLoop()
+  }
+  const taken = () => calls.splice(0)
+  return { ...parts, connecting, open, taken }
+}
+
+describe('what a chat tells the part that writes its messages', () => {
+  it('is that it is open and ready, and that an outage ended it in disorder', async () => {
+    const { open, taken, clock, chat } = await setUp()
+    expect(taken()).toEqual([])
+    await open()
+    expect(taken()).toEqual(['connected', 'ready'])
+    last().end(1006)
+    expect(taken()).toEqual(['interrupted', { lastInboundAt: undefined, isAbnormal: true }])
+    await clock.advance(1_000)
+    await open()
+    expect(taken()).toEqual(['connected', 'ready'])
+    await clock.advance(70)
+    last().receive('a frame')
+    const inboundAt = clock.monotonic()
+    expect(chat.lastInboundAt).toBe(inboundAt)
+    await clock.advance(30)
+    last().end(1006)
+    expect(taken()).toEqual(['interrupted', { lastInboundAt: inboundAt, isAbnormal: true }])
+    await clock.advance(2_000)
+    await open()
+    expect(chat.lastInboundAt).toBeUndefined()
+  })
+
+  it('is that the service closed it in order', async () => {
+    const { open, taken } = await setUp()
+    await open()
+    taken()
+    last().end(1000)
+    expect(taken()).toEqual(['closed', 'interrupted', { lastInboundAt: undefined, isAbnormal: false }])
+  })
+
+  it('is that it was never open, when it is left before', async () => {
+    const { chat, taken } = await setUp()
+    await chat.disconnect()
+    expect(taken()).toContain('closed')
+    await chat.disconnect()
+    expect(taken()).toEqual(['closed'])
+  })
+
+  it('is that it is closed only after its last frames have left', async () => {
+    const { chat, open, taken, clock } = await setUp()
+    await open()
+    taken()
+    last().bufferedAmount = 5
+    const left = watch(chat.disconnect())
+    expect([taken(), chat.isLeft, chat.isOpen]).toEqual([['interrupted'], true, true])
+    last().bufferedAmount = 0
+    await clock.advance(5)
+    expect(left.outcome).toBe('done')
+    expect(taken()).toContain('closed')
+    expect(chat.isOpen).toBe(false)
+  })
+
+  it('is that the token could not be obtained: connected, and not ready', async () => {
+    const { open, taken, connecting, told } = await setUp({
+      token: { getToken: () => Promise.reject(new Error('no token')) },
+    })
+    await open()
+    expect(taken()).toEqual(['interrupted', 'connected'])
+    expect([connecting.outcome, told.at(-1)]).toEqual(['done', 'token needed'])
+  })
+})
+
+describe('what a chat says of itself', () => {
+  it('is whether it owes the token', async () => {
+    const token = deferred<string>()
+    const { chat, open } = await setUp({ token: { getToken: () => token.promise } })
+    expect(chat.isTokenOwed).toBe(false)
+    await open()
+    expect(chat.isTokenOwed).toBe(true)
+    token.resolve('t')
+    await turnEventLoop()
+    expect(chat.isTokenOwed).toBe(false)
+    const free = await setUp()
+    await free.open()
+    expect(free.chat.isTokenOwed).toBe(false)
+  })
+
+  it('is whether it was left', async () => {
+    const { chat, open, clock } = await setUp()
+    expect(chat.isLeft).toBe(false)
+    await open()
+    expect(chat.isLeft).toBe(false)
+    last().end(1006)
+    expect(chat.isLeft).toBe(false)
+    await clock.advance(1_000)
+    await open()
+    last().end(1000)
+    expect(chat.isLeft).toBe(true)
+    expect(setUpChat().chat.isLeft).toBe(true)
+  })
+
+  it('is the number of its attempts, until the agent has answered', async () => {
+    const { chat, open, clock } = await setUp()
+    await open()
+    expect(chat.attempts).toBe(0)
+    last().end(1006)
+    await clock.advance(1_000)
+    last().end(1006)
+    await turnEventLoop()
+    expect(chat.attempts).toBe(2)
+    await clock.advance(2_000)
+    await open()
+    chat.confirm()
+    expect(chat.attempts).toBe(0)
+    last().end(1006)
+    await clock.advance(1_000)
+    expect(FakeWebSocket.made).toHaveLength(4)
+  })
+})
+
+describe('a signal of the wire', () => {
+  it('is written while the chat is open', async () => {
+    const { chat, open } = await setUp()
+    expect(() => chat.writeSignal('early')).not.toThrow()
+    await open()
+    chat.writeSignal('seen')
+    last().failSend = new Error('closing')
+    expect(() => chat.writeSignal('lost')).not.toThrow()
+    expect(last().sent).toEqual(['seen'])
+  })
+})
+
+describe('a connection that is probably broken', () => {
+  it('[FLOW-02] is replaced at once, and what still arrives on it is dropped', async () => {
+    const { chat, open, told, clock, taken } = await setUp()
+    await open()
+    const broken = last()
+    const deliver = broken.onmessage
+    taken()
+    chat.replace()
+    expect(broken.closedWith).toEqual({ code: 1000, reason: '' })
+    expect(taken()).toEqual(['interrupted', expect.objectContaining({ isAbnormal: true })])
+    await clock.advance(0)
+    expect(FakeWebSocket.made).toHaveLength(2)
+    await open()
+    deliver?.({ data: 'late' })
+    expect(told).not.toContain('received late')
+    expect(chat.isOpen).toBe(true)
+  })
+
+  it('is not replaced without a socket, nor when the host is leaving', async () => {
+    const { chat, open, clock } = await setUp()
+    chat.replace()
+    await open()
+    last().bufferedAmount = 5
+    void chat.disconnect()
+    chat.replace()
+    await clock.advance(5_000)
+    expect([FakeWebSocket.made.length, chat.state]).toEqual([1, 'CLOSED'])
+    chat.replace()
+    expect(chat.state).toBe('CLOSED')
+  })
+})
+
+describe('the context of a session that the host has chosen', () => {
+  const context = JSON.stringify({ persona: 'system', role: 'context', content: '{}' })
+  const idsOf = (socket: FakeWebSocket) => socket.frames.map(frame => frame['messageId'])
+
+  it('[REL-108] is repeated under its id until the service confirms that id', async () => {
+    let count = 0
+    const { chat, open, clock, session } = await setUp({
+      sessionId: 'mine',
+      context,
+      newFrameId: () => `frame-${++count}`,
+    })
+    await open()
+    expect(idsOf(last())).toEqual(['frame-1'])
+    chat.handleReceipt('another')
+    expect(session.needsContextFrame).toBe(true)
+    last().end(1006)
+    await clock.advance(1_000)
+    await open()
+    expect(idsOf(last())).toEqual(['frame-1'])
+    chat.handleReceipt('frame-1')
+    expect(session.needsContextFrame).toBe(false)
+    session.supply('other')
+    chat.handleReceipt('frame-1')
+    expect(session.needsContextFrame).toBe(true)
+  })
+
+  it('is sent once, where the service confirms nothing', async () => {
+    const { open, clock, session } = await setUp({ sessionId: 'mine', context })
+    await open()
+    expect([last().sent, session.needsContextFrame]).toEqual([[context], false])
+    last().end(1006)
+    await clock.advance(1_000)
+    await open()
+    expect(last().sent).toEqual([])
+  })
+})
+
+describe('a failed attempt', () => {
+  const refuse = (httpStatus: number | undefined) =>
+    last().onclose?.(Object.assign({ code: 1006, reason: '', wasClean: false }, { httpStatus }))
+
+  it.each([
+    ['asks whether the session exists where no reason is known', undefined, ['mine']],
+    ['asks nothing where the service gave a reason', 503, []],
+  ])('%s', async (_case, status, expected) => {
+    const asked: string[] = []
+    const { clock } = await setUp({ sessionId: 'mine', isKnown: async id => asked.push(id) > 0 })
+    refuse(status)
+    await clock.advance(1_000)
+    expect([asked, FakeWebSocket.made.length]).toEqual([expected, 2])
+  })
+})
+
+describe('an operation that another one ends', () => {
+  it('names the call that was given up, and why', async () => {
+    const { chat, open, clock } = await setUp()
+    await open()
+    last().bufferedAmount = 5
+    void chat.disconnect()
+    const connecting = watch(chat.connect())
+    void chat.disconnect({ skipGracefulDisconnect: true })
+    await clock.advance(5)
+    expect(connecting.error).toMatchObject({
+      code: 'ABORTED',
+      message: expect.stringMatching(/^connect\(\) .*disconnect\(\)/),
+    })
+    const restarting = watch(chat.restart({ sessionId: undefined, signal: undefined, reset() {} }))
+    void chat.disconnect()
+    await turnEventLoop()
+    expect(restarting.error).toMatchObject({
+      message: expect.stringContaining('restartConnection()'),
+      cause: { message: expect.stringMatching(/^restartConnection\(\) .*disconnect\(\)/) },
+    })
+  })
+
+  it('names the call that its signal ended', async () => {
+    const { chat } = setUpChat({ createSession: () => new Promise(() => {}) })
+    const given = new AbortController()
+    const connecting = watch(chat.connect(given.signal))
+    given.abort()
+    await turnEventLoop()
+    expect(connecting.error).toMatchObject({ code: 'ABORTED', message: expect.stringContaining('connect()') })
+    const restarting = watch(chat.restart({ sessionId: undefined, signal: given.signal, reset() {} }))
+    await turnEventLoop()
+    expect(restarting.error).toMatchObject({ code: 'ABORTED', message: expect.stringContaining('restartConnection()') })
+  })
+
+  it('says that the chat was closed when it ends before its token was sent', async () => {
+    const { connecting, open } = await setUp({ token: { getToken: () => new Promise(() => {}) } })
+    await open()
+    last().end(1006)
+    await turnEventLoop()
+    expect(connecting.error).toMatchObject({ reason: 'closed', message: expect.stringContaining('closed') })
+  })
+
+  it('waits no longer for its last frames when the signal of the restart is aborted', async () => {
+    const { chat, open, clock } = await setUp()
+    await open()
+    last().bufferedAmount = 5
+    const given = new AbortController()
+    const restarting = watch(chat.restart({ sessionId: 'next', signal: given.signal, reset() {} }))
+    await clock.advance(5)
+    expect(chat.isOpen).toBe(true)
+    given.abort()
+    await turnEventLoop()
+    expect([restarting.outcome, chat.isOpen]).toEqual(['ABORTED', false])
+  })
+})
