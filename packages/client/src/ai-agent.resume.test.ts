@@ -93,6 +93,26 @@ describe('the transcript, after a reload', () => {
     expect(linesOf(agent)).toEqual(['sent: one', 'received: You said: one', 'sent: two', 'received: You said: two'])
   })
 
+  it.each([-10, 10])('contains each message once where the clock of the device is %i minutes off', async minutes => {
+    const { clock, emulator, open, talk, talkAndLeave, session } = setUpTab(
+      { baseReconnectDelay: 1, maxReconnectDelay: 1 },
+      { settings: { heartbeatBeforeReply: false, sendHistory: false } },
+    )
+    await talkAndLeave('yes')
+    const now = () => clock.now() + minutes * 60_000
+    const { agent, told } = await open({}, { clock: { ...clock, now } })
+    await talk({ agent, told }, 'yes')
+    emulator.control.dropSockets()
+    await eventually(() => !agent.isConnected())
+    await clock.advance(1)
+    // Where the service sends no history, the transcript is requested once more.
+    const askedTwice = () => requestsTo(emulator).filter(each => each === `GET ${session()}`).length === 2
+    for (let step = 0; step < 100 && !askedTwice(); step++) await clock.advance(100)
+    expect(askedTwice()).toBe(true)
+    await turnEventLoop(20)
+    expect(linesOf(agent)).toEqual(['sent: yes', 'received: You said: yes', 'sent: yes', 'received: You said: yes'])
+  })
+
   it('comes from the chat alone if the call fails, which is only a warning', async () => {
     const { load, talkAndLeave, emulator, printed, session } = setUpTab()
     const first = await talkAndLeave('one')

@@ -144,7 +144,7 @@ describe('mergeHistory', () => {
   })
 
   it('after a reload restores what the previous page sent, also where this page sent the same text', () => {
-    const page = setUp({}, { isReload: true })
+    const page = setUp({}, { olderThan: NOW })
     page.sent(customer('yes', NOW + 1))
     expect(page.find([customer('yes', 10), customer('yes', NOW + 2)])).toMatchObject([{ timestamp: 10 }])
     expect(page.find([customer('yes')])).toEqual([])

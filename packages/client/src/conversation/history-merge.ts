@@ -50,8 +50,11 @@ export interface HistoryMergeOptions {
    * and nothing of a history is known, it separates new messages from old ones.
    */
   readonly openedAt: number
-  /** Whether sent messages of before `openedAt` are another page's, even where this page sent the same text. */
-  readonly isReload?: boolean
+  /**
+   * After a reload, a time of the service's clock: earlier sent messages are another page's, even where this page sent
+   * the same text since `openedAt`.
+   */
+  readonly olderThan?: number
   /**
    * Whether an unknown element before the first known one is new. False if this page does not know the beginning of the
    * session.
@@ -213,7 +216,7 @@ function collectCandidates(
 function matchAll(
   elements: readonly Element[],
   candidates: ReadonlyMap<string, Candidate[]>,
-  { isReload, openedAt }: HistoryMergeOptions,
+  { olderThan = Number.NEGATIVE_INFINITY, openedAt }: HistoryMergeOptions,
 ): (Candidate | undefined)[] {
   const take = ({ known }: Element, fits: (candidate: Candidate) => boolean) => {
     const same = candidates.get(known.fingerprint) ?? []
@@ -226,7 +229,7 @@ function matchAll(
   })
   return elements.map((element, index) => {
     const { known } = element
-    const isOlder = isReload && known.timestamp !== undefined && known.timestamp < openedAt
+    const isOlder = known.timestamp !== undefined && known.timestamp < olderThan
     return (
       byId[index] ??
       take(element, each => {

@@ -61,6 +61,8 @@ interface ResumedSession {
   readonly id: string
   /** When this page resumed it, in milliseconds since the epoch. */
   readonly since: number
+  /** Time of the last message that the service had then, by its own clock; undefined where it has not said. */
+  lastTime?: number
   /** Whether the chat has sent its history. */
   hasHistory?: true
 }
@@ -170,7 +172,11 @@ export class SessionResume implements SessionKeeper {
     const { environment, reportError, logger } = this.#scope
     try {
       const list = await withTimeLimit(environment.clock, TRANSCRIPT_LIMIT_MS, signal, inner => this.#ask(id, inner))
-      this.#restore(this.#resume(id), readHistory(list, this.#originOf(id)))
+      const history = readHistory(list, this.#originOf(id))
+      const resumed = this.#resume(id)
+      const { lastTime = Number.POSITIVE_INFINITY } = resumed
+      this.#restore({ ...resumed, lastTime }, history)
+      resumed.lastTime ??= Math.max(...history.map(({ message }) => message.timestamp ?? 0))
       return !list.length
     } catch (error) {
       if (signal?.aborted) throw error
@@ -212,13 +218,13 @@ export class SessionResume implements SessionKeeper {
   }
 
   /** Adds the messages of a history that this page does not have to the transcript. */
-  #restore({ id, since }: ResumedSession, history: readonly HistoryElement[]): void {
+  #restore({ id, since, lastTime = since }: ResumedSession, history: readonly HistoryElement[]): void {
     const { transcript, processor } = this.#parts
     const options: HistoryMergeOptions = {
       transcript,
       origin: this.#originOf(id),
       openedAt: since,
-      isReload: true,
+      olderThan: lastTime,
       isFromStart: true,
     }
     const { inserted, removed } = insertHistory(mergeHistory(history, options), options, processor)
