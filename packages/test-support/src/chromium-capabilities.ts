@@ -1,4 +1,7 @@
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import type { BrowserContext, Page } from 'playwright-core'
 import type { ChromiumCapability } from './chromium.ts'
 import { servePages } from './page-server.ts'
@@ -29,8 +32,38 @@ const PAGES = {
   </script>`,
 }
 
+/** What {@link probeChromium} tries. */
+const PROBED: readonly ChromiumCapability[] = [
+  'popup blocker',
+  'back/forward cache',
+  'background tabs',
+  'cookie controls',
+]
+
+/** The browser that had every capability: its path, size and time. */
+const COMPLETE = fileURLToPath(new URL('../../../.cache/complete-chromium', import.meta.url))
+
+/**
+ * As {@link probeChromium}, without starting a browser that had every capability in an earlier run. One that lacked
+ * something is tried again, since it may only have been slow.
+ *
+ * @param path the program that is started
+ */
+export async function probeOnce(path: string): Promise<readonly ChromiumCapability[]> {
+  const { size, mtimeMs } = await stat(path)
+  const browser = `${path} ${size} ${mtimeMs}`
+  const complete = await readFile(COMPLETE, 'utf8').catch(() => undefined)
+  if (complete === browser) return PROBED
+  const found = await probeChromium()
+  if (PROBED.every(each => found.includes(each))) {
+    await mkdir(dirname(COMPLETE), { recursive: true })
+    await writeFile(COMPLETE, browser)
+  }
+  return found
+}
+
 /** Tries what the installed Chromium can do. Takes one start of the browser. */
-export async function probeChromium(): Promise<ChromiumCapability[]> {
+async function probeChromium(): Promise<ChromiumCapability[]> {
   const pages = await servePages(PAGES)
   const tabs = await launchRealTabs(['--disable-popup-blocking', '--disable-back-forward-cache'])
   try {

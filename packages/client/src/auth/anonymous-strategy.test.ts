@@ -312,3 +312,54 @@ describe('AnonymousAuthStrategy', () => {
     emulator.close()
   })
 })
+
+describe('what an anonymous strategy tells and takes', () => {
+  it('is the expiry of its token, stored or new', async () => {
+    const { strategy, make, service } = setUp({ life: 1_800 })
+    expect(strategy.expiresAt).toBeUndefined()
+    await strategy.getToken()
+    const expiresAt = service.clock.now() + 1_800_000
+    expect(strategy.expiresAt).toBe(expiresAt)
+    const other = make()
+    await other.getToken()
+    expect(other.expiresAt).toBe(expiresAt)
+  })
+
+  it('is scopes without blanks around them, from initialize() too', async () => {
+    const { strategy, requests } = setUp()
+    strategy.initialize({ deploymentInfo, scopes: [' one ', '', ' ', 'two', 'one'] })
+    await strategy.getToken()
+    const [request] = requests(TOKEN_PATH)
+    expect(new URLSearchParams(request?.body).get('scope')).toBe('api://acme/one api://acme/two')
+  })
+
+  it('is a token without a callback, and a refusal before initialize()', async () => {
+    const { strategy, environment } = setUp()
+    await expect(strategy.authenticate()).resolves.toBeUndefined()
+    const early = new AnonymousAuthStrategy({}, environment)
+    await expect(early.getToken()).rejects.toMatchObject({
+      reason: 'token_missing',
+      message: expect.stringContaining('initialize()'),
+    })
+  })
+
+  it('is a request that cleanup() ends, and the next one works', async () => {
+    const { service, strategy } = setUp()
+    service.on(`GET ${METADATA}`, () => new Promise(() => {}))
+    const request = failure(strategy.getToken())
+    await turnEventLoop()
+    strategy.cleanup()
+    expect(await request).toMatchObject({ reason: 'token_missing', message: expect.stringContaining('cleanup()') })
+    service.on(`GET ${METADATA}`, metadata)
+    expect(await strategy.getToken()).toBeTruthy()
+  })
+
+  it('is a prefix of the host, behind which its tokens stay apart from responses', async () => {
+    const sessionStorage = new FakeStorage()
+    const { strategy } = setUp({ cache: { keyPrefix: 'host_' } }, { sessionStorage })
+    await strategy.getToken()
+    const keys = [...sessionStorage.items.keys()]
+    expect(keys.length).toBeGreaterThan(0)
+    for (const key of keys) expect(key).toMatch(/^host_auth_/)
+  })
+})

@@ -1,0 +1,378 @@
+import { turnEventLoop } from '@aiagent/test-support'
+import { describe, expect, it, vi } from 'vitest'
+import { FakeIdentityClient } from '../../test/fake-identity-client.ts'
+import { pageWithWindow } from '../../test/fake-login-page.ts'
+import { FakeService, FakeStorage, fakeToken } from '../../test/fake-service.ts'
+import type { AuthError } from '../errors.ts'
+import { Logger } from '../logger.ts'
+import { AnonymousAuthStrategy } from './anonymous-strategy.ts'
+import type { AuthenticationInput } from './auth-input.ts'
+import type { AuthStrategy } from './auth-strategy.ts'
+import type { AuthenticationServiceOptions } from './authentication-options.ts'
+import { AuthenticationService } from './authentication-service.ts'
+
+const deploymentInfo = { apiDomain: 'api.example.test' }
+const LOGIN = {
+  clientId: 'client',
+  redirectUri: 'https://app.test/callback.html',
+  knownAuthorities: ['login.test'],
+  authScheme: 'popup' as const,
+}
+
+function setUp(input?: AuthenticationInput, more: Partial<AuthenticationServiceOptions> = {}) {
+  const service = new FakeService()
+  let count = 0
+  const token = (sub: string, life = 3600) => fakeToken({ exp: service.clock.now() / 1000 + life, sub, jti: ++count })
+  service.on('GET /core/authmgr/v3/metadata/deployment', {
+    authenticationDetails: { oAuthAnonymousCustomer: [{ accessTokenURL: 'https://login.example.test/token' }] },
+  })
+  service.on('POST /token', () => ({ access_token: token('anonymous') }))
+  const warnings: { message: string; details: unknown }[] = []
+  const logger = new Logger({ enableConsole: false }).on('log', ({ message, ...rest }) =>
+    warnings.push({ message, details: rest }),
+  )
+  const page = pageWithWindow({ location: { href: 'https://app.test/', origin: 'https://app.test' } })
+  const environment = service.environment({ page, sessionStorage: new FakeStorage() })
+  const auth = new AuthenticationService(input, { environment, logger, ...more })
+  return { service, clock: service.clock, auth, token, warnings, environment }
+}
+
+/** A strategy of the host whose methods are recorded. */
+function hostStrategy(more: Partial<AuthStrategy> = {}): AuthStrategy {
+  return { initialize() {}, authenticate() {}, getToken: () => 'own', ...more } as AuthStrategy
+}
+
+/** A login with a scripted identity client. */
+function loginOf(identity: FakeIdentityClient): AuthenticationInput {
+  return { type: 'pkce', config: LOGIN, identityClient: identity.factory }
+}
+
+const never = () => new Promise<never>(() => {})
+const errorOf = (work: Promise<unknown>): Promise<AuthError> => work.then(never, (error: AuthError) => error)
+
+describe('before initialize()', () => {
+  it.each([
+    ['getToken()', (auth: AuthenticationService) => auth.getToken()],
+    ['refresh()', (auth: AuthenticationService) => auth.refresh()],
+    ['authenticate()', (auth: AuthenticationService) => auth.authenticate()],
+  ])('%s is refused, and again after a logout', async (_name, call) => {
+    const { auth } = setUp(hostStrategy())
+    const expected = { reason: 'token_missing', message: expect.stringContaining('initialize()') }
+    expect(await errorOf(call(auth))).toMatchObject(expected)
+    expect(auth.getIsInitialized()).toBe(false)
+    await auth.initialize({ deploymentInfo })
+    expect(auth.getIsInitialized()).toBe(true)
+    await call(auth)
+    await auth.logout()
+    expect(await errorOf(call(auth))).toMatchObject(expected)
+  })
+})
+
+describe('a request for a token that is ended', () => {
+  it.each([
+    ['logout()', (auth: AuthenticationService) => auth.logout()],
+    ['cleanup()', (auth: AuthenticationService) => auth.cleanup()],
+    ['a sign-out in another tab', (auth: AuthenticationService) => auth.handleSignedOut()],
+  ])('by %s says so', async (words, end) => {
+    const { auth } = setUp(hostStrategy({ getToken: never }))
+    await auth.initialize({ deploymentInfo })
+    const request = errorOf(auth.getToken())
+    await end(auth)
+    expect(await request).toMatchObject({ reason: 'token_missing', message: expect.stringContaining(words) })
+  })
+
+  it('by the signal of a sign-in says so', async () => {
+    const { auth } = setUp(hostStrategy({ authenticate: never }))
+    await auth.initialize({ deploymentInfo })
+    const given = new AbortController()
+    const first = errorOf(auth.authenticate({ signal: given.signal }))
+    given.abort()
+    expect(await first).toMatchObject({ reason: 'token_missing', message: expect.stringContaining('signal') })
+  })
+
+  it.each<[keyof AuthStrategy & string, (auth: AuthenticationService) => Promise<unknown>]>([
+    ['updateScopes', auth => auth.updateScopes(['a'])],
+    ['updateToken', auth => auth.updateToken('given')],
+    ['logout', auth => auth.logout()],
+    ['cleanup', auth => auth.cleanup()],
+    ['getToken', auth => auth.getToken()],
+  ])('by the time limit of %s() names the function', async (name, call) => {
+    const { auth, clock } = setUp(hostStrategy({ [name]: never }))
+    await auth.initialize({ deploymentInfo })
+    const outcome = errorOf(call(auth))
+    await clock.advance(30_000)
+    expect(await outcome).toMatchObject({
+      reason: 'token_request_failed',
+      message: expect.stringMatching(new RegExp(`^${name}\\(\\) of the authentication strategy .*30 seconds`)),
+    })
+  })
+
+  it('by the time limit of initialize() names it', async () => {
+    const { auth, clock } = setUp(hostStrategy({ initialize: never }))
+    const outcome = errorOf(auth.initialize({ deploymentInfo }))
+    await clock.advance(30_000)
+    expect(await outcome).toMatchObject({ message: expect.stringMatching(/^initialize\(\) of the authentication/) })
+  })
+})
+
+describe('a sign-in', () => {
+  it('whose strategy calls back at once uses its token at its end, and once', async () => {
+    const results: string[] = []
+    let report: (() => unknown) | undefined
+    const getToken = vi.fn(() => 'own')
+    const { auth } = setUp(
+      hostStrategy({
+        initialize: ({ postAuthentication }) => void (report = () => postAuthentication?.({ accessToken: 'unused' })),
+        authenticate: async () => void (await report?.()),
+        getToken,
+      }),
+    )
+    await auth.initialize({ deploymentInfo, postAuthentication: ({ accessToken }) => void results.push(accessToken) })
+    await auth.authenticate()
+    expect(results).toEqual(['own'])
+    expect(getToken).toHaveBeenCalledTimes(1)
+    // Outside a sign-in, the callback itself waits for the token.
+    await report?.()
+    expect(results).toEqual(['own', 'own'])
+    await auth.logout()
+    await report?.()
+    expect(results).toEqual(['own', 'own'])
+  })
+
+  it('that never calls back uses no token', async () => {
+    const results: unknown[] = []
+    const { auth } = setUp(hostStrategy())
+    await auth.initialize({ deploymentInfo, postAuthentication: result => void results.push(result) })
+    await auth.authenticate()
+    expect([results, auth.getCachedToken()]).toEqual([[], null])
+  })
+
+  it('needs no callback of the host', async () => {
+    const strategy = hostStrategy({ getToken: () => 'own' })
+    let report: (() => unknown) | undefined
+    strategy.initialize = ({ postAuthentication }) => void (report = () => postAuthentication?.({ accessToken: 'x' }))
+    const { auth } = setUp(strategy)
+    await auth.initialize({ deploymentInfo })
+    await report?.()
+    expect(auth.getCachedToken()).toBe('own')
+  })
+})
+
+describe('a token', () => {
+  it.each([undefined, null, '', ' ', 7, {}])('of a strategy that returns %j is missing', async returned => {
+    const { auth } = setUp(hostStrategy({ getToken: () => returned as string }))
+    await auth.initialize({ deploymentInfo })
+    expect(await errorOf(auth.getToken())).toMatchObject({ name: 'AuthError', reason: 'token_missing' })
+  })
+
+  it.each([undefined, null, '', ' ', 7])('that the host supplies as %j is refused', async given => {
+    const { auth } = setUp(hostStrategy())
+    await auth.initialize({ deploymentInfo })
+    expect(await errorOf(auth.updateToken(given as string))).toMatchObject({ reason: 'invalid_input' })
+  })
+
+  it('that the host supplies without an expiry is used as long as the strategy brings no other', async () => {
+    const { auth, clock } = setUp(hostStrategy({ getToken: () => 'own' }))
+    await auth.initialize({ deploymentInfo })
+    await auth.updateToken('given')
+    await clock.advance(86_400_000)
+    expect(await auth.getToken()).toBe('given')
+  })
+
+  it('is reported to the handler unless it is anonymous', async () => {
+    const tokens: string[] = []
+    const { auth } = setUp(hostStrategy({ getToken: () => 'own' }))
+    auth.setTokenHandler(each => void tokens.push(each))
+    await auth.initialize({ deploymentInfo })
+    await auth.getToken()
+    await auth.updateToken('given')
+    expect(tokens).toEqual(['own', 'given'])
+    const anonymous = setUp()
+    anonymous.auth.setTokenHandler(each => void tokens.push(each))
+    await anonymous.auth.initialize({ deploymentInfo })
+    await anonymous.auth.getToken()
+    expect(tokens).toHaveLength(2)
+  })
+
+  it('of an expired login cannot be used', async () => {
+    const strategy = hostStrategy()
+    const { auth, token, clock } = setUp(strategy)
+    const expired = token('ann', 60)
+    strategy.getToken = () => expired
+    await auth.initialize({ deploymentInfo })
+    expect(await auth.getToken()).toBe(expired)
+    await clock.advance(120_000)
+    expect(await errorOf(auth.getToken())).toMatchObject({
+      reason: 'token_missing',
+      message: expect.stringContaining('updateAccessToken()'),
+    })
+  })
+
+  it('is renewed alone: forced refreshes share one, and an ordinary request waits for it', async () => {
+    let finish: (token: string) => void = () => {}
+    const refresh = vi.fn(() => new Promise<string>(resolve => (finish = resolve)))
+    const getToken = vi.fn(() => 'own')
+    const { auth } = setUp(hostStrategy({ refresh, getToken }))
+    await auth.initialize({ deploymentInfo })
+    const all = [auth.refresh(), auth.refresh(), auth.getToken()]
+    await turnEventLoop()
+    finish('renewed')
+    expect(await Promise.all(all)).toEqual(['renewed', 'renewed', 'renewed'])
+    expect([refresh.mock.calls.length, getToken.mock.calls.length]).toEqual([1, 0])
+  })
+
+  it('that a strategy cannot renew is the same again', async () => {
+    const { auth } = setUp(hostStrategy())
+    await auth.initialize({ deploymentInfo })
+    expect(await auth.refresh()).toBe('own')
+  })
+})
+
+describe('a login', () => {
+  it('asks whether it may ask the user, and asks when nobody minds', async () => {
+    for (const [mayAsk, calls] of [
+      [() => false, ['restore', 'renew']],
+      [() => true, ['restore', 'renew', 'login popup']],
+      [undefined, ['restore', 'renew', 'login popup']],
+    ] as const) {
+      const identity = new FakeIdentityClient()
+      const { auth, token, clock } = setUp(loginOf(identity), mayAsk ? { mayAsk } : {})
+      const first = token('ann')
+      identity.restored = async () => ({ accessToken: first })
+      identity.renewed = () => Promise.reject(Object.assign(new Error('gone'), { error: 'interaction_required' }))
+      identity.signIn = async () => ({ accessToken: token('ann') })
+      await auth.initialize({ deploymentInfo })
+      await clock.advance(3_500_000)
+      await auth.getToken().catch(() => {})
+      expect(identity.calls).toEqual(calls)
+    }
+  })
+
+  it('is followed when its user signs out in another tab', async () => {
+    const identity = new FakeIdentityClient()
+    let signOut = () => {}
+    Object.assign(identity, { onSignedOut: (listener: () => void) => void (signOut = listener) })
+    const { auth, token } = setUp(loginOf(identity))
+    const given = token('ann')
+    identity.restored = async () => ({ accessToken: given })
+    const changed = vi.fn()
+    auth.setUserChangeHandler(changed)
+    await auth.initialize({ deploymentInfo })
+    expect(await auth.getToken()).toBe(given)
+    signOut()
+    await turnEventLoop()
+    expect(changed).toHaveBeenCalledTimes(1)
+    expect([auth.getCachedToken(), auth.hasSession()]).toEqual([null, false])
+  })
+
+  it('warns when not everything of a user who signed out elsewhere could be removed', async () => {
+    const identity = new FakeIdentityClient()
+    const { auth, token, warnings } = setUp(loginOf(identity))
+    identity.restored = async () => ({ accessToken: token('ann') })
+    const error = new Error('the store is broken')
+    auth.setUserChangeHandler(() => Promise.reject(error))
+    await auth.initialize({ deploymentInfo })
+    await auth.getToken()
+    await auth.handleSignedOut()
+    expect(warnings).toContainEqual({
+      message: expect.stringContaining('another tab'),
+      details: expect.objectContaining({ context: { error: expect.objectContaining({ cause: error }) } }),
+    })
+  })
+
+  it('has an anonymous stand-in until its user signs in, which is signed out with it', async () => {
+    const identity = new FakeIdentityClient()
+    const { auth, token, service } = setUp(loginOf(identity))
+    await auth.initialize({ deploymentInfo })
+    await auth.standInForLogin({ deploymentInfo })
+    await auth.standInForLogin({ deploymentInfo })
+    const anonymous = await auth.getToken()
+    expect(anonymous.split('.')[1]).toBe(
+      fakeToken({ exp: service.clock.now() / 1000 + 3600, sub: 'anonymous', jti: 1 }).split('.')[1],
+    )
+    const handler = vi.fn()
+    const changed = vi.fn()
+    auth.setTokenHandler(handler)
+    auth.setUserChangeHandler(changed)
+    const own = token('ann')
+    identity.signIn = async () => ({ accessToken: own })
+    await auth.authenticate()
+    expect(await auth.getToken()).toBe(own)
+    expect(handler.mock.calls).toEqual([[own]])
+    expect(changed).not.toHaveBeenCalled()
+    await auth.logout()
+    expect(identity.calls).toEqual(['restore', 'login popup', 'logout popup'])
+    expect(auth.isPKCEStrategy()).toBe(true)
+  })
+
+  it('replaces the anonymous strategy once, and has no token until it is initialized', async () => {
+    const { auth } = setUp()
+    await auth.initialize({ deploymentInfo })
+    await auth.getToken()
+    expect(await auth.switchStrategyTo(LOGIN)).toBe(true)
+    expect([auth.isPKCEStrategy(), auth.getCachedToken(), auth.getIsInitialized()]).toEqual([true, null, false])
+    expect(await auth.switchStrategyTo(LOGIN)).toBe(false)
+  })
+})
+
+describe('a logout', () => {
+  it('waits for the chat before it reaches the host’s strategy', async () => {
+    const logout = vi.fn()
+    const { auth } = setUp(hostStrategy({ logout }))
+    await auth.initialize({ deploymentInfo })
+    let close: () => void = () => {}
+    const left = auth.logout({ after: new Promise<void>(resolve => (close = resolve)) })
+    await turnEventLoop()
+    expect(logout).not.toHaveBeenCalled()
+    close()
+    await left
+    expect(logout).toHaveBeenCalledTimes(1)
+  })
+
+  it('does not wait for the chat where only anonymous tokens are removed', async () => {
+    const logout = vi.spyOn(AnonymousAuthStrategy.prototype, 'logout')
+    const { auth } = setUp()
+    await auth.initialize({ deploymentInfo })
+    void auth.logout({ after: never() })
+    await turnEventLoop()
+    expect(logout).toHaveBeenCalledTimes(1)
+    logout.mockRestore()
+  })
+
+  it('of a strategy that fails rejects with its reason, and nothing is left', async () => {
+    const { auth } = setUp(hostStrategy({ logout: () => Promise.reject(new Error('no network')) }))
+    await auth.initialize({ deploymentInfo })
+    await auth.getToken()
+    expect(await errorOf(auth.logout())).toMatchObject({ message: expect.stringContaining('no network') })
+    expect(auth.getCachedToken()).toBeNull()
+  })
+})
+
+describe('a disconnected agent', () => {
+  it('gives up a renewal of the host that hangs, and goes on with one that is asked for', async () => {
+    const strategy = hostStrategy({ getToken: never })
+    const { auth, clock } = setUp(strategy)
+    await auth.initialize({ deploymentInfo })
+    const hanging = auth.getToken()
+    await clock.advance(5_000)
+    auth.watchExpiry(true)
+    const joined = auth.getToken()
+    auth.watchExpiry(false)
+    strategy.getToken = () => 'own'
+    expect(await Promise.all([auth.getToken(), hanging, joined])).toEqual(['own', 'own', 'own'])
+  })
+
+  it('waits for a request of the host that has just begun', async () => {
+    let finish: (token: string) => void = () => {}
+    const getToken = vi.fn(() => new Promise<string>(resolve => (finish = resolve)))
+    const { auth, clock } = setUp(hostStrategy({ getToken }))
+    await auth.initialize({ deploymentInfo })
+    const first = auth.getToken()
+    await clock.advance(4_999)
+    auth.watchExpiry(false)
+    const second = auth.getToken()
+    finish('own')
+    expect(await Promise.all([first, second])).toEqual(['own', 'own'])
+    expect(getToken).toHaveBeenCalledTimes(1)
+  })
+})
