@@ -1,7 +1,7 @@
 import type { Locator } from 'playwright-core'
 import { afterAll, afterEach, expect, it, vi } from 'vitest'
 import { type ChatPage, holdConversation } from './conversation.ts'
-import { takePicture } from './look.ts'
+import { expectReadable, takePicture } from './look.ts'
 import { buildExample, launchChromium, openSite, received, type Stage } from './pages.ts'
 import { expectApart, expectVisible } from './visible-parts.ts'
 
@@ -112,6 +112,7 @@ it.each([
       async () => {
         await expectVisible(page, { question, answer, option: red, rating: ratings.last(), input, line })
         await expectApart(parts)
+        await expectReadable(page, { question, answer, option: red, line })
       },
       { timeout: 20_000, interval: 200 },
     )
