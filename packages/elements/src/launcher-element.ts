@@ -12,6 +12,19 @@ const PROPERTIES = ['agent', 'config', 'strings', 'onLogin'] as const
 const SLOTS = ['header', 'composer', 'empty', 'consent']
 const PARTS =
   'header,title,status,avatar,menu,log,message,message-user,message-agent,bubble,bubble-user,bubble-agent,link,image,masked,sources,source,option,rating,delivery,escalation,button,primary-button,panel,choice,notice,ended,composer,composer-box,input,send,day,unread-divider,empty,to-end,working,consent'
+/** Attributes of the chat whose changes are passed on while it is there. */
+const PASSED = [
+  'endpoint',
+  'agent-id',
+  'auth-scheme',
+  'heading',
+  'lang',
+  'dir',
+  'theme',
+  'consent',
+  'image-origins',
+  'support-email',
+]
 /** Attributes that concern the launcher itself. */
 const OWN = new Set(['class', 'id', 'style', 'open', 'label', 'hidden', 'part'])
 
@@ -19,12 +32,12 @@ const OWN = new Set(['class', 'id', 'style', 'open', 'label', 'hidden', 'part'])
  * `<ai-agent-launcher>`: a round button that opens an `<ai-agent-chat>`. The chat is loaded with the first click, and stays as it
  * is while it is closed.
  *
- * Attributes: those of the chat, which are passed on, `open`, and `label` (name of the button). Properties: `agent`, `config`,
- * `strings` and `onLogin` of the chat, to be set before it opens.
+ * Attributes: those of the chat, `open`, and `label` (name of the button). Properties: `agent`, `config`, `strings` and `onLogin`
+ * of the chat. Both are passed on, also when they change later.
  */
 export class AiAgentLauncherElement extends Base {
   /** Attributes whose changes take effect at once. */
-  static readonly observedAttributes = ['open', 'label']
+  static readonly observedAttributes = ['open', 'label', ...PASSED]
 
   /** An agent of the host app. @default undefined */
   declare agent?: AiAgent | undefined
@@ -39,6 +52,23 @@ export class AiAgentLauncherElement extends Base {
   readonly #badge: HTMLElement
   readonly #panel: HTMLElement
   #chat: AiAgentChatElement | undefined
+  /** Values of the properties. */
+  readonly #given: Partial<Record<(typeof PROPERTIES)[number], unknown>> = {}
+
+  static {
+    for (const name of PROPERTIES)
+      Object.defineProperty(AiAgentLauncherElement.prototype, name, {
+        configurable: true,
+        enumerable: true,
+        get(this: AiAgentLauncherElement) {
+          return this.#given[name]
+        },
+        set(this: AiAgentLauncherElement, value: unknown) {
+          this.#given[name] = value
+          if (this.#chat) Object.assign(this.#chat, { [name]: value })
+        },
+      })
+  }
 
   constructor() {
     super()
@@ -70,6 +100,13 @@ export class AiAgentLauncherElement extends Base {
       this.#badge.textContent = count > 0 ? String(count) : ''
     })
     root.append(this.#panel, this.#button)
+    // Values that were set before the class was loaded are own properties, which hide the accessors.
+    for (const name of PROPERTIES) {
+      if (!Object.hasOwn(this, name)) continue
+      const value = this[name]
+      delete this[name]
+      Object.assign(this, { [name]: value })
+    }
     this.#show()
   }
 
@@ -87,7 +124,12 @@ export class AiAgentLauncherElement extends Base {
   }
 
   /** @internal */
-  attributeChangedCallback(): void {
+  attributeChangedCallback(name: string, _before: string | null, value: string | null): void {
+    if (!OWN.has(name)) {
+      if (value === null) this.#chat?.removeAttribute(name)
+      else this.#chat?.setAttribute(name, value)
+      return
+    }
     this.#show()
     if (this.open) void this.#load().catch(error => globalThis.reportError(error))
   }
@@ -121,7 +163,7 @@ export class AiAgentLauncherElement extends Base {
     for (const { name, value } of this.attributes) if (!OWN.has(name)) chat.setAttribute(name, value)
     chat.toggleAttribute('closable', true)
     chat.setAttribute('exportparts', PARTS)
-    for (const name of PROPERTIES) if (this[name] !== undefined) Object.assign(chat, { [name]: this[name] })
+    Object.assign(chat, this.#given)
     for (const name of SLOTS) {
       if (!this.querySelector(`:scope > [slot="${name}"]`)) continue
       const slot = document.createElement('slot')

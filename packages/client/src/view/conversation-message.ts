@@ -54,7 +54,7 @@ export interface ConversationMessage {
   readonly options: readonly string[]
   /** The option that the user took. */
   readonly chosenOption: string | undefined
-  /** Whether the options wait for the user: true until the next message of the user or the next options. */
+  /** Whether the options wait for the user: true until a message of the user that is not taken back, or the next options. */
   readonly canChoose: boolean
   /** Whether the message can be rated. */
   readonly canRate: boolean

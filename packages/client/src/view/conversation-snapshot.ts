@@ -126,7 +126,7 @@ export interface ConversationView {
    * @throws {MessageError} reason `invalid` for a message in another state
    */
   readonly retry: (messageId?: string) => Promise<void>
-  /** Takes a queued message back. Returns whether it was still queued. */
+  /** Takes a queued message back: the options that it took wait again. Returns whether it was still queued. */
   readonly cancel: (messageId: string) => boolean
   /** Signs the user in, and connects. Call it within a click: a popup needs one. */
   readonly login: () => Promise<void>

@@ -72,6 +72,25 @@ describe('the messages of a view', () => {
     expect(view.getSnapshot().messages[5]).toMatchObject({ canChoose: false, chosenOption: undefined })
   })
 
+  it('[VIEW-01] offer options again when the message that took one is taken back', async () => {
+    const { openView, emulator, clock, session } = setUpView({ reply })
+    const { view, agent } = await openView()
+    await say(view, 'ask me', 2)
+    const question = lastOf(view)
+    emulator.control.dropSockets()
+    await eventually(() => !agent.isConnected())
+    const taken = await view.choose(question.id, 'Yes')
+    expect(view.getSnapshot().messages[1]).toMatchObject({ canChoose: false, chosenOption: 'Yes' })
+    expect(view.cancel(taken)).toBe(true)
+    expect(view.getSnapshot().messages[1]).toBe(question)
+    expect(lastOf(view)).toMatchObject({ content: 'Yes', delivery: 'cancelled' })
+    await view.choose(question.id, 'No')
+    await clock.advance(1)
+    await eventually(() => lastOf(view).content === 'You said: No')
+    expect(view.getSnapshot().messages[1]).toMatchObject({ canChoose: false, chosenOption: 'No' })
+    expect(emulator.control.frames(session()).map(({ message }) => message?.content)).toEqual(['ask me', 'No'])
+  })
+
   it('[VIEW-01] keep the rating, and the service receives it', async () => {
     const { openView, emulator, session } = setUpView()
     const { view } = await openView()

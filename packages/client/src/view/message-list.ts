@@ -109,9 +109,10 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
     if (!shown) return undefined
     const { author, content, options, id, messageId } = shown
     const isUser = author === 'user'
+    const delivery = isUser ? (old?.delivery ?? deliveryOf(messageId)) : undefined
     const isTaken = (option: string) => isUser && (option === content || agent.maskContent(option) === content)
-    // A message of the user answers the last options that wait, and newer options replace them.
-    if (hasQuestion && (isUser || options.length)) {
+    // A message of the user answers the last options that wait unless it was taken back, and newer options replace them.
+    if (hasQuestion && (isUser ? delivery !== 'cancelled' : options.length)) {
       hasQuestion = false
       change(
         item => item.canChoose,
@@ -122,7 +123,7 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
       shown,
       isUser
         ? {
-            delivery: old?.delivery ?? deliveryOf(messageId),
+            delivery,
             maskedRanges: (Object.hasOwn(kept.masked, content) && kept.masked[content]) || NONE,
           }
         : { rating: kept.ratings[ratingKey(shown)] },

@@ -180,7 +180,9 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
   on('deliveryUpdate', ({ payload }) => {
     if (payload.state === 'acknowledged') endSilence()
     watch(list.updateDelivery(payload.id))
-    change()
+    // The options that it answered wait again.
+    if (payload.state === 'cancelled') read()
+    else change()
   })
   on('transcriptUpdate', ({ payload }) => record(payload.entry))
   on('transcriptRestored', read)
@@ -212,6 +214,7 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
   }
   list.read(agent.getTranscript())
   if (agent.getIsInitialized()) restore(true)
+  if (agent.isConnected()) preload()
 
   return {
     list,

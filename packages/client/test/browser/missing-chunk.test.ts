@@ -74,7 +74,10 @@ describeInPages('a file of the library that cannot be loaded', at => {
     expect(asked.filter(name => name.includes('build-agent')).length).toBeGreaterThan(2)
   })
 
-  it('[VIEW-33] is not missed by a view that was connected: explain() and export() work without a network', async () => {
+  it.each([
+    ['a view that was connected', false],
+    ['a view of an agent that was connected before', true],
+  ])('[VIEW-33] is not missed by %s: explain() and export() work without a network', async (_view, isLate) => {
     const page = await at.context.newPage()
     await page.goto(pages.url)
     const config = { id: 'help', endpoint: at.stage.service.url, baseReconnectDelay: 60_000 }
@@ -82,7 +85,7 @@ describeInPages('a file of the library that cannot be loaded', at => {
       const response = await page.waitForResponse(each => each.url().includes(name))
       await response.finished()
     })
-    await Promise.all([...loaded, page.evaluate(given => openView(given), config)])
+    await Promise.all([...loaded, page.evaluate(given => openView(...given), [config, isLate] as const)])
     await page.waitForLoadState('networkidle')
     await page.route('**/*', route => route.abort())
     at.stage.service.emulator.control.dropSockets()

@@ -116,6 +116,34 @@ describe.skipIf(!hasChromium())('the life of <ai-agent-chat>', () => {
     expect(received(stage.service).sockets).toBe(before)
   })
 
+  it('[EL-08] passes on what the host sets on the launcher, before it is loaded, before and after the chat opens', async () => {
+    stage = await stages.open()
+    const { page, complaints } = await stage.open(
+      `<ai-agent-launcher endpoint="ENDPOINT" agent-id="help"></ai-agent-launcher>
+       <script>document.querySelector('ai-agent-launcher').strings = { emptyTitle: 'Early' }</script>`,
+      { search: '?lazy' },
+    )
+    await page.getByRole('button', { name: 'Chat' }).click()
+    await page.getByText('Early').waitFor()
+    await page.evaluate(() => {
+      const launcher = document.querySelector('ai-agent-launcher') as HTMLElement & { strings?: unknown }
+      launcher.strings = { emptyTitle: 'Late' }
+      launcher.setAttribute('heading', 'Router help')
+    })
+    await page.getByText('Late').waitFor()
+    await page.getByRole('heading', { name: 'Router help' }).waitFor()
+    await page.evaluate(() => {
+      const launcher = document.querySelector('ai-agent-launcher') as HTMLElement & { strings?: unknown }
+      launcher.strings = undefined
+      launcher.removeAttribute('heading')
+      launcher.setAttribute('lang', 'de')
+    })
+    await page.getByRole('heading', { name: 'Help Centre' }).waitFor()
+    await page.getByRole('textbox', { name: 'Ihre Nachricht' }).waitFor()
+    expect(received(stage.service)).toMatchObject({ sessionCalls: 1, sockets: 1 })
+    expect(complaints).toEqual([])
+  })
+
   it('[EL-08] loads the chat with the first click on the launcher, counts unread messages, and keeps the conversation', async () => {
     stage = await stages.open()
     const { page, requests } = await stage.open(

@@ -6,8 +6,13 @@ declare global {
   var view: ConversationView
 }
 
-/** Creates an agent and its view, and connects. */
-export async function openView(config: AiAgentConfig): Promise<void> {
-  globalThis.view = createConversationView(new AiAgent(config))
+/** Creates an agent and its view, and connects; where `isLate`, creates the view of an agent that is connected. */
+export async function openView(config: AiAgentConfig, isLate = false): Promise<void> {
+  const agent = new AiAgent(config)
+  if (isLate) {
+    await agent.initialize()
+    await agent.connect()
+  }
+  globalThis.view = createConversationView(agent)
   await globalThis.view.start()
 }
