@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { CAPABILITIES, linesOf, setUpTabs } from '../test/set-up-tabs.ts'
 
 // Loaded before the clock is moved: loading a module takes real time.
-await Promise.all([import('./agent/load-agent.ts'), import('./outbox/create-stored-queue.ts')])
+await Promise.all([
+  import('./agent/load-agent.ts'),
+  import('./outbox/create-stored-queue.ts'),
+  import('./outbox/match-history.ts'),
+])
 
 describe.each([
   ['receipts, resume and fencing', CAPABILITIES],
@@ -164,5 +168,37 @@ describe.each([
     await passUntil(() => two.agent.isConnected(), 'the connection', 1_500)
     await connecting
     expect(browser.locks.leader).toBe(one.tab)
+  })
+})
+
+describe('a message of a tab that is lost while another tab says the same, over the plain wire', () => {
+  const settings = { heartbeatBeforeReply: false, capabilities: [], replyDelayMs: 6_000 }
+
+  it('[REL-64] is not taken for that of its leader, which the history shows', async () => {
+    const { browser, clock, connected, passUntil } = setUpTabs({ settings })
+    const [one, two] = [await connected({ resume: true }), await connected({ resume: true })]
+    await one.agent.send('same')
+    await passUntil(() => linesOf(two).length === 1, 'the message')
+    one.tab.freeze({ isDeaf: true })
+    const id = await two.agent.send('same')
+    await passUntil(() => browser.locks.leader === two.tab && two.agent.isConnected(), 'another leader')
+    await passUntil(() => two.agent.delivery(id)?.state !== 'sent', 'an outcome')
+    await clock.advance(10_000)
+    expect(two.agent.delivery(id)?.state).toBe('unknown')
+  })
+
+  it('[REL-64] is not taken for that of a follower, which the history shows', async () => {
+    const { clock, connected, emulator, passUntil } = setUpTabs({ settings })
+    const [one, two] = [await connected({ resume: true }), await connected({ resume: true })]
+    await two.agent.send('same')
+    await passUntil(() => linesOf(one).length === 1, 'the message')
+    emulator.faults.add({ kind: 'lose-frames', direction: 'to-service' })
+    const id = await one.agent.send('same')
+    await clock.advance(10)
+    emulator.faults.lift()
+    emulator.control.dropSockets()
+    await passUntil(() => one.agent.delivery(id)?.state !== 'sent', 'an outcome')
+    await clock.advance(10_000)
+    expect(one.agent.delivery(id)?.state).toBe('unknown')
   })
 })

@@ -39,7 +39,9 @@ export class SendingWiring implements SendingOptions {
   }
 
   isOwnSession(): boolean {
-    return this.#parts.session.isOwn
+    const { session, tabs } = this.#parts
+    // Another tab may write the same text.
+    return session.isOwn && !tabs
   }
 
   accepted(message: Message, size: number, isAgain?: boolean): void {
