@@ -114,24 +114,41 @@ export function changed(item: ConversationMessage, changes: Partial<Conversation
 type Required = 'id' | 'author' | 'authorName' | 'time' | 'content' | 'messageId'
 
 /** A message with all its values. Written out, since freezing an object made by spreading takes fifty times as long. */
-function message(given: Pick<ConversationMessage, Required> & Partial<ConversationMessage>): ConversationMessage {
+function message({
+  id,
+  author,
+  authorName,
+  time,
+  content,
+  sources = NONE,
+  options = NONE,
+  chosenOption,
+  canChoose = false,
+  canRate = false,
+  rating,
+  escalation,
+  maskedRanges = NONE,
+  delivery,
+  messageId,
+  sessionId,
+}: Pick<ConversationMessage, Required> & Partial<ConversationMessage>): ConversationMessage {
   return Object.freeze({
-    id: given.id,
-    author: given.author,
-    authorName: given.authorName,
-    time: given.time,
-    content: given.content,
-    sources: given.sources ?? NONE,
-    options: given.options ?? NONE,
-    chosenOption: given.chosenOption,
-    canChoose: given.canChoose ?? false,
-    canRate: given.canRate ?? false,
-    rating: given.rating,
-    escalation: given.escalation,
-    maskedRanges: given.maskedRanges ?? NONE,
-    delivery: given.delivery,
-    messageId: given.messageId,
-    sessionId: given.sessionId,
+    id,
+    author,
+    authorName,
+    time,
+    content,
+    sources,
+    options,
+    chosenOption,
+    canChoose,
+    canRate,
+    rating,
+    escalation,
+    maskedRanges,
+    delivery,
+    messageId,
+    sessionId,
   })
 }
 

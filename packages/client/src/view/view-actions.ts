@@ -23,8 +23,7 @@ export function createActions(
     try {
       return await work()
     } catch (error) {
-      const isAborted = error instanceof SDKError && error.code === 'ABORTED'
-      if (!isAborted) store.change({ error })
+      if (!(error instanceof SDKError && error.code === 'ABORTED')) store.change({ error })
       throw error
     }
   }
@@ -59,9 +58,13 @@ export function createActions(
       attempt(async () => {
         const { gate } = store.getSnapshot()
         if (!gate) throw new SDKError('Nothing has to be selected now.', 'NOT_INITIALIZED')
-        if (gate.gate === 'portal') await proceed(await agent.selectPortal(choice as Portal))
-        else if (gate.gate === 'agent') await proceed(await agent.selectAgent(choice as AgentListItem))
-        else await proceed(await agent.selectUserProfile(choice as UserProfile))
+        await proceed(
+          await (gate.gate === 'portal'
+            ? agent.selectPortal(choice as Portal)
+            : gate.gate === 'agent'
+              ? agent.selectAgent(choice as AgentListItem)
+              : agent.selectUserProfile(choice as UserProfile)),
+        )
       }),
     rate: (messageId, rating) =>
       attempt(async () => {
