@@ -16,8 +16,9 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, ...(area.without ?? [])],
     // Many changes make a test wait endlessly: it fails early enough that Stryker needs no new process. Property tests take longer.
     testTimeout: area.without ? 4_000 : 30_000,
-    // The files of one run share their modules, whose loading takes most of its time. The next run loads them again.
-    isolate: false,
+    // The files of one run share their modules, whose loading takes most of its time. Changes of code that runs when a module
+    // loads then count as unnoticed.
+    isolate: area.without === undefined,
     // The generated patterns run against every change, so fewer of them have to do.
     env: { MASKING_FUZZ_RUNS: '300' },
   },

@@ -2,6 +2,7 @@ import { FakeWebSocket, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { type ChatSetUp, deferred, setUpChat, watch } from '../../test/chat-harness.ts'
 import type { ConnectionLoss, MessageSink } from './chat.ts'
+import type { SessionKeeper } from './chat-session.ts'
 
 const last = () => FakeWebSocket.last
 
@@ -216,6 +217,18 @@ describe('the context of a session that the host has chosen', () => {
     await clock.advance(1_000)
     await open()
     expect(last().sent).toEqual([])
+  })
+})
+
+describe('a session that the service ends while the chat is open', () => {
+  it('is no longer kept for the next page', async () => {
+    const { open, session } = await setUp()
+    const kept: (string | undefined)[] = []
+    const keeper = { keep: (id: string | undefined) => void kept.push(id) } as SessionKeeper
+    session.storeWith(async use => use(keeper))
+    await open()
+    last().end(1000)
+    expect(kept).toEqual(['session-1', undefined])
   })
 })
 

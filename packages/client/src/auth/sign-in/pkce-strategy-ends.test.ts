@@ -138,6 +138,16 @@ describe('a login that ends without a user', () => {
 })
 
 describe('a token', () => {
+  it('is asked for again after a sign-out, and refused before initialize()', async () => {
+    const { identity, strategy, signedIn } = setUp()
+    expect(await errorOf(strategy.getToken())).toMatchObject({ name: 'AuthError', reason: 'token_missing' })
+    await signedIn()
+    await strategy.logout()
+    identity.signIn = async () => ({ accessToken: 'opaque' })
+    expect(await strategy.getToken()).toBe('opaque')
+    expect(identity.calls).toEqual(['restore', 'logout redirect', 'login redirect'])
+  })
+
   it('is not asked for when the caller forbids it', async () => {
     const { identity, strategy, signedIn, clock } = setUp()
     await signedIn()
@@ -263,5 +273,54 @@ describe('a sign-out', () => {
     strategy.cleanup()
     expect(listeners.size).toBe(0)
     expect(identity.plans).toEqual([])
+  })
+})
+
+describe('two logins of one page', () => {
+  const page = () => pageWithWindow({ location: { href: 'https://app.test/chat' } })
+  const login = async (user: string, on: ReturnType<typeof page>, more: Partial<PKCEAuthConfig> = {}) => {
+    const identity = new FakeIdentityClient()
+    const environment = new FakeService().environment({ page: on })
+    const strategy = new PKCEAuthStrategy({ ...CONFIG, ...more }, { environment, identityClient: identity.factory })
+    const session = { accessToken: 'opaque', idToken: fakeToken({ iss: 'https://login.test', sub: user }) }
+    identity.signIn = async () => session
+    return {
+      identity,
+      strategy,
+      session,
+      start: () => strategy.initialize({ deploymentInfo: { apiDomain: 'api.test' } }),
+    }
+  }
+
+  it.each<[string, Partial<PKCEAuthConfig>, boolean]>([
+    ['ends the other one where they share a store', { cacheLocation: 'sessionStorage' }, false],
+    ['leaves the other one where each has a store', { cacheLocation: 'localStorage' }, true],
+    ['leaves the other one where each has a client', { clientId: 'other' }, true],
+  ])('[SEC-13] the sign-in of another user %s', async (_case, more, isLeft) => {
+    for (const isRestored of [false, true]) {
+      const shared = page()
+      const ann = await login('ann', shared)
+      await ann.start()
+      await ann.strategy.authenticate()
+      const bob = await login('bob', shared, more)
+      if (isRestored) bob.identity.restored = async () => bob.session
+      await bob.start()
+      if (!isRestored) await bob.strategy.authenticate()
+      expect([ann.strategy.hasSession, bob.strategy.hasSession]).toEqual([isLeft, true])
+    }
+  })
+
+  it('[SEC-13] a start without a user, and the sign-in of the same one, leave the other one', async () => {
+    const shared = page()
+    const ann = await login('ann', shared)
+    await ann.start()
+    await ann.strategy.authenticate()
+    const again = await login('ann', shared)
+    await again.start()
+    expect(ann.strategy.hasSession).toBe(true)
+    await again.strategy.authenticate()
+    expect(ann.strategy.hasSession).toBe(true)
+    await again.strategy.logout()
+    expect(ann.strategy.hasSession).toBe(false)
   })
 })
