@@ -6,8 +6,8 @@ import type { Message } from './outbox/message.ts'
 /** Does not answer "Silence", and repeats any other message. */
 const reply = ({ text }: { text: string }) => (text === 'Silence' ? [] : { content: `You said: ${text}` })
 
-async function connected(config: object = {}) {
-  const all = setUp({ reply })
+async function connected(config: object = {}, settings: object = {}) {
+  const all = setUp({ reply, settings })
   const made = all.make(config)
   await made.agent.initialize()
   await made.agent.connect()
@@ -61,6 +61,50 @@ describe('ask()', () => {
     push({ persona: 'agent', role: 'customer support agent', content: 'Now' })
     expect((await asked).content).toBe('Now')
     expect(payloadsOf(told, 'error')).toEqual([])
+  })
+
+  describe('[REL-13] never resolves with the answer to the same words of before', () => {
+    const user = (content: string) => ({ persona: 'customer', role: 'human', content })
+    const agentSaid = (content: string) => ({ persona: 'agent', role: 'customer support agent', content })
+
+    /** Loses what `ask()` writes, with the connection, and sends a history to the reopened chat. */
+    async function askInVain(all: Awaited<ReturnType<typeof connected>>, history: object[]) {
+      const { agent, clock, emulator, push } = all
+      emulator.faults.add({ kind: 'lose-frames', direction: 'to-service' })
+      const asked = rejection(agent.ask('Where?'))
+      await clock.advance(100)
+      emulator.control.dropSockets(1012)
+      await eventually(() => agent.getState() === 'RECONNECTING')
+      emulator.faults.lift()
+      await clock.advance(2_000)
+      await eventually(() => agent.isConnected())
+      // Without ids and times, as the shape of these elements is up to the service.
+      push({ persona: 'system', role: 'chat history', messageData: { chat_history: history } })
+      expect(await asked).toMatchObject({ reason: 'closed' })
+      await agent.destroy()
+    }
+
+    it('in a question that was answered', async () => {
+      const all = await connected({}, { sendHistory: false })
+      await all.agent.ask('Where?')
+      await all.clock.advance(100)
+      await askInVain(all, [user('Where?'), agentSaid('You said: Where?')])
+    })
+
+    it('in a message without an answer yet', async () => {
+      const all = await connected({}, { sendHistory: false, replyDelayMs: 60_000 })
+      await all.agent.send('Where?')
+      await all.clock.advance(10)
+      await askInVain(all, [user('Where?'), agentSaid('There.')])
+    })
+
+    it('in a conversation that the service has shown at the opening', async () => {
+      const all = await connected({}, { sendHistory: false })
+      const history = [user('Where?'), agentSaid('There.')]
+      all.push({ persona: 'system', role: 'chat history', messageData: { chat_history: history } })
+      await eventually(() => payloadsOf(all.told, 'chatHistory').length > 0)
+      await askInVain(all, history)
+    })
   })
 
   it.each<[string, (all: Awaited<ReturnType<typeof connected>>) => Promise<unknown>, object]>([

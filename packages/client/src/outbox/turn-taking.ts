@@ -34,6 +34,9 @@ const PAUSE_PER_GAP = 1.5
 /** How many gaps between messages the pause is derived from. */
 const REMEMBERED_GAPS = 8
 
+/** How many texts are remembered that the agent has not reacted to. */
+const REMEMBERED_TEXTS = 100
+
 /** How long the service may take to send the history after a reconnect, in milliseconds. */
 export const HISTORY_LIMIT_MS = 5_000
 
@@ -72,6 +75,8 @@ export class TurnTaking implements Turns {
   #hasWritten = true
   /** The last message of the agent: in a history, what comes after it is new. */
   #lastHeard: Message | undefined
+  /** Texts of the user messages that were written since then. */
+  #written: (string | undefined)[] = []
   #gaps: number[] | undefined
   #pauseTimer: unknown
 
@@ -131,9 +136,11 @@ export class TurnTaking implements Turns {
         if (this.#owner.policy.isSentAgain(entry)) return
         this.#options.clock.clearTimeout(turn.timer)
       }
+      if (turn.at === 'unsent') this.#noteWritten(entry)
       this.#turn = { at: 'open', question: turn.question, sessionId: this.#options.origin.sessionId }
     } else if (isUserMessage(entry.message)) {
       this.#hasWritten = true
+      this.#noteWritten(entry)
       if (turn?.at === 'unverified') turn.isAmbiguous = true
     }
   }
@@ -182,20 +189,28 @@ export class TurnTaking implements Turns {
    */
   handleHistory(messages: readonly Message[]): void {
     const turn = this.#turn
-    if (turn?.at !== 'unverified') return
+    if (turn?.at !== 'unverified') {
+      if (turn?.at !== 'open') this.#hear(messages.findLast(({ persona }) => persona === PERSONA.AGENT))
+      return
+    }
     const { clock } = this.#options
     const { message } = turn.question
-    const known = messages.findLastIndex(each => isSameMessage(each, this.#lastHeard))
-    const asked = messages.findLastIndex(
-      (each, index) => index > known && isUserMessage(each) && each.content === message.content,
-    )
+    const last = this.#lastHeard
+    const exact = messages.findLastIndex(each => isSameMessage(each, last))
+    // A history without ids and times shows the last message by its text only: what comes after it is new in any case.
+    const known = exact < 0 ? messages.findLastIndex(each => hasSameWords(each, last)) : exact
+    const isEqual = (each: Message) => isUserMessage(each) && each.content === message.content
+    // The same words may have been written before: then one of them in the history need not be the question.
+    const written = this.#written.filter(content => content === message.content).length
+    const isShown = messages.slice(known + 1).filter(isEqual).length >= written
+    const asked = isShown ? messages.findLastIndex((each, index) => index > known && isEqual(each)) : -1
     // A history without the user's own messages proves nothing.
     if (asked < 0 && !messages.some(isUserMessage)) return
     const isAgain = this.#owner.policy.isSentAgain(turn.question)
     if (asked < 0 && !isAgain) return this.#fail('The connection was lost before the question reached the service.')
     const answer = asked >= 0 && messages.slice(asked).find(({ persona }) => persona === PERSONA.AGENT)
     if (answer) {
-      this.#lastHeard = answer
+      this.#hear(answer)
       return this.#settle(({ reply }) => reply.resolve(answer))
     }
     clock.clearTimeout(turn.timer)
@@ -207,6 +222,7 @@ export class TurnTaking implements Turns {
     this.#fail('The chat ended before an answer came.')
     this.#spokeAt = undefined
     this.#lastHeard = undefined
+    this.#written = []
   }
 
   /** Nothing is timed any more. */
@@ -239,7 +255,18 @@ export class TurnTaking implements Turns {
     }
     this.#spokeAt = now
     this.#hasWritten = false
+    this.#hear(message)
+  }
+
+  #noteWritten({ message }: OutboxEntry): void {
+    this.#written.push(message.content)
+    if (this.#written.length > REMEMBERED_TEXTS) this.#written.shift()
+  }
+
+  #hear(message: Message | undefined): void {
+    if (!message) return
     this.#lastHeard = message
+    this.#written = []
   }
 }
 
@@ -247,5 +274,9 @@ export class TurnTaking implements Turns {
 function isSameMessage(message: Message, other: Message | undefined): boolean {
   if (!other) return false
   if (message.messageId !== undefined && other.messageId !== undefined) return message.messageId === other.messageId
-  return message.persona === other.persona && message.content === other.content && message.timestamp === other.timestamp
+  return hasSameWords(message, other) && message.timestamp === other.timestamp
+}
+
+function hasSameWords(message: Message, other: Message | undefined): boolean {
+  return message.persona === other?.persona && message.content === other.content
 }
