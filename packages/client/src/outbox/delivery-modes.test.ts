@@ -41,6 +41,28 @@ describe('delivery: at-least-once', () => {
     expect(transport.contents).toEqual([])
   })
 
+  it('[REL-84] sends nothing again after an end in order when the next connection is lost before the chat is open', async () => {
+    const { send, connect, close, lose, readHistory } = setUpDelivery({ delivery: 'at-least-once' })
+    connect()
+    send('one')
+    close()
+    lose()
+    const transport = connect()
+    await readHistory()
+    expect(transport.contents).toEqual([])
+  })
+
+  it('[REL-84] keeps in doubt what a lost connection carried when the next one is lost too', async () => {
+    const { send, connect, lose, readHistory } = setUpDelivery({ delivery: 'at-least-once' })
+    connect()
+    send('one')
+    lose()
+    lose()
+    const transport = connect()
+    await readHistory()
+    expect(transport.contents).toEqual(['one'])
+  })
+
   it('[REL-84] sends nothing of a conversation that was left into the next one, except by retry()', async () => {
     const { outbox, send, connect, lose, close, state, pathOf, reasonOf, readHistory } = setUpDelivery({
       delivery: 'at-least-once',

@@ -144,9 +144,11 @@ export class DeliveryLedger {
 
   /** The connection has ended: the fate of what was written last is in doubt, unless the end was in order. */
   handleLost({ lastInboundAt = Number.NEGATIVE_INFINITY, isAbnormal }: ConnectionLoss): void {
+    // A connection that is lost before the chat is open again has carried nothing.
+    const connection = this.#connection++
     if (!isAbnormal) return
     for (const entry of this.unproven())
-      if (entry.written?.connection === this.#connection)
+      if (entry.written?.connection === connection)
         entry.isInDoubt = entry.written.at > lastInboundAt - this.#options.doubtAfterMs
   }
 
