@@ -1,6 +1,7 @@
 // Writes the report of each package's public API, from its build: `npm run api`. With `--check` it compares instead.
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { readCommandLine } from './command-line.ts'
 import { ROOT, runTogether, verifyTool } from './tools.ts'
 
 interface Entry {
@@ -36,7 +37,14 @@ const ENTRIES: readonly Entry[] = [
   { folder: 'testing', types: 'playwright.d.ts', report: 'testing-playwright' },
 ]
 
-const check = process.argv.includes('--check')
+const check = readCommandLine(
+  {
+    name: 'api',
+    about: "Writes the report of each package's public API, from its build.",
+    options: { check: { type: 'boolean', help: 'compares with the reports instead, and fails if one differs' } },
+  },
+  ({ values }) => values.check,
+)
 const apiExtractor = verifyTool('api-extractor')
 
 const missing = ENTRIES.filter(({ folder, types }) => !existsSync(join(ROOT, 'packages', folder, 'dist', types)))

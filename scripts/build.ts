@@ -2,18 +2,34 @@
 import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CALLBACK_PAGE } from '../packages/client/src/auth/sign-in/callback-page.ts'
+import { readCommandLine, UsageError } from './command-line.ts'
 import { trimSourceMaps } from './source-maps.ts'
 import { ownTool, ROOT, run, runTogether, verifyTool } from './tools.ts'
 
 /** Built before the others: the declarations of the client contain it. */
 const FIRST = 'protocol'
 
-const named = process.argv.slice(2)
+const folders = readdirSync(join(ROOT, 'packages')).filter(name =>
+  existsSync(join(ROOT, 'packages', name, 'tsdown.config.mjs')),
+)
+const named = readCommandLine(
+  {
+    name: 'build',
+    about: 'Builds the packages into their folders dist.',
+    words: { name: 'PACKAGE', help: `packages, all by default: ${folders.join(', ')}` },
+    options: {},
+  },
+  ({ words }) => {
+    const unknown = words.find(name => !folders.includes(name))
+    if (unknown !== undefined) throw new UsageError(`There is no package "${unknown}" to build.`)
+    return words
+  },
+)
+
 const tsdown = verifyTool('tsdown')
-const commands = readdirSync(join(ROOT, 'packages'))
+const commands = folders
   .filter(name => named.length === 0 || named.includes(name) || (name === FIRST && named.includes('client')))
   .map(name => ({ name, command: tsdown, args: ['--no-clean'], cwd: join(ROOT, 'packages', name) }))
-  .filter(({ cwd }) => existsSync(join(cwd, 'tsdown.config.mjs')))
 for (const { cwd } of commands) rmSync(join(cwd, 'dist'), { recursive: true, force: true })
 const first = commands.filter(({ name }) => name === FIRST)
 const passed = (await runTogether(first)) && (await runTogether(commands.filter(each => !first.includes(each))))

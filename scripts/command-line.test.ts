@@ -38,7 +38,7 @@ describe('the command line of a command', () => {
   })
 
   it.each([
-    [['--runz', '3'], "Unknown option '--runz'."],
+    [['--runz', '3'], "Unknown option '--runz'. The options are: --runs, --write, --only, --quick, --help."],
     [['--runs'], "Option '--runs <value>' argument missing."],
     [['--quick=yes'], "Option '--quick' does not take an argument."],
   ])('refuses %j in one line', (args, message) => {
@@ -77,6 +77,34 @@ npm run demo -- [AREA …] [options]
     ])
     expect(help).toMatchObject({ code: 0, err: '' })
     expect(help.out).toMatch(/--max-seconds N +starts no further run/)
-    expect(refused).toEqual({ code: 2, out: '', err: "Unknown option '--sed'. See npm run faults -- --help.\n" })
+    expect(refused).toMatchObject({ code: 2, out: '' })
+    expect(refused.err).toMatch(
+      /^Unknown option '--sed'\. The options are: .*--seed.*\. See npm run faults -- --help\.\n$/,
+    )
+  }, 30_000)
+
+  it.each([
+    ['size', '--analyse'],
+    ['api', '--check'],
+    ['build', '--help'],
+    ['frameworks', '--help'],
+    ['pictures', '--help'],
+    ['element-pictures', '--help'],
+  ])(
+    'refuses an unknown option of %s, and names those that there are',
+    async (name, known) => {
+      const { code, out, err } = await runScript(`scripts/${name}.ts`, '--nonsense')
+      expect({ code, out }).toEqual({ code: 2, out: '' })
+      expect(err).toContain("Unknown option '--nonsense'. The options are: ")
+      expect(err).toContain(known)
+      expect(err).toContain(`See npm run ${name} -- --help.`)
+    },
+    30_000,
+  )
+
+  it('refuses to build a package that does not exist', async () => {
+    const { code, out, err } = await runScript('scripts/build.ts', 'cliemt')
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toBe('There is no package "cliemt" to build. See npm run build -- --help.\n')
   }, 30_000)
 })

@@ -84,7 +84,10 @@ export function parseCommandLine<const Options extends CommandOptions>(
   } catch (error) {
     if (error instanceof UsageError || !(error instanceof TypeError)) throw error
     // Node explains how to pass what looks like an option in further sentences.
-    throw new UsageError(`${error.message.split(/\.\s|\n/)[0]?.replace(/\.$/, '')}.`)
+    const reason = `${error.message.split(/\.\s|\n/)[0]?.replace(/\.$/, '')}.`
+    if (!('code' in error && error.code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION')) throw new UsageError(reason)
+    const known = [...Object.keys(command.options), 'help'].map(name => `--${name}`)
+    throw new UsageError(`${reason} The options are: ${known.join(', ')}.`)
   }
 }
 

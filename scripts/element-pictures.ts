@@ -1,25 +1,29 @@
 // Takes a picture of each state of the chat element: `npm run element-pictures`.
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { launchChromium, prepareChromium } from '@aiagent/test-support/chromium'
 import { bundleElements, openChatStage } from '../packages/elements/test/browser/chat-page.ts'
-import { emulatorOf, playScene, SCENES } from '../packages/elements/test/browser/scenes.ts'
+import { emulatorOf, playScene, SCENES, type Scene } from '../packages/elements/test/browser/scenes.ts'
 import { readCommandLine, UsageError } from './command-line.ts'
 import { ROOT } from './tools.ts'
 
-const [folder = join(ROOT, 'docs', 'pictures'), ...names] = readCommandLine(
+const PICTURES = join(ROOT, 'docs', 'pictures')
+
+const { folder, scenes } = readCommandLine(
   {
     name: 'element-pictures',
     about: 'Takes a picture of each state of the chat element.',
     words: {
       name: 'FOLDER NAME',
-      help: 'where the pictures go, by default docs/pictures, and the states, by default all',
+      help: 'where the pictures go, and the states, by default all. Without both, the pictures of docs/pictures again',
     },
     options: {},
   },
-  ({ words }) => {
-    const unknown = words.slice(1).find(name => SCENES.every(scene => scene.name !== name))
-    if (unknown === undefined) return words
+  ({ words: [folder, ...names] }) => {
+    if (folder === undefined) return { folder: PICTURES, scenes: SCENES.filter(hasPicture) }
+    const unknown = names.find(name => SCENES.every(scene => scene.name !== name))
+    if (unknown === undefined)
+      return { folder, scenes: SCENES.filter(({ name }) => names.length === 0 || names.includes(name)) }
     throw new UsageError(`There is no state "${unknown}". There are: ${SCENES.map(({ name }) => name).join(', ')}.`)
   },
 )
@@ -28,8 +32,7 @@ await prepareChromium()
 const chromium = await launchChromium()
 const files = await bundleElements()
 try {
-  for (const scene of SCENES) {
-    if (names.length > 0 && !names.includes(scene.name)) continue
+  for (const scene of scenes) {
     const window = await chromium.newWindow()
     const stage = await openChatStage(window.context, files, emulatorOf(scene))
     try {
@@ -48,4 +51,9 @@ try {
   }
 } finally {
   await chromium.close()
+}
+
+/** Whether docs/pictures has a picture of the state: those of the other states are only looked at. */
+function hasPicture({ name }: Scene): boolean {
+  return existsSync(join(PICTURES, `${name}.png`))
 }

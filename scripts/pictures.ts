@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { launchChromium, servePages } from '@aiagent/test-support/chromium'
 import type { Page } from 'playwright-core'
 import { findPageFiles } from '../packages/cli/src/playground/page-files.ts'
+import { readCommandLine } from './command-line.ts'
 import { decodePng, encodeAnimation, type Frame } from './pictures/png.ts'
 import { ROOT } from './tools.ts'
 
@@ -11,6 +12,15 @@ const FOLDER = join(ROOT, 'docs', 'pictures')
 const QUESTION = 'How do I reset my router?'
 const MEANWHILE = 'How long is the warranty?'
 
+readCommandLine(
+  {
+    name: 'pictures',
+    about:
+      'Makes the pictures of the README from the playground, in a real browser, and writes them into docs/pictures.',
+    options: {},
+  },
+  () => {},
+)
 const files = findPageFiles()
 if (!files) throw new Error('The playground is missing.')
 await files.prepare(() => console.log('Building the playground.'))

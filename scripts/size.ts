@@ -3,6 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { analyseBundle, describeBundle } from './bundle-analysis.ts'
+import { readCommandLine } from './command-line.ts'
 import { installedSizes } from './installed-size.ts'
 import { bindingSize, compressedBytes, elementSizes, loadedSizes, viteSize } from './loaded-sizes.ts'
 import { type Budget, judgeSize } from './size-verdict.ts'
@@ -35,7 +36,16 @@ const BINDINGS = {
   'adapters direct-line': 'adapters/dist/direct-line.js',
 }
 
-if (process.argv.includes('--analyse')) console.log(describeBundle(await analyseBundle(CORE_SOURCE)))
+const isAnalysis = readCommandLine(
+  {
+    name: 'size',
+    about: 'Compares the sizes of the built client with scripts/size-budgets.json.',
+    options: { analyse: { type: 'boolean', help: 'shows what takes the space instead, by folder' } },
+  },
+  ({ values }) => values.analyse,
+)
+
+if (isAnalysis) console.log(describeBundle(await analyseBundle(CORE_SOURCE)))
 else await compare()
 
 async function compare(): Promise<void> {
