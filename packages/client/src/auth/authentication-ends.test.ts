@@ -1,4 +1,4 @@
-import { turnEventLoop } from '@aiagent/test-support'
+import { eventually, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it, vi } from 'vitest'
 import { FakeIdentityClient } from '../../test/fake-identity-client.ts'
 import { pageWithWindow } from '../../test/fake-login-page.ts'
@@ -10,6 +10,7 @@ import type { AuthenticationInput } from './auth-input.ts'
 import type { AuthStrategy } from './auth-strategy.ts'
 import type { AuthenticationServiceOptions } from './authentication-options.ts'
 import { AuthenticationService } from './authentication-service.ts'
+import { userKey } from './sign-in/provider-address.ts'
 
 const deploymentInfo = { apiDomain: 'api.example.test' }
 const LOGIN = {
@@ -19,7 +20,11 @@ const LOGIN = {
   authScheme: 'popup' as const,
 }
 
-function setUp(input?: AuthenticationInput, more: Partial<AuthenticationServiceOptions> = {}) {
+function setUp(
+  input?: AuthenticationInput,
+  more: Partial<AuthenticationServiceOptions> = {},
+  { sessionStorage = new FakeStorage() } = {},
+) {
   const service = new FakeService()
   let count = 0
   const token = (sub: string, life = 3600) => fakeToken({ exp: service.clock.now() / 1000 + life, sub, jti: ++count })
@@ -32,7 +37,7 @@ function setUp(input?: AuthenticationInput, more: Partial<AuthenticationServiceO
     warnings.push({ message, details: rest }),
   )
   const page = pageWithWindow({ location: { href: 'https://app.test/', origin: 'https://app.test' } })
-  const environment = service.environment({ page, sessionStorage: new FakeStorage() })
+  const environment = service.environment({ page, sessionStorage })
   const auth = new AuthenticationService(input, { environment, logger, ...more })
   return { service, clock: service.clock, auth, token, warnings, environment }
 }
@@ -139,6 +144,45 @@ describe('a sign-in', () => {
     expect(results).toEqual(['own', 'own'])
   })
 
+  it('whose strategy has no token before the callback returns uses its token', async () => {
+    let report: (() => unknown) | undefined
+    let finish: () => void = () => {}
+    const finished = new Promise<void>(resolve => (finish = resolve))
+    const { auth } = setUp(
+      hostStrategy({
+        initialize: ({ postAuthentication }) => void (report = () => postAuthentication?.({ accessToken: 'unused' })),
+        authenticate: async () => {
+          await report?.()
+          finish()
+        },
+        getToken: () => finished.then(() => 'own'),
+      }),
+    )
+    await auth.initialize({ deploymentInfo })
+    await auth.authenticate()
+    expect(auth.getCachedToken()).toBe('own')
+  })
+
+  it('that brings the same token reports neither the token nor its expiry again', async () => {
+    let report: (() => unknown) | undefined
+    const strategy = hostStrategy({
+      initialize: ({ postAuthentication }) => void (report = () => postAuthentication?.({ accessToken: 'unused' })),
+      authenticate: async () => void (await report?.()),
+    })
+    const { auth, token, clock } = setUp(strategy)
+    const soon = token('ann', 60)
+    strategy.getToken = () => soon
+    const [expiring, handler] = [vi.fn(), vi.fn()]
+    auth.setTokenExpiringCallback(expiring)
+    auth.setTokenHandler(handler)
+    await auth.initialize({ deploymentInfo })
+    for (let count = 0; count < 2; count++) {
+      await auth.authenticate()
+      await clock.advance(1)
+      expect([expiring.mock.calls.length, handler.mock.calls]).toEqual([1, [[soon]]])
+    }
+  })
+
   it('that never calls back uses no token', async () => {
     const results: unknown[] = []
     const { auth } = setUp(hostStrategy())
@@ -155,6 +199,24 @@ describe('a sign-in', () => {
     await auth.initialize({ deploymentInfo })
     await report?.()
     expect(auth.getCachedToken()).toBe('own')
+  })
+})
+
+describe('a second initialize()', () => {
+  it('gives an anonymous strategy other scopes', async () => {
+    const { auth, service } = setUp()
+    for (const scope of ['first', 'second']) {
+      await auth.initialize({ deploymentInfo, scopes: [scope] })
+      await auth.getToken()
+      expect(service.seen.at(-1)?.body).toContain(scope)
+    }
+  })
+
+  it('does not reach a strategy of the host', async () => {
+    const initialize = vi.fn()
+    const { auth } = setUp(hostStrategy({ initialize }))
+    for (let count = 0; count < 2; count++) await auth.initialize({ deploymentInfo })
+    expect(initialize).toHaveBeenCalledTimes(1)
   })
 })
 
@@ -221,6 +283,32 @@ describe('a token', () => {
     expect([refresh.mock.calls.length, getToken.mock.calls.length]).toEqual([1, 0])
   })
 
+  it('is asked for without an argument, which may mean something to a strategy of the host', async () => {
+    const getToken = vi.fn((..._given: unknown[]) => 'own')
+    const { auth } = setUp(hostStrategy({ getToken }))
+    await auth.initialize({ deploymentInfo })
+    await auth.getToken()
+    expect(getToken.mock.calls).toEqual([[]])
+  })
+
+  it('is available without the user unless a login says otherwise', () => {
+    expect(setUp().auth.hasSession()).toBe(true)
+    expect(setUp(hostStrategy()).auth.hasSession()).toBe(true)
+    expect(setUp(loginOf(new FakeIdentityClient())).auth.hasSession()).toBe(false)
+  })
+
+  it('of a strategy that watches its expiry itself is reported when the strategy says so', async () => {
+    let tell: (event: { expiresAt: number }) => void = () => {}
+    const { auth, clock } = setUp(hostStrategy({ setTokenExpiringCallback: callback => void (tell = callback) }))
+    const expiring = vi.fn()
+    auth.setTokenExpiringCallback(expiring)
+    await auth.initialize({ deploymentInfo })
+    await auth.getToken()
+    const expiresAt = clock.now() + 1_000
+    tell({ expiresAt })
+    expect(expiring.mock.calls).toEqual([[{ expiresAt }]])
+  })
+
   it('that a strategy cannot renew is the same again', async () => {
     const { auth } = setUp(hostStrategy())
     await auth.initialize({ deploymentInfo })
@@ -265,6 +353,18 @@ describe('a login', () => {
     expect([auth.getCachedToken(), auth.hasSession()]).toEqual([null, false])
   })
 
+  it('is followed also without a logger, when not everything of its user could be removed', async () => {
+    const identity = new FakeIdentityClient()
+    const { environment, token } = setUp()
+    identity.restored = async () => ({ accessToken: token('ann') })
+    const auth = new AuthenticationService(loginOf(identity), { environment })
+    auth.setUserChangeHandler(() => Promise.reject(new Error('the store is broken')))
+    await auth.initialize({ deploymentInfo })
+    await auth.getToken()
+    await expect(auth.handleSignedOut()).resolves.toBeUndefined()
+    expect(auth.getCachedToken()).toBeNull()
+  })
+
   it('warns when not everything of a user who signed out elsewhere could be removed', async () => {
     const identity = new FakeIdentityClient()
     const { auth, token, warnings } = setUp(loginOf(identity))
@@ -305,6 +405,49 @@ describe('a login', () => {
     expect(auth.isPKCEStrategy()).toBe(true)
   })
 
+  it('may ask its user for longer than a function of the host may take', async () => {
+    const identity = new FakeIdentityClient()
+    const { auth, token, clock } = setUp(loginOf(identity))
+    identity.restored = async () => ({ accessToken: token('ann', 60) })
+    identity.renewed = () => Promise.reject(Object.assign(new Error('gone'), { error: 'interaction_required' }))
+    let finish: (session: { accessToken: string }) => void = () => {}
+    identity.signIn = () => new Promise(resolve => (finish = resolve))
+    await auth.initialize({ deploymentInfo })
+    const outcome = auth.getToken()
+    await eventually(() => identity.calls.includes('login popup'), 'the window')
+    await clock.advance(120_000)
+    const accessToken = token('ann')
+    finish({ accessToken })
+    expect(await outcome).toBe(accessToken)
+  })
+
+  it('with an unreadable token is reported by the expiry that it states', async () => {
+    const identity = new FakeIdentityClient()
+    const { auth, clock } = setUp(loginOf(identity))
+    identity.restored = async () => ({ accessToken: 'opaque', expiresAt: clock.now() + 3_600_000 })
+    identity.renewed = () => Promise.reject(Object.assign(new Error('gone'), { error: 'interaction_required' }))
+    const expiring = vi.fn()
+    auth.setTokenExpiringCallback(expiring)
+    await auth.initialize({ deploymentInfo })
+    await auth.getToken()
+    await clock.advance(3_300_000)
+    expect(expiring).toHaveBeenCalledTimes(1)
+  })
+
+  it('[SEC-15] of another user over the present one is a change of the user', async () => {
+    const identity = new FakeIdentityClient()
+    const { auth, token } = setUp(loginOf(identity))
+    identity.restored = async () => ({ accessToken: token('ann') })
+    const tokens: (string | null)[] = []
+    auth.setUserChangeHandler(() => void tokens.push(auth.getCachedToken()))
+    await auth.initialize({ deploymentInfo })
+    await auth.getToken()
+    const accessToken = token('ben')
+    identity.signIn = async () => ({ accessToken })
+    await auth.authenticate()
+    expect([tokens, auth.getCachedToken()]).toEqual([[null], accessToken])
+  })
+
   it('replaces the anonymous strategy once, and has no token until it is initialized', async () => {
     const { auth } = setUp()
     await auth.initialize({ deploymentInfo })
@@ -327,6 +470,33 @@ describe('a logout', () => {
     close()
     await left
     expect(logout).toHaveBeenCalledTimes(1)
+  })
+
+  it('opens the window of a login before the chat is closed', async () => {
+    const { auth, environment, token } = setUp({ type: 'pkce', config: LOGIN })
+    const open = vi.fn(() => null)
+    Object.assign(environment.page?.window ?? {}, { open })
+    const user = { version: 1, loginId: 'a', accessToken: token('ann') }
+    environment.sessionStorage?.setItem(userKey('https://login.test', LOGIN.clientId), JSON.stringify(user))
+    await auth.initialize({ deploymentInfo })
+    expect(auth.hasSession()).toBe(true)
+    const outcome = errorOf(auth.logout({ after: never() }))
+    // A browser opens a window only during the user's click.
+    expect(open).toHaveBeenCalledTimes(1)
+    expect(await outcome).toMatchObject({ reason: 'popup_blocked' })
+  })
+
+  it('removes the token of a stand-in before the chat is closed', async () => {
+    const sessionStorage = new FakeStorage()
+    const { auth } = setUp(loginOf(new FakeIdentityClient()), {}, { sessionStorage })
+    await auth.initialize({ deploymentInfo })
+    await auth.standInForLogin({ deploymentInfo })
+    await auth.getToken()
+    const stored = () => [...sessionStorage.items.keys()].filter(key => key.includes('anonymous_token'))
+    expect(stored()).toHaveLength(1)
+    void auth.logout({ after: never() })
+    await turnEventLoop()
+    expect(stored()).toEqual([])
   })
 
   it('does not wait for the chat where only anonymous tokens are removed', async () => {
