@@ -175,6 +175,16 @@ describe('ChatSession with a keeper', () => {
     expect(told).toEqual(['keep new', 'keep given', 'keep undefined'])
   })
 
+  it('joins the session of another page, which has sent the context, and tells the keeper', async () => {
+    const { session, told } = setUp({ supplied: 'mine' })
+    expect(session.needsContextFrame).toBe(true)
+    session.join('theirs')
+    expect([session.id, session.needsContextFrame, told.at(-1)]).toEqual(['theirs', false, 'join theirs'])
+    const unkept = new ChatSession({ create: () => Promise.reject(new Error('not expected')) })
+    unkept.join('theirs')
+    expect(await unkept.require()).toBe('theirs')
+  })
+
   it('saves no ended session until it is opened again', async () => {
     const { session, told } = setUp()
     await session.require()
