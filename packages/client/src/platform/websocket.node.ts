@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers'
 import { type RawData, WebSocket as WsSocket } from 'ws'
 import type { SocketCloseEvent, WebSocketConstructor, WebSocketLike, WebSocketOptions } from './environment.ts'
 import { FRAME_TOO_LARGE_CODE, FRAME_TOO_LARGE_REASON, MAX_FRAME_LENGTH } from './frame-limit.ts'
+import { callListener, SlicedDelivery } from './sliced-delivery.node.ts'
 import { DEAD_CONNECTION_REASON, PING_INTERVAL_MS } from './socket-pings.ts'
 
 /**
@@ -19,12 +20,6 @@ const OPTIONS = { perMessageDeflate: false, closeTimeout: 2_000 }
  * 16 and 256 was clearly the best; see docs/performance.md.
  */
 const FRAMES_PER_WRITE = 64
-
-/**
- * How many frames are delivered in one slice. A burst arrives as whole network chunks, thousands of frames each, and
- * `ws` delivers them without a pause. Timers and other sockets would wait until the listeners have handled all of them.
- */
-const FRAMES_PER_TURN = 128
 
 /** Options of `ws`, and the library's own. */
 interface NodeWebSocketOptions extends WebSocketOptions {
@@ -54,16 +49,12 @@ class NodeWebSocket implements WebSocketLike {
   onclose: WebSocketLike['onclose'] = null
   onerror: WebSocketLike['onerror'] = null
   readonly #socket: WsSocket
+  readonly #delivery: SlicedDelivery
   #httpStatus: number | undefined
   #isTooLarge = false
   #net: Socket | undefined
   /** Frames held back in this turn of the event loop. */
   #held = 0
-  /** Frames delivered since the last turn of the event loop. */
-  #told = 0
-  /** Frames that are not delivered yet, in order, and the close after them. */
-  #late: unknown[] | undefined
-  #lateClose: SocketCloseEvent | undefined
 
   /** Whether something arrived since the last ping. */
   #hasHeard = true
@@ -77,6 +68,7 @@ class NodeWebSocket implements WebSocketLike {
     socket.owner = this
     this.#pingIntervalMs = pingIntervalMs
     this.#socket = socket
+    this.#delivery = new SlicedDelivery(socket, this)
     // Static functions, which all sockets share: closures would cost each socket half a kilobyte.
     socket.on('upgrade', NodeWebSocket.#onUpgrade)
     socket.on('unexpected-response', NodeWebSocket.#onRefused)
@@ -100,7 +92,7 @@ class NodeWebSocket implements WebSocketLike {
     const owner = ownerOf(this)
     const ms = owner.#pingIntervalMs
     if (ms > 0) owner.#pings = setInterval(NodeWebSocket.#ping, ms, owner).unref()
-    call(owner.onopen, {})
+    callListener(owner.onopen, {})
   }
 
   static #ping(owner: NodeWebSocket): void {
@@ -112,13 +104,15 @@ class NodeWebSocket implements WebSocketLike {
   }
 
   static #onMessage(this: WsSocket, data: RawData, isBinary: boolean): void {
-    ownerOf(this).#arrived(isBinary ? data : data.toString())
+    const owner = ownerOf(this)
+    owner.#hasHeard = true
+    owner.#delivery.deliver(isBinary ? data : data.toString())
   }
 
   static #onError(this: WsSocket, error: Error & { code?: unknown }): void {
     const owner = ownerOf(this)
     owner.#isTooLarge ||= error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH'
-    call(owner.onerror, { error, message: error.message })
+    callListener(owner.onerror, { error, message: error.message })
   }
 
   static #onClose(this: WsSocket, code: number, reason: Buffer): void {
@@ -130,8 +124,7 @@ class NodeWebSocket implements WebSocketLike {
       wasClean: code !== 1006,
       httpStatus: owner.#httpStatus,
     }
-    if (owner.#late) owner.#lateClose = event
-    else call(owner.onclose, event)
+    owner.#delivery.close(event)
   }
 
   get readyState(): number {
@@ -166,7 +159,7 @@ class NodeWebSocket implements WebSocketLike {
   /** Pings the peer, and ends a connection on which nothing has arrived since the last ping. */
   #checkAlive(): void {
     // A peer whose frames are not read at the moment has no way to answer.
-    if (this.#hasHeard || this.#late) {
+    if (this.#hasHeard || this.#delivery.isPaused) {
       this.#hasHeard = false
       if (this.#socket.readyState === WsSocket.OPEN) this.#socket.ping()
       return
@@ -180,50 +173,6 @@ class NodeWebSocket implements WebSocketLike {
       }),
     )
   }
-
-  #arrived(data: unknown): void {
-    this.#hasHeard = true
-    if (this.#late) {
-      this.#late.push(data)
-      return
-    }
-    // Counted without reading the clock: an unnecessary pause costs one turn of the loop.
-    if (++this.#told >= FRAMES_PER_TURN) {
-      this.#late = []
-      this.#socket.pause()
-      setImmediate(() => this.#goOn(0))
-    }
-    call(this.onmessage, { data })
-  }
-
-  /** Delivers the next slice of pending frames, from an index; when none is left, resumes reading. */
-  #goOn(from: number): void {
-    const late = this.#late ?? []
-    let next = from
-    try {
-      for (const to = from + FRAMES_PER_TURN; next < to && next < late.length; ) {
-        call(this.onmessage, { data: late[next++] })
-      }
-    } finally {
-      // Also when a listener threw: the remaining frames must still be delivered.
-      if (next < late.length) setImmediate(() => this.#goOn(next))
-      else this.#readOn()
-    }
-  }
-
-  #readOn(): void {
-    this.#late = undefined
-    this.#told = 0
-    this.#socket.resume()
-    const event = this.#lateClose
-    this.#lateClose = undefined
-    if (event) call(this.onclose, event)
-  }
-}
-
-/** Handlers accept any event, like those of a browser's socket; each knows which type it receives. */
-function call(handler: WebSocketLike['onopen'], event: object): void {
-  ;(handler as ((event: object) => unknown) | null)?.(event)
 }
 
 export const WebSocketImplementation: WebSocketConstructor = NodeWebSocket
