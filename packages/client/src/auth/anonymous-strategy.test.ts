@@ -158,8 +158,10 @@ describe('AnonymousAuthStrategy', () => {
     await service.clock.advance(1)
     service.on(`POST ${TOKEN_PATH}`, { access_token: 'opaque 2', expires_in: null })
     await strategy.getToken()
+    await service.clock.advance(299_999)
+    expect(await strategy.getToken()).toBe('opaque 2')
     expect(requests(TOKEN_PATH)).toHaveLength(2)
-    await service.clock.advance(300_000)
+    await service.clock.advance(1)
     await strategy.getToken()
     expect(requests(TOKEN_PATH)).toHaveLength(3)
   })
@@ -201,6 +203,16 @@ describe('AnonymousAuthStrategy', () => {
     const other = new AnonymousAuthStrategy({}, environment)
     other.initialize({ deploymentInfo: { ...deploymentInfo, apiDomain: 'other.example.test' } })
     expect(await other.getToken()).not.toBe(await strategy.getToken())
+  })
+
+  it('does not mix the metadata of two tenants of one host', async () => {
+    const { service, environment, strategy, requests } = setUp()
+    service.on('POST /TEN0002/token', { access_token: 'second', expires_in: 1000 })
+    const other = new AnonymousAuthStrategy({}, environment)
+    other.initialize({ deploymentInfo: { ...deploymentInfo, tenantId: 'TEN0002' } })
+    await strategy.getToken()
+    expect(await other.getToken()).toBe('second')
+    expect(requests(METADATA)).toHaveLength(2)
   })
 
   it('calls postAuthentication after authenticate()', async () => {
