@@ -6,6 +6,7 @@ import { Message } from '../outbox/message.ts'
 import type { OutboxEntry } from '../outbox/outbox-entry.ts'
 import { openMessage } from './said-messages.ts'
 import type { SaidMessage, TabMessage } from './tab-message.ts'
+import type { TabParts } from './tab-parts.ts'
 
 /** How many messages of other tabs are remembered. */
 const KEPT = 1_000
@@ -16,6 +17,8 @@ interface Foreign {
   /** The last state that was reported: `sending` is none of the entry. */
   reported: DeliveryState
 }
+
+type Shown = Pick<TabParts, 'transcript' | 'outbox'>
 
 export interface ForeignMessagesOptions {
   /** The delivery of a message has changed. */
@@ -29,6 +32,8 @@ export class ForeignMessages {
   readonly #options: ForeignMessagesOptions
   readonly #messages = new Map<string, Foreign>()
   readonly #claimed = new WeakSet<TranscriptEntry>()
+  /** When the last socket opened, in milliseconds since the epoch: a history may show what was said before. */
+  #openedAt = Number.POSITIVE_INFINITY
 
   constructor(options: ForeignMessagesOptions) {
     this.#options = options
@@ -78,8 +83,24 @@ export class ForeignMessages {
     return owner === undefined || entry === undefined ? undefined : { owner, delivery: entry }
   }
 
+  /** A socket has opened, `now` in milliseconds since the epoch. */
+  handleOpened(now: number): void {
+    this.#openedAt = now
+  }
+
+  /** Shows a message in the transcript, unless a history has shown it before it arrived, under another id. */
+  show(message: Message, said: SaidMessage, state: string | undefined, { transcript, outbox }: Shown): void {
+    const mayBeShown = said.timestamp <= this.#openedAt || (state !== undefined && state !== 'queued')
+    const isKnown = transcript.get().some(entry => {
+      const { messageId = '' } = entry.message
+      if (messageId === said.id) return true
+      return (mayBeShown || entry.recovered) && !outbox.delivery(messageId) && this.#claim(entry, said)
+    })
+    if (!isKnown) transcript.record(message, 'sent', said.timestamp, undefined, said.content?.length ?? 0)
+  }
+
   /** Whether an entry is the message, from a history in which the service does not name the ids of the sender. */
-  claim(entry: TranscriptEntry, said: SaidMessage): boolean {
+  #claim(entry: TranscriptEntry, said: SaidMessage): boolean {
     if (this.#claimed.has(entry) || this.#messages.has(entry.message.messageId ?? '') || !showsAgain(entry, said))
       return false
     this.#claimed.add(entry)
@@ -123,6 +144,7 @@ export class ForeignMessages {
   clear(reason: DeliveryReason): void {
     const messages = [...this.#messages.values()]
     this.#messages.clear()
+    this.#openedAt = Number.POSITIVE_INFINITY
     for (const foreign of messages) if (!isSettled(foreign.entry.state)) this.#set(foreign, 'unknown', reason)
   }
 

@@ -7,6 +7,7 @@ import type { Message } from '../outbox/message.ts'
 import type { PageWindow } from '../platform/page.ts'
 import type { SessionStore } from '../resume/session-store.ts'
 import { ForeignMessages } from './foreign-messages.ts'
+import { GroupSession } from './group-session.ts'
 import { QuestionTurn } from './question-turn.ts'
 import { Recall } from './recall.ts'
 import { ReplicatedStore } from './replicated-store.ts'
@@ -41,19 +42,11 @@ export class TabGroup {
   readonly #recalling: Recall
   readonly #signOuts: SignOuts
   readonly #openAlone: OpenTransport
+  readonly #session: GroupSession
   #hub: SocketHub | undefined
-  #sessionId: string | undefined
-  /** The session in which the conversation began: it continues in another one where the service has forgotten it. */
-  #conversation: string | undefined
-  /** The session that other tabs are in, as long as no leader has named one. */
-  #known: string | undefined
-  /** Calls of {@link join} that wait for a session. */
-  #joining: (() => void)[] = []
   /** Whether a message of another tab is being applied, which is not repeated. */
   #isApplying = false
   #token: string | undefined
-  /** When the last socket opened, in milliseconds since the epoch: a history may show what was said before. */
-  #openedAt = Number.POSITIVE_INFINITY
 
   constructor(parts: TabParts, window: PageWindow) {
     this.#parts = parts
@@ -67,7 +60,7 @@ export class TabGroup {
       clock,
       id: this.#id,
       signOuts: this.#signOuts,
-      place: () => ({ sessionId: this.#sessionId, conversation: this.#conversation }),
+      place: () => this.#session.place,
       onLead: () => this.#lead(),
       onLost: () => this.#stopLeading(),
       onLeader: () => this.#handleLeader(),
@@ -95,6 +88,14 @@ export class TabGroup {
       act: (owner, id, action) => link.post(owner, { kind: 'act', id, action }),
     })
     this.#recalling = new Recall(parts, this.#foreign)
+    this.#session = new GroupSession({
+      parts,
+      link,
+      sockets: this.#sockets,
+      hub: () => this.#hub,
+      isApplying: () => this.#isApplying,
+      leave: reason => this.#leave(reason),
+    })
   }
 
   /** Whether another tab renews the token. */
@@ -106,81 +107,29 @@ export class TabGroup {
 
   /** The store for the session, over that of this tab. */
   sessionStore(own: SessionStore | undefined): SessionStore {
-    const sharing = {
-      join: (key: string) => this.#join(key),
-      use: (sessionId: string) => this.#use(sessionId),
-      drop: () => {
-        if (this.#hub) this.#sessionId = undefined
-      },
-      end: () => {
-        this.#leave('destroyed')
-        this.#link.end()
-      },
-    }
-    return new SharedSessionStore(sharing, own)
-  }
-
-  async #join(key: string): Promise<string | undefined> {
-    if (this.#link.key !== key) {
-      this.#leave('session_ended')
-      await this.#link.enter(key)
-    }
-    while (this.#link.key === key && this.#sessionId === undefined && !this.#hub)
-      await new Promise<void>(resolve => this.#joining.push(resolve))
-    return this.#link.key === key ? this.#sessionId : undefined
-  }
-
-  #use(sessionId: string): void {
-    if (this.#link.key === undefined || sessionId === this.#sessionId) return
-    this.#sessionId = sessionId
-    const conversation = (this.#conversation ??= sessionId)
-    this.#hub?.reset(sessionId)
-    if (!this.#isApplying) this.#link.post(undefined, { kind: 'session', sessionId, conversation })
-  }
-
-  #moveTo(sessionId: string, conversation: string | undefined): void {
-    const { session, lifecycle } = this.#parts
-    const isMoving = session.id !== undefined && session.id !== sessionId
-    const isAnother = conversation !== this.#conversation
-    this.#sessionId = sessionId
-    this.#hub?.reset(sessionId)
-    if (isMoving) {
-      if (isAnother) lifecycle.dropConversation()
-      session.join(sessionId)
-      this.#sockets.handleSession(sessionId)
-    }
-    this.#conversation = conversation
-    this.#wake()
-    if (this.#hub) this.#link.postState()
+    return new SharedSessionStore(this.#session, own)
   }
 
   #leave(reason: DeliveryReason): void {
     this.#link.leave()
-    this.#sessionId = this.#conversation = this.#known = this.#token = undefined
+    this.#session.leave()
+    this.#token = undefined
     this.#recalling.reset()
-    this.#openedAt = Number.POSITIVE_INFINITY
     this.#foreign.clear(reason)
     this.turn.end()
-    this.#wake()
-  }
-
-  #wake(): void {
-    for (const resolve of this.#joining.splice(0)) resolve()
   }
 
   // ── Leader and followers ──────────────────────────────────────────────────────────────────────────────────────────
 
   #lead(): void {
     const { hasCapability, address, authentication } = this.#parts
-    // The leader that could tell is frozen or gone.
-    this.#sessionId ??= this.#known
     this.#hub = new SocketHub({
       tabId: this.#id,
       fence: () => (hasCapability(CAPABILITY.FENCING) ? this.#link.fence : undefined),
       hasResume: () => hasCapability(CAPABILITY.RESUME),
       address,
       openTransport: this.#openAlone,
-      history: () => saidByAgent(this.#parts.transcript, this.#sessionId),
+      history: () => saidByAgent(this.#parts.transcript, this.#session.id),
       post: (to, message) => {
         this.#link.post(to, message)
         if (to === undefined) this.#sockets.handle(message)
@@ -188,7 +137,7 @@ export class TabGroup {
       ended: (isRefused, number) => this.#link.handleEviction(isRefused, number),
     })
     authentication.watchExpiry(true)
-    this.#wake()
+    this.#session.lead()
     void this.#takeOver()
   }
 
@@ -240,8 +189,8 @@ export class TabGroup {
         return
       case 'state': {
         const { sessionId, conversation } = message
-        this.#known = undefined
-        if (isFromLeader && sessionId !== undefined) this.#apply(() => this.#moveTo(sessionId, conversation))
+        this.#session.report(undefined)
+        if (isFromLeader && sessionId !== undefined) this.#apply(() => this.#session.moveTo(sessionId, conversation))
         return
       }
       case 'bye':
@@ -256,13 +205,12 @@ export class TabGroup {
       case 'frame':
       case 'closed':
         if (!isFromLeader) return
-        if (message.kind === 'opened') this.#openedAt = this.#parts.scope.environment.clock.now()
+        if (message.kind === 'opened') this.#foreign.handleOpened(this.#parts.scope.environment.clock.now())
         return this.#sockets.handle(message)
       case 'known':
-        this.#known = message.sessionId
-        return
+        return this.#session.report(message.sessionId)
       case 'session':
-        return this.#apply(() => this.#moveTo(message.sessionId, message.conversation))
+        return this.#apply(() => this.#session.moveTo(message.sessionId, message.conversation))
       case 'said':
         return this.#apply(() => this.#record(from, message, isFromLeader))
       case 'recall':
@@ -303,8 +251,7 @@ export class TabGroup {
   #open(from: string, message: TabMessage & { readonly kind: 'open' }): void {
     if (!this.#hub) return
     // The tab learns of the present session, and opens again.
-    if (this.#sessionId !== undefined && message.sessionId !== this.#sessionId) return this.#link.postState()
-    this.#sessionId = message.sessionId
+    if (!this.#session.accept(message.sessionId)) return this.#link.postState()
     this.#hub.open(from, message)
   }
 
@@ -312,8 +259,11 @@ export class TabGroup {
   #greet(tab: string): void {
     this.store.repeat()
     for (const message of openMessages(this.#parts)) this.#link.post(tab, message)
-    if (!this.#hub && this.#sessionId !== undefined) this.#link.post(tab, { kind: 'known', sessionId: this.#sessionId })
-    if (!this.#hub) return
+    const { id: sessionId } = this.#session
+    if (!this.#hub) {
+      if (sessionId !== undefined) this.#link.post(tab, { kind: 'known', sessionId })
+      return
+    }
     this.#tellContext(tab)
     if (this.#token !== undefined) this.#link.post(tab, { kind: 'token', token: this.#token })
   }
@@ -325,7 +275,7 @@ export class TabGroup {
 
   #record(from: string, given: TabMessage & { kind: 'said' }, isFromLeader: boolean): void {
     const { message: said, owner = from, state, reason } = given
-    const { transcript, context, outbox } = this.#parts
+    const { context, outbox } = this.#parts
     if (owner !== from) {
       // A leader that was frozen may not know what has become of it.
       if (!isFromLeader && !this.#link.isLeader) return
@@ -337,14 +287,7 @@ export class TabGroup {
     const attributes = said.messageData?.context
     if (owner === from && state === undefined && said.role === 'context' && isJsonObject(attributes))
       context.merge(attributes)
-    // A history may have shown it before this message arrived, under another id.
-    const mayBeShown = said.timestamp <= this.#openedAt || (state !== undefined && state !== 'queued')
-    const isKnown = transcript.get().some(entry => {
-      const { messageId = '' } = entry.message
-      if (messageId === said.id) return true
-      return (mayBeShown || entry.recovered) && !outbox.delivery(messageId) && this.#foreign.claim(entry, said)
-    })
-    if (!isKnown) transcript.record(message, 'sent', said.timestamp, undefined, said.content?.length ?? 0)
+    this.#foreign.show(message, said, state, this.#parts)
     if (state !== undefined) this.#foreign.update(owner, said.id, state, reason)
   }
 
@@ -395,7 +338,7 @@ export class TabGroup {
 
   /** The transcript of this tab was dropped: its next session begins a conversation. */
   handleDropped(): void {
-    this.#conversation = undefined
+    this.#session.endConversation()
   }
 
   /** The outbox has accepted a message of this tab. */
