@@ -1,6 +1,6 @@
 import { SourceMap } from 'node:module'
 import { expect, it } from 'vitest'
-import { lineMap, withoutDocstrings } from './source-maps.ts'
+import { lineMap, onlyCode } from './source-maps.ts'
 
 it('a map by lines leads from each line to its source, over several sources and in both directions', () => {
   // Line 1 of the code is line 3 of the first source, and so on; written by hand as decoded segments below.
@@ -32,5 +32,30 @@ it('a map by lines leads from each line to its source, over several sources and 
 
 it('keeps the numbers of the lines where it leaves out docstrings', () => {
   const source = "/**\n * Two lines.\n */\nconst a = '/** text */'\n  /** One. */\n  b() // why\n"
-  expect(withoutDocstrings(source)).toBe("\n\n\nconst a = '/** text */'\n\n  b() // why\n")
+  expect(onlyCode(source)).toBe("\n\n\nconst a = '/** text */'\n\n  b() // why\n")
+})
+
+it('leaves out types, imports and re-exports, and nothing else', () => {
+  const source = [
+    '// Why.',
+    "import { type A, b } from './b.ts'",
+    'export interface C {',
+    '  readonly d: `import d`',
+    '}',
+    'type E =',
+    '  | { kind: `interface F {}` }',
+    '  | A // last',
+    "export type { G } from './g.ts'",
+    'const text = `',
+    "import { b } from './b.ts'",
+    'interface H {}',
+    '`',
+    'export class I implements C { d = text; e: E = b() }',
+    "const load = () => import('./j.ts')",
+    '',
+  ]
+  expect(onlyCode(source.join('\n')).split('\n')).toEqual([
+    ...['// Why.', '', '', '', '', '', '', ' // last', ''],
+    ...source.slice(9),
+  ])
 })

@@ -1,11 +1,13 @@
 /*
  * Source maps as they are published. Rolldown writes a segment for each token; one for each line is enough to step and to read a
- * stack, and a quarter as large. The sources are inside, since the folder `src` is not published; docstrings are left out of them,
- * since the declarations hold those. CommonJS files have the same code as the modules beside them, and no map.
+ * stack, and a quarter as large. The sources are inside, since the folder `src` is not published; docstrings, types and imports
+ * are left out of them: the declarations hold those, and no line of the code comes from them. CommonJS files have the same code
+ * as the modules beside them, and no map.
  */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { SourceMap, type SourceMapPayload } from 'node:module'
 import { join } from 'node:path'
+import ts from 'typescript'
 
 const REFERENCE = /\n?\/\/# sourceMappingURL=.*\s*$/
 
@@ -29,7 +31,7 @@ export function trimSourceMaps(dist: string): void {
   }
 }
 
-/** A map with one segment for each line, and without docstrings. */
+/** A map with one segment for each line, and without what {@link onlyCode} leaves out. */
 export function lineMap(map: SourceMapPayload, code: string): Omit<SourceMapPayload, 'file' | 'sourceRoot'> {
   const decoded = new SourceMap(map)
   const sourceIndex = new Map(map.sources.map((source, index) => [source, index]))
@@ -47,15 +49,42 @@ export function lineMap(map: SourceMapPayload, code: string): Omit<SourceMapPayl
   return {
     version: 3,
     sources: map.sources,
-    sourcesContent: map.sourcesContent.map(withoutDocstrings),
+    sourcesContent: map.sourcesContent.map((content, index) => onlyCode(content, map.sources[index])),
     names: [],
     mappings: mappings.join(';').replace(/;+$/, ''),
   }
 }
 
-/** Empties docstrings; the lines keep their numbers. */
-export function withoutDocstrings(source: string): string {
-  return source.replace(/^[ \t]*\/\*\*(?:[^*]|\*(?!\/))*\*\/[ \t]*$/gm, docstring => docstring.replace(/[^\n]+/g, ''))
+/** Empties docstrings, interfaces, type aliases, imports and re-exports; the lines keep their numbers. */
+export function onlyCode(source: string, name = 'source.ts'): string {
+  const file = ts.createSourceFile(name.replace(/\?.*/, ''), withoutDocstrings(source), ts.ScriptTarget.Latest)
+  const { statements, text } = file
+  let code = ''
+  let end = 0
+  for (const statement of statements.filter(hasNoCode)) {
+    const start = statement.getStart(file)
+    code += text.slice(end, start) + emptied(text.slice(start, statement.end))
+    end = statement.end
+  }
+  return code + text.slice(end)
+}
+
+function hasNoCode(statement: ts.Statement): boolean {
+  return (
+    ts.isInterfaceDeclaration(statement) ||
+    ts.isTypeAliasDeclaration(statement) ||
+    ts.isImportDeclaration(statement) ||
+    ts.isExportDeclaration(statement)
+  )
+}
+
+function withoutDocstrings(source: string): string {
+  return source.replace(/^[ \t]*\/\*\*(?:[^*]|\*(?!\/))*\*\/[ \t]*$/gm, emptied)
+}
+
+/** Only the ends of the lines. */
+function emptied(text: string): string {
+  return text.replace(/[^\n]+/g, '')
 }
 
 const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'

@@ -82,8 +82,13 @@ export default [
     // Which of the two sockets is meant is decided where the package is used, by the conditions in package.json.
     // The protocol is inside, so that each of its readers is in the chunk that uses it.
     deps: { neverBundle: ['#websocket'], alwaysBundle: ['@aiagent/protocol'], onlyBundle: false },
-    inputOptions: { resolve: { conditionNames: ['@aiagent/source', 'import', 'default'] } },
-    plugins: [copiesForIndex(), noBareImports()],
+    inputOptions: (options, format) => ({
+      ...options,
+      resolve: { ...options.resolve, conditionNames: ['@aiagent/source', 'import', 'default'] },
+      // No comment for each module: the source maps name them.
+      experimental: { ...options.experimental, attachDebugInfo: 'none' },
+      plugins: [options.plugins, format === 'cjs' ? [] : copiesForIndex(), noBareImports()],
+    }),
     // Else the bundler's helpers land in a chunk that is to load on demand, and CommonJS loads that at once.
     outputOptions: {
       // The declarations hold the docstrings: a quarter less on the disks of all hosts.
