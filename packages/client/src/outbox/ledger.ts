@@ -137,14 +137,11 @@ export class DeliveryLedger {
     if (this.get(id) === entry && (state === 'sent' || state === 'unknown')) this.settle(entry, 'acknowledged')
   }
 
-  /** A chat is open: messages are written to another connection. */
-  handleConnected(): void {
-    this.#connection++
-  }
-
-  /** The connection has ended: the fate of what was written last is in doubt, unless the end was in order. */
+  /**
+   * The connection has ended, and another one follows: the fate of what was written last is in doubt, unless the end was in
+   * order.
+   */
   handleLost({ lastInboundAt = Number.NEGATIVE_INFINITY, isAbnormal }: ConnectionLoss): void {
-    // A connection that is lost before the chat is open again has carried nothing.
     const connection = this.#connection++
     if (!isAbnormal) return
     for (const entry of this.unproven())

@@ -192,7 +192,6 @@ export class Sending implements MessageSink, LaneOwner, TurnsOwner, EvidenceOwne
 
   handleConnected(): void {
     const hasReceipts = this.#outbox.hasReceipts()
-    this.ledger.handleConnected()
     this.store?.handleConnected()
     this.ledger.endSession('session_ended', this.#outbox.origin.sessionId)
     this.lane.sendAgain([])
