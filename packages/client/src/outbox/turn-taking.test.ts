@@ -327,6 +327,26 @@ describe('a question that was open when the connection was lost', () => {
     expect((await question).content).toBe('Like this.')
   })
 
+  it.each<[string, (parts: ReturnType<typeof setUp>) => unknown]>([
+    ['a message without an answer', ({ outbox }) => outbox.send('How?')],
+    ['a message of the agent', ({ answer }) => answer('Like this.')],
+  ])(
+    '[REL-13] resolves from the history of another session than that of %s with the same words',
+    async (_what, happen) => {
+      const all = setUp()
+      await happen(all)
+      await all.clock.advance(MIN_PAUSE_MS)
+      all.close()
+      all.state.sessionId = 's2'
+      all.connect()
+      const answer = all.outbox.ask('How?')
+      all.lose()
+      all.connect()
+      all.sending.handleHistory(messagesOf([asked, own]))
+      expect((await answer).content).toBe('Like this.')
+    },
+  )
+
   it('[REL-13] rejects when the history does not contain the question', async () => {
     const { asked: answer, sending } = await askAndReconnect()
     sending.handleHistory(messagesOf([asked, earlier]))

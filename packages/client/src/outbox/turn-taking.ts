@@ -43,12 +43,11 @@ export const HISTORY_LIMIT_MS = 5_000
 /** State of the question whose turn it is. */
 type Turn =
   | { readonly at: 'unsent'; readonly question: Question }
-  | { readonly at: 'open'; readonly question: Question; readonly sessionId: string | undefined }
+  | { readonly at: 'open'; readonly question: Question }
   | {
       /** The connection was lost and replaced after the question was written. */
       readonly at: 'unverified'
       readonly question: Question
-      readonly sessionId: string | undefined
       readonly timer: unknown
       /** Another user message was written since the reconnect: a new message of the agent may answer either. */
       isAmbiguous: boolean
@@ -77,6 +76,8 @@ export class TurnTaking implements Turns {
   #lastHeard: Message | undefined
   /** Texts of the user messages that were written since then. */
   #written: (string | undefined)[] = []
+  /** The session of these texts, of the agent's messages and of the question. */
+  #sessionId: string | undefined
   #gaps: number[] | undefined
   #pauseTimer: unknown
 
@@ -137,7 +138,7 @@ export class TurnTaking implements Turns {
         this.#options.clock.clearTimeout(turn.timer)
       }
       if (turn.at === 'unsent') this.#noteWritten(entry)
-      this.#turn = { at: 'open', question: turn.question, sessionId: this.#options.origin.sessionId }
+      this.#turn = { at: 'open', question: turn.question }
     } else if (isUserMessage(entry.message)) {
       this.#hasWritten = true
       this.#noteWritten(entry)
@@ -160,11 +161,14 @@ export class TurnTaking implements Turns {
 
   /** The chat is open. An answer can still come, unless the session is another one. */
   handleConnected(): void {
+    const { clock, origin } = this.#options
+    const { sessionId } = origin
+    const isOther = sessionId !== this.#sessionId
+    this.#sessionId = sessionId
+    if (isOther) this.#forgetWords()
     const turn = this.#turn
     if (!turn || turn.at === 'unsent') return
-    const { clock, origin } = this.#options
-    const { question, sessionId } = turn
-    if (sessionId !== origin.sessionId) return this.#fail('The session ended before an answer came.')
+    if (isOther) return this.#fail('The session ended before an answer came.')
     if (turn.at === 'unverified') clock.clearTimeout(turn.timer)
     // The service repeats what was missed, and no message is lost: the question stays open.
     else if (this.#options.hasResume() && this.#options.hasReceipts()) return
@@ -174,8 +178,7 @@ export class TurnTaking implements Turns {
     }, HISTORY_LIMIT_MS)
     const unverified: Turn & { at: 'unverified' } = {
       at: 'unverified',
-      question,
-      sessionId,
+      question: turn.question,
       timer,
       isAmbiguous: false,
       isOverdue: false,
@@ -214,15 +217,14 @@ export class TurnTaking implements Turns {
       return this.#settle(({ reply }) => reply.resolve(answer))
     }
     clock.clearTimeout(turn.timer)
-    this.#turn = { at: 'open', question: turn.question, sessionId: turn.sessionId }
+    this.#turn = { at: 'open', question: turn.question }
   }
 
   /** Rejects the current question, and forgets the messages of the agent. */
   forgetUser(): void {
     this.#fail('The chat ended before an answer came.')
     this.#spokeAt = undefined
-    this.#lastHeard = undefined
-    this.#written = []
+    this.#forgetWords()
   }
 
   /** Nothing is timed any more. */
@@ -261,6 +263,11 @@ export class TurnTaking implements Turns {
   #noteWritten({ message }: OutboxEntry): void {
     this.#written.push(message.content)
     if (this.#written.length > REMEMBERED_TEXTS) this.#written.shift()
+  }
+
+  #forgetWords(): void {
+    this.#lastHeard = undefined
+    this.#written = []
   }
 
   #hear(message: Message | undefined): void {
