@@ -76,6 +76,7 @@ function agentWith(count: number) {
     getPhase: () => ({ at: 'ready' }),
     getState: () => 'CONNECTED',
     isConnected: () => true,
+    explain: async () => [],
     isWorking: false,
     maskContent: (text: string) => text,
     delivery: () => undefined,
