@@ -111,10 +111,12 @@ async function mutate(name: string, { files }: MutationArea): Promise<Score | un
   if (fresh) rmSync(incrementalFile, { force: true })
   const config = join(folder, 'stryker.json')
   writeFileSync(config, JSON.stringify(strykerOptions(files, { report, incrementalFile }), null, 2))
-  process.env['MUTATION_AREA'] = name
-  const { code, output } = await run(mutationTool('stryker'), ['run', config], { capture: true })
+  const { code } = await run(mutationTool('stryker'), ['run', config], {
+    // Every run of a property test tries the same values, so that a score can be repeated.
+    env: { MUTATION_AREA: name, PROPERTY_SEED: process.env['PROPERTY_SEED'] ?? '1' },
+  })
   if (existsSync(report)) return readScore(name, files, JSON.parse(readFileSync(report, 'utf8')))
-  console.error(`Stryker ended with ${code} and without a report.\n${output}`)
+  console.error(`Stryker ended with ${code} and without a report.`)
   return undefined
 }
 
@@ -128,7 +130,10 @@ function strykerOptions(files: readonly string[], paths: { report: string; incre
     concurrency: 1,
     incremental: true,
     incrementalFile: paths.incrementalFile,
-    reporters: ['json'],
+    reporters: ['json', 'progress-append-only'],
+    logLevel: 'warn',
+    // A slow run on a busy machine must not count as one that never ends.
+    timeoutMS: 20_000,
     jsonReporter: { fileName: paths.report },
     tempDirName: join(CACHE, 'sandbox'),
     ignorePatterns: [

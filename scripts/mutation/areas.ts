@@ -54,7 +54,8 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
     ...['guarded-cache-adapter', 'store-key', 'unstorage-cache-adapter'].map(name => `${client}/storage/${name}`),
   ),
   queue: beside(`${client}/outbox/message-queue`),
-  outbox: whole('outbox', 'outbox', 'turn-taking', 'compose'),
+  outbox: whole('outbox', 'outbox', 'compose'),
+  'turn-taking': whole('outbox', 'turn-taking', 'questions'),
   transcript: beside(`${client}/conversation/transcript`),
   'chat-address': beside(`${client}/chat/chat-address`),
   'access-token': beside(`${client}/auth/access-token`),
@@ -82,5 +83,6 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   ]),
   session: whole('chat', 'chat-session', 'token-dialogue'),
   chat: whole('chat', 'chat', 'connection'),
-  lifecycle: whole('agent', 'lifecycle', 'load-agent', 'user-loader'),
+  lifecycle: whole('agent', 'lifecycle', 'lifecycle-state'),
+  loading: whole('agent', 'load-agent', 'user-loader', 'initialize-retry'),
 }

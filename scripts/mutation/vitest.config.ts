@@ -1,5 +1,6 @@
 import { defaultServerConditions } from 'vite'
 import { configDefaults, defineConfig } from 'vitest/config'
+import { seedProperties } from '../test-run/property-seed.ts'
 import { AREAS } from './areas.ts'
 
 const area = AREAS[process.env['MUTATION_AREA'] ?? '']
@@ -9,6 +10,7 @@ const conditions = ['@aiagent/source', ...defaultServerConditions]
 
 /** One flat project with the tests of one area: Stryker's runner knows no projects. */
 export default defineConfig({
+  plugins: [seedProperties()],
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {

@@ -46,7 +46,13 @@ export class FakeTransport implements Transport {
 }
 
 /** An outbox over a chat that the test opens and closes, and a clock that stands still. */
-export function setUpOutbox({
+export function setUpOutbox(given: OutboxSetUp = {}) {
+  const parts = setUpEarlyOutbox(given)
+  return { ...parts, ...parts.attach() }
+}
+
+/** An outbox whose sending half has not been loaded: `attach()` adds it, and the chat. */
+export function setUpEarlyOutbox({
   maxQueueSize = 1_000,
   isReady = true,
   page,
@@ -63,7 +69,11 @@ export function setUpOutbox({
   const failures: SDKError[] = []
   const warnings: [text: string, details: Record<string, unknown>][] = []
   const masked: [content: string, messageId: string][] = []
-  const on: { accepted?: (message: Message) => void; flushed?: () => void } = {}
+  const on: {
+    accepted?: (message: Message) => void
+    flushed?: () => void
+    updated?: (update: DeliveryUpdate) => void
+  } = {}
   let ids = 0
   const outbox = new Outbox({
     clock,
@@ -90,7 +100,10 @@ export function setUpOutbox({
       on.flushed?.()
     },
     failed: error => failures.push(error),
-    updated: update => updates.push(update),
+    updated: update => {
+      updates.push(update)
+      on.updated?.(update)
+    },
     warn: (text, details) => warnings.push([text, details]),
   })
   const chat = {
@@ -104,29 +117,32 @@ export function setUpOutbox({
     if (!isAgain) accepted.push(message)
     on.accepted?.(message)
   }
-  const sending = outbox.attach(
-    { page, chat, isOwnSession: () => state.isOwnSession, accepted: take },
-    (...given) => new Sending(...given),
-  )
-  /** Opens the chat on a transport, as the chat does. */
-  const connect = (transport = new FakeTransport()) => {
-    state.chat = 'CONNECTED'
-    sending.handleConnected()
-    sending.handleReady(transport)
-    return transport
-  }
-  /** Loses the connection; another attempt follows. `silentMs` is the time since the last inbound frame. */
-  const lose = (silentMs = 0) => {
-    state.chat = 'RECONNECTING'
-    sending.handleInterrupted()
-    sending.handleLost({ lastInboundAt: clock.monotonic() - silentMs, isAbnormal: true })
-  }
-  /** Ends the chat. */
-  const close = () => {
-    state.chat = 'CLOSED'
-    sending.handleInterrupted()
-    sending.handleClosed()
-    sending.handleLost({ lastInboundAt: clock.monotonic(), isAbnormal: false })
+  const attach = () => {
+    const sending = outbox.attach(
+      { page, chat, isOwnSession: () => state.isOwnSession, accepted: take },
+      (...given) => new Sending(...given),
+    )
+    /** Opens the chat on a transport, as the chat does. */
+    const connect = (transport = new FakeTransport()) => {
+      state.chat = 'CONNECTED'
+      sending.handleConnected()
+      sending.handleReady(transport)
+      return transport
+    }
+    /** Loses the connection; another attempt follows. `silentMs` is the time since the last inbound frame. */
+    const lose = (silentMs = 0) => {
+      state.chat = 'RECONNECTING'
+      sending.handleInterrupted()
+      sending.handleLost({ lastInboundAt: clock.monotonic() - silentMs, isAbnormal: true })
+    }
+    /** Ends the chat. */
+    const close = () => {
+      state.chat = 'CLOSED'
+      sending.handleInterrupted()
+      sending.handleClosed()
+      sending.handleLost({ lastInboundAt: clock.monotonic(), isAbnormal: false })
+    }
+    return { sending, connect, lose, close }
   }
   /** Makes the agent ready. */
   const becomeReady = () => {
@@ -136,7 +152,6 @@ export function setUpOutbox({
   return {
     clock,
     outbox,
-    sending,
     state,
     accepted,
     flushed,
@@ -145,9 +160,7 @@ export function setUpOutbox({
     warnings,
     masked,
     on,
-    connect,
-    lose,
-    close,
+    attach,
     becomeReady,
   }
 }

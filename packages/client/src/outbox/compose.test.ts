@@ -20,11 +20,11 @@ describe('MessageIds', () => {
   })
 
   it('needs no random UUID before the first message', () => {
-    new MessageIds({
-      randomUUID() {
-        throw new Error('asked')
-      },
-    })
+    let asked = 0
+    const source = new MessageIds({ randomUUID: () => (asked++, crypto.randomUUID()) })
+    expect(asked).toBe(0)
+    source.newId()
+    expect(asked).toBe(1)
   })
 })
 

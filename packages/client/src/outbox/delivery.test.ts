@@ -157,6 +157,15 @@ describe('the delivery of a message', () => {
     expect(pathOf('one')).toBe('queued sending sent unknown acknowledged')
   })
 
+  it('[REL-83] stays queued at the end of the chat, which reports no failure', () => {
+    const { send, connect, close, failures, stateOf } = setUpDelivery()
+    connect()
+    close()
+    send('one')
+    close()
+    expect([stateOf('one'), failures]).toEqual(['queued', []])
+  })
+
   it('[REL-83] is unknown when the chat goes on in another session', () => {
     const { send, connect, lose, state, reasonOf, stateOf } = setUpDelivery()
     connect()
@@ -215,10 +224,12 @@ describe('the delivery of a message', () => {
     send('written')
     lose()
     send('waiting')
-    const outcomes = [outbox.delivery('written')?.outcome, outbox.delivery('waiting')?.outcome]
+    const handles = [outbox.delivery('written'), outbox.delivery('waiting')]
+    const outcomes = handles.map(handle => handle?.outcome)
     const count = updates.length
     outbox.destroy(new Error('destroyed') as never)
     expect([await Promise.all(outcomes), updates.length]).toEqual([['unknown', 'failed'], count])
+    expect(handles.map(handle => handle?.reason)).toEqual(['destroyed', 'destroyed'])
   })
 })
 
@@ -232,6 +243,64 @@ describe('a handle', () => {
     const transport = connect()
     expect([transport.contents, outbox.delivery('two')?.cancel(), failures]).toEqual([['two'], false, []])
     expect(pathOf('one')).toBe('queued cancelled')
+  })
+
+  it('[REL-86] cancels only its own message where another one of the same id waits', () => {
+    const { outbox, send, connect, lose } = setUpDelivery()
+    connect()
+    send('one')
+    const first = outbox.delivery('one')
+    lose()
+    send('one')
+    expect([first?.cancel(), first?.state, outbox.size]).toEqual([false, 'sent', 1])
+    expect([outbox.delivery('one')?.cancel(), outbox.size]).toEqual([true, 0])
+  })
+
+  it('[REL-86] is settled as cancelled by withdraw()', async () => {
+    const { outbox, send, pathOf } = setUpDelivery()
+    send('one')
+    const outcome = outbox.delivery('one')?.outcome
+    expect([outbox.withdraw('one'), await outcome, pathOf('one')]).toEqual([true, 'cancelled', 'queued cancelled'])
+  })
+
+  it('[REL-86] does nothing on retry() in a state that is neither unknown nor failed', () => {
+    const { outbox, send, connect, confirm, updates } = setUpDelivery({ hasReceipts: true })
+    send('queued', 'cancelled')
+    const queued = outbox.delivery('queued')
+    const cancelled = outbox.delivery('cancelled')
+    cancelled?.cancel()
+    const before = updates.length
+    expect([queued?.retry(), cancelled?.retry(), updates.length, outbox.size]).toEqual([false, false, before, 1])
+    const transport = connect()
+    send('acknowledged')
+    confirm('acknowledged')
+    const count = updates.length
+    expect([queued?.retry(), outbox.delivery('acknowledged')?.retry()]).toEqual([false, false])
+    expect([transport.contents, updates.length]).toEqual([['queued', 'acknowledged'], count])
+  })
+
+  it('[REL-86] does nothing on retry() after a sign-out, or when a later message has its id', () => {
+    const { outbox, send, updates } = setUpDelivery()
+    send('one')
+    const first = outbox.delivery('one')
+    outbox.clear()
+    send('one')
+    const count = updates.length
+    expect([first?.retry(), first?.state, outbox.size, updates.length]).toEqual([false, 'failed', 1, count])
+    const second = outbox.delivery('one')
+    outbox.forgetUser()
+    const end = updates.length
+    expect([second?.retry(), second?.state, updates.length]).toEqual([false, 'failed', end])
+  })
+
+  it('[REL-86] is not sent again when a listener of retry() signs the user out', () => {
+    const { outbox, send, connect, on } = setUpDelivery()
+    send('one')
+    const handle = outbox.delivery('one')
+    outbox.clear()
+    on.updated = ({ state }) => void (state === 'queued' && outbox.forgetUser())
+    expect(handle?.retry()).toBe(false)
+    expect([handle?.state, connect().contents]).toEqual(['failed', []])
   })
 
   it('[REL-86] sends an unknown message again, masked as before and behind what waits', async () => {
@@ -290,6 +359,31 @@ describe('a handle', () => {
     expect([one?.cancel(), one?.state]).toEqual([true, 'unknown'])
     outbox.clear()
     expect([two?.state, two?.reason]).toEqual(['unknown', 'cleared'])
+  })
+
+  it('[REL-86] cancels a question whose turn has come, and gives the turn to the next one', async () => {
+    const { outbox, connect, pathOf } = setUpDelivery()
+    const first = outbox.ask('one')
+    const rejected = first.catch(error => error.code)
+    outbox.ask('two').catch(() => {})
+    expect([outbox.delivery('id-0')?.cancel(), await rejected]).toEqual([true, 'ABORTED'])
+    expect([connect().contents, pathOf('id-0')]).toEqual([['two'], 'queued cancelled'])
+  })
+
+  it('[REL-86] is cancelled when the caller of ask() gives up before it was written', async () => {
+    const { outbox, pathOf } = setUpDelivery()
+    const caller = new AbortController()
+    const rejected = outbox.ask('one', { signal: caller.signal }).catch(error => error.code)
+    caller.abort()
+    expect([await rejected, pathOf('id-0')]).toEqual(['ABORTED', 'queued cancelled'])
+  })
+
+  it('[REL-83] of a question that was sent is unknown with the end of its session', async () => {
+    const { outbox, connect, close, stateOf, reasonOf } = setUpDelivery()
+    connect()
+    const rejected = outbox.ask('one').catch(error => error.reason)
+    close()
+    expect([await rejected, stateOf('id-0'), reasonOf('id-0')]).toEqual(['closed', 'unknown', 'session_ended'])
   })
 
   it('[REL-86] cancels a question that waits for its turn', async () => {

@@ -47,6 +47,12 @@ describe('argument of send()', () => {
     }
   })
 
+  it('[REL-15] is refused with its id, so that the host can tell which one it was', () => {
+    const { outbox } = setUp()
+    const error = thrownBy(() => outbox.send({ messageId: 'm-1' } as never))
+    expect(error).toMatchObject({ reason: 'invalid', messageId: 'm-1', message: expect.stringMatching(/content/) })
+  })
+
   it('[REL-15] may be a goodbye, which has neither content nor data', () => {
     const { outbox, writtenFrames } = setUp()
     outbox.send({ persona: 'system', role: 'graceful disconnect' })
