@@ -188,7 +188,11 @@ describe('parseCommandLine', () => {
     [['chat', '--agent', ' '], '--agent is empty. See aiagent chat --help.'],
     [['chat', '--no-color=yes'], '--no-color takes no value. See aiagent chat --help.'],
     [['chat', '--context', 'plan'], '--context takes <name=value>, not "plan". See aiagent chat --help.'],
-    [['chat', '--answer-timeout', '0'], '--answer-timeout must be a number above 0, not "0". See aiagent chat --help.'],
+    [
+      ['chat', '--answer-timeout', '0'],
+      '--answer-timeout must be a number above 0 and up to 2000000, not "0". See aiagent chat --help.',
+    ],
+    [['emulate', '--token-life=-1'], '--token-life must be a number above 0, not "-1". See aiagent emulate --help.'],
     [
       ['chat', '--endpoint', 'a.test', '--knowledge', 'docs'],
       '--knowledge applies to the emulator. Use either --knowledge or --endpoint. See aiagent chat --help.',

@@ -52,6 +52,11 @@ describe('explainFailure', () => {
       broken('ECONNREFUSED'),
       /^No service answers at https:\/\/a\.test \(ECONNREFUSED\)\. Check the address/,
     ],
+    [
+      'an address that is none',
+      broken('ERR_INVALID_URL'),
+      /^--endpoint is not the address of a deployment\. Pass https:\/\/host/,
+    ],
     ['an unknown host', broken('ENOTFOUND'), /unknown host \(ENOTFOUND\)\. Check the address\.$/],
     ['a certificate of one’s own', broken('DEPTH_ZERO_SELF_SIGNED_CERT'), /not trusted.*NODE_EXTRA_CA_CERTS/],
     ['a network error without a code', call({ reason: 'network' }), /^Could not reach/],

@@ -104,6 +104,8 @@ function serviceMessage({ body }: ApiError): string {
   return typeof message === 'string' ? `the service says: ${oneLine(message)}` : ''
 }
 
+const NO_ADDRESS =
+  '--endpoint is not the address of a deployment. Pass https://host, wss://host or a bare host, without query or user.'
 const UNKNOWN_HOST = new Set(['ENOTFOUND', 'EAI_AGAIN'])
 
 function explainNetwork(error: Error, endpoint: string): string {
@@ -111,6 +113,7 @@ function explainNetwork(error: Error, endpoint: string): string {
   if (code === undefined) return `Could not reach ${endpoint}. Check the address and your network.`
   if (/CERT|SIGNATURE|ALTNAME/.test(code))
     return `The certificate of ${endpoint} is not trusted (${code}). Set NODE_EXTRA_CA_CERTS to the file of the certificate; "aiagent emulate --tls" prints its file.`
+  if (code === 'ERR_INVALID_URL') return NO_ADDRESS
   if (UNKNOWN_HOST.has(code)) return `Could not reach ${endpoint}: unknown host (${code}). Check the address.`
   return `No service answers at ${endpoint} (${code}). Check the address; "aiagent emulate" starts a service on this machine.`
 }

@@ -27,6 +27,7 @@ const SIGNAL_EXIT_CODE = { SIGINT: EXIT.SIGINT, SIGTERM: EXIT.SIGTERM } as const
 /** The streams and signals of this process. The first signal aborts `interrupted`; the second one ends the process. */
 export function systemIo(): Io {
   const controller = new AbortController()
+  let hasFailed = false
   for (const name of ['SIGINT', 'SIGTERM'] as const) {
     process.on(name, () => {
       if (controller.signal.aborted) process.exit(SIGNAL_EXIT_CODE[name])
@@ -35,9 +36,14 @@ export function systemIo(): Io {
   }
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error
       // The reader of the output has closed it, as `head` does. This is not an error.
-      controller.abort(new Interruption('The output was closed.', 0))
+      if (error.code === 'EPIPE') return controller.abort(new Interruption('The output was closed.', 0))
+      if (hasFailed) return
+      hasFailed = true
+      controller.abort(new Interruption('The output cannot be written.', EXIT.FAILURE))
+      // The command may have ended with success before the output failed.
+      process.once('exit', () => (process.exitCode = EXIT.FAILURE))
+      if (stream !== process.stderr) process.stderr.write(`aiagent: Cannot write the output: ${error.message}\n`)
     })
   }
   const { stdin, stdout, stderr, env } = process

@@ -60,7 +60,7 @@ export class Values {
     if (fits && (above === undefined || value > above)) return value
     const range =
       above !== undefined
-        ? ` above ${above}`
+        ? ` above ${above}${max === Infinity ? '' : ` and up to ${max}`}`
         : min === -Infinity
           ? ''
           : max === Infinity

@@ -1,6 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { terminalPicture } from '../test/terminal-picture.ts'
 import { createStyle, formatAgentMessage } from './output.ts'
 import { renderText } from './terminal-text.ts'
 import { wrapText } from './wrap-text.ts'
@@ -78,6 +79,16 @@ See https://a.test/help & enjoy.`
     expect(shown(`Open https://agents.example.com/a/very/long/path now`, 24)).toContain(
       'https://agents.example.com/a/very/long/path',
     )
+  })
+
+  it.each([
+    ['code that is filled with blanks', `\`\`\`\n${' '.repeat(18)}> fake\n\`\`\``],
+    ['one long word', `${'x'.repeat(22)}>\u00a0fake`],
+    ['a word with blanks that do not break', `x${'\u00a0'.repeat(21)}>\u00a0fake`],
+  ])('[SEC-40] has no row that looks like the prompt, from %s', (_what, content) => {
+    const rows = terminalPicture(shown(`An answer.\n\n${content}`, 24), 24)
+    expect(rows.join('')).toContain('fake')
+    for (const row of rows) expect(row).not.toMatch(/^>/)
   })
 
   it('loses no word, is never wider than the terminal, and has no line that looks like the prompt', () => {

@@ -7,9 +7,13 @@ const NARROWEST = 20
 /** Markers of lists and quotes, whose further lines begin below their text. */
 const MARKER = /^\s*(?:(?:[•│]|\d+[.)]|\[(?:\d+|[ x])\])\s+)*/
 
+/** The start of a row that looks like the prompt. */
+const LIKE_PROMPT = /^\s*>/
+
 /**
  * Breaks lines between words, so that none is wider than the terminal. Further lines of an entry are indented as its text is,
- * by at least two columns, so that no line looks like the prompt. Code and other lines of four spaces are left alone.
+ * by at least two columns, so that no line looks like the prompt. Code and other lines of four spaces are left alone, as are
+ * words that are too long, unless the terminal would break them into a row that looks like the prompt.
  */
 export function wrapText(text: string, columns: number | undefined): string {
   if (columns === undefined || columns < NARROWEST) return text
@@ -19,13 +23,32 @@ export function wrapText(text: string, columns: number | undefined): string {
     .join('\n')
 }
 
+/** The first row that a text takes in the terminal, which leaves its last column free. */
+export function firstRow(text: string, columns: number | undefined): string {
+  return rowsOf(text, (columns ?? Number.POSITIVE_INFINITY) - 1)[0] ?? ''
+}
+
 function wrapLine(line: string, columns: number, index: number): string {
   const plain = stripVTControlCharacters(line)
   const marker = MARKER.exec(plain)?.[0] ?? ''
-  if (index > 0 && /^ {6}/.test(plain) && marker.trim() === '') return line
+  if (index > 0 && /^ {6}/.test(plain) && marker.trim() === '') return keepFromPrompt(line, columns, 2)
   const indent = Math.min(Math.max(2, marker.length), columns / 2)
   const [first = '', ...rest] = wrapAnsi(line, columns, { trim: false }).split('\n')
-  if (rest.length === 0) return line
+  if (rest.length === 0) return keepFromPrompt(line, columns, indent)
   const further = wrapAnsi(rest.join('').trimStart(), columns - indent, { trim: true })
-  return [first.trimEnd(), ...further.split('\n').map(each => ' '.repeat(indent) + each)].join('\n')
+  return [first.trimEnd(), ...further.split('\n').map(each => ' '.repeat(indent) + each)]
+    .map(each => keepFromPrompt(each, columns, indent))
+    .join('\n')
+}
+
+/** Breaks a line that is wider than the terminal where the terminal would make a row of it that looks like the prompt. */
+function keepFromPrompt(line: string, columns: number, indent: number): string {
+  const [first = '', ...rest] = rowsOf(line, columns)
+  if (!rest.some(row => LIKE_PROMPT.test(stripVTControlCharacters(row)))) return line
+  return [first, ...rowsOf(rest.join(''), columns - indent).map(row => ' '.repeat(indent) + row)].join('\n')
+}
+
+/** The rows of a line as a terminal breaks it, at any character. */
+function rowsOf(line: string, columns: number): string[] {
+  return wrapAnsi(line, columns, { hard: true, wordWrap: false, trim: false }).split('\n')
 }

@@ -1,10 +1,11 @@
+import { existsSync } from 'node:fs'
 import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type EmulatorServer, serveEmulator } from '@aiagent/emulator/node'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { LoginVisitor, loginAddressIn } from './login-visitor.ts'
-import { type Program, startProgram } from './program.ts'
+import { type Program, startProgram, startProgramInto } from './program.ts'
 
 describe('the program', { timeout: 30_000 }, () => {
   const programs: Program[] = []
@@ -40,6 +41,16 @@ describe('the program', { timeout: 30_000 }, () => {
     )
     expect(program.out()).not.toContain('\u001b')
     expect(program.err()).toBe('')
+  })
+
+  it.runIf(existsSync('/dev/full')).each([
+    ['a chat', ['chat']],
+    ['help', ['--help']],
+  ])('says in one line that the output of %s cannot be written', async (_what, args) => {
+    const program = startProgramInto('/dev/full', args, 'How do I reset my router?\n')
+    programs.push(program)
+    expect(await program.ended).toBe(1)
+    expect(program.err()).toMatch(/^aiagent: Cannot write the output: .*ENOSPC.*\n$/)
   })
 
   it('answers from the folder of articles it is given, and cites it', async () => {

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { bundleForNode } from '@aiagent/test-support/node-bundle'
 
@@ -24,10 +24,23 @@ export interface Program {
  * @param env further variables
  */
 export function startProgram(args: readonly string[], input?: string, env: Record<string, string> = {}): Program {
-  const child = spawn(process.execPath, [program.file, ...args], {
+  return watch(spawnProgram(process.execPath, [program.file, ...args], env), input)
+}
+
+/** The program with its output in a file, such as a device. */
+export function startProgramInto(file: string, args: readonly string[], input: string): Program {
+  const shell = ['-c', 'file=$1; shift; exec "$@" >"$file"', 'sh', file, process.execPath, program.file, ...args]
+  return watch(spawnProgram('/bin/sh', shell), input)
+}
+
+function spawnProgram(command: string, args: readonly string[], env: Record<string, string> = {}) {
+  return spawn(command, args, {
     cwd: ROOT,
     env: { ...process.env, NO_COLOR: undefined, AIAGENT_TOKEN: undefined, npm_lifecycle_event: undefined, ...env },
   })
+}
+
+function watch(child: ChildProcessWithoutNullStreams, input: string | undefined): Program {
   let out = ''
   let err = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text))

@@ -55,6 +55,15 @@ describe('Screen', () => {
     expect(picture()).toEqual(['> hello', '>'])
   })
 
+  it('[SEC-40] shows a status in one row: no row of it looks like the prompt', () => {
+    const { screen, fake, picture } = open()
+    type(fake, 'held')
+    screen.setStatus(`${'x'.repeat(COLUMNS)}> fake is typing`)
+    expect(picture()).toEqual(['x'.repeat(COLUMNS - 1), '> held'])
+    screen.print('An answer')
+    expect(picture()).toEqual(['An answer', 'x'.repeat(COLUMNS - 1), '> held'])
+  })
+
   it('brings an earlier line back', () => {
     const { fake, lines } = open()
     type(fake, 'hello\r')

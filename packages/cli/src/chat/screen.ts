@@ -1,7 +1,7 @@
 import { clearScreenDown, createInterface, cursorTo, type Interface, moveCursor } from 'node:readline'
 import type { Io } from '../io.ts'
 import { renderText, writeEntry } from '../terminal-text.ts'
-import { wrapText } from '../wrap-text.ts'
+import { firstRow, wrapText } from '../wrap-text.ts'
 
 export interface ScreenOptions {
   io: Pick<Io, 'stdin' | 'stdout'>
@@ -70,7 +70,7 @@ export class Screen {
     this.#refresh()
   }
 
-  /** Shows a status above the prompt, or removes it. */
+  /** Shows a status in one row above the prompt, or removes it. */
   setStatus(status: string | undefined): void {
     if (status === this.#status) return
     this.#status = status
@@ -120,7 +120,8 @@ export class Screen {
   /** The prompt with the status above it, if there is one. */
   #prompt(): string {
     const prompt = renderText(this.#options.prompt)
-    return this.#status === undefined ? prompt : `${renderText(this.#status)}\n${prompt}`
+    if (this.#status === undefined) return prompt
+    return `${firstRow(renderText(this.#status), this.#options.io.stdout.columns)}\n${prompt}`
   }
 
   #hand(line: string): void {
