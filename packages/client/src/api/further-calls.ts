@@ -1,4 +1,5 @@
 /* The REST calls of contact centers, signed-in users and masking: one chunk, loaded with the first of them. */
+export { getConnectedApps, getMaskingPatterns, getPreviousTranscript } from './agent-calls.ts'
 export {
   getAgentsByPortal,
   getPortalDetails,
@@ -6,10 +7,4 @@ export {
   getUserProfiles,
   selectUserProfile,
 } from './portal-calls.ts'
-export {
-  getConnectedApps,
-  getCustomerDetails,
-  getMaskingPatterns,
-  getPreviousTranscript,
-  getUserDetails,
-} from './record-calls.ts'
+export { getCustomerDetails, getUserDetails } from './user-calls.ts'

@@ -22,6 +22,7 @@ import type {
   GetUserProfilesOptions,
   SelectUserProfileOptions,
 } from './api-options.ts'
+import { encodedQuery, plainQuery } from './query.ts'
 
 /** Name of the call whose cached responses become stale when a profile is selected. */
 const USER_PROFILES = 'getUserProfiles'
@@ -187,15 +188,4 @@ function portalQuery(caller: ApiCaller): string {
     [QUERY.LANGUAGE]: caller.langParameter,
     [QUERY.SHORT_URL_TEMPLATE]: caller.shortUrlTemplate,
   })
-}
-
-/** Parameters with a value; names and values are encoded. */
-export function encodedQuery(parameters: Readonly<Record<string, string>>): string {
-  return new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== '')).toString()
-}
-
-/** The same with unencoded names: some calls of the service's own client send a plain dollar sign. */
-export function plainQuery(parameters: Readonly<Record<string, string>>): string {
-  const given = Object.entries(parameters).filter(([, value]) => value !== '')
-  return given.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
 }
