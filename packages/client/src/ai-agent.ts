@@ -1,4 +1,5 @@
 import type { AgentDetails, AgentListItem, DeploymentInfo, Portal, UserDetails, UserProfile } from '@aiagent/protocol'
+import type { AiAgentInitializeOptions, OperationOptions, UpdateAccessTokenOptions } from './agent/agent-options.ts'
 import type { EarlyParts, LateParts } from './agent/agent-parts.ts'
 import type { AgentPhase } from './agent/agent-phase.ts'
 import { createAgentScope } from './agent/agent-scope.ts'
@@ -6,7 +7,8 @@ import { createEarlyParts } from './agent/early-parts.ts'
 import type { Explanation } from './agent/explain.ts'
 import { AgentLifecycle } from './agent/lifecycle.ts'
 import type { ConnectionState } from './chat/connection-state.ts'
-import { type AiAgentConfig, requireAddress, requireSessionId } from './config.ts'
+import { requireAddress } from './check-config.ts'
+import type { AiAgentConfig } from './config.ts'
 import {
   type CallerInfo,
   type CallTranscriptEntry,
@@ -30,37 +32,9 @@ import { resolveEnvironment } from './platform/default-environment.ts'
 import type { Environment } from './platform/environment.ts'
 import { loadModule } from './platform/load-module.ts'
 import type { Trace, TraceRecorder } from './platform/trace.ts'
+import { requireSessionId } from './session-id.ts'
 import type { CacheConfig } from './storage/cache-adapter.ts'
 import { Subscribable } from './util/subscribable.ts'
-
-/** Options of an operation that can be aborted. */
-export interface OperationOptions {
-  /** Aborts the operation, which rejects with code ABORTED. */
-  signal?: AbortSignal
-}
-
-/** Options of `updateAccessToken()`. */
-export interface UpdateAccessTokenOptions {
-  /**
-   * Whether the token belongs to another user. Needed only when the library cannot read issuer and subject from it.
-   *
-   * @default false
-   */
-  userChanged?: boolean
-}
-
-/** Options of `initialize()`. */
-export interface AiAgentInitializeOptions extends OperationOptions {
-  /** Initial context of the conversation, merged over `config.context`. */
-  context?: Record<string, unknown>
-  /**
-   * Whether the user may be asked to sign in, in a popup or by leaving the page. With false, a call that needs it rejects with
-   * an `AuthError`, reason `interaction_required`; call again with true within a click.
-   *
-   * @default true
-   */
-  interactive?: boolean
-}
 
 /**
  * A conversation with one hosted AI agent.

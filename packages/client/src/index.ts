@@ -30,15 +30,11 @@ export {
   type UserDetails,
   type UserProfile,
 } from '@aiagent/protocol'
+export type { AiAgentInitializeOptions, OperationOptions, UpdateAccessTokenOptions } from './agent/agent-options.ts'
 export type { AgentPhase, PendingChoice } from './agent/agent-phase.ts'
 export type { Explanation, ExplanationCode } from './agent/explain.ts'
 export { type PreloadOptions, preload } from './agent/preload.ts'
-export {
-  AiAgent,
-  type AiAgentInitializeOptions,
-  type OperationOptions,
-  type UpdateAccessTokenOptions,
-} from './ai-agent.ts'
+export { AiAgent } from './ai-agent.ts'
 export type { InitializedAgent } from './api/agent-facts.ts'
 export { ApiHelper } from './api/api-helper.ts'
 export type {

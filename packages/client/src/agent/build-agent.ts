@@ -189,7 +189,9 @@ function createResume(parts: LateParts): LazyPart<SessionResume> | undefined {
     const used = { loader, context, transcript, processor, origin, user }
     return new SessionResume(scope, used, group && (own => group.sessionStore(own)))
   }
-  const resume = lazyPart(load, error => logger.warn('The session-resume module could not be loaded.', { error }))
+  const resume = lazyPart(load, error =>
+    logger.warn('The module that resumes the session could not be loaded.', { error }),
+  )
   // Registered before it is loaded: the previous page may have left a session that this one has not looked up.
   scope.userState.own({
     forgetUser: () => {

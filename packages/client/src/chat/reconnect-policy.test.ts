@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { resolveConfig } from '../config.ts'
+import { resolveConfig } from '../check-config.ts'
 import { createReconnectPolicy } from './reconnect-policy.ts'
 
 const defaults = resolveConfig({ id: 'help', endpoint: 'https://agents.example' })

@@ -1,5 +1,5 @@
 import type { AgentFacts } from '../api/agent-facts.ts'
-import type { ResolvedConfig } from '../config.ts'
+import type { ResolvedConfig } from '../check-config.ts'
 import type { Logger } from '../logger.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { CacheAdapter } from '../storage/cache-adapter.ts'

@@ -2,7 +2,7 @@ import { turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { FakePage } from '../../test/fake-page.ts'
 import { FakeTransport, setUpOutbox } from '../../test/outbox-harness.ts'
-import { resolveConfig } from '../config.ts'
+import { resolveConfig } from '../check-config.ts'
 import { BURST_PAUSE_MS, BURST_SIZE } from './lane.ts'
 
 function setUp(maxQueueSize = 1_000, page?: FakePage) {

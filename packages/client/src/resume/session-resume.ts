@@ -1,7 +1,7 @@
 import { isSessionRefusal } from '@aiagent/protocol'
 import type { AgentFacts, Deployment } from '../api/agent-facts.ts'
 import type { RecalledSession, SessionKeeper } from '../chat/chat-session.ts'
-import type { ResolvedConfig } from '../config.ts'
+import type { ResolvedConfig } from '../check-config.ts'
 import type { ContextStore } from '../conversation/context-store.ts'
 import {
   type HistoryElement,

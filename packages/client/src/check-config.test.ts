@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { AiAgent } from './ai-agent.ts'
-import { type AiAgentConfig, DEFAULTS, requireSessionId, resolveConfig } from './config.ts'
+import { resolveConfig } from './check-config.ts'
+import { type AiAgentConfig, DEFAULTS } from './config.ts'
 import { ConfigError, SDKError } from './errors.ts'
 import { type LogEntry, Logger, LogLevel } from './logger.ts'
+import { requireSessionId } from './session-id.ts'
 import { MemoryCacheAdapter } from './storage/memory-cache-adapter.ts'
 
 const config = (fields: object = {}) =>
