@@ -5,10 +5,11 @@ import type { SocketCloseEvent } from '../platform/environment.ts'
 import { FRAME_TOO_LARGE_REASON } from '../platform/frame-limit.ts'
 import type { Page } from '../platform/page.ts'
 import { DEAD_CONNECTION_REASON } from '../platform/socket-pings.ts'
+import { Attempt, type AttemptOwner, type Caller } from './attempt.ts'
 import { type ChatClosed, closeCauseOf, REOPEN } from './close-cause.ts'
 import { ConnectionState } from './connection-state.ts'
 import type { ReconnectPolicy } from './reconnect-policy.ts'
-import type { OpenTransport, Transport, TransportListener } from './transport.ts'
+import type { OpenTransport, Transport } from './transport.ts'
 import { type WakeOwner, WakeWatch } from './wake-watch.ts'
 
 /*
@@ -53,48 +54,6 @@ export interface ConnectionOptions {
   readonly page?: Page | undefined
   readonly policy: ReconnectPolicy
   openTransport: OpenTransport
-}
-
-interface Caller {
-  resolve(): void
-  reject(error: SDKError): void
-}
-
-/** The connection, as an attempt reports to it. */
-interface AttemptOwner {
-  handleAttemptOpened(attempt: Attempt): void
-  handleAttemptFrame(attempt: Attempt, data: unknown): void
-  handleAttemptClosed(attempt: Attempt, event: SocketCloseEvent): void
-}
-
-/** One attempt to open a socket, and the events of the socket until its end. */
-class Attempt implements TransportListener {
-  readonly #owner: AttemptOwner
-  /** Whether the reconnect loop started it: then it continues when its callers abort. */
-  readonly background: boolean
-  /** Absent once the connection is open: the transport keeps the attempt in memory. */
-  controller: AbortController | undefined = new AbortController()
-  /** Who waits for the outcome. */
-  callers: Caller[] | undefined
-  transport: Transport | undefined
-  timer: unknown
-
-  constructor(owner: AttemptOwner, background: boolean) {
-    this.#owner = owner
-    this.background = background
-  }
-
-  opened(): void {
-    this.#owner.handleAttemptOpened(this)
-  }
-
-  received(data: unknown): void {
-    this.#owner.handleAttemptFrame(this, data)
-  }
-
-  closed(event: SocketCloseEvent): void {
-    this.#owner.handleAttemptClosed(this, event)
-  }
 }
 
 type State =
@@ -179,7 +138,7 @@ export class Connection implements AttemptOwner, WakeOwner {
       this.#owner.handleClosed({ code, reason, cause: 'left', willReconnect: false })
     } else if (state.at === 'connecting') {
       this.#abandon(state.attempt)
-      settle(state.attempt, closedEarly())
+      state.attempt.settle(closedEarly())
     }
   }
 
@@ -212,7 +171,7 @@ export class Connection implements AttemptOwner, WakeOwner {
     attempt.timer = attempt.controller = undefined
     this.#become({ at: 'open', transport, since: this.#options.clock.monotonic() })
     if (this.transport === transport) this.#owner.handleOpened(transport)
-    settle(attempt, this.transport === transport ? undefined : closedEarly())
+    attempt.settle(this.transport === transport ? undefined : closedEarly())
   }
 
   handleAttemptFrame({ transport }: Attempt, data: unknown): void {
@@ -280,7 +239,7 @@ export class Connection implements AttemptOwner, WakeOwner {
     const sessionRefused = code === CLOSE_CODE.SESSION_UNKNOWN || isSessionRefusal(httpStatus)
     const error = new ConnectionError(
       sessionRefused
-        ? `The service does not know the session (${status}). A new one is asked for.`
+        ? `The service does not know the session (${status}). A new one is requested.`
         : `The chat could not be opened (${status}).`,
       httpStatus === undefined && code !== CLOSE_CODE.ABNORMAL ? 'closed' : 'refused',
       { closeCode: code, httpStatus },
@@ -295,7 +254,7 @@ export class Connection implements AttemptOwner, WakeOwner {
       this.#owner.handleFailure(error)
       if (sessionRefused) this.#owner.handleSessionRefused()
     })
-    settle(attempt, error)
+    attempt.settle(error)
   }
 
   #lost(transport: Transport, event: SocketCloseEvent): void {
@@ -318,7 +277,7 @@ export class Connection implements AttemptOwner, WakeOwner {
       if (reason === FRAME_TOO_LARGE_REASON)
         owner.handleFailure(new ConnectionError(reason, 'closed', { closeCode: code }))
       if (!sessionRefused) return
-      const message = 'The service ended the session while the chat was open. A new one is asked for.'
+      const message = 'The service ended the session while the chat was open. A new one is requested.'
       owner.handleFailure(new ConnectionError(message, 'closed', { closeCode: code }))
       owner.handleSessionRefused()
     })
@@ -379,12 +338,6 @@ export class Connection implements AttemptOwner, WakeOwner {
     attempt.controller?.abort()
     attempt.transport?.close(CLOSE_CODE.NORMAL, '')
   }
-}
-
-function settle(attempt: Attempt, error?: SDKError): void {
-  const { callers } = attempt
-  attempt.callers = undefined
-  for (const caller of callers ?? []) error ? caller.reject(error) : caller.resolve()
 }
 
 function closedEarly(): SDKError {
