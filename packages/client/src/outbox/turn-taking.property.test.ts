@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { type FakeTransport, messagesOf, setUpOutbox } from '../../test/outbox-harness.ts'
 import { SDKError } from '../errors.ts'
+import { MIN_PAUSE_MS } from './agent-pace.ts'
 import { Message } from './message.ts'
-import { MIN_PAUSE_MS } from './turn-taking.ts'
 
 const LIMIT = 6
 

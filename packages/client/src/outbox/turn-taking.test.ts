@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { rejection } from '../../test/agent-harness.ts'
 import { messagesOf, setUpOutbox } from '../../test/outbox-harness.ts'
 import { SDKError } from '../errors.ts'
+import { MAX_PAUSE_MS, MIN_PAUSE_MS } from './agent-pace.ts'
 import { Message } from './message.ts'
 import { WARN_AFTER_MS } from './questions.ts'
-import { HISTORY_LIMIT_MS, MAX_PAUSE_MS, MIN_PAUSE_MS } from './turn-taking.ts'
+import { HISTORY_LIMIT_MS } from './turn-taking.ts'
 
 const agentMessage = (content: string, messageId?: string) =>
   new Message('agent', 'customer support agent', content, { messageId })

@@ -1,5 +1,6 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
 import { MessageError } from '../errors.ts'
+import { AgentPace } from './agent-pace.ts'
 import { isUserMessage } from './compose.ts'
 import type { Message } from './message.ts'
 import type { OutboxEntry, Question } from './outbox-entry.ts'
@@ -9,8 +10,7 @@ import type { Turns } from './questions.ts'
 import type { ResendPolicy } from './resend-policy.ts'
 
 /*
- * Turn-taking of `ask()`: a policy over entries of the outbox. It owns the question whose turn it is, and the pace of the
- * agent's messages.
+ * Turn-taking of `ask()`: a policy over entries of the outbox. It owns the question whose turn it is.
  *
  *   free ── start() ──► unsent ── written ──► open ── first message of the agent ──► answered
  *    ▲                                         │ ▲
@@ -21,18 +21,6 @@ import type { ResendPolicy } from './resend-policy.ts'
  * The wire does not say which question an answer belongs to. So one question is out at a time, and the next one follows
  * when the agent has been silent for a pause that adapts to the gaps between its messages.
  */
-
-/** Shortest silence of the agent before the next question, in milliseconds. */
-export const MIN_PAUSE_MS = 50
-
-/** Longest silence required before the next question, in milliseconds. */
-export const MAX_PAUSE_MS = 2_000
-
-/** The pause is the longest recent gap times this, because gaps vary. */
-const PAUSE_PER_GAP = 1.5
-
-/** How many gaps between messages the pause is derived from. */
-const REMEMBERED_GAPS = 8
 
 /** How many texts are remembered that the agent has not reacted to. */
 const REMEMBERED_TEXTS = 100
@@ -68,32 +56,24 @@ export class TurnTaking implements Turns {
   readonly #options: OutboxOptions
   readonly #owner: TurnsOwner
   #turn: Turn | undefined
-  /** Time of the agent's last message, on the monotonic clock. */
-  #spokeAt: number | undefined
-  /** Whether a user message was written since then. */
-  #hasWritten = true
+  readonly #pace: AgentPace
   /** The last message of the agent: in a history, what comes after it is new. */
   #lastHeard: Message | undefined
-  /** Texts of the user messages that were written since then. */
+  /** Texts of the user messages that were written since that one. */
   #written: (string | undefined)[] = []
   /** The session of these texts, of the agent's messages and of the question. */
   #sessionId: string | undefined
-  #gaps: number[] | undefined
   #pauseTimer: unknown
 
   constructor(options: OutboxOptions, owner: TurnsOwner) {
     this.#options = options
+    this.#pace = new AgentPace(options.clock)
     this.#owner = owner
   }
 
   /** The question whose turn it is. */
   get current(): Question | undefined {
     return this.#turn?.question
-  }
-
-  /** How long the agent must be silent before the next question, in milliseconds. */
-  get pauseMs(): number {
-    return Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, PAUSE_PER_GAP * Math.max(0, ...(this.#gaps ?? []))))
   }
 
   /** Whether the next question may start. When only the pause is missing, `onFree` is called at its end. */
@@ -106,7 +86,7 @@ export class TurnTaking implements Turns {
       this.#fail('The connection was lost before an answer came, and the service has not sent a history since.')
     if (this.#turn) return false
     clock.clearTimeout(this.#pauseTimer)
-    const missingMs = this.#spokeAt === undefined ? 0 : this.#spokeAt + this.pauseMs - clock.monotonic()
+    const { missingMs } = this.#pace
     if (missingMs <= 0) return gate?.take(startNext) ?? true
     this.#pauseTimer = clock.setTimeout(startNext, missingMs)
     return false
@@ -131,7 +111,7 @@ export class TurnTaking implements Turns {
   handleWritten(entry: OutboxEntry): void {
     const turn = this.#turn
     if (turn?.question === entry) {
-      this.#hasWritten = true
+      this.#pace.handleWritten()
       if (turn.at === 'unverified') {
         // The history of the reopened chat may still show the answer.
         if (this.#owner.policy.isSentAgain(entry)) return
@@ -140,7 +120,7 @@ export class TurnTaking implements Turns {
       if (turn.at === 'unsent') this.#noteWritten(entry)
       this.#turn = { at: 'open', question: turn.question }
     } else if (isUserMessage(entry.message)) {
-      this.#hasWritten = true
+      this.#pace.handleWritten()
       this.#noteWritten(entry)
       if (turn?.at === 'unverified') turn.isAmbiguous = true
     }
@@ -150,7 +130,8 @@ export class TurnTaking implements Turns {
   handleMessage(message: Message): void {
     const turn = this.#turn
     if (message.persona === PERSONA.AGENT) {
-      this.#noteSpoken(message)
+      this.#pace.handleSpoken()
+      this.#hear(message)
       if (!turn || turn.at === 'unsent') return
       if (turn.at === 'unverified' && turn.isAmbiguous)
         this.#fail('The connection was lost before an answer came, and a later answer may belong to another message.')
@@ -172,14 +153,13 @@ export class TurnTaking implements Turns {
     if (turn.at === 'unverified') clock.clearTimeout(turn.timer)
     // The service repeats what was missed, and no message is lost: the question stays open.
     else if (this.#options.hasResume() && this.#options.hasReceipts()) return
-    const timer = clock.setTimeout(() => {
-      unverified.isOverdue = true
-      this.#owner.startNextQuestion()
-    }, HISTORY_LIMIT_MS)
     const unverified: Turn & { at: 'unverified' } = {
       at: 'unverified',
       question: turn.question,
-      timer,
+      timer: clock.setTimeout(() => {
+        unverified.isOverdue = true
+        this.#owner.startNextQuestion()
+      }, HISTORY_LIMIT_MS),
       isAmbiguous: false,
       isOverdue: false,
     }
@@ -223,7 +203,7 @@ export class TurnTaking implements Turns {
   /** Rejects the current question, and forgets the messages of the agent. */
   forgetUser(): void {
     this.#fail('The chat ended before an answer came.')
-    this.#spokeAt = undefined
+    this.#pace.reset()
     this.#forgetWords()
   }
 
@@ -244,20 +224,6 @@ export class TurnTaking implements Turns {
     this.end(question)
     settle(question)
     this.#owner.startNextQuestion()
-  }
-
-  /** Measures the gap to the agent's previous message, unless the user wrote in between: then it is the agent's latency. */
-  #noteSpoken(message: Message): void {
-    const now = this.#options.clock.monotonic()
-    const gap = this.#spokeAt === undefined || this.#hasWritten ? MAX_PAUSE_MS : now - this.#spokeAt
-    if (gap < MAX_PAUSE_MS) {
-      this.#gaps ??= []
-      this.#gaps.push(gap)
-      if (this.#gaps.length > REMEMBERED_GAPS) this.#gaps.shift()
-    }
-    this.#spokeAt = now
-    this.#hasWritten = false
-    this.#hear(message)
   }
 
   #noteWritten({ message }: OutboxEntry): void {
