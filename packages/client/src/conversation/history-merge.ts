@@ -2,9 +2,10 @@ import { PERSONA, parseServerMessage, ROLE } from '@aiagent/protocol'
 import type { Message, ReceivedIn } from '../outbox/message.ts'
 import { receivedMessage } from '../outbox/message.ts'
 import { sha256 } from '../util/sha256.ts'
+import type { PlacedEntry } from './entry-list.ts'
 import { type KnownMessage, knownMessage } from './known-message.ts'
 import type { MessageProcessor } from './message-processor.ts'
-import type { PlacedEntry, Transcript, TranscriptEntry } from './transcript.ts'
+import type { Transcript, TranscriptEntry } from './transcript.ts'
 
 /*
  * The one merge of a history with what this page has: after a reload, and after an outage. A history is a list in the
@@ -141,7 +142,7 @@ export function insertHistory(
   mark: { readonly recovered?: true } = {},
 ): InsertedHistory {
   const ids = new Set(transcript.get().map(({ id }) => id))
-  const placed: PlacedEntry[] = []
+  const placed: PlacedEntry<TranscriptEntry>[] = []
   // Ids reach pages, exports and recordings. The session id opens the conversation, so it is not in them.
   const session = sha256(origin.sessionId).slice(0, 16)
   const inserted = messages.map(({ message: given, direction, timestamp, size, position }) => {

@@ -2,14 +2,9 @@ import { collectGarbage } from '@aiagent/test-support/collect-garbage'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Message } from '../outbox/message.ts'
+import type { PlacedEntry } from './entry-list.ts'
 import { knownMessage } from './known-message.ts'
-import {
-  type PlacedEntry,
-  Transcript,
-  type TranscriptConfig,
-  type TranscriptEntry,
-  type TranscriptOptions,
-} from './transcript.ts'
+import { Transcript, type TranscriptConfig, type TranscriptEntry, type TranscriptOptions } from './transcript.ts'
 
 const NOW = 1000
 
@@ -187,7 +182,7 @@ describe('reading', () => {
 })
 
 describe('insert', () => {
-  const placedAt = (position: number, ...moments: number[]): PlacedEntry[] => {
+  const placedAt = (position: number, ...moments: number[]): PlacedEntry<TranscriptEntry>[] => {
     const transcript = new Transcript()
     return moments.flatMap(moment => {
       const entry = transcript.entryOf(human(), 'sent', moment, undefined)

@@ -2,8 +2,8 @@ import type { MessageData } from '@aiagent/protocol'
 import { ROLE } from '@aiagent/protocol'
 import type { Message } from '../outbox/message.ts'
 import { isDeeperThan } from '../util/is-deeper-than.ts'
+import { EntryList, type PlacedEntry } from './entry-list.ts'
 import { type KnownMessage, knownMessage } from './known-message.ts'
-import { NO_ENTRIES } from './no-entries.ts'
 
 /** Kinds of messages that `includeMessageTypes` can name. */
 export type TranscriptMessageType =
@@ -127,27 +127,11 @@ export interface TranscriptListener {
 /** Maximum number of messages that are not stored and are still recognized in a history. */
 const MAX_MISSING = 2_000
 
-/** An entry to insert. */
-export interface PlacedEntry {
-  readonly entry: TranscriptEntry
-  /** Length of its frame's text, in characters. */
-  readonly size: number
-  /** Index of the entry before which it belongs. */
-  readonly position: number
-}
-
 /** The messages of the conversation, in order. Owns the entries and their filters. */
 export class Transcript {
   #config: TranscriptConfig
   readonly #listener: TranscriptListener
-  /** Entries from `#first` on; earlier elements are empty and removed from time to time. */
-  #entries: (TranscriptEntry | undefined)[] = []
-  /** Lengths of the frames of `#entries`. */
-  #sizes: number[] = []
-  #first = 0
-  /** Sum of the lengths from `#first` on. */
-  #length = 0
-  #snapshot: readonly TranscriptEntry[] | undefined
+  readonly #entries = new EntryList<TranscriptEntry>()
   /** Number of the last id, where the listener creates none. */
   #lastId = 0
   #missing: KnownMessage[] = []
@@ -196,10 +180,7 @@ export class Transcript {
     if (!entry) return undefined
     let removed = 0
     if (this.#config.enabled !== false) {
-      this.#entries.push(entry)
-      this.#sizes.push(size)
-      this.#length += size
-      this.#snapshot = undefined
+      this.#entries.push(entry, size)
       removed = this.#trim()
     }
     this.#listener.recorded?.(entry)
@@ -239,28 +220,12 @@ export class Transcript {
    * @internal
    * @returns how many were removed; {@link TranscriptListener.trimmed} is not called
    */
-  insert(added: readonly PlacedEntry[]): number {
+  insert(added: readonly PlacedEntry<TranscriptEntry>[]): number {
     if (this.#config.enabled === false) {
       for (const { entry } of added) this.noteMissing(entry.message, entry.direction)
       return 0
     }
-    const entries: (TranscriptEntry | undefined)[] = []
-    const sizes: number[] = []
-    let next = 0
-    for (let position = 0; position <= this.size; position++) {
-      for (let each = added[next]; each && each.position <= position; each = added[++next]) {
-        entries.push(each.entry)
-        sizes.push(each.size)
-        this.#length += each.size
-      }
-      if (position === this.size) break
-      entries.push(this.#entries[this.#first + position])
-      sizes.push(this.#sizes[this.#first + position] ?? 0)
-    }
-    this.#entries = entries
-    this.#sizes = sizes
-    this.#first = 0
-    this.#snapshot = undefined
+    this.#entries.insert(added)
     return this.#trim()
   }
 
@@ -293,11 +258,10 @@ export class Transcript {
 
   /** The entries, in order. Without options the same frozen list until something changes. */
   get(options?: TranscriptOptions): readonly TranscriptEntry[] {
-    this.#snapshot ??=
-      this.size === 0 ? NO_ENTRIES : Object.freeze(this.#entries.slice(this.#first) as TranscriptEntry[])
-    if (!options) return this.#snapshot
+    const entries = this.#entries.get()
+    if (!options) return entries
     const { fromTimestamp = -Infinity, toTimestamp = Infinity, direction = 'both', persona, role } = options
-    return this.#snapshot.filter(
+    return entries.filter(
       entry =>
         entry.timestamp >= fromTimestamp &&
         entry.timestamp <= toTimestamp &&
@@ -327,7 +291,7 @@ export class Transcript {
 
   /** How many entries are stored. */
   get size(): number {
-    return this.#entries.length - this.#first
+    return this.#entries.size
   }
 
   /** Removes every entry. */
@@ -337,33 +301,15 @@ export class Transcript {
   }
 
   #empty(): void {
-    this.#entries = []
-    this.#sizes = []
-    this.#first = 0
-    this.#length = 0
-    this.#snapshot = undefined
+    this.#entries.clear()
     this.#listener.cleared?.()
   }
 
   /** Removes the oldest entries beyond the limits, and returns their number. */
   #trim(): number {
     const { maxEntries = DEFAULT_MAX_ENTRIES, maxBytes = DEFAULT_MAX_BYTES } = this.#config
-    const before = this.#first
-    while (this.size > 0 && (this.size > maxEntries || this.#length > maxBytes)) {
-      this.#length -= this.#sizes[this.#first] ?? 0
-      this.#entries[this.#first] = undefined
-      this.#first++
-    }
-    const removed = this.#first - before
-    if (removed === 0) return 0
-    this.#isComplete = false
-    this.#snapshot = undefined
-    // Shifting the array for each entry is slow: it is cut when more than half is empty.
-    if (this.#first * 2 > this.#entries.length) {
-      this.#entries = this.#entries.slice(this.#first)
-      this.#sizes = this.#sizes.slice(this.#first)
-      this.#first = 0
-    }
+    const removed = this.#entries.trim(maxEntries, maxBytes)
+    if (removed > 0) this.#isComplete = false
     return removed
   }
 
