@@ -2,8 +2,6 @@ import { PERSONA } from '@aiagent/protocol'
 import type { Emit, RecoverySource } from '../events.ts'
 import type { Logger } from '../logger.ts'
 import type { Message, ReceivedIn } from '../outbox/message.ts'
-import type { Clock } from '../platform/clock.ts'
-import { withTimeLimit } from '../util/abort.ts'
 import {
   type HistoryElement,
   type HistoryMergeOptions,
@@ -12,29 +10,18 @@ import {
   readHistory,
 } from './history-merge.ts'
 import { emitAgentMessage } from './inbound-events.ts'
-import { type KnownMessage, knownMessage } from './known-message.ts'
 import type { HandlerResult, MessageHandlerResult } from './message-handler.ts'
 import type { MessageProcessor } from './message-processor.ts'
+import { RecoveredMessages } from './recovered-messages.ts'
 import type { Transcript } from './transcript.ts'
+import { TranscriptRequest, type TranscriptRequestOptions } from './transcript-request.ts'
 
-/** How long the service may take to send a history after a reopening, before it is requested, in milliseconds. */
-const HISTORY_WAIT_MS = 1_000
-
-/** Time limit of the transcript call, in milliseconds. */
-const TRANSCRIPT_LIMIT_MS = 4_000
-
-/** Most recovered messages of which a repetition is noticed. */
-const KEPT_RECOVERED = 500
-
-export interface GapFillOptions {
-  readonly clock: Clock
+export interface GapFillOptions extends TranscriptRequestOptions {
   readonly logger: Logger
   readonly emit: Emit<'agentMessage' | 'escalation' | 'transcriptUpdate' | 'transcriptTrimmed' | 'messagesRecovered'>
   readonly transcript: Transcript
   readonly processor: MessageProcessor
   readonly origin: ReceivedIn
-  /** Loads the transcript of a session. */
-  loadTranscript(sessionId: string, signal: AbortSignal): Promise<unknown[]>
   /** A message of the agent was recovered. Its events have been emitted. */
   onMessage(message: Message): void
   /** A history has been read: its messages are in the transcript. */
@@ -62,34 +49,32 @@ export interface Opening {
  */
 export class GapFill {
   readonly #options: GapFillOptions
+  readonly #request: TranscriptRequest
+  readonly #recovered = new RecoveredMessages()
   #opening: Opening | undefined
   /** Wall-clock time of the first opening of the session. */
   #openedAt = 0
   #isFromStart = true
-  #timer: unknown
-  #request: AbortController | undefined
   #hasWarned = false
   /** Whether a history or the transcript call was seen working in the session. */
   #isProven = false
-  /** What the transcript call has recovered: the chat may send it too, also after another reconnect. */
-  #fromTranscript: KnownMessage[] = []
 
   constructor(options: GapFillOptions) {
     this.#options = options
+    this.#request = new TranscriptRequest(options)
   }
 
   /** The chat is open. */
   begin(opening: Opening): void {
     this.cancel()
-    const { clock } = this.#options
     if (opening.sessionId !== this.#opening?.sessionId) {
-      this.#fromTranscript = []
+      this.#recovered.clear()
       this.#isProven = false
-      this.#openedAt = clock.now()
+      this.#openedAt = this.#options.clock.now()
       this.#isFromStart = opening.isFromStart
     }
     this.#opening = opening
-    if (opening.isReopening) this.#timer = clock.setTimeout(() => this.requestTranscript(), HISTORY_WAIT_MS)
+    if (opening.isReopening) this.#request.schedule(() => this.requestTranscript())
   }
 
   /** The service has sent the history of the session. */
@@ -114,45 +99,33 @@ export class GapFill {
    * frame.
    */
   requestTranscript(): void {
-    const options = this.#options
-    const { clock, logger } = options
     const opening = this.#opening
-    if (this.#timer === undefined || !opening) return
-    this.cancel()
-    const request = new AbortController()
-    this.#request = request
-    withTimeLimit(clock, TRANSCRIPT_LIMIT_MS, request.signal, signal =>
-      options.loadTranscript(opening.sessionId, signal),
-    ).then(
+    if (!this.#request.isScheduled || !opening) return
+    this.#request.start(
+      opening.sessionId,
       list => {
-        if (this.#request !== request) return
         this.#isProven = true
         this.#take(list, 'rest')
       },
       error => {
-        if (this.#request !== request) return
-        this.#request = undefined
         if (!this.#hasWarned)
-          logger.warn(
+          this.#options.logger.warn(
             'Messages of an outage may be missing: the service sent no history on the reopening, and the transcript could not be loaded.',
             { error },
           )
         this.#hasWarned = true
-        options.onEnd()
+        this.#options.onEnd()
       },
     )
   }
 
   /** Whether what the agent says is found again after a reconnect. Asks for the transcript where that is not known yet. */
   async canRecover(signal: AbortSignal): Promise<boolean> {
-    const options = this.#options
     const opening = this.#opening
     if (this.#isProven || !opening) return this.#isProven
     try {
       // Nothing is merged: on a connection that is alive the same messages are still on their way.
-      await withTimeLimit(options.clock, TRANSCRIPT_LIMIT_MS, signal, limit =>
-        options.loadTranscript(opening.sessionId, limit),
-      )
+      await this.#request.load(opening.sessionId, signal)
     } catch {
       return false
     }
@@ -162,25 +135,12 @@ export class GapFill {
 
   /** Whether the transcript call has already recovered a message that now arrives. True once for each. */
   isRepeated(message: Message): boolean {
-    const repeated = this.#fromTranscript
-    if (!repeated.length || message.persona !== PERSONA.AGENT) return false
-    const { id, fingerprint, timestamp } = knownMessage(message, 'received')
-    const index = repeated.findIndex(
-      each =>
-        each.fingerprint === fingerprint &&
-        (each.id !== undefined && id !== undefined ? each.id === id : each.timestamp === timestamp),
-    )
-    if (index < 0) return false
-    repeated.splice(index, 1)
-    return true
+    return this.#recovered.isRepeated(message)
   }
 
   /** Cancels the wait for a history and the request for it. */
   cancel(): void {
-    this.#options.clock.clearTimeout(this.#timer)
-    this.#timer = undefined
-    this.#request?.abort()
-    this.#request = undefined
+    this.#request.cancel()
   }
 
   /** Clears the session too. */
@@ -199,17 +159,13 @@ export class GapFill {
 
   #take(list: readonly unknown[], source: RecoverySource): void {
     const { emit, processor } = this.#options
-    this.#request = undefined
     const options = this.#mergeOptions()
     if (!options) return
     const history = readHistory(list, options.origin)
     const { inserted, removed } = insertHistory(mergeHistory(history, options), options, processor, { recovered: true })
     const opening = this.#opening
     const { sessionId } = options.origin
-    if (source === 'rest') {
-      const recovered = inserted.map(({ message }) => knownMessage(message, 'received'))
-      this.#fromTranscript = [...this.#fromTranscript, ...recovered].slice(-KEPT_RECOVERED)
-    }
+    if (source === 'rest') this.#recovered.add(inserted.map(({ message }) => message))
     for (const { message, entry } of inserted) {
       if (entry) emit('transcriptUpdate', () => ({ ...entry, entry }))
       // A listener may have signed out or restarted.
