@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { nextTick } from 'node:process'
-import { setImmediate } from 'node:timers'
 import { type RawData, WebSocket as WsSocket } from 'ws'
 import type { SocketCloseEvent, WebSocketConstructor, WebSocketLike, WebSocketOptions } from './environment.ts'
 import { FRAME_TOO_LARGE_CODE, FRAME_TOO_LARGE_REASON, MAX_FRAME_LENGTH } from './frame-limit.ts'
+import { PingWatch } from './ping-watch.node.ts'
 import { callListener, SlicedDelivery } from './sliced-delivery.node.ts'
 import { DEAD_CONNECTION_REASON, PING_INTERVAL_MS } from './socket-pings.ts'
 
@@ -50,17 +50,13 @@ class NodeWebSocket implements WebSocketLike {
   onerror: WebSocketLike['onerror'] = null
   readonly #socket: WsSocket
   readonly #delivery: SlicedDelivery
+  readonly #pings: PingWatch
+  readonly #pingIntervalMs: number
   #httpStatus: number | undefined
   #isTooLarge = false
   #net: Socket | undefined
   /** Frames held back in this turn of the event loop. */
   #held = 0
-
-  /** Whether something arrived since the last ping. */
-  #hasHeard = true
-  #isDead = false
-  readonly #pingIntervalMs: number
-  #pings: ReturnType<typeof setInterval> | undefined
 
   constructor(url: string, { pingIntervalMs = PING_INTERVAL_MS, ...options }: NodeWebSocketOptions = {}) {
     // The limit is read here, not at the top: in the built package its module may load after this one.
@@ -69,6 +65,7 @@ class NodeWebSocket implements WebSocketLike {
     this.#pingIntervalMs = pingIntervalMs
     this.#socket = socket
     this.#delivery = new SlicedDelivery(socket, this)
+    this.#pings = new PingWatch(socket, this.#delivery)
     // Static functions, which all sockets share: closures would cost each socket half a kilobyte.
     socket.on('upgrade', NodeWebSocket.#onUpgrade)
     socket.on('unexpected-response', NodeWebSocket.#onRefused)
@@ -90,22 +87,17 @@ class NodeWebSocket implements WebSocketLike {
 
   static #onOpen(this: WsSocket): void {
     const owner = ownerOf(this)
-    const ms = owner.#pingIntervalMs
-    if (ms > 0) owner.#pings = setInterval(NodeWebSocket.#ping, ms, owner).unref()
+    owner.#pings.start(owner.#pingIntervalMs)
     callListener(owner.onopen, {})
   }
 
-  static #ping(owner: NodeWebSocket): void {
-    owner.#checkAlive()
-  }
-
   static #onPong(this: WsSocket): void {
-    ownerOf(this).#hasHeard = true
+    ownerOf(this).#pings.handleSign()
   }
 
   static #onMessage(this: WsSocket, data: RawData, isBinary: boolean): void {
     const owner = ownerOf(this)
-    owner.#hasHeard = true
+    owner.#pings.handleSign()
     owner.#delivery.deliver(isBinary ? data : data.toString())
   }
 
@@ -117,10 +109,14 @@ class NodeWebSocket implements WebSocketLike {
 
   static #onClose(this: WsSocket, code: number, reason: Buffer): void {
     const owner = ownerOf(this)
-    clearInterval(owner.#pings)
+    owner.#pings.stop()
     const event: SocketCloseEvent & { wasClean: boolean } = {
       code: owner.#isTooLarge ? FRAME_TOO_LARGE_CODE : code,
-      reason: owner.#isTooLarge ? FRAME_TOO_LARGE_REASON : owner.#isDead ? DEAD_CONNECTION_REASON : reason.toString(),
+      reason: owner.#isTooLarge
+        ? FRAME_TOO_LARGE_REASON
+        : owner.#pings.isDead
+          ? DEAD_CONNECTION_REASON
+          : reason.toString(),
       wasClean: code !== 1006,
       httpStatus: owner.#httpStatus,
     }
@@ -154,24 +150,6 @@ class NodeWebSocket implements WebSocketLike {
 
   close(code?: number, reason?: string): void {
     this.#socket.close(code, reason)
-  }
-
-  /** Pings the peer, and ends a connection on which nothing has arrived since the last ping. */
-  #checkAlive(): void {
-    // A peer whose frames are not read at the moment has no way to answer.
-    if (this.#hasHeard || this.#delivery.isPaused) {
-      this.#hasHeard = false
-      if (this.#socket.readyState === WsSocket.OPEN) this.#socket.ping()
-      return
-    }
-    // After a pause of the process its timers run before it reads what has arrived.
-    setImmediate(() =>
-      setImmediate(() => {
-        if (this.#hasHeard) return
-        this.#isDead = true
-        this.#socket.terminate()
-      }),
-    )
   }
 }
 
