@@ -1,11 +1,13 @@
 import type { Clock } from '../platform/clock.ts'
 import type { PageWindow } from '../platform/page.ts'
+import { LeaderWatch } from './leader-watch.ts'
 import { Leadership } from './leadership.ts'
 import type { SignOuts } from './sign-outs.ts'
-import { encodeEnvelope, parseEnvelope, type TabEnvelope, type TabMessage } from './tab-message.ts'
+import { TabChannel } from './tab-channel.ts'
+import type { TabEnvelope, TabMessage } from './tab-message.ts'
 
 /*
- * The tie between the tabs of one conversation: their channel, and who leads.
+ * The tie between the tabs of one conversation: which of them live, and who leads.
  *
  *   alone ── enter(key) ──► follower ── the lock is granted ──► leader
  *     ▲                       │  ▲                                │
@@ -18,12 +20,6 @@ import { encodeEnvelope, parseEnvelope, type TabEnvelope, type TabMessage } from
 
 /** Time between two looks after the other tabs, in milliseconds. */
 const LOOK_MS = 1_000
-
-/** At every so many looks each tab says something, so that the others see whether they have missed what it said before. */
-const LOOKS_PER_HELLO = 5
-
-/** A leader that has not answered so many times in a row is frozen. */
-const MISSED_ANSWERS = 2
 
 /** How long a leader may have no session before it lets another tab try, in milliseconds. */
 const SESSION_LIMIT_MS = 10_000
@@ -60,7 +56,6 @@ interface Membership {
   readonly key: string
   /** The last sign-out when this tab joined. */
   readonly signOut: string | null
-  readonly channel: InstanceType<PageWindow['BroadcastChannel']>
   readonly leadership: Leadership
   readonly releaseTab: () => void
   timer: unknown
@@ -68,21 +63,13 @@ interface Membership {
 
 export class TabLink {
   readonly #options: TabLinkOptions
+  readonly #channel: TabChannel
+  readonly #watch = new LeaderWatch()
   #membership: Membership | undefined
-  /** Whether the page is in the back/forward cache, where it holds nothing. */
-  #isAway = false
-  #isLeader = false
+  /** Since when this tab leads, on the monotonic clock; undefined while it does not. */
+  #leadsSince: number | undefined
   #leader: string | undefined
   #fence = 0
-  #leadsSince = 0
-  #looks = 0
-  /** Messages that this tab has posted. */
-  #posted = 0
-  /** The number of the last message of each other tab. */
-  readonly #numbers = new Map<string, number>()
-  /** Looks in a row without a sign of the leader. */
-  #missed = 0
-  #hasHeard = false
   /** The tabs that have said something. */
   readonly #tabs = new Set<string>()
   /** Calls that wait for the leader's answer to a `sync`, or for another leader. */
@@ -91,12 +78,13 @@ export class TabLink {
 
   constructor(options: TabLinkOptions) {
     this.#options = options
+    this.#channel = new TabChannel(options.window, options.id)
     options.window.addEventListener('pagehide', this.#hidden)
     options.window.addEventListener('pageshow', this.#shown)
   }
 
   get isLeader(): boolean {
-    return this.#isLeader
+    return this.#leadsSince !== undefined
   }
 
   /** The leading tab; undefined while none is known. */
@@ -121,22 +109,10 @@ export class TabLink {
 
   /** Joins the tabs with a key. Resolves once the others can see this tab. */
   async enter(key: string): Promise<void> {
-    const { window, id, signOuts, onMessage, onJoined } = this.#options
+    const { window, id, signOuts, onJoined } = this.#options
     const { locks } = window.navigator
     const name = `aiagent-tabs-${key}`
-    const channel = new window.BroadcastChannel(name)
-    channel.onmessage = ({ data }: { data: unknown }) => {
-      const envelope = parseEnvelope(data)
-      if (!envelope || envelope.from === id) return
-      const isOfBefore = this.#isOfBefore(envelope)
-      // Frames are many, and come from a leader that has answered something else first.
-      if (!isOfBefore && envelope.message.kind !== 'frame' && this.#hasLeft()) return
-      this.#count(envelope)
-      if ((envelope.to ?? id) !== id) return
-      this.#handle(envelope)
-      onMessage(envelope)
-      if (isOfBefore) this.#hasLeft()
-    }
+    this.#channel.open(name, envelope => this.#receive(envelope))
     let releaseTab = () => {}
     const gone = new Promise<void>(resolve => {
       releaseTab = resolve
@@ -151,10 +127,10 @@ export class TabLink {
     })
     const leadership = new Leadership({ locks, name, onLead: () => this.#lead(), onLost: () => this.#follow() })
     const signOut = signOuts.last(key)
-    this.#membership = { name, key, signOut, channel, leadership, releaseTab, timer: undefined }
+    this.#membership = { name, key, signOut, leadership, releaseTab, timer: undefined }
     await isHeld
     if (this.#membership?.leadership !== leadership) return
-    this.#missed = 0
+    this.#watch.reset()
     this.post(undefined, { kind: 'hello', isNew: true })
     onJoined()
     leadership.start()
@@ -163,11 +139,11 @@ export class TabLink {
 
   /** Leaves the group. */
   leave(): void {
-    if (this.#membership && !this.#isAway) this.#part()
+    if (this.#channel.isOpen) this.#part()
     this.#membership = undefined
     this.#leader = undefined
     this.#tabs.clear()
-    this.#numbers.clear()
+    this.#channel.forget()
     this.#wake()
   }
 
@@ -184,9 +160,8 @@ export class TabLink {
     if (!this.#membership) return
     const { id, onMessage, warn } = this.#options
     if (to === id) return onMessage({ from: id, to, number: undefined, message })
-    const envelope = { from: id, to, number: ++this.#posted, message }
     try {
-      this.#membership.channel.postMessage(encodeEnvelope(envelope))
+      this.#channel.post(to, message)
     } catch (error) {
       warn('A message to the other tabs could not be posted.', { error })
     }
@@ -206,7 +181,7 @@ export class TabLink {
   async synced(): Promise<void> {
     const nonce = ++this.#nonce
     let isAnswered = false
-    while (!isAnswered && this.#membership && !this.#isLeader) {
+    while (!isAnswered && this.#membership && !this.isLeader) {
       isAnswered = await new Promise<boolean>(resolve => {
         this.#syncing.set(nonce, resolve)
         if (this.#leader !== undefined) this.post(this.#leader, { kind: 'sync', nonce })
@@ -238,7 +213,6 @@ export class TabLink {
     const { clock, id, onLead } = this.#options
     this.#fence = Math.max(clock.now(), this.#fence + 1)
     this.#leadsSince = clock.monotonic()
-    this.#isLeader = true
     onLead()
     this.#setLeader(id)
     this.postState()
@@ -246,8 +220,8 @@ export class TabLink {
 
   /** Another tab leads now, or may. */
   #follow(): void {
-    const wasLeading = this.#isLeader
-    this.#isLeader = false
+    const wasLeading = this.isLeader
+    this.#leadsSince = undefined
     if (wasLeading) this.#options.onLost()
     if (wasLeading && this.#leader === this.#options.id) this.#setLeader(undefined)
     this.#membership?.leadership.start()
@@ -269,15 +243,10 @@ export class TabLink {
     const membership = this.#membership
     if (!membership || this.#hasLeft()) return
     membership.timer = this.#options.clock.setTimeout(() => this.#look(), LOOK_MS)
-    if (this.#isLeader) return void this.#findEnded(membership)
-    this.#missed = this.#hasHeard ? 0 : this.#missed + 1
-    this.#looks++
-    if (this.#missed > MISSED_ANSWERS) {
-      this.#missed = 0
-      membership.leadership.take()
-    } else if (!this.#hasHeard || this.#looks % LOOKS_PER_HELLO === 0)
-      this.post(undefined, { kind: 'hello', isNew: false })
-    this.#hasHeard = false
+    if (this.isLeader) return void this.#findEnded(membership)
+    const next = this.#watch.look()
+    if (next === 'take') membership.leadership.take()
+    else if (next === 'greet') this.post(undefined, { kind: 'hello', isNew: false })
   }
 
   /** Whether the user of the group has signed out, which this tab was not told. Then it leaves too. */
@@ -292,46 +261,51 @@ export class TabLink {
    * Whether a message between tabs is about one of the user who may have signed out meanwhile: a tab of the next user first
    * joins. What the user wrote is then reported as `unknown`, also where the tab that has sent it has ended.
    */
-  #isOfBefore({ from, number, message: { kind } }: TabEnvelope): boolean {
-    return (kind === 'said' || kind === 'delivery') && number === (this.#numbers.get(from) ?? Number.NaN) + 1
+  #isOfBefore(envelope: TabEnvelope): boolean {
+    const { kind } = envelope.message
+    return (kind === 'said' || kind === 'delivery') && this.#channel.isNext(envelope)
   }
 
   async #findEnded({ name }: Membership): Promise<void> {
     const { window, id, onEnded } = this.#options
     const { held = [] } = await window.navigator.locks.query()
-    if (!this.#isLeader || this.#membership?.name !== name) return
+    if (!this.isLeader || this.#membership?.name !== name) return
     const prefix = `${name}-tab-`
     const living = new Set(held.map(lock => lock.name?.slice(prefix.length)))
     const ended = [...this.#tabs].filter(tab => tab !== id && !living.has(tab))
     for (const tab of ended) {
       this.#tabs.delete(tab)
-      this.#numbers.delete(tab)
+      this.#channel.forget(tab)
     }
     if (ended.length > 0) onEnded(ended)
   }
 
-  /** A browser delivers the messages of a tab in order, but may drop those to a page that it has stopped. */
-  #count({ from, number }: TabEnvelope): void {
-    if (number === undefined) return
-    const last = this.#numbers.get(from) ?? number
-    this.#numbers.set(from, number)
-    if (number > last + 1) this.#options.onMissed(from)
+  #receive(envelope: TabEnvelope): void {
+    const { id, onMessage, onMissed } = this.#options
+    const isOfBefore = this.#isOfBefore(envelope)
+    // Frames are many, and come from a leader that has answered something else first.
+    if (!isOfBefore && envelope.message.kind !== 'frame' && this.#hasLeft()) return
+    if (this.#channel.count(envelope)) onMissed(envelope.from)
+    if ((envelope.to ?? id) !== id) return
+    this.#handle(envelope)
+    onMessage(envelope)
+    if (isOfBefore) this.#hasLeft()
   }
 
   #handle({ from, message }: TabEnvelope): void {
     this.#tabs.add(from)
-    if (from === this.#leader) this.#hasHeard = true
-    if (message.kind === 'hello' && this.#isLeader) this.#answerHello()
+    if (from === this.#leader) this.#watch.handleSign()
+    if (message.kind === 'hello' && this.isLeader) this.#answerHello()
     else if (message.kind === 'state') this.#handleState(from, message.fence)
-    else if (message.kind === 'sync' && this.#isLeader) this.post(from, { kind: 'synced', nonce: message.nonce })
+    else if (message.kind === 'sync' && this.isLeader) this.post(from, { kind: 'synced', nonce: message.nonce })
     else if (message.kind === 'synced') this.#syncing.get(message.nonce)?.(true)
     else if (message.kind === 'bye' && from === this.#leader) this.#setLeader(undefined)
   }
 
   #answerHello(): void {
+    const { clock, place } = this.#options
     const isStuck =
-      this.#options.place().sessionId === undefined &&
-      this.#options.clock.monotonic() - this.#leadsSince > SESSION_LIMIT_MS
+      place().sessionId === undefined && clock.monotonic() - (this.#leadsSince ?? Infinity) > SESSION_LIMIT_MS
     if (!isStuck) return this.postState()
     // This tab cannot create a session, for example because its calls fail.
     this.post(undefined, { kind: 'bye' })
@@ -341,14 +315,14 @@ export class TabLink {
 
   #handleState(from: string, fence: number): void {
     // A leader that was frozen does not know yet that another one has followed.
-    if (fence < this.#fence || (fence === this.#fence && this.#isLeader)) return
+    if (fence < this.#fence || (fence === this.#fence && this.isLeader)) return
     const leadsAgain = fence > this.#fence && from === this.#leader
     this.#fence = fence
-    if (this.#isLeader) {
+    if (this.isLeader) {
       this.#follow()
       void this.#reclaim()
     }
-    this.#hasHeard = true
+    this.#watch.handleSign()
     // It has lost the lock meanwhile, and with it everything that was opened.
     if (leadsAgain) this.#options.onLeader()
     else this.#setLeader(from)
@@ -358,36 +332,32 @@ export class TabLink {
   async #reclaim(): Promise<void> {
     const membership = this.#membership
     if (!(await membership?.leadership.isHolder(`${membership.name}-tab-${this.#options.id}`))) return
-    if (this.#membership === membership && !this.#isLeader) this.#lead()
+    if (this.#membership === membership && !this.isLeader) this.#lead()
   }
 
   /** Gives back everything that only a running page may hold. */
   #part(): void {
-    const { leadership, releaseTab, channel, timer } = this.#membership ?? {}
+    const { leadership, releaseTab, timer } = this.#membership ?? {}
     this.post(undefined, { kind: 'bye' })
     this.#options.clock.clearTimeout(timer)
-    if (this.#isLeader) {
-      this.#isLeader = false
+    if (this.isLeader) {
+      this.#leadsSince = undefined
       this.#options.onLost()
     }
     leadership?.release()
     releaseTab?.()
-    channel?.close()
+    this.#channel.close()
   }
 
   /** The browser may keep the page in its back/forward cache, frozen. Another tab continues at once. */
   readonly #hidden = () => {
-    if (!this.#membership || this.#isAway) return
-    this.#part()
-    this.#isAway = true
+    if (this.#channel.isOpen) this.#part()
   }
 
   readonly #shown = ({ persisted }: { persisted?: boolean }) => {
     const membership = this.#membership
     if (!persisted || !membership) return
-    const hasLeft = this.#hasLeft()
-    this.#isAway = false
-    if (hasLeft) return
+    if (this.#hasLeft()) return
     this.#membership = undefined
     this.#setLeader(undefined)
     void this.enter(membership.key)
