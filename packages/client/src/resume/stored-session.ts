@@ -1,10 +1,11 @@
 import { isJsonObject, isUsableSessionId } from '@aiagent/protocol'
 import type { PageWindow } from '../platform/page.ts'
 import type { CacheAdapter, CacheEntry } from '../storage/cache-adapter.ts'
+import { HolderLock } from './holder-lock.ts'
 import type { SessionStore } from './session-store.ts'
 
 /*
- * The stored session id, with which the next page may continue. Owns the entry in the store, and its lock.
+ * The stored session id, with which the next page may continue. Owns the entry in the store.
  *
  * A tab that a page opens, or that the user duplicates, gets a copy of the tab's store; two pages in one session would
  * disconnect each other. So the entry names its holder while a page uses it:
@@ -14,9 +15,8 @@ import type { SessionStore } from './session-store.ts'
  *                                 ├─ found by a reload: the holder has gone ───► free
  *                                 └─ found by the copy's page: the holder lives ─► not for this page
  *
- * A holder is alive while it has the lock with its name. The browser releases it with the page, also after a crash,
- * when nothing has released the entry. Browsers without locks trust the entry. Outside a page there are no tabs: the
- * latest caller continues the session.
+ * The lock of a holder shows whether it lives (holder-lock.ts). Outside a page there are no tabs: the latest caller continues the
+ * session.
  */
 
 export interface StoredSessionOptions {
@@ -42,13 +42,11 @@ const inUse = new WeakMap<CacheAdapter, Map<string, StoredSession>>()
 
 export class StoredSession implements SessionStore {
   readonly #options: StoredSessionOptions
-  readonly #holder: string
+  readonly #lock: HolderLock
   #key: string | undefined
   #sessionId: string | undefined
   /** The host's data of the session. */
   #data: unknown
-  /** Releases the locks of this page: its own, and that of the previous page. */
-  #locks: (() => void)[] | undefined
   #isGone = false
   #isWarned = false
   /** Pending operations, one after the other: a store may be slow. */
@@ -56,7 +54,7 @@ export class StoredSession implements SessionStore {
 
   constructor(options: StoredSessionOptions) {
     this.#options = options
-    this.#holder = options.newHolder()
+    this.#lock = new HolderLock(options.window, options.newHolder())
     options.window?.addEventListener('pagehide', this.#left)
     options.window?.addEventListener('pageshow', this.#shown)
   }
@@ -145,8 +143,7 @@ export class StoredSession implements SessionStore {
 
   async #letGo(): Promise<void> {
     if (this.#sessionId !== undefined && this.#key !== undefined) await this.#set(this.#key, this.#sessionId, undefined)
-    for (const release of this.#locks ?? []) release()
-    this.#locks = undefined
+    this.#lock.release()
   }
 
   /** Claims the key for this agent, and reads the entry of a previous page. */
@@ -169,41 +166,24 @@ export class StoredSession implements SessionStore {
     }
     const kept = read(await adapter.get(key))
     if (!kept) return undefined
-    if (await this.#isFree(kept)) return kept
+    if (await this.#lock.mayTake(kept.holder)) return kept
     // It belongs to another page that shares the store: keep it.
     if (!isTabs) this.#leaveKey()
     return undefined
   }
 
-  async #isFree({ holder }: Kept): Promise<boolean> {
-    const { window } = this.#options
-    if (!window || holder === undefined || holder === this.#holder) return true
-    const release = await acquire(window, holder)
-    if (!release) return false
-    // Not released: the holder's tab may have been copied, too.
-    await this.#hold(window)
-    this.#locks?.push(release)
-    return true
-  }
-
-  async #hold(window: PageWindow): Promise<void> {
-    const release = this.#locks ? undefined : await acquire(window, this.#holder)
-    this.#locks ??= release ? [release] : []
-  }
-
   async #write(): Promise<void> {
-    const { window } = this.#options
     if (this.#key === undefined || this.#sessionId === undefined) return
     // The lock first: a copy made in between must find it taken.
-    if (window) await this.#hold(window)
-    await this.#set(this.#key, this.#sessionId, this.#holder)
+    await this.#lock.hold()
+    await this.#set(this.#key, this.#sessionId, this.#lock.holder)
   }
 
   async #erase(): Promise<void> {
     const { adapter, isTabs } = this.#options
     this.#sessionId = undefined
     if (this.#key === undefined) return
-    const isOwn = isTabs || read(await adapter.get(this.#key))?.holder === this.#holder
+    const isOwn = isTabs || read(await adapter.get(this.#key))?.holder === this.#lock.holder
     if (isOwn) await adapter.delete(this.#key)
   }
 
@@ -240,17 +220,4 @@ function read(entry: CacheEntry | null | undefined): Kept | undefined {
   const { sessionId, holder, data } = value
   if (typeof sessionId !== 'string' || !isUsableSessionId(sessionId)) return undefined
   return { sessionId, holder: typeof holder === 'string' ? holder : undefined, data }
-}
-
-/** Takes a lock if it is free; undefined if it is taken, or the browser has no locks. */
-function acquire(window: PageWindow, holder: string): Promise<(() => void) | undefined> {
-  const locks: LockManager | undefined = window.navigator.locks
-  if (!locks) return Promise.resolve(undefined)
-  return new Promise(resolve => {
-    const hold = (lock: Lock | null) => {
-      if (!lock) return resolve(undefined)
-      return new Promise<void>(release => resolve(release))
-    }
-    locks.request(`aiagent-session-${holder}`, { ifAvailable: true }, hold).catch(() => resolve(undefined))
-  })
 }
