@@ -1,11 +1,10 @@
-import { isJsonObject } from '@aiagent/protocol'
 import type { Clock } from '../platform/clock.ts'
-import type { PageWindow } from '../platform/page.ts'
 import type { CacheAdapter } from '../storage/cache-adapter.ts'
-import { withTimeLimit } from '../util/abort.ts'
-import { Message } from './message.ts'
-import { type OutboxEntry, PREVIOUS_PAGE, type WrittenAs } from './outbox-entry.ts'
-import { fingerprintOf, OutboxStore, type OutboxStoreOptions, type QueueSnapshot } from './outbox-store.ts'
+import type { OutboxEntry } from './outbox-entry.ts'
+import { OutboxStore, type OutboxStoreOptions, type QueueSnapshot } from './outbox-store.ts'
+import { occupyQueue, type QueueLockOptions } from './queue-lock.ts'
+import { QueueOperations } from './queue-operations.ts'
+import { readMessages, type StoredMessage, toEntry, toStored } from './stored-message.ts'
 
 /*
  * The queue in a store, for the page after a reload or a crash. A separate chunk, for hosts that set `persistQueue`.
@@ -28,32 +27,12 @@ export const CLAIM_LIMIT_MS = 1_000
 /** Longest wait for the last write of an agent that is destroyed, in milliseconds. */
 const RELEASE_LIMIT_MS = 2_000
 
-/** Longest wait for one operation of the store, in milliseconds. */
-const STORE_LIMIT_MS = 2_000
-
 /** How long the page of a reloaded tab may take to give its lock back, in milliseconds. */
 const LOCK_LIMIT_MS = 500
 
-/** A message as it is stored: masked. */
-interface StoredMessage {
-  readonly id: string
-  /** The text of the frame. */
-  readonly data: string
-  /** When the host sent it, in milliseconds since the epoch. */
-  readonly timestamp: number
-  readonly from?: string | undefined
-  readonly to?: string | undefined
-  /** Set once the message was written, or is about to be. A reader of the store cannot open the session. */
-  readonly written?: { readonly sessionFingerprint?: string | undefined }
-}
-
-export interface StoredQueueOptions {
+export interface StoredQueueOptions extends QueueLockOptions {
   readonly adapter: CacheAdapter
-  /** Tells apart the stores of a process. */
-  readonly identity: object
   readonly clock: Clock
-  /** Absent outside a page: then the store is used by one agent at a time. */
-  readonly window: PageWindow | undefined
   /** Start of the keys of the agent and its user; undefined while the user is unknown. */
   scope(): string | undefined
   /** Start of the keys to remove with the present user: all of theirs, or in a page of an unknown user those of everybody. */
@@ -70,26 +49,34 @@ export interface StoredQueueOptions {
   warn(message: string, details?: Record<string, unknown>): void
 }
 
+/** Where a queue is stored. */
+interface Place {
+  /** Start of the keys of the agent and its user. */
+  readonly scope: string
+  /** Start of the keys to remove with the user. */
+  readonly userScope: string | undefined
+  /** Gives back the lock of the entry; undefined where another agent has it. */
+  readonly unlock?: (() => void) | undefined
+}
+
 export class StoredQueue {
   readonly #options: StoredQueueOptions
-  #scope: string | undefined
-  #userScope: string | undefined
+  readonly #operations: QueueOperations
+  /** Where the queue is stored, until it is left. */
+  #place: Place | undefined
+  /** The key of the queue, as long as it is stored. */
   #key: string | undefined
-  /** Gives back the lock of the entry. */
-  #unlock: (() => void) | undefined
   /** Whether the store holds nothing under the key. */
   #isEmpty = true
   #isDirty = false
-  #isBroken = false
-  #isWarned = false
   /** The scope of the last {@link restore}. */
   #wanted: string | undefined
   /** Number of times that the queue was left: what is read for an earlier one is not delivered. */
   #departures = 0
-  #work: Promise<unknown> = Promise.resolve()
 
   constructor(options: StoredQueueOptions) {
     this.#options = options
+    this.#operations = new QueueOperations(options.clock, (...warning) => options.warn(...warning))
   }
 
   /**
@@ -105,7 +92,7 @@ export class StoredQueue {
       const key = this.#depart()
       if (key !== undefined && this.#isDirty) {
         const last = toStored(this.#options.snapshot())
-        void this.#after(undefined, () => this.#set(key, last))
+        void this.#operations.run(() => this.#set(key, last))
       }
       forget()
     }
@@ -116,7 +103,7 @@ export class StoredQueue {
       const messages = await this.#restore(scope, isCurrent)
       if (isCurrent()) deliver(messages.map(toEntry))
     }
-    return this.#bounded(RESTORE_LIMIT_MS, () => this.#after(undefined, restored))
+    return this.#operations.runWithin(RESTORE_LIMIT_MS, restored)
   }
 
   /** Joins the queue with the outbox. */
@@ -133,24 +120,25 @@ export class StoredQueue {
   changed(): void {
     if (this.#isDirty || this.#key === undefined) return
     this.#isDirty = true
-    void this.#after(undefined, () => this.#write())
+    void this.#operations.run(() => this.#write())
   }
 
   /** Stores the present marks. Resolves when they are stored, or when the store takes too long. */
   claim(): Promise<void> {
-    if (this.#isEmpty || this.#isBroken) return Promise.resolve()
+    if (this.#isEmpty || this.#operations.isBroken) return Promise.resolve()
     this.changed()
-    return this.#bounded(CLAIM_LIMIT_MS, () => this.#after(undefined, async () => {}))
+    return this.#operations.runWithin(CLAIM_LIMIT_MS, async () => {})
   }
 
   /** Removes everything of the user. */
   async forgetUser(): Promise<void> {
-    const scope = this.#userScope ?? this.#options.userScope()
+    const scope = this.#place?.userScope ?? this.#options.userScope()
     this.#depart()
     if (scope === undefined) return
-    await this.#after(undefined, async () => {
+    const operations = this.#operations
+    await operations.run(async () => {
       const { adapter } = this.#options
-      for (const key of await this.#ask(() => adapter.keys(scope))) await this.#ask(() => adapter.delete(key))
+      for (const key of await operations.ask(() => adapter.keys(scope))) await operations.ask(() => adapter.delete(key))
       this.#leave()
     })
   }
@@ -158,12 +146,10 @@ export class StoredQueue {
   /** The agent is destroyed: the next one may take its last queue over. */
   async release(last: QueueSnapshot): Promise<void> {
     const key = this.#depart()
-    await this.#bounded(RELEASE_LIMIT_MS, () =>
-      this.#after(undefined, async () => {
-        if (key !== undefined) await this.#set(key, toStored(last))
-        this.#leave()
-      }),
-    )
+    await this.#operations.runWithin(RELEASE_LIMIT_MS, async () => {
+      if (key !== undefined) await this.#set(key, toStored(last))
+      this.#leave()
+    })
   }
 
   /** Nothing more is stored under the present key. Returns it. */
@@ -177,22 +163,26 @@ export class StoredQueue {
   async #restore(scope: string | undefined, isCurrent: () => boolean): Promise<StoredMessage[]> {
     const { adapter, window, newOwner, isAnonymous } = this.#options
     if (scope === undefined || !isCurrent()) return []
-    if (scope === this.#scope && this.#key !== undefined) return this.#options.isShared() ? this.#takeOver(scope) : []
+    if (scope === this.#place?.scope && this.#key !== undefined)
+      return this.#options.isShared() ? this.#takeOver(scope) : []
     this.#leave()
-    this.#scope = scope
-    this.#userScope = this.#options.userScope()
+    const place = { scope, userScope: this.#options.userScope() }
+    this.#place = place
     const key = window ? `${scope}${newOwner()}` : scope
-    this.#unlock = await this.#occupy(key, 0)
-    if (!this.#unlock) {
-      this.#warnOnce('Another agent stores its queue under the same key: the queue of this agent is lost on reload.')
+    const unlock = await occupyQueue(this.#options, key, 0)
+    if (!unlock) {
+      this.#operations.warnOnce(
+        'Another agent stores its queue under the same key: the queue of this agent is lost on reload.',
+      )
       return []
     }
+    this.#place = { ...place, unlock }
     const tabKey = `${scope}tab`
     // Tabs that share a conversation adopt any queue of their user, so that none has to be found first.
     const storage = this.#options.isShared() && !isAnonymous() ? undefined : window?.sessionStorage
     const tabs = storage?.getItem(tabKey)
     this.#options.used?.add(key)
-    const found = await this.#ask(() => adapter.keys(scope))
+    const found = await this.#operations.ask(() => adapter.keys(scope))
     const wanted = found.filter(each => !window || each === tabs || this.#mayAdopt(each))
     const unique = await this.#move(wanted, key, tabs)
     storage?.setItem(tabKey, key)
@@ -204,7 +194,7 @@ export class StoredQueue {
   async #takeOver(scope: string): Promise<StoredMessage[]> {
     const { adapter } = this.#options
     const key = this.#key as string
-    const found = await this.#ask(() => adapter.keys(scope))
+    const found = await this.#operations.ask(() => adapter.keys(scope))
     return this.#move(
       found.filter(each => each !== key && this.#mayAdopt(each)),
       key,
@@ -223,9 +213,9 @@ export class StoredQueue {
     const lists: StoredMessage[][] = []
     const taken: { key: string; unlock(): void }[] = []
     for (const each of found) {
-      const unlock = each === key ? noop : await this.#occupy(each, each === tabs ? LOCK_LIMIT_MS : 0)
+      const unlock = each === key ? noop : await occupyQueue(this.#options, each, each === tabs ? LOCK_LIMIT_MS : 0)
       if (!unlock) continue
-      const entry = await this.#ask(() => adapter.get(each))
+      const entry = await this.#operations.ask(() => adapter.get(each))
       lists.push(readMessages(entry?.value))
       taken.push({ key: each, unlock })
     }
@@ -240,7 +230,7 @@ export class StoredQueue {
     if (this.#key === undefined || unique.length > 0)
       await this.#set(key, this.#key === undefined ? unique : [...toStored(this.#options.snapshot()), ...unique])
     for (const each of taken) {
-      if (each.key !== key) await this.#ask(() => adapter.delete(each.key))
+      if (each.key !== key) await this.#operations.ask(() => adapter.delete(each.key))
       each.unlock()
     }
     return unique
@@ -259,124 +249,17 @@ export class StoredQueue {
     const { adapter, clock } = this.#options
     // From now on the store may hold them.
     if (messages.length > 0) this.#isEmpty = false
-    if (messages.length === 0) await this.#ask(() => adapter.delete(key))
-    else await this.#ask(() => adapter.set(key, { value: messages, timestamp: clock.now() }))
+    if (messages.length === 0) await this.#operations.ask(() => adapter.delete(key))
+    else await this.#operations.ask(() => adapter.set(key, { value: messages, timestamp: clock.now() }))
     this.#isEmpty = messages.length === 0
-    this.#isBroken = false
+    this.#operations.confirm()
   }
 
   #leave(): void {
-    this.#unlock?.()
-    this.#unlock = undefined
-    this.#scope = this.#userScope = undefined
+    this.#place?.unlock?.()
+    this.#place = undefined
     this.#isEmpty = true
   }
-
-  /** Takes the lock of an entry; undefined when another agent has it. */
-  async #occupy(key: string, waitMs: number): Promise<(() => void) | undefined> {
-    const { window, identity } = this.#options
-    if (!window) return occupyInProcess(identity, key)
-    const { locks } = window.navigator
-    return new Promise(resolve => {
-      const hold = (lock: Lock | null) => {
-        if (!lock) return resolve(undefined)
-        return new Promise<void>(release => resolve(release))
-      }
-      const options = waitMs > 0 ? { signal: AbortSignal.timeout(waitMs) } : { ifAvailable: true }
-      locks.request(`aiagent-queue-${key}`, options, hold).catch(() => resolve(undefined))
-    })
-  }
-
-  /** One operation of the store, which may hang. */
-  async #ask<T>(work: () => T | PromiseLike<T>): Promise<T> {
-    return withTimeLimit(this.#options.clock, STORE_LIMIT_MS, undefined, async () => work())
-  }
-
-  async #bounded(limitMs: number, work: () => Promise<void>): Promise<void> {
-    try {
-      await withTimeLimit(this.#options.clock, limitMs, undefined, work)
-    } catch (error) {
-      this.#isBroken = true
-      this.#fail(error)
-    }
-  }
-
-  /** One after the other. A store that fails costs the next page the queue, and this page nothing. */
-  #after<T>(otherwise: T, work: () => Promise<T>): Promise<T> {
-    const done = this.#work.then(async () => {
-      try {
-        return await work()
-      } catch (error) {
-        this.#fail(error)
-        return otherwise
-      }
-    })
-    this.#work = done
-    return done
-  }
-
-  #fail(error: unknown): void {
-    this.#warnOnce('The store of the queue failed: queued messages may be lost on reload.', { error })
-  }
-
-  #warnOnce(text: string, details?: Record<string, unknown>): void {
-    if (!this.#isWarned) this.#options.warn(text, details)
-    this.#isWarned = true
-  }
 }
-
-/** Keys that agents of this process use, by store. */
-const inUse = new WeakMap<object, Set<string>>()
 
 const noop = () => {}
-
-function occupyInProcess(store: object, key: string): (() => void) | undefined {
-  const keys = inUse.get(store) ?? new Set<string>()
-  inUse.set(store, keys)
-  if (keys.has(key)) return undefined
-  keys.add(key)
-  return () => void keys.delete(key)
-}
-
-function readMessages(value: unknown): StoredMessage[] {
-  return Array.isArray(value) ? value.filter(isStoredMessage) : []
-}
-
-function isStoredMessage(value: unknown): value is StoredMessage {
-  return (
-    isJsonObject(value) &&
-    typeof value.id === 'string' &&
-    typeof value.data === 'string' &&
-    value.data.startsWith('{') &&
-    typeof value.timestamp === 'number'
-  )
-}
-
-/** Questions are left out: their promise ends with the page. */
-function toStored({ entries, claim }: QueueSnapshot): StoredMessage[] {
-  return entries
-    .filter(({ reply }) => !reply)
-    .map(({ id, data, timestamp, message: { from, to }, state, written }) => {
-      const mark = state === 'sent' ? written : claim
-      const sessionFingerprint = written?.sessionFingerprint ?? fingerprintOf(mark?.sessionId)
-      return { id, data, timestamp, from, to, ...(mark && { written: { sessionFingerprint } }) }
-    })
-}
-
-function toEntry({ id, data, timestamp, from, to, written }: StoredMessage): OutboxEntry {
-  return {
-    id,
-    data,
-    timestamp,
-    attempts: written ? 1 : 0,
-    message: Message.fromJSON(data, { messageId: id, timestamp, from, to }),
-    state: written ? 'sent' : 'queued',
-    ...(written && { written: writtenByPreviousPage(written.sessionFingerprint) }),
-  }
-}
-
-/** Which session it was is seen when the present one is known. */
-function writtenByPreviousPage(sessionFingerprint: string | undefined): WrittenAs {
-  const sessionId = sessionFingerprint === undefined ? undefined : ''
-  return { order: -1, at: 0, connection: PREVIOUS_PAGE, sessionId, sessionFingerprint }
-}

@@ -1,0 +1,62 @@
+import { isJsonObject } from '@aiagent/protocol'
+import { Message } from './message.ts'
+import { type OutboxEntry, PREVIOUS_PAGE, type WrittenAs } from './outbox-entry.ts'
+import { fingerprintOf, type QueueSnapshot } from './outbox-store.ts'
+
+/** A message as it is stored: masked. */
+export interface StoredMessage {
+  readonly id: string
+  /** The text of the frame. */
+  readonly data: string
+  /** When the host sent it, in milliseconds since the epoch. */
+  readonly timestamp: number
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+  /** Set once the message was written, or is about to be. A reader of the store cannot open the session. */
+  readonly written?: { readonly sessionFingerprint?: string | undefined }
+}
+
+/** The messages of a stored value. Other values are ignored. */
+export function readMessages(value: unknown): StoredMessage[] {
+  return Array.isArray(value) ? value.filter(isStoredMessage) : []
+}
+
+function isStoredMessage(value: unknown): value is StoredMessage {
+  return (
+    isJsonObject(value) &&
+    typeof value.id === 'string' &&
+    typeof value.data === 'string' &&
+    value.data.startsWith('{') &&
+    typeof value.timestamp === 'number'
+  )
+}
+
+/** The queue as it is stored. Questions are left out: their promise ends with the page. */
+export function toStored({ entries, claim }: QueueSnapshot): StoredMessage[] {
+  return entries
+    .filter(({ reply }) => !reply)
+    .map(({ id, data, timestamp, message: { from, to }, state, written }) => {
+      const mark = state === 'sent' ? written : claim
+      const sessionFingerprint = written?.sessionFingerprint ?? fingerprintOf(mark?.sessionId)
+      return { id, data, timestamp, from, to, ...(mark && { written: { sessionFingerprint } }) }
+    })
+}
+
+/** A stored message as an entry of the outbox. */
+export function toEntry({ id, data, timestamp, from, to, written }: StoredMessage): OutboxEntry {
+  return {
+    id,
+    data,
+    timestamp,
+    attempts: written ? 1 : 0,
+    message: Message.fromJSON(data, { messageId: id, timestamp, from, to }),
+    state: written ? 'sent' : 'queued',
+    ...(written && { written: writtenByPreviousPage(written.sessionFingerprint) }),
+  }
+}
+
+/** Which session it was is seen when the present one is known. */
+function writtenByPreviousPage(sessionFingerprint: string | undefined): WrittenAs {
+  const sessionId = sessionFingerprint === undefined ? undefined : ''
+  return { order: -1, at: 0, connection: PREVIOUS_PAGE, sessionId, sessionFingerprint }
+}
