@@ -61,15 +61,19 @@ export class AuthenticationService {
     const { strategy, type, isInitialized } = this.#source
     // A host's strategy may not support a second call.
     if (isInitialized && type !== 'anonymous') return
-    const life = this.#life
-    const postAuthentication = async () => {
+    const postAuthentication = this.#authenticatedCallback(this.#life)
+    await this.#callForLife('initialize()', () => strategy.initialize({ ...options, postAuthentication }))
+    this.#source = { ...this.#source, isInitialized: true }
+  }
+
+  /** What a strategy calls after each sign-in. Separate, since the strategy keeps it, with all that it encloses. */
+  #authenticatedCallback(life: Lifetime) {
+    return async () => {
       if (life.isOver) return
       // A strategy may wait for this call before it returns a token.
       if (this.#signIn) this.#signIn.isComplete = true
       else await this.#onAuthenticated()
     }
-    await this.#callForLife('initialize()', () => strategy.initialize({ ...options, postAuthentication }))
-    this.#source = { ...this.#source, isInitialized: true }
   }
 
   /**

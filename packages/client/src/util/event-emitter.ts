@@ -8,6 +8,7 @@ export interface ListenerOptions {
 }
 
 interface Entry {
+  readonly name: PropertyKey
   readonly listener: Listener<never>
   readonly once: boolean
   /** False once it was removed, so that a delivery in progress skips it. */
@@ -16,8 +17,11 @@ interface Entry {
   release?: () => void
 }
 
+/** Shared by all emitters without a listener, of which an agent has several. */
+const NO_ENTRIES: readonly Entry[] = []
+
 /**
- * Listeners by event name.
+ * Listeners of events, by the name of the event.
  *
  * Regular listeners run before those of `once`, each in the order of registration. A listener that throws or rejects
  * does not affect the others. A delivery reaches the listeners that were registered when it began and still are: one
@@ -25,8 +29,11 @@ interface Entry {
  */
 export class EventEmitter<Events extends object> {
   readonly #onListenerError: (error: unknown, name: keyof Events) => void
-  /** Lists are replaced, never changed, so an emission iterates a snapshot without a copy. */
-  #lists: Map<keyof Events, readonly Entry[]> | undefined
+  /**
+   * Of all names: a list of a few entries is smaller than a map of lists. It is replaced, never changed, so that an
+   * emission iterates a snapshot without a copy.
+   */
+  #entries = NO_ENTRIES
 
   /** @param onListenerError called for every listener that threw or rejected; it must not throw itself */
   constructor(onListenerError: (error: unknown, name: keyof Events) => void) {
@@ -49,15 +56,14 @@ export class EventEmitter<Events extends object> {
 
   /** Removes a listener; without one, every listener of that name. */
   off<Name extends keyof Events>(name: Name, listener?: Listener<Events[Name]>): this {
-    for (const entry of this.#lists?.get(name) ?? []) {
-      if (!listener || entry.listener === listener) this.#remove(name, entry)
-    }
+    for (const entry of this.#entries)
+      if (entry.name === name && (!listener || entry.listener === listener)) this.#remove(entry)
     return this
   }
 
   /** Removes the listeners of one name, or all of them. */
   removeAllListeners(name?: keyof Events): this {
-    for (const each of name === undefined ? [...(this.#lists?.keys() ?? [])] : [name]) this.off(each)
+    for (const entry of this.#entries) if (name === undefined || entry.name === name) this.#remove(entry)
     return this
   }
 
@@ -73,16 +79,16 @@ export class EventEmitter<Events extends object> {
 
   /** Number of listeners that an event of that name would reach. */
   listenerCount(name: keyof Events): number {
-    return this.#lists?.get(name)?.length ?? 0
+    let count = 0
+    for (const entry of this.#entries) if (entry.name === name) count++
+    return count
   }
 
   /** Calls the listeners of that name, synchronously and in order. */
   emit<Name extends keyof Events>(name: Name, event: Events[Name]): void {
-    const list = this.#lists?.get(name)
-    if (!list) return
-    for (const entry of list) {
-      if (!entry.active) continue
-      if (entry.once) this.#remove(name, entry)
+    for (const entry of this.#entries) {
+      if (entry.name !== name || !entry.active) continue
+      if (entry.once) this.#remove(entry)
       try {
         const result = (entry.listener as Listener<Events[Name]>)(event)
         if (isThenable(result)) result.then(undefined, error => this.#onListenerError(error, name))
@@ -94,32 +100,29 @@ export class EventEmitter<Events extends object> {
 
   #add(name: keyof Events, listener: Listener<never>, once: boolean, signal: AbortSignal | undefined): void {
     if (signal?.aborted) return
-    const known = this.#lists?.get(name)?.find(entry => entry.listener === listener)
+    const known = this.#entries.find(entry => entry.name === name && entry.listener === listener)
     if (known) {
       // A listener for every event is not a `once` listener any more.
       if (once || !known.once) return
-      this.#remove(name, known)
+      this.#remove(known)
     }
-    const entry: Entry = { listener, once, active: true }
+    const entry: Entry = { name, listener, once, active: true }
     if (signal) {
-      const abort = () => this.#remove(name, entry)
+      const abort = () => this.#remove(entry)
       signal.addEventListener('abort', abort, { once: true })
       entry.release = () => signal.removeEventListener('abort', abort)
     }
-    const list = this.#lists?.get(name) ?? []
-    const firstOnce = once ? -1 : list.findIndex(each => each.once)
-    const at = firstOnce < 0 ? list.length : firstOnce
-    this.#lists ??= new Map()
-    this.#lists.set(name, [...list.slice(0, at), entry, ...list.slice(at)])
+    const entries = this.#entries
+    const firstOnce = once ? -1 : entries.findIndex(each => each.once)
+    const at = firstOnce < 0 ? entries.length : firstOnce
+    this.#entries = entries.slice(0, at).concat(entry, entries.slice(at))
   }
 
-  #remove(name: keyof Events, entry: Entry): void {
+  #remove(entry: Entry): void {
     if (!entry.active) return
     entry.active = false
     entry.release?.()
-    const rest = this.#lists?.get(name)?.filter(each => each !== entry)
-    if (rest?.length) this.#lists?.set(name, rest)
-    else this.#lists?.delete(name)
+    this.#entries = this.#entries.filter(each => each !== entry)
   }
 }
 

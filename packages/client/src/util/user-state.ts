@@ -12,11 +12,12 @@ export interface UserState {
  * the user changes, the lifecycle clears all of it.
  */
 export class UserStateRegistry {
-  readonly #parts: UserState[] = []
+  #parts: readonly UserState[] = []
 
   /** Registers a part and returns it. */
   own<Part extends UserState>(part: Part): Part {
-    this.#parts.push(part)
+    // An array that grows by push() reserves sixteen more places.
+    this.#parts = this.#parts.concat(part)
     return part
   }
 
