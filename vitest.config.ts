@@ -9,6 +9,9 @@ const conditions = ['@aiagent/source', ...defaultServerConditions]
 /** Only for tests that hang: property tests are slow on a busy machine. */
 const limits = { testTimeout: 60_000, hookTimeout: 60_000, expect: { poll: { timeout: 15_000 } } }
 
+/** A test fails if no expectation was checked: for example, where all of them are in a callback that never ran. */
+const proving = { ...limits, expect: { ...limits.expect, requireAssertions: true } }
+
 /**
  * Files share a thread and its loaded modules, which saves two thirds of their time. For tests that leave neither the
  * process nor a module changed.
@@ -63,7 +66,7 @@ export default defineConfig({
         ...fromSource,
         test: {
           name: 'unit',
-          ...limits,
+          ...proving,
           ...sharedThreads,
           ...computing,
           include: inProcessTests,
@@ -73,7 +76,7 @@ export default defineConfig({
         ...fromSource,
         test: {
           name: 'node',
-          ...limits,
+          ...proving,
           ...sharedProcesses,
           ...waiting,
           include: [
@@ -87,7 +90,13 @@ export default defineConfig({
       },
       {
         ...fromSource,
-        test: { name: 'conformance', ...limits, ...sharedThreads, ...computing, include: ['conformance/**/*.test.ts'] },
+        test: {
+          name: 'conformance',
+          ...proving,
+          ...sharedThreads,
+          ...computing,
+          include: ['conformance/**/*.test.ts'],
+        },
       },
       {
         ...fromSource,

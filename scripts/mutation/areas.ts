@@ -37,6 +37,14 @@ function withTests(area: MutationArea, tests: readonly string[]): MutationArea {
   return { ...area, tests: [...area.tests, ...tests] }
 }
 
+/** Quick tests of whole agents: portals, the ends of an agent, calls while code loads. */
+const WHOLE_AGENT = [
+  `${client}/ai-agent.{,page-end.,slow-queue.}test.ts`,
+  `${client}/contact-center/contact-center*.test.ts`,
+  `${client}/chat/closes.test.ts`,
+  'packages/client/test/early-calls.test.ts',
+]
+
 /** The areas by name. Pure files and small owners of state, where a test beside the file can know every answer. */
 export const AREAS: Readonly<Record<string, MutationArea>> = {
   scopes: beside(`${client}/auth/scopes`),
@@ -83,6 +91,6 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   ]),
   session: whole('chat', 'chat-session', 'token-dialogue'),
   chat: whole('chat', 'chat', 'connection', 'attempt'),
-  lifecycle: whole('agent', 'lifecycle', 'lifecycle-state'),
-  loading: whole('agent', 'load-agent', 'user-loader', 'initialize-retry'),
+  lifecycle: withTests(whole('agent', 'lifecycle', 'lifecycle-state'), WHOLE_AGENT),
+  loading: withTests(whole('agent', 'load-agent', 'user-loader', 'initialize-retry'), WHOLE_AGENT),
 }

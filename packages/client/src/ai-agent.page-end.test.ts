@@ -35,6 +35,8 @@ describe('the end of a page with persistQueue', () => {
     await send(agent, 'one')
     store.hangs = true
     await passing(clock, agent.destroy())
+    expect(clock.pendingTimers).toBe(0)
+    await expect(agent.initialize()).rejects.toMatchObject({ code: 'ABORTED' })
   })
 
   it('[REL-104] does not call a message failed that destroy() leaves to the next page', async () => {

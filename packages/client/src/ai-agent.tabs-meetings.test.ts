@@ -142,6 +142,8 @@ describe.each([
       await passUntil(() => isSame() && one.agent.isConnected(), 'the same in the stopped tab')
       await one.agent.send('after')
       await passUntil(() => linesOf(two).length === 4 && isSame(), 'the answer in both')
+      expect(linesOf(one).map(line => line.split(' ')[0])).toEqual(['sent', 'received', 'sent', 'received'])
+      expect(linesOf(one).join()).not.toContain('before')
     },
   )
 

@@ -56,6 +56,7 @@ describe.each([
     await passUntil(() => linesOf(one).length === 2, 'the answer')
     two.tab.thaw()
     await passUntil(() => linesOf(two).length === 2, 'what was missed')
+    expect(linesOf(two)).toEqual(linesOf(one))
   })
 
   it('[REL-155] and whose host has emptied its transcript meanwhile, shows nothing of before', async () => {

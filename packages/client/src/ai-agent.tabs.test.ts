@@ -121,8 +121,9 @@ describe('tabs that share a conversation', () => {
     await turnEventLoop()
     two.tab.crash()
     await restarting
-    for (const { agent } of [one, three])
-      await passUntil(() => !['queued', 'sent'].includes(agent.delivery(id)?.state ?? ''), 'an outcome')
+    const states = () => [one, three].map(({ agent }) => agent.delivery(id)?.state ?? 'sent')
+    await passUntil(() => states().every(state => !['queued', 'sent'].includes(state)), 'an outcome')
+    expect(states()).toEqual(['unknown', 'unknown'])
   })
 
   it.each(['logout', 'destroy'] as const)('[REL-64] settle what another tab has sent at %s()', async end => {

@@ -297,7 +297,7 @@ describe('runDoctor() of a sound deployment', () => {
 })
 
 describe('runDoctor() of broken deployments', () => {
-  it.concurrent.each(BROKEN)('[ADOPT-02] names $what: $code', async broken => {
+  it.concurrent.for(BROKEN)('[ADOPT-02] names $what: $code', async (broken, { expect }) => {
     const { fault, after, options, code, check, status = 'failed' } = broken
     await using server = await serveEmulator(broken.serve)
     if (fault) server.emulator.faults.add(fault)

@@ -246,20 +246,23 @@ describe.each(CALLS.filter(({ kept }) => kept))('a cached response of $name', ca
     expect(await answerOver(() => ({ further: () => 'code' }))).toEqual({ answer: call.value, requests: 2 })
   })
 
-  it('has the shape of a response, whatever the store contains', async () => {
-    const { service, adapter, api } = setUp(call)
-    await call.make(api, {})
-    const [key = ''] = adapter.keys()
-    await fc.assert(
-      fc.asyncProperty(fc.anything({ withNullPrototype: true }), async value => {
-        adapter.set(key, { value, timestamp: service.clock.now() })
-        const answer = await call.make(api, {})
-        if (Array.isArray(call.value) && call.name !== 'getConnectedApps') {
-          expect(Array.isArray(answer)).toBe(true)
-          const id = call.name === 'getAgentsByPortal' ? 'agentId' : 'id'
-          for (const record of answer as Record<string, unknown>[]) expect(typeof record[id]).toMatch(/string|number/)
-        } else if (call.name !== 'getConnectedApps' && answer !== null) expect(typeof answer).toBe('object')
-      }),
-    )
-  })
+  // Connected apps have no known shape.
+  if (call.name !== 'getConnectedApps') {
+    it('has the shape of a response, whatever the store contains', async () => {
+      const { service, adapter, api } = setUp(call)
+      await call.make(api, {})
+      const [key = ''] = adapter.keys()
+      await fc.assert(
+        fc.asyncProperty(fc.anything({ withNullPrototype: true }), async value => {
+          adapter.set(key, { value, timestamp: service.clock.now() })
+          const answer = await call.make(api, {})
+          if (Array.isArray(call.value)) {
+            expect(Array.isArray(answer)).toBe(true)
+            const id = call.name === 'getAgentsByPortal' ? 'agentId' : 'id'
+            for (const record of answer as Record<string, unknown>[]) expect(typeof record[id]).toMatch(/string|number/)
+          } else expect(answer).toBeTypeOf('object')
+        }),
+      )
+    })
+  }
 })
