@@ -503,7 +503,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'VIEW-36': 'a view no longer asks for a login once the agent answers with the token that the host has passed',
   'VIEW-37': 'a view works without the globals of a page, also explain(), export() and what is stored with the session',
   'VIEW-34':
-    'a stream of the chat transport always ends: with the answer, also one that was missed, with an error when the chat ends, with `abort` when the user leaves, and when another message is sent; what belongs to no stream is passed on once, and the history of a reload is not',
+    'a stream of the chat transport always ends: with the answer, also one that was missed, with an error when the service reports one, the message cannot be sent or the chat ends, with `abort` when the user leaves or takes the message back, and when another message is sent; what belongs to no stream is passed on once, and the history of a reload is not',
   'VIEW-35':
     'a DirectLine object emits a message as sent when it has left, in the place of the service, takes ratings, shows nothing of a user who has left, serves every observer, and ends once',
   'VIEW-12':

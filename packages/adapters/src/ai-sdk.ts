@@ -67,13 +67,16 @@ export interface AgentChatTransport {
 
 /** The answer that is being streamed. */
 interface OpenAnswer {
+  /** Id of the message that it answers, once that is known. */
+  id?: string
   take(message: ConversationMessage): void
   end(last: AnswerChunk): void
 }
 
 /**
  * A transport for `useChat()` of the AI SDK. One message of the user becomes one stream, which ends when the agent has been
- * silent for a while, with an error when the chat ends or is restarted, and with `abort` when the user leaves.
+ * silent for a while, with an error when the service reports one, the message cannot be sent, or the chat ends or is restarted, and
+ * with `abort` when the user leaves or takes the message back.
  */
 export function createChatTransport(
   agent: AiAgent,
@@ -108,6 +111,12 @@ export function createChatTransport(
       for (const { id } of payload.entries) seen.add(id)
     }),
     agent.subscribe('transcriptCleared', () => open?.end({ type: 'abort' })),
+    agent.subscribe('errorMessage', ({ payload }) => open?.end({ type: 'error', errorText: payload.error.message })),
+    agent.subscribe('deliveryUpdate', ({ payload }) => {
+      if (payload.id !== open?.id) return
+      if (payload.state === 'cancelled') open.end({ type: 'abort' })
+      else if (payload.state === 'failed') open.end({ type: 'error', errorText: 'The message was not sent.' })
+    }),
     agent.subscribe('phaseChanged', ({ payload }) => {
       if (payload.at === 'leaving') open?.end({ type: 'abort' })
     }),
@@ -159,11 +168,12 @@ export function createChatTransport(
       const parts = messages.at(-1)?.parts.map(textOf) ?? []
       if (parts.length === 0 || parts.includes(undefined)) throw notSupported('only text can be sent')
       abortSignal?.throwIfAborted()
-      let id = ''
-      const answer = stream(() => agent.delivery(id)?.state === 'queued', abortSignal)
-      const own = open
+      let own: OpenAnswer | undefined
+      const answer = stream(() => agent.delivery(own?.id ?? '')?.state === 'queued', abortSignal)
+      own = open
       try {
-        id = await agent.send(parts.join('\n'))
+        const id = await agent.send(parts.join('\n'))
+        if (own) own.id = id
       } catch (error) {
         own?.end({ type: 'error', errorText: error instanceof Error ? error.message : String(error) })
       }

@@ -230,7 +230,7 @@ function activityOf({ message, place, clientId: clientActivityID, entities }: Em
   const sendStatus = delivery && sendStatusOf(delivery)
   return {
     ...activity('message', isUser ? USER : 'agent', id, time, authorName),
-    text: sources.reduce((text, { title, url }) => (url ? `${text}\n\n- [${title}](${url})` : text), content),
+    text: sources.reduce((text, source) => text + linkOf(source), content),
     textFormat: isUser ? 'plain' : 'markdown',
     ...(canChoose && {
       suggestedActions: {
@@ -246,6 +246,11 @@ function activityOf({ message, place, clientId: clientActivityID, entities }: Em
       ...(sendStatus && { 'webchat:send-status': sendStatus }),
     },
   }
+}
+
+/** A source as an item of a list in Markdown. */
+function linkOf({ title, url }: ConversationMessage['sources'][number]): string {
+  return url ? `\n\n- [${title.replace(/[[\]\\]/g, '\\$&')}](${url.replace(/[()]/g, '\\$&')})` : ''
 }
 
 function activity(type: Activity['type'], from: string, id: string, time = Date.now(), name?: string): Activity {

@@ -36,6 +36,33 @@ describe('a stream of the chat transport', () => {
     }
   })
 
+  it('[VIEW-34] ends with an error when the service reports one', async () => {
+    const { agent, emulator, session, close } = await open()
+    emulator.settings.replyDelayMs = 60_000
+    const transport = createChatTransport(agent)
+    const stream = await transport.sendMessages(ask('one'))
+    emulator.control.pushFrame(session(), { persona: 'metadata', role: 'error', content: 'The agent is tired.' })
+    expect(await chunksOf(stream)).toEqual([{ type: 'start' }, { type: 'error', errorText: 'The agent is tired.' }])
+    transport.close()
+    await close()
+  })
+
+  it('[VIEW-34] ends when its message is taken back, or is dropped before it was sent', async () => {
+    const { agent, emulator, view, close } = await open({ baseReconnectDelay: 60_000, maxReconnectDelay: 60_000 })
+    const lost = new Promise(resolve => agent.once('closed', resolve))
+    emulator.control.dropSockets()
+    await lost
+    const transport = createChatTransport(agent)
+    const withdrawn = await transport.sendMessages(ask('one'))
+    view.cancel(view.getSnapshot().messages[0]?.id ?? '')
+    expect(await typesOf(withdrawn)).toEqual(['start', 'abort'])
+    const dropped = await transport.sendMessages(ask('two'))
+    agent.clearQueue()
+    expect(await typesOf(dropped)).toEqual(['start', 'error'])
+    transport.close()
+    await close()
+  })
+
   it('[VIEW-34] ends when another message is sent, which gets both answers', async () => {
     const { agent, emulator, view, close } = await open()
     emulator.settings.replyDelayMs = 200
@@ -269,6 +296,18 @@ describe('the DirectLine object', () => {
     await eventually(() => places.some(([name]) => name === 'bot'))
     const last = new Map(places)
     expect([...last].sort(([, a], [, b]) => a - b).map(([name]) => name)).toEqual(['user', 'typing', 'bot'])
+    await close()
+  })
+
+  it('[VIEW-35] lists sources as links that lead where they say', async () => {
+    const { view, emulator, session, close } = await open()
+    const directLine = createDirectLine(view)
+    const texts: (string | undefined)[] = []
+    directLine.activity$.subscribe(({ text }) => texts.push(text))
+    const sources = [{ title: 'a [b]', url: 'https://docs.example.test/a)(b' }]
+    emulator.control.say(session(), { content: 'See there.', messageData: { sources } })
+    await eventually(() => texts.length)
+    expect(texts.at(-1)).toBe('See there.\n\n- [a \\[b\\]](https://docs.example.test/a\\)\\(b)')
     await close()
   })
 

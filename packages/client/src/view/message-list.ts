@@ -1,4 +1,4 @@
-import { type AiAgent, type FeedbackRating, ROLE, type TranscriptEntry } from '../index.ts'
+import { type AiAgent, type DeliveryState, type FeedbackRating, ROLE, type TranscriptEntry } from '../index.ts'
 import {
   type ConversationEscalation,
   type ConversationMessage,
@@ -35,10 +35,16 @@ export interface MessageList {
   read(entries: readonly TranscriptEntry[]): void
   /** Removes the messages of the entries that the transcript has dropped from its start. */
   trim(entries: readonly TranscriptEntry[]): void
-  /** Shows messages that wait for `initialize()`, which no entry holds yet, in place of those shown so far. */
+  /** Messages that were written before `initialize()`, and that no entry holds yet. */
+  held(): readonly ConversationMessage[]
+  /** Shows such messages, in place of those shown so far. */
   hold(messages: readonly ConversationMessage[]): void
-  /** A message of the user is in another state. Returns it where it is shown. */
-  updateDelivery(id: string): ConversationMessage | undefined
+  /**
+   * A message of the user is in another state. Returns it where it is shown.
+   *
+   * @param delivery the state; default: the one that the agent knows
+   */
+  updateDelivery(id: string, delivery?: DeliveryState): ConversationMessage | undefined
   /** Begins a session: ratings reach it alone, and another of its answers may have the same id. */
   enter(sessionId: string | undefined): void
   rate(message: Pick<ConversationMessage, 'sessionId' | 'messageId'>, rating: FeedbackRating): void
@@ -163,12 +169,12 @@ export function createMessageList(agent: Pick<AiAgent, 'delivery' | 'maskContent
       items = index < 0 ? [] : items.slice(index)
       snapshot = undefined
     },
+    held: () => held,
     hold(messages) {
       held = messages
       snapshot = undefined
     },
-    updateDelivery(id) {
-      const delivery = deliveryOf(id)
+    updateDelivery(id, delivery = deliveryOf(id)) {
       held = held.map(item => (item.id === id ? changed(item, { delivery }) : item))
       snapshot = undefined
       return change(

@@ -1,6 +1,6 @@
 import { eventually, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import { framesArrived, passing, rejection, sentTo } from '../../test/agent-harness.ts'
+import { framesArrived, passing, rejection, sentTo, setUp } from '../../test/agent-harness.ts'
 import { setUpHost } from '../../test/host-store.ts'
 import { lastOf, linesOf, say, setUpView, viewPlatform } from '../../test/view-harness.ts'
 import type { AiAgent } from '../ai-agent.ts'
@@ -276,5 +276,90 @@ describe('messages of the page before', () => {
     await eventually(() => deliveries()[2] === 'three sent')
     expect(deliveries()).toEqual(['one sent', 'two cancelled', 'three sent'])
     await passing(clock, leave(view, agent))
+  })
+})
+
+describe('a message that was written before initialize()', () => {
+  it('[VIEW-01] stays visible as failed where it cannot be sent, until the transcript is cleared', async () => {
+    const { clock, emulator, make } = setUp()
+    const { platform } = viewPlatform(clock)
+    emulator.faults.add({ kind: 'answer', route: 'GET *masking*', status: 503 })
+    const { agent } = make({ id: MASKING_AGENT, masking: { required: true } })
+    const view = createConversationView(agent, { platform })
+    await view.send(CARD)
+    const withdrawn = await view.send('never mind')
+    view.cancel(withdrawn)
+    await view.start()
+    await turnEventLoop()
+    expect(view.getSnapshot().messages).toMatchObject([{ content: CARD, delivery: 'failed' }])
+    agent.clearTranscript()
+    expect(view.getSnapshot().messages).toEqual([])
+    await leave(view, agent)
+  })
+
+  it('[VIEW-01] is no longer queued once the agent is destroyed, nor is one that waited for the connection', async () => {
+    const { load, show, openView, emulator } = setUpView()
+    const { agent } = load()
+    const early = show(agent)
+    await early.send('early')
+    await agent.destroy()
+    await turnEventLoop()
+    expect(lastOf(early).delivery).toBe('failed')
+
+    const second = await openView()
+    await say(second.view, 'hello', 2)
+    emulator.faults.add({ kind: 'refuse-upgrade', status: 503 })
+    emulator.control.dropSockets()
+    await eventually(() => !second.agent.isConnected())
+    await second.view.send('late')
+    await second.agent.destroy()
+    await turnEventLoop()
+    const states = second.view.getSnapshot().messages.map(({ content, delivery }) => [content, delivery])
+    expect(states).toEqual([
+      ['hello', 'unknown'],
+      ['You said: hello', undefined],
+      ['late', 'failed'],
+    ])
+  })
+})
+
+describe('a view while the user signs out', () => {
+  it('[VIEW-01] [SEC-15] takes no draft, which would be shown to the next user', async () => {
+    const { openView, clock } = setUpView()
+    const { view, agent } = await openView()
+    const leaving = agent.logout()
+    view.setDraft('half a secret')
+    await passing(clock, leaving)
+    expect(view.getSnapshot().draft).toBe('')
+    await view.start()
+    await turnEventLoop()
+    expect(view.getSnapshot().draft).toBe('')
+    expect(`${JSON.stringify(await agent.getSessionData())}`).not.toContain('secret')
+    await leave(view, agent)
+  })
+})
+
+describe('odd data of the service', () => {
+  it('[VIEW-01] offers no blank option', async () => {
+    const { openView, emulator, session } = setUpView()
+    const { view, agent } = await openView()
+    const ask = (options: string[]) =>
+      emulator.control.say(session(), { content: 'Which?', role: 'follow up question agent', messageData: { options } })
+    ask(['', 'Red', ' \n'])
+    ask([' '])
+    await eventually(() => view.getSnapshot().messages.length === 2)
+    expect(view.getSnapshot().messages).toMatchObject([{ options: ['Red'] }, { options: [], canChoose: false }])
+    await leave(view, agent)
+  })
+
+  it('[VIEW-04] is exported as Markdown whose links lead where they say', async () => {
+    const { openView, emulator, session } = setUpView()
+    const { view, agent } = await openView()
+    const sources = [{ title: 'a [b]', url: 'https://docs.example.test/a)(b' }]
+    emulator.control.say(session(), { content: 'See there.', messageData: { sources } })
+    await eventually(() => view.getSnapshot().messages.length === 1)
+    expect(await view.export('markdown')).toContain('- [a \\[b\\]](https://docs.example.test/a\\)\\(b)')
+    expect(await view.export('text')).toContain('- a [b]: https://docs.example.test/a)(b')
+    await leave(view, agent)
   })
 })

@@ -1,4 +1,4 @@
-import type { AgentEvents, AgentEventType, AiAgent, TranscriptEntry } from '../index.ts'
+import type { AgentEvents, AgentEventType, AiAgent, DeliveryState, TranscriptEntry } from '../index.ts'
 import { type ConversationMessage, heldMessage, maskedRanges } from './conversation-message.ts'
 import type { ConversationSnapshot, ConversationView } from './conversation-snapshot.ts'
 import { createMessageList, type KeptFacts, type MessageList, NOTHING_KEPT } from './message-list.ts'
@@ -39,8 +39,6 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
   let facts: ViewFacts = { isOffline: !platform.isOnline() }
   let snapshot: ConversationSnapshot = EMPTY_SNAPSHOT
   let isOutdated = true
-  /** Messages that wait for `initialize()`, as the user wrote them. */
-  let waiting: readonly ConversationMessage[] = []
   /** The text that is being passed to the agent. */
   let sending: string | undefined
   let stopSilence: (() => void) | undefined
@@ -111,6 +109,18 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
     stopSilence ??= platform.setTimer(() => change({ isSilent: true }), SILENCE_MS)
   }
 
+  const keepHeld = (state: DeliveryState) => list.hold(list.held().filter(({ delivery }) => delivery === state))
+
+  /** Shows what became of a message of an agent that ends, which reports it by no event. */
+  const settle = ({ id, author }: ConversationMessage) => {
+    if (author === 'user')
+      void agent.delivery(id)?.outcome.then(outcome => {
+        if (isDestroyed) return
+        list.updateDelivery(id, outcome)
+        change()
+      })
+  }
+
   /** Something must arrive after a message that was written. */
   const watch = (item: ConversationMessage | undefined) => {
     if (item?.delivery === 'sent') startSilence()
@@ -125,7 +135,7 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
       change({ unread: (facts.unread ?? 0) + 1, ...(facts.needsToken && SOLVED) })
       return
     }
-    const written = sending ?? waiting.find(({ id }) => id === message.messageId)?.content
+    const written = sending ?? list.held().find(({ id }) => id === message.messageId)?.content
     if (written !== undefined && message.content !== undefined && written !== message.content) {
       list.mask(message.content, maskedRanges(agent.previewMasking(written)))
       save()
@@ -146,9 +156,14 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
   }
 
   on('phaseChanged', ({ payload: phase }) => {
-    if (phase.at === 'ready' || phase.at === 'leaving') list.hold((waiting = []))
-    if (phase.at === 'ready') restore()
+    if (phase.at === 'ready') {
+      // All others are in the transcript now, or were taken back.
+      keepHeld('failed')
+      restore()
+    }
+    if (phase.at === 'destroyed') list.get().forEach(settle)
     if (phase.at === 'leaving') {
+      list.hold([])
       unsaved = undefined
       list.keep(NOTHING_KEPT)
       list.read([])
@@ -192,6 +207,7 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
     change()
   })
   on('transcriptCleared', () => {
+    keepHeld('queued')
     list.read([])
     change({ unread: 0, error: undefined })
   })
@@ -237,6 +253,8 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
       return snapshot
     },
     setDraft(draft) {
+      // It is that of the user who leaves.
+      if (agent.getPhase().at === 'leaving') return
       change({ draft })
       notifier.notify()
       save({ draft })
@@ -252,8 +270,7 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
       }
       const id = await sent
       if (!agent.getIsInitialized()) {
-        waiting = [...waiting, heldMessage(id, text, platform.now())]
-        list.hold(waiting)
+        list.hold([...list.held(), heldMessage(id, text, platform.now())])
         change()
       }
       return id

@@ -68,6 +68,13 @@ describe('parseServerMessage', () => {
     expect(Object.assign({}, frame, frame.messageData)).not.toHaveProperty('polluted')
   })
 
+  it('leaves out a time that no Date can hold', () => {
+    const timeOf = (timestamp: string) =>
+      parseServerMessage(`{"persona":"agent","role":"x","timestamp":${timestamp}}`).timestamp
+    for (const time of ['8640000000000000', '-8640000000000000']) expect(timeOf(time)).toBe(Number(time))
+    for (const time of ['8640000000000001', '-1e18', '1e999']) expect(timeOf(time)).toBeUndefined()
+  })
+
   it('reads nesting of any depth', () => {
     const deep = '['.repeat(5_000) + ']'.repeat(5_000)
     expect(

@@ -65,6 +65,8 @@ const guardsOf = (guards: Record<string, Guard>): Guards =>
 const never: Guard = () => false
 const isName = (value: unknown) => typeof value === 'string' && value !== ''
 const isText: Guard = value => value === null || typeof value === 'string'
+/** Whether it is a time that `Date` can hold. */
+const isTime: Guard = value => Number.isFinite(value) && Math.abs(value as number) <= 8.64e15
 const isFlag: Guard = value => value === null || typeof value === 'boolean'
 const isList: Guard = value => value === null || Array.isArray(value)
 const isListOf =
@@ -122,7 +124,7 @@ const SERVER_MESSAGE_GUARDS = guardsOf({
   messageId: isText,
   content: isText,
   messageData: orNull(isObjectOf(MESSAGE_DATA_GUARDS)),
-  timestamp: value => value === null || Number.isFinite(value),
+  timestamp: value => value === null || isTime(value),
   seq: orNull(isSequenceNumber),
 })
 

@@ -79,7 +79,7 @@ export interface ServerMessage {
   content?: string | null
   /** Data that accompanies the text. */
   messageData?: ServerMessageData | null
-  /** Milliseconds since the epoch. Missing reads as the time of receipt. */
+  /** Milliseconds since the epoch. Missing, or no time that `Date` can hold, reads as the time of receipt. */
   timestamp?: number | null
   /** Place in the session's sequence, from 1 up. Only where the service announces the capability `resume`. */
   seq?: number | null

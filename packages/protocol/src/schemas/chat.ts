@@ -50,6 +50,9 @@ export const ServerMessageDataSchema = jsonObject({
   inputType: known(v.string()),
 })
 
+/** Latest time that `Date` can hold, in milliseconds since the epoch. */
+const MAX_TIME = 8.64e15
+
 /** Schema of `ServerMessage`, a frame from the service. */
 export const ServerMessageSchema = jsonObject({
   messageId: known(v.string()),
@@ -57,7 +60,7 @@ export const ServerMessageSchema = jsonObject({
   role: filled,
   content: known(v.string()),
   messageData: known(ServerMessageDataSchema),
-  timestamp: known(v.pipe(v.number(), v.finite())),
+  timestamp: known(v.pipe(v.number(), v.minValue(-MAX_TIME), v.maxValue(MAX_TIME))),
   seq: known(v.pipe(v.number(), v.safeInteger(), v.minValue(0))),
 })
 
