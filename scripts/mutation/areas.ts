@@ -37,12 +37,11 @@ function withTests(area: MutationArea, tests: readonly string[]): MutationArea {
   return { ...area, tests: [...area.tests, ...tests] }
 }
 
-/** Quick tests of whole agents: portals, the ends of an agent, calls while code loads. */
+/** Quick tests of whole agents: portals, and the ends of an agent. */
 const WHOLE_AGENT = [
   `${client}/ai-agent.{,page-end.,slow-queue.}test.ts`,
   `${client}/contact-center/contact-center*.test.ts`,
   `${client}/chat/closes.test.ts`,
-  'packages/client/test/early-calls.test.ts',
 ]
 
 /** The areas by name. Pure files and small owners of state, where a test beside the file can know every answer. */
