@@ -83,7 +83,9 @@ export function conversationMessage(entry: TranscriptEntry): ConversationMessage
   const isUser = direction === 'sent' && persona === PERSONA.CUSTOMER && role === ROLE.HUMAN
   if (!isUser && (direction === 'sent' || persona !== PERSONA.AGENT)) return undefined
   const answer = isUser ? undefined : handler.handle(entry.message).message
-  const options = answer?.showOptions ? Object.freeze((answer.options ?? []).filter(option => isText(option) && option.trim())) : NONE
+  const options = answer?.showOptions
+    ? Object.freeze((answer.options ?? []).filter(option => isText(option) && option.trim()))
+    : NONE
   return message({
     id: isUser ? (messageId ?? id) : id,
     author: isUser ? 'user' : 'agent',

@@ -12,7 +12,11 @@ export function exportConversation(messages: readonly ConversationMessage[], for
       const at = new Date(time).toISOString().replace('T', ' ').slice(0, 19)
       const name = (author === 'agent' && authorName) || author
       const lines = sources.map(({ title, url }) =>
-        !url ? `- ${title}` : isMarkdown ? `- [${title.replace(/[[\]\\]/g, '\\$&')}](${url.replace(/[()]/g, '\\$&')})` : `- ${title}: ${url}`,
+        !url
+          ? `- ${title}`
+          : isMarkdown
+            ? `- [${title.replace(/[[\]\\]/g, '\\$&')}](${url.replace(/[()]/g, '\\$&')})`
+            : `- ${title}: ${url}`,
       )
       const head = isMarkdown ? `**${name}** (${at})\n` : `${name} (${at}):`
       return [head, content, ...(lines.length ? [isMarkdown ? '' : 'Sources:', ...lines] : [])].join('\n')
