@@ -8,6 +8,7 @@ import type { DeliveryUpdate } from '../src/outbox/delivery-state.ts'
 import { type Message, MessageOrigin } from '../src/outbox/message.ts'
 import { Outbox } from '../src/outbox/outbox.ts'
 import type { DeliveryMode } from '../src/outbox/outbox-options.ts'
+import type { QuestionGate } from '../src/outbox/question-gate.ts'
 import { Sending } from '../src/outbox/sending.ts'
 import type { FakePage } from './fake-page.ts'
 
@@ -22,6 +23,9 @@ export interface OutboxSetUp {
   delivery?: DeliveryMode
   /** Whether the service confirms messages. @default false */
   hasReceipts?: boolean
+  /** Whether the service repeats what was missed. @default false */
+  hasResume?: boolean
+  questionGate?: QuestionGate
 }
 
 /** A socket in memory. */
@@ -60,6 +64,8 @@ export function setUpEarlyOutbox({
   doubtAfterMs = 20_000,
   delivery = 'at-most-once',
   hasReceipts = false,
+  hasResume = false,
+  questionGate,
 }: OutboxSetUp = {}) {
   const clock = new ManualClock()
   const state = { isReady, sessionId: 's1', isOwnSession: true, chat: 'IDLE' as ConnectionState }
@@ -81,7 +87,7 @@ export function setUpEarlyOutbox({
     doubtAfterMs,
     delivery,
     hasReceipts: () => hasReceipts,
-    hasResume: () => false,
+    hasResume: () => hasResume,
     origin: new MessageOrigin(clock, {
       agentName: 'Help Centre',
       agentId: 'help',
@@ -119,7 +125,7 @@ export function setUpEarlyOutbox({
   }
   const attach = () => {
     const sending = outbox.attach(
-      { page, chat, isOwnSession: () => state.isOwnSession, accepted: take },
+      { page, chat, questionGate, isOwnSession: () => state.isOwnSession, accepted: take },
       (...given) => new Sending(...given),
     )
     /** Opens the chat on a transport, as the chat does. */

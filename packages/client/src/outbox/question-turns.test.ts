@@ -1,0 +1,213 @@
+import { describe, expect, it } from 'vitest'
+import { rejection } from '../../test/agent-harness.ts'
+import { answered, messagesOf, type OutboxSetUp, said, setUpOutbox } from '../../test/outbox-harness.ts'
+import { MAX_PAUSE_MS, MIN_PAUSE_MS } from './agent-pace.ts'
+import { Message } from './message.ts'
+import { HISTORY_LIMIT_MS } from './turn-taking.ts'
+
+/** An outbox that is connected. */
+function setUp(given: OutboxSetUp = {}) {
+  const parts = setUpOutbox(given)
+  const transport = parts.connect()
+  const answer = (content: string, messageId?: string) =>
+    parts.sending.handleMessage(new Message('agent', 'customer support agent', content, { messageId }))
+  const showHistory = (...history: object[]) => parts.sending.handleHistory(messagesOf(history))
+  /** Loses the connection and gets a new one. */
+  const reconnect = () => {
+    parts.lose()
+    return parts.connect()
+  }
+  return { ...parts, transport, answer, showHistory, reconnect }
+}
+
+/** The first outcome of a question, or `open`. */
+const outcomeOf = (asked: Promise<Message>) =>
+  Promise.race([
+    asked.then(
+      ({ content }) => content,
+      (error: Error & { reason?: string }) => error.reason,
+    ),
+    new Promise<string>(resolve => setImmediate(resolve, 'open')),
+  ])
+
+describe('the pause before the next question', () => {
+  it('[REL-11] is derived from the last eight gaps', async () => {
+    const { outbox, transport, answer, clock } = setUp()
+    answer('first')
+    await clock.advance(600)
+    answer('after a long gap')
+    for (let count = 0; count < 7; count++) {
+      await clock.advance(10)
+      answer('after a short gap')
+    }
+    const one = outbox.ask('one')
+    await clock.advance(899)
+    expect(transport.contents).toEqual([])
+    await clock.advance(1)
+    expect(transport.contents).toEqual(['one'])
+    answer('1')
+    await one
+    await clock.advance(10)
+    answer('1, continued')
+    outbox.ask('two').catch(() => {})
+    await clock.advance(MIN_PAUSE_MS - 1)
+    expect(transport.contents).toEqual(['one'])
+    await clock.advance(1)
+    expect(transport.contents).toEqual(['one', 'two'])
+  })
+
+  it('[REL-11] is at most 2 s, and a gap of 2 s is the end of an answer', async () => {
+    for (const [gapMs, pauseMs] of [
+      [MAX_PAUSE_MS - 1, MAX_PAUSE_MS],
+      [MAX_PAUSE_MS, MIN_PAUSE_MS],
+    ] as const) {
+      const { outbox, transport, answer, clock } = setUp()
+      answer('first')
+      await clock.advance(gapMs)
+      answer('second')
+      outbox.ask('one').catch(() => {})
+      await clock.advance(pauseMs - 1)
+      expect(transport.contents).toEqual([])
+      await clock.advance(1)
+      expect(transport.contents).toEqual(['one'])
+    }
+  })
+
+  it('[SEC-15] does not delay the first question of the next user', () => {
+    const { outbox, transport, answer } = setUp()
+    answer('to the previous user')
+    outbox.forgetUser()
+    outbox.ask('one').catch(() => {})
+    expect(transport.contents).toEqual(['one'])
+  })
+})
+
+describe('a question in one of several tabs', () => {
+  function setUpGate(isFree: boolean) {
+    const gate = {
+      isFree,
+      ends: 0,
+      offered: () => {},
+      take(offered: () => void) {
+        gate.offered = offered
+        return gate.isFree
+      },
+      end: () => void gate.ends++,
+    }
+    return { gate, ...setUp({ questionGate: gate }) }
+  }
+
+  it('[REL-65] is sent when its tab has the turn, and gives it back with the answer', async () => {
+    const { gate, outbox, transport, answer } = setUpGate(false)
+    const asked = outbox.ask('one')
+    expect(transport.contents).toEqual([])
+    gate.isFree = true
+    gate.offered()
+    expect([transport.contents, gate.ends]).toEqual([['one'], 0])
+    answer('1')
+    expect([(await asked).content, gate.ends]).toEqual(['1', 1])
+  })
+
+  it('[REL-65] gives the turn back when its caller gives up', async () => {
+    const { gate, outbox } = setUpGate(true)
+    const caller = new AbortController()
+    const asked = rejection(outbox.ask('one', { signal: caller.signal }))
+    caller.abort()
+    expect([(await asked)['code'], gate.ends]).toEqual(['ABORTED', 1])
+  })
+})
+
+describe('a question whose connection was lost', () => {
+  it('[REL-13] is not taken for the same words that were written before it', async () => {
+    const { outbox, reconnect, showHistory } = setUp()
+    outbox.send('How?')
+    const asked = rejection(outbox.ask('How?'))
+    reconnect()
+    showHistory(said('How?'), answered('To the first.'))
+    expect(await asked).toMatchObject({ reason: 'closed', messageId: 'id-1' })
+  })
+
+  it('[REL-13] resolves when the history shows the same words as often as they were written', async () => {
+    const { outbox, reconnect, showHistory } = setUp()
+    outbox.send('How?')
+    const asked = outbox.ask('How?')
+    reconnect()
+    showHistory(said('How?'), answered('To the first.'), said('How?'), answered('To the second.'))
+    expect((await asked).content).toBe('To the second.')
+  })
+
+  it('[REL-13] does not resolve with an answer that an earlier history has shown', async () => {
+    const { outbox, reconnect, showHistory } = setUp()
+    const earlier = [said('How?'), answered('Long ago.', { messageId: 'm-1' })]
+    showHistory(...earlier)
+    const asked = rejection(outbox.ask('How?'))
+    reconnect()
+    showHistory(...earlier)
+    expect(await asked).toMatchObject({ reason: 'closed' })
+  })
+
+  it('[REL-13] is found after the last message of the agent, with or without ids', async () => {
+    for (const id of [undefined, 'm-1']) {
+      const { outbox, reconnect, showHistory, answer, clock } = setUp()
+      answer('Good day.', id)
+      await clock.advance(MIN_PAUSE_MS)
+      const asked = outbox.ask('How?')
+      reconnect()
+      const seen = answered('Good day.', id === undefined ? {} : { messageId: id })
+      showHistory(said('How?'), answered('Before.'), seen, said('How?'), answered('Like this.'))
+      expect((await asked).content).toBe('Like this.')
+    }
+  })
+
+  it('[REL-13] waits on, and for no longer than the last reconnect allows, when the connection is lost twice', async () => {
+    const { outbox, reconnect, clock } = setUp()
+    const asked = outbox.ask('one')
+    reconnect()
+    await clock.advance(HISTORY_LIMIT_MS - 1_000)
+    reconnect()
+    outbox.ask('two').catch(() => {})
+    await clock.advance(HISTORY_LIMIT_MS - 1)
+    expect(await outcomeOf(asked)).toBe('open')
+    await clock.advance(1)
+    expect(await outcomeOf(asked)).toBe('closed')
+  })
+
+  it('[REL-13] stays open over a reconnect where the service repeats what was missed', async () => {
+    const { outbox, reconnect, answer, clock } = setUp({ hasResume: true, hasReceipts: true })
+    const asked = outbox.ask('one')
+    reconnect()
+    outbox.ask('two').catch(() => {})
+    await clock.advance(HISTORY_LIMIT_MS * 2)
+    expect(await outcomeOf(asked)).toBe('open')
+    outbox.send('another message')
+    answer('1')
+    expect((await asked).content).toBe('1')
+  })
+
+  it('[REL-84] [REL-13] is sent again with at-least-once, and resolves with the next answer', async () => {
+    const { outbox, reconnect, showHistory, answer, clock } = setUp({ delivery: 'at-least-once' })
+    const asked = outbox.ask('one')
+    const transport = reconnect()
+    showHistory(said('something else'))
+    await clock.advance(0)
+    await import('./match-history.ts')
+    await clock.advance(0)
+    expect([transport.contents, await outcomeOf(asked)]).toEqual([['one'], 'open'])
+    answer('1')
+    expect((await asked).content).toBe('1')
+  })
+
+  it.each<[string, (parts: ReturnType<typeof setUp>) => unknown]>([
+    ['a sign-out', ({ outbox }) => outbox.forgetUser()],
+    ['destroy()', ({ outbox }) => outbox.destroy(Object.assign(new Error('x'), { reason: 'closed' }) as never)],
+    ['the end of the chat', ({ close }) => close()],
+  ])('[REL-12] [REL-13] is rejected by %s, which leaves no timer', async (_what, end) => {
+    const parts = setUp()
+    const asked = parts.outbox.ask('one')
+    parts.reconnect()
+    end(parts)
+    expect(await outcomeOf(asked)).toBe('closed')
+    await parts.clock.advance(0)
+    expect(parts.clock.pendingTimers).toBe(0)
+  })
+})
