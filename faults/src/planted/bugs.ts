@@ -31,8 +31,8 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     name: 'swallowed-rejection',
     title: 'connect() does not reject when the attempt fails',
     file: 'packages/client/src/chat/connection.ts',
-    find: '    settle(attempt, error)\n',
-    replace: '    if (!error) settle(attempt)\n',
+    find: '    attempt.settle(error)\n',
+    replace: '    if (!error) attempt.settle()\n',
     shownBy: ['hung'],
   },
   {

@@ -40,7 +40,7 @@ describeInPages('the start of a conversation in a page', at => {
     const fault = at.stage.service.emulator.faults.add({ kind: 'hang-request' })
     const initialized = page.evaluate(() => host.initialize())
     await expect.poll(() => code.toSorted()).toEqual(needed)
-    expect(calls).toHaveLength(1)
+    await expect.poll(() => calls).toHaveLength(1)
     at.stage.service.emulator.faults.lift({ id: fault.id })
     await initialized
     expect(code.toSorted()).toEqual(needed)
