@@ -30,11 +30,9 @@ export class AnonymousAuthStrategy implements TokenSource {
   readonly #prefix: string
   readonly #ttlMs: number
   readonly #metadata: ExpiringStore
-  #deployment: DeploymentInfo | undefined
-  #endpoint: string | undefined
+  /** What the last {@link initialize} received. */
+  #given: AuthStrategyInitializeOptions | undefined
   #scopes: readonly string[] = DEFAULT_SCOPES
-  #postAuthentication: AuthStrategyInitializeOptions['postAuthentication']
-  #onRateLimited: AuthStrategyInitializeOptions['onRateLimited']
   #expiresAt: number | undefined
   #life = new Lifetime()
 
@@ -57,18 +55,14 @@ export class AnonymousAuthStrategy implements TokenSource {
   }
 
   initialize(options: AuthStrategyInitializeOptions): void {
-    const { deploymentInfo, endpoint, scopes, postAuthentication, onRateLimited } = options
-    this.#deployment = deploymentInfo
-    this.#endpoint = endpoint
-    if (scopes) this.updateScopes(scopes)
-    this.#postAuthentication = postAuthentication
-    this.#onRateLimited = onRateLimited
+    this.#given = options
+    if (options.scopes) this.updateScopes(options.scopes)
   }
 
   /** Obtains a token without user interaction. */
   async authenticate(): Promise<void> {
     const accessToken = await this.getToken()
-    await this.#postAuthentication?.({ accessToken })
+    await this.#given?.postAuthentication?.({ accessToken })
   }
 
   /** The stored token for the current scopes if it is valid for five more minutes, otherwise a new one. */
@@ -102,7 +96,7 @@ export class AnonymousAuthStrategy implements TokenSource {
 
   /** Removes tokens and metadata from a page's own store. A store that several users share keeps them. */
   async logout(): Promise<void> {
-    const deployment = this.#deployment
+    const deployment = this.#given?.deploymentInfo
     if (!deployment || isSharedStore(this.#adapter, this.#environment)) return
     await Promise.all([this.clearTokenCache(), this.#metadata.remove(this.#metadataKey(deployment))])
   }
@@ -130,17 +124,10 @@ export class AnonymousAuthStrategy implements TokenSource {
   }
 
   async #request(scopes: readonly string[], tokens: TokenCache, signal: AbortSignal): Promise<StoredToken> {
-    const deployment = this.#required()
+    const { deploymentInfo: deployment, endpoint, onRateLimited } = this.#required()
     const metadataKey = this.#metadataKey(deployment)
     // A stored token needs no metadata.
-    const call = {
-      deployment,
-      endpoint: this.#endpoint,
-      scopes,
-      metadata: this.#metadata,
-      metadataKey,
-      onRateLimited: this.#onRateLimited,
-    }
+    const call = { deployment, endpoint, scopes, metadata: this.#metadata, metadataKey, onRateLimited }
     const { accessToken, expiresIn } = await requestAnonymousToken(this.#environment, call, signal)
     return tokens.set(scopes, accessToken, expiresIn === undefined ? this.#ttlMs : expiresIn * 1000)
   }
@@ -150,14 +137,14 @@ export class AnonymousAuthStrategy implements TokenSource {
   }
 
   #tokens(): TokenCache {
-    const { apiDomain, tenantId } = this.#required()
+    const { apiDomain, tenantId } = this.#required().deploymentInfo
     // Includes the host: two deployments may have the same tenant id, or none.
     const owner = `${this.#prefix}${tenantId || 'tenantId'}:${restBase(apiDomain)}`
     return new TokenCache(this.#adapter, this.#environment.clock, owner)
   }
 
-  #required(): DeploymentInfo {
-    if (this.#deployment) return this.#deployment
+  #required(): AuthStrategyInitializeOptions {
+    if (this.#given) return this.#given
     throw new AuthError('The anonymous strategy is not initialized. Call initialize() first.', 'token_missing')
   }
 }

@@ -24,9 +24,8 @@ export class ClientCredentialsAuthStrategy implements TokenSource {
   readonly #config: ClientCredentialsAuthConfig
   #held: HeldToken | undefined
   readonly #renewal: Renewal
-  #allowHttp = false
-  #postAuthentication: AuthStrategyInitializeOptions['postAuthentication']
-  #onRateLimited: AuthStrategyInitializeOptions['onRateLimited']
+  /** What the last {@link initialize} received. */
+  #given: AuthStrategyInitializeOptions | undefined
 
   /**
    * @throws {AuthError} `invalid_input` when address, id or secret is missing; `not_supported` in a browser, unless
@@ -43,16 +42,14 @@ export class ClientCredentialsAuthStrategy implements TokenSource {
     return this.#held?.expiresAt
   }
 
-  initialize({ deploymentInfo, endpoint, postAuthentication, onRateLimited }: AuthStrategyInitializeOptions): void {
-    this.#allowHttp = mayUseHttp(deploymentInfo.apiDomain, endpoint)
-    this.#postAuthentication = postAuthentication
-    this.#onRateLimited = onRateLimited
+  initialize(options: AuthStrategyInitializeOptions): void {
+    this.#given = options
   }
 
   /** Obtains a token without user interaction. */
   async authenticate(): Promise<void> {
     const accessToken = await this.getToken()
-    await this.#postAuthentication?.({ accessToken })
+    await this.#given?.postAuthentication?.({ accessToken })
   }
 
   /** The token if it is valid for five more minutes, otherwise a new one. */
@@ -79,18 +76,10 @@ export class ClientCredentialsAuthStrategy implements TokenSource {
 
   async #request(signal: AbortSignal): Promise<string> {
     const { tokenUrl, clientId, clientSecret, scopes = [] } = this.#config
-    const { accessToken, expiresIn } = await requestToken(
-      this.#environment,
-      {
-        tokenUrl,
-        clientId,
-        clientSecret,
-        scopes,
-        allowHttp: this.#allowHttp,
-        onRateLimited: this.#onRateLimited,
-      },
-      signal,
-    )
+    const { deploymentInfo, endpoint, onRateLimited } = this.#given ?? {}
+    const allowHttp = deploymentInfo !== undefined && mayUseHttp(deploymentInfo.apiDomain, endpoint)
+    const request = { tokenUrl, clientId, clientSecret, scopes, allowHttp, onRateLimited }
+    const { accessToken, expiresIn } = await requestToken(this.#environment, request, signal)
     const now = this.#environment.clock.now()
     const expiresAt = expiryOfFresh(accessToken, now, expiresIn)
     // A token without a known expiry is used until the service rejects it.
