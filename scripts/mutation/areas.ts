@@ -68,10 +68,10 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   'access-token': beside(`${client}/auth/access-token`),
   'init-params': beside(`${client}/init-params`),
   'connector-url': beside(`${client}/contact-center/connector/connector-url`),
-  'portal-flow': beside(`${client}/contact-center/portal/portal-flow`),
+  'portal-flow': beside(`${client}/contact-center/portal/portal-flow`, `${client}/contact-center/portal/profile-mode`),
   'portal-list': {
     files: [`${client}/contact-center/portal/portal-list.ts`, `${client}/contact-center/portal/agent-list.ts`],
-    tests: [`${client}/contact-center/portal/portal-pipeline.*test.ts`],
+    tests: ['portal-list', 'portal-pipeline'].map(name => `${client}/contact-center/portal/${name}.*test.ts`),
   },
   config: beside(`${client}/config`, `${client}/check-config`, `${client}/session-id`),
   message: beside(`${client}/outbox/message`, `${client}/conversation/message-helpers`),

@@ -84,10 +84,8 @@ export function setUpPortals(given: Partial<PortalAnswers> = {}) {
       now: clock.now,
       warn: tell('refused'),
     }),
+    emit: (type, payload) => tell(type.replace('Available', ''))(...Object.values(payload())),
     listener: {
-      onPortals: tell('portals'),
-      onAgents: tell('agents'),
-      onProfiles: tell('profiles'),
       onComplete: tell('complete'),
       onSwitch: tell('switch'),
       onFilterTags: tell('tags'),

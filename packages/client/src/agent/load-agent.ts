@@ -1,4 +1,4 @@
-import type { AgentDetails, DeploymentInfo, UserDetails } from '@aiagent/protocol'
+import type { AgentDetails, DeploymentInfo } from '@aiagent/protocol'
 import type { Deployment, LoadedAgent } from '../api/agent-facts.ts'
 import type { ApiHelperConfig } from '../api/api-options.ts'
 import type { LanguageChoice } from '../api/language-choice.ts'
@@ -7,7 +7,7 @@ import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { hostScopes, parseScopes, resolveScopes } from '../auth/scopes.ts'
 import type { ResolvedConfig } from '../check-config.ts'
 import type { ContactCenter } from '../contact-center/contact-center.ts'
-import { needsPortal, usesPortalProfile } from '../contact-center/portal/portal-flow.ts'
+import { needsPortal } from '../contact-center/portal/portal-flow.ts'
 import type { ContextStore } from '../conversation/context-store.ts'
 import { ApiError, AuthError, type AuthErrorReason, InitializationPipelineError, SDKError } from '../errors.ts'
 import type { Logger } from '../logger.ts'
@@ -249,17 +249,6 @@ async function useDeploymentLogin(
   const login = await loadPkceConfig(environment, known, signal, onRateLimited)
   await authentication.switchStrategyTo(login)
   await authentication.initialize({ deploymentInfo: deployment, onRateLimited })
-}
-
-/** The signed-in user or customer; null for an anonymous agent, and when the service does not return one (FLOW-06). */
-export async function fetchUser(
-  { api, agent }: LoadedAgent,
-  { params }: AgentScope,
-  signal: AbortSignal | undefined,
-): Promise<UserDetails | null> {
-  if (!agent.isAuthenticated) return null
-  const isCustomer = usesPortalProfile(agent, params)
-  return (isCustomer ? api.getCustomerDetails({ signal }) : api.getUserDetails({ signal })).catch(() => null)
 }
 
 /** A host's token function or strategy may throw anything: it becomes an error of this library. */

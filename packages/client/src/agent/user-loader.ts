@@ -1,7 +1,9 @@
+import type { UserDetails } from '@aiagent/protocol'
 import type { LoadedAgent } from '../api/agent-facts.ts'
+import { usesPortalProfile } from '../contact-center/portal/profile-mode.ts'
 import type { Masking } from '../masking/masking.ts'
 import type { AgentScope } from './agent-scope.ts'
-import { fetchUser, loadMasker } from './load-agent.ts'
+import { loadMasker } from './load-agent.ts'
 
 /** Loads the signed-in user and the masking rules. Neither fails: without them the agent works with less. */
 export class UserLoader {
@@ -60,4 +62,15 @@ export class UserLoader {
     this.#rulesMissing = false
     this.#masking.settle('none')
   }
+}
+
+/** The signed-in user or customer; null for an anonymous agent, and when the service does not return one (FLOW-06). */
+async function fetchUser(
+  { api, agent }: LoadedAgent,
+  { params }: AgentScope,
+  signal: AbortSignal | undefined,
+): Promise<UserDetails | null> {
+  if (!agent.isAuthenticated) return null
+  const isCustomer = usesPortalProfile(agent, params)
+  return (isCustomer ? api.getCustomerDetails({ signal }) : api.getUserDetails({ signal })).catch(() => null)
 }

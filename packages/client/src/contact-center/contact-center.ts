@@ -84,12 +84,10 @@ export class ContactCenter {
     this.pipeline = new PortalPipeline({
       profileCache: this.#profileCache,
       selectedProfiles: this.#selectedProfiles,
+      emit,
       listener: {
         onComplete,
         onSwitch,
-        onPortals: portals => emit('portalsAvailable', () => ({ portals })),
-        onAgents: agents => emit('agentsAvailable', () => ({ agents })),
-        onProfiles: (profiles, selectedPortal) => emit('profilesAvailable', () => ({ profiles, selectedPortal })),
         onFilterTags: tags => {
           try {
             calls.setUserFilterTags(tags)

@@ -17,31 +17,3 @@ export function needsPortal(
 ): boolean {
   return params.portalIds.length > 0 || Boolean(agent.portals?.length) || params.isDefaultAgent
 }
-
-/** Whether the portals are those for customers, rather than the user's own. */
-export function listsForCustomers(agent: Pick<PortalAgent, 'userType' | 'portals'>): boolean {
-  return agent.userType === 'customer' && Boolean(agent.portals?.length)
-}
-
-/** Whether the portal itself determines the profile, rather than the user's list of profiles (INIT-05). */
-export function usesPortalProfile(
-  agent: Pick<PortalAgent, 'userType'>,
-  params: Pick<PortalParams, 'authType'>,
-): boolean {
-  return agent.userType === 'customer' || params.authType === 'customer'
-}
-
-/** Whether the selected profile is stored at the service. */
-export function persistsProfile(agent: Pick<PortalAgent, 'userType'>, params: Pick<PortalParams, 'authType'>): boolean {
-  if (usesPortalProfile(agent, params)) return false
-  const isUser = agent.userType === 'agent' || params.authType === 'user'
-  return isUser || (!agent.userType?.trim() && !params.authType)
-}
-
-/** The department whose portals are offered: the agent's, else the host's. A blank one counts as missing. */
-export function departmentOf(
-  agent: Pick<PortalAgent, 'departmentId'>,
-  params: Pick<PortalParams, 'departmentId'>,
-): string | undefined {
-  return String(agent.departmentId ?? '').trim() || params.departmentId
-}

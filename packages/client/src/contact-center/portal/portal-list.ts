@@ -1,7 +1,7 @@
 import { type Id, isJsonObject, type Portal, sameId } from '@aiagent/protocol'
 import { untilAborted } from '../../util/abort.ts'
 import { choosePortal } from './auto-select.ts'
-import { departmentOf, listsForCustomers, type PortalAgent } from './portal-flow.ts'
+import type { PortalAgent, PortalParams } from './portal-flow.ts'
 import { causeMessage, type PortalHooks, type PortalRun, pipelineError } from './portal-run.ts'
 
 /** The portals to choose from, and the one that is selected automatically. */
@@ -106,4 +106,17 @@ function isPortal(value: unknown): value is Portal {
   if (!isJsonObject(value)) return false
   const { id } = value
   return typeof id === 'number' || (typeof id === 'string' && id !== '')
+}
+
+/** Whether the portals are those for customers, rather than the user's own. */
+export function listsForCustomers(agent: Pick<PortalAgent, 'userType' | 'portals'>): boolean {
+  return agent.userType === 'customer' && Boolean(agent.portals?.length)
+}
+
+/** The department whose portals are offered: the agent's, else the host's. A blank one counts as missing. */
+export function departmentOf(
+  agent: Pick<PortalAgent, 'departmentId'>,
+  params: Pick<PortalParams, 'departmentId'>,
+): string | undefined {
+  return String(agent.departmentId ?? '').trim() || params.departmentId
 }

@@ -76,9 +76,6 @@ describe('PortalPipeline', () => {
           else if (how === 'reset') track(pipeline.reset(), undefined)
         }
         const listener: PortalPipelineListener = {
-          onPortals: () => told('portal'),
-          onAgents: () => told('agent'),
-          onProfiles: () => told('profile'),
           onComplete: ({ portal, availablePortals }) => {
             expect(allowed).toBe(1)
             allowed = 0
@@ -99,6 +96,7 @@ describe('PortalPipeline', () => {
         }
         const pipeline: PortalPipeline = new PortalPipeline({
           listener,
+          emit: type => told(type.replace('sAvailable', '')),
           profileCache: {
             claim: async () => {},
             get: async () => undefined,

@@ -6,6 +6,7 @@ import {
   type InitializationPipelineStage,
   SDKError,
 } from '../../errors.ts'
+import type { Emit } from '../../events.ts'
 import type { Awaitable } from '../../storage/cache-adapter.ts'
 import { untilAborted } from '../../util/abort.ts'
 import { subjectFingerprint } from '../../util/subject-fingerprint.ts'
@@ -34,12 +35,6 @@ import { enterPortal } from './profile-list.ts'
 
 /** Receives what a run reports. Not called after the run was replaced, reset or destroyed. */
 export interface PortalPipelineListener extends PortalNotices {
-  /** The user must select a portal. */
-  onPortals(portals: readonly Portal[]): void
-  /** The user must select an agent of the portal. */
-  onAgents(agents: readonly AgentListItem[]): void
-  /** The user must select a profile. */
-  onProfiles(profiles: readonly UserProfile[], selectedPortal: Portal): void
   /** Everything is selected. Called once for each run, and awaited. */
   onComplete(selection: PortalSelection): Awaitable<void>
   /** A completed run is replaced by one at another portal: the chat of the old one ends. Awaited. */
@@ -48,6 +43,7 @@ export interface PortalPipelineListener extends PortalNotices {
 
 export interface PortalPipelineOptions extends ChoiceStores {
   readonly listener: PortalPipelineListener
+  readonly emit: Emit<'portalsAvailable' | 'agentsAvailable' | 'profilesAvailable'>
 }
 
 /** Options of every step. */
@@ -237,14 +233,16 @@ export class PortalPipeline {
   }
 
   #notify(stop: Stop): Awaitable<void> {
-    const { listener } = this.#options
+    const { listener, emit } = this.#options
     switch (stop.at) {
       case 'portal':
-        return listener.onPortals(stop.portals)
+        return emit('portalsAvailable', () => ({ portals: stop.portals }))
       case 'agent':
-        return listener.onAgents(stop.agents)
-      case 'profile':
-        return listener.onProfiles(stop.entered.profiles, stop.entered.portal)
+        return emit('agentsAvailable', () => ({ agents: stop.agents }))
+      case 'profile': {
+        const { profiles, portal } = stop.entered
+        return emit('profilesAvailable', () => ({ profiles, selectedPortal: portal }))
+      }
       case 'complete':
         return listener.onComplete(stop.outcome)
       default:

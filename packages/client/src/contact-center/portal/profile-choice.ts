@@ -2,8 +2,8 @@ import { type AgentListItem, type Id, sameId, type UserProfile } from '@aiagent/
 import type { PortalSelection } from '../../api/agent-facts.ts'
 import { chooseProfile } from './auto-select.ts'
 import type { Complete, EnteredPortal, Progress, Stop } from './pipeline-stage.ts'
-import { persistsProfile, usesPortalProfile } from './portal-flow.ts'
 import { causeMessage, type PortalRun, pipelineError } from './portal-run.ts'
+import { persistsProfile, usesPortalProfile } from './profile-mode.ts'
 
 /** Pseudo id for "no profile": the service does not know it. */
 const NO_PROFILE = 'none'

@@ -2,8 +2,8 @@ import { isJsonObject, type Portal, type PortalDetails, sameId, type UserProfile
 import { untilAborted } from '../../util/abort.ts'
 import { portalProfiles } from './auto-select.ts'
 import type { EnteredPortal } from './pipeline-stage.ts'
-import { usesPortalProfile } from './portal-flow.ts'
 import { causeMessage, type PortalRun, pipelineError } from './portal-run.ts'
+import { usesPortalProfile } from './profile-mode.ts'
 
 /**
  * Loads a portal's details, its profiles and the connector's filter tags, in parallel.
