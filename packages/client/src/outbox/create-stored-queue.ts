@@ -7,7 +7,7 @@ import { guardCacheAdapter } from '../storage/create-cache-adapter.ts'
 import type { StoreWarning } from '../storage/guarded-cache-adapter.ts'
 import { DATABASE, IndexedDbCacheAdapter } from '../storage/indexed-db-cache-adapter.ts'
 import { fnv1a } from '../util/fnv1a.ts'
-import type { QueueSnapshot } from './outbox-store.ts'
+import type { QueueSnapshot } from './stored-message.ts'
 import { StoredQueue } from './stored-queue.ts'
 
 /** Start of every key; with a configured prefix, the part after the prefix. */

@@ -56,14 +56,6 @@ export interface WrittenAs {
   readonly connection: number
 }
 
-/** Stands for every connection of the previous page. */
-export const PREVIOUS_PAGE = -1
-
-/** Whether the previous page wrote the entry, and this one has not written it yet. */
-export function isAdopted({ written }: OutboxEntry): boolean {
-  return written?.connection === PREVIOUS_PAGE
-}
-
 /**
  * The entry for an argument of `send()`.
  *

@@ -1,19 +1,11 @@
-import { fnv1a } from '../util/fnv1a.ts'
 import { addressMessage } from './compose.ts'
 import { type ShownMessage, type ShownMessages, showsAgain } from './evidence.ts'
 import type { Lane } from './lane.ts'
 import type { DeliveryLedger } from './ledger.ts'
 import type { Message, MessageOrigin } from './message.ts'
-import { isAdopted, type OutboxEntry } from './outbox-entry.ts'
+import type { OutboxEntry } from './outbox-entry.ts'
 import type { ResendPolicy } from './resend-policy.ts'
-
-/** What the outbox stores. */
-export interface QueueSnapshot {
-  /** In order. */
-  readonly entries: readonly OutboxEntry[]
-  /** The session in which the queued entries may be written at any time; undefined while they wait. */
-  readonly claim: { readonly sessionId: string | undefined } | undefined
-}
+import { fingerprintOf, isAdopted, type QueueSnapshot } from './stored-message.ts'
 
 /** The queue in the store. */
 interface EntryStore {
@@ -196,9 +188,4 @@ export class OutboxStore {
   #accepted({ message, data }: OutboxEntry, isAgain: boolean): void {
     this.#options.accepted(message, data.length, isAgain)
   }
-}
-
-/** Tells the session of a previous page from another one. */
-export function fingerprintOf(sessionId: string | undefined): string | undefined {
-  return sessionId === undefined ? undefined : fnv1a(sessionId)
 }

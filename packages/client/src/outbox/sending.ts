@@ -10,10 +10,11 @@ import { type DeliveryLedger, WINDOW } from './ledger.ts'
 import type { Message } from './message.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
 import type { OutboxOptions } from './outbox-options.ts'
-import type { OutboxStore, QueueSnapshot } from './outbox-store.ts'
+import type { OutboxStore } from './outbox-store.ts'
 import type { QuestionGate } from './question-gate.ts'
 import type { ResendPolicy } from './resend-policy.ts'
 import type { SendingOptions } from './sending-options.ts'
+import type { QueueSnapshot } from './stored-message.ts'
 import { type TurnsOwner, TurnTaking } from './turn-taking.ts'
 
 /** The outbox, as what sends uses it. */

@@ -1,7 +1,18 @@
 import { isJsonObject } from '@aiagent/protocol'
+import { fnv1a } from '../util/fnv1a.ts'
 import { Message } from './message.ts'
-import { type OutboxEntry, PREVIOUS_PAGE, type WrittenAs } from './outbox-entry.ts'
-import { fingerprintOf, type QueueSnapshot } from './outbox-store.ts'
+import type { OutboxEntry, WrittenAs } from './outbox-entry.ts'
+
+/** Stands for every connection of the previous page. */
+const PREVIOUS_PAGE = -1
+
+/** What the outbox stores. */
+export interface QueueSnapshot {
+  /** In order. */
+  readonly entries: readonly OutboxEntry[]
+  /** The session in which the queued entries may be written at any time; undefined while they wait. */
+  readonly claim: { readonly sessionId: string | undefined } | undefined
+}
 
 /** A message as it is stored: masked. */
 export interface StoredMessage {
@@ -59,4 +70,14 @@ export function toEntry({ id, data, timestamp, from, to, written }: StoredMessag
 function writtenByPreviousPage(sessionFingerprint: string | undefined): WrittenAs {
   const sessionId = sessionFingerprint === undefined ? undefined : ''
   return { order: -1, at: 0, connection: PREVIOUS_PAGE, sessionId, sessionFingerprint }
+}
+
+/** Whether the previous page wrote the entry, and this one has not written it yet. */
+export function isAdopted({ written }: OutboxEntry): boolean {
+  return written?.connection === PREVIOUS_PAGE
+}
+
+/** Tells the session of a previous page from another one. */
+export function fingerprintOf(sessionId: string | undefined): string | undefined {
+  return sessionId === undefined ? undefined : fnv1a(sessionId)
 }

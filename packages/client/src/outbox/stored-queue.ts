@@ -1,10 +1,10 @@
 import type { Clock } from '../platform/clock.ts'
 import type { CacheAdapter } from '../storage/cache-adapter.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
-import { OutboxStore, type OutboxStoreOptions, type QueueSnapshot } from './outbox-store.ts'
+import { OutboxStore, type OutboxStoreOptions } from './outbox-store.ts'
 import { occupyQueue, type QueueLockOptions } from './queue-lock.ts'
 import { QueueOperations } from './queue-operations.ts'
-import { readMessages, type StoredMessage, toEntry, toStored } from './stored-message.ts'
+import { type QueueSnapshot, readMessages, type StoredMessage, toEntry, toStored } from './stored-message.ts'
 
 /*
  * The queue in a store, for the page after a reload or a crash. A separate chunk, for hosts that set `persistQueue`.
