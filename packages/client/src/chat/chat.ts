@@ -1,27 +1,15 @@
-import {
-  addMessageId,
-  CLIENT_DISCONNECT_REASON,
-  CLOSE_CODE,
-  encodeMessage,
-  isFinalCloseCode,
-  PERSONA,
-  ROLE,
-} from '@aiagent/protocol'
+import { isFinalCloseCode } from '@aiagent/protocol'
 import { abortedError, ConnectionError, SDKError } from '../errors.ts'
-import { sleep } from '../platform/clock.ts'
 import { untilAborted } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import type { ChatSession } from './chat-session.ts'
 import type { ChatClosed } from './close-cause.ts'
 import { Connection, type ConnectionOptions, type ConnectionOwner } from './connection.ts'
 import { ConnectionState } from './connection-state.ts'
+import { ContextFrame, type ContextFrameOwner } from './context-frame.ts'
+import { Departure } from './departure.ts'
 import { TokenDialogue, type TokenListener, type TokenProvider } from './token-dialogue.ts'
 import type { Transport } from './transport.ts'
-
-/** Time limit for sending the disconnect frame before the socket is closed, in milliseconds. */
-const GOODBYE_LIMIT_MS = 100
-
-const GOODBYE_POLL_MS = 5
 
 const RESTART_ABORTED = (signal: AbortSignal) => abortedError('restartConnection()', signal)
 
@@ -48,14 +36,10 @@ export interface MessageSink {
 }
 
 /** Who has a chat: what the chat uses of it, and reports to it. */
-export interface ChatOwner extends ConnectionOptions, TokenProvider {
+export interface ChatOwner extends ConnectionOptions, TokenProvider, ContextFrameOwner {
   readonly session: ChatSession
   /** The address for a session; built for every attempt. */
   address(sessionId: string): string
-  /** The stored context as a frame, for a session that was not created with it. */
-  contextFrame(): string | undefined
-  /** Where the service confirms each frame: a new id for a frame; undefined elsewhere. */
-  newFrameId?(): string | undefined
   stateChanged(state: ConnectionState, previousState: ConnectionState, retryInMs?: number): void
   /** Open, with the token sent if one is needed; queued messages follow. */
   connected(): void
@@ -78,20 +62,16 @@ interface LeaveOptions {
 export class Chat implements ConnectionOwner, TokenListener {
   readonly #owner: ChatOwner
   readonly #connection: Connection
-  #sink: MessageSink | undefined
   readonly #token: TokenDialogue
+  readonly #contextFrame: ContextFrame
+  readonly #departure: Departure
+  #sink: MessageSink | undefined
   /** The session of the last attempt: the host may have set another since. */
   #dialledSession: string | undefined
-  /** The token step of the current opening: it ends with `connected` or with the transport. */
-  #opening: { readonly done: Promise<void>; end(): void } | undefined
-  /** The transport for which `connected` was emitted. */
-  #announced: Transport | undefined
+  /** The last opening. `done` is its token step, which ends with `connected` or with the transport. */
+  #opening: { isAnnounced: boolean; readonly done?: Promise<void>; end?(): void } | undefined
   /** Time of the last inbound frame of the open connection, on the monotonic clock. */
   #lastInboundAt: number | undefined
-  /** The graceful disconnect in progress. */
-  #leaving: { readonly transport: Transport; readonly done: Promise<void> } | undefined
-  /** The context frame that was written last, while the service has not confirmed it. */
-  #unconfirmed: { readonly frame: string; readonly id: string } | undefined
   /** Number of disconnects by the host: earlier operations that are still pending are cancelled. */
   #departures = 0
   /** Created with the first restart. */
@@ -101,6 +81,8 @@ export class Chat implements ConnectionOwner, TokenListener {
     this.#owner = owner
     this.#connection = new Connection(owner, this)
     this.#token = new TokenDialogue(owner, this)
+    this.#contextFrame = new ContextFrame(owner)
+    this.#departure = new Departure(owner, this.#connection)
   }
 
   get state(): ConnectionState {
@@ -124,7 +106,7 @@ export class Chat implements ConnectionOwner, TokenListener {
   /** Whether the chat is closed, or about to close, and no reconnect follows. */
   get isLeft(): boolean {
     const { state } = this.#connection
-    return state === ConnectionState.IDLE || state === ConnectionState.CLOSED || this.#leaving !== undefined
+    return state === ConnectionState.IDLE || state === ConnectionState.CLOSED || this.#departure.done !== undefined
   }
 
   /** Time of the last inbound frame of the open connection, on the monotonic clock. */
@@ -143,7 +125,7 @@ export class Chat implements ConnectionOwner, TokenListener {
 
   /** Replaces the connection, which is probably broken. */
   replace(): void {
-    if (!this.#leaving) this.#connection.replace()
+    if (!this.#departure.done) this.#connection.replace()
   }
 
   /** Sets the part that writes the messages. */
@@ -155,13 +137,13 @@ export class Chat implements ConnectionOwner, TokenListener {
   async connect(signal?: AbortSignal): Promise<void> {
     const departures = this.#departures
     // One socket at a time: the service would close the older of two on the same session.
-    while (this.#leaving && !signal?.aborted) await untilAborted(this.#leaving.done, signal).catch(() => {})
+    while (this.#departure.done && !signal?.aborted) await untilAborted(this.#departure.done, signal).catch(() => {})
     if (departures !== this.#departures) throw leftMeanwhile('connect()')
     await this.#connection.open(signal)
     const transport = this.#connection.transport
     await untilAborted(Promise.resolve(this.#opening?.done), signal).catch(() => {})
     if (signal?.aborted) throw abortedError('connect()', signal)
-    if (!transport || this.#connection.transport !== transport || this.#isLeaving(transport))
+    if (!transport || this.#connection.transport !== transport || this.#departure.isFrom(transport))
       throw new ConnectionError('The chat was closed right after it opened.', 'closed')
   }
 
@@ -200,7 +182,7 @@ export class Chat implements ConnectionOwner, TokenListener {
       await this.#end({ signal })
       giveUpIfAborted()
       // A connect() that also waited for the disconnect may have begun with the old session.
-      this.#close()
+      this.#departure.close()
       reset()
       if (created !== undefined) session.adopt(created)
       else if (sessionId !== undefined) session.supply(sessionId)
@@ -215,9 +197,7 @@ export class Chat implements ConnectionOwner, TokenListener {
 
   /** The service has accepted or refused the frame with this id. */
   handleReceipt(id: string): void {
-    if (this.#unconfirmed?.id !== id) return
-    this.#unconfirmed = undefined
-    this.#owner.session.markContextSent()
+    this.#contextFrame.handleReceipt(id)
   }
 
   /** A new token is available. */
@@ -248,15 +228,16 @@ export class Chat implements ConnectionOwner, TokenListener {
     this.#lastInboundAt = undefined
     this.#owner.session.markOpened()
     // A listener of the state change may have disconnected already.
-    if (this.#isLeaving(transport)) return
+    if (this.#departure.isFrom(transport)) return
     if (this.#token.isRequired) {
       let end = () => {}
       const done = new Promise<void>(resolve => {
         end = resolve
       })
-      this.#opening = { done, end }
+      this.#opening = { isAnnounced: false, done, end }
       this.#token.begin(transport)
     } else {
+      this.#opening = { isAnnounced: false }
       this.#token.attach(transport)
       this.handleTokenSent(transport)
     }
@@ -269,7 +250,6 @@ export class Chat implements ConnectionOwner, TokenListener {
 
   handleClosed(event: ChatClosed): void {
     this.#interrupt()
-    this.#announced = undefined
     this.#sink?.handleLost({ lastInboundAt: this.#lastInboundAt, isAbnormal: !isFinalCloseCode(event.code) })
     this.#owner.closed(event)
   }
@@ -300,88 +280,39 @@ export class Chat implements ConnectionOwner, TokenListener {
   handleTokenSent(transport: Transport): void {
     this.#announce(transport)
     // A listener may have disconnected meanwhile.
-    if (this.#connection.transport !== transport || this.#isLeaving(transport)) return
-    this.#sendContextFrame(transport)
+    if (this.#connection.transport !== transport || this.#departure.isFrom(transport)) return
+    this.#contextFrame.send(transport, this.#dialledSession)
     this.#sink?.handleReady(transport)
   }
 
   #announce(transport: Transport): void {
-    if (this.#announced === transport || this.#connection.transport !== transport) return
-    this.#announced = transport
-    this.#opening?.end()
+    const opening = this.#opening
+    if (!opening || opening.isAnnounced || this.#connection.transport !== transport) return
+    opening.isAnnounced = true
+    opening.end?.()
     this.#sink?.handleConnected()
     this.#owner.connected()
-  }
-
-  #sendContextFrame(transport: Transport): void {
-    const { session } = this.#owner
-    // A session set for the next connection receives its context there.
-    if (!session.needsContextFrame || session.id !== this.#dialledSession) return
-    const frame = this.#owner.contextFrame()
-    if (frame === undefined) return session.markContextSent()
-    // Under the same id until it is confirmed: the connection may have lost it, or only its receipt.
-    const id = this.#unconfirmed?.frame === frame ? this.#unconfirmed.id : this.#owner.newFrameId?.()
-    this.#unconfirmed = id === undefined ? undefined : { frame, id }
-    try {
-      transport.send(id === undefined ? frame : addMessageId(frame, id))
-      if (id === undefined) session.markContextSent()
-    } catch {
-      // The socket is closing: the next opening sends it.
-    }
   }
 
   /** The transport is closed or closing. */
   #interrupt(): void {
     this.#sink?.handleInterrupted()
     this.#token.end()
-    this.#opening?.end()
-  }
-
-  #isLeaving(transport: Transport): boolean {
-    return this.#leaving?.transport === transport
+    this.#opening?.end?.()
   }
 
   #end({ skipGracefulDisconnect = false, signal }: LeaveOptions): Promise<void> {
     const transport = this.#connection.transport
     // Nothing else may be sent before the token, not even the disconnect frame.
-    if (!transport || skipGracefulDisconnect || this.#token.isOwed) {
-      this.#close()
-      return this.#leaving?.done ?? Promise.resolve()
+    if (!transport || skipGracefulDisconnect || this.#token.isOwed) this.#departure.close()
+    else if (!this.#departure.isFrom(transport)) {
+      this.#interrupt()
+      this.#departure.begin(transport, signal)
     }
-    if (!this.#isLeaving(transport)) {
-      const done = this.#leave(transport, signal).finally(() => {
-        if (this.#isLeaving(transport)) this.#leaving = undefined
-      })
-      this.#leaving = { transport, done }
-    }
-    return this.#leaving?.done ?? Promise.resolve()
-  }
-
-  async #leave(transport: Transport, signal: AbortSignal | undefined): Promise<void> {
-    const { clock } = this.#owner
-    this.#interrupt()
-    this.#connection.expectEnd()
-    try {
-      const id = this.#owner.newFrameId?.()
-      transport.send(id === undefined ? GOODBYE : addMessageId(GOODBYE, id))
-    } catch {
-      // Then the service detects it by the close.
-    }
-    const limit = clock.monotonic() + GOODBYE_LIMIT_MS
-    while (transport.bufferedAmount > 0 && clock.monotonic() < limit && this.#connection.transport === transport) {
-      if (signal?.aborted) break
-      await sleep(clock, GOODBYE_POLL_MS, signal)
-    }
-    if (this.#connection.transport === transport) this.#close()
-  }
-
-  #close(): void {
-    this.#connection.close(CLOSE_CODE.NORMAL, CLIENT_DISCONNECT_REASON)
+    return this.#departure.done ?? Promise.resolve()
   }
 }
 
 function leftMeanwhile(what: string): SDKError {
   return new SDKError(`${what} was given up because disconnect() came after it.`, 'ABORTED')
 }
-
-const GOODBYE = encodeMessage({ persona: PERSONA.SYSTEM, role: ROLE.GRACEFUL_DISCONNECT })
