@@ -95,7 +95,7 @@ export function createDirectLine(view: ConversationView): DirectLineLike {
     let before = Number.NEGATIVE_INFINITY
     for (const [index, message] of messages.entries()) {
       const known = emitted.get(message.id)
-      const place = known && known.place > before ? known.place : placeOf(index)
+      const place = known && known.place > before ? known.place : placeOf(index, before)
       const clientId = clientIds.get(message.id)
       before = place
       if (known?.message === message && known.place === place && known.clientId === clientId) continue
@@ -113,19 +113,11 @@ export function createDirectLine(view: ConversationView): DirectLineLike {
     isTyping = isWorking
   }
 
-  /** A place behind the message before, and before the next one that has a place. */
-  const placeOf = (index: number) => {
-    const { messages } = view.getSnapshot()
-    const before = emitted.get(messages[index - 1]?.id ?? '')?.place
-    // Where nothing but the messages before has a place, it is the last one.
-    if (emitted.size <= index) return (before ?? 0) + 1
-    const from = before ?? Number.NEGATIVE_INFINITY
-    const after = messages
-      .slice(index + 1)
-      .map(({ id }) => emitted.get(id)?.place)
-      .find(place => place !== undefined && place > from)
-    if (after === undefined) return (before ?? 0) + 1
-    return before === undefined ? after - 1 : (before + after) / 2
+  /** A place behind that of the message before, and before that of the next one that has a place. */
+  const placeOf = (index: number, before: number) => {
+    const behind = emitted.size > index ? view.getSnapshot().messages.slice(index + 1) : []
+    const after = behind.map(({ id }) => emitted.get(id)?.place).find(place => place !== undefined && place > before)
+    return after === undefined ? Math.max(before, 0) + 1 : (Math.max(before, after - 2) + after) / 2
   }
 
   const forgetAllBut = (ids: ReadonlySet<string>) => {
@@ -250,7 +242,12 @@ function activityOf({ message, place, clientId: clientActivityID, entities }: Em
 
 /** A source as an item of a list in Markdown. */
 function linkOf({ title, url }: ConversationMessage['sources'][number]): string {
-  return url ? `\n\n- [${title.replace(/[[\]\\]/g, '\\$&')}](${url.replace(/[()]/g, '\\$&')})` : ''
+  return url ? `\n\n- [${escaped(title)}](${escaped(url)})` : ''
+}
+
+/** Text whose characters end neither the text nor the address of a link in Markdown. */
+function escaped(text: string): string {
+  return text.replace(/[[\]()\\]/g, '\\$&')
 }
 
 function activity(type: Activity['type'], from: string, id: string, time = Date.now(), name?: string): Activity {
