@@ -53,6 +53,7 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   'auto-select': beside(
     `${client}/contact-center/portal/auto-select`,
     `${client}/contact-center/portal/portal-context`,
+    `${client}/contact-center/portal/profile-context`,
   ),
   language: beside(`${client}/api/language`),
   codec: beside(`${protocol}/chat/codec`),
@@ -62,8 +63,23 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
   ),
   queue: beside(`${client}/outbox/message-queue`),
   outbox: whole('outbox', 'outbox', 'compose'),
+  delivery: whole(
+    'outbox',
+    ...['sending', 'lane', 'ledger', 'delivery', 'delivery-state', 'resend-policy', 'evidence', 'match-history'],
+  ),
+  'stored-queue': withTests(
+    whole(
+      'outbox',
+      ...['outbox-store', 'create-stored-queue', 'stored-queue', 'queue-lock', 'queue-operations', 'stored-message'],
+    ),
+    [`${client}/ai-agent.{stored,slow}-queue.test.ts`],
+  ),
   'turn-taking': whole('outbox', 'turn-taking', 'agent-pace', 'questions'),
   transcript: beside(`${client}/conversation/transcript`, `${client}/conversation/entry-list`),
+  recovery: withTests(
+    whole('conversation', 'gap-fill', 'transcript-request', 'recovered-messages', 'history-merge', 'recovery'),
+    [`${client}/ai-agent.transcript.test.ts`],
+  ),
   'chat-address': beside(`${client}/chat/chat-address`),
   'access-token': beside(`${client}/auth/access-token`),
   'init-params': beside(`${client}/init-params`),
@@ -89,7 +105,10 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
     `${client}/agent/page-sign-out.test.ts`,
   ]),
   session: whole('chat', 'chat-session', 'token-dialogue'),
-  chat: whole('chat', 'chat', 'connection', 'attempt'),
+  resume: withTests(whole('resume', 'session-resume', 'stored-session', 'session-store', 'holder-lock'), [
+    `${client}/ai-agent.resume{,-fate}.test.ts`,
+  ]),
+  chat: whole('chat', 'chat', 'connection', 'attempt', 'departure', 'context-frame'),
   lifecycle: withTests(whole('agent', 'lifecycle', 'lifecycle-state'), WHOLE_AGENT),
   loading: withTests(whole('agent', 'load-agent', 'user-loader', 'initialize-retry'), WHOLE_AGENT),
 }

@@ -1,0 +1,63 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { ROOT } from '../tools.ts'
+import { AREAS } from './areas.ts'
+
+/** The paths of all test files of the packages, from the root. */
+const testFiles = readdirSync(join(ROOT, 'packages'), { withFileTypes: true })
+  .filter(entry => entry.isDirectory())
+  .flatMap(({ name }) => {
+    const folder = join('packages', name, 'src')
+    const files = existsSync(join(ROOT, folder)) ? readdirSync(join(ROOT, folder), { recursive: true }) : []
+    return files.map(file => join(folder, String(file)).replaceAll('\\', '/'))
+  })
+  .filter(file => file.endsWith('.test.ts'))
+
+/** A pattern with `*` for names and `{a,b}` for a choice, as the areas use them. */
+function toRegExp(pattern: string): RegExp {
+  const source = pattern
+    .replace(/[.+]/g, '\\$&')
+    .replaceAll('*', '[^/]*')
+    .replace(/\{([^}]*)\}/g, (_all, names: string) => `(?:${names.split(',').join('|')})`)
+  return new RegExp(`^${source}$`)
+}
+
+/** The first two cells of each row of the table of scores: the area and its files. */
+const rows = readFileSync(join(ROOT, 'docs', 'mutation.md'), 'utf8')
+  .split('\n')
+  .filter(line => /^\| [a-z-]+ \| `/.test(line))
+  .map(line => {
+    const [, area = '', files = ''] = line.split('|').map(cell => cell.trim())
+    return { area, files: [...files.matchAll(/`([^`]+)`/g)].map(([, file = '']) => file.split('/').at(-1)) }
+  })
+
+describe.each(Object.entries(AREAS))('the area %s', (name, { files, tests, without = [] }) => {
+  it('names files that exist', () => {
+    expect(files.filter(file => !existsSync(join(ROOT, file)))).toEqual([])
+    expect(files).not.toEqual([])
+  })
+
+  it('has tests', () => {
+    const isLeftOut = (file: string) => without.some(pattern => toRegExp(pattern).test(file))
+    const own = tests.flatMap(pattern => testFiles.filter(file => toRegExp(pattern).test(file) && !isLeftOut(file)))
+    expect(own).not.toEqual([])
+  })
+
+  it('has one row in docs/mutation.md, which names its files', () => {
+    expect(rows.filter(({ area }) => area === name)).toEqual([{ area: name, files: files.map(baseName) }])
+  })
+})
+
+it('docs/mutation.md has no scores of other areas', () => {
+  expect(rows.map(({ area }) => area).filter(area => !Object.hasOwn(AREAS, area))).toEqual([])
+})
+
+it('no file belongs to two areas', () => {
+  const files = Object.values(AREAS).flatMap(area => area.files)
+  expect(files.filter((file, index) => files.indexOf(file) !== index)).toEqual([])
+})
+
+function baseName(file: string): string | undefined {
+  return file.split('/').at(-1)
+}
