@@ -1,6 +1,6 @@
 import { turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import { framesArrived, passing, sentTo } from '../test/agent-harness.ts'
+import { framesArrived, passing, rejection, sentTo } from '../test/agent-harness.ts'
 import { HostStore, setUpHost } from '../test/host-store.ts'
 import type { AiAgentConfig } from './config.ts'
 import { CLAIM_LIMIT_MS, RESTORE_LIMIT_MS } from './outbox/stored-queue.ts'
@@ -30,6 +30,26 @@ describe('persistQueue', () => {
     await turnEventLoop(5)
     expect(store.stored).toEqual([])
     await agent.destroy()
+  })
+
+  it('[REL-83] [REL-88] settles a message as unknown at destroy() when the next page may send it, and a question as failed', async () => {
+    for (const [persistQueue, state] of [
+      [true, 'unknown'],
+      [false, 'failed'],
+    ] as const) {
+      const { page, send } = setUpHost()
+      const { agent } = page({ persistQueue })
+      await agent.initialize()
+      await send(agent, 'one')
+      const asked = rejection(agent.ask('two'))
+      const deliveries = agent.getTranscript().map(({ message }) => agent.delivery(message.messageId ?? ''))
+      await agent.destroy()
+      expect(deliveries).toMatchObject([
+        { state, reason: 'destroyed' },
+        { state: 'failed', reason: 'destroyed' },
+      ])
+      expect(await asked).toMatchObject({ code: 'ABORTED' })
+    }
   })
 
   it('[REL-88] sends nothing twice after a crash in the middle of a flush: it is reported as unknown', async () => {
