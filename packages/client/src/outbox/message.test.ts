@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { MessageError, type SDKError } from '../errors.ts'
-import { Message, type MessageObject, receivedMessage } from './message.ts'
+import { Message, type MessageObject, MessageOrigin, receivedMessage } from './message.ts'
 
 const thrownBy = (work: () => unknown): unknown => {
   try {
@@ -247,6 +247,17 @@ describe('receivedMessage', () => {
       agentId: 'help',
       sessionId: 's',
     })
+  })
+
+  it('carries the agent, the session and the time of its receipt, which may change between messages', () => {
+    const clock = { time: 1, now: () => clock.time }
+    const facts = { agentId: 'help', agentName: '', sessionId: undefined as string | undefined }
+    const origin = new MessageOrigin(clock, facts)
+    const receive = () => receivedMessage({ persona: 'agent', role: 'x' }, origin)
+    expect(receive()).toMatchObject({ agentId: 'help', from: '', sessionId: undefined, timestamp: 1 })
+    Object.assign(facts, { agentId: 'desk', agentName: 'Help Desk', sessionId: 's2' })
+    clock.time = 2
+    expect(receive()).toMatchObject({ agentId: 'desk', from: 'Help Desk', sessionId: 's2', timestamp: 2 })
   })
 
   it('keeps a timestamp of zero', () => {
