@@ -1,6 +1,8 @@
+import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { rejection } from '../../test/agent-harness.ts'
 import { answered, messagesOf, type OutboxSetUp, said, setUpOutbox } from '../../test/outbox-harness.ts'
+import { SDKError } from '../errors.ts'
 import { MAX_PAUSE_MS, MIN_PAUSE_MS } from './agent-pace.ts'
 import { Message } from './message.ts'
 import { HISTORY_LIMIT_MS } from './turn-taking.ts'
@@ -73,12 +75,41 @@ describe('the pause before the next question', () => {
     }
   })
 
+  it('[REL-11] has one timer however many questions wait for it, and none after destroy()', async () => {
+    const { outbox, transport, answer, clock } = setUp()
+    answer('unasked')
+    const asked = ['one', 'two', 'three'].map(text => rejection(outbox.ask(text, { timeoutMs: Infinity })))
+    expect(clock.pendingTimers).toBe(1)
+    outbox.destroy(new SDKError('Destroyed.', 'ABORTED'))
+    expect(clock.pendingTimers).toBe(0)
+    expect(await Promise.all(asked)).toMatchObject(Array(3).fill({ code: 'ABORTED' }))
+    await clock.advance(MIN_PAUSE_MS)
+    expect(transport.contents).toEqual([])
+  })
+
   it('[SEC-15] does not delay the first question of the next user', () => {
     const { outbox, transport, answer } = setUp()
     answer('to the previous user')
     outbox.forgetUser()
     outbox.ask('one').catch(() => {})
     expect(transport.contents).toEqual(['one'])
+  })
+})
+
+describe('a question that has ended', () => {
+  it.each<[string, (parts: ReturnType<typeof setUp>) => unknown]>([
+    ['an answer', ({ answer }) => answer('1')],
+    ['the end of the chat', ({ close }) => close()],
+    ['its time limit', ({ clock }) => clock.advance(1_000)],
+  ])('by %s leaves no timer, and no listener on the signal of its caller', async (_how, end) => {
+    const parts = setUp()
+    const { signal } = new AbortController()
+    const asked = parts.outbox.ask('one', { signal, timeoutMs: 1_000 })
+    asked.catch(() => {})
+    expect([getEventListeners(signal, 'abort').length, parts.clock.pendingTimers]).toEqual([1, 1])
+    await end(parts)
+    expect(await outcomeOf(asked)).not.toBe('open')
+    expect([getEventListeners(signal, 'abort').length, parts.clock.pendingTimers]).toEqual([0, 0])
   })
 })
 
