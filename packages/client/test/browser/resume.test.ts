@@ -34,6 +34,7 @@ describeInPages('a conversation that survives a reload, in a page', at => {
       await page.reload()
       await makeHost(page, at.stage, CONFIG)
       await page.evaluate(() => host.initialize())
+      expect([posts(), await page.evaluate(() => host.of('error'))]).toEqual([1, []])
       expect(await page.evaluate(() => host.talk())).toEqual(talk)
       expect(await page.evaluate(() => host.of('transcriptRestored').length)).toBe(1)
       await page.evaluate(() => host.connect())

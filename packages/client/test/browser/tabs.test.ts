@@ -15,7 +15,7 @@ describeInPages('five tabs that share a conversation', at => {
     )
   const config = { tabs: 'share', resume: true, autoConnect: true, baseReconnectDelay: 20 } as const
   const untilTalk = (page: Page, count: number) =>
-    page.waitForFunction(wanted => host.talk().length === wanted, count, { polling: 50 })
+    page.waitForFunction(wanted => globalThis.host?.talk().length === wanted, count, { polling: 50 })
   const untilConnected = (page: Page) =>
     page.waitForFunction(() => host.getState() === 'CONNECTED', undefined, { polling: 20 })
 
