@@ -36,6 +36,24 @@ describe('the life of a token', () => {
     ])
   })
 
+  it('[AUTH-04] a token with blanks around it, as from a file, is used without them, in calls and in the chat', async () => {
+    const { clock, emulator, make } = setUp()
+    const token = () => emulator.control.issueToken({ subject: 'customer', lifeSeconds: HOUR_SECONDS })
+    const given = token()
+    const { agent, told } = make({ id: 'account', auth: { type: 'pre-auth', accessToken: `${given}\n` } })
+    await agent.initialize()
+    await agent.connect()
+    expect(await agent.getAccessToken()).toBe(given)
+    const next = token()
+    await agent.updateAccessToken(` ${next}\r\n`)
+    expect(await agent.getAccessToken()).toBe(next)
+    await agent.send('Where is my parcel?')
+    for (let steps = 0; steps < 200 && payloadsOf(told, 'agentMessage').length === 0; steps++) await clock.advance(10)
+    expect(payloadsOf(told, 'agentMessage').map(({ message }) => message.content)).toEqual([
+      'You said: Where is my parcel?',
+    ])
+  })
+
   it('[REL-07] getAccessToken() renews a token that has expired, also without a connection', async () => {
     const { clock, emulator, make } = setUp()
     const issue = () => emulator.control.issueToken({ subject: 'customer', lifeSeconds: HOUR_SECONDS })

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { DETAILS, failure, SESSION, setUpApi, TOKEN } from '../../test/api-set-up.ts'
@@ -85,6 +86,48 @@ describe('a failing call', () => {
       cause,
     })
   })
+
+  it('[REST-09] quotes the service without control characters', async () => {
+    const { service, api } = setUpApi()
+    service.on(
+      `GET ${DETAILS}`,
+      text(JSON.stringify({ message: 'down\u001b]52;c;eA==\u0007\u0085 for\nrepairs' }), 503),
+    )
+    const error = (await failure(api.getAgentDetails({ agentId: '7' }))) as ApiError
+    expect(error.message).toBe('getAgentDetails failed for agent "7": status 503 (down ]52;c;eA== for repairs).')
+  })
+
+  it.each([
+    ['a body of another shape', () => Response.json([]), 'The answer is not an object. Check that `endpoint` is'],
+    ['a path that is not there', text('', 404), 'status 404. Check that `endpoint` is'],
+    ['a rate limit', text('', 429), 'status 429.'],
+    ['a service that is down', text('', 503), 'status 503.'],
+  ])(
+    '[REST-09] is one sentence, and doubts the endpoint only where it may be wrong: %s',
+    async (_what, answer, end) => {
+      const { service } = setUpApi()
+      const environment = service.environment()
+      service.on('GET /system/deploymentInfo', answer)
+      const asked = ApiHelper.getDeploymentInfo('https://api.example.test', { enabled: false }, { environment })
+      const outcome = failure(asked)
+      await service.clock.advance(60_000)
+      const { message } = (await outcome) as ApiError
+      expect(message).toContain(end)
+      if (end.endsWith('.')) expect(message.endsWith(end)).toBe(true)
+    },
+  )
+
+  it.each(['one\ntwo', 'one\u0000two', 'one…two'])(
+    '[REL-25] names a token that no header can hold, which reaches neither the network nor the error: %j',
+    async token => {
+      const { service, api } = setUpApi()
+      service.on(`GET ${DETAILS}`, DETAILS)
+      const error = await failure(api.getAgentDetails({ agentId: '7', authToken: token }))
+      expect(error).toMatchObject({ name: 'AuthError', reason: 'invalid_input' })
+      expect(inspect(error, { depth: 5 })).not.toMatch(/one.*two/s)
+      expect(service.seen).toEqual([])
+    },
+  )
 
   it('is not cached: the next call sends a new request', async () => {
     const { service, api } = setUpApi()

@@ -1,5 +1,5 @@
 import { type ProtocolError, type Reader, restBase } from '@aiagent/protocol'
-import { ApiError, type ApiErrorOptions } from '../errors.ts'
+import { ApiError, type ApiErrorOptions, AuthError } from '../errors.ts'
 import { type FetchedText, FetchFailure } from '../platform/fetch-text.ts'
 import type { NetworkPlatform } from '../platform/network-failure.ts'
 import { fetchPatiently, type RateLimitCallback } from '../platform/patient-fetch.ts'
@@ -22,7 +22,7 @@ export interface HttpCall {
   /** The subject of the call, for its error messages: `agent "help"`. */
   about?: string
   /** What to check after an unexpected response: a sentence for the message. */
-  hint?: string
+  hint?: string | undefined
   /** The encoded query, without the question mark. */
   query?: string
   /** Access token; sent as `Bearer` unless `bareToken` is set. */
@@ -69,13 +69,13 @@ export async function request<T>(environment: NetworkPlatform, call: ReadingCall
     try {
       return call.parse(parsed)
     } catch (error) {
-      problem = (error as ProtocolError).message
+      problem = (error as ProtocolError).message.slice(0, -1)
     }
   }
   throw apiError(call, `the response cannot be read: ${problem}`, {
     reason: 'body',
     status,
-    body: readable(withoutSecrets(text, call)),
+    body: readable(text, call),
   })
 }
 
@@ -88,8 +88,13 @@ export async function requestSuccess(environment: NetworkPlatform, call: HttpCal
   await exchange(environment, call, true)
 }
 
+/** What no access token contains, and what a header may not hold. */
+const UNSENDABLE = /[^ -~]/
+
 /** Sends a call and returns the response if it is a success. */
 async function exchange(environment: NetworkPlatform, call: HttpCall, skipBody = false): Promise<FetchedText> {
+  // Before `fetch`, whose error would contain the token.
+  if (UNSENDABLE.test(`${call.token}`)) throw new AuthError('The access token has invalid characters.', 'invalid_input')
   const headers = { ...call.headers }
   if (call.token) headers.Authorization = call.bareToken ? call.token : `Bearer ${call.token}`
   const init: RequestInit = { method: call.method, headers }
@@ -104,16 +109,10 @@ async function exchange(environment: NetworkPlatform, call: HttpCall, skipBody =
   })
   if (answer.ok) return answer
   const { status } = answer
-  const body = readable(withoutSecrets(answer.text, call))
+  const body = readable(answer.text, call)
   const problem = `status ${status}${quote(body)}`
   const hint = status === 401 && call.token ? refusedTokenAdvice(call.token, environment.clock.now()) : call.hint
-  throw apiError({ ...call, ...(hint && { hint }) }, problem, { reason: 'status', status, body })
-}
-
-/** A service may repeat the token or the session in its error: keep both out of logs. */
-function withoutSecrets(text: string, { token, sessionId }: HttpCall): string {
-  for (const secret of [token, sessionId]) if (secret) text = text.replaceAll(secret, '…')
-  return withoutTokens(text)
+  throw apiError({ ...call, hint }, problem, { reason: 'status', status, body })
 }
 
 /** The error of a call without a complete response. */
@@ -126,8 +125,8 @@ function failed(call: NamedCall, cause: unknown): ApiError {
 
 function apiError(call: NamedCall, problem: string, options: Omit<ApiErrorOptions, 'method' | 'path'>): ApiError {
   const about = call.about ? ` for ${call.about}` : ''
-  const isUnexpected = options.reason === 'body' || options.reason === 'status'
-  const hint = call.hint && isUnexpected ? ` ${call.hint}` : ''
+  // A service that cannot be reached, limits the rate or is down does not call the call into question.
+  const hint = call.hint && (options.status ?? 500) < 429 ? ` ${call.hint}` : ''
   return new ApiError(`${call.name} failed${about}: ${problem}.${hint}`, {
     ...options,
     method: call.method,
@@ -135,8 +134,13 @@ function apiError(call: NamedCall, problem: string, options: Omit<ApiErrorOption
   })
 }
 
-/** A body for an error: parsed, or the start of its text. */
-function readable(text: string): unknown {
+/**
+ * A body for an error: parsed, or the start of its text. A service may repeat the token or the session in it: both are kept out
+ * of logs.
+ */
+function readable(text: string, { token, sessionId }: HttpCall): unknown {
+  for (const secret of [token, sessionId]) if (secret) text = text.replaceAll(secret, '…')
+  text = withoutTokens(text)
   return parseJson(text) ?? text.slice(0, KEPT_BODY_CHARS)
 }
 
@@ -153,7 +157,7 @@ function parseJson(text: string): unknown {
 /** The text of an error body, short enough for a message: its `message` if it has one. */
 function quote(body: unknown): string {
   const said = typeof body === 'object' && body !== null && 'message' in body ? body.message : body
-  const text = typeof said === 'string' ? said.replace(/\s+/g, ' ').trim() : ''
+  const text = typeof said === 'string' ? said.replace(/[\s\p{Cc}]+/gu, ' ').trim() : ''
   return text && ` (${text.slice(0, QUOTED_BODY_CHARS)})`
 }
 

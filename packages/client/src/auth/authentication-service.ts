@@ -22,6 +22,7 @@ import { CurrentToken } from './current-token.ts'
 import { answerInTime, asAuthFailure, endedBy } from './host-call.ts'
 import { RememberedLogin } from './remembered-login.ts'
 import { RefreshSpacing, Renewal } from './renewal.ts'
+import { tokenIn } from './token-request.ts'
 
 /**
  * Owns the active strategy and the current token, and reports its expiry and its user.
@@ -191,16 +192,17 @@ export class AuthenticationService {
    * @throws {AuthError} `invalid_input` when it is blank
    */
   async updateToken(token: string, options: { userChanged?: boolean | undefined } = {}): Promise<void> {
-    if (typeof token !== 'string' || !token.trim()) throw new AuthError('The access token is empty.', 'invalid_input')
+    const given = tokenIn(token)
+    if (!given) throw new AuthError('The access token is empty.', 'invalid_input')
     const { strategy } = this.#source
-    const expiresAt = this.#current.expiryOf(token)
+    const expiresAt = this.#current.expiryOf(given)
     const until = expiresAt === undefined ? Number.POSITIVE_INFINITY : renewalTime(expiresAt, this.#now())
     await this.#renewal.replace('supplied', async signal => {
-      const arrived = { token, isAnonymous: false, bufferMs: strategy.expiryBufferMs, ...options }
+      const arrived = { token: given, isAnonymous: false, bufferMs: strategy.expiryBufferMs, ...options }
       await this.#current.adopt({ ...arrived, until: strategy.updateToken ? undefined : until }, signal)
-      return token
+      return given
     })
-    await this.#callForLife('updateToken()', () => strategy.updateToken?.(token))
+    await this.#callForLife('updateToken()', () => strategy.updateToken?.(given))
   }
 
   /** Sets the scopes of the tokens. Has no effect on strategies with tokens from the host. */
@@ -259,7 +261,8 @@ export class AuthenticationService {
       if (options.after && type !== 'anonymous' && each === strategy) await options.after
       await this.#callForLife('logout()', () => each?.logout?.(options))
     })
-    if (config && type === 'anonymous') endings.push(this.#endRemembered(config, options))
+    if (config && type === 'anonymous')
+      endings.push(Promise.resolve(this.#choose({ type: 'pkce', config }).strategy.logout?.(options)))
     return Promise.all(endings).then(
       () => {},
       error => Promise.reject(asAuthFailure(error)),
@@ -337,11 +340,10 @@ export class AuthenticationService {
     // A login asks the user where necessary, and limits its own requests.
     const { strategy, standIn, type } = this.#source
     const isInteractive = strategy.hasSession !== undefined && !standIn
-    const token = isInteractive ? await ask() : await this.#call('getToken()', signal, ask)
+    const given = isInteractive ? await ask() : await this.#call('getToken()', signal, ask)
     signal.throwIfAborted()
-    // What a function of the host returns may be anything.
-    if (typeof token !== 'string' || !token.trim())
-      throw new AuthError('The authentication provided no access token.', 'token_missing')
+    const token = tokenIn(given)
+    if (!token) throw new AuthError('The authentication provided no access token.', 'token_missing')
     const own = standIn
       ? {}
       : { identity: strategy.identity, expiresAt: strategy.expiresAt, bufferMs: strategy.expiryBufferMs }
@@ -407,10 +409,6 @@ export class AuthenticationService {
     this.#life.end(error)
     this.#life = new Lifetime()
     this.#source = { ...this.#source, standIn: undefined, former: undefined, isInitialized: false }
-  }
-
-  async #endRemembered(config: PKCEAuthConfig, options: LogoutOptions): Promise<void> {
-    await this.#choose({ type: 'pkce', config }).strategy.logout?.(options)
   }
 
   #requireInitialized(): void {

@@ -5,6 +5,7 @@ import { renewalTime } from './access-token.ts'
 import type { AuthStrategyInitializeOptions, PreAuthConfig, TokenSource } from './auth-strategy.ts'
 import { ClockSkew } from './clock-skew.ts'
 import { describeFailure } from './host-call.ts'
+import { tokenIn } from './token-request.ts'
 
 /** An access token supplied by the host; renewed by the host's function, if there is one. */
 export class PreAuthStrategy implements TokenSource {
@@ -34,7 +35,7 @@ export class PreAuthStrategy implements TokenSource {
 
   /** @throws {AuthError} `token_missing` when the token is blank */
   initialize({ postAuthentication }: AuthStrategyInitializeOptions): void {
-    if (!isToken(this.#token)) {
+    if (!tokenIn(this.#token)) {
       throw new AuthError('The pre-auth token is empty. Pass it as auth.accessToken.', 'token_missing')
     }
     this.#postAuthentication = postAuthentication
@@ -60,13 +61,13 @@ export class PreAuthStrategy implements TokenSource {
    */
   async refresh(): Promise<string> {
     if (!this.#config.refreshTokenFn) return this.#token
-    let token: unknown
+    let token: string
     try {
-      token = await this.#config.refreshTokenFn()
+      token = tokenIn(await this.#config.refreshTokenFn())
     } catch (cause) {
       throw new AuthError(`refreshTokenFn failed: ${describeFailure(cause)}.`, 'token_request_failed', { cause })
     }
-    if (!isToken(token)) throw new AuthError('refreshTokenFn returned no token.', 'token_request_failed')
+    if (!token) throw new AuthError('refreshTokenFn returned no token.', 'token_request_failed')
     this.#token = token
     this.#obtainedAt = this.#clock.now()
     return token
@@ -77,8 +78,4 @@ export class PreAuthStrategy implements TokenSource {
     this.#token = token
     this.#obtainedAt = Number.NEGATIVE_INFINITY
   }
-}
-
-function isToken(value: unknown): value is string {
-  return typeof value === 'string' && value.trim() !== ''
 }

@@ -69,12 +69,17 @@ export async function requestToken(
     const code = typeof error === 'string' && /^[a-z_]{1,40}$/.test(error) ? ` (${error})` : ''
     throw failed(`the token endpoint answered ${answer.status}${code}`, answer.status)
   }
-  const { access_token: accessToken, expires_in, token_type } = body ?? {}
+  const { access_token, expires_in, token_type } = body ?? {}
+  const accessToken = tokenIn(access_token)
   const isBearer = token_type === undefined || token_type === null || /^bearer$/i.test(String(token_type))
-  if (typeof accessToken !== 'string' || accessToken.trim() === '' || !isBearer)
-    throw failed('the answer contains no token', answer.status)
+  if (!accessToken || !isBearer) throw failed('the answer contains no token', answer.status)
   const expiresIn = Number(expires_in ?? Number.NaN)
   return { accessToken, expiresIn: Number.isFinite(expiresIn) ? expiresIn : undefined }
+}
+
+/** The token that a host or a service has given, without the line break of a file that it came from; empty if it gave none. */
+export function tokenIn(given: unknown): string {
+  return typeof given === 'string' ? given.trim() : ''
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
