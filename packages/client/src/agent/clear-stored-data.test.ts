@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { setUp } from '../../test/agent-harness.ts'
 import { FakeStorage } from '../../test/fake-service.ts'
 import { AiAgent } from '../ai-agent.ts'
+import { REDIRECT_ANSWER_KEY, RETURN_KEY } from '../auth/sign-in/callback-page.ts'
 
 describe('AiAgent.clearStoredData()', () => {
   it('[SEC-18] removes what was stored for the deployment, and nothing else, without a request', async () => {
@@ -39,7 +40,8 @@ describe('AiAgent.clearStoredData()', () => {
       await agent.initialize()
       await agent.connect()
       await agent.destroy()
-      sessionStorage.setItem('aiagent_auth_login:https://desk.test', '{}')
+      for (const key of ['aiagent_auth_login:https://desk.test', RETURN_KEY, REDIRECT_ANSWER_KEY])
+        sessionStorage.setItem(key, '{}')
       expect([...sessionStorage.items.keys()].some(key => key.startsWith('aiagent_session_'))).toBe(true)
       await AiAgent.clearStoredData('https://desk.test', { environment })
       expect([...sessionStorage.items.keys()]).toEqual([])

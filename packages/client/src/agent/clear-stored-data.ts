@@ -73,7 +73,7 @@ function matcher({ endpoint, cache, withSignIn }: StoredDataOptions, storage: St
     (/^(?:aiagent_owner_)?v2_.*selectedProfile-/.test(key) &&
       storage.getItem(`aiagent_owner_${key.replace(/^aiagent_owner_/, '')}`)?.startsWith(joinKeyParts(endpoint, '')) ===
         true) ||
-    (withSignIn && key.startsWith('aiagent_oidc'))
+    (withSignIn && /^aiagent_(?:oidc|login_)/.test(key))
 }
 
 function keysOf(storage: StorageLike): string[] {

@@ -84,6 +84,16 @@ describe('the login that an earlier page of the tab used', () => {
     expect([hasUser(), left]).toEqual([true, []])
   })
 
+  it.each(['null', '5', '"x"', '[]', '{}', '{"clientId":"a","knownAuthorities":"x"}', '{'])(
+    '[SEC-05] is none, if other code of the page has stored %s in its place: a sign-out has nothing to end',
+    async stored => {
+      const { open, left, sessionStorage } = await setUpTab()
+      for (const key of [...sessionStorage.items.keys()]) if (key !== USER) sessionStorage.setItem(key, stored)
+      await open().logout()
+      expect([left, [...sessionStorage.items.keys()]]).toEqual([[], [USER]])
+    },
+  )
+
   it('stays signed in where the page talks to another endpoint', async () => {
     const { open, left, hasUser } = await setUpTab()
     await open(undefined, 'https://else.test').logout()

@@ -1,5 +1,6 @@
 import type { StorageLike } from '../platform/environment.ts'
 import type { PKCEAuthConfig } from './auth-strategy.ts'
+import { authorityOf } from './sign-in/provider-address.ts'
 
 /**
  * The login that a tab uses for an endpoint, in sessionStorage. The deployment defines this login, not the host's
@@ -23,13 +24,15 @@ export class RememberedLogin {
     }
   }
 
-  /** Removes and returns the entry. Other code of the page may have written it: its user checks the shape. */
+  /** Removes and returns the entry; undefined for anything else that other code of the page may have written there. */
   take(): PKCEAuthConfig | undefined {
     const text = this.#store?.getItem(this.#key)
     if (!text) return undefined
     this.#store?.removeItem(this.#key)
     try {
-      return JSON.parse(text) as PKCEAuthConfig
+      const config = JSON.parse(text) as PKCEAuthConfig
+      authorityOf(config)
+      return config
     } catch {
       return undefined
     }

@@ -14,6 +14,8 @@ export interface LoginState {
   readonly verifier: string
   /** Where the application continues after the login. */
   readonly nextRoute: string
+  /** Provider and client. A page may have several logins, and a code must reach its own provider only. */
+  readonly login: string
 }
 
 /**
@@ -34,20 +36,18 @@ export class LoginStates {
     this.#store.setItem(STATE_PREFIX + state.id, JSON.stringify(state))
   }
 
-  /** Returns and removes the login of a `state` parameter; undefined if this tab did not begin it. */
-  take(parameter: string | null): LoginState | undefined {
+  /** The login of a `state` parameter; undefined if this tab did not begin it. */
+  find(parameter: string | null): LoginState | undefined {
     const id = parameter?.split(';', 1)[0] ?? ''
     // Read only keys with our prefix: the parameter comes from the address, which anyone can write.
-    if (!ID.test(id)) return undefined
-    const text = this.#store.getItem(STATE_PREFIX + id)
-    this.#store.removeItem(STATE_PREFIX + id)
-    return text === null ? undefined : parse(text)
+    return ID.test(id) ? parse(this.#store.getItem(STATE_PREFIX + id)) : undefined
   }
 
-  /** Whether a `state` parameter belongs to a login that this tab began. */
-  has(parameter: string): boolean {
-    const id = parameter.split(';', 1)[0] ?? ''
-    return ID.test(id) && this.#store.getItem(STATE_PREFIX + id) !== null
+  /** Returns and removes the login of a `state` parameter. */
+  take(parameter: string | null): LoginState | undefined {
+    const state = this.find(parameter)
+    if (state) this.#store.removeItem(STATE_PREFIX + state.id)
+    return state
   }
 
   /** Removes the logins without an answer. */
@@ -74,13 +74,13 @@ export class LoginStates {
   }
 }
 
-function parse(text: string): LoginState | undefined {
+function parse(text: string | null): LoginState | undefined {
   try {
-    const value: unknown = JSON.parse(text)
+    const value: unknown = JSON.parse(text as string)
     if (!isJsonObject(value)) return undefined
-    const { id, verifier, nextRoute } = value
-    if (typeof id !== 'string' || typeof verifier !== 'string' || typeof nextRoute !== 'string') return undefined
-    return { id, verifier, nextRoute }
+    const { id, verifier, nextRoute, login } = value
+    const isComplete = [id, verifier, nextRoute, login].every(each => typeof each === 'string')
+    return isComplete ? (value as unknown as LoginState) : undefined
   } catch {
     return undefined
   }

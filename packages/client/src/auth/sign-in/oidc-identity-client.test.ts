@@ -52,9 +52,14 @@ function setUp(more: Partial<PKCEAuthConfig> = {}, page = new FakeLoginPage(), s
   const environment = service.environment({ sessionStorage, localStorage })
   const limits: { operation: string; retryInMs: number }[] = []
   const onRateLimited = (limit: { operation: string; retryInMs: number }) => void limits.push(limit)
-  const make = () =>
+  const make = (other: Partial<PKCEAuthConfig> = {}) =>
     new OidcIdentityClient(
-      { config: { ...CONFIG, ...more, scopes: CONFIG.scopes }, authority: AUTHORITY, environment, onRateLimited },
+      {
+        config: { ...CONFIG, ...more, ...other, scopes: CONFIG.scopes },
+        authority: AUTHORITY,
+        environment,
+        onRateLimited,
+      },
       page,
     )
   return {
@@ -225,6 +230,24 @@ describe('a login by redirect', () => {
     await expect(make().restore()).rejects.toMatchObject({ reason: 'interaction_required' })
     expect(await make().restore()).toBeNull()
   })
+
+  it.each([
+    ['the callback page', CONFIG.redirectUri],
+    ['a page of the application', 'https://app.test/home'],
+  ])(
+    '[SEC-15] is completed by the client that began it, where a page has two logins: %s',
+    async (_what, redirectUri) => {
+      const { state, make, page, sessionStorage, forms } = await leave({ redirectUri })
+      const answer = `${redirectUri}?${new URLSearchParams({ code: 'c', state })}`
+      if (redirectUri === CONFIG.redirectUri) sessionStorage.setItem(REDIRECT_ANSWER_KEY, answer)
+      page.address = redirectUri === CONFIG.redirectUri ? 'https://app.test/chat?x=100%' : answer
+      const [other, own] = [make({ clientId: 'other', redirectUri }), make()]
+      expect(await other.restore()).toBeNull()
+      expect(forms).toEqual([])
+      expect((await own.restore())?.accessToken).toBeTruthy()
+      expect(forms).toEqual([expect.objectContaining({ code: 'c', client_id: 'client' })])
+    },
+  )
 
   it('ignores the answer to another login of the host', async () => {
     const { client, page } = setUp()

@@ -73,7 +73,7 @@ export class OidcIdentityClient implements IdentityClient {
 
   async restore(): Promise<IdentitySession | null> {
     const answer = this.#takeAnswer()
-    const begun = answer && this.#states.take(new URL(answer).searchParams.get('state'))
+    const begun = answer && this.#states.take(stateOf(answer))
     // Ignore an answer that this tab did not request, or that was used already.
     if (!answer || !begun) {
       const user = this.#users.read()
@@ -81,7 +81,7 @@ export class OidcIdentityClient implements IdentityClient {
     }
     const { signal } = this.#life
     const session = await guarded(async () => {
-      const state = new URL(answer).searchParams.get('state') ?? ''
+      const state = stateOf(answer) ?? ''
       return this.#signIn(await exchangeCode(await this.#provider(), answer, { ...begun, state }, signal), signal)
     })
     this.#returnTo(begun.nextRoute)
@@ -169,7 +169,7 @@ export class OidcIdentityClient implements IdentityClient {
       signal.throwIfAborted()
       if (!opened) {
         const { id, verifier, state } = request
-        this.#states.add({ id, verifier, nextRoute: options.nextRoute ?? '' })
+        this.#states.add({ id, verifier, nextRoute: options.nextRoute ?? '', login: this.#users.key })
         return await this.#leave(request.address, state)
       }
       const answer = await this.#popups.answer(opened, request.address, request.state, signal)
@@ -240,8 +240,11 @@ export class OidcIdentityClient implements IdentityClient {
   #takeAnswer(): string | undefined {
     const stored = this.#tabStore.getItem(REDIRECT_ANSWER_KEY)
     if (stored !== null) {
+      const { key } = this.#users
+      // Another login of the page takes its own answer.
+      if ((this.#states.find(stateOf(stored))?.login ?? key) !== key) return undefined
       this.#tabStore.removeItem(REDIRECT_ANSWER_KEY)
-      return URL.canParse(stored) ? stored : undefined
+      return stored
     }
     const address = new URL(this.#page.address)
     const state = address.searchParams.get('state')
@@ -254,7 +257,7 @@ export class OidcIdentityClient implements IdentityClient {
       return undefined
     }
     // Another login of the host may return to the same page. Its state is unknown to us.
-    if (!this.#states.has(state)) return undefined
+    if (this.#states.find(state)?.login !== this.#users.key) return undefined
     const answer = this.#page.address
     // Before the first await: a code must not stay in an address that other code can read.
     for (const name of ANSWER_PARAMETERS) address.searchParams.delete(name)
@@ -326,6 +329,10 @@ async function guarded<T>(work: () => Promise<T>, what = 'The sign-in'): Promise
   }
 }
 
+function stateOf(answer: string): string | null {
+  return URL.canParse(answer) ? new URL(answer).searchParams.get('state') : null
+}
+
 /** A failing store does not stop a sign-out. */
 function attempt(work: () => void): void {
   try {
@@ -370,7 +377,7 @@ function otherUser(): AuthError {
 
 function storeForbidden(): AuthError {
   return new AuthError(
-    'The browser forbids the store that a sign-in needs. Allow cookies and site data for this page, then refresh it.',
+    'The browser forbids the store that a sign-in needs. Allow site data for this page, then refresh it.',
     'browser_unsupported',
   )
 }

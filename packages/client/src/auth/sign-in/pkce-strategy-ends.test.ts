@@ -276,6 +276,19 @@ describe('a sign-out', () => {
   })
 })
 
+describe('a sign-out whose identity client does not load', () => {
+  it.each(['popup', 'redirect'] as const)('[REL-50] rejects after 30 seconds (%s)', async authScheme => {
+    const service = new FakeService()
+    const page = pageWithWindow({ location: { href: 'https://app.test/chat' } })
+    const environment = service.environment({ page })
+    const strategy = new PKCEAuthStrategy({ ...CONFIG, authScheme }, { environment, identityClient: never })
+    const outcome = errorOf(strategy.logout())
+    await service.clock.advance(30_000)
+    expect(await outcome).toMatchObject({ reason: 'token_request_failed', message: expect.stringContaining('30 s') })
+    expect(service.clock.pendingTimers).toBe(0)
+  })
+})
+
 describe('two logins of one page', () => {
   const page = () => pageWithWindow({ location: { href: 'https://app.test/chat' } })
   const login = async (user: string, on: ReturnType<typeof page>, more: Partial<PKCEAuthConfig> = {}) => {

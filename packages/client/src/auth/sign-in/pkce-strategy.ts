@@ -203,12 +203,12 @@ export class PKCEAuthStrategy implements InteractiveLogin {
     this.#unfinished = undefined
     // Without a client nothing was restored: then only the stores of a new client contain data.
     const isInitialized = this.#client !== undefined
-    const client = this.#client ?? (await this.#createFor(undefined))
+    const { signal } = this.#generation
+    const client = this.#client ?? (await this.#ask('The sign-out', signal, () => this.#createFor(undefined)))
     const ending = session ?? client.forget?.()
     if (!ending && (isInitialized || client.forget)) return
     if (this.#window) reportSignOut(this.#window, this, identityOf(ending))
     const plan = this.#planLogout(ending ?? undefined)
-    const { signal } = this.#generation
     try {
       const work = this.#orShownAgain(this.#scheme, this.#logoutWith(client, plan, after))
       await (this.#scheme === 'popup' ? awaitLogoutWindow(this.#environment.clock, signal, work) : work)

@@ -66,7 +66,7 @@ export class RenewalLock {
       if (!user || names.every(name => this.#renewalsIn(name, user) <= renewalsOf(user))) return user
       if (this.#clock.monotonic() - startedAt > STORE_LIMIT_MS)
         throw new AuthError(
-          'Another tab has renewed the access token, and the store of this one does not show it yet. Try again.',
+          'Another tab has renewed the access token, and this one cannot read it yet. Try again.',
           'token_request_failed',
         )
       await sleep(this.#clock, STORE_LOOK_MS)
