@@ -1,8 +1,10 @@
 // Runs every example in its own process, one after the other: `npm run -w examples all`.
 // Fails if one of them fails or does not exit within the limit; with REQUIRE_ALL_TESTS, also if one is skipped.
+
 import { spawn } from 'node:child_process'
 import { readdir } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
+import { readCommandLine } from '../scripts/command-line.ts'
 
 /** Time limit of one example, in milliseconds. The slowest takes two seconds on an idle machine. */
 const LIMIT_MS = 60_000
@@ -19,6 +21,8 @@ interface Outcome {
   readonly output: string
   readonly seconds: number
 }
+
+readCommandLine({ name: 'examples', about: 'Runs every example in its own process.', options: {} })
 
 const folder = fileURLToPath(new URL('.', import.meta.url))
 const programs = (await readdir(folder)).filter(name => name.endsWith('.ts') && !HELPERS.includes(name)).sort()

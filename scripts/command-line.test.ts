@@ -90,10 +90,16 @@ npm run demo -- [AREA …] [options]
     ['frameworks', '--help'],
     ['pictures', '--help'],
     ['element-pictures', '--help'],
+    ['types', '--help'],
+    ['packages', '--help'],
+    ['site', '--help'],
+    ['lint', '--language'],
+    ['lint:selftest', '--help'],
+    ['examples', '--help', 'examples/run-all.ts'],
   ])(
     'refuses an unknown option of %s, and names those that there are',
-    async (name, known) => {
-      const { code, out, err } = await runScript(`scripts/${name}.ts`, '--nonsense')
+    async (name, known, file = `scripts/${name.replace(':', '-')}.ts`) => {
+      const { code, out, err } = await runScript(file, '--nonsense')
       expect({ code, out }).toEqual({ code: 2, out: '' })
       expect(err).toContain("Unknown option '--nonsense'. The options are: ")
       expect(err).toContain(known)

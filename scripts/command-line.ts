@@ -48,9 +48,9 @@ export class UsageError extends Error {
  * What `read` makes of the command line. With `--help` the process prints the options and ends with code 0; what the
  * command does not understand is one line, and code 2.
  */
-export function readCommandLine<const Options extends CommandOptions, T>(
+export function readCommandLine<const Options extends CommandOptions, T = void>(
   command: Command<Options>,
-  read: (parsed: Parsed<Options>) => T,
+  read: (parsed: Parsed<Options>) => T = () => undefined as T,
 ): T {
   const args = process.argv.slice(2)
   if (args.includes('--help') || args.includes('-h')) {

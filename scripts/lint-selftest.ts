@@ -1,5 +1,6 @@
 // Proves that the lint rules bite: in a copy of the sources, each of these changes must make one of them fail with the
 // named rule.
+
 import {
   appendFileSync,
   cpSync,
@@ -13,6 +14,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { readCommandLine } from './command-line.ts'
 import { describeFinding, languageFindings } from './language/language.ts'
 import { ROOT, run, verifyTool } from './tools.ts'
 
@@ -134,6 +136,8 @@ const TARGETS: Readonly<Record<string, string>> = {
   'packages/emulator/src/node/index.ts': '',
   'packages/emulator/src/index.ts': '',
 }
+
+readCommandLine({ name: 'lint:selftest', about: 'Proves that each lint rule fails for what it forbids.', options: {} })
 
 const copy = mkdtempSync(join(tmpdir(), 'aiagent-lint-'))
 try {

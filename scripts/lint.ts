@@ -1,12 +1,24 @@
 // Lints: biome for each file, dependency-cruiser for the import directions, and the language of comments, messages and
 // documents. `npm run lint -- --language packages/cli` prints the refused phrases below a folder.
+import { readCommandLine, UsageError } from './command-line.ts'
 import { describeFinding, languageFindings } from './language/language.ts'
 import { ROOT, runTogether, verifyTool } from './tools.ts'
 
-const [mode, ...under] = process.argv.slice(2)
-if (mode === '--language') printFindings()
-else if (mode === undefined) await lint()
-else throw new Error(`Unknown option ${mode}. Use --language [path …].`)
+const { language, under } = readCommandLine(
+  {
+    name: 'lint',
+    about: 'Lints each file, the import directions, and the language of comments, messages and documents.',
+    options: { language: { type: 'boolean', help: 'prints the refused phrases instead, below the given paths' } },
+    words: { name: 'PATH', help: 'with --language: a file or folder' },
+  },
+  ({ values, words }) => {
+    const [word] = words
+    if (word !== undefined && !values.language) throw new UsageError(`Unexpected argument "${word}".`)
+    return { language: values.language, under: words }
+  },
+)
+if (language) printFindings()
+else await lint()
 
 async function lint(): Promise<void> {
   const folders = ['packages', 'apps', 'conformance', 'examples', 'bench', 'docs', 'faults', 'scripts']

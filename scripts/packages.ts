@@ -1,5 +1,6 @@
 // Packs what would be published and tries it as a host would: publint, are-the-types-wrong, then an installation of the
 // tarballs that talks to the emulator from ESM, CommonJS, four bundlers, a script tag and other runtimes, and compiles with TypeScript.
+
 import { spawn } from 'node:child_process'
 import {
   copyFileSync,
@@ -23,6 +24,7 @@ import {
   servePages,
 } from '@aiagent/test-support/chromium'
 import { build } from 'vite'
+import { readCommandLine } from './command-line.ts'
 import { followTheGuide } from './new-user.ts'
 import { audit, checkFiles, checkTarballs, type PackedPackage } from './package-checks.ts'
 import { tryRuntimes } from './package-runtimes.ts'
@@ -44,6 +46,12 @@ const BARE_PROJECT = {
   },
   files: ['bare.ts'],
 }
+
+readCommandLine({
+  name: 'packages',
+  about: 'Packs what would be published, then installs and uses it as a host would.',
+  options: {},
+})
 
 const folder = mkdtempSync(join(tmpdir(), 'aiagent-packages-'))
 try {

@@ -1,7 +1,9 @@
 // Builds and checks the site of the documents: `npm run site`. What only the site needs is installed in its folder, so that the first
 // `npm install` stays small.
+
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { readCommandLine } from './command-line.ts'
 import { ensureFolder, ownTool, ROOT, run } from './tools.ts'
 
 const FOLDER = join(ROOT, 'site')
@@ -25,4 +27,11 @@ export async function serveSite(): Promise<void> {
   ])
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) process.exitCode = await buildSite()
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  readCommandLine({
+    name: 'site',
+    about: 'Builds and checks the site of the documents, into `site/dist`.',
+    options: {},
+  })
+  process.exitCode = await buildSite()
+}

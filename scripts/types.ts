@@ -1,7 +1,9 @@
 // Checks types: the whole tree as Node sees it, then each part that must also run in a page without Node's types, so
 // that no global of Node slips into it.
+
 import { join } from 'node:path'
 import { writeListings } from '../docs/listings.ts'
+import { readCommandLine } from './command-line.ts'
 import { ownTool, ROOT, runTogether } from './tools.ts'
 
 const PROJECTS = [
@@ -11,6 +13,8 @@ const PROJECTS = [
   'packages/emulator/tsconfig.core.json',
   'apps/playground/tsconfig.json',
 ]
+
+readCommandLine({ name: 'types', about: 'Checks the types of the whole tree, and of each part.', options: {} })
 
 // The code in the documents is compiled with the tree.
 writeListings(ROOT, join(ROOT, '.cache', 'listings'))
