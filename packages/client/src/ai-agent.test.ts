@@ -255,6 +255,22 @@ describe('sessions', () => {
     expect(sentTo(emulator, second)).toEqual(['context', 'to the second'])
   })
 
+  it('[FLOW-24] what is said after setSessionId() on an open chat belongs to the session of that chat', async () => {
+    const { agent, clock, emulator, told } = await connected()
+    const first = lastSession(emulator)
+    agent.setSessionId('another')
+    const answer = waitForEvent<{ agentMessage: AgentEvent<'agentMessage'> }, 'agentMessage'>(agent, 'agentMessage')
+    await agent.send('Hello')
+    expect((await answer).sessionId).toBe(first)
+    await passing(clock, agent.disconnect())
+    await agent.send('to the next one')
+    expect(agent.getTranscript({ direction: 'sent' }).map(({ sessionId }) => sessionId)).toEqual([first, 'another'])
+    expect(new Set(agent.getTranscript({ direction: 'received' }).map(({ sessionId }) => sessionId))).toEqual(
+      new Set([first]),
+    )
+    expect(told.find(({ name }) => name === 'closed')?.event.sessionId).toBe(first)
+  })
+
   it.each(['', ' ', 'undefined', 'null', Number.NaN, undefined, null])(
     '[REST-10] the session id %j is rejected before any request or address is created',
     async id => {

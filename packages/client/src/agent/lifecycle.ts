@@ -334,7 +334,7 @@ export class AgentLifecycle implements LifecycleOwner {
     this.#parts.scope.emit('userChanged', () => ({}))
   }
 
-  /** Ends the agent without a goodbye. `phaseChanged` is its last event. */
+  /** Ends the agent without a goodbye. `closed` is its last event if the chat is open, otherwise `phaseChanged`. */
   async destroy(): Promise<void> {
     const { loader, scope, outbox, streams, late: holder } = this.#parts
     this.become({ at: 'destroyed' })
@@ -349,7 +349,10 @@ export class AgentLifecycle implements LifecycleOwner {
     const released = late?.resume?.(part => part.release())
     const stored = outbox.destroy(new SDKError('ask() was cancelled by destroy().', 'ABORTED'))
     streams.end()
-    await late?.chat.disconnect({ skipGracefulDisconnect: true })
+    const left = late?.chat.disconnect({ skipGracefulDisconnect: true })
+    // A listener may have called this, while the other events of a frame are still to come.
+    scope.events.removeAllListeners()
+    await left
     late?.inbox.clear()
     late?.recovery.clear()
     // A strategy of the host may fail here; the rest is released nevertheless.
@@ -357,7 +360,6 @@ export class AgentLifecycle implements LifecycleOwner {
       scope.logger.warn('The authentication could not be cleaned up.', { error }),
     )
     await Promise.all([released, stored])
-    scope.events.removeAllListeners()
   }
 
   async #cleanUp(late: LateParts | undefined, auth: AgentScope['config']['auth']): Promise<void> {

@@ -29,6 +29,7 @@ describe('the life of a token', () => {
     await agent.send('Where is my parcel?')
     for (let steps = 0; steps < 50 && payloadsOf(told, 'tokenExpiring').length === 0; steps++) await clock.advance(10)
     expect(payloadsOf(told, 'tokenExpiring')).toEqual([{ reason: 'transport_request' }])
+    expect(payloadsOf(told, 'error')).toEqual([])
     await agent.updateAccessToken(token())
     for (let steps = 0; steps < 200 && payloadsOf(told, 'agentMessage').length === 0; steps++) await clock.advance(10)
     expect(payloadsOf(told, 'agentMessage').map(({ message }) => message.content)).toEqual([

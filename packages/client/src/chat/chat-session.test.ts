@@ -189,7 +189,7 @@ describe('ChatSession with a keeper', () => {
     const { session, told } = setUp()
     await session.require()
     session.markEnded()
-    session.markOpened()
+    session.markOpened(session.id)
     expect([session.id, told]).toEqual(['left', ['keep undefined', 'keep left']])
   })
 
@@ -199,7 +199,7 @@ describe('ChatSession with a keeper', () => {
       expect(await session.require()).toBe('left')
       session.markUnverified()
     }
-    session.markOpened()
+    session.markOpened(session.id)
     session.markUnverified()
     await session.require()
     expect(told).toEqual(['known left?', 'known left?', 'keep left'])
@@ -247,7 +247,7 @@ describe('ChatSession after a failed attempt', () => {
     expect([await session.require(), await session.require()]).toEqual(['s1', 's1'])
     expect(checked).toEqual(['s1'])
     session.markUnverified()
-    session.markOpened()
+    session.markOpened(session.id)
     await session.require()
     expect(checked).toEqual(['s1'])
   })

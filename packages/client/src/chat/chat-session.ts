@@ -46,7 +46,12 @@ export interface ChatSessionOptions {
 export class ChatSession {
   readonly #options: ChatSessionOptions
   readonly #creation = new JoinedTask<string>(REQUEST_ABORTED)
+  /** Names the session of the open chat, else that of the next one. */
   readonly #facts: { sessionId: string | undefined }
+  /** The session of the next connection. */
+  #id: string | undefined
+  /** The session of the open chat: the host may have set another one for the next. */
+  #opened: string | undefined
   #keeper: LazyPart<SessionKeeper> | undefined
   /** A session that the host supplied was not created with our context. */
   #needsContext: boolean
@@ -61,7 +66,7 @@ export class ChatSession {
   constructor(options: ChatSessionOptions) {
     this.#options = options
     this.#facts = options.facts ?? { sessionId: undefined }
-    this.#facts.sessionId = options.suppliedId
+    this.#id = this.#facts.sessionId = options.suppliedId
     this.#needsContext = this.#isSupplied = options.suppliedId !== undefined
   }
 
@@ -81,7 +86,7 @@ export class ChatSession {
   }
 
   get id(): string | undefined {
-    return this.#facts.sessionId
+    return this.#id
   }
 
   /** The current id if it is still valid, otherwise that of the previous page, otherwise a new session's. */
@@ -118,6 +123,7 @@ export class ChatSession {
 
   /** Uses a session that another page has created, and may have opened. */
   join(id: string): void {
+    this.#opened = undefined
     this.#setId(id)
     this.#needsContext = false
     void this.#keeper?.(part => part.join(id))
@@ -134,11 +140,18 @@ export class ChatSession {
     if (this.id === id) this.#setId(undefined)
   }
 
-  /** The chat is open: the service knows the session. */
-  markOpened(): void {
+  /** A chat is open in a session, which the service therefore knows. */
+  markOpened(id: string | undefined): void {
+    this.#opened = this.#facts.sessionId = id
     this.#isRecalled = false
     this.#needsCheck = false
     this.#keep(this.id)
+  }
+
+  /** The chat is closed. */
+  markClosed(): void {
+    this.#opened = undefined
+    this.#facts.sessionId = this.#id
   }
 
   /**
@@ -166,6 +179,7 @@ export class ChatSession {
   /** Drops the session of the earlier user, and cancels the creation of one. */
   forgetUser(): void {
     this.#creation.abort(new SDKError('The user has changed.', 'ABORTED'))
+    this.#opened = undefined
     this.#setId(undefined)
   }
 
@@ -178,7 +192,7 @@ export class ChatSession {
   }
 
   #useRecalled({ id, needsContext, isEmpty }: RecalledSession): string {
-    this.#facts.sessionId = id
+    this.#id = this.#facts.sessionId = id
     this.#isOwn = isEmpty
     this.#isRecalled = true
     this.#needsCheck = false
@@ -187,7 +201,8 @@ export class ChatSession {
   }
 
   #setId(id: string | undefined): void {
-    this.#facts.sessionId = id
+    this.#id = id
+    this.#facts.sessionId = this.#opened ?? id
     this.#isOwn = this.#isSupplied = false
     this.#isRecalled = false
     this.#needsCheck = false

@@ -191,7 +191,7 @@ describe('Chat', () => {
       told.length = 0
       chat.renewToken(true)
       await turnEventLoop()
-      expect(told).toEqual(['failed AUTH_ERROR', 'token needed'])
+      expect(told).toEqual(['token needed'])
       outbox.send('waiting')
       expect(outbox.size).toBe(1)
       chat.offerToken('t2')

@@ -226,7 +226,7 @@ export class Chat implements ConnectionOwner, TokenListener {
 
   handleOpened(transport: Transport): void {
     this.#lastInboundAt = undefined
-    this.#owner.session.markOpened()
+    this.#owner.session.markOpened(this.#dialledSession)
     // A listener of the state change may have disconnected already.
     if (this.#departure.isFrom(transport)) return
     if (this.#token.isRequired) {
@@ -252,6 +252,7 @@ export class Chat implements ConnectionOwner, TokenListener {
     this.#interrupt()
     this.#sink?.handleLost({ lastInboundAt: this.#lastInboundAt, isAbnormal: !isFinalCloseCode(event.code) })
     this.#owner.closed(event)
+    this.#owner.session.markClosed()
   }
 
   handleFailure(error: SDKError): void {
@@ -269,9 +270,9 @@ export class Chat implements ConnectionOwner, TokenListener {
 
   // ── The token ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  handleTokenUnavailable(error: SDKError, transport: Transport, isUsable: boolean): void {
+  handleTokenUnavailable(error: SDKError | undefined, transport: Transport, isUsable: boolean): void {
     if (!isUsable) this.#sink?.handleInterrupted()
-    this.#owner.failed(error)
+    if (error) this.#owner.failed(error)
     this.#announce(transport)
     this.#owner.tokenNeeded()
   }

@@ -22,8 +22,11 @@ export interface TokenProvider {
 export interface TokenListener {
   /** A token frame has been sent: messages may follow. */
   handleTokenSent(transport: Transport): void
-  /** The chat needs a token and none could be obtained: messages wait, unless the current one is still valid. */
-  handleTokenUnavailable(error: SDKError, transport: Transport, isUsable: boolean): void
+  /**
+   * The chat needs a token that only the host can supply: messages wait, unless the current one is still valid. `error` is the
+   * failure of the request for one; undefined when it returned the token that the service has rejected.
+   */
+  handleTokenUnavailable(error: SDKError | undefined, transport: Transport, isUsable: boolean): void
 }
 
 export class TokenDialogue {
@@ -107,20 +110,15 @@ export class TokenDialogue {
     const refused = this.#sent
     // Meanwhile the socket may have been replaced, or the host may have supplied a token.
     const isWanted = () => this.#transport === transport && this.#sent === refused
+    let error: SDKError | undefined
     try {
       const token = await request
-      if (!isWanted()) return
-      if (token === refused)
-        throw new AuthError(
-          'The service rejects the access token, and no other can be obtained. Call updateAccessToken().',
-          'token_missing',
-        )
-      this.#send(token)
+      if (isWanted() && token !== refused) return this.#send(token)
     } catch (cause) {
-      if (!isWanted()) return
-      const isUsable = refused !== undefined && !this.#expired
-      this.#listener.handleTokenUnavailable(asAuthError(cause), transport, isUsable)
+      error = asAuthError(cause)
     }
+    if (!isWanted()) return
+    this.#listener.handleTokenUnavailable(error, transport, refused !== undefined && !this.#expired)
   }
 
   #send(token: string): void {
