@@ -1,6 +1,6 @@
 import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import { passing, payloadsOf, rejection, sessionBodies, setUp } from '../../test/agent-harness.ts'
+import { lastSession, passing, payloadsOf, rejection, sessionBodies, setUp } from '../../test/agent-harness.ts'
 import { HostStore } from '../../test/host-store.ts'
 import type { AiAgent } from '../ai-agent.ts'
 import { LogLevel } from '../logger.ts'
@@ -138,6 +138,50 @@ describe('calls that meet', () => {
     end()
     await leaving.catch(() => {})
     expect([agent.getPhase().at, phases]).toEqual(['destroyed', ['destroyed']])
+  })
+
+  it.each([
+    ['destroy()', 'destroyed', (agent: AiAgent) => agent.destroy()],
+    ['logout()', 'idle', (agent: AiAgent) => agent.logout()],
+  ] as const)('[REL-03] %s by a listener of the start ends the start', async (_name, phase, end) => {
+    const { emulator, make } = setUp()
+    const accessToken = emulator.control.issueToken({ subject: 'customer', lifeSeconds: 3_600 })
+    const { agent } = make({ auth: { type: 'pre-auth', accessToken }, autoConnect: true })
+    let ended: Promise<void> | undefined
+    agent.once('phaseChanged', () => {
+      ended = end(agent)
+    })
+    expect(await rejection(agent.initialize())).toMatchObject({ code: 'ABORTED' })
+    await ended
+    expect([agent.getPhase().at, agent.getIsInitialized()]).toEqual([phase, false])
+    expect(sessionBodies(emulator)).toEqual([])
+    await agent.destroy()
+  })
+
+  it('[FLOW-26] initialize() by a listener of the start joins it', async () => {
+    const { emulator, make } = setUp()
+    const { agent } = make()
+    const joined: Promise<unknown>[] = []
+    agent.once('phaseChanged', () => joined.push(agent.initialize()))
+    expect(await agent.initialize()).toEqual({ status: 'ready' })
+    expect(await Promise.all(joined)).toEqual([{ status: 'ready' }])
+    expect(sessionBodies(emulator)).toHaveLength(1)
+    await agent.destroy()
+  })
+
+  it('[REL-03] destroy() by a listener of a frame ends its other events', async () => {
+    const { emulator, make } = setUp()
+    const { agent, told } = make()
+    await agent.initialize()
+    await agent.connect()
+    const begin = told.length
+    agent.on('message', () => agent.destroy())
+    const frame = { persona: 'agent', role: 'customer support agent', content: 'Good day' }
+    emulator.control.pushFrame(lastSession(emulator), frame)
+    await eventually(() => agent.getPhase().at === 'destroyed', 'destroyed')
+    const names = told.slice(begin).map(({ name }) => name)
+    expect(names).toContain('message')
+    expect(names).not.toContain('agentMessage')
   })
 
   it('a restart that its caller aborts is not an error of the chat', async () => {

@@ -37,9 +37,15 @@ export class SingleFlight<T> {
 
   #start(key: string, start: (signal: AbortSignal) => Promise<T>): Flight<T> {
     const controller = new AbortController()
-    const flight: Flight<T> = { promise: start(controller.signal), controller, waiting: 0 }
+    let settle: (result: Promise<T>) => void = () => {}
+    const promise = new Promise<T>(resolve => {
+      settle = resolve
+    })
+    const flight: Flight<T> = { promise, controller, waiting: 0 }
     this.#flights ??= new Map()
     this.#flights.set(key, flight)
+    // Only now: `start` may call listeners, which may join the call or abort it.
+    settle((async () => start(controller.signal))())
     const leave = () => this.#leave(key, flight)
     flight.promise.then(leave, leave)
     return flight
