@@ -55,6 +55,6 @@ view.markRead()
 assert.equal(view.getSnapshot().unread, 0)
 assert.match(await view.export('text'), /How do I reset my router\?/)
 
-view.destroy()
+await view.destroy()
 await agent.destroy()
 await service.close()

@@ -41,7 +41,7 @@ for (let round = -3; round < rounds; round++) {
   copied += before.filter((item, index) => item !== after[index]).length
   if (after.length !== MESSAGES + TURNS || notifications !== 1) throw new Error('The view has missed messages.')
   if (round >= 0) times.push(time)
-  view.destroy()
+  await view.destroy()
 }
 await finish({ messages: MESSAGES, times, copied } satisfies ViewResult)
 

@@ -22,7 +22,7 @@ export const createChat = (agent: AiAgent) =>
     view.start().catch(() => {})
     onUnmounted(() => {
       transport.close()
-      view.destroy()
+      void view.destroy()
     })
 
     const send = (message: string) => chat.sendMessage({ text: message }).finally(update)

@@ -184,7 +184,7 @@ export function createChatTransport(
       isClosed = true
       open?.end({ type: 'abort' })
       for (const stop of undo) stop()
-      view.destroy()
+      void view.destroy()
     },
   }
 }

@@ -124,7 +124,7 @@ describe('a stream of the chat transport', () => {
     const before = await open({ resume: true }, { sessionStorage })
     await before.view.send('options')
     await eventually(() => before.view.getSnapshot().messages.length === 3)
-    before.view.destroy()
+    await before.view.destroy()
     await before.agent.destroy()
 
     const { emulator } = before

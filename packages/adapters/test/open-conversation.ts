@@ -32,7 +32,7 @@ export async function open(
       ?.history.entries()
       .map(({ content }) => content)
   const close = async () => {
-    view.destroy()
+    await view.destroy()
     await agent.destroy()
     emulator.close()
   }

@@ -182,7 +182,7 @@ describe('tabs that share a conversation', () => {
     channel?.onmessage?.({ data: { version: 1, from: 'x', message: { ...message, messageId: 'none' } } } as never)
     await clock.advance(10)
     expect(unread()).toEqual([1, 1, 1])
-    for (const view of views) view.destroy()
+    for (const view of views) await view.destroy()
   })
 
   it('[REL-66] move together into the session of a restart', async () => {

@@ -75,7 +75,7 @@ describe('a message that a crashed page may have sent', () => {
     await eventually(() => linesOf(agent).length === 4, 'an answer')
     expect(linesOf(agent).slice(-2)).toEqual(['sent: lost', 'received: You said: lost'])
     expect(sentTo(emulator)).toEqual(['hello', 'lost'])
-    view.destroy()
+    await view.destroy()
     await agent.destroy()
   })
 

@@ -92,7 +92,7 @@ describe('an app in React Native', () => {
     await eventually(() => first.calls() > 3)
     first.view.setDraft('half')
     await turnEventLoop(5)
-    first.view.destroy()
+    await first.view.destroy()
     await first.agent.destroy()
 
     const { agent, view } = await open()
@@ -105,7 +105,7 @@ describe('an app in React Native', () => {
     expect((await view.explain()).code).toBe('connected')
     expect(await view.export('markdown')).toContain('hällo 👋')
     expect(sentTo(emulator)).toContain('hällo 👋')
-    view.destroy()
+    await view.destroy()
     await agent.destroy()
   })
 

@@ -82,6 +82,18 @@ describe.each([
     expect(entriesOf(storage)).toEqual({ [KEY]: { sessionId: 's1', holder: 'holder-1' } })
   })
 
+  it('passes data on that is stored while the page is left, and waits for no lock to do so', async () => {
+    const { window, kept } = await keepOne()
+    window.leave()
+    void kept.setData({ draft: 'half' })
+    await turnEventLoop()
+    expect(entriesOf(storage)).toEqual({ [KEY]: { sessionId: 's1', data: { draft: 'half' } } })
+    expect(browser.locks.size).toBe(0)
+    window.comeBack()
+    await turnEventLoop()
+    expect(entriesOf(storage)).toEqual({ [KEY]: { sessionId: 's1', holder: 'holder-1', data: { draft: 'half' } } })
+  })
+
   it('claims it again when the page is restored from the back/forward cache', async () => {
     const { window } = await keepOne()
     window.leave()

@@ -47,6 +47,8 @@ export class StoredSession implements SessionStore {
   #sessionId: string | undefined
   /** The host's data of the session. */
   #data: unknown
+  /** The name of this page in the entry, while it holds it: one that is left waits for no lock any more. */
+  #holder: string | undefined
   #isGone = false
   #isWarned = false
   /** Pending operations, one after the other: a store may be slow. */
@@ -96,7 +98,7 @@ export class StoredSession implements SessionStore {
       if (this.#sessionId === undefined) return
       // A copy: later changes by the host are not stored.
       this.#data = data === undefined ? undefined : JSON.parse(JSON.stringify(data))
-      await this.#write()
+      await this.#store()
     })
   }
 
@@ -142,7 +144,8 @@ export class StoredSession implements SessionStore {
   }
 
   async #letGo(): Promise<void> {
-    if (this.#sessionId !== undefined && this.#key !== undefined) await this.#set(this.#key, this.#sessionId, undefined)
+    this.#holder = undefined
+    await this.#store()
     this.#lock.release()
   }
 
@@ -176,7 +179,8 @@ export class StoredSession implements SessionStore {
     if (this.#key === undefined || this.#sessionId === undefined) return
     // The lock first: a copy made in between must find it taken.
     await this.#lock.hold()
-    await this.#set(this.#key, this.#sessionId, this.#lock.holder)
+    this.#holder = this.#lock.holder
+    await this.#store()
   }
 
   async #erase(): Promise<void> {
@@ -187,7 +191,11 @@ export class StoredSession implements SessionStore {
     if (isOwn) await adapter.delete(this.#key)
   }
 
-  async #set(key: string, sessionId: string, holder: string | undefined): Promise<void> {
+  async #store(): Promise<void> {
+    const key = this.#key
+    const sessionId = this.#sessionId
+    if (key === undefined || sessionId === undefined) return
+    const holder = this.#holder
     const data = this.#data
     const value = { sessionId, ...(holder !== undefined && { holder }), ...(data !== undefined && { data }) }
     await this.#options.adapter.set(key, { value, timestamp: this.#options.now() })

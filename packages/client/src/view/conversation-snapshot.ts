@@ -142,6 +142,9 @@ export interface ConversationView {
   readonly explain: () => Promise<Explanation>
   /** The conversation as text, as Markdown, or as JSON: masked as it was sent. The code for it loads with the first call. */
   readonly export: (format: ConversationFormat) => Promise<string>
-  /** Ends the view: no listener and no timer is left. The agent lives on. */
-  readonly destroy: () => void
+  /**
+   * Ends the view: no listener and no timer is left. The agent lives on. Resolves when the draft and the ratings are stored: to
+   * end the agent too, wait for it.
+   */
+  readonly destroy: () => Promise<void>
 }

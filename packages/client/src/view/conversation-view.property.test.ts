@@ -283,7 +283,7 @@ class Driver {
 
   async #reload(): Promise<void> {
     await turnEventLoop()
-    this.view.destroy()
+    await this.view.destroy()
     await this.agent.destroy()
     await this.open()
     await turnEventLoop()
@@ -346,7 +346,7 @@ class Driver {
   }
 
   async close(): Promise<void> {
-    this.view.destroy()
+    await this.view.destroy()
     await this.agent.destroy()
   }
 }

@@ -208,7 +208,7 @@ describe('a view after a reload', () => {
     view.setDraft('half a sentence')
     await turnEventLoop()
     const before = view.getSnapshot()
-    view.destroy()
+    await view.destroy()
     await first.agent.destroy()
 
     const second = await openView()
@@ -226,7 +226,7 @@ describe('a view after a reload', () => {
     )
     expect(after).toMatchObject({ escalation: before.escalation, draft: 'half a sentence', unread: 0 })
     await second.view.choose(lastOf(second.view).id, 'Yes')
-    second.view.destroy()
+    await second.view.destroy()
     await second.agent.destroy()
   })
 })

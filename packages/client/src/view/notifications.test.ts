@@ -109,7 +109,7 @@ describe('the notifications of a view', () => {
     let calls = 0
     view.subscribe(() => calls++)
     view.markRead()
-    view.destroy()
+    void view.destroy()
     expect(listeners()).toEqual(before)
     expect(clock.pendingDelays).not.toContain(15_000)
     expect(clock.pendingTimers).toBeLessThanOrEqual(timers + 2)
@@ -195,7 +195,7 @@ describe('the snapshot of a view', () => {
     undo[1]?.()
     expect(listeners).toBe(0)
     view.subscribe(() => {})
-    view.destroy()
+    void view.destroy()
     expect(listeners).toBe(0)
   })
 

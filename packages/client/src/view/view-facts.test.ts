@@ -49,6 +49,21 @@ describe('what a view stores with the session', () => {
     await leave(second.view, second.agent)
   })
 
+  it('[VIEW-30] is stored when destroy() resolves', async () => {
+    const { openView, load, show } = setUpView()
+    const first = await openView()
+    await say(first.view, 'hello', 2)
+    first.view.setDraft('half a sentence')
+    await first.view.destroy()
+    await first.agent.destroy()
+    const { agent } = load()
+    const view = show(agent)
+    await view.start()
+    await eventually(() => view.getSnapshot().draft)
+    expect(view.getSnapshot().draft).toBe('half a sentence')
+    await leave(view, agent)
+  })
+
   it('[VIEW-30] is kept by each view of an agent for the others', async () => {
     const { load, show } = setUpView()
     const first = load()

@@ -46,7 +46,7 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
   /** What waits to be stored. */
   let unsaved: Unsaved | undefined
   /** Reading and writing of the session's data, one after the other. */
-  let storing: Promise<unknown> = Promise.resolve()
+  let storing: Promise<void> = Promise.resolve()
 
   const change = (changes?: ViewFacts) => {
     facts = { ...facts, ...changes }
@@ -58,7 +58,7 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
     undo.push(agent.subscribe(name, listener))
   }
 
-  const enqueue = (work: () => Promise<unknown>) => {
+  const enqueue = (work: () => Promise<void>) => {
     storing = storing.then(work).catch(error => agent.logger.warn('The data of a view could not be stored.', error))
   }
 
@@ -281,6 +281,7 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
       endNetwork()
       notifier.stop()
       stopSilence?.()
+      return storing
     },
   }
 }

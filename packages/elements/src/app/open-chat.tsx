@@ -82,7 +82,7 @@ export async function openChat(host: ChatHost): Promise<OpenChat> {
       render(null, mount)
       mount.remove()
       announcer.region.remove()
-      view.destroy()
+      await view.destroy()
       if (!host.agent) await agent.destroy()
     },
   }
