@@ -5,6 +5,7 @@ import type { AiAgentConfig } from '../src/config.ts'
 import type { AgentEventType } from '../src/events.ts'
 import type { Environment } from '../src/platform/environment.ts'
 import { lastSession, rejection, requestsTo, sentTo } from './agent-harness.ts'
+import { FakeIdentityClient } from './fake-identity-client.ts'
 import { FakeStorage } from './fake-service.ts'
 
 const PARTS = '../src/agent/build-agent.ts'
@@ -282,6 +283,31 @@ describe('an agent whose late parts are loading', () => {
     expect(await asked).toMatchObject({ reason: 'closed' })
     await agent.destroy()
     await left
+  })
+
+  it('[AUTH-20] signs out with the strategy of the host as soon as they are there', async () => {
+    const logout = vi.fn()
+    const auth = { initialize() {}, authenticate() {}, getToken: () => null, logout }
+    const { agent, arrive, phases } = await setUp({ auth: auth as never })
+    const left = agent.logout()
+    expect(logout).not.toHaveBeenCalled()
+    arrive()
+    await left
+    expect(logout).toHaveBeenCalledTimes(1)
+    expect(phases()).toEqual(['leaving', 'idle'])
+    await agent.destroy()
+  })
+
+  it('[AUTH-20] ends the login of an earlier page at its provider as soon as they are there', async () => {
+    const identity = new FakeIdentityClient()
+    const config = { clientId: 'page', redirectUri: 'https://host.example/', knownAuthorities: ['login.example'] }
+    const auth = { type: 'pkce', config, identityClient: identity.factory } as const
+    const { agent, arrive } = await setUp({ auth }, { page: { window: undefined } as never })
+    const left = agent.logout()
+    arrive()
+    await left
+    expect(identity.calls.filter(call => call !== 'restore')).toEqual([expect.stringContaining('logout')])
+    await agent.destroy()
   })
 
   it('[SEC-15] signs out an anonymous user without them', async () => {

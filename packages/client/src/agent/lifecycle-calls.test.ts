@@ -61,18 +61,22 @@ describe('a call that comes too early or too late', () => {
     await agent.destroy()
   })
 
-  it.each([...NAMES, 'initialize()', 'updateAccessToken()'] as const)('%s names itself after destroy()', async name => {
-    const { make, emulator } = setUp()
-    const { agent } = make()
-    await agent.destroy()
-    const calls = {
-      ...CALLS,
-      'initialize()': () => agent.initialize(),
-      'updateAccessToken()': () => agent.updateAccessToken(emulator.control.issueToken()),
-    }
-    const error = await rejection(calls[name](agent))
-    expect(error).toMatchObject({ code: 'ABORTED', message: expect.stringContaining(name) })
-  })
+  it.each([...NAMES, 'initialize()', 'updateAccessToken()', 'logout()'] as const)(
+    '%s names itself after destroy()',
+    async name => {
+      const { make, emulator } = setUp()
+      const { agent } = make()
+      await agent.destroy()
+      const calls = {
+        ...CALLS,
+        'initialize()': () => agent.initialize(),
+        'logout()': () => agent.logout(),
+        'updateAccessToken()': () => agent.updateAccessToken(emulator.control.issueToken()),
+      }
+      const error = await rejection(calls[name](agent))
+      expect(error).toMatchObject({ code: 'ABORTED', message: expect.stringContaining(name) })
+    },
+  )
 
   it('initialize() names itself when its caller gives up', async () => {
     const { agent } = setUp().make()

@@ -92,6 +92,24 @@ describe('an agent for signed-in users', () => {
     expect(identity.calls.filter(call => call !== 'restore')).toEqual(['login popup'])
   })
 
+  it('opens the login of a run that may ask the user, also when a call joins it that may not', async () => {
+    const { emulator, make } = setUp()
+    const identity = new FakeIdentityClient()
+    identity.signIn = async () => ({ accessToken: emulator.control.issueToken() })
+    const { agent } = make({ id: 'account', auth: byLogin(identity) })
+    await Promise.all([agent.initialize(), agent.initialize({ interactive: false })])
+    expect(identity.calls.filter(call => call !== 'restore')).toEqual(['login popup'])
+  })
+
+  it('opens no login for two calls at once of which neither may ask the user', async () => {
+    const identity = new FakeIdentityClient()
+    const { agent } = setUp().make({ id: 'account', auth: byLogin(identity) })
+    const calls = [agent.initialize({ interactive: false }), agent.initialize({ interactive: false })]
+    for (const refused of await Promise.all(calls.map(rejection)))
+      expect(refused).toMatchObject({ reason: 'interaction_required' })
+    expect(identity.calls).toEqual(['restore'])
+  })
+
   it('renews a restored login without the user until it may ask', async () => {
     const { emulator, clock, make } = setUp()
     const identity = new FakeIdentityClient()

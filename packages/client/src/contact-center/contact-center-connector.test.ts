@@ -103,6 +103,15 @@ describe('an agent with a connector', () => {
     expect(agent.getIsInitialized()).toBe(false)
   })
 
+  it('has nothing to select without portals, and says so', async () => {
+    const { clock, agent } = setUpConnector({}, CONNECTOR_SCRIPT, { id: 'help', auth: undefined as never })
+    await passing(clock, agent.initialize())
+    const error = await rejection(agent.selectPortal({ id: 1001 }))
+    expect(error).toMatchObject({ code: 'NOT_INITIALIZED', message: expect.stringContaining('has no portals') })
+    expect(agent.getIsInitialized()).toBe(true)
+    await agent.destroy()
+  })
+
   it('[CFG-13] names the field when no base is configured for the environment', async () => {
     const { agent, emulator } = setUpConnector({ env: 'qa' })
     expect(await rejection(agent.initialize())).toMatchObject({ code: 'CONFIG_INVALID' })
