@@ -2,9 +2,10 @@ import { FakeWebSocket, ManualClock, turnEventLoop } from '@aiagent/test-support
 import { Chat } from '../src/chat/chat.ts'
 import { ChatSession } from '../src/chat/chat-session.ts'
 import { createReconnectPolicy } from '../src/chat/reconnect-policy.ts'
-import type { TokenProvider } from '../src/chat/token-dialogue.ts'
+import type { TokenDialogueOptions } from '../src/chat/token-dialogue.ts'
 import { webSocketTransport } from '../src/chat/websocket-transport.ts'
 import { ConnectionError, SDKError } from '../src/errors.ts'
+import type { AgentEventPayloadMap } from '../src/events.ts'
 import { MessageOrigin } from '../src/outbox/message.ts'
 import { Outbox } from '../src/outbox/outbox.ts'
 import { Sending } from '../src/outbox/sending.ts'
@@ -16,7 +17,7 @@ export interface ChatSetUp {
   sessionId?: string
   createSession?(signal: AbortSignal): Promise<string>
   /** Set for an agent that requires a token. */
-  token?: Partial<TokenProvider>
+  token?: Partial<TokenDialogueOptions['authentication']>
   context?: string
   /** Whether the service knows a session. */
   isKnown?(id: string): Promise<boolean>
@@ -52,18 +53,16 @@ export function setUpChat(given: ChatSetUp = {}) {
     openTransport: webSocketTransport(FakeWebSocket),
     session,
     address: sessionId => `wss://chat.example/?sessionId=${sessionId}`,
-    isTokenRequired: () => given.token !== undefined,
-    getToken: noToken,
-    refreshToken: noToken,
-    ...given.token,
+    facts: { agent: { isAuthenticated: given.token !== undefined } },
+    authentication: { getToken: noToken, refresh: noToken, ...given.token },
     contextFrame: () => given.context,
     ...(given.newFrameId && { newFrameId: given.newFrameId }),
-    stateChanged: state => tell(state),
-    connected: () => tell('connected'),
-    closed: ({ code, willReconnect }) => tell(`closed ${code}${willReconnect ? ', reconnecting' : ''}`),
-    received: data => tell(`received ${data}`),
-    failed: fail,
-    tokenNeeded: () => tell('token needed'),
+    handleStateChange() {},
+    handleConnected() {},
+    handleClosed() {},
+    handleFrame: data => tell(`received ${data}`),
+    handleFailure: fail,
+    emit: (type, payload) => tell(labelOf({ [type]: payload() })),
   })
   let ids = 0
   const outbox = new Outbox({
@@ -86,7 +85,7 @@ export function setUpChat(given: ChatSetUp = {}) {
     flushed: count => tell(`flushed ${count}`),
     failed: fail,
     updated() {},
-    warn() {},
+    logger: { warn() {} },
   })
   outbox.attach({ chat, isOwnSession: () => session.isOwn, accepted() {} }, (...given) => new Sending(...given))
   return {
@@ -100,6 +99,13 @@ export function setUpChat(given: ChatSetUp = {}) {
     /** Number of sockets that are open or opening. */
     liveSockets: () => FakeWebSocket.made.filter(socket => socket.readyState < 2).length,
   }
+}
+
+/** An event of the chat as a string. */
+function labelOf({ stateChanged, closed, tokenExpiring }: Partial<AgentEventPayloadMap>): string {
+  if (stateChanged) return stateChanged.state
+  if (closed) return `closed ${closed.code}${closed.willReconnect ? ', reconnecting' : ''}`
+  return tokenExpiring ? `token needed: ${tokenExpiring.reason}` : 'connected'
 }
 
 /** The frame of a user's text. */

@@ -73,7 +73,7 @@ export function setUpEarlyOutbox({
   const flushed: number[] = []
   const updates: DeliveryUpdate[] = []
   const failures: SDKError[] = []
-  const warnings: [text: string, details: Record<string, unknown>][] = []
+  const warnings: [text: string, details: unknown][] = []
   const masked: [content: string, messageId: string][] = []
   const on: {
     accepted?: (message: Message) => void
@@ -110,7 +110,7 @@ export function setUpEarlyOutbox({
       updates.push(update)
       on.updated?.(update)
     },
-    warn: (text, details) => warnings.push([text, details]),
+    logger: { warn: (text, details) => void warnings.push([text, details]) },
   })
   const chat = {
     get state() {

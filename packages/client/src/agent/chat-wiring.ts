@@ -1,3 +1,5 @@
+import type { AgentFacts } from '../api/agent-facts.ts'
+import type { AuthenticationService } from '../auth/authentication-service.ts'
 import type { ChatOwner } from '../chat/chat.ts'
 import { chatAddress } from '../chat/chat-address.ts'
 import { type ChatSession, type ChatSessionOptions, isSessionKnown } from '../chat/chat-session.ts'
@@ -9,6 +11,7 @@ import { webSocketTransport } from '../chat/websocket-transport.ts'
 import { withPortalAttribute } from '../contact-center/portal/portal-context.ts'
 import { createContextMessage } from '../conversation/message-helpers.ts'
 import { SDKError } from '../errors.ts'
+import type { AgentEventType, Emit } from '../events.ts'
 import { Message } from '../outbox/message.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Page } from '../platform/page.ts'
@@ -44,6 +47,18 @@ export class ChatWiring implements ChatOwner {
     return this.#parts.session
   }
 
+  get facts(): AgentFacts {
+    return this.#early.scope.facts
+  }
+
+  get authentication(): AuthenticationService {
+    return this.#parts.authentication
+  }
+
+  get emit(): Emit<AgentEventType> {
+    return this.#early.scope.emit
+  }
+
   openTransport(address: string, listener: TransportListener): Transport {
     const open = this.#parts.tabs?.group?.open ?? webSocketTransport(this.#early.scope.environment.WebSocket)
     return open(address, listener)
@@ -53,18 +68,6 @@ export class ChatWiring implements ChatOwner {
     const { authentication, recovery } = this.#parts
     authentication.checkExpiry()
     return sessionAddress(this.#early, sessionId, recovery.beginAttempt(sessionId))
-  }
-
-  isTokenRequired(): boolean {
-    return this.#early.scope.facts.agent?.isAuthenticated === true
-  }
-
-  getToken(): Promise<string> {
-    return this.#parts.authentication.getToken()
-  }
-
-  refreshToken(): Promise<string> {
-    return this.#parts.authentication.refresh()
   }
 
   contextFrame(): string | undefined {
@@ -79,43 +82,36 @@ export class ChatWiring implements ChatOwner {
     return scope.facts.hasCapability('receipts') ? ids.newId() : undefined
   }
 
-  stateChanged(state: ConnectionState, previousState: ConnectionState, retryInMs?: number): void {
-    const { logger, status, emit } = this.#early.scope
+  handleStateChange(state: ConnectionState, previousState: ConnectionState, retryInMs?: number): void {
+    const { logger, status } = this.#early.scope
     const { authentication, tabs } = this.#parts
     logger.debug(`Connection: ${previousState} → ${state}`)
     authentication.watchExpiry(state !== ConnectionState.CLOSED && !tabs?.group?.isFollower)
     status.retryAt = retryInMs === undefined ? undefined : this.clock.monotonic() + retryInMs
-    emit('stateChanged', () => ({ state, previousState, ...(retryInMs === undefined ? {} : { retryInMs }) }))
   }
 
-  connected(): void {
-    const { status, emit } = this.#early.scope
+  handleConnected(): void {
+    const { status } = this.#early.scope
     status.closed = status.failure = undefined
     this.#parts.recovery.handleConnected()
-    emit('connected', () => ({}))
   }
 
-  closed(event: ChatClosed): void {
-    const { status, emit } = this.#early.scope
+  handleClosed(event: ChatClosed): void {
+    const { status } = this.#early.scope
     this.#parts.recovery.handleLost()
     this.#parts.working.end()
     status.closed = event
     status.failure = undefined
-    emit('closed', () => event)
   }
 
-  received(data: unknown): void {
+  handleFrame(data: unknown): void {
     // The socket stays open for the goodbye: what arrives by then belongs to the user who leaves.
     if (!this.#early.scope.status.isLeaving) this.#parts.inbox.receive(data)
   }
 
-  failed(error: SDKError): void {
+  handleFailure(error: SDKError): void {
     this.#early.scope.status.failure = error
     this.#early.scope.reportError(error)
-  }
-
-  tokenNeeded(): void {
-    this.#early.scope.emit('tokenExpiring', () => ({ reason: 'transport_request' }))
   }
 
   get #early(): EarlyParts {

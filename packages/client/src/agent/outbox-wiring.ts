@@ -1,4 +1,5 @@
 import type { SDKError } from '../errors.ts'
+import type { Logger } from '../logger.ts'
 import type { Masking } from '../masking/masking.ts'
 import type { MessageIds } from '../outbox/compose.ts'
 import type { DeliveryUpdate } from '../outbox/delivery-state.ts'
@@ -43,6 +44,10 @@ export class OutboxWiring implements OutboxOptions {
     return this.#scope.config.delivery
   }
 
+  get logger(): Logger {
+    return this.#scope.logger
+  }
+
   newId(): string {
     return this.#ids.newId()
   }
@@ -74,9 +79,5 @@ export class OutboxWiring implements OutboxOptions {
   updated(update: DeliveryUpdate): void {
     this.#scope.emit('deliveryUpdate', () => update)
     this.#late.parts?.tabs?.group?.handleUpdate(update)
-  }
-
-  warn(text: string, details: Record<string, unknown>): void {
-    this.#scope.logger.warn(text, details)
   }
 }

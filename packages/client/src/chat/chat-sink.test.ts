@@ -87,7 +87,7 @@ describe('what a chat tells the part that writes its messages', () => {
     })
     await open()
     expect(taken()).toEqual(['interrupted', 'connected'])
-    expect([connecting.outcome, told.at(-1)]).toEqual(['done', 'token needed'])
+    expect([connecting.outcome, told.at(-1)]).toEqual(['done', 'token needed: transport_request'])
   })
 })
 

@@ -116,7 +116,7 @@ describe('Chat', () => {
       })
       outbox.send('waiting')
       expect(connecting.outcome).toBe('done')
-      expect(told.slice(2)).toEqual(['failed AUTH_ERROR', 'connected', 'token needed'])
+      expect(told.slice(2)).toEqual(['failed AUTH_ERROR', 'connected', 'token needed: transport_request'])
       expect([last().sent, outbox.size]).toEqual([[], 1])
       chat.offerToken('t1')
       expect(last().frames).toEqual([tokenFrame('t1'), userFrame('waiting')])
@@ -186,12 +186,12 @@ describe('Chat', () => {
 
     it('repeats the token on request of the service, and holds messages if no other token can be obtained', async () => {
       const { chat, outbox, told } = await setUpOpen({
-        token: { getToken: async () => 't1', refreshToken: async () => 't1' },
+        token: { getToken: async () => 't1', refresh: async () => 't1' },
       })
       told.length = 0
       chat.renewToken(true)
       await turnEventLoop()
-      expect(told).toEqual(['token needed'])
+      expect(told).toEqual(['token needed: transport_request'])
       outbox.send('waiting')
       expect(outbox.size).toBe(1)
       chat.offerToken('t2')

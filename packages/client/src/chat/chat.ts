@@ -1,5 +1,6 @@
 import { isFinalCloseCode } from '@aiagent/protocol'
 import { abortedError, ConnectionError, SDKError } from '../errors.ts'
+import type { Emit } from '../events.ts'
 import { untilAborted } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
 import type { ChatSession } from './chat-session.ts'
@@ -8,7 +9,7 @@ import { Connection, type ConnectionOptions, type ConnectionOwner } from './conn
 import { ConnectionState } from './connection-state.ts'
 import { ContextFrame, type ContextFrameOwner } from './context-frame.ts'
 import { Departure } from './departure.ts'
-import { TokenDialogue, type TokenListener, type TokenProvider } from './token-dialogue.ts'
+import { TokenDialogue, type TokenDialogueOptions, type TokenListener } from './token-dialogue.ts'
 import type { Transport } from './transport.ts'
 
 const RESTART_ABORTED = (signal: AbortSignal) => abortedError('restartConnection()', signal)
@@ -36,18 +37,19 @@ export interface MessageSink {
 }
 
 /** Who has a chat: what the chat uses of it, and reports to it. */
-export interface ChatOwner extends ConnectionOptions, TokenProvider, ContextFrameOwner {
+export interface ChatOwner extends ConnectionOptions, TokenDialogueOptions, ContextFrameOwner {
   readonly session: ChatSession
+  readonly emit: Emit<'stateChanged' | 'connected' | 'closed' | 'tokenExpiring'>
   /** The address for a session; built for every attempt. */
   address(sessionId: string): string
-  stateChanged(state: ConnectionState, previousState: ConnectionState, retryInMs?: number): void
-  /** Open, with the token sent if one is needed; queued messages follow. */
-  connected(): void
-  closed(event: ChatClosed): void
-  received(data: unknown): void
-  failed(error: SDKError): void
-  /** The service requires a token, and none could be obtained. */
-  tokenNeeded(): void
+  /** Called before `stateChanged` is emitted. */
+  handleStateChange(state: ConnectionState, previousState: ConnectionState, retryInMs?: number): void
+  /** Open, with the token sent if one is needed; `connected` and queued messages follow. */
+  handleConnected(): void
+  /** Called before `closed` is emitted. */
+  handleClosed(event: ChatClosed): void
+  handleFrame(data: unknown): void
+  handleFailure(error: SDKError): void
 }
 
 interface LeaveOptions {
@@ -220,7 +222,9 @@ export class Chat implements ConnectionOwner, TokenListener {
   }
 
   handleStateChange(state: ConnectionState, previousState: ConnectionState, retryInMs?: number): void {
-    this.#owner.stateChanged(state, previousState, retryInMs)
+    const { emit } = this.#owner
+    this.#owner.handleStateChange(state, previousState, retryInMs)
+    emit('stateChanged', () => ({ state, previousState, ...(retryInMs === undefined ? {} : { retryInMs }) }))
     if (state === ConnectionState.CLOSED) this.#sink?.handleClosed()
   }
 
@@ -245,19 +249,20 @@ export class Chat implements ConnectionOwner, TokenListener {
 
   handleFrame(data: unknown): void {
     this.#lastInboundAt = this.#owner.clock.monotonic()
-    this.#owner.received(data)
+    this.#owner.handleFrame(data)
   }
 
   handleClosed(event: ChatClosed): void {
     this.#interrupt()
     this.#sink?.handleLost({ lastInboundAt: this.#lastInboundAt, isAbnormal: !isFinalCloseCode(event.code) })
-    this.#owner.closed(event)
+    this.#owner.handleClosed(event)
+    this.#owner.emit('closed', () => event)
     this.#owner.session.markClosed()
   }
 
   handleFailure(error: SDKError): void {
     this.#owner.session.markUnverified(error instanceof ConnectionError && error.httpStatus !== undefined)
-    this.#owner.failed(error)
+    this.#owner.handleFailure(error)
   }
 
   handleSessionRefused(): void {
@@ -272,9 +277,9 @@ export class Chat implements ConnectionOwner, TokenListener {
 
   handleTokenUnavailable(error: SDKError | undefined, transport: Transport, isUsable: boolean): void {
     if (!isUsable) this.#sink?.handleInterrupted()
-    if (error) this.#owner.failed(error)
+    if (error) this.#owner.handleFailure(error)
     this.#announce(transport)
-    this.#owner.tokenNeeded()
+    this.#owner.emit('tokenExpiring', () => ({ reason: 'transport_request' }))
   }
 
   /** Messages may now be written to this transport. */
@@ -292,7 +297,8 @@ export class Chat implements ConnectionOwner, TokenListener {
     opening.isAnnounced = true
     opening.end?.()
     this.#sink?.handleConnected()
-    this.#owner.connected()
+    this.#owner.handleConnected()
+    this.#owner.emit('connected', () => ({}))
   }
 
   /** The transport is closed or closing. */

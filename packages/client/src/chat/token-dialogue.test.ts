@@ -2,7 +2,7 @@ import { turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { deferred } from '../../test/chat-harness.ts'
 import { AuthError, type SDKError } from '../errors.ts'
-import { TokenDialogue, type TokenListener, type TokenProvider } from './token-dialogue.ts'
+import { TokenDialogue, type TokenDialogueOptions, type TokenListener } from './token-dialogue.ts'
 import type { Transport } from './transport.ts'
 
 class FakeTransport {
@@ -18,19 +18,25 @@ class FakeTransport {
   close(): void {}
 }
 
-function setUp(given: Partial<TokenProvider & TokenListener> = {}) {
+interface SetUp extends Partial<TokenDialogueOptions['authentication'] & TokenListener> {
+  /** @default true */
+  isAuthenticated?: boolean
+}
+
+function setUp({ isAuthenticated = true, getToken, refresh, ...given }: SetUp = {}) {
   const ready: unknown[] = []
   const unavailable: Array<{ error: SDKError | undefined; transport: unknown; isUsable: boolean }> = []
-  const provider = {
-    isTokenRequired: () => true,
-    getToken: async () => 'first',
-    refreshToken: async () => 'fresh',
+  const options = {
+    facts: { agent: { isAuthenticated } },
+    authentication: { getToken: getToken ?? (async () => 'first'), refresh: refresh ?? (async () => 'fresh') },
+  }
+  const listener = {
     handleTokenSent: (transport: Transport) => void ready.push(transport),
     handleTokenUnavailable: (error: SDKError | undefined, transport: Transport, isUsable: boolean) =>
       void unavailable.push({ error, transport, isUsable }),
     ...given,
   }
-  const dialogue = new TokenDialogue(provider, provider)
+  const dialogue = new TokenDialogue(options, listener)
   return { dialogue, ready, unavailable, transport: new FakeTransport() }
 }
 
@@ -114,7 +120,7 @@ describe('TokenDialogue', () => {
     await turnEventLoop()
     dialogue.offer('first')
     expect(transport.tokens).toEqual(['first'])
-    const open = setUp({ isTokenRequired: () => false })
+    const open = setUp({ isAuthenticated: false })
     open.dialogue.attach(open.transport)
     open.dialogue.offer('brought')
     expect(open.transport.tokens).toEqual([])
@@ -131,7 +137,7 @@ describe('TokenDialogue', () => {
   describe('renew()', () => {
     it('answers all requests of the time with one refresh, and the next with another', async () => {
       let refreshed = 0
-      const { dialogue, transport } = setUp({ refreshToken: async () => `fresh ${++refreshed}` })
+      const { dialogue, transport } = setUp({ refresh: async () => `fresh ${++refreshed}` })
       dialogue.begin(transport)
       await turnEventLoop()
       dialogue.renew(true)
@@ -145,7 +151,7 @@ describe('TokenDialogue', () => {
     })
 
     it('does not send the refused token again, and says that another is needed', async () => {
-      const { dialogue, unavailable, transport } = setUp({ refreshToken: async () => 'first' })
+      const { dialogue, unavailable, transport } = setUp({ refresh: async () => 'first' })
       dialogue.begin(transport)
       await turnEventLoop()
       dialogue.renew(true)
@@ -157,7 +163,7 @@ describe('TokenDialogue', () => {
     it('sends messages with a stale token that cannot be renewed, until it is rejected', async () => {
       const usable: boolean[] = []
       const { dialogue, transport } = setUp({
-        refreshToken: async () => 'first',
+        refresh: async () => 'first',
         handleTokenUnavailable: (_error, _transport, isUsable) => void usable.push(isUsable),
       })
       dialogue.begin(transport)
@@ -172,7 +178,7 @@ describe('TokenDialogue', () => {
     it('says when the refresh fails, and asks again at the next request', async () => {
       let refreshed = 0
       const { dialogue, unavailable, transport } = setUp({
-        refreshToken: async () => {
+        refresh: async () => {
           if (++refreshed === 1) throw new Error('down')
           return 'fresh'
         },
@@ -189,7 +195,7 @@ describe('TokenDialogue', () => {
 
     it('does nothing without a chat', async () => {
       let refreshed = 0
-      const { dialogue } = setUp({ refreshToken: async () => `fresh ${++refreshed}` })
+      const { dialogue } = setUp({ refresh: async () => `fresh ${++refreshed}` })
       dialogue.renew(true)
       await turnEventLoop()
       expect(refreshed).toBe(0)
@@ -197,7 +203,7 @@ describe('TokenDialogue', () => {
 
     it('does not write the answer to an old socket’s request on the new one', async () => {
       const fresh = deferred<string>()
-      const { dialogue, transport } = setUp({ refreshToken: () => fresh.promise })
+      const { dialogue, transport } = setUp({ refresh: () => fresh.promise })
       const second = new FakeTransport()
       dialogue.begin(transport)
       await turnEventLoop()
@@ -212,7 +218,7 @@ describe('TokenDialogue', () => {
 
     it('does not hold up the new socket because of a refresh for the old one that failed', async () => {
       const fresh = deferred<string>()
-      const { dialogue, unavailable, transport } = setUp({ refreshToken: () => fresh.promise })
+      const { dialogue, unavailable, transport } = setUp({ refresh: () => fresh.promise })
       dialogue.begin(transport)
       await turnEventLoop()
       dialogue.renew(true)
@@ -227,7 +233,7 @@ describe('TokenDialogue', () => {
     it('lets a request on the new socket join the refresh that the old one began', async () => {
       const fresh = deferred<string>()
       let refreshed = 0
-      const { dialogue, transport } = setUp({ refreshToken: () => (refreshed++, fresh.promise) })
+      const { dialogue, transport } = setUp({ refresh: () => (refreshed++, fresh.promise) })
       const second = new FakeTransport()
       dialogue.begin(transport)
       await turnEventLoop()
@@ -243,7 +249,7 @@ describe('TokenDialogue', () => {
 
     it('is content with a token that the host offers meanwhile', async () => {
       const fresh = deferred<string>()
-      const { dialogue, unavailable, transport } = setUp({ refreshToken: () => fresh.promise })
+      const { dialogue, unavailable, transport } = setUp({ refresh: () => fresh.promise })
       dialogue.begin(transport)
       await turnEventLoop()
       dialogue.renew(true)
@@ -255,7 +261,7 @@ describe('TokenDialogue', () => {
 
     it('does not send a token twice that the host offers and the refresh yields', async () => {
       const fresh = deferred<string>()
-      const { dialogue, unavailable, transport } = setUp({ refreshToken: () => fresh.promise })
+      const { dialogue, unavailable, transport } = setUp({ refresh: () => fresh.promise })
       dialogue.begin(transport)
       await turnEventLoop()
       dialogue.renew(true)
@@ -267,8 +273,8 @@ describe('TokenDialogue', () => {
 
     it('takes an offered token on the chat of an agent that wants none at the opening but asked for one', async () => {
       const { dialogue, unavailable, ready, transport } = setUp({
-        isTokenRequired: () => false,
-        refreshToken: () => Promise.reject(new Error('down')),
+        isAuthenticated: false,
+        refresh: () => Promise.reject(new Error('down')),
       })
       dialogue.attach(transport)
       dialogue.renew(true)
@@ -281,8 +287,8 @@ describe('TokenDialogue', () => {
     it('answers several requests with one refresh, and reports its failure once', async () => {
       const refresh = deferred<string>()
       const { dialogue, unavailable, transport } = setUp({
-        isTokenRequired: () => false,
-        refreshToken: () => refresh.promise,
+        isAuthenticated: false,
+        refresh: () => refresh.promise,
       })
       dialogue.attach(transport)
       for (let request = 0; request < 3; request++) dialogue.renew(true)
@@ -293,8 +299,8 @@ describe('TokenDialogue', () => {
 
     it('forgets with the socket that the service asked', async () => {
       const { dialogue, transport } = setUp({
-        isTokenRequired: () => false,
-        refreshToken: () => Promise.reject(new Error('down')),
+        isAuthenticated: false,
+        refresh: () => Promise.reject(new Error('down')),
       })
       const second = new FakeTransport()
       dialogue.attach(transport)

@@ -1,4 +1,5 @@
 import { encodeMessage, PERSONA, ROLE } from '@aiagent/protocol'
+import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { AuthError, SDKError } from '../errors.ts'
 import type { Transport } from './transport.ts'
 
@@ -10,12 +11,11 @@ import type { Transport } from './transport.ts'
  * told and messages wait for `offer()`.
  */
 
-export interface TokenProvider {
-  /** Whether the agent requires a token at the opening. */
-  isTokenRequired(): boolean
-  getToken(): Promise<string>
-  /** Forces a new token. */
-  refreshToken(): Promise<string>
+/** What a token dialogue uses of its chat. */
+export interface TokenDialogueOptions {
+  /** An authenticated agent requires a token at the opening. */
+  readonly facts: { readonly agent: { readonly isAuthenticated?: boolean | null | undefined } | undefined }
+  readonly authentication: Pick<AuthenticationService, 'getToken' | 'refresh'>
 }
 
 /** What a token dialogue reports. */
@@ -30,7 +30,7 @@ export interface TokenListener {
 }
 
 export class TokenDialogue {
-  readonly #provider: TokenProvider
+  readonly #options: TokenDialogueOptions
   readonly #listener: TokenListener
   #transport: Transport | undefined
   #sent: string | undefined
@@ -42,14 +42,14 @@ export class TokenDialogue {
   #answering: Transport | undefined
   #refreshing: Promise<string> | undefined
 
-  constructor(provider: TokenProvider, listener: TokenListener) {
-    this.#provider = provider
+  constructor(options: TokenDialogueOptions, listener: TokenListener) {
+    this.#options = options
     this.#listener = listener
   }
 
   /** Whether an opening needs a token frame first. */
   get isRequired(): boolean {
-    return this.#provider.isTokenRequired()
+    return this.#options.facts.agent?.isAuthenticated === true
   }
 
   /** Whether a token frame must precede all other frames. */
@@ -60,7 +60,7 @@ export class TokenDialogue {
   /** Starts the dialogue on a new transport: obtains a token and sends it. */
   begin(transport: Transport): void {
     this.attach(transport)
-    void this.#answer(transport, this.#provider.getToken())
+    void this.#answer(transport, this.#options.authentication.getToken())
   }
 
   /** The transport is open and needs no token; a refresh request may still come. */
@@ -100,7 +100,7 @@ export class TokenDialogue {
 
   /** A refresh that began on an earlier transport is used for the current one as well. */
   #refresh(): Promise<string> {
-    this.#refreshing ??= this.#provider.refreshToken().finally(() => {
+    this.#refreshing ??= this.#options.authentication.refresh().finally(() => {
       this.#refreshing = undefined
     })
     return this.#refreshing

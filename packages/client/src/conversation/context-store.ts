@@ -19,6 +19,16 @@ interface OwnedEntry extends CacheEntry {
   owner?: unknown
 }
 
+/** Whose attributes they are. */
+interface ContextUser {
+  /** Fingerprint of the signed-in user; undefined for an anonymous one. */
+  readonly owner: string | undefined
+  /** Whether this page knows the user, and not only the store. */
+  readonly isKnown: boolean
+}
+
+const UNKNOWN_USER: ContextUser = { owner: undefined, isKnown: false }
+
 export interface ContextStoreOptions {
   adapter: CacheAdapter
   agentId: string
@@ -46,10 +56,7 @@ export class ContextStore {
   #attributes: ContextAttributes | null = null
   /** Attributes that this page has set, not a previous one. */
   #setHere: Set<string> | undefined
-  /** The user of the attributes, if one is signed in. */
-  #owner: string | undefined
-  /** Whether the user is known. */
-  #isClaimed = false
+  #user = UNKNOWN_USER
   /** Changes made while the store is being read; undefined at any other time. */
   #meanwhile: { changed?: boolean; removed?: boolean } | undefined
   /** The pending writes of an asynchronous store. */
@@ -151,10 +158,10 @@ export class ContextStore {
    * user are removed; those of an anonymous user are kept at a sign-in.
    */
   belongTo(owner: string | undefined): void {
-    this.#isClaimed = true
-    if (owner === this.#owner) return
-    const isStrangers = this.#owner !== undefined
-    this.#owner = owner
+    const previous = this.#user.owner
+    this.#user = { owner, isKnown: true }
+    if (owner === previous) return
+    const isStrangers = previous !== undefined
     if (this.#attributes === null) return
     if (isStrangers) {
       const own = Object.entries(this.#attributes).filter(([name]) => this.#setHere?.has(name))
@@ -187,10 +194,11 @@ export class ContextStore {
 
   #take(stored: OwnedEntry | null | undefined): void {
     if (stored?.api !== this.#api) return
-    if (this.#isClaimed && stored.owner !== undefined && stored.owner !== this.#owner) return
+    const { owner, isKnown } = this.#user
+    if (isKnown && stored.owner !== undefined && stored.owner !== owner) return
     try {
       this.#attributes = Object.freeze({ ...copyOf(stored.value), ...this.#attributes })
-      if (typeof stored.owner === 'string') this.#owner = stored.owner
+      if (typeof stored.owner === 'string') this.#user = { owner: stored.owner, isKnown }
     } catch {
       // No attributes were stored under our key, so there is nothing to merge.
     }
@@ -226,7 +234,7 @@ export class ContextStore {
     }
     const options = this.#options
     const value = this.#attributes
-    const owner = this.#owner
+    const { owner } = this.#user
     const write = () => {
       if (value === null) return this.#delete(this.#key)
       const entry: OwnedEntry = { value, timestamp: options.now(), api: this.#api, owner }

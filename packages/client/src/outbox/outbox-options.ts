@@ -1,5 +1,6 @@
 import type { ConnectionState } from '../chat/connection-state.ts'
 import { MessageError, type SDKError } from '../errors.ts'
+import type { Logger } from '../logger.ts'
 import type { Clock } from '../platform/clock.ts'
 import { stateOf } from './delivery.ts'
 import type { DeliveryUpdate } from './delivery-state.ts'
@@ -18,6 +19,7 @@ export interface OutboxOptions {
   readonly doubtAfterMs: number
   readonly delivery: DeliveryMode
   readonly origin: MessageOrigin
+  readonly logger: Pick<Logger, 'warn'>
   newId(): string
   /** Whether the agent is known, so that messages can be addressed and masked. */
   isReady(): boolean
@@ -33,7 +35,6 @@ export interface OutboxOptions {
   failed(error: SDKError): void
   /** The delivery of a message has changed. */
   updated(update: DeliveryUpdate): void
-  warn(text: string, details: Record<string, unknown>): void
 }
 
 /** What an entry waits for, as half a sentence for the developer; undefined for one that has been sent. */

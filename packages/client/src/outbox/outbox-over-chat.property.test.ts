@@ -35,7 +35,7 @@ describe('Outbox over a chat', () => {
           return request.promise
         }
         const { chat, outbox, clock, liveSockets, told } = setUpChat({
-          ...(needsToken && { token: { getToken: ask, refreshToken: ask } }),
+          ...(needsToken && { token: { getToken: ask, refresh: ask } }),
         })
         const promises: Array<{ seen: ReturnType<typeof watch>; controller: AbortController | undefined }> = []
         let made = 0

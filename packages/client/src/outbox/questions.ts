@@ -127,7 +127,7 @@ export class Questions {
         if (isOffline())
           timers.push(
             clock.setTimeout(() => {
-              if (isOffline()) options.warn(`ask() is waiting: ${why()}.`, { messageId: id })
+              if (isOffline()) options.logger.warn(`ask() is waiting: ${why()}.`, { messageId: id })
             }, WARN_AFTER_MS),
           )
         owner.ledger.add(question)

@@ -99,7 +99,10 @@ export class Sending implements MessageSink, LaneOwner, TurnsOwner, EvidenceOwne
     this.enter(entry)
     const bytes = largeFrameBytes(frame)
     if (bytes !== undefined)
-      this.#outbox.warn('A message is larger than 64 KiB: the service may refuse it.', { messageId: entry.id, bytes })
+      this.#outbox.logger.warn('A message is larger than 64 KiB: the service may refuse it.', {
+        messageId: entry.id,
+        bytes,
+      })
     entry.message = detachMessage(message, frame)
     this.#options.accepted(entry.message, frame.length)
     this.ledger.report(entry)

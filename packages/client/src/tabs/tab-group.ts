@@ -60,16 +60,15 @@ export class TabGroup {
       clock,
       id: this.#id,
       signOuts: this.#signOuts,
+      logger,
       place: () => this.#session.place,
-      onLead: () => this.#lead(),
-      onLost: () => this.#stopLeading(),
+      onLeads: leads => (leads ? this.#lead() : this.#stopLeading()),
       onLeader: () => this.#handleLeader(),
       onJoined: () => this.store.repeat(),
       onMissed: tab => this.#catchUp(tab),
       onMessage: envelope => this.#receive(envelope),
       onEnded: tabs => void this.#takeOver(tabs),
       onSignedOut: () => this.#leaveUser(),
-      warn: (text, details) => logger.warn(text, details),
     })
     this.#link = link
     this.store = new ReplicatedStore(clock.now, (key, value, version) =>

@@ -1,3 +1,4 @@
+import type { Logger } from '../logger.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { PageWindow } from '../platform/page.ts'
 import { LeaderWatch } from './leader-watch.ts'
@@ -30,12 +31,11 @@ export interface TabLinkOptions {
   /** Unique for this tab and agent. */
   readonly id: string
   readonly signOuts: SignOuts
+  readonly logger: Pick<Logger, 'warn'>
   /** The session of the group, and that in which its conversation began; undefined while there is none. */
   place(): { readonly sessionId: string | undefined; readonly conversation: string | undefined }
-  /** This tab leads from now on. */
-  onLead(): void
-  /** This tab no longer leads. */
-  onLost(): void
+  /** This tab leads from now on, or no longer. */
+  onLeads(leads: boolean): void
   /** Another tab leads, or none: it has still to be told. */
   onLeader(): void
   /** This tab tells the others what it has, as after it has joined. */
@@ -47,7 +47,6 @@ export interface TabLinkOptions {
   onEnded(tabs: readonly string[]): void
   /** The user of the group has signed out, which this tab was not told. */
   onSignedOut(): void
-  warn(text: string, details: Record<string, unknown>): void
 }
 
 interface Membership {
@@ -158,12 +157,12 @@ export class TabLink {
   /** Sends a message to one tab, or to all others. */
   post(to: string | undefined, message: TabMessage): void {
     if (!this.#membership) return
-    const { id, onMessage, warn } = this.#options
+    const { id, onMessage, logger } = this.#options
     if (to === id) return onMessage({ from: id, to, number: undefined, message })
     try {
       this.#channel.post(to, message)
     } catch (error) {
-      warn('A message to the other tabs could not be posted.', { error })
+      logger.warn('A message to the other tabs could not be posted.', { error })
     }
   }
 
@@ -210,10 +209,10 @@ export class TabLink {
   }
 
   #lead(): void {
-    const { clock, id, onLead } = this.#options
+    const { clock, id, onLeads } = this.#options
     this.#fence = Math.max(clock.now(), this.#fence + 1)
     this.#leadsSince = clock.monotonic()
-    onLead()
+    onLeads(true)
     this.#setLeader(id)
     this.postState()
   }
@@ -222,7 +221,7 @@ export class TabLink {
   #follow(): void {
     const wasLeading = this.isLeader
     this.#leadsSince = undefined
-    if (wasLeading) this.#options.onLost()
+    if (wasLeading) this.#options.onLeads(false)
     if (wasLeading && this.#leader === this.#options.id) this.#setLeader(undefined)
     this.#membership?.leadership.start()
   }
@@ -342,7 +341,7 @@ export class TabLink {
     this.#options.clock.clearTimeout(timer)
     if (this.isLeader) {
       this.#leadsSince = undefined
-      this.#options.onLost()
+      this.#options.onLeads(false)
     }
     leadership?.release()
     releaseTab?.()
