@@ -1,7 +1,7 @@
 import type { Capability } from '@aiagent/protocol'
 import { turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import { setUp } from '../test/agent-harness.ts'
+import { receivedTexts, sendInDoubt, setUp } from '../test/agent-harness.ts'
 import type { AiAgentConfig } from './config.ts'
 import type { DeliveryState } from './outbox/delivery-state.ts'
 
@@ -95,20 +95,13 @@ describe('a restart with a message in doubt', () => {
       const { agent } = make({ delivery: 'at-least-once' })
       await agent.initialize()
       await agent.connect()
-      emulator.faults.add({ kind: 'lose-frames', direction: 'to-service' })
-      const id = await agent.send('Cancel the order')
-      emulator.control.dropSockets()
-      await turnEventLoop(1)
-      emulator.faults.lift()
+      const id = await sendInDoubt(agent, emulator, 'Cancel the order')
       const restarting = agent.restartConnection()
       await clock.advance(1_000)
       await restarting
       await agent.send('Hello')
       await clock.advance(60_000)
-      const received = [...emulator.world.sessions.keys()].flatMap(session =>
-        emulator.control.frames(session).flatMap(({ message }) => (message?.role === 'human' ? [message.content] : [])),
-      )
-      expect(received).toEqual(['Hello'])
+      expect(receivedTexts(emulator).flat()).toEqual(['Hello'])
       expect(agent.delivery(id)).toMatchObject({ state: 'unknown', reason: 'session_ended' })
       await agent.destroy()
     },

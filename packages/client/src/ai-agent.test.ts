@@ -8,6 +8,7 @@ import {
   payloadsOf,
   rejection,
   requestsTo,
+  SlowHandler,
   sentTo,
   sessionBodies,
   setUp,
@@ -338,23 +339,13 @@ describe('destroy()', () => {
     expect(idle.getQueueSize()).toBe(0)
 
     const { agent, emulator } = await connected()
-    let answer = () => {}
-    class Slow extends BaseMessageHandler {
-      canHandle({ content }: Message): boolean {
-        return content === 'slow'
-      }
-      handle(): Promise<HandlerResult> {
-        return new Promise((_resolve, reject) => {
-          answer = () => reject(new Error('late'))
-        })
-      }
-    }
-    agent.getMessageProcessor().addHandler(new Slow(), 0)
+    const slow = new SlowHandler()
+    agent.getMessageProcessor().addHandler(slow, 0)
     for (const content of ['slow', 'behind it'])
       emulator.control.pushFrame(lastSession(emulator), { persona: 'agent', role: 'x', content })
     await turnEventLoop()
     await agent.destroy()
-    answer()
+    slow.fail()
     await turnEventLoop()
     expect(contents(agent)).toEqual(['slow'])
   })

@@ -8,10 +8,10 @@ import {
   passing,
   payloadsOf,
   rejection,
+  SlowHandler,
   setUp,
   type ToldEvent,
 } from '../test/agent-harness.ts'
-import { BaseMessageHandler, type HandlerResult } from './conversation/message-handler.ts'
 import { type LogEntry, LogLevel } from './logger.ts'
 import type { Message } from './outbox/message.ts'
 
@@ -140,23 +140,13 @@ describe('one inbound frame', () => {
 
   it('keeps the order of the wire behind a slow handler', async () => {
     const { agent, emulator, sessionId, told } = await connected()
-    let failSlowHandler = () => {}
-    class Slow extends BaseMessageHandler {
-      canHandle({ content }: Message): boolean {
-        return content === 'slow'
-      }
-      handle(): Promise<HandlerResult> {
-        return new Promise((_resolve, reject) => {
-          failSlowHandler = () => reject(new Error('failed'))
-        })
-      }
-    }
-    agent.getMessageProcessor().addHandler(new Slow(), 0)
+    const slow = new SlowHandler()
+    agent.getMessageProcessor().addHandler(slow, 0)
     for (const content of ['slow', 'next'])
       emulator.control.pushFrame(sessionId, { persona: 'agent', role: 'x', content })
     await turnEventLoop()
     expect(payloadsOf(told, 'message')).toEqual([])
-    failSlowHandler()
+    slow.fail()
     await eventually(() => payloadsOf(told, 'agentMessage').length)
     expect(payloadsOf(told, 'message').map(({ data }) => (data as Message).content)).toEqual(['slow', 'next'])
   })

@@ -1,9 +1,11 @@
 import { createEmulator, type Emulator, type EmulatorOptions } from '@aiagent/emulator'
-import { eventually, ManualClock } from '@aiagent/test-support'
+import { eventually, ManualClock, turnEventLoop } from '@aiagent/test-support'
 import { loadStart } from '../src/agent/load-start.ts'
 import { AiAgent } from '../src/ai-agent.ts'
 import type { AiAgentConfig } from '../src/config.ts'
+import { BaseMessageHandler, type HandlerResult } from '../src/conversation/message-handler.ts'
 import type { AgentEvent, AgentEventType } from '../src/events.ts'
+import type { Message } from '../src/outbox/message.ts'
 import type { Environment } from '../src/platform/environment.ts'
 
 // The tests' clock must not run on while code loads. early-calls.test.ts shows what happens meanwhile.
@@ -104,6 +106,37 @@ export const sessionBodies = (emulator: Emulator): unknown[] =>
 /** Waits until the service has received this number of frames. */
 export const framesArrived = (emulator: Emulator, count: number, sessionId?: string) =>
   eventually(() => sentTo(emulator, sessionId).length >= count, `${count} frames`)
+
+/** Holds the frame with the content `slow`, and so those behind it, until its handling fails. */
+export class SlowHandler extends BaseMessageHandler {
+  fail = (): void => {}
+
+  canHandle({ content }: Message): boolean {
+    return content === 'slow'
+  }
+
+  handle(): Promise<HandlerResult> {
+    return new Promise((_resolve, reject) => {
+      this.fail = () => reject(new Error('failed'))
+    })
+  }
+}
+
+/** Sends a message that the connection loses as it breaks. */
+export async function sendInDoubt(agent: AiAgent, emulator: Emulator, text: string): Promise<string> {
+  emulator.faults.add({ kind: 'lose-frames', direction: 'to-service' })
+  const id = await agent.send(text)
+  emulator.control.dropSockets()
+  await turnEventLoop(1)
+  emulator.faults.lift()
+  return id
+}
+
+/** The texts of the user that the service has received, by session. */
+export const receivedTexts = (emulator: Emulator): (string | undefined)[][] =>
+  [...emulator.world.sessions.keys()].map(session =>
+    emulator.control.frames(session).flatMap(({ message }) => (message?.role === 'human' ? [message.content] : [])),
+  )
 
 /** Advances the clock in steps of five milliseconds until a promise has settled. */
 export async function passing<T>(clock: ManualClock, promise: Promise<T>): Promise<T> {

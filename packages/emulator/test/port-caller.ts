@@ -17,6 +17,7 @@ export interface HeardFrame {
   role?: string
   content?: string
   messageId?: string
+  messageData?: { error_code?: string }
 }
 
 /** A chat connection of a plain ws client that is past its upgrade, with what it heard and how it ended. */

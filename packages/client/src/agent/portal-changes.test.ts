@@ -1,6 +1,6 @@
-import { eventually, turnEventLoop } from '@aiagent/test-support'
+import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import { passing, payloadsOf, rejection, setUp } from '../../test/agent-harness.ts'
+import { passing, payloadsOf, receivedTexts, rejection, sendInDoubt, setUp } from '../../test/agent-harness.ts'
 import type { AiAgentConfig } from '../config.ts'
 
 function setUpDesk(config: Partial<AiAgentConfig> = {}) {
@@ -54,20 +54,12 @@ describe('changes of portal that come at the same time', () => {
     })
     await agent.initialize()
     await agent.connect()
-    emulator.faults.add({ kind: 'lose-frames', direction: 'to-service' })
-    const id = await agent.send('Cancel the order')
-    emulator.control.dropSockets()
-    await turnEventLoop(1)
-    emulator.faults.lift()
+    const id = await sendInDoubt(agent, emulator, 'Cancel the order')
     await passing(clock, agent.selectPortal({ id: 1001 }))
     await passing(clock, agent.connect())
     await agent.send('Hello')
     await clock.advance(60_000)
-    const sessions = [...emulator.world.sessions.keys()]
-    const received = sessions.map(session =>
-      emulator.control.frames(session).flatMap(({ message }) => (message?.role === 'human' ? [message.content] : [])),
-    )
-    expect(received).toEqual([[], ['Hello']])
+    expect(receivedTexts(emulator)).toEqual([[], ['Hello']])
     expect(agent.delivery(id)).toMatchObject({ state: 'unknown', reason: 'session_ended' })
     await agent.destroy()
   })

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { lastSession, passing, setUp, type ToldEvent } from '../../test/agent-harness.ts'
 import { FakeBrowser } from '../../test/fake-browser.ts'
 import { HostStore } from '../../test/host-store.ts'
-import type { AiAgent } from '../ai-agent.ts'
+import { CALLS as COMMON_CALLS, SECRET } from '../../test/sign-out-calls.ts'
 import { sleep } from '../platform/clock.ts'
 
 /*
@@ -12,23 +12,10 @@ import { sleep } from '../platform/clock.ts'
  * conversation that tabs share.
  */
 
-/** Text that only the first user wrote. */
-const SECRET = 'SECRET of the first user'
-
-/** Calls of the host around a logout. Each may fail; none may leave anything behind. */
-const CALLS: Record<string, (agent: AiAgent) => unknown> = {
-  send: agent => agent.send(SECRET),
-  ask: agent => agent.ask(SECRET),
-  setContext: agent => agent.setContext({ note: SECRET }),
-  sendContext: agent => agent.setContext({ note: SECRET }, { sendImmediately: true }),
-  initialize: agent => agent.initialize({ context: { note: SECRET } }),
-  connect: agent => agent.connect(),
-  disconnect: agent => agent.disconnect(),
-  restart: agent => agent.restartConnection(),
-  details: agent => agent.getAgentDetails(),
+const CALLS: typeof COMMON_CALLS = {
+  ...COMMON_CALLS,
   resetContext: agent => agent.resetContext(),
   portal: agent => agent.restartPortalInitializer(),
-  clear: agent => agent.clearQueue(),
   transcript: agent => agent.clearTranscript(),
 }
 

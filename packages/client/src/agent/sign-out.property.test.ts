@@ -5,27 +5,14 @@ import { passing, rejection, setUp } from '../../test/agent-harness.ts'
 import { FakeIdentityClient } from '../../test/fake-identity-client.ts'
 import { pageWithWindow } from '../../test/fake-login-page.ts'
 import { FakeStorage, fakeToken } from '../../test/fake-service.ts'
-import type { AiAgent } from '../ai-agent.ts'
+import { CALLS as COMMON_CALLS, SECRET } from '../../test/sign-out-calls.ts'
 import { AuthError } from '../errors.ts'
 
 const ORIGIN = 'http://emulator.test'
 
-/** Text that only the first user wrote. */
-const SECRET = 'SECRET of the first user'
-
-/** Calls of the host around a logout. Each may fail; none may leave anything behind. */
-const CALLS: Record<string, (agent: AiAgent) => unknown> = {
-  send: agent => agent.send(SECRET),
-  ask: agent => agent.ask(SECRET),
-  setContext: agent => agent.setContext({ note: SECRET }),
-  sendContext: agent => agent.setContext({ note: SECRET }, { sendImmediately: true }),
-  initialize: agent => agent.initialize({ context: { note: SECRET } }),
-  connect: agent => agent.connect(),
-  disconnect: agent => agent.disconnect(),
-  restart: agent => agent.restartConnection(),
-  details: agent => agent.getAgentDetails(),
+const CALLS: typeof COMMON_CALLS = {
+  ...COMMON_CALLS,
   session: agent => agent.setSessionId(SECRET),
-  clear: agent => agent.clearQueue(),
   logout: agent => agent.logout(),
 }
 

@@ -2,51 +2,30 @@ import { paths } from '@aiagent/protocol'
 import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { lastSession, namesOf, passing, payloadsOf, rejection, requestsTo, setUp } from '../../test/agent-harness.ts'
+import { exchange, linesOf, SETTLED_MS, setUpOutage } from '../../test/outage-harness.ts'
 import type { AiAgent } from '../ai-agent.ts'
 
-// Loaded before, since the manual clock does not wait for a file.
-await Promise.all([import('./upkeep.ts'), import('../api/further-calls.ts')])
-
-/** Time after which every reconnect and every request of the tests has ended, in milliseconds. */
-const SETTLED_MS = 10_000
-
-/** A connected agent, a slow service, and the steps of an outage. */
-async function setUpOutage({ sendHistory = true, isSignedIn = false } = {}) {
-  const parts = setUp({ settings: { sendHistory, replyDelayMs: 500, heartbeatBeforeReply: false } })
-  const { clock, emulator } = parts
-  const accessToken = emulator.control.issueToken({ subject: 'customer' })
-  const { agent, told } = parts.make(isSignedIn ? { auth: { type: 'pre-auth', accessToken } } : {})
-  await agent.initialize()
-  await agent.connect()
-  /** Sends a message and cuts the connection before its answer comes. */
-  const sendAndCut = async (text: string) => {
-    await agent.send(text)
-    await clock.advance(100)
-    emulator.control.dropSockets()
-    await clock.advance(0)
-  }
+/** A connected agent, and a service whose transcript calls may fail. */
+async function setUpTranscripts({ sendHistory = true, isSignedIn = false } = {}) {
+  const parts = await setUpOutage({ sendHistory }, ({ emulator }) => {
+    const accessToken = emulator.control.issueToken({ subject: 'customer' })
+    return isSignedIn ? { auth: { type: 'pre-auth', accessToken } } : {}
+  })
+  const { emulator } = parts
   const transcriptCalls = () => requestsTo(emulator).filter(each => each === `GET ${lastSession(emulator)}`).length
   const failTranscript = () =>
     emulator.faults.add({ kind: 'answer', route: paths.previousTranscript('help', lastSession(emulator)), status: 500 })
   const hangTranscript = () =>
     emulator.faults.add({ kind: 'hang-request', route: paths.previousTranscript('help', lastSession(emulator)) })
-  return { ...parts, agent, told, sendAndCut, transcriptCalls, failTranscript, hangTranscript }
+  return { ...parts, transcriptCalls, failTranscript, hangTranscript }
 }
-
-const linesOf = (agent: AiAgent): string[] =>
-  agent
-    .getTranscript()
-    .filter(({ message }) => message.persona !== 'system')
-    .map(({ direction, message }) => `${direction}: ${message.content}`)
-
-const exchange = (...texts: string[]) => texts.flatMap(text => [`sent: ${text}`, `received: You said: ${text}`])
 
 describe('what the agent says while the connection is down', () => {
   it.each([
     ['history', true, 0],
     ['rest', false, 1],
   ] as const)('[REL-96] appears once and in its place, from the source %s', async (source, sendHistory, calls) => {
-    const { agent, told, clock, sendAndCut, transcriptCalls } = await setUpOutage({ sendHistory })
+    const { agent, told, clock, sendAndCut, transcriptCalls } = await setUpTranscripts({ sendHistory })
     await sendAndCut('one')
     await clock.advance(SETTLED_MS)
     await agent.send('two')
@@ -64,7 +43,7 @@ describe('what the agent says while the connection is down', () => {
   })
 
   it('[REL-96] is reported by the events of its messages, marked as recovered, and then as a whole', async () => {
-    const { agent, told, clock, sendAndCut } = await setUpOutage()
+    const { agent, told, clock, sendAndCut } = await setUpTranscripts()
     const said: (string | undefined)[] = []
     const reading = (async () => {
       for await (const { content } of agent.messages()) said.push(content)
@@ -89,7 +68,7 @@ describe('what the agent says while the connection is down', () => {
   })
 
   it.each([true, false])('[REL-96] answers a question that was open (history frame: %s)', async sendHistory => {
-    const { agent, clock, emulator } = await setUpOutage({ sendHistory })
+    const { agent, clock, emulator } = await setUpTranscripts({ sendHistory })
     const answer = agent.ask('one')
     await clock.advance(100)
     emulator.control.dropSockets()
@@ -99,7 +78,7 @@ describe('what the agent says while the connection is down', () => {
   })
 
   it('[REL-96] answers a question before a message that follows the reconnect', async () => {
-    const { agent, clock, emulator } = await setUpOutage({ sendHistory: false })
+    const { agent, clock, emulator } = await setUpTranscripts({ sendHistory: false })
     const answer = agent.ask('one')
     await clock.advance(100)
     emulator.control.dropSockets()
@@ -118,7 +97,7 @@ describe('what the agent says while the connection is down', () => {
   })
 
   it('[REL-96] includes what the user wrote on another device', async () => {
-    const { agent, told, clock, emulator, make } = await setUpOutage()
+    const { agent, told, clock, emulator, make } = await setUpTranscripts()
     await agent.send('one')
     await clock.advance(1_000)
     const other = make({ sessionId: lastSession(emulator) }).agent
@@ -138,7 +117,7 @@ describe('what the agent says while the connection is down', () => {
   })
 
   it('[REL-96] is found by one call in each reopening, also when a message follows the reconnect at once', async () => {
-    const { agent, clock, emulator, sendAndCut, transcriptCalls } = await setUpOutage({ sendHistory: false })
+    const { agent, clock, emulator, sendAndCut, transcriptCalls } = await setUpTranscripts({ sendHistory: false })
     await sendAndCut('one')
     await agent.send('two, queued')
     await clock.advance(SETTLED_MS)
@@ -151,14 +130,14 @@ describe('what the agent says while the connection is down', () => {
   })
 
   it('[REL-96] is not requested for the first opening of a session', async () => {
-    const { agent, clock, transcriptCalls, told } = await setUpOutage()
+    const { agent, clock, transcriptCalls, told } = await setUpTranscripts()
     await clock.advance(SETTLED_MS)
     expect([transcriptCalls(), namesOf(told).includes('messagesRecovered')]).toEqual([0, false])
     await agent.destroy()
   })
 
   it('[REL-96] leaves out what was said before the host supplied the session', async () => {
-    const { agent: first, clock, emulator, make, sendAndCut } = await setUpOutage()
+    const { agent: first, clock, emulator, make, sendAndCut } = await setUpTranscripts()
     await sendAndCut('before')
     await first.destroy()
     await clock.advance(1_000)
@@ -176,7 +155,7 @@ describe('what the agent says while the connection is down', () => {
   })
 
   it('[REL-96] warns once where neither the history nor the transcript is available', async () => {
-    const { agent, clock, emulator, printed, sendAndCut, failTranscript, told } = await setUpOutage({
+    const { agent, clock, emulator, printed, sendAndCut, failTranscript, told } = await setUpTranscripts({
       sendHistory: false,
     })
     failTranscript()
@@ -191,7 +170,7 @@ describe('what the agent says while the connection is down', () => {
   })
 
   it('[REL-96] is merged in its place when the transcript call is slow', async () => {
-    const { agent, clock, emulator, sendAndCut } = await setUpOutage({ sendHistory: false })
+    const { agent, clock, emulator, sendAndCut } = await setUpTranscripts({ sendHistory: false })
     await sendAndCut('one')
     emulator.faults.add({
       kind: 'delay-requests',
@@ -208,7 +187,7 @@ describe('what the agent says while the connection is down', () => {
   })
 
   it('[REL-96] appears once when the transcript call and the chat both bring it', async () => {
-    const { agent, told, clock, emulator } = await setUpOutage({ sendHistory: false })
+    const { agent, told, clock, emulator } = await setUpTranscripts({ sendHistory: false })
     emulator.control.dropSockets()
     await clock.advance(100)
     await passing(clock, agent.connect())
@@ -225,7 +204,7 @@ describe('what the agent says while the connection is down', () => {
   })
 
   it('[REL-96] is found by the second reopening when the first one is cut short', async () => {
-    const { agent, clock, emulator, sendAndCut, hangTranscript, transcriptCalls, told } = await setUpOutage({
+    const { agent, clock, emulator, sendAndCut, hangTranscript, transcriptCalls, told } = await setUpTranscripts({
       sendHistory: false,
     })
     const [hung] = hangTranscript() ? emulator.faults.inForce() : []
@@ -246,7 +225,7 @@ describe('what the agent says while the connection is down', () => {
 
   it('[REL-96] is found after the wall clock was set back or forward', async () => {
     for (const jump of [-1_200_000, 1_200_000]) {
-      const { agent, clock, sendAndCut } = await setUpOutage()
+      const { agent, clock, sendAndCut } = await setUpTranscripts()
       await agent.send('zero')
       await clock.advance(1_000)
       await sendAndCut('one')
@@ -260,7 +239,7 @@ describe('what the agent says while the connection is down', () => {
 
 describe('a conversation that was left', () => {
   it.each([true, false])('[REL-98] clearTranscript() is final (history frame: %s)', async sendHistory => {
-    const { agent, clock, emulator, sendAndCut } = await setUpOutage({ sendHistory })
+    const { agent, clock, emulator, sendAndCut } = await setUpTranscripts({ sendHistory })
     await agent.send('secret')
     await clock.advance(1_000)
     agent.clearTranscript()
@@ -278,7 +257,7 @@ describe('a conversation that was left', () => {
     ['destroy()', agent => agent.destroy()],
     ['a change of the user', (agent, token) => agent.updateAccessToken(token, { userChanged: true })],
   ])('[REL-98] the answer of a transcript call is dropped after %s', async (_name, leave) => {
-    const { agent, clock, emulator, told, sendAndCut, hangTranscript, transcriptCalls } = await setUpOutage({
+    const { agent, clock, emulator, told, sendAndCut, hangTranscript, transcriptCalls } = await setUpTranscripts({
       sendHistory: false,
       isSignedIn: true,
     })
@@ -300,7 +279,7 @@ describe('a conversation that was left', () => {
   })
 
   it('[REL-98] a history that arrives during sign-out is dropped', async () => {
-    const { agent, clock, emulator, told, sendAndCut } = await setUpOutage()
+    const { agent, clock, emulator, told, sendAndCut } = await setUpTranscripts()
     await sendAndCut('secret')
     emulator.faults.add({ kind: 'delay-frames', direction: 'to-client', ms: 50 })
     await eventually(async () => {
@@ -314,7 +293,7 @@ describe('a conversation that was left', () => {
   })
 
   it('[REL-98] a question of it rejects instead of taking a recovered answer', async () => {
-    const { agent, clock, emulator } = await setUpOutage()
+    const { agent, clock, emulator } = await setUpTranscripts()
     const asked = rejection(agent.ask('one'))
     await clock.advance(100)
     emulator.control.dropSockets()

@@ -1,49 +1,19 @@
 import { CHAT_QUERY } from '@aiagent/protocol'
 import { describe, expect, it } from 'vitest'
-import { lastSession, namesOf, payloadsOf, setUp } from '../../test/agent-harness.ts'
-import type { AiAgent } from '../ai-agent.ts'
-
-// Loaded before, since the manual clock does not wait for a file.
-await Promise.all([import('./upkeep.ts'), import('../api/further-calls.ts')])
-
-const SETTLED_MS = 10_000
+import { lastSession, namesOf, payloadsOf } from '../../test/agent-harness.ts'
+import { exchange, linesOf, SETTLED_MS, setUpOutage } from '../../test/outage-harness.ts'
 
 /** A connected agent whose service numbers its frames and repeats what was missed. */
 async function setUpResume(settings: Record<string, unknown> = {}) {
-  const parts = setUp({
-    settings: {
-      capabilities: ['receipts', 'resume'],
-      replyDelayMs: 500,
-      heartbeatBeforeReply: false,
-      ...settings,
-    },
-  })
-  const { clock, emulator } = parts
-  const { agent, told } = parts.make()
-  await agent.initialize()
-  await agent.connect()
-  const sendAndCut = async (text: string) => {
-    await agent.send(text)
-    await clock.advance(100)
-    emulator.control.dropSockets()
-    await clock.advance(0)
-  }
+  const parts = await setUpOutage({ capabilities: ['receipts', 'resume'], ...settings })
   /** The numbers that the openings of chats named. */
   const numbers = () =>
-    emulator.control
+    parts.emulator.control
       .requests()
       .filter(({ status }) => status === 101)
       .map(({ query }) => query[CHAT_QUERY.LAST_SEQ])
-  return { ...parts, agent, told, sendAndCut, numbers }
+  return { ...parts, numbers }
 }
-
-const linesOf = (agent: AiAgent): string[] =>
-  agent
-    .getTranscript()
-    .filter(({ message }) => message.persona === 'agent' || message.persona === 'customer')
-    .map(({ direction, message }) => `${direction}: ${message.content}`)
-
-const exchange = (...texts: string[]) => texts.flatMap(text => [`sent: ${text}`, `received: You said: ${text}`])
 
 describe('a service that repeats what was missed', () => {
   it('[REL-99] is told the last number, and its replay is recovered once', async () => {

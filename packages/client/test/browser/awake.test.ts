@@ -1,56 +1,41 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { eventually } from '@aiagent/test-support'
-import { hasChromium, type LaunchedChromium, launchChromium } from '@aiagent/test-support/chromium'
+import { launchChromium } from '@aiagent/test-support/chromium'
 import { needs } from '@aiagent/test-support/needs'
 import type { Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { AWAKE_MS, awakeAfter, LONG_WAIT, NOISE_MS, openNotedHost } from './awake-page.ts'
-import { bundleHost, makeHost, openStage, type Stage, said } from './client-page.ts'
+import { describeInPages, makeHost, said } from './client-page.ts'
 
-describe.skipIf(!hasChromium())('a page under faults', () => {
-  let bundle = ''
-  let chromium: LaunchedChromium
-  let stage: Stage
-  beforeAll(async () => {
-    bundle = await bundleHost()
-    chromium = await launchChromium()
-  })
-  afterAll(() => chromium?.close())
-  beforeEach(async () => {
-    stage = await openStage(bundle)
-  })
-  afterEach(async () => {
-    await chromium.context.setOffline(false)
-    for (const page of chromium.context.pages()) await page.close()
-    await stage.close()
-  })
+describeInPages('a page under faults', at => {
+  afterEach(() => at.context.setOffline(false))
 
   it('reconnects after a lost connection and sends queued messages', async () => {
-    const page = await openNotedHost(chromium.context, stage, { baseReconnectDelay: 50, maxReconnectDelay: 50 })
+    const page = await openNotedHost(at.context, at.stage, { baseReconnectDelay: 50, maxReconnectDelay: 50 })
     await page.evaluate(() => host.open())
     await page.evaluate(() => host.send('before'))
-    stage.service.emulator.faults.add({ kind: 'restart', downMs: 100, code: 1006 })
+    at.stage.service.emulator.faults.add({ kind: 'restart', downMs: 100, code: 1006 })
     await page.waitForFunction(() => host.of('closed').length > 0)
     await page.evaluate(() => host.send('meanwhile'))
     await page.waitForFunction(() => host.answers().includes('You said: meanwhile'))
-    expect(said(stage)).toEqual(['before', 'meanwhile'])
+    expect(said(at.stage)).toEqual(['before', 'meanwhile'])
     expect(await page.evaluate(() => host.of('closed'))).toMatchObject([{ code: 1006, willReconnect: true }])
     expect(await page.evaluate(() => host.getState())).toBe('CONNECTED')
   })
 
   it('reconnects immediately when the network is back', async () => {
-    const page = await openNotedHost(chromium.context, stage)
+    const page = await openNotedHost(at.context, at.stage)
     await page.evaluate(() => host.open())
-    await chromium.context.setOffline(true)
-    stage.service.emulator.faults.add({ kind: 'drop' })
+    await at.context.setOffline(true)
+    at.stage.service.emulator.faults.add({ kind: 'drop' })
     await page.waitForFunction(() => host.getState() === 'RECONNECTING')
     await page.evaluate(() => host.send('while offline'))
-    await chromium.context.setOffline(false)
+    await at.context.setOffline(false)
     await page.waitForFunction(() => host.answers().length > 0)
     const afterMs = await awakeAfter(page, ['online'])
     console.info(`After 'online' a reconnect started within ${afterMs.toFixed(1)} ms.`)
     expect(afterMs).toBeLessThan(AWAKE_MS + NOISE_MS)
-    expect(said(stage)).toEqual(['while offline'])
+    expect(said(at.stage)).toEqual(['while offline'])
   })
 
   it('reconnects immediately when it returns from the back/forward cache', needs('back/forward cache'), async () => {
@@ -59,12 +44,12 @@ describe.skipIf(!hasChromium())('a page under faults', () => {
       ignoreDefaultArgs: ['--disable-back-forward-cache'],
     })
     try {
-      const page = await openNotedHost(caching.context, stage)
+      const page = await openNotedHost(caching.context, at.stage)
       await page.evaluate(() => host.open())
       await page.evaluate(() => host.send('before'))
       await page.waitForFunction(() => host.answers().length === 1)
       // The server has no such page, so this is another document.
-      await page.goto(`${stage.pages.url}/elsewhere`)
+      await page.goto(`${at.stage.pages.url}/elsewhere`)
       // A page from the cache does not load, but goBack() would wait for that.
       await page.evaluate(() => void setTimeout(() => history.back()))
       await until(page, () => globalThis.host?.getState() === 'CONNECTED' && globalThis.moments.sockets.length > 1)
@@ -82,9 +67,9 @@ describe.skipIf(!hasChromium())('a page under faults', () => {
   })
 
   it.each([401, 404, 503])('settles connect() when the service refuses with %i', async status => {
-    const page = await openNotedHost(chromium.context, stage)
+    const page = await openNotedHost(at.context, at.stage)
     await page.evaluate(() => host.initialize())
-    stage.service.emulator.faults.add({ kind: 'refuse-upgrade', status, times: 1 })
+    at.stage.service.emulator.faults.add({ kind: 'refuse-upgrade', status, times: 1 })
     // Browsers do not report the status.
     expect(await page.evaluate(() => host.connectOutcome())).toBe('CONNECTION_ERROR refused')
     expect(await page.evaluate(() => host.getState())).toBe('RECONNECTING')
@@ -93,19 +78,19 @@ describe.skipIf(!hasChromium())('a page under faults', () => {
   })
 
   it('settles connect() when the port is closed', async () => {
-    const page = await openNotedHost(chromium.context, stage)
+    const page = await openNotedHost(at.context, at.stage)
     await page.evaluate(() => host.initialize())
-    await stage.service.close()
+    await at.stage.service.close()
     expect(await page.evaluate(() => host.connectOutcome())).toBe('CONNECTION_ERROR refused')
   })
 
   it('settles connect() after ten seconds when the service hangs, and connects when it responds again', async () => {
-    const page = await chromium.context.newPage()
+    const page = await at.context.newPage()
     await page.clock.install()
-    await page.goto(stage.pages.url)
-    await makeHost(page, stage, LONG_WAIT)
+    await page.goto(at.stage.pages.url)
+    await makeHost(page, at.stage, LONG_WAIT)
     await page.evaluate(() => host.initialize())
-    const { faults } = stage.service.emulator
+    const { faults } = at.stage.service.emulator
     faults.add({ kind: 'hang-upgrade' })
     const outcome = page.evaluate(() => host.connectOutcome())
     await eventually(() => faults.inForce().some(({ hits }) => hits > 0))
@@ -114,7 +99,7 @@ describe.skipIf(!hasChromium())('a page under faults', () => {
     faults.lift()
     expect(await page.evaluate(() => host.connectOutcome())).toBe('connected')
     await page.evaluate(() => host.send('at last'))
-    await eventually(() => said(stage).length === 1)
+    await eventually(() => said(at.stage).length === 1)
   })
 })
 

@@ -1,5 +1,4 @@
 import { hasChromium, type LaunchedChromium } from '@aiagent/test-support/chromium'
-import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import {
   choose,
@@ -10,6 +9,7 @@ import {
   openAtOnce,
   openPage,
   outcomeOf,
+  press,
   pressForPopup,
   signInByPopup,
 } from './login-stage.ts'
@@ -19,12 +19,6 @@ describe.skipIf(!hasChromium())('a host that runs @azure/msal-browser', () => {
   let chromium: LaunchedChromium
   let stage: LoginStage
   onLoginStage(opened => ({ chromium, stage } = opened), msalFiles)
-
-  const press = async (page: Page, call: 'token' | 'refresh') => {
-    await page.click(`#${call}`)
-    return outcomeOf(page, call)
-  }
-  const prompts = () => stage.asked('/oauth2/v2.0/authorize').map(({ query }) => query['prompt'])
 
   it('signs in by popup, renews without a window, restores the session, and reports that interaction is required', async () => {
     const page = await openPage(chromium, stage.address())
@@ -41,7 +35,7 @@ describe.skipIf(!hasChromium())('a host that runs @azure/msal-browser', () => {
     expectNoReason(await outcomeOf(page, 'start'))
     // The library of the host may renew the token meanwhile, without the user.
     expect((await press(page, 'token')).token?.sub).toBe('customer')
-    expect(prompts()).toEqual([undefined])
+    expect(stage.prompts()).toEqual([undefined])
     stage.settings.silentRenewal = 'interaction-required'
     expect(await press(page, 'refresh')).toMatchObject({ reason: 'interaction_required' })
     expect(chromium.context.pages()).toEqual([page])

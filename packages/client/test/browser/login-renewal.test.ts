@@ -1,5 +1,4 @@
 import { hasChromium, type LaunchedChromium } from '@aiagent/test-support/chromium'
-import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
 import {
   choose,
@@ -8,6 +7,7 @@ import {
   onLoginStage,
   openPage,
   outcomeOf,
+  press,
   pressForPopup,
   signInByPopup,
 } from './login-stage.ts'
@@ -27,11 +27,6 @@ describe.skipIf(!hasChromium())('the renewal of a login', () => {
     expectNoReason(await outcomeOf(page, 'start'))
     return { page, token }
   }
-  const press = async (page: Page, call: 'token' | 'refresh') => {
-    await page.click(`#${call}`)
-    return outcomeOf(page, call)
-  }
-  const prompts = () => stage.asked('/oauth2/v2.0/authorize').map(({ query }) => query['prompt'])
 
   it('[AUTH-17] a token about to expire is renewed with the refresh token, without a window', async () => {
     const { page, token } = await openNearTheEnd()
@@ -39,7 +34,7 @@ describe.skipIf(!hasChromium())('the renewal of a login', () => {
     expect(renewed.token).toMatchObject({ sub: 'customer', scope: token?.scope })
     expect(renewed.token?.jti).not.toBe(token?.jti)
     expect(stage.grants()).toEqual(['authorization_code', 'refresh_token'])
-    expect(prompts()).toEqual([undefined])
+    expect(stage.prompts()).toEqual([undefined])
     // The new one is good, so nobody is asked again.
     expect((await press(page, 'token')).token).toEqual(renewed.token)
     expect(stage.grants()).toHaveLength(2)
@@ -60,7 +55,7 @@ describe.skipIf(!hasChromium())('the renewal of a login', () => {
     const renewed = await press(page, 'token')
     expect(renewed.token?.sub).toBe('customer')
     expect(renewed.token?.jti).not.toBe(token?.jti)
-    expect(prompts()).toEqual([undefined, 'none'])
+    expect(stage.prompts()).toEqual([undefined, 'none'])
     expect(chromium.context.pages()).toEqual([page])
   })
 
@@ -73,7 +68,7 @@ describe.skipIf(!hasChromium())('the renewal of a login', () => {
       const renewed = await outcomeOf(page, 'token')
       expect(renewed.token?.sub).toBe('customer')
       expect(renewed.token?.jti).not.toBe(token?.jti)
-      expect(prompts()).toEqual([undefined, 'none', undefined])
+      expect(stage.prompts()).toEqual([undefined, 'none', undefined])
     },
   )
 

@@ -140,6 +140,11 @@ export class LoginStage {
       }))
   }
 
+  /** The prompts that logins were asked with, in order. */
+  prompts(): (string | undefined)[] {
+    return this.asked('/oauth2/v2.0/authorize').map(({ query }) => query['prompt'])
+  }
+
   /** The grants that tokens were asked with, in order. */
   grants(): (string | undefined)[] {
     return this.asked('/oauth2/v2.0/token').map(({ form }) => form['grant_type'])
@@ -214,6 +219,12 @@ export async function openAtOnce(chromium: LaunchedChromium, address: string, ca
   await page.goto(address)
   await ended
   return { page, outcome: await outcomeOf(page, call) }
+}
+
+/** Presses a button of the host page and returns the outcome of its call. */
+export async function press(page: Page, call: 'token' | 'refresh'): Promise<Outcome> {
+  await page.click(`#${call}`)
+  return outcomeOf(page, call)
 }
 
 /** Presses a button of the host page and returns the window that opens. */

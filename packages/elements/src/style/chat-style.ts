@@ -35,7 +35,7 @@ export const CHAT_STYLE = `
 .status { display: flex; align-items: center; gap: 6px; margin: 0; color: var(--_muted); font-size: 0.8125em; line-height: 1.35; }
 .status::before { content: ""; flex: none; inline-size: 8px; block-size: 8px; border-radius: 50%; background: var(--_control); }
 .status.connected::before { background: var(--_success); }
-.icon-button {
+.icon-button, .send {
   display: grid;
   place-items: center;
   flex: none;
@@ -44,6 +44,8 @@ export const CHAT_STYLE = `
   padding: 0;
   border: 0;
   border-radius: 50%;
+}
+.icon-button {
   background: none;
   color: var(--_muted);
   transition: background-color 0.15s, color 0.15s;
@@ -309,14 +311,6 @@ button.option:hover { background: var(--_soft); }
 }
 .composer textarea::placeholder { color: var(--_muted); opacity: 1; }
 .send {
-  display: grid;
-  place-items: center;
-  flex: none;
-  inline-size: 40px;
-  block-size: 40px;
-  padding: 0;
-  border: 0;
-  border-radius: 50%;
   background: var(--_accent);
   color: var(--_accent-text);
   transition: background-color 0.15s, color 0.15s, filter 0.15s;

@@ -3,12 +3,10 @@ import { get } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { paths } from '@aiagent/protocol'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
+import { openChat, openSession, until } from '../../test/port-caller.ts'
 import { type ServeOptions, serveEmulator } from './serve.ts'
-
-/** Waits until a check holds, for five seconds at most. */
-const until = (check: () => void) => vi.waitFor(check, { timeout: 5000, interval: 5 })
 
 const undo: (() => Promise<unknown>)[] = []
 afterEach(async () => {
@@ -25,26 +23,6 @@ const folder = async () => {
   undo.push(() => rm(path, { recursive: true }))
   return path
 }
-const openSession = async ({ url, emulator }: Awaited<ReturnType<typeof serve>>) => {
-  const headers = { authorization: `Bearer ${emulator.control.issueToken()}` }
-  const response = await fetch(url + paths.session('help'), { method: 'POST', headers, body: '{}' })
-  return ((await response.json()) as { sessionId: string }).sessionId
-}
-/** A chat connection of a plain ws client, and what it heard. */
-const open = async (url: string, sessionId: string) => {
-  const socket = new WebSocket(`${url.replace('http', 'ws')}/?sessionId=${sessionId}`)
-  const heard: { role: string; content?: string; messageData?: { error_code?: string } }[] = []
-  const outcome: { status?: number; code?: number; reason?: string } = {}
-  socket.on('message', data => heard.push(JSON.parse(String(data)) as (typeof heard)[0]))
-  socket.on('close', (code, reason) => Object.assign(outcome, { code, reason: String(reason) }))
-  socket.on('unexpected-response', (_request, response) => {
-    outcome.status = response.statusCode ?? 0
-    socket.terminate()
-  })
-  socket.on('error', () => {})
-  await until(() => expect(socket.readyState).not.toBe(WebSocket.CONNECTING))
-  return { socket, heard, outcome }
-}
 
 describe('a real port', () => {
   it('serves calls and conversations, under the address that it returns', async () => {
@@ -52,7 +30,7 @@ describe('a real port', () => {
     expect(server.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
     const info = (await (await fetch(server.url + paths.deploymentInfo())).json()) as { apiDomain: string }
     expect(info.apiDomain).toBe(server.url)
-    const { socket, heard } = await open(server.url, await openSession(server))
+    const { socket, heard } = await openChat(server.url, await openSession(server))
     socket.send(JSON.stringify({ persona: 'customer', role: 'human', content: 'Grüße' }))
     await until(() => expect(heard.map(frame => frame.content)).toEqual([undefined, 'You said: Grüße']))
   })
@@ -61,14 +39,14 @@ describe('a real port', () => {
     const server = await serve()
     const id = await openSession(server)
     server.emulator.control.endSession(id)
-    expect((await open(server.url, 'nope')).outcome.status).toBe(404)
-    expect((await open(server.url, id)).outcome.status).toBe(410)
-    expect((await open(server.url, '')).outcome.status).toBe(400)
+    expect((await openChat(server.url, 'nope')).outcome.status).toBe(404)
+    expect((await openChat(server.url, id)).outcome.status).toBe(410)
+    expect((await openChat(server.url, '')).outcome.status).toBe(400)
   })
 
   it('accepts an unknown session and closes it with 4404, if configured', async () => {
     const server = await serve({ settings: { unknownSession: 'close-4404' } })
-    const { heard, outcome } = await open(server.url, 'nope')
+    const { heard, outcome } = await openChat(server.url, 'nope')
     await until(() => expect(outcome.code).toBe(4404))
     expect(heard.map(frame => frame.messageData?.error_code)).toEqual(['404-001'])
   })
@@ -80,7 +58,7 @@ describe('a real port', () => {
       [1005, 1005],
       [undefined, 1006],
     ] as const) {
-      const { outcome } = await open(server.url, await openSession(server))
+      const { outcome } = await openChat(server.url, await openSession(server))
       server.emulator.control.dropSockets(code)
       await until(() => expect(outcome.code).toBe(seen))
     }
@@ -88,7 +66,7 @@ describe('a real port', () => {
 
   it('answers a binary frame like any unreadable one, and closes with 1009 above a mebibyte', async () => {
     const server = await serve()
-    const { socket, heard, outcome } = await open(server.url, await openSession(server))
+    const { socket, heard, outcome } = await openChat(server.url, await openSession(server))
     socket.send(new Uint8Array([1, 2, 3]))
     await until(() => expect(heard[0]?.messageData?.error_code).toBe('400-001'))
     socket.send('x'.repeat(1024 * 1024 + 1))
@@ -97,7 +75,7 @@ describe('a real port', () => {
 
   it('closes everything with 1001, frees the port, and can be closed twice', async () => {
     const server = await serve()
-    const { outcome } = await open(server.url, await openSession(server))
+    const { outcome } = await openChat(server.url, await openSession(server))
     await Promise.all([server.close(), server.close()])
     await until(() => expect(outcome.code).toBe(1001))
     const again = await serve({ port: Number(new URL(server.url).port) })
@@ -115,7 +93,7 @@ describe('the agent on a port', () => {
   const ask = async (options: ServeOptions, content: string) => {
     const server = await serveEmulator(options)
     undo.push(() => server.close())
-    const { socket, heard } = await open(server.url, await openSession(server))
+    const { socket, heard } = await openChat(server.url, await openSession(server))
     socket.send(JSON.stringify({ persona: 'customer', role: 'human', content }))
     await until(() => expect(heard.length).toBeGreaterThan(1))
     return JSON.stringify(heard)
