@@ -59,6 +59,18 @@ describe('explainFailure', () => {
     ],
     ['an unknown host', broken('ENOTFOUND'), /unknown host \(ENOTFOUND\)\. Check the address\.$/],
     ['a certificate of one’s own', broken('DEPTH_ZERO_SELF_SIGNED_CERT'), /not trusted.*NODE_EXTRA_CA_CERTS/],
+    ['a certificate that has expired', broken('CERT_HAS_EXPIRED'), /has expired.*must renew it\.$/],
+    [
+      'a certificate of another host',
+      broken('ERR_TLS_CERT_ALTNAME_INVALID'),
+      /is for another host.*Check the host name/,
+    ],
+    ['http where https is asked', broken('ERR_SSL_WRONG_VERSION_NUMBER'), /does not speak https.*Check the scheme/],
+    [
+      'a closed connection',
+      broken('UND_ERR_SOCKET'),
+      /closed the connection without an answer \(UND_ERR_SOCKET\)\. Check/,
+    ],
     ['a network error without a code', call({ reason: 'network' }), /^Could not reach/],
     [
       'several addresses that all refuse',
@@ -76,6 +88,11 @@ describe('explainFailure', () => {
       /^https:\/\/a\.test has no agent "help"\. Check --agent; the service says: No such agent\.$/,
     ],
     ['a refused token', call({ status: 401 }), /denies access \(HTTP 401\)\. Pass a valid access token with --token/],
+    [
+      'a refused token, with the reason of the service',
+      call({ status: 401, body: { message: 'The token has expired.' } }),
+      /denies access \(HTTP 401\); the service says: The token has expired\. Pass .*"aiagent token" shows/,
+    ],
     ['a path that is not there', call({ status: 404, path: '/deployment' }), /has nothing at \/deployment/],
     ['trouble of the service', call({ status: 503 }), /failed \(HTTP 503\)/],
     ['another status', call({ status: 418 }), /^getX failed: status 418\.$/],
@@ -114,5 +131,9 @@ describe('explainFailure', () => {
     ['a thrown value that is not an Error', 'oops', /^Unexpected error: oops$/],
   ])('says what to do: %s', (_what, error, text) => {
     expect(explainFailure(error, setting)).toMatch(text)
+  })
+
+  it.each(['http://a.test', 'ws://a.test'])('supposes https behind %s, which closes the connection', endpoint => {
+    expect(explainFailure(broken('ECONNRESET'), { endpoint })).toContain('It may expect https.')
   })
 })

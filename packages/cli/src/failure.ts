@@ -62,8 +62,13 @@ function explainStatus(error: ApiError, endpoint: string, agent: string | undefi
       /\.*$/,
       '.',
     )
-  if (status === 401 || status === 403)
-    return `${endpoint} denies access (HTTP ${status}). Pass a valid access token with --token or AIAGENT_TOKEN.`
+  if (status === 401 || status === 403) {
+    const reason = serviceMessage(error).replace(/\.*$/, '')
+    return (
+      `${endpoint} denies access (HTTP ${status})${reason && `; ${reason}`}. Pass a valid access token with --token or AIAGENT_TOKEN. ` +
+      '"aiagent token" shows whether one has expired.'
+    )
+  }
   if (status === 404)
     return `${endpoint} answers, but has nothing at ${path}. Check that --endpoint is the address of a deployment.`
   if (status >= 500) return `${endpoint} failed (HTTP ${status}). Try again later.`
@@ -106,15 +111,26 @@ function serviceMessage({ body }: ApiError): string {
 
 const NO_ADDRESS =
   '--endpoint is not the address of a deployment. Pass https://host, wss://host or a bare host, without query or user.'
+const CLOSED = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE'])
 const UNKNOWN_HOST = new Set(['ENOTFOUND', 'EAI_AGAIN'])
 
 function explainNetwork(error: Error, endpoint: string): string {
   const code = causeCode(error)
   if (code === undefined) return `Could not reach ${endpoint}. Check the address and your network.`
-  if (/CERT|SIGNATURE|ALTNAME/.test(code))
+  if (code === 'CERT_HAS_EXPIRED')
+    return `The certificate of ${endpoint} has expired (${code}). The deployment must renew it.`
+  if (/ALTNAME/.test(code))
+    return `The certificate of ${endpoint} is for another host (${code}). Check the host name of the address.`
+  if (/CERT|SIGNATURE/.test(code))
     return `The certificate of ${endpoint} is not trusted (${code}). Set NODE_EXTRA_CA_CERTS to the file of the certificate; "aiagent emulate --tls" prints its file.`
   if (code === 'ERR_INVALID_URL') return NO_ADDRESS
   if (UNKNOWN_HOST.has(code)) return `Could not reach ${endpoint}: unknown host (${code}). Check the address.`
+  if (/WRONG_VERSION|PACKET_LENGTH|EPROTO/.test(code))
+    return `${endpoint} does not speak https (${code}). Check the scheme and the port of the address.`
+  if (CLOSED.has(code)) {
+    const encrypted = /^(http|ws):/i.test(endpoint) ? ' It may expect https.' : ''
+    return `${endpoint} closed the connection without an answer (${code}).${encrypted} Check the scheme and the port of the address.`
+  }
   return `No service answers at ${endpoint} (${code}). Check the address; "aiagent emulate" starts a service on this machine.`
 }
 

@@ -102,6 +102,12 @@ describe('[REL-77] a damaged folder', () => {
     expect(readdirSync(folder)).toContain('service.json.damaged')
   })
 
+  it('that cannot be made is named', () => {
+    const file = join(newFolder(), 'file')
+    writeFileSync(file, '')
+    expect(() => createFolderStore(file)).toThrow(`The folder for the state cannot be used: ${file} (ENOTDIR`)
+  })
+
   it('that cannot be written to is reported once, and does not throw', () => {
     const folder = newFolder()
     const warnings: string[] = []

@@ -23,11 +23,15 @@ const TEMPORARY = '.tmp'
  * process was killed while it wrote, is removed.
  *
  * @param onWarning called with each warning; `process.emitWarning` by default
- * @throws {Error} when the folder cannot be made
+ * @throws {Error} when the folder cannot be made, naming it
  */
 export function createFolderStore(folder: string, onWarning: (message: string) => void = warn): StateStore {
   const journals = join(folder, 'sessions')
-  mkdirSync(journals, { recursive: true })
+  try {
+    mkdirSync(journals, { recursive: true })
+  } catch (cause) {
+    throw new Error(`The folder for the state cannot be used: ${folder} (${messageOf(cause)}).`, { cause })
+  }
   const documentFile = (name: string) => join(folder, encodeURIComponent(name) + DOCUMENT)
   const journalFile = (id: string) => join(journals, encodeURIComponent(id) + JOURNAL)
   let hasFailed = false
