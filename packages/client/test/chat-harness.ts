@@ -1,6 +1,6 @@
 import { FakeWebSocket, ManualClock, turnEventLoop } from '@aiagent/test-support'
 import { Chat } from '../src/chat/chat.ts'
-import { ChatSession } from '../src/chat/chat-session.ts'
+import { ChatSession, type SessionKeeper } from '../src/chat/chat-session.ts'
 import { createReconnectPolicy } from '../src/chat/reconnect-policy.ts'
 import type { TokenDialogueOptions } from '../src/chat/token-dialogue.ts'
 import { webSocketTransport } from '../src/chat/websocket-transport.ts'
@@ -19,6 +19,8 @@ export interface ChatSetUp {
   /** Set for an agent that requires a token. */
   token?: Partial<TokenDialogueOptions['authentication']>
   context?: string
+  /** Stores the session for the next page. */
+  keeper?: SessionKeeper
   /** Whether the service knows a session. */
   isKnown?(id: string): Promise<boolean>
   /** Set for a service that confirms each frame. */
@@ -34,11 +36,14 @@ export function setUpChat(given: ChatSetUp = {}) {
   const clock = new ManualClock()
   const { told, errors, tell, fail, when } = toldByListener()
   let sessions = 0
-  const session = new ChatSession({
-    create: given.createSession ?? (async () => `session-${++sessions}`),
-    suppliedId: given.sessionId,
-    ...(given.isKnown && { isKnown: given.isKnown }),
-  })
+  const session = new ChatSession(
+    {
+      create: given.createSession ?? (async () => `session-${++sessions}`),
+      suppliedId: given.sessionId,
+      ...(given.isKnown && { isKnown: given.isKnown }),
+    },
+    given.keeper && (async use => use(given.keeper as SessionKeeper)),
+  )
   const noToken = () => Promise.reject(new Error('no token expected'))
   const chat = new Chat({
     clock,

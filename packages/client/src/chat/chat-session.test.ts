@@ -130,11 +130,9 @@ describe('ChatSession with a keeper', () => {
       join: id => void told.push(`join ${id}`),
     }
     let created = 0
-    const session = new ChatSession({
-      create: async () => `s${++created}`,
-      suppliedId: supplied,
-    })
-    session.storeWith(async work => work(keeper))
+    const session = new ChatSession({ create: async () => `s${++created}`, suppliedId: supplied }, async work =>
+      work(keeper),
+    )
     return { session, told, recalled, created: () => created }
   }
 

@@ -45,6 +45,7 @@ export interface ChatSessionOptions {
  */
 export class ChatSession {
   readonly #options: ChatSessionOptions
+  readonly #keeper: LazyPart<SessionKeeper> | undefined
   readonly #creation = new JoinedTask<string>(REQUEST_ABORTED)
   /** Names the session of the open chat, else that of the next one. */
   readonly #facts: { sessionId: string | undefined }
@@ -52,37 +53,36 @@ export class ChatSession {
   #id: string | undefined
   /** The session of the open chat: the host may have set another one for the next. */
   #opened: string | undefined
-  #keeper: LazyPart<SessionKeeper> | undefined
   /** A session that the host supplied was not created with our context. */
   #needsContext: boolean
   /** Whether the id was saved by the previous page, and this page has not opened a chat in it yet. */
   #isRecalled = false
   /** Whether an attempt failed without a reason, so that the service may have forgotten the session. */
   #needsCheck = false
-  /** Whether this page created the session, or resumed one in which nothing was said: every message in it is its own. */
-  #isOwn = false
-  #isSupplied: boolean
+  /**
+   * `own`: this page created the session, or resumed one in which nothing was said, so that every message in it is its own.
+   * `supplied`: by the host, so that it may have earlier messages.
+   */
+  #origin: 'own' | 'supplied' | undefined
 
-  constructor(options: ChatSessionOptions) {
+  /** @param keeper stores the session for the next page */
+  constructor(options: ChatSessionOptions, keeper?: LazyPart<SessionKeeper>) {
     this.#options = options
+    this.#keeper = keeper
     this.#facts = options.facts ?? { sessionId: undefined }
     this.#id = this.#facts.sessionId = options.suppliedId
-    this.#needsContext = this.#isSupplied = options.suppliedId !== undefined
+    this.#needsContext = options.suppliedId !== undefined
+    this.#origin = this.#needsContext ? 'supplied' : undefined
   }
 
   /** Whether the session has no messages from before this page. */
   get isOwn(): boolean {
-    return this.#isOwn
+    return this.#origin === 'own'
   }
 
   /** Whether the host supplied the session: then it may have earlier messages. */
   get isSupplied(): boolean {
-    return this.#isSupplied
-  }
-
-  /** Names the part that stores the session for the next page. */
-  storeWith(keeper: LazyPart<SessionKeeper>): void {
-    this.#keeper = keeper
+    return this.#origin === 'supplied'
   }
 
   get id(): string | undefined {
@@ -117,7 +117,7 @@ export class ChatSession {
   adopt(id: string): string {
     this.#setId(id)
     this.#needsContext = false
-    this.#isOwn = true
+    this.#origin = 'own'
     return id
   }
 
@@ -132,7 +132,8 @@ export class ChatSession {
   /** Uses a session that the host supplies. */
   supply(id: string): void {
     this.#setId(id)
-    this.#needsContext = this.#isSupplied = true
+    this.#needsContext = true
+    this.#origin = 'supplied'
   }
 
   /** Drops a session that the service no longer knows, unless another one is in use. */
@@ -193,7 +194,7 @@ export class ChatSession {
 
   #useRecalled({ id, needsContext, isEmpty }: RecalledSession): string {
     this.#id = this.#facts.sessionId = id
-    this.#isOwn = isEmpty
+    this.#origin = isEmpty ? 'own' : undefined
     this.#isRecalled = true
     this.#needsCheck = false
     this.#needsContext = needsContext
@@ -203,7 +204,7 @@ export class ChatSession {
   #setId(id: string | undefined): void {
     this.#id = id
     this.#facts.sessionId = this.#opened ?? id
-    this.#isOwn = this.#isSupplied = false
+    this.#origin = undefined
     this.#isRecalled = false
     this.#needsCheck = false
     this.#keep(id)

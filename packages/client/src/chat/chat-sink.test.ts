@@ -222,13 +222,14 @@ describe('the context of a session that the host has chosen', () => {
 
 describe('a session that the service ends while the chat is open', () => {
   it('is no longer kept for the next page', async () => {
-    const { open, session } = await setUp()
     const kept: (string | undefined)[] = []
-    const keeper = { keep: (id: string | undefined) => void kept.push(id) } as SessionKeeper
-    session.storeWith(async use => use(keeper))
+    const keep = (id: string | undefined) => void kept.push(id)
+    const keeper = { keep, recall: async () => undefined } as Partial<SessionKeeper> as SessionKeeper
+    const { open } = await setUp({ keeper })
     await open()
+    expect(kept.at(-1)).toBe('session-1')
     last().end(1000)
-    expect(kept).toEqual(['session-1', undefined])
+    expect(kept.at(-1)).toBeUndefined()
   })
 })
 

@@ -44,9 +44,8 @@ export class StoredSession implements SessionStore {
   readonly #options: StoredSessionOptions
   readonly #lock: HolderLock
   #key: string | undefined
-  #sessionId: string | undefined
-  /** The host's data of the session. */
-  #data: unknown
+  /** The stored session, and the host's data of it. */
+  #session: { readonly id: string; readonly data?: unknown } | undefined
   /** The name of this page in the entry, while it holds it: one that is left waits for no lock any more. */
   #holder: string | undefined
   #isGone = false
@@ -66,38 +65,37 @@ export class StoredSession implements SessionStore {
     return this.#after(async () => {
       const found = await this.#occupy(key)
       if (found === undefined) return undefined
-      this.#sessionId = found.sessionId
-      this.#data = found.data
+      const { sessionId: id, data } = found
+      this.#session = { id, data }
       await this.#write()
-      return found.sessionId
+      return id
     })
   }
 
   /** Stores a session under a key, or under the current one. */
   keep(sessionId: string, key: string): void {
     void this.#after(async () => {
-      if (sessionId === this.#sessionId) return
+      if (sessionId === this.#session?.id) return
       if (key !== this.#key) {
         await this.#erase()
         await this.#occupy(key)
       }
-      this.#sessionId = sessionId
-      this.#data = undefined
+      this.#session = { id: sessionId }
       await this.#write()
     })
   }
 
   /** The host's data of the current session. */
   getData(): Promise<unknown> {
-    return this.#after(async () => (this.#sessionId === undefined ? undefined : this.#data))
+    return this.#after(async () => this.#session?.data)
   }
 
   /** Stores data with the current session. Does nothing without one. */
   async setData(data: unknown): Promise<void> {
     await this.#after(async () => {
-      if (this.#sessionId === undefined) return
+      if (!this.#session) return
       // A copy: later changes by the host are not stored.
-      this.#data = data === undefined ? undefined : JSON.parse(JSON.stringify(data))
+      this.#session = { id: this.#session.id, data: data === undefined ? undefined : JSON.parse(JSON.stringify(data)) }
       await this.#store()
     })
   }
@@ -116,7 +114,7 @@ export class StoredSession implements SessionStore {
         const user = users?.get(key)
         if (except !== undefined && key.startsWith(except)) continue
         if (user && user !== this) continue
-        if (user) this.#sessionId = undefined
+        if (user) this.#session = undefined
         await adapter.delete(key)
       }
     })
@@ -176,7 +174,7 @@ export class StoredSession implements SessionStore {
   }
 
   async #write(): Promise<void> {
-    if (this.#key === undefined || this.#sessionId === undefined) return
+    if (this.#key === undefined || !this.#session) return
     // The lock first: a copy made in between must find it taken.
     await this.#lock.hold()
     this.#holder = this.#lock.holder
@@ -185,7 +183,7 @@ export class StoredSession implements SessionStore {
 
   async #erase(): Promise<void> {
     const { adapter, isTabs } = this.#options
-    this.#sessionId = undefined
+    this.#session = undefined
     if (this.#key === undefined) return
     const isOwn = isTabs || read(await adapter.get(this.#key))?.holder === this.#lock.holder
     if (isOwn) await adapter.delete(this.#key)
@@ -193,10 +191,9 @@ export class StoredSession implements SessionStore {
 
   async #store(): Promise<void> {
     const key = this.#key
-    const sessionId = this.#sessionId
-    if (key === undefined || sessionId === undefined) return
+    if (key === undefined || !this.#session) return
+    const { id: sessionId, data } = this.#session
     const holder = this.#holder
-    const data = this.#data
     const value = { sessionId, ...(holder !== undefined && { holder }), ...(data !== undefined && { data }) }
     await this.#options.adapter.set(key, { value, timestamp: this.#options.now() })
   }
