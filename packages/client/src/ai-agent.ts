@@ -350,7 +350,8 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * Selects another profile after completion: stores it at the service, starts a new session with it, and emits
    * `initialized` again.
    *
-   * @throws {InitializationPipelineError} PROFILE_PERSIST_FAILED when the service refuses it; the chat stays as it is
+   * @throws {InitializationPipelineError} PROFILE_PERSIST_FAILED when the service refuses it; INVALID_SELECTION for a profile
+   *   without an id; the chat stays as it is
    */
   updateUserProfile(profile: UserProfile, options: OperationOptions = {}): Promise<void> {
     return this.#lifecycle.changeProfile(profile, options.signal)

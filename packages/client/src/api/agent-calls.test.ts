@@ -71,6 +71,13 @@ describe('getPreviousTranscript', () => {
     expect(await api.getPreviousTranscript({ agentId: '7', sessionId: 'S1' })).toEqual([])
   })
 
+  it.each(['', ' ', 'null', undefined])('[REST-10] requests nothing for the session id %j', async sessionId => {
+    const { service, api } = setUpApi()
+    const error = await failure(api.getPreviousTranscript({ agentId: '7', sessionId: sessionId as string }))
+    expect(error).toMatchObject({ name: 'SDKError', code: 'SESSION_ID_INVALID' })
+    expect(service.seen).toEqual([])
+  })
+
   it('[REST-09] fails without revealing the session id', async () => {
     const { api } = setUpApi()
     const error = (await failure(api.getPreviousTranscript({ agentId: '7', sessionId: 'S1' }))) as Error

@@ -7,6 +7,7 @@ import {
   type Reader,
 } from '@aiagent/protocol'
 import { ApiError } from '../errors.ts'
+import { requireSessionId } from '../session-id.ts'
 import type { ApiCaller } from './api-caller.ts'
 import type { GetConnectedAppsOptions, GetMaskingPatternsOptions, GetPreviousTranscriptOptions } from './api-options.ts'
 import { encodedQuery } from './query.ts'
@@ -49,14 +50,15 @@ export async function getPreviousTranscript(
   caller: ApiCaller,
   options: GetPreviousTranscriptOptions,
 ): Promise<unknown[]> {
-  const { agentId, sessionId } = options
+  const { agentId } = options
+  const sessionId = requireSessionId(options.sessionId, 'The id given to getPreviousTranscript()')
   const call = {
     name: 'getPreviousTranscript',
     method: 'GET',
     base: options.apiDomain?.trim() || undefined,
     path: paths.previousTranscript(agentId, sessionId),
     publicPath: paths.previousTranscript(agentId, ':sessionId'),
-    sessionId: String(sessionId),
+    sessionId,
     parse: parsePreviousTranscript,
   } as const
   const load = async (each: GetPreviousTranscriptOptions) => (await caller.send(call, each)).messages ?? []

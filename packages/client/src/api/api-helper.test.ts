@@ -224,6 +224,20 @@ describe('getDeploymentInfo', () => {
     expect(service.seen).toHaveLength(2)
   })
 
+  it.each([undefined, null, '', ' ', 5, 'http://', 'ftp://example.test', 'example.test?x=1'])(
+    'refuses the endpoint %j before any request',
+    async endpoint => {
+      const service = new FakeService().on('GET /system/deploymentInfo', info)
+      const options = { environment: service.environment() }
+      expect(await failure(ApiHelper.getDeploymentInfo(endpoint as string, undefined, options))).toMatchObject({
+        name: 'ConfigError',
+        code: 'CONFIG_INVALID',
+        field: 'endpoint',
+      })
+      expect(service.seen).toEqual([])
+    },
+  )
+
   it('empties the stores of every environment', async () => {
     const service = new FakeService().on('GET /system/deploymentInfo', info)
     const options = { environment: service.environment() }

@@ -1,4 +1,5 @@
 import { DEPLOYMENT_INFO_PATH, type DeploymentInfo, parseDeploymentInfo } from '@aiagent/protocol'
+import { requireAddress } from '../check-config.ts'
 import type { CacheConfig } from '../storage/cache-adapter.ts'
 import type { GetDeploymentInfoOptions } from './api-options.ts'
 import { type DeploymentCall, findDeploymentInfo } from './deployment-info.ts'
@@ -27,11 +28,16 @@ export const deploymentCall: DeploymentCall = {
   },
 }
 
-/** The deployment info of an endpoint, cached for five minutes for all agents of the page or process. */
-export function loadDeploymentInfo(
+/**
+ * The deployment info of an endpoint, cached for five minutes for all agents of the page or process.
+ *
+ * @throws {ConfigError} for an endpoint that is missing or cannot be used
+ */
+export async function loadDeploymentInfo(
   endpoint: string,
   cache?: CacheConfig,
   options: GetDeploymentInfoOptions = {},
 ): Promise<DeploymentInfo> {
-  return withCallName(CALL, options.signal, findDeploymentInfo(endpoint, cache, options, deploymentCall))
+  const base = requireAddress({ endpoint })
+  return withCallName(CALL, options.signal, findDeploymentInfo(base, cache, options, deploymentCall))
 }

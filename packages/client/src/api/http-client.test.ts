@@ -5,6 +5,18 @@ import { DETAILS, failure, SESSION, setUpApi, TOKEN } from '../../test/api-set-u
 import { ApiError } from '../errors.ts'
 import { ApiHelper } from './api-helper.ts'
 
+describe('a response', () => {
+  it.each([
+    ['json()', { json: async () => ({ name: 'Seven' }) }],
+    ['text()', { text: async () => '{"name":"Seven"}' }],
+    ['headers and a body of other kinds', { headers: {}, body: '{}', json: async () => ({ name: 'Seven' }) }],
+  ])('of a replaced fetch is read where it has nothing but %s', async (_case, members) => {
+    const fetch = async () => ({ ok: true, status: 200, ...members }) as unknown as Response
+    const api = new ApiHelper({ apiDomain: 'api.example.test', cache: { enabled: false } }, { fetch })
+    expect(await api.getAgentDetails({ agentId: '7', authToken: TOKEN })).toEqual({ name: 'Seven', agentId: '7' })
+  })
+})
+
 describe('a failing call', () => {
   const text =
     (body: string, status = 200) =>

@@ -138,6 +138,14 @@ describe('an unexpected response', () => {
     expect(inspect(error)).not.toContain('4711')
   })
 
+  it('leaves the words of a body alone that contain a stand-in for a token', async () => {
+    const { service, api } = setUpApi()
+    const body = { message: 'The token will expire soon.' }
+    service.on(`GET ${DETAILS}`, () => Response.json(body, { status: 401 }))
+    for (const authToken of ['t', 'token'])
+      expect(await failure(api.getAgentDetails({ agentId: '7', authToken }))).toMatchObject({ body })
+  })
+
   it('[SEC-32] removes everything that looks like a token of the user', async () => {
     const other = `eyJ${'a'.repeat(20)}.eyJ${'b'.repeat(20)}.${'c'.repeat(20)}`
     const { service, api } = setUpApi()

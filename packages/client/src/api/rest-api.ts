@@ -57,6 +57,7 @@ export class RestApi {
    *
    * @param endpoint host or address of the deployment
    * @param cache `{ enabled: false }` disables the cache for this call
+   * @throws {ConfigError} for an endpoint that is missing or cannot be used
    */
   static async getDeploymentInfo(
     endpoint: string,

@@ -109,7 +109,8 @@ export function createDataMasker({ patterns, configuration }: MaskingPatterns): 
   return Object.freeze({
     ruleCount: rules.length,
     refused: Object.freeze(refused),
-    mask: (text: string) => apply(text),
+    // Host code without types may pass null, which has nothing to mask.
+    mask: (text: string) => (text ? apply(text) : text),
     preview(text: string) {
       let spans: MaskedSpan[] = []
       apply(text, (found, rule, masked) => {

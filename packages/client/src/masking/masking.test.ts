@@ -28,6 +28,12 @@ describe('the active rules', () => {
     expect([masking.mask('a1'), masking.maskOutgoing('a1', 'm-1')]).toEqual([masked, masked])
   })
 
+  it.each(['', null, undefined])('leave %j as it is', nothing => {
+    const masking = new Masking({})
+    masking.settle(DIGITS)
+    expect(masking.mask(nothing as string)).toBe(nothing)
+  })
+
   it('preview their replacements', () => {
     const masking = new Masking({ required: false })
     expect(masking.preview('a1')).toEqual({ isActive: false, content: 'a1', spans: [] })

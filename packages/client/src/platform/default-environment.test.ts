@@ -50,6 +50,23 @@ describe('defaultEnvironment', () => {
     expect(await (await environment.fetch('https://example.test')).text()).toBe('replaced')
   })
 
+  it('opens sockets of a global WebSocket that was replaced after the import, and of Node otherwise', () => {
+    const { WebSocket } = defaultEnvironment()
+    const opened: string[] = []
+    class StandIn {
+      constructor(url: string) {
+        opened.push(url)
+      }
+    }
+    vi.stubGlobal('WebSocket', StandIn)
+    expect(new WebSocket('ws://chat.example.test/')).toBeInstanceOf(StandIn)
+    expect(opened).toEqual(['ws://chat.example.test/'])
+    vi.unstubAllGlobals()
+    const own = new WebSocket('ws://127.0.0.1:9/')
+    expect(own).not.toBeInstanceOf(StandIn)
+    own.close()
+  })
+
   it('returns the global object, and imports modules by their address', async () => {
     const environment = defaultEnvironment()
     expect(environment.globals).toBe(globalThis)

@@ -153,4 +153,18 @@ class NodeWebSocket implements WebSocketLike {
   }
 }
 
-export const WebSocketImplementation: WebSocketConstructor = NodeWebSocket
+/** The global WebSocket when this file was loaded: Node's own, or none before Node 22. */
+const GIVEN_WEB_SOCKET: unknown = globalThis.WebSocket
+
+/**
+ * A socket of the package `ws`, except where somebody has replaced the global WebSocket since this file was loaded: it is
+ * then a stand-in, of a test or of a tool that intercepts the network, and is used as in a page.
+ *
+ * A constructor may return another object, so the caller receives the socket itself, without a wrapper.
+ */
+export const WebSocketImplementation = function openOnNode(url: string, options?: NodeWebSocketOptions): WebSocketLike {
+  const { WebSocket } = globalThis
+  return typeof WebSocket === 'function' && WebSocket !== GIVEN_WEB_SOCKET
+    ? new WebSocket(url)
+    : new NodeWebSocket(url, options)
+} as unknown as WebSocketConstructor

@@ -9,6 +9,7 @@ describe('the answer to a session call', () => {
     [17, '17'],
     [0, '0'],
     [-1.5, '-1.5'],
+    [' S1\n', 'S1'],
   ])('with the id %j reads as %j', (sessionId, text) => {
     expect(parseSessionResponse({ sessionId }).sessionId).toBe(text)
   })

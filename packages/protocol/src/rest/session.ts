@@ -9,7 +9,7 @@ export interface SessionRequest {
 
 /** Answer of the call that opens a session. */
 export interface SessionResponse {
-  /** Id of the session. A finite number is read as its text; blank text and placeholders are refused. */
+  /** Id of the session. A finite number is read as its text, and text without the blanks around it; blank text and placeholders are refused. */
   sessionId: string
 }
 
@@ -20,7 +20,7 @@ export const parseSessionRequest: Reader<SessionRequest> = (value, path) =>
 /** @throws {ProtocolError} when the value has no usable session id */
 export const parseSessionResponse: Reader<SessionResponse> = (value, path) =>
   readRecord<SessionResponse>(value, path, {
-    sessionId: (id, at) => (isUsableSessionId(id) ? String(id) : refuse('a usable session id', id, at)),
+    sessionId: (id, at) => (isUsableSessionId(id) ? String(id).trim() : refuse('a usable session id', id, at)),
   })
 
 /** Seconds of life that a token must have left when a session is opened; below it the service answers 401. */

@@ -320,6 +320,19 @@ describe('[FLOW-15] another profile after completion', () => {
     expect(pipeline.outcome).toBe(outcome)
   })
 
+  it.each([{}, { id: '' }, { id: null }, null, undefined, 11])(
+    'is INVALID_SELECTION without an id: %j',
+    async given => {
+      const { pipeline, calls } = await set()
+      expect(await failure(pipeline.updateProfile(given as typeof GUEST))).toMatchObject({
+        code: 'INVALID_SELECTION',
+        stage: 'profile',
+        portal: SUPPORT,
+      })
+      expect([calls, pipeline.stage.at]).toEqual([[], 'complete'])
+    },
+  )
+
   it('is rejected before completion', async () => {
     const { pipeline, input } = setUpPortals()
     await pipeline.start(input(entered))

@@ -154,7 +154,8 @@ export class PortalPipeline {
   /**
    * Selects another profile after completion and returns the new selection. `onComplete` is not called.
    *
-   * @throws {InitializationPipelineError} `PROFILE_PERSIST_FAILED` when the service refuses it
+   * @throws {InitializationPipelineError} `PROFILE_PERSIST_FAILED` when the service refuses it, `INVALID_SELECTION` without an
+   *   id
    * @throws {SDKError} `NOT_INITIALIZED` unless the run is complete
    */
   async updateProfile(profile: UserProfile, { signal }: StepOptions = {}): Promise<PortalSelection> {
@@ -162,6 +163,10 @@ export class PortalPipeline {
     if (stage.at !== 'complete')
       throw new SDKError('updateUserProfile() needs a completed initialization with a portal.', 'NOT_INITIALIZED')
     const run = this.#requireRun()
+    if (!sameId(profile?.id, profile?.id)) {
+      const message = 'updateUserProfile() got no profile with an id. Pass one of the available profiles.'
+      throw pipelineError('INVALID_SELECTION', 'profile', message, progressAt(stage))
+    }
     const changed = await this.#advance<Complete>(
       stage,
       'updateUserProfile()',
