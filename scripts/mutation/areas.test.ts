@@ -5,13 +5,11 @@ import { ROOT } from '../tools.ts'
 import { AREAS } from './areas.ts'
 
 /** The paths of all test files of the packages, from the root. */
-const testFiles = readdirSync(join(ROOT, 'packages'), { withFileTypes: true })
-  .filter(entry => entry.isDirectory())
-  .flatMap(({ name }) => {
-    const folder = join('packages', name, 'src')
-    const files = existsSync(join(ROOT, folder)) ? readdirSync(join(ROOT, folder), { recursive: true }) : []
-    return files.map(file => join(folder, String(file)).replaceAll('\\', '/'))
-  })
+const testFiles = readdirSync(join(ROOT, 'packages'))
+  .flatMap(name => [join('packages', name, 'src'), join('packages', name, 'test')])
+  .filter(folder => existsSync(join(ROOT, folder)))
+  .flatMap(folder => readdirSync(join(ROOT, folder), { recursive: true }).map(file => join(folder, String(file))))
+  .map(file => file.replaceAll('\\', '/'))
   .filter(file => file.endsWith('.test.ts'))
 
 /** A pattern with `*` for names and `{a,b}` for a choice, as the areas use them. */

@@ -109,6 +109,9 @@ export const AREAS: Readonly<Record<string, MutationArea>> = {
     `${client}/ai-agent.resume{,-fate}.test.ts`,
   ]),
   chat: whole('chat', 'chat', 'connection', 'attempt', 'departure', 'context-frame'),
-  lifecycle: withTests(whole('agent', 'lifecycle', 'lifecycle-state'), WHOLE_AGENT),
+  lifecycle: withTests(whole('agent', 'lifecycle', 'lifecycle-state'), [
+    ...WHOLE_AGENT,
+    'packages/client/test/early-calls.test.ts',
+  ]),
   loading: withTests(whole('agent', 'load-agent', 'user-loader', 'initialize-retry'), WHOLE_AGENT),
 }

@@ -318,6 +318,26 @@ describe('an agent whose late parts are loading', () => {
     await agent.destroy()
   })
 
+  it('[REL-03] releases the strategy of the host at destroy(), where it has something to release', async () => {
+    const strategy = { initialize() {}, authenticate() {}, getToken: () => null }
+    let finish = () => {}
+    const cleanup = vi.fn(() => new Promise<void>(resolve => (finish = resolve)))
+    const { agent } = await setUp({ auth: { ...strategy, cleanup } as never })
+    let isDestroyed = false
+    const destroyed = agent.destroy().then(() => (isDestroyed = true))
+    await vi.waitFor(() => expect(cleanup).toHaveBeenCalledTimes(1))
+    expect(isDestroyed).toBe(false)
+    finish()
+    await destroyed
+    for (const auth of [undefined, { getToken: () => 'token' }, { type: 'pre-auth', accessToken: 'token' }, strategy]) {
+      const warn = vi.fn()
+      const console = { debug() {}, info() {}, warn, error: warn }
+      const parts = await setUp({ enableLogging: true, ...(auth && { auth: auth as never }) }, { console })
+      await parts.agent.destroy()
+      expect(warn).not.toHaveBeenCalled()
+    }
+  })
+
   it('[REL-03] is destroyed at once: calls that wait are rejected, and nothing is built later', async () => {
     const { agent, arrive, clock, phases } = await setUp()
     void agent.send('hello', { id: 'hello' })
