@@ -118,6 +118,8 @@ describe('the controls over HTTP', () => {
     expect(status).toBe(200)
     expect((await service.postSession('account', String(body['token']))).status).toBe(200)
     expect((await control('POST', '/tokens', { subject: 'nobody' })).status).toBe(400)
+    const refused = await control('POST', '/tokens', { subject: 'customer', lifeSeconds: 60 })
+    expect(refused).toMatchObject({ status: 400, body: { message: expect.stringContaining('"lifeSeconds"') } })
   })
 
   it('return and change the settings', async () => {

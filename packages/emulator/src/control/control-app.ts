@@ -86,7 +86,14 @@ export function createControlApp({ control, faults, isConnected, settings, world
       return world.sessions.has(c.req.param('id')) ? c.json(apply(faults, fault)) : refuse(c, 404, NO_SESSION)
     })
   app.post('/tokens', async c => {
-    const { subject } = (await readObject(c)) as { subject?: unknown }
+    const { subject, ...more } = (await readObject(c)) as { subject?: unknown }
+    const [unknown] = Object.keys(more)
+    if (unknown !== undefined)
+      return refuse(
+        c,
+        400,
+        `Unknown field "${unknown}". The field is subject; the setting tokenLifeSeconds holds for all tokens.`,
+      )
     if (typeof subject !== 'string' || !world.users.has(subject))
       return refuse(c, 400, `There is no such user. The users are: ${[...world.users.keys()].join(', ')}.`)
     return c.json({ token: control.issueToken({ subject }) })
