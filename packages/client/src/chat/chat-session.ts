@@ -33,10 +33,10 @@ export interface ChatSessionOptions {
   create(signal: AbortSignal): Promise<string>
   /** Whether the service still knows a session. Without it a session is valid until the service rejects it. */
   isKnown?(id: string, signal: AbortSignal | undefined): Promise<boolean>
-  /** The session id of the host. */
+  /** The session id of the host, which `facts` names already. */
   readonly suppliedId?: string | undefined
   /** Where the id is kept, for every part that needs it. */
-  readonly facts?: { sessionId: string | undefined }
+  readonly facts?: { sessionId?: string | undefined }
 }
 
 /*
@@ -48,7 +48,7 @@ export class ChatSession {
   readonly #keeper: LazyPart<SessionKeeper> | undefined
   readonly #creation = new JoinedTask<string>(REQUEST_ABORTED)
   /** Names the session of the open chat, else that of the next one. */
-  readonly #facts: { sessionId: string | undefined }
+  readonly #facts: { sessionId?: string | undefined }
   /** The session of the next connection. */
   #id: string | undefined
   /** The session of the open chat: the host may have set another one for the next. */
@@ -69,9 +69,9 @@ export class ChatSession {
   constructor(options: ChatSessionOptions, keeper?: LazyPart<SessionKeeper>) {
     this.#options = options
     this.#keeper = keeper
-    this.#facts = options.facts ?? { sessionId: undefined }
-    this.#id = this.#facts.sessionId = options.suppliedId
-    this.#needsContext = options.suppliedId !== undefined
+    this.#facts = options.facts ?? {}
+    this.#id = options.suppliedId
+    this.#needsContext = this.#id !== undefined
     this.#origin = this.#needsContext ? 'supplied' : undefined
   }
 
@@ -123,7 +123,6 @@ export class ChatSession {
 
   /** Uses a session that another page has created, and may have opened. */
   join(id: string): void {
-    this.#opened = undefined
     this.#setId(id)
     this.#needsContext = false
     void this.#keeper?.(part => part.join(id))

@@ -143,13 +143,17 @@ export function insertHistory(
 ): InsertedHistory {
   const ids = new Set(transcript.get().map(({ id }) => id))
   const placed: PlacedEntry<TranscriptEntry>[] = []
+  // The last number of each base: in a history without ids and times all messages may have the same one.
+  const numbers = new Map<string, number>()
   // Ids reach pages, exports and recordings. The session id opens the conversation, so it is not in them.
   const session = sha256(origin.sessionId).slice(0, 16)
   const inserted = messages.map(({ message: given, direction, timestamp, size, position }) => {
     // Made of the session and the message, so that it is the same after each reload.
     const base = `${session}:${given.messageId ?? timestamp}`
     let id = base
-    for (let n = 2; ids.has(id); n++) id = `${base}:${n}`
+    let number = numbers.get(base) ?? 1
+    while (ids.has(id)) id = `${base}:${++number}`
+    numbers.set(base, number)
     ids.add(id)
     // The service does not know the id of a message of the user.
     const message = given.messageId === undefined ? given.clone({ messageId: id }) : given

@@ -23,6 +23,12 @@ describe('MessageQueue', () => {
     expect(new MessageQueue(0).enqueue(entry('a'))).toBe(false)
   })
 
+  it('[LIM-01] holds 1,000 messages by default', () => {
+    const queue = new MessageQueue()
+    const accepted = Array.from({ length: 1_001 }, (_, index) => queue.enqueue(entry(`${index}`)))
+    expect([queue.size, accepted.indexOf(false)]).toEqual([1_000, 1_000])
+  })
+
   it('counts tries for a message that waits', () => {
     const queue = new MessageQueue(5)
     queue.enqueue(entry('a'))

@@ -17,8 +17,8 @@ export class MessageQueue<Entry extends QueuedMessage = QueuedMessage> {
   /** Index of the first waiting entry. Removing the front of an array is slow, so it is done for many at once. */
   #head = 0
 
-  /** @param limit maximum number of waiting messages; one more is rejected */
-  constructor(limit: number) {
+  /** @param limit maximum number of waiting messages; one more is rejected. The default is that of `AiAgentConfig.maxQueueSize` */
+  constructor(limit: number = 1_000) {
     this.#limit = limit
   }
 
