@@ -81,6 +81,21 @@ describe('Logger', () => {
     expect(JSON.stringify(printed)).not.toMatch(/first|second/)
   })
 
+  it('logs without the context of a provider that throws', () => {
+    const { logger, entries } = setUp({
+      contextProvider: () => {
+        throw new Error('no page')
+      },
+    })
+    const child = logger.createChild('connection', { part: 'chat' })
+    logger.info('one', { page: 'cart' })
+    child.info('two')
+    expect(entries.map(({ message, context }) => [message, context])).toEqual([
+      ['one', { page: 'cart' }],
+      ['two', { part: 'chat' }],
+    ])
+  })
+
   it('does not call the provider for an entry below the level', () => {
     let calls = 0
     const { logger } = setUp({

@@ -62,7 +62,7 @@ export interface LoggerConfig {
   enableConsole?: boolean | undefined
   /** Prefix of each printed line, and `LogEntry.loggerName`. */
   name?: string | undefined
-  /** Called for each entry at or above the level; the entry's own context is merged over its result. */
+  /** Called for each entry at or above the level; the entry's own context is merged over its result. If it throws, there is none. */
   contextProvider?: (() => LogContext | undefined) | undefined
 }
 
@@ -199,7 +199,13 @@ export class Logger extends Subscribable<LoggerEvents> {
 
   #inherited(): LogContext {
     const above = this.#parent ? this.#parent.#inherited() : undefined
-    return { ...above, ...this.#provider?.(), ...this.#context }
+    let provided: LogContext | undefined
+    try {
+      provided = this.#provider?.()
+    } catch {
+      // The operation that logs must go on.
+    }
+    return { ...above, ...provided, ...this.#context }
   }
 }
 

@@ -84,6 +84,12 @@ describe('webSocketTransport', () => {
     expect(transport.bufferedAmount).toBe(7)
   })
 
+  it('has nothing to wait for where a stand-in does not count what has not left', () => {
+    const { transport, socket } = setUp()
+    Reflect.deleteProperty(socket, 'bufferedAmount')
+    expect(transport.bufferedAmount).toBe(0)
+  })
+
   it.each([2, 3])('refuses to write in ready state %i, where a platform drops the text without a word', state => {
     const { transport, socket } = setUp(SilentWebSocket)
     socket.readyState = state
