@@ -175,6 +175,17 @@ describe('TokenDialogue', () => {
       expect(usable).toEqual([true, false])
     })
 
+    it('sends messages of an agent that needs no token when a stale one cannot be renewed', async () => {
+      const { dialogue, unavailable, transport } = setUp({
+        isAuthenticated: false,
+        refresh: () => Promise.reject(new Error('down')),
+      })
+      dialogue.attach(transport)
+      dialogue.renew(false)
+      await turnEventLoop()
+      expect(unavailable).toEqual([{ error: expect.any(AuthError), transport, isUsable: true }])
+    })
+
     it('says when the refresh fails, and asks again at the next request', async () => {
       let refreshed = 0
       const { dialogue, unavailable, transport } = setUp({

@@ -118,7 +118,7 @@ export class TokenDialogue {
       error = asAuthError(cause)
     }
     if (!isWanted()) return
-    this.#listener.handleTokenUnavailable(error, transport, refused !== undefined && !this.#expired)
+    this.#listener.handleTokenUnavailable(error, transport, !this.isOwed && !this.#expired)
   }
 
   #send(token: string): void {
