@@ -95,6 +95,7 @@ describe('explainFailure', () => {
     ],
     ['a path that is not there', call({ status: 404, path: '/deployment' }), /has nothing at \/deployment/],
     ['trouble of the service', call({ status: 503 }), /failed \(HTTP 503\)/],
+    ['a rate limit', call({ status: 429 }), /limits the rate of calls \(HTTP 429\)\. Wait/],
     ['another status', call({ status: 418 }), /^getX failed: status 418\.$/],
     ['an agent that wants a name', new AuthError('x', 'interaction_required'), /--token/],
     ['a missing token', new AuthError('x', 'token_missing'), /access token is not usable/],

@@ -71,6 +71,7 @@ function explainStatus(error: ApiError, endpoint: string, agent: string | undefi
   }
   if (status === 404)
     return `${endpoint} answers, but has nothing at ${path}. Check that --endpoint is the address of a deployment.`
+  if (status === 429) return `${endpoint} limits the rate of calls (HTTP 429). Wait a while, then try again.`
   if (status >= 500) return `${endpoint} failed (HTTP ${status}). Try again later.`
   return oneLine(error.message)
 }

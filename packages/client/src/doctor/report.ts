@@ -27,7 +27,8 @@ export const REMEDIES = Object.freeze({
   ENDPOINT_UNENCRYPTED: 'Use https: tokens and messages are readable on the way.',
   DEPLOYMENT_UNREACHABLE: 'Check the address, the network, and the certificate of the deployment.',
   DEPLOYMENT_TIMEOUT: 'Check the load of the deployment, and whether a proxy in front of it holds requests back.',
-  DEPLOYMENT_STATUS: 'Check that the endpoint is the address of the deployment, without a path.',
+  DEPLOYMENT_STATUS:
+    'Try again later after 429 or 5xx. Else check that the endpoint is the address of the deployment, without a path.',
   DEPLOYMENT_UNREADABLE:
     'Check that the endpoint is the address of the deployment, and not of a website or a login page.',
   CLOCK_SKEW: 'Set the clock of this machine by a time server. Tokens seem to expire too early or too late.',
