@@ -603,6 +603,7 @@ const TEXTS: Readonly<Record<string, string>> = {
     'the chat element sends a message that fits into a frame of 64 KiB, and keeps a longer one in the text field',
   'EL-22':
     'the chat element renders the earlier messages of a conversation unasked, also in a hidden page, and those of a chat that was removed when it is added and shown again; the focus stays, and nothing is announced',
+  'EL-23': 'a sign-out empties the text field of the chat element; what the next user writes is kept',
   'REL-130': 'a fleet delivers what any of its processes accepted, in order, once for each message id',
   'REL-131':
     'a worker that drains, as on SIGTERM, gives its conversations to the next one at once, with session, context and position',

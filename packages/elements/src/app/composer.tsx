@@ -1,18 +1,20 @@
 /** @jsxImportSource preact */
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type ChatSettings, shownByView } from './chat-settings.ts'
 import { excessOf, remainingOf } from './composer-limit.ts'
 import { Icon } from './icons.tsx'
 
 /** Pause after which the draft is stored, in milliseconds. */
 const DRAFT_MS = 250
+/** Code of the Enter key. One that an input method takes has another code, in Safari also the one that ends a composition. */
+const ENTER = 13
 
 /** The text field. It is not controlled: typing renders nothing but the button. */
 export function Composer({ settings, draft }: { settings: ChatSettings; draft: string }) {
-  const { strings, view } = settings
+  const { strings, view, agent } = settings
   const field = useRef<HTMLTextAreaElement>(null)
   const [length, setLength] = useState(0)
-  const store = useDraft(settings, field)
+  const store = useDraft(settings)
   const text = field.current?.value ?? ''
   const excess = excessOf(text)
   const remaining = excess > 0 ? 0 : remainingOf(text)
@@ -28,14 +30,29 @@ export function Composer({ settings, draft }: { settings: ChatSettings; draft: s
     setLength(draft.trim().length)
   }, [draft])
 
-  const changed = () => {
-    const area = field.current as HTMLTextAreaElement
+  const show = (area: HTMLTextAreaElement) => {
     // An empty field shows its hint as the chat is written, a text as its language is.
     area.dir = area.value ? 'auto' : settings.direction
     grow(area)
     setLength(area.value.trim().length)
-    store.later()
   }
+  const changed = () => {
+    const area = field.current as HTMLTextAreaElement
+    show(area)
+    store.later(area.value)
+  }
+  // What a user was writing is not for the next one.
+  useLayoutEffect(
+    () =>
+      agent.subscribe('phaseChanged', ({ payload }) => {
+        const area = field.current
+        if (payload.at !== 'leaving' || !area) return
+        area.value = ''
+        store.forget()
+        show(area)
+      }),
+    [agent],
+  )
   const send = () => {
     const area = field.current
     if (!area || !canSend) return area?.focus()
@@ -76,7 +93,7 @@ export function Composer({ settings, draft }: { settings: ChatSettings; draft: s
             enterkeyhint="send"
             onInput={changed}
             onKeyDown={event => {
-              if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+              if (event.keyCode !== ENTER || event.shiftKey || event.isComposing) return
               event.preventDefault()
               send()
             }}
@@ -99,18 +116,20 @@ export function Composer({ settings, draft }: { settings: ChatSettings; draft: s
 }
 
 /** Stores the text as the draft: after a pause, and when the page is left. */
-function useDraft({ view }: ChatSettings, field: { current: HTMLTextAreaElement | null }) {
-  const state = useRef<{ timer: ReturnType<typeof setTimeout> | undefined; wasWritten: boolean }>({
+function useDraft({ view }: ChatSettings) {
+  const state = useRef<{ timer: ReturnType<typeof setTimeout> | undefined; text: string | undefined }>({
     timer: undefined,
-    wasWritten: false,
+    text: undefined,
   })
   const now = () => {
-    clearTimeout(state.current.timer)
-    if (state.current.timer === undefined) return
+    const { timer, text = '' } = state.current
+    clearTimeout(timer)
+    if (timer === undefined) return
     state.current.timer = undefined
-    view.setDraft(field.current?.value ?? '')
+    view.setDraft(text)
   }
-  useEffect(() => {
+  // Layout effects end with the chat, before its view does; others end after the next frame.
+  useLayoutEffect(() => {
     document.addEventListener('visibilitychange', now)
     globalThis.addEventListener('pagehide', now)
     return () => {
@@ -121,11 +140,14 @@ function useDraft({ view }: ChatSettings, field: { current: HTMLTextAreaElement 
   }, [view])
   return {
     now,
-    wasWritten: () => state.current.wasWritten,
-    later() {
-      state.current.wasWritten = true
+    wasWritten: () => state.current.text !== undefined,
+    later(text: string) {
       clearTimeout(state.current.timer)
-      state.current.timer = setTimeout(now, DRAFT_MS)
+      state.current = { text, timer: setTimeout(now, DRAFT_MS) }
+    },
+    forget() {
+      clearTimeout(state.current.timer)
+      state.current = { text: undefined, timer: undefined }
     },
   }
 }

@@ -88,7 +88,7 @@ export function MessageList({ settings, snapshot, agentName, isEnded }: MessageL
           aria-label={unread > 0 ? undefined : strings.toEnd}
           onClick={toEnd}
         >
-          <Icon name="down" />
+          <Icon name="send" />
           {unread > 0 && strings.unread(unread)}
         </button>
       )}

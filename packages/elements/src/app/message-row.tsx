@@ -5,7 +5,7 @@ import { differ } from '../markdown/differ.ts'
 import { Link } from '../markdown/link.tsx'
 import { Markdown } from '../markdown/markdown.tsx'
 import { type ChatSettings, shownByView } from './chat-settings.ts'
-import { Icon, type IconName } from './icons.tsx'
+import { Icon } from './icons.tsx'
 import type { Times } from './times.ts'
 
 export interface MessageRowProps {
@@ -75,7 +75,7 @@ export class MessageRow extends Component<MessageRowProps> {
                 class="option"
                 part="option"
                 dir="auto"
-                onClick={() => shownByView(view.choose(id, option))}
+                onClick={event => isFirstClick(event) && shownByView(view.choose(id, option))}
               >
                 {option}
               </button>
@@ -90,6 +90,9 @@ export class MessageRow extends Component<MessageRowProps> {
     )
   }
 }
+
+/** Not the second one of a double click, which may come before its button is gone. */
+const isFirstClick = ({ detail }: MouseEvent): boolean => detail < 2
 
 /** The text of the user, with the masked parts marked. */
 function withMasks({ content, maskedRanges }: ConversationMessage, { strings }: ChatSettings): ComponentChildren {
@@ -149,7 +152,7 @@ function TakenOptions({ message, label }: { message: ConversationMessage; label:
 }
 
 function Rating({ settings: { strings, view }, message }: { settings: ChatSettings; message: ConversationMessage }) {
-  const button = (rating: 'up' | 'down', label: string, icon: IconName) => (
+  const button = (rating: 'up' | 'down', label: string) => (
     <button
       type="button"
       class="icon-button small"
@@ -159,13 +162,13 @@ function Rating({ settings: { strings, view }, message }: { settings: ChatSettin
       title={label}
       onClick={() => shownByView(view.rate(message.id, rating))}
     >
-      <Icon name={icon} />
+      <Icon name="up" />
     </button>
   )
   return (
     <div class="rating">
-      {button('up', strings.helpful, 'up')}
-      {button('down', strings.notHelpful, 'thumbDown')}
+      {button('up', strings.helpful)}
+      {button('down', strings.notHelpful)}
     </div>
   )
 }
@@ -192,7 +195,7 @@ function Delivery({
       <Icon name={isTroubled ? 'alert' : delivery === 'queued' || delivery === 'sending' ? 'clock' : 'check'} />
       <span>{text}</span>
       {isTroubled && (
-        <button type="button" class="link-button" onClick={() => shownByView(view.retry(id))}>
+        <button type="button" class="link-button" onClick={event => isFirstClick(event) && shownByView(view.retry(id))}>
           {strings.retry}
         </button>
       )}
@@ -205,7 +208,7 @@ function Delivery({
   )
 }
 
-const WAYS = { phone: 'phone', sms: 'sms', email: 'mail' } as const
+const WAYS = { phone: 'phone', sms: 'chat', email: 'mail' } as const
 
 /** The ways to a human. */
 function Escalation({

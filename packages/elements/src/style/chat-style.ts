@@ -11,11 +11,11 @@ export const CHAT_STYLE = `
   background: var(--_surface);
   z-index: 2;
 }
-.avatar { margin-inline-end: 12px; }
 .avatar {
   display: grid;
   place-items: center;
   flex: none;
+  margin-inline-end: 12px;
   inline-size: 38px;
   block-size: 38px;
   border-radius: 50%;
@@ -160,6 +160,7 @@ export const CHAT_STYLE = `
 .link-button:hover { background: var(--_soft); }
 .rating { display: flex; gap: 2px; margin-block-start: 2px; }
 .rating .icon-button { inline-size: 32px; block-size: 32px; }
+.rating button + button .icon, .to-end .icon { rotate: 180deg; }
 .rating [aria-pressed="true"] { background: var(--_soft); color: var(--_link); }
 .rating [aria-pressed="true"] .icon { fill: color-mix(in srgb, currentColor 25%, transparent); }
 .text > :first-child { margin-block-start: 0; }
@@ -285,8 +286,8 @@ button.option:hover { background: var(--_soft); }
   display: flex;
   align-items: flex-end;
   gap: 4px;
-  padding: 4px 4px 4px 14px;
-  padding-inline: 14px 4px;
+  padding: 4px;
+  padding-inline-start: 14px;
   border: 1px solid var(--_control);
   border-radius: 26px;
   background: var(--_surface);

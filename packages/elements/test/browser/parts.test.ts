@@ -145,6 +145,37 @@ ai-agent-chat::part(header) { background: rgb(7, 8, 9) }</style><ai-agent-chat e
       .toBe('connected')
   })
 
+  it('[EL-05] shows an answer that is nested too deeply as it was written, and the chat goes on', async () => {
+    const deep = `${'>'.repeat(2000)}deep`
+    stage = await stages.open({ reply: ({ text }) => ({ content: text === 'deep' ? deep : 'Still **here**.' }) })
+    const { page, complaints } = await stage.open('<ai-agent-chat endpoint="ENDPOINT" agent-id="help"></ai-agent-chat>')
+    await page.getByText('Online').waitFor()
+    await write(page, 'deep')
+    await expect.poll(() => last(page)).toBe(deep)
+    await write(page, 'next')
+    await expect.poll(() => page.locator('ai-agent-chat .bubble strong').allTextContents()).toEqual(['here'])
+    expect(complaints).toEqual([])
+  })
+
+  it('[EL-01] takes an option once that is clicked twice', async () => {
+    stage = await stages.open({
+      reply: ({ text }) =>
+        text === 'options'
+          ? { content: 'Which one?', role: 'follow up question agent', messageData: { options: ['Red', 'Blue'] } }
+          : { content: `You said: ${text}` },
+    })
+    const { page } = await stage.open('<ai-agent-chat endpoint="ENDPOINT" agent-id="help"></ai-agent-chat>')
+    await page.getByText('Online').waitFor()
+    await write(page, 'options')
+    const blue = page.getByRole('button', { name: 'Blue' })
+    await blue.evaluate(button => {
+      for (const detail of [1, 2]) button.dispatchEvent(new MouseEvent('click', { detail, bubbles: true }))
+    })
+    await expect.poll(() => last(page)).toBe('You said: Blue')
+    expect(await page.locator('ai-agent-chat .notice').count()).toBe(0)
+    expect(received(stage.service).texts).toEqual(['options', 'Blue'])
+  })
+
   it('[EL-20] shows a conversation as it was written when the code for its Markdown is late, and formats it later', async () => {
     stage = await stages.open({ reply: () => ({ content: 'Look **here**.' }) })
     const waiting: (() => void)[] = []

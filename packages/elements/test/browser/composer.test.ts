@@ -1,0 +1,106 @@
+import { hasChromium } from '@aiagent/test-support/chromium'
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { bubbles, type ChatStage, received, write } from './chat-page.ts'
+import { chatStages } from './chat-stages.ts'
+
+describe.skipIf(!hasChromium())('the text field of <ai-agent-chat>', () => {
+  const stages = chatStages()
+  let stage: ChatStage
+
+  /** Adds a chat with the agent of the host app. */
+  const addChat = (page: Page) =>
+    page.evaluate(() => {
+      const chat = document.createElement('ai-agent-chat')
+      chat.agent = Object(globalThis).agent
+      document.body.append(chat)
+    })
+  /** Creates an agent of the host app, which is global. */
+  const addAgent = async (page: Page) => {
+    await page.waitForFunction(() => customElements.get('ai-agent-chat') && Object(globalThis).sdk)
+    await page.evaluate(endpoint => {
+      Object.assign(globalThis, { agent: new (Object(globalThis).sdk.AiAgent)({ id: 'help', endpoint, resume: true }) })
+    }, stage.service.url)
+  }
+  /** A page with such an agent, and a chat that shows it. */
+  const openWithAgent = async () => {
+    const { page } = await stage.open('', { search: '?sdk' })
+    await addAgent(page)
+    await addChat(page)
+    await page.getByText('Online').waitFor()
+    return page
+  }
+
+  /** Types into the first chat and removes it, in one task: no pause in which the draft could have been stored. */
+  const typeAndRemove = (page: Page, text: string) =>
+    page.evaluate(text => {
+      const chat = document.querySelector('ai-agent-chat') as HTMLElement
+      const area = chat.shadowRoot?.querySelector('textarea') as HTMLTextAreaElement
+      area.value = text
+      area.dispatchEvent(new InputEvent('input', { bubbles: true }))
+      chat.remove()
+    }, text)
+
+  it('[EL-03] keeps what was typed just before the chat was removed', async () => {
+    stage = await stages.open()
+    const { page } = await stage.open('<ai-agent-chat endpoint="ENDPOINT" agent-id="help"></ai-agent-chat>')
+    await page.getByText('Online').waitFor()
+    await page.evaluate(() => Object.assign(globalThis, { chat: document.querySelector('ai-agent-chat') }))
+    for (const text of ['half a sent', 'half a sentence']) {
+      await typeAndRemove(page, text)
+      await page.evaluate(() => document.body.append(Object(globalThis).chat))
+      await expect.poll(() => page.getByRole('textbox').inputValue()).toBe(text)
+    }
+    // The agent of a host app outlives its chat.
+    const host = await openWithAgent()
+    await typeAndRemove(host, 'half')
+    await expect
+      .poll(() => host.evaluate(() => Object(globalThis).agent.getSessionData()))
+      .toMatchObject({ draft: 'half' })
+    await addChat(host)
+    await expect.poll(() => host.getByRole('textbox').inputValue()).toBe('half')
+  })
+
+  it('[EL-23] is empty after a sign-out: what a user was writing is not for the next one', async () => {
+    stage = await stages.open()
+    const page = await openWithAgent()
+    const field = page.getByRole('textbox')
+    const signOut = () => page.evaluate(() => Object(globalThis).agent.logout())
+    const signInAgain = async () => {
+      await page.evaluate(() => document.querySelector('ai-agent-chat')?.view?.start())
+      await page.getByText('Online').waitFor()
+    }
+    await write(page, 'hello')
+    await expect.poll(() => bubbles(page)).toEqual(['hello', 'You said: hello'])
+    await field.fill('of the first')
+    await signOut()
+    await signInAgain()
+    await page.getByText('How can we help?').waitFor()
+    expect(await field.inputValue()).toBe('')
+    await field.fill('of the second')
+    await page.reload()
+    await addAgent(page)
+    await addChat(page)
+    await expect.poll(() => field.inputValue()).toBe('of the second')
+  })
+
+  it('[EL-10] sends nothing with the key that ends the composition of a text', async () => {
+    stage = await stages.open()
+    const page = await openWithAgent()
+    await page.getByRole('textbox').fill('nihongo')
+    /** Presses Enter as an input method lets it through. */
+    const press = (init: { keyCode?: number; isComposing?: boolean }) =>
+      page.evaluate(init => {
+        const root = document.querySelector('ai-agent-chat')?.shadowRoot
+        const event = new KeyboardEvent('keydown', { key: 'Enter', bubbles: true, cancelable: true, ...init })
+        root?.querySelector('textarea')?.dispatchEvent(event)
+        return event.defaultPrevented
+      }, init)
+    // Safari says so by the code alone.
+    expect(await press({ keyCode: 229 })).toBe(false)
+    expect(await press({ isComposing: true })).toBe(false)
+    expect(await press({ keyCode: 13 })).toBe(true)
+    await expect.poll(() => bubbles(page)).toEqual(['nihongo', 'You said: nihongo'])
+    expect(received(stage.service).texts).toEqual(['nihongo'])
+  })
+})
