@@ -131,6 +131,24 @@ describe('an agent for signed-in users', () => {
     expect(identity.calls.at(-1)).toBe('login popup')
   })
 
+  it('opens a login for a later call after a start that may not ask the user', async () => {
+    const { emulator, clock, make } = setUp()
+    const identity = new FakeIdentityClient()
+    const issue = () => emulator.control.issueToken({ lifeSeconds: 3_600 })
+    const restored = { accessToken: issue(), expiresAt: clock.now() + 3_600_000 }
+    identity.restored = async () => restored
+    identity.renewed = () => Promise.reject(new AuthError('The user is needed.', 'interaction_required'))
+    const { agent } = make({ id: 'account', auth: byLogin(identity) })
+    await agent.initialize({ interactive: false })
+    await clock.advance(3_600_000)
+    expect(identity.calls).not.toContain('login popup')
+    identity.signIn = async () => ({ accessToken: issue() })
+    await agent.connect()
+    expect(agent.isConnected()).toBe(true)
+    expect(identity.calls.at(-1)).toBe('login popup')
+    await agent.destroy()
+  })
+
   it('[AUTH-18] opens no login when a session was restored', async () => {
     const { emulator, make } = setUp()
     const identity = new FakeIdentityClient()
