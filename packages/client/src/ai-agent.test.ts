@@ -265,7 +265,12 @@ describe('sessions', () => {
     expect((await answer).sessionId).toBe(first)
     await passing(clock, agent.disconnect())
     await agent.send('to the next one')
-    expect(agent.getTranscript({ direction: 'sent' }).map(({ sessionId }) => sessionId)).toEqual([first, 'another'])
+    const sent = agent.getTranscript({ direction: 'sent' })
+    expect(sent.map(({ message, sessionId }) => [message.content ?? message.role, sessionId])).toEqual([
+      ['Hello', first],
+      ['graceful disconnect', first],
+      ['to the next one', 'another'],
+    ])
     expect(new Set(agent.getTranscript({ direction: 'received' }).map(({ sessionId }) => sessionId))).toEqual(
       new Set([first]),
     )

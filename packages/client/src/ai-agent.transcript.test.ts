@@ -1,6 +1,6 @@
 import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import { lastSession, payloadsOf, setUp, type ToldEvent } from '../test/agent-harness.ts'
+import { lastSession, passing, payloadsOf, setUp, type ToldEvent } from '../test/agent-harness.ts'
 import { setUpTab } from '../test/resume-harness.ts'
 import type { AiAgent } from './ai-agent.ts'
 import type { TranscriptConfig } from './conversation/transcript.ts'
@@ -97,6 +97,63 @@ describe('the limits of the transcript', () => {
     await small.agent.initialize()
     expect(small.agent.getTranscriptSize()).toBeLessThan(6)
     expect(small.agent.getTranscript().at(-1)?.message.content).toBe('You said: three')
+  })
+})
+
+describe('messages that the client writes by itself', () => {
+  const sent = (agent: AiAgent) => agent.getTranscript({ direction: 'sent' }).map(({ message }) => message)
+
+  it('[FLOW-24] has the graceful disconnect of disconnect(), once, with its event', async () => {
+    const { agent, told, clock, emulator } = await connected()
+    await passing(clock, agent.disconnect())
+    await passing(clock, agent.disconnect())
+    const [goodbye, ...rest] = sent(agent)
+    expect(rest).toEqual([])
+    expect(goodbye).toMatchObject({
+      persona: 'system',
+      role: 'graceful disconnect',
+      from: 'customer',
+      messageId: expect.any(String),
+      sessionId: lastSession(emulator),
+      agentId: 'help',
+    })
+    expect(payloadsOf(told, 'transcriptUpdate').map(({ message }) => message)).toEqual([goodbye])
+  })
+
+  it.each<[string, TranscriptConfig, number]>([
+    ['excludeRoles', { excludeRoles: ['graceful disconnect'] }, 0],
+    ['includeMessageTypes', { includeMessageTypes: ['disconnect_message'] }, 1],
+    ['other includeMessageTypes', { includeMessageTypes: ['customer_message'] }, 0],
+  ])('[FLOW-24] keeps to %s for the graceful disconnect', async (_, config, count) => {
+    const { agent, clock } = await connected(config)
+    await passing(clock, agent.disconnect())
+    expect(agent.getTranscriptSize()).toBe(count)
+  })
+
+  it('[FLOW-24] has no graceful disconnect that was not sent', async () => {
+    const { agent, clock } = await connected()
+    await passing(clock, agent.disconnect({ skipGracefulDisconnect: true }))
+    expect(sent(agent)).toEqual([])
+  })
+
+  it('[FLOW-24] has the context that goes to a session of the host', async () => {
+    const { agent, clock, emulator } = await connected()
+    const sessionId = lastSession(emulator)
+    await agent.setContext({ plan: 'gold' })
+    await passing(clock, agent.restartConnection({ sessionId }))
+    expect(sent(agent)).toEqual([
+      expect.objectContaining({
+        role: 'context',
+        sessionId,
+        messageData: { context: expect.objectContaining({ plan: 'gold' }) },
+      }),
+    ])
+  })
+
+  it('[FLOW-24] [SEC-15] holds nothing of the goodbye of a user who signs out', async () => {
+    const { agent, told, clock } = await connected()
+    await passing(clock, agent.logout())
+    expect([agent.getTranscriptSize(), payloadsOf(told, 'transcriptUpdate')]).toEqual([0, []])
   })
 })
 

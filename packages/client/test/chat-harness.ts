@@ -61,6 +61,7 @@ export function setUpChat(given: ChatSetUp = {}) {
     facts: { agent: { isAuthenticated: given.token !== undefined } },
     authentication: { getToken: noToken, refresh: noToken, ...given.token },
     contextFrame: () => given.context,
+    handleWritten() {},
     ...(given.newFrameId && { newFrameId: given.newFrameId }),
     handleStateChange() {},
     handleConnected() {},

@@ -12,6 +12,7 @@ import { withPortalAttribute } from '../contact-center/portal/portal-context.ts'
 import { createContextMessage } from '../conversation/message-helpers.ts'
 import { SDKError } from '../errors.ts'
 import type { AgentEventType, Emit } from '../events.ts'
+import { composeMessage } from '../outbox/compose.ts'
 import { Message } from '../outbox/message.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { Page } from '../platform/page.ts'
@@ -75,6 +76,15 @@ export class ChatWiring implements ChatOwner {
     return attributes
       ? Message.fromJSON(createContextMessage({ context: { ...attributes } })).toPayloadString()
       : undefined
+  }
+
+  handleWritten(frame: string): void {
+    const { scope, ids, origin } = this.#early
+    const { transcript, tabs } = this.#parts
+    // The transcript is that of the next user already; and of a tab that leaves, the service receives nothing.
+    if (scope.status.isLeaving || tabs) return
+    const message = composeMessage(JSON.parse(frame), {}, { clock: this.clock, newId: () => ids.newId() }, origin)
+    transcript.record(message, 'sent', this.clock.now())
   }
 
   newFrameId(): string | undefined {

@@ -10,6 +10,8 @@ export interface ContextFrameOwner {
   }
   /** The stored context as a frame, for a session that was not created with it. */
   contextFrame(): string | undefined
+  /** A frame of the chat itself was written: the context, or the disconnect frame. */
+  handleWritten(frame: string): void
   /** Where the service confirms each frame: a new id for a frame; undefined elsewhere. */
   newFrameId?(): string | undefined
 }
@@ -32,10 +34,12 @@ export class ContextFrame {
     const frame = this.#owner.contextFrame()
     if (frame === undefined) return session.markContextSent()
     // Under the same id until it is confirmed: the connection may have lost it, or only its receipt.
-    const id = this.#unconfirmed?.frame === frame ? this.#unconfirmed.id : this.#owner.newFrameId?.()
+    const isAgain = this.#unconfirmed?.frame === frame
+    const id = isAgain ? this.#unconfirmed?.id : this.#owner.newFrameId?.()
     this.#unconfirmed = id === undefined ? undefined : { frame, id }
     try {
       transport.send(id === undefined ? frame : addMessageId(frame, id))
+      if (!isAgain) this.#owner.handleWritten(frame)
       if (id === undefined) session.markContextSent()
     } catch {
       // The socket is closing: the next opening sends it.

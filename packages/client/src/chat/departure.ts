@@ -15,6 +15,8 @@ export interface DepartureOwner {
   readonly clock: Clock
   /** Where the service confirms each frame: a new id for a frame; undefined elsewhere. */
   newFrameId?(): string | undefined
+  /** The disconnect frame was written. */
+  handleWritten(frame: string): void
 }
 
 /** The end of an open connection by the client: a disconnect frame, then the close. */
@@ -56,6 +58,7 @@ export class Departure {
     try {
       const id = this.#owner.newFrameId?.()
       transport.send(id === undefined ? GOODBYE : addMessageId(GOODBYE, id))
+      this.#owner.handleWritten(GOODBYE)
     } catch {
       // Then the service detects it by the close.
     }

@@ -84,6 +84,13 @@ describe('webSocketTransport', () => {
     expect(transport.bufferedAmount).toBe(7)
   })
 
+  it.each([undefined, {}])('counts the close event %j of a stand-in as an abnormal close', event => {
+    const { socket, told } = setUp()
+    socket.accept()
+    ;(socket.onclose as (event?: object) => void)(event)
+    expect(told.at(-1)).toEqual({ code: 1006, reason: '' })
+  })
+
   it('has nothing to wait for where a stand-in does not count what has not left', () => {
     const { transport, socket } = setUp()
     Reflect.deleteProperty(socket, 'bufferedAmount')

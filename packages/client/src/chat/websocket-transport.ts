@@ -1,3 +1,4 @@
+import { CLOSE_CODE } from '@aiagent/protocol'
 import type { SocketCloseEvent, WebSocketConstructor, WebSocketLike } from '../platform/environment.ts'
 import { FRAME_TOO_LARGE_CODE, FRAME_TOO_LARGE_REASON, MAX_FRAME_LENGTH } from '../platform/frame-limit.ts'
 import type { OpenTransport, Transport, TransportListener } from './transport.ts'
@@ -28,7 +29,7 @@ class WebSocketTransport implements Transport {
     }
     socket.onmessage = ({ data }: { data: unknown }) => this.#received(data)
     socket.onerror = IGNORE_ERROR
-    socket.onclose = (event: SocketCloseEvent) => this.#closed(event)
+    socket.onclose = (event?: Partial<SocketCloseEvent>) => this.#closed(event)
   }
 
   get bufferedAmount(): number {
@@ -54,7 +55,8 @@ class WebSocketTransport implements Transport {
     this.#listener.closed({ code: FRAME_TOO_LARGE_CODE, reason: FRAME_TOO_LARGE_REASON })
   }
 
-  #closed({ code, reason, httpStatus }: SocketCloseEvent): void {
+  /** @param event the stand-in of a test may leave all of it out */
+  #closed({ code = CLOSE_CODE.ABNORMAL, reason = '', httpStatus }: Partial<SocketCloseEvent> = {}): void {
     this.#detach()
     this.#listener.closed({ code, reason, httpStatus })
   }
