@@ -6,12 +6,12 @@ import { Header } from './header.tsx'
 import { MessageList } from './message-list.tsx'
 import { Notices } from './notices.tsx'
 import { ErrorPanel, GatePanel, LoadingPanel, LoginPanel } from './panels.tsx'
-import { useAgentName, useClosed, useSnapshot, useTrouble } from './use-view.ts'
+import { useAgentName, useClosed, useConnectionLine, useSnapshot } from './use-view.ts'
 
 /** The chat: heading, one of the panels or the conversation, and the text field. */
 export function Chat({ settings }: { settings: ChatSettings }) {
   const snapshot = useSnapshot(settings.view)
-  const trouble = useTrouble(snapshot)
+  const { trouble, isOnline } = useConnectionLine(snapshot)
   const closed = useClosed(settings)
   const agentName = useAgentName(settings)
   const title = settings.heading ?? agentName ?? settings.strings.title
@@ -19,7 +19,7 @@ export function Chat({ settings }: { settings: ChatSettings }) {
   const isEnded = snapshot.connection.state === 'closed' && stage === 'conversation'
   return (
     <>
-      <Header settings={settings} title={title} snapshot={snapshot} trouble={trouble} />
+      <Header settings={settings} title={title} snapshot={snapshot} trouble={trouble} isOnline={isOnline} />
       {stage === 'gate' && snapshot.gate && <GatePanel settings={settings} gate={snapshot.gate} />}
       {stage === 'login' && <LoginPanel settings={settings} />}
       {stage === 'error' && <ErrorPanel settings={settings} remedy={snapshot.connection.remedy} />}

@@ -11,17 +11,16 @@ interface HeaderProps {
   title: string
   snapshot: ConversationSnapshot
   trouble: Trouble
+  isOnline: boolean
 }
 
-export function Header({ settings, title, snapshot, trouble }: HeaderProps) {
+export function Header({ settings, title, snapshot, trouble, isOnline }: HeaderProps) {
   const { strings, isClosable, emit, hasSlotted } = settings
   const { state } = snapshot.connection
-  // A short outage does not show: the state stays as it was.
-  const isConnected = state === 'connected' || (!trouble && (state === 'reconnecting' || state === 'connecting'))
   const status =
     state === 'closed' || state === 'failed' || state === 'choosing' || snapshot.needsLogin
       ? ''
-      : isConnected && !trouble
+      : isOnline
         ? strings.connected
         : trouble === 'offline'
           ? strings.disconnected
@@ -35,7 +34,7 @@ export function Header({ settings, title, snapshot, trouble }: HeaderProps) {
         <div class="heading">
           <h2 part="title">{title}</h2>
           {status && (
-            <p class={isConnected && !trouble ? 'status connected' : 'status'} part="status">
+            <p class={isOnline ? 'status connected' : 'status'} part="status">
               {status}
             </p>
           )}

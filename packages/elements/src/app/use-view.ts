@@ -1,6 +1,6 @@
 import type { ChatClosed } from '@aiagent/client'
 import type { ConversationSnapshot, ConversationView } from '@aiagent/client/view'
-import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { ChatSettings } from './chat-settings.ts'
 
 /** Time without a connection before the user is told, in milliseconds: most outages are shorter. */
@@ -17,13 +17,22 @@ export function useSnapshot(view: ConversationView): ConversationSnapshot {
 }
 
 /** What is wrong with the connection, once it has lasted for three seconds. */
-export type Trouble = 'offline' | 'reconnecting' | 'silent' | undefined
+export type Trouble = 'offline' | 'reconnecting' | 'connecting' | 'silent' | undefined
 
-export function useTrouble({ connection }: ConversationSnapshot): Trouble {
-  const { state, isOffline, isSilent } = connection
-  const isLost = state === 'reconnecting' || state === 'connecting'
-  const now: Trouble =
-    isOffline && state !== 'closed' ? 'offline' : isLost ? 'reconnecting' : isSilent ? 'silent' : undefined
+/** What is said of the connection. */
+export interface ConnectionLine {
+  readonly trouble: Trouble
+  /** Whether the chat is connected, or was until a moment ago: a short outage does not show. */
+  readonly isOnline: boolean
+}
+
+export function useConnectionLine({ connection }: ConversationSnapshot): ConnectionLine {
+  const { state, isOffline, isSilent, remedy } = connection
+  const wasConnected = useRef(false)
+  const isLost = remedy === 'wait'
+  if (!isLost) wasConnected.current = state === 'connected'
+  const attempt = wasConnected.current ? 'reconnecting' : 'connecting'
+  const now: Trouble = isOffline && state !== 'closed' ? 'offline' : isLost ? attempt : isSilent ? 'silent' : undefined
   const isTroubled = now !== undefined
   const [isShown, setShown] = useState(false)
   useEffect(() => {
@@ -32,7 +41,8 @@ export function useTrouble({ connection }: ConversationSnapshot): Trouble {
     const timer = setTimeout(() => setShown(true), TROUBLE_MS)
     return () => clearTimeout(timer)
   }, [isTroubled])
-  return isShown ? now : undefined
+  const trouble = isShown ? now : undefined
+  return { trouble, isOnline: !trouble && wasConnected.current }
 }
 
 /** How the chat was closed last. */

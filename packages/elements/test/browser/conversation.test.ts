@@ -115,6 +115,31 @@ describe.skipIf(!hasChromium())('<ai-agent-chat>', () => {
     expect(await page.getByText('Taken back').count()).toBe(1)
   })
 
+  it('[EL-02] says that it connects, and not that a connection was lost, until the first one', async () => {
+    stage = await stages.open()
+    const refusal = stage.service.emulator.faults.add({ kind: 'refuse-upgrade', status: 503 })
+    const { page } = await stage.open(CHAT, {
+      prepare: target =>
+        target.addInitScript(() => {
+          const said = new Set<string>()
+          Object.assign(globalThis, { said })
+          const look = () => {
+            const root = document.querySelector('ai-agent-chat')?.shadowRoot
+            for (const line of root?.querySelectorAll('.status, .notice') ?? []) said.add(line.textContent ?? '')
+            requestAnimationFrame(look)
+          }
+          requestAnimationFrame(look)
+        }),
+    })
+    const said = () => page.evaluate(() => [...Object(globalThis).said])
+    await page.locator('ai-agent-chat .notice').waitFor()
+    expect(await said()).toEqual(['Connecting …'])
+    stage.service.emulator.faults.lift({ id: refusal.id })
+    await online(page)
+    await expect.poll(() => page.locator('ai-agent-chat .notice').count()).toBe(0)
+    expect(await said()).toEqual(['Connecting …', 'Online'])
+  })
+
   it('[EL-02] offers to send a message again whose fate is unknown', async () => {
     stage = await stages.open({ settings: { sendHistory: false } })
     const { page } = await stage.open(CHAT)
