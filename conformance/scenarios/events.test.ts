@@ -31,6 +31,8 @@ verifies(
       'message',
       'agentMessage',
       'workingChanged',
+      // The graceful disconnect.
+      'transcriptUpdate',
       'stateChanged',
       'deliveryUpdate',
       'closed',
