@@ -1,6 +1,7 @@
 import type { AiAgent, AiAgentConfig } from '@aiagent/client'
 import type { AiAgentChatElement } from './chat-element.ts'
 import type { ChatStringOverrides } from './chat-options.ts'
+import { loadFailureTexts } from './launcher-strings.ts'
 import { adoptStyles } from './style/adopt-styles.ts'
 import { LAUNCHER_STYLE } from './style/launcher-style.ts'
 
@@ -12,7 +13,7 @@ const PROPERTIES = ['agent', 'config', 'strings', 'onLogin'] as const
 const SLOTS = ['header', 'composer', 'empty', 'consent']
 const PARTS =
   'header,title,status,avatar,menu,log,message,message-user,message-agent,bubble,bubble-user,bubble-agent,link,image,masked,sources,source,option,rating,delivery,escalation,button,primary-button,panel,choice,notice,ended,composer,composer-box,input,send,day,unread-divider,empty,to-end,working,consent'
-/** Attributes of the chat whose changes are passed on while it is there. */
+/** Attributes of the chat, which are passed on. */
 const PASSED = [
   'endpoint',
   'agent-id',
@@ -25,15 +26,13 @@ const PASSED = [
   'image-origins',
   'support-email',
 ]
-/** Attributes that concern the launcher itself. */
-const OWN = new Set(['class', 'id', 'style', 'open', 'label', 'hidden', 'part'])
 
 /**
  * `<ai-agent-launcher>`: a round button that opens an `<ai-agent-chat>`. The chat is loaded with the first click, and stays as it
  * is while it is closed.
  *
  * Attributes: those of the chat, `open`, and `label` (name of the button). Properties: `agent`, `config`, `strings` and `onLogin`
- * of the chat. Both are passed on, also when they change later.
+ * of the chat. Both are passed on, also when they change later. Event: `aiagent-error` (`detail.error`), also of the chat.
  */
 export class AiAgentLauncherElement extends Base {
   /** Attributes whose changes take effect at once. */
@@ -52,6 +51,8 @@ export class AiAgentLauncherElement extends Base {
   readonly #badge: HTMLElement
   readonly #panel: HTMLElement
   #chat: AiAgentChatElement | undefined
+  /** Says that the chat could not be loaded. */
+  #failure: HTMLElement | undefined
   /** Values of the properties. */
   readonly #given: Partial<Record<(typeof PROPERTIES)[number], unknown>> = {}
 
@@ -84,7 +85,7 @@ export class AiAgentLauncherElement extends Base {
     this.#panel.setAttribute('part', 'dialog')
     this.#panel.hidden = true
     this.#button.append(
-      icon('chat-icon', 'M21 12a8 8 0 0 1-8 8H4l2-3.200A8 8 0 1 1 21 12Z M8.5 12h.01 M12.5 12h.01 M16.5 12h.01'),
+      icon('chat-icon', 'M21 12a8 8 0 0 1-8 8H4l2-3.2A8 8 0 1 1 21 12Z M8.5 12h.01 M12.5 12h.01 M16.5 12h.01'),
       icon('close-icon', 'M6 9l6 6 6-6'),
       this.#badge,
     )
@@ -125,18 +126,45 @@ export class AiAgentLauncherElement extends Base {
 
   /** @internal */
   attributeChangedCallback(name: string, _before: string | null, value: string | null): void {
-    if (!OWN.has(name)) {
+    if (PASSED.includes(name)) {
       if (value === null) this.#chat?.removeAttribute(name)
       else this.#chat?.setAttribute(name, value)
       return
     }
     this.#show()
-    if (this.open) void this.#load().catch(error => globalThis.reportError(error))
+    if (this.open) this.#openChat()
   }
 
   #close(): void {
     this.open = false
     this.#button.focus()
+  }
+
+  #openChat(): void {
+    this.#failure?.remove()
+    this.#load().catch(error => this.#fail(error))
+  }
+
+  /** The code of the chat could not be loaded: says so, reports it, and offers to load it again. */
+  #fail(error: unknown): void {
+    const languages = [this.closest('[lang]')?.getAttribute('lang'), ...navigator.languages]
+    const { loadFailed, loadAgain } = { ...loadFailureTexts(languages), ...this.strings }
+    const failure = element('div', 'failure')
+    failure.setAttribute('role', 'alert')
+    failure.dir = 'auto'
+    const text = element('p', '')
+    text.textContent = loadFailed
+    const again = element('button', 'again') as HTMLButtonElement
+    again.type = 'button'
+    again.textContent = loadAgain
+    again.addEventListener('click', () => this.#openChat())
+    failure.append(text, again)
+    this.#failure?.remove()
+    this.#failure = failure
+    this.#panel.append(failure)
+    if (this.open) again.focus()
+    this.dispatchEvent(new CustomEvent('aiagent-error', { detail: { error }, bubbles: true, composed: true }))
+    globalThis.reportError(error)
   }
 
   #show(): void {
@@ -160,7 +188,7 @@ export class AiAgentLauncherElement extends Base {
 
   #create(): AiAgentChatElement {
     const chat = document.createElement('ai-agent-chat')
-    for (const { name, value } of this.attributes) if (!OWN.has(name)) chat.setAttribute(name, value)
+    for (const { name, value } of this.attributes) if (PASSED.includes(name)) chat.setAttribute(name, value)
     chat.toggleAttribute('closable', true)
     chat.setAttribute('exportparts', PARTS)
     Object.assign(chat, this.#given)

@@ -55,6 +55,20 @@ svg { inline-size: 28px; block-size: 28px; fill: none; stroke: currentColor; str
 }
 .panel[hidden] { display: none; }
 .panel > ai-agent-chat { block-size: 100%; }
+.failure {
+  display: grid;
+  place-content: center;
+  justify-items: center;
+  gap: 16px;
+  block-size: 100%;
+  border-radius: inherit;
+  color-scheme: light dark;
+  background: var(--aiagent-surface, Canvas);
+  color: var(--aiagent-text, CanvasText);
+  font-size: 16px;
+  text-align: center;
+}
+.again { min-block-size: 44px; font: inherit; }
 @media (max-width: 30rem) {
   .panel { position: fixed; inset: 0; inline-size: auto; block-size: 100dvh; border-radius: 0; z-index: 1; --aiagent-radius: 14px; }
   .panel > ai-agent-chat { border: 0; border-radius: 0; }

@@ -173,6 +173,33 @@ describe.skipIf(!hasChromium())('the life of <ai-agent-chat>', () => {
     expect(received(stage.service)).toMatchObject({ sessionCalls: 1, sockets: 1 })
   })
 
+  it('[EL-18] says that the chat of a launcher could not be loaded, and loads it with another click', async () => {
+    stage = await stages.open()
+    const { page } = await stage.open(
+      `<script>addEventListener('aiagent-error', event => { globalThis.reported = String(event.detail.error) })</script>
+<ai-agent-launcher endpoint="ENDPOINT" agent-id="help" lang="de"></ai-agent-launcher>`,
+      { search: '?lazy', prepare: target => target.route(/src\d*\.js/, route => route.abort()) },
+    )
+    const button = page.getByRole('button', { name: 'Chat', exact: true })
+    const failure = page.getByRole('dialog').getByRole('alert').getByText('Der Chat konnte nicht geladen werden.')
+    const again = page.getByRole('button', { name: 'Erneut versuchen' })
+    await button.click()
+    await failure.waitFor()
+    expect(await page.evaluate(() => Object(globalThis).reported)).toMatch(/import|fetch/)
+    expect(await again.evaluate(node => node.matches(':focus'))).toBe(true)
+    // Closing works, and the next click loads the code too.
+    await page.keyboard.press('Escape')
+    expect(await page.getByRole('dialog').count()).toBe(0)
+    await button.click()
+    await failure.waitFor()
+    await page.unroute(/src\d*\.js/)
+    await again.click()
+    await page.getByText('Wie können wir helfen?').waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
+    expect(await page.locator('textarea').evaluate(field => field.matches(':focus'))).toBe(true)
+    expect(received(stage.service).sessionCalls).toBe(1)
+  })
+
   it(
     '[EL-09] works in a frame of another site: with partitioned storage it resumes, without any it starts again',
     needs('cookie controls'),
