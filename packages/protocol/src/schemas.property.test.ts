@@ -110,6 +110,15 @@ describe.each(Object.entries(records))('[REL-55] parser and schema of %s agree',
     fc.assert(fc.property(nearlyValid, agree(parse, schema)), { numRuns: 500 })
   })
 
+  it('on texts with blanks around them', () => {
+    for (const sample of samples) {
+      const padded = JSON.parse(JSON.stringify(sample), (_, value) =>
+        typeof value === 'string' ? ` ${value} ` : value,
+      )
+      agree(parse, schema)(padded)
+    }
+  })
+
   it('on any JSON', () => {
     fc.assert(fc.property(fc.jsonValue({ maxDepth: 3 }) as fc.Arbitrary<Json>, agree(parse, schema)), { numRuns: 200 })
   })

@@ -108,7 +108,7 @@ export const SessionResponseSchema = jsonObject({
   sessionId: v.pipe(
     v.union([v.string(), v.number()], 'a session id is text or a number'),
     v.check(sessionId => isUsableSessionId(sessionId), 'the session id is blank or a placeholder'),
-    v.transform(String),
+    v.transform(sessionId => String(sessionId).trim()),
   ),
 })
 
