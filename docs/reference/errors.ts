@@ -53,7 +53,7 @@ export const ERRORS = {
     class: 'SDKError',
     text: 'A part of the library that is loaded on demand is missing; the message names it.',
     when: 'a file of the library could not be loaded',
-    todo: 'check the deployment of the files; call again',
+    todo: 'check the deployment of the files; reload the page. Browsers since about mid-2026 load the file with the next call, older ones remember the failure for the life of the page, so that `retryInitialize` ends after four failures in a row',
   },
   NOT_INITIALIZED: {
     class: 'SDKError',

@@ -251,6 +251,22 @@ describe('an agent whose late parts are loading', () => {
     await agent.destroy()
   })
 
+  it('[REL-37] gives up after four failures in a row with retryInitialize, with an error that says to reload the page', async () => {
+    const { agent, fail, clock, told } = await setUp({ retryInitialize: true })
+    const failure = rejection(agent.initialize())
+    fail(new Error('offline'))
+    await vi.waitFor(() => expect(agent.getState()).toBe('RECONNECTING'))
+    await clock.advance(120_000)
+    const error = await failure
+    expect(error).toMatchObject({ code: 'MODULE_LOAD_FAILED', message: expect.stringContaining('reload the page') })
+    expect(told.filter(([type]) => type === 'stateChanged').length).toBeGreaterThan(3)
+    expect(agent.getState()).toBe('IDLE')
+    expect(agent.getPhase()).toMatchObject({ at: 'idle', error: { code: 'MODULE_LOAD_FAILED' } })
+    vi.doUnmock(PARTS)
+    expect(await agent.initialize()).toEqual({ status: 'ready' })
+    await agent.destroy()
+  })
+
   it('[REL-37] gives up the load when disconnect() is called, with retryInitialize', async () => {
     const { agent, fail, clock } = await setUp({ retryInitialize: true })
     const failure = rejection(agent.initialize())

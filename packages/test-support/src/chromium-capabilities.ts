@@ -20,6 +20,10 @@ const PAGES = {
     addEventListener('pageshow', event => { document.title = event.persisted ? 'restored' : 'loaded' })
   </script>`,
   '/next': '<!doctype html><title>next</title>',
+  '/modules': `<!doctype html><script type="module">
+    const load = () => import('/module.js').then(() => true, () => false)
+    document.title = !(await load()) && (await load()) ? 'again' : 'remembered'
+  </script>`,
   '/storage': `<!doctype html><script>
     try { document.title = typeof sessionStorage } catch { document.title = 'none' }
     parent.postMessage(document.title, '*')
@@ -38,9 +42,10 @@ const PROBED: readonly ChromiumCapability[] = [
   'back/forward cache',
   'background tabs',
   'cookie controls',
+  'new request after a failed import',
 ]
 
-/** The browser that had every capability: its path, size and time. */
+/** The browser that had every capability: its path, size and time, and what was tried. */
 const COMPLETE = fileURLToPath(new URL('../../../.cache/complete-chromium', import.meta.url))
 
 /**
@@ -51,7 +56,7 @@ const COMPLETE = fileURLToPath(new URL('../../../.cache/complete-chromium', impo
  */
 export async function probeOnce(path: string): Promise<readonly ChromiumCapability[]> {
   const { size, mtimeMs } = await stat(path)
-  const browser = `${path} ${size} ${mtimeMs}`
+  const browser = `${path} ${size} ${mtimeMs} ${PROBED.join(', ')}`
   const complete = await readFile(COMPLETE, 'utf8').catch(() => undefined)
   if (complete === browser) return PROBED
   const found = await probeChromium()
@@ -74,6 +79,7 @@ async function probeChromium(): Promise<ChromiumCapability[]> {
     if (await isRestored(page, pages.url)) found.push('back/forward cache')
     if (await isHidden(page, tabs.context)) found.push('background tabs')
     if (await isWithoutStorage(await tabs.privateContext.newPage(), pages.url)) found.push('cookie controls')
+    if (await isLoadedAgain(await tabs.context.newPage(), pages.url)) found.push('new request after a failed import')
     return found
   } finally {
     await Promise.all([tabs.close(), pages.close()])
@@ -98,6 +104,21 @@ async function isHidden(page: Page, context: BrowserContext): Promise<boolean> {
   await front.bringToFront()
   const state = () => page.evaluate(() => document.visibilityState)
   return (await poll(state, state => state === 'hidden')) === 'hidden'
+}
+
+/** Whether a module whose first request failed is requested again by the next import. */
+async function isLoadedAgain(page: Page, url: string): Promise<boolean> {
+  let requests = 0
+  await page.route('**/module.js', route =>
+    ++requests === 1 ? route.abort() : route.fulfill({ contentType: 'text/javascript', body: '' }),
+  )
+  await page.goto(`${url}/modules`)
+  return (
+    (await poll(
+      () => page.title(),
+      title => title !== '',
+    )) === 'again'
+  )
 }
 
 /** Whether a private window gives the frame of another site no storage. */

@@ -26,13 +26,14 @@ export interface LaunchedChromium {
   close(): Promise<void>
 }
 
-/** What some builds of Chromium lack: a headless shell has none of these. */
+/** What some builds of Chromium lack: a headless shell has none of the first five, versions before about mid-2026 not the last. */
 export type ChromiumCapability =
   | 'popup blocker'
   | 'back/forward cache'
   | 'background tabs'
   | 'cookie controls'
   | 'browser window'
+  | 'new request after a failed import'
 
 /** How a Chromium is started. */
 export interface LaunchChromiumOptions {

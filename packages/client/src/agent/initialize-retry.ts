@@ -5,6 +5,12 @@ import { ConnectionError, SDKError } from '../errors.ts'
 import { untilAborted } from '../util/abort.ts'
 import type { AgentScope } from './agent-scope.ts'
 
+/**
+ * Failed loads in a row after which the retry ends. Engines before about mid-2026 remember a failed `import()` for the life
+ * of the page, so that further attempts would never send a request.
+ */
+const MODULE_ATTEMPTS = 4
+
 /** Has the chat, once its code is loaded. */
 interface ChatHolder {
   readonly parts: { readonly chat: { readonly state: ConnectionState } } | undefined
@@ -34,12 +40,15 @@ export class InitializeRetry {
     const { config, reportError } = this.#scope
     if (!config.retryInitialize) return attempt()
     const { maxAttempts } = this.#policy
+    let unloaded = 0
     try {
       for (let failures = 0; ; failures++) {
         try {
           return await attempt()
         } catch (error) {
           if (signal.aborted || !(error instanceof SDKError) || !isTemporary(error)) throw error
+          unloaded = error.code === 'MODULE_LOAD_FAILED' ? unloaded + 1 : 0
+          if (unloaded === MODULE_ATTEMPTS) throw error
           if (failures >= maxAttempts) {
             this.#become(undefined)
             reportError(error)

@@ -17,7 +17,7 @@ export function loadedStart(): Start | undefined {
 
 let loading: Promise<Start> | undefined
 
-/** @throws {SDKError} code `MODULE_LOAD_FAILED`; a later call may load it */
+/** @throws {SDKError} code `MODULE_LOAD_FAILED` */
 export function loadStart(): Promise<Start> {
   loading ??= load().finally(() => {
     loading = undefined

@@ -4,9 +4,10 @@
  * - `retry`: `retry()`
  * - `login`: `login()`, within a click
  * - `wait`: nothing; the agent is trying again
+ * - `reload`: a reload of the page; many engines do not load a file of the library again whose loading failed
  * - `none`: the user cannot help; the host must be changed, or the service
  */
-export type ConversationRemedy = 'retry' | 'login' | 'wait' | 'none'
+export type ConversationRemedy = 'retry' | 'login' | 'wait' | 'reload' | 'none'
 
 /** The last error. */
 export interface ConversationError {
@@ -24,6 +25,7 @@ export function remedyOf(error: unknown): ConversationRemedy {
   // Codes of `SDKErrorCode` and reasons of `AuthErrorReason`; what neither pattern names has no remedy.
   const cause = code === 'AUTH_ERROR' ? reason : code === 'API_ERROR' ? statusCause(status) : String(code)
   if (/^(?:interaction|token_missing|popup_|SESSION_UNAUTH|AUTH_TOKEN)/.test(cause)) return 'login'
+  if (cause === 'MODULE_LOAD_FAILED') return 'reload'
   if (reason === 'queue_full') return 'wait'
   return /_failed$|^CONN|_FAILED$|^NO_AGENTS/.test(cause) ? 'retry' : 'none'
 }

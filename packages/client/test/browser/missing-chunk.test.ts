@@ -1,4 +1,6 @@
 import { bundleModulesForPage, type PageServer, servePages } from '@aiagent/test-support/chromium'
+import { needs } from '@aiagent/test-support/needs'
+import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeInPages, makeHost } from './client-page.ts'
 
@@ -24,54 +26,69 @@ describeInPages('a file of the library that cannot be loaded', at => {
   })
   afterAll(() => pages?.close())
 
-  /** A page whose first two requests for each file that is loaded on demand fail: an agent asks for some when it is made. */
-  const openWithoutFiles = async (retryInitialize: boolean) => {
+  /** A page in which the first `failures` requests for the code of a start fail: an agent asks for it when it is made. */
+  const openWithoutStart = async (failures: number, retryInitialize = false) => {
     const page = await at.context.newPage()
     const asked: string[] = []
-    let isLoaded = false
-    await page.route('**/*.js', route => {
-      const name = new URL(route.request().url()).pathname.slice(1)
-      const isMissing = isLoaded && asked.filter(each => each === name).length < 2
-      asked.push(name)
-      return isMissing ? route.abort() : route.continue()
+    await page.route('**/*build-agent*.js', route => {
+      asked.push(route.request().url())
+      return asked.length > failures ? route.continue() : route.abort()
     })
     await page.goto(pages.url)
-    isLoaded = true
     await makeHost(page, at.stage, { retryInitialize, baseReconnectDelay: 10, maxReconnectDelay: 10 })
     return { page, asked }
   }
 
-  it('[REL-37] rejects initialize() with an error that names it, and a later call loads it', async () => {
-    const { page } = await openWithoutFiles(false)
-    const first = await page.evaluate(() =>
+  const initialize = (page: Page) =>
+    page.evaluate(() =>
       host.initialize().then(
-        () => 'initialized',
+        () => ['initialized'],
         ({ code, message }) => [code, message],
       ),
     )
-    expect(first).toEqual(['MODULE_LOAD_FAILED', expect.stringContaining('build-agent')])
-    // Each call finds the files missing that the ones it has import.
-    await expect
-      .poll(
-        () =>
-          page.evaluate(() =>
-            host.initialize().then(
-              () => true,
-              () => false,
-            ),
-          ),
-        { timeout: 20_000 },
-      )
-      .toBe(true)
+
+  it('[REL-37] rejects initialize() with an error that names it and says to reload, which helps in every engine', async () => {
+    const { page } = await openWithoutStart(Number.POSITIVE_INFINITY)
+    expect(await initialize(page)).toEqual([
+      'MODULE_LOAD_FAILED',
+      expect.stringMatching(/build-agent.*reload the page/),
+    ])
+    await page.unrouteAll()
+    await page.reload()
+    await makeHost(page, at.stage)
+    await page.evaluate(() => host.open())
+    expect(await page.evaluate(() => host.getState())).toBe('CONNECTED')
+  })
+
+  it('[REL-37] is loaded by a later call', needs('new request after a failed import'), async () => {
+    const { page } = await openWithoutStart(2)
+    await expect.poll(() => initialize(page)).toEqual(['initialized'])
     await page.evaluate(() => host.connect())
     expect(await page.evaluate(() => host.getState())).toBe('CONNECTED')
   })
 
-  it('[REL-37] is loaded again with retryInitialize', async () => {
-    const { page, asked } = await openWithoutFiles(true)
+  it('[REL-37] is loaded again with retryInitialize', needs('new request after a failed import'), async () => {
+    const { page, asked } = await openWithoutStart(3, true)
     await page.evaluate(() => host.open())
     expect(await page.evaluate(() => host.getState())).toBe('CONNECTED')
-    expect(asked.filter(name => name.includes('build-agent')).length).toBeGreaterThan(2)
+    expect(asked).toHaveLength(4)
+  })
+
+  it('[REL-37] ends the retry of a page that never gets it, and a view says `reload`', async () => {
+    const { page } = await openWithoutStart(Number.POSITIVE_INFINITY, true)
+    expect(await initialize(page)).toEqual(['MODULE_LOAD_FAILED', expect.stringContaining('reload the page')])
+    const config = { id: 'help', endpoint: at.stage.service.url, retryInitialize: true, baseReconnectDelay: 10 }
+    const failed = await page.evaluate(
+      given =>
+        openView({ ...given, maxReconnectDelay: 10 })
+          .catch(() => {})
+          .then(() => {
+            const { connection, error } = view.getSnapshot()
+            return [connection.state, connection.remedy, error?.remedy]
+          }),
+      config,
+    )
+    expect(failed).toEqual(['failed', 'reload', 'reload'])
   })
 
   it.each([

@@ -127,7 +127,8 @@ export function ErrorPanel({
   settings: ChatSettings
   remedy: ConversationRemedy
 }) {
-  const canRetry = remedy === 'retry'
+  const mustReload = remedy === 'reload'
+  const canRetry = mustReload || remedy === 'retry'
   return (
     <Panel icon="alert" title={strings.errorTitle} text={canRetry ? strings.errorText : strings.errorSetup}>
       {canRetry && (
@@ -136,9 +137,9 @@ export function ErrorPanel({
             type="button"
             class="button primary"
             part="button primary-button"
-            onClick={() => shownByView(view.retry())}
+            onClick={() => (mustReload ? location.reload() : shownByView(view.retry()))}
           >
-            {strings.retryStart}
+            {mustReload ? strings.reload : strings.retryStart}
           </button>
         </div>
       )}

@@ -129,6 +129,8 @@ export interface ChatStrings {
   readonly retryStart: string
   /** The agent cannot be used as it is configured. */
   readonly errorSetup: string
+  /** Button that reloads the page, where a file of the chat could not be loaded. */
+  readonly reload: string
   /** The user's message or action failed. */
   readonly errorAction: string
   /** Notice that no more messages can be queued until the connection is back. */

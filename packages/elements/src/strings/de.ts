@@ -65,6 +65,7 @@ export const de: ChatStrings = {
   errorText: 'Der Dienst ist nicht erreichbar. Bitte versuchen Sie es erneut.',
   retryStart: 'Erneut versuchen',
   errorSetup: 'Bitte versuchen Sie es später, oder wenden Sie sich auf anderem Weg an uns.',
+  reload: 'Seite neu laden',
   errorAction: 'Das hat nicht geklappt. Bitte versuchen Sie es erneut.',
   errorQueueFull: 'Zu viele Nachrichten warten. Sie werden gesendet, sobald die Verbindung steht.',
   dismiss: 'Ausblenden',

@@ -65,6 +65,7 @@ export const en: ChatStrings = {
   errorText: 'We could not reach the service. Please try again.',
   retryStart: 'Try again',
   errorSetup: 'Please try again later, or contact us in another way.',
+  reload: 'Reload the page',
   errorAction: 'That did not work. Please try again.',
   errorQueueFull: 'Too many messages are waiting. They are sent when the connection is back.',
   dismiss: 'Dismiss',

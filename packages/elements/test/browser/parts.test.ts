@@ -1,7 +1,7 @@
-import { hasChromium } from '@aiagent/test-support/chromium'
+import { bundleModulesForPage, hasChromium } from '@aiagent/test-support/chromium'
 import type { Page } from 'playwright-core'
 import { describe, expect, it } from 'vitest'
-import { bubbles, type ChatStage, received, write } from './chat-page.ts'
+import { bubbles, type ChatStage, openChatStage, received, write } from './chat-page.ts'
 import { chatStages } from './chat-stages.ts'
 
 describe.skipIf(!hasChromium())('parts of <ai-agent-chat>', () => {
@@ -143,6 +143,23 @@ ai-agent-chat::part(header) { background: rgb(7, 8, 9) }</style><ai-agent-chat e
     await expect
       .poll(() => page.evaluate(() => document.querySelector('ai-agent-chat')?.view?.getSnapshot().connection.state))
       .toBe('connected')
+  })
+
+  it('[EL-18] offers to reload the page where a file of the client could not be loaded, which helps', async () => {
+    const own = await openChatStage(stages.context, await bundleModulesForPage(`import '@aiagent/elements'`))
+    try {
+      const { page } = await own.open('<ai-agent-chat endpoint="ENDPOINT" agent-id="help"></ai-agent-chat>', {
+        prepare: target => target.route(/build-agent/, route => route.abort()),
+      })
+      const reload = page.getByRole('button', { name: 'Reload the page' })
+      await reload.waitFor()
+      await page.unroute(/build-agent/)
+      await reload.click()
+      await page.getByText('Online').waitFor()
+      expect(await reload.count()).toBe(0)
+    } finally {
+      await own.close()
+    }
   })
 
   it('[EL-05] shows an answer that is nested too deeply as it was written, and the chat goes on', async () => {
