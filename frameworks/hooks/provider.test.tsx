@@ -37,7 +37,7 @@ function mount(ui: ReactNode) {
 }
 
 const phase = (agent: AiAgent) => agent.getPhase().at
-const isDestroyed = (agent: AiAgent) => waitFor(() => expect(phase(agent)).toBe('destroyed'))
+const isLeft = (agent: AiAgent) => waitFor(() => expect(agent.getState()).toBe('CLOSED'))
 
 /** Waits until timers without a delay have run, and those that they set. */
 async function settle(): Promise<void> {
@@ -45,8 +45,8 @@ async function settle(): Promise<void> {
 }
 
 describe('the life of an agent', () => {
-  it('starts once in StrictMode, and ends when the provider is unmounted', async () => {
-    const { newAgent, counts } = setUpAgents()
+  it('starts once in StrictMode, and leaves the chat when the provider is unmounted', async () => {
+    const { newAgent, counts, isOpen } = setUpAgents()
     const agent = newAgent()
     const { shows, unmount } = mount(<StrictMode>{shown({ agent })}</StrictMode>)
     await shows('connected')
@@ -54,7 +54,9 @@ describe('the life of an agent', () => {
     await shows('connected | hello | You said: hello')
     expect(counts()).toEqual({ sessionCalls: 1, sockets: 1, texts: ['hello'] })
     unmount()
-    await isDestroyed(agent)
+    await isLeft(agent)
+    expect(isOpen()).toBe(false)
+    expect(phase(agent)).toBe('ready')
   })
 
   it.each(['hang-request', 'hang-upgrade'] as const)('ends during %s, without a late connection', async kind => {
@@ -64,10 +66,11 @@ describe('the life of an agent', () => {
     const { unmount } = mount(<StrictMode>{shown({ agent })}</StrictMode>)
     await waitFor(() => expect(emulator.control.requests()).not.toEqual([]))
     unmount()
-    await isDestroyed(agent)
+    await settle()
     emulator.faults.lift({ id })
     await settle()
     expect(isOpen()).toBe(false)
+    expect(agent.isConnected()).toBe(false)
   })
 
   it('starts with a later autoStart, and outlives its provider with a later keepAgent', async () => {
@@ -84,7 +87,7 @@ describe('the life of an agent', () => {
     await agent.destroy()
   })
 
-  it('ends where another agent replaces it, whose messages alone are shown', async () => {
+  it('is left where another agent replaces it, whose messages alone are shown', async () => {
     const { newAgent, emulator, counts } = setUpAgents()
     const [first, second] = [newAgent(), newAgent()]
     const { show, shows } = mount(shown({ agent: first }))
@@ -94,10 +97,9 @@ describe('the life of an agent', () => {
     await shows('reconnecting')
     const pending = first.send('pending')
     await shows('reconnecting | pending')
-    const outcome = first.delivery(await pending)?.outcome
+    await pending
     show(shown({ agent: second }))
-    await isDestroyed(first)
-    await expect(outcome).resolves.not.toBe('acknowledged')
+    await isLeft(first)
     emulator.faults.lift({ id })
     await shows('connected')
     await second.send('hello')
@@ -128,16 +130,6 @@ describe('the life of an agent', () => {
     show(ui(2))
     await shows('connected | hello | You said: hello')
     silence.mockRestore()
-  })
-
-  it('does not begin again: a provider that gets an ended agent logs what to do', async () => {
-    const { newAgent, logged } = setUpAgents()
-    const agent = newAgent()
-    mount(shown({ agent })).unmount()
-    await isDestroyed(agent)
-    expect(logged).toEqual([])
-    await mount(shown({ agent })).shows('closed')
-    expect(logged).toEqual([expect.stringMatching(/destroyed.*new agent.*keepAgent/)])
   })
 })
 
@@ -195,7 +187,7 @@ describe('hidden and suspended trees', () => {
 })
 
 describe('two providers on a page', () => {
-  it('share an agent: it starts once, and ends with the last of them', async () => {
+  it('share an agent: it starts once, and is left with the last of them', async () => {
     const { newAgent, counts } = setUpAgents()
     const agent = newAgent()
     const first = mount(shown({ agent }))
@@ -209,7 +201,7 @@ describe('two providers on a page', () => {
     await second.shows('connected | hello | You said: hello')
     expect(counts()).toEqual({ sessionCalls: 1, sockets: 1, texts: ['hello'] })
     second.unmount()
-    await isDestroyed(agent)
+    await isLeft(agent)
   })
 
   it('keep two agents apart', async () => {
@@ -224,7 +216,7 @@ describe('two providers on a page', () => {
     expect(second.text()).toBe('connected')
     expect(counts()).toEqual({ sessionCalls: 2, sockets: 2, texts: ['hello'] })
     first.unmount()
-    await isDestroyed(one)
+    await isLeft(one)
     expect(phase(two)).toBe('ready')
   })
 
@@ -255,7 +247,7 @@ describe('two providers on a page', () => {
     first.unmount()
     expect(await login()).toEqual([])
     badge.unmount()
-    await isDestroyed(agent)
+    await isLeft(agent)
   })
 })
 

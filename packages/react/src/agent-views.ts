@@ -29,24 +29,31 @@ export function addLogin(agent: AiAgent, onLogin: () => unknown): () => void {
   return () => void logins.delete(entry)
 }
 
+/** What becomes of an agent when its last provider is unmounted. */
+export type Leaving = 'leave' | 'keep' | 'destroy'
+
 /**
- * Starts an agent that a mounted provider shows. When the last provider is unmounted the agent ends, unless it is kept. Not at
- * once: React in StrictMode unmounts and mounts each component again.
+ * Starts an agent that a mounted provider shows. When the last provider is unmounted the chat is left, and starts again with the
+ * next one: the agent is the host's. Not at once: React in StrictMode unmounts and mounts each component again.
  */
-export function hold(agent: AiAgent, isStarting: boolean, isKept: boolean): () => void {
-  const mounted = sharedOf(agent)
-  mounted.providers++
-  if (agent.getPhase().at === 'destroyed')
-    agent.logger.warn('The agent was destroyed. Pass a new agent, or set keepAgent.')
-  if (isStarting && !mounted.isStarted) {
-    mounted.isStarted = true
+export function hold(agent: AiAgent, isStarting: boolean, leaving: Leaving): () => void {
+  const shared = sharedOf(agent)
+  const { view } = shared
+  shared.providers++
+  const isDestroyed = agent.getPhase().at === 'destroyed'
+  if (isDestroyed) agent.logger.warn('The agent was destroyed. Pass a new agent.')
+  // With a destroyed agent it sets the error of the snapshot.
+  if (isDestroyed || (isStarting && !shared.isStarted)) {
+    shared.isStarted = true
     // The error is in the snapshot.
-    mounted.view.start().catch(() => {})
+    view.start().catch(() => {})
   }
   return () => {
-    mounted.providers--
+    shared.providers--
     setTimeout(() => {
-      if (!mounted.providers && !isKept) void agent.destroy().then(mounted.view.destroy)
+      if (shared.providers || leaving === 'keep') return
+      shared.isStarted = false
+      void (leaving === 'leave' ? view.leave() : agent.destroy().then(view.destroy))
     })
   }
 }

@@ -6,17 +6,22 @@ import { addLogin, hold, sharedOf } from './agent-views.ts'
 /** Props of {@link AiAgentProvider}. */
 export interface AiAgentProviderProps {
   /**
-   * The agent of the components below. Create it outside of rendering, or with `useState(() => new AiAgent(…))`. Another agent
-   * replaces the one before, which is destroyed.
+   * The agent of the components below. Create it outside of rendering, or with `useState(() => new AiAgent(…))`. Its chat is left
+   * when its last provider is unmounted or gets another agent, and continues when a provider is mounted with it again.
    */
   agent: AiAgent
   /** Whether the agent is initialized and connected when the provider is mounted. @default true */
   autoStart?: boolean
   /**
-   * Whether the agent lives on when the provider is unmounted or shows another agent: for a chat that is opened and closed, or
-   * hidden. Of several providers of an agent, the last one decides. @default false
+   * Whether the agent stays connected when the provider is unmounted or shows another agent, so that answers arrive meanwhile. Of
+   * several providers of an agent, the last one decides. @default false
    */
   keepAgent?: boolean
+  /**
+   * Whether the agent is destroyed instead, for an agent that was created for this provider and that no other will show. Of
+   * several providers of an agent, the last one decides. Without effect with `keepAgent`. @default false
+   */
+  destroyOnUnmount?: boolean
   /**
    * Called by `login()` first, for hosts that sign their users in themselves. The function of the last rendering counts, and of
    * several providers of an agent that of the one that was mounted last.
@@ -36,10 +41,12 @@ export function AiAgentProvider({
   agent,
   autoStart = true,
   keepAgent = false,
+  destroyOnUnmount = false,
   onLogin,
   children,
 }: AiAgentProviderProps): ReactElement {
-  useEffect(() => hold(agent, autoStart, keepAgent), [agent, autoStart, keepAgent])
+  const leaving = keepAgent ? 'keep' : destroyOnUnmount ? 'destroy' : 'leave'
+  useEffect(() => hold(agent, autoStart, leaving), [agent, autoStart, leaving])
   useEffect(() => onLogin && addLogin(agent, onLogin), [agent, onLogin])
   return createElement(AgentContext.Provider, { value: agent }, children)
 }

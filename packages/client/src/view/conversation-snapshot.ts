@@ -96,8 +96,16 @@ export interface ConversationView {
   readonly getSnapshot: () => ConversationSnapshot
   /** The snapshot of an agent that has done nothing yet, for server rendering and hydration; always the same object. */
   readonly getServerSnapshot: () => ConversationSnapshot
-  /** Initializes the agent and connects. Stops at a choice that waits for the user; `select()` continues. */
+  /**
+   * Initializes the agent and connects. Stops at a choice that waits for the user; `select()` continues. While a user is being
+   * signed out it waits for that first.
+   */
   readonly start: () => Promise<void>
+  /**
+   * Leaves the chat, for a user interface that is closed and may open again: the connection closes, and what `start()`, `select()`
+   * and `login()` have begun does not open it any more. Messages, draft and queue are kept: `start()` continues the conversation.
+   */
+  readonly leave: () => Promise<void>
   /**
    * Sends a message, or queues it until the chat is open. Clears the draft if it is the same text.
    *

@@ -19,19 +19,26 @@ export function createActions(
   store: ViewStore,
   { onLogin, interactive = true }: ConversationViewOptions,
 ): Actions {
-  const attempt = async <T>(work: () => T | Promise<T>): Promise<T> => {
+  /** Aborted by `leave()`: what was begun before must not open the chat afterwards. */
+  let presence = new AbortController()
+  const attempt = async <T>(work: (signal: AbortSignal) => T | Promise<T>): Promise<T> => {
+    const isEnded = agent.getPhase().at === 'destroyed'
     try {
-      return await work()
+      return await work(presence.signal)
     } catch (error) {
-      if (!(error instanceof SDKError && error.code === 'ABORTED')) store.change({ error })
+      if (isEnded || !(error instanceof SDKError && error.code === 'ABORTED')) store.change({ error })
       throw error
     }
   }
-  const proceed = async ({ status }: InitializationResult) => {
-    if (status === 'ready') await agent.connect()
+  const proceed = async ({ status }: InitializationResult, signal: AbortSignal) => {
+    if (status === 'ready') await agent.connect({ signal })
   }
-  const connect = async (interactive: boolean) => proceed(await agent.initialize({ interactive }))
-  const start = () => attempt(() => connect(interactive))
+  const connect = async (signal: AbortSignal, interactive: boolean) => {
+    // The user before is being signed out.
+    while (agent.getPhase().at === 'leaving') await new Promise(resolve => agent.once('phaseChanged', resolve))
+    await proceed(await agent.initialize({ interactive, signal }), signal)
+  }
+  const start = () => attempt(signal => connect(signal, interactive))
   const submit = async (text: string) => {
     if (!text.trim()) throw invalid('The text is blank.')
     const id = await store.send(text)
@@ -40,6 +47,11 @@ export function createActions(
   }
   return {
     start,
+    leave() {
+      presence.abort()
+      presence = new AbortController()
+      return agent.disconnect()
+    },
     retry: id =>
       id === undefined
         ? start()
@@ -55,7 +67,7 @@ export function createActions(
         return submit(option)
       }),
     select: choice =>
-      attempt(async () => {
+      attempt(async signal => {
         const { gate } = store.getSnapshot()
         if (!gate) throw new SDKError('Nothing has to be selected now.', 'NOT_INITIALIZED')
         await proceed(
@@ -64,6 +76,7 @@ export function createActions(
             : gate.gate === 'agent'
               ? agent.selectAgent(choice as AgentListItem)
               : agent.selectUserProfile(choice as UserProfile)),
+          signal,
         )
       }),
     rate: (messageId, rating) =>
@@ -76,11 +89,11 @@ export function createActions(
         store.change()
       }),
     login: () =>
-      attempt(async () => {
+      attempt(async signal => {
         await onLogin?.()
         // Asks the user where the agent is ready and has no token that is valid.
         if (agent.getIsInitialized()) await agent.getAccessToken()
-        await connect(true)
+        await connect(signal, true)
       }),
     restart: () => attempt(() => agent.restartConnection()),
     clearError: () => store.change({ error: undefined }),
