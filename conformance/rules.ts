@@ -291,6 +291,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'SEC-29': 'masking rules beyond the limit of 200 are refused and reported',
   'SEC-30':
     'an agent that masks content and has no usable rules reports `maskingUnavailable` with the reason, whether or not masking is required',
+  'SEC-76':
+    'with masking, what the rules hide, and with required masking what they would hide, is in no recording, no telemetry, no draft, no store and no log',
   'SEC-31': 'a connector script that loads too late is never taken for another',
   'SEC-32': 'text that looks like a token is cut out of the errors of the service',
   'SEC-34':

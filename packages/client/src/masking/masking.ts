@@ -29,6 +29,8 @@ export type MaskingUnavailableReason =
 export interface MaskingPreview {
   /** Whether rules are active. Without them the text stays unchanged. */
   readonly isActive: boolean
+  /** True where masking is required and no rules are active: the text is not sent, and must not be stored. */
+  readonly isBlocked?: true
   /** The text as it would be sent. */
   readonly content: string
   /** The replacements: part, rule and offset, from left to right. */
@@ -77,7 +79,7 @@ export class Masking {
 
   /** What {@link mask} would do. */
   preview(content: string): MaskingPreview {
-    if (!this.#masker) return { isActive: false, content, spans: [] }
+    if (!this.#masker) return { isActive: false, ...(this.#isRequired && { isBlocked: true }), content, spans: [] }
     return { isActive: true, content: this.#masker.mask(content), spans: this.#masker.preview(content) }
   }
 }

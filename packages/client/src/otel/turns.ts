@@ -138,8 +138,8 @@ export class Turns {
       const [oldest = ''] = this.#answered.keys()
       if (this.#answered.size > KEPT_ANSWERS) this.#answered.delete(oldest)
     }
-    if (content)
-      turn.span.setAttribute(ATTRIBUTE.OUTPUT, messagesOf('assistant', agent.maskContent(message.content ?? '')))
+    const answer = content ? agent.previewMasking(message.content ?? '') : undefined
+    if (answer && !answer.isBlocked) turn.span.setAttribute(ATTRIBUTE.OUTPUT, messagesOf('assistant', answer.content))
     this.#firstResponse?.record((event.timestamp - turn.startedAt) / 1000, this.#labels())
     this.#close(turn, event)
   }

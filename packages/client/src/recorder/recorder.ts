@@ -1,6 +1,7 @@
 import { isJsonObject } from '@aiagent/protocol'
+import type { MaskingPreview } from '../masking/masking.ts'
 import type { Environment } from '../platform/environment.ts'
-import type { Trace, TraceEntry, TraceRecorder } from '../platform/trace.ts'
+import type { Trace, TraceEntry, TraceRecorder, TraceText } from '../platform/trace.ts'
 import { VERSION } from '../version.ts'
 import { describeEvent, RECORDED_EVENTS } from './recorded-events.ts'
 import { recordSockets, type SocketRecord } from './recorded-socket.ts'
@@ -9,8 +10,8 @@ import { hashText, type RedactText, redactEntry, redactFrame, redactPath } from 
 /** Options of `createRecorder()`. */
 export interface RecorderOptions {
   /**
-   * Keeps texts as they were sent, that is masked where masking is on, until the user signs out or changes. Otherwise only
-   * their length and a salted hash are kept.
+   * Keeps texts, masked where masking is on, until the user signs out or changes. Otherwise, and for a text that is passed
+   * before the masking rules are known or that they do not let through, only its length and a salted hash are kept.
    *
    * @default false
    */
@@ -37,6 +38,15 @@ const RECORDED_CALLS = [
 type Fact = TraceEntry extends infer Each ? (Each extends TraceEntry ? Omit<Each, 't'> : never) : never
 type Method = (...parameters: unknown[]) => unknown
 
+/** What a recorder uses of an agent. */
+interface RecordedAgent extends Record<string, unknown> {
+  on(type: string, listener: (event: { payload: unknown }) => void): unknown
+  getDeploymentInfo(): Promise<{ capabilities?: string[] | null }>
+  getAgentDetails(): Promise<{ isAuthenticated?: boolean | null }>
+  getIsInitialized(): boolean
+  previewMasking(text: string): MaskingPreview
+}
+
 /**
  * Makes a recorder for one agent: `new AiAgent({ …, recorder })`. `agent.exportTrace()` returns the recording, and
  * `aiagent replay` plays it.
@@ -53,6 +63,8 @@ export function createRecorder({ content = false, limit = 5000 }: RecorderOption
   let hash: RedactText = text => `#:${text.length}`
   /** Whether the texts of the present user are kept. */
   let keepsContent = content
+  /** Masks texts; undefined for one that must not be kept. The frames of a user are masked already, those of agents are not. */
+  let mask: (text: string) => string | undefined = text => text
   let capabilities: readonly string[] = []
   let isAuthenticated = false
 
@@ -63,7 +75,7 @@ export function createRecorder({ content = false, limit = 5000 }: RecorderOption
     entries = entries.slice(-limit)
   }
 
-  const redact: RedactText = text => (keepsContent ? text : hash(text))
+  const redact: RedactText = text => (keepsContent ? mask(text) : undefined) ?? hash(text)
 
   const recordSocket = (): SocketRecord => {
     const socket = ++sockets
@@ -101,7 +113,13 @@ export function createRecorder({ content = false, limit = 5000 }: RecorderOption
       }
     }
 
-  const recordCall = (agent: Record<string, unknown>, name: string) => {
+  /** The text of a call, whose message may still be refused: readable only once the rules are known. */
+  const redactCall = (agent: RecordedAgent, text: string): TraceText => {
+    const { isActive, content } = agent.previewMasking(text)
+    return isActive || agent.getIsInitialized() ? redact(content) : hash(content)
+  }
+
+  const recordCall = (agent: RecordedAgent, name: string) => {
     const method = agent[name]
     if (typeof method !== 'function') return
     const original = method as Method
@@ -109,7 +127,7 @@ export function createRecorder({ content = false, limit = 5000 }: RecorderOption
       const call = ++calls
       const [text] = parameters
       const isText = typeof text === 'string' && (name === 'send' || name === 'ask')
-      note({ kind: 'call', call, name, ...(isText && { text: redact(text) }) })
+      note({ kind: 'call', call, name, ...(isText && { text: redactCall(agent, text) }) })
       const result = original.apply(this, parameters)
       if (!(result instanceof Promise)) return result
       result.then(
@@ -140,10 +158,10 @@ export function createRecorder({ content = false, limit = 5000 }: RecorderOption
       ) as Environment
     },
     attach(agent) {
-      const recorded = agent as Record<string, unknown> & {
-        on(type: string, listener: (event: { payload: unknown }) => void): unknown
-        getDeploymentInfo(): Promise<{ capabilities?: string[] | null }>
-        getAgentDetails(): Promise<{ isAuthenticated?: boolean | null }>
+      const recorded = agent as RecordedAgent
+      mask = text => {
+        const { isBlocked, content } = recorded.previewMasking(text)
+        return isBlocked ? undefined : content
       }
       for (const name of RECORDED_CALLS) recordCall(recorded, name)
       for (const type of RECORDED_EVENTS)

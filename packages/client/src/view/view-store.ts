@@ -81,9 +81,11 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
       const stored = await load()
       // The user may have left meanwhile.
       if (!unsaved) return
-      const { draft } = unsaved
-      unsaved = undefined
-      await agent.setSessionData({ ...list.kept(), draft: draft === undefined ? stored : agent.maskContent(draft) })
+      const { draft = stored } = unsaved
+      const { isBlocked, content } = agent.previewMasking(draft)
+      // Without rules it stays in memory, until there are some.
+      unsaved = isBlocked && draft ? { draft } : undefined
+      await agent.setSessionData({ ...list.kept(), draft: isBlocked ? '' : content })
     })
   }
 
@@ -92,9 +94,13 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
     enqueue(async () => {
       const before = list.kept()
       const draft = await load()
-      if (isDestroyed) return
+      // The user may have left meanwhile.
+      if (isDestroyed || !agent.getIsInitialized()) return
       if (!isRead || list.kept() !== before) list.read(agent.getTranscript())
       change({ draft: facts.draft || draft })
+      // An earlier page may have stored it without these rules.
+      const { isBlocked, content } = agent.previewMasking(draft)
+      if (draft && (isBlocked || content !== draft)) unsaved ??= { draft }
       if (unsaved) save()
     })
   }
@@ -176,7 +182,10 @@ export function createViewStore(agent: AiAgent, platform: ViewPlatform): ViewSto
   on('stateChanged', ({ timestamp, sessionId, payload: { state, retryInMs } }) => {
     endSilence()
     list.enter(sessionId)
-    if (state === 'CONNECTED') preload()
+    if (state === 'CONNECTED') {
+      preload()
+      if (unsaved) save()
+    }
     change({
       retryAt: retryInMs === undefined ? undefined : timestamp + retryInMs,
       ...(state === 'CONNECTED' && SOLVED),
