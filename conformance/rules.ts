@@ -624,6 +624,10 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-139':
     'a fleet whose workers are killed and suspended, and whose store hangs, loses and doubles nothing, and no frame leaves without the lease',
   'REL-140': 'a fleet works over a Redis Cluster: all keys of a shard are in one slot, and the shards on all masters',
+  'REL-141':
+    'a commit of a fleet is stored whole or not at all; a worker whose commits the store refuses for a lasting reason gives up the shard and logs it',
+  'REL-142':
+    'the id of a message of a fleet is unique in its conversation; equal ids of two conversations are two messages',
   'REL-152':
     'a group of processes that listen to a fleet keeps no consumer of a process that has been silent for `redeliverAfterMs`, and its events are delivered to another one first',
   'REL-153': 'a fleet over a cluster asks silent shards less and less often, and each at least five times a second',

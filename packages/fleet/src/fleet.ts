@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { FleetError, type FleetErrorCode } from './errors.ts'
 import { EventHub } from './event-hub.ts'
 import type { FleetEventType, FleetListener } from './events.ts'
-import { metaKeys, ShardKeys, shardOf } from './keys.ts'
+import { messageField, metaKeys, ShardKeys, shardOf, wellFormed } from './keys.ts'
 import { createCounters, type FleetMetrics } from './metrics.ts'
 import { type FleetOptions, type ResolvedOptions, resolveOptions } from './options.ts'
 import { type Connection, closeConnection, openConnection, readEntries, runScript } from './redis.ts'
@@ -93,41 +93,43 @@ export class Fleet {
    *
    * @param conversationId the host's name for it, or a new UUID; nothing happens if it is open already
    * @param options.context attributes of the conversation. They are stored as they are given
-   * @returns the id
+   * @returns the id. Half a surrogate pair in it, which cannot be stored, is replaced by U+FFFD
    * @throws {FleetError} `too_many_conversations`, `conversation_ending`, `invalid`, `store_unavailable`
    */
   async open(
     conversationId: string = randomUUID(),
     options: { context?: Record<string, unknown> } = {},
   ): Promise<string> {
-    const { keys, connection } = this.#place(conversationId)
-    await this.#requireRoom(conversationId)
+    const { id, keys, connection } = this.#place(conversationId)
+    await this.#requireRoom(id)
     const context = options.context === undefined ? '' : JSON.stringify(options.context)
-    const all = [keys.in, keys.open, keys.ending, keys.conversation(conversationId)]
-    const opened = runScript(connection, OPEN, all, [conversationId, context, Date.now()])
-    this.#require(await this.#bounded(opened, conversationId), conversationId)
-    return conversationId
+    const all = [keys.in, keys.open, keys.ending, keys.conversation(id)]
+    const opened = runScript(connection, OPEN, all, [id, context, Date.now()])
+    this.#require(await this.#bounded(opened, id), id)
+    return id
   }
 
   /**
    * Sends a message of the user. Resolves when it is stored: from then on it is delivered, or its outcome is told by
    * `deliveryUpdate`, whatever becomes of this process. A repeated call with the same id has no effect.
    *
-   * @param options.id id of the message, for a call that is repeated after `store_unavailable`. @default a new UUID
-   * @returns the message's id
+   * @param options.id id of the message, unique in its conversation, for a call that is repeated after `store_unavailable`.
+   *   @default a new UUID
+   * @returns the message's id, with half a surrogate pair replaced by U+FFFD
    * @throws {FleetError} `unknown_conversation`, `conversation_ending`, `too_many_pending`, `invalid`, `mask_failed`,
    *   `store_unavailable`
    */
   async send(conversationId: string, text: string, options: { id?: string } = {}): Promise<string> {
-    const { keys, connection } = this.#place(conversationId)
+    const { id: conversation, keys, connection } = this.#place(conversationId)
     if (typeof text !== 'string' || text === '') throw new FleetError('invalid', 'The text of a message is missing.')
-    const { id = randomUUID() } = options
+    const id = wellFormed(String(options.id ?? randomUUID()))
     const { mask, maxPending } = this.#options
     const masked = mask === false ? text : await this.#masked(mask, text, conversationId)
-    const all = [keys.in, keys.open, keys.ending, keys.pending, keys.counts, keys.done]
+    const all = [keys.in, keys.open, keys.ending, keys.pending, keys.counts, keys.done(conversation)]
     const limit = Number.isFinite(maxPending) ? maxPending : Number.MAX_SAFE_INTEGER
-    const sent = runScript(connection, SEND, all, [conversationId, id, masked, limit, Date.now()])
-    this.#require(await this.#bounded(sent, conversationId), conversationId)
+    const args = [conversation, messageField(conversation, id), id, masked, limit, Date.now()]
+    const sent = runScript(connection, SEND, all, args)
+    this.#require(await this.#bounded(sent, conversation), conversation)
     return id
   }
 
@@ -138,9 +140,9 @@ export class Fleet {
    * @throws {FleetError} `unknown_conversation`, `store_unavailable`
    */
   async end(conversationId: string): Promise<void> {
-    const { keys, connection } = this.#place(conversationId)
-    const ended = runScript(connection, END, [keys.in, keys.open, keys.ending], [conversationId])
-    this.#require(await this.#bounded(ended, conversationId), conversationId)
+    const { id, keys, connection } = this.#place(conversationId)
+    const ended = runScript(connection, END, [keys.in, keys.open, keys.ending], [id])
+    this.#require(await this.#bounded(ended, id), id)
   }
 
   /**
@@ -161,17 +163,17 @@ export class Fleet {
 
   /** What the store knows of a conversation. */
   async conversation(conversationId: string): Promise<ConversationInfo> {
-    const { keys, connection, shard } = this.#place(conversationId)
+    const { id, keys, connection, shard } = this.#place(conversationId)
     const [isOpen, isEnding, pending, owner] = await this.#bounded(
       Promise.all([
-        connection.sismember(keys.open, conversationId),
-        connection.sismember(keys.ending, conversationId),
-        connection.hget(keys.counts, conversationId),
+        connection.sismember(keys.open, id),
+        connection.sismember(keys.ending, id),
+        connection.hget(keys.counts, id),
         connection.get(keys.owner),
       ]),
     )
     return {
-      id: conversationId,
+      id,
       state: isOpen ? 'open' : isEnding ? 'ending' : 'unknown',
       shard,
       pending: Number(pending ?? 0),
@@ -265,8 +267,9 @@ export class Fleet {
     if (typeof conversationId !== 'string' || conversationId === '' || conversationId.length > 500)
       throw new FleetError('invalid', 'The id of a conversation is a text of 1 to 500 characters.')
     const connection = this.#requireConnection()
-    const shard = shardOf(conversationId, this.#options.shards)
-    return { connection, shard, keys: new ShardKeys(this.#options.name, shard) }
+    const id = wellFormed(conversationId)
+    const shard = shardOf(id, this.#options.shards)
+    return { id, connection, shard, keys: new ShardKeys(this.#options.name, shard) }
   }
 
   #require(answer: unknown, conversationId: string): void {

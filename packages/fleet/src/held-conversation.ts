@@ -3,6 +3,7 @@ import { CAPABILITY, CLOSE_CODE, readFencedReason } from '@aiagent/protocol'
 import type { StoredFields } from './conversation-store.ts'
 import { storedSessionId } from './conversation-store.ts'
 import type { FleetDeliveryReason, FleetEvents } from './events.ts'
+import { wellFormed } from './keys.ts'
 import type { Pacer } from './pacer.ts'
 import { eventOperation, type Operation, type ShardWriter } from './shard-writer.ts'
 import { isOfAgent, ToldMessages } from './told-messages.ts'
@@ -106,6 +107,12 @@ export class HeldConversation implements StoredFields {
 
   set(field: string, value: string): void {
     this.#shard.writer.add(this.#setting(field, value))
+  }
+
+  /** The session of the agent, as a mark has it. */
+  get #session(): string | undefined {
+    const id = storedSessionId(this.fields)
+    return id === undefined ? undefined : wellFormed(id)
   }
 
   #setting(field: string, value: string): Operation {
@@ -234,7 +241,7 @@ export class HeldConversation implements StoredFields {
     this.#inFlight.delete(id)
     this.#written.delete(id)
     const done: Operation[] = entryId === undefined ? [] : [['done', entryId]]
-    this.#shard.writer.add(...done, ['settle', id, this.id], this.#outcome(id, state, reason))
+    this.#shard.writer.add(...done, ['settle', this.id, id], this.#outcome(id, state, reason))
     this.#shard.onSettled(state)
     if (this.#endBy !== undefined) void this.#pump()
   }
@@ -277,8 +284,8 @@ export class HeldConversation implements StoredFields {
       if (command.kind !== 'message' || command.mark !== undefined) break
       batch.push(command)
     }
-    const session = storedSessionId(this.fields) ?? ''
-    for (const { id } of batch) writer.add(['mark', id, session || '?'])
+    const session = this.#session ?? '?'
+    for (const { id } of batch) writer.add(['mark', this.id, id, session])
     // Before a message may leave, the store knows in which session.
     if (!(await writer.flush())) return false
     for (const command of batch) {
@@ -292,7 +299,7 @@ export class HeldConversation implements StoredFields {
 
   /** Settles a message that an earlier worker may have sent, unless the service recognizes a repetition. */
   #giveUp({ id, entryId, mark }: MessageCommand): boolean {
-    if (mark === undefined || (this.#hasReceipts && mark === storedSessionId(this.fields))) return false
+    if (mark === undefined || (this.#hasReceipts && mark === this.#session)) return false
     this.#commands.shift()
     this.#inFlight.set(id, entryId)
     this.#settle(id, 'unknown', 'worker_lost')

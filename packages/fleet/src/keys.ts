@@ -15,12 +15,10 @@ export class ShardKeys {
   readonly in: string
   /** Stream of what was said. */
   readonly out: string
-  /** Hash of the unsettled messages: id → session in which the message may have been written, or an empty text. */
+  /** Hash of the unsettled messages: {@link messageField} → session in which the message may have been written, or an empty text. */
   readonly pending: string
   /** Hash of the number of unsettled messages of each conversation. */
   readonly counts: string
-  /** Sorted set of the ids of settled messages by their time, for calls that are repeated. */
-  readonly done: string
   /** Set of the open conversations. */
   readonly open: string
   /** Set of the conversations that end once their messages are settled. */
@@ -39,7 +37,6 @@ export class ShardKeys {
     this.out = key('out')
     this.pending = key('pending')
     this.counts = key('counts')
-    this.done = key('done')
     this.open = key('open')
     this.ending = key('ending')
     this.history = key('history')
@@ -49,6 +46,21 @@ export class ShardKeys {
   conversation(id: string): string {
     return `${this.#tag}:c:${id}`
   }
+
+  /** Sorted set of the settled messages of a conversation by their time, for calls that are repeated. */
+  done(id: string): string {
+    return `${this.#tag}:done:${id}`
+  }
+}
+
+/** The name of a message among those of all conversations: its id is unique in its conversation only. */
+export function messageField(conversationId: string, messageId: string): string {
+  return `${conversationId.length}:${conversationId}${messageId}`
+}
+
+/** A text as Redis stores it: half a surrogate pair has no encoding in UTF-8, and becomes U+FFFD. */
+export function wellFormed(text: string): string {
+  return text.replaceAll(/\p{Surrogate}/gu, '\uFFFD')
 }
 
 /** The keys of a fleet that belong to no shard. */

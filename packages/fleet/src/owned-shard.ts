@@ -3,7 +3,7 @@ import { type ConversationStore, keyPrefix } from './conversation-store.ts'
 import type { FleetEvents } from './events.ts'
 import { type GuardedSockets, guardSockets } from './guarded-sockets.ts'
 import { type Command, type ConversationShard, HeldConversation } from './held-conversation.ts'
-import { ShardKeys } from './keys.ts'
+import { messageField, ShardKeys } from './keys.ts'
 import type { Counters } from './metrics.ts'
 import type { ResolvedOptions, WorkerOptions } from './options.ts'
 import type { Pacer } from './pacer.ts'
@@ -48,6 +48,7 @@ export class OwnedShard implements ConversationShard {
   readonly #seen = new Set<string>()
   /** Entries that came before the shard was loaded. */
   readonly #early: StreamEntry[] = []
+  /** Sessions in which earlier workers may have written messages, by {@link messageField}. */
   readonly #marks = new Map<string, string>()
   #deadline: number
   #isLost = false
@@ -55,6 +56,8 @@ export class OwnedShard implements ConversationShard {
   isClosing = false
   /** Whether what the store knew at the take-over has been read. */
   isLoaded = false
+  /** Whether the store refuses what this worker wants to write, so that another worker should try. */
+  isGivenUp = false
 
   constructor(parts: WorkerParts, index: number, number: number, askedAt: number) {
     const { options, workerId, connection, worker, counters } = parts
@@ -72,6 +75,7 @@ export class OwnedShard implements ConversationShard {
       keepEvents: options.keepEvents,
       isHeld: () => this.isHeld(),
       onRefused: () => this.lose(),
+      onFailed: error => this.#giveUp(error),
       onCommit: operations => {
         counters.commits++
         counters.operations += operations
@@ -120,7 +124,7 @@ export class OwnedShard implements ConversationShard {
       connection.smembers(this.keys.ending),
       connection.hgetall(this.keys.pending),
     ])
-    for (const [id, session] of Object.entries(pending)) if (session !== '') this.#marks.set(id, session)
+    for (const [field, session] of Object.entries(pending)) if (session !== '') this.#marks.set(field, session)
     for (const id of new Set([...open, ...ending])) this.#hold(id)
     for (let from: string | undefined = '0'; from !== undefined; ) {
       const entries: StreamEntry[] = await readAgain(from)
@@ -144,7 +148,7 @@ export class OwnedShard implements ConversationShard {
       const { c: conversationId, k: kind } = fields
       if (conversationId === undefined) continue
       if (kind === 'open' || kind === 'end') this.#hold(conversationId).enqueue({ kind, entryId })
-      else this.#hold(conversationId).enqueue(this.#message(entryId, fields))
+      else this.#hold(conversationId).enqueue(this.#message(conversationId, entryId, fields))
     }
   }
 
@@ -224,6 +228,15 @@ export class OwnedShard implements ConversationShard {
     for (const conversation of this.conversations.values()) void conversation.stop()
   }
 
+  /** The store answers, and does not take a commit. Conversations of other shards are not held up by it. */
+  #giveUp(error: unknown): void {
+    const text =
+      'The store repeatedly refused a commit, so this worker gives up the shard. Check the data of the shard and the rights of the connection.'
+    this.#parts.options.log('error', text, { shard: this.index, error })
+    this.isGivenUp = true
+    this.lose()
+  }
+
   /** Gives the shard to the next worker: everything is settled or stored, and every socket closed, before it may have it. */
   async giveBack(waitMs: number): Promise<void> {
     const { connection, workerId } = this.#parts
@@ -260,8 +273,10 @@ export class OwnedShard implements ConversationShard {
     if (await held.prepare()) enqueueStart(start, () => held.isWanted)
   }
 
-  #message(entryId: string, { i: id = '', d: text = '', t: time }: StreamEntry['fields']): Command {
-    return { kind: 'message', entryId, id, text, timestamp: Number(time), mark: this.#marks.get(id) }
+  #message(conversationId: string, entryId: string, fields: StreamEntry['fields']): Command {
+    const { i: id = '', d: text = '', t: time } = fields
+    const mark = this.#marks.get(messageField(conversationId, id))
+    return { kind: 'message', entryId, id, text, timestamp: Number(time), mark }
   }
 }
 

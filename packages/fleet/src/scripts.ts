@@ -81,48 +81,93 @@ redis.call('SADD', KEYS[3], ARGV[1])
 redis.call('XADD', KEYS[1], '*', 'k', 'end', 'c', ARGV[1])
 return 'ok'`
 
-/** Keys: in, open, ending, pending, counts, done. Arguments: conversation, message, text, most pending messages, time. */
+/**
+ * Keys: in, open, ending, pending, counts, done. Arguments: conversation, field of the message, message, text, most pending
+ * messages, time.
+ */
 export const SEND = `
 if redis.call('SISMEMBER', KEYS[2], ARGV[1]) == 0 then
   return redis.call('SISMEMBER', KEYS[3], ARGV[1]) == 1 and 'conversation_ending' or 'unknown_conversation'
 end
 if redis.call('HEXISTS', KEYS[4], ARGV[2]) == 1 or redis.call('ZSCORE', KEYS[6], ARGV[2]) then return 'ok' end
-if tonumber(redis.call('HGET', KEYS[5], ARGV[1]) or '0') >= tonumber(ARGV[4]) then return 'too_many_pending' end
+if tonumber(redis.call('HGET', KEYS[5], ARGV[1]) or '0') >= tonumber(ARGV[5]) then return 'too_many_pending' end
 redis.call('HINCRBY', KEYS[5], ARGV[1], 1)
 redis.call('HSET', KEYS[4], ARGV[2], '')
-redis.call('XADD', KEYS[1], '*', 'k', 'message', 'c', ARGV[1], 'i', ARGV[2], 'd', ARGV[3], 't', ARGV[5])
+redis.call('XADD', KEYS[1], '*', 'k', 'message', 'c', ARGV[1], 'i', ARGV[3], 'd', ARGV[4], 't', ARGV[6])
 return 'ok'`
 
 /**
- * Keys: owner, commit, in, out, pending, counts, done, open, ending, then the conversations. Arguments: value of the owner,
- * number of the commit, worker, most events, time, oldest time of a settled id, operations as JSON. Returns 0 for an owner that
- * lost its lease.
+ * Keys: owner, commit, in, out, pending, counts, ending, then for each conversation: its state, done. Arguments: value of the
+ * owner, number of the commit, worker, most events, time, how long ids of settled messages are kept, conversations and
+ * operations as JSON. Returns 0 for an owner that lost its lease.
+ *
+ * Redis keeps what a failed script has written. So everything that can fail comes before the first write, and the number of
+ * the commit is the last write.
  */
 export const COMMIT = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 if redis.call('GET', KEYS[2]) == ARGV[2] then return 1 end
-redis.call('SET', KEYS[2], ARGV[2])
-redis.call('ZREMRANGEBYSCORE', KEYS[7], '-inf', ARGV[6])
-for _, op in ipairs(cjson.decode(ARGV[7])) do
+local ids, operations = unpack(cjson.decode(ARGV[7]))
+local lengths = { set = 4, delete = 3, mark = 4, done = 2, settle = 3, event = 4, forget = 2 }
+local seen, counts = {}, {}
+local function expect(index, kind)
+  if seen[index] then return end
+  seen[index] = true
+  local is = redis.call('TYPE', KEYS[index]).ok
+  if is ~= kind and is ~= 'none' then error('The key ' .. KEYS[index] .. ' holds a ' .. is .. ' instead of a ' .. kind) end
+end
+local function place(op, of)
+  return 7 + (op[2] - 1) * 2 + of
+end
+for _, op in ipairs(operations) do
   local kind = op[1]
-  if kind == 'set' then redis.call('HSET', KEYS[9 + op[2]], op[3], op[4])
-  elseif kind == 'delete' then redis.call('HDEL', KEYS[9 + op[2]], op[3])
+  if #op ~= lengths[kind] then error('Unknown operation ' .. tostring(kind)) end
+  for index = kind == 'done' and 2 or 3, #op do
+    if type(op[index]) ~= 'string' then error('Invalid operation ' .. kind) end
+  end
+  if kind ~= 'done' and not ids[op[2]] then error('Unknown conversation of ' .. kind) end
+  if kind == 'set' or kind == 'delete' then expect(place(op, 1), 'hash')
+  elseif kind == 'mark' then expect(5, 'hash')
+  elseif kind == 'done' then expect(3, 'stream')
+  elseif kind == 'event' then expect(4, 'stream')
+  else
+    expect(6, 'hash')
+    if kind == 'forget' then expect(7, 'set') end
+    if kind == 'settle' then
+      expect(5, 'hash')
+      expect(place(op, 2), 'zset')
+      local id = ids[op[2]]
+      counts[id] = counts[id] or tonumber(redis.call('HGET', KEYS[6], id) or '0')
+      if not counts[id] then error('The number of messages of ' .. id .. ' is unreadable in ' .. KEYS[6]) end
+    end
+  end
+end
+for _, op in ipairs(operations) do
+  local kind, id = op[1], ids[op[2]]
+  if kind == 'set' then redis.call('HSET', KEYS[place(op, 1)], op[3], op[4])
+  elseif kind == 'delete' then redis.call('HDEL', KEYS[place(op, 1)], op[3])
   elseif kind == 'mark' then
-    if redis.call('HEXISTS', KEYS[5], op[2]) == 1 then redis.call('HSET', KEYS[5], op[2], op[3]) end
+    if redis.call('HEXISTS', KEYS[5], op[3]) == 1 then redis.call('HSET', KEYS[5], op[3], op[4]) end
   elseif kind == 'done' then
     redis.call('XACK', KEYS[3], ARGV[3], op[2])
     redis.call('XDEL', KEYS[3], op[2])
   elseif kind == 'settle' then
-    if redis.call('HDEL', KEYS[5], op[2]) == 1 then
-      if redis.call('HINCRBY', KEYS[6], op[3], -1) <= 0 then redis.call('HDEL', KEYS[6], op[3]) end
+    if redis.call('HDEL', KEYS[5], op[3]) == 1 then
+      counts[id] = counts[id] - 1
+      if counts[id] > 0 then redis.call('HSET', KEYS[6], id, string.format('%.0f', counts[id]))
+      else redis.call('HDEL', KEYS[6], id) end
     end
-    redis.call('ZADD', KEYS[7], ARGV[5], op[2])
+    local done = KEYS[place(op, 2)]
+    redis.call('ZADD', done, ARGV[5], op[3])
+    redis.call('ZREMRANGEBYSCORE', done, '-inf', ARGV[5] - ARGV[6])
+    redis.call('PEXPIRE', done, ARGV[6])
   elseif kind == 'event' then
-    redis.call('XADD', KEYS[4], 'MAXLEN', '~', ARGV[4], '*', 'k', op[2], 'c', op[3], 'd', op[4])
+    redis.call('XADD', KEYS[4], 'MAXLEN', '~', ARGV[4], '*', 'k', op[3], 'c', id, 'd', op[4])
   elseif kind == 'forget' then
-    redis.call('DEL', KEYS[9 + op[2]])
-    redis.call('SREM', KEYS[9], op[3])
-    redis.call('HDEL', KEYS[6], op[3])
+    redis.call('DEL', KEYS[place(op, 1)], KEYS[place(op, 2)])
+    redis.call('SREM', KEYS[7], id)
+    redis.call('HDEL', KEYS[6], id)
   end
 end
+redis.call('SET', KEYS[2], ARGV[2])
 return 1`

@@ -1,15 +1,24 @@
 import { setImmediate } from 'node:timers'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FleetEvents, FleetEventType } from './events.ts'
-import type { ShardKeys } from './keys.ts'
+import { messageField, type ShardKeys, wellFormed } from './keys.ts'
 import { type Connection, runScript } from './redis.ts'
 import { COMMIT } from './scripts.ts'
 
 /** Operations after which a commit takes no more. */
 const BATCH = 500
 
+/** Characters after which a commit takes no more: Redis stands still while it runs. */
+const BATCH_CHARS = 4 * 1024 * 1024
+
 /** Pause before a commit is repeated, in milliseconds. */
 const RETRY_MS = 200
+
+/** How often the same error of the store ends the writer. */
+const EQUAL_ERRORS = 5
+
+/** Answers of a server that cannot take any write for now, also as the reason inside the error of a script. */
+const PASSING = /\b(?:OOM|READONLY|LOADING|MISCONF|CLUSTERDOWN|TRYAGAIN|MOVED|ASK|BUSY|NOREPLICAS|MASTERDOWN)\b/
 
 /** How long the ids of settled messages are kept, in milliseconds. */
 const DONE_MS = 600_000
@@ -19,10 +28,10 @@ export type Operation =
   | readonly ['set', conversationId: string, field: string, value: string]
   | readonly ['delete', conversationId: string, field: string]
   | readonly ['forget', conversationId: string]
-  | readonly ['mark', messageId: string, sessionId: string]
+  | readonly ['mark', conversationId: string, messageId: string, sessionId: string]
   | readonly ['done', entryId: string]
-  | readonly ['settle', messageId: string, conversationId: string]
-  | readonly ['event', type: string, conversationId: string, payload: string]
+  | readonly ['settle', conversationId: string, messageId: string]
+  | readonly ['event', conversationId: string, type: string, payload: string]
 
 export interface ShardWriterOptions {
   readonly connection: Connection
@@ -35,6 +44,8 @@ export interface ShardWriterOptions {
   isHeld(): boolean
   /** The store has refused a write: another worker owns the shard. */
   onRefused(): void
+  /** The store has refused a write for a reason that does not pass. Nothing of it is stored. */
+  onFailed(error: unknown): void
   onCommit(operations: number): void
 }
 
@@ -94,8 +105,10 @@ export class ShardWriter {
   #nextBatch(): Operation[] {
     const batch: Operation[] = []
     let taken = 0
+    let chars = 0
     for (const operations of this.#entries) {
-      if (batch.length >= BATCH) break
+      chars += charsOf(operations)
+      if (batch.length >= BATCH || (taken > 0 && chars > BATCH_CHARS)) break
       batch.push(...operations)
       taken++
     }
@@ -104,40 +117,30 @@ export class ShardWriter {
   }
 
   async #commit(batch: readonly Operation[], count: number): Promise<boolean> {
-    const { connection, keys, worker, number, keepEvents, isHeld, onRefused, onCommit } = this.#options
-    const conversations: string[] = []
-    const place = (id: string) => {
-      const known = conversations.indexOf(id)
-      return known >= 0 ? known + 1 : conversations.push(id)
-    }
-    const operations = batch.map(operation => {
-      const [kind, id, ...values] = operation
-      if (kind === 'forget') return [kind, place(id), id]
-      return kind === 'set' || kind === 'delete' ? [kind, place(id), ...values] : operation
-    })
-    const now = Date.now()
-    const all = [
-      keys.owner,
-      keys.commit,
-      keys.in,
-      keys.out,
-      keys.pending,
-      keys.counts,
-      keys.done,
-      keys.open,
-      keys.ending,
-    ]
-    const args = [`${worker}:${number}`, `${number}.${count}`, worker, keepEvents, now, now - DONE_MS]
-    const places = conversations.map(id => keys.conversation(id))
+    const { connection, keys, worker, number, keepEvents, isHeld, onRefused, onFailed, onCommit } = this.#options
+    const { ids, operations } = arrange(batch)
+    const all = [keys.owner, keys.commit, keys.in, keys.out, keys.pending, keys.counts, keys.ending]
+    for (const id of ids) all.push(keys.conversation(id), keys.done(id))
+    const args = [`${worker}:${number}`, `${number}.${count}`, worker, keepEvents, Date.now(), DONE_MS]
+    let last: string | undefined
+    let equal = 0
     while (isHeld() && !this.#isStopped) {
       try {
-        const answer = await runScript(connection, COMMIT, [...all, ...places], [...args, JSON.stringify(operations)])
+        const answer = await runScript(connection, COMMIT, all, [...args, JSON.stringify([ids, operations])])
         if (answer === 1) {
           onCommit(operations.length)
           return true
         }
         break
-      } catch {
+      } catch (error) {
+        const problem = lastingProblem(error)
+        equal = problem !== undefined && problem === last ? equal + 1 : 1
+        last = problem
+        if (problem !== undefined && equal >= EQUAL_ERRORS) {
+          this.stop()
+          onFailed(error)
+          return false
+        }
         await pause(RETRY_MS)
       }
     }
@@ -147,7 +150,33 @@ export class ShardWriter {
   }
 }
 
+/** The conversations of a batch, and its operations with their places in that list, as the script expects them. */
+function arrange(batch: readonly Operation[]): { ids: string[]; operations: (readonly (string | number)[])[] } {
+  const places = new Map<string, number>()
+  const operations = batch.map(operation => {
+    const [kind, id, ...values] = operation
+    if (kind === 'done') return operation
+    const place = places.get(id) ?? places.size + 1
+    places.set(id, place)
+    const [first, ...others] = values.map(wellFormed)
+    if (first === undefined) return [kind, place]
+    return [kind, place, kind === 'mark' || kind === 'settle' ? messageField(id, first) : first, ...others]
+  })
+  return { ids: [...places.keys()], operations }
+}
+
+function charsOf(operations: readonly Operation[]): number {
+  return operations.flat().reduce((sum, text) => sum + text.length, 0)
+}
+
+/** Text of an error that is neither of the connection nor of a server that cannot write for now. */
+function lastingProblem(error: unknown): string | undefined {
+  if (!(error instanceof Error) || PASSING.test(error.message)) return undefined
+  const isLasting = error.name === 'ReplyError' || error instanceof RangeError || error instanceof TypeError
+  return isLasting ? error.message : undefined
+}
+
 /** The operation that reports an event. */
 export function eventOperation<Type extends FleetEventType>(type: Type, payload: FleetEvents[Type]): Operation {
-  return ['event', type, payload.conversationId, JSON.stringify(payload)]
+  return ['event', payload.conversationId, type, JSON.stringify(payload)]
 }

@@ -46,6 +46,8 @@ export class Worker {
   /** Where streams are in different slots. */
   readonly #plan = new PollPlan()
   readonly #parts: WorkerParts
+  /** Until when this worker leaves a shard to the others whose commits the store refused. */
+  readonly #avoided = new Map<number, number>()
   #live = 1
   #ticks = 0
   #isRunning = false
@@ -167,7 +169,9 @@ export class Worker {
   #dropLost(): void {
     for (const shard of this.#shards.values()) {
       if (!shard.isHeld() && !shard.isClosing) shard.lose()
-      if (shard.isLost) this.#shards.delete(shard.index)
+      if (!shard.isLost) continue
+      this.#shards.delete(shard.index)
+      if (shard.isGivenUp) this.#avoided.set(shard.index, performance.now() + 2 * this.#worker.leaseMs)
     }
   }
 
@@ -186,7 +190,7 @@ export class Worker {
   /** Tries the shards that it does not hold, in a random order, until it has as many as it wants. */
   async #acquire(wanted: number): Promise<void> {
     const free = Array.from({ length: this.#options.shards }, (_, index) => index)
-      .filter(index => !this.#shards.has(index))
+      .filter(index => !this.#shards.has(index) && !((this.#avoided.get(index) ?? 0) > performance.now()))
       .map(index => ({ index, order: Math.random() }))
       .sort((one, other) => one.order - other.order)
     for (let missing = wanted; missing > 0 && free.length > 0 && !this.#isDraining; ) {

@@ -98,6 +98,47 @@ describe.skipIf(!hasRedis())('a fleet whose parts fail', () => {
     redis.disconnect()
   })
 
+  it('[REL-141] gives up a shard whose commits the store refuses, holds the others, and goes on when it is mended', async () => {
+    const { fleet, service, name } = fleets.create()
+    const problems: [string, string, unknown][] = []
+    const sender = fleet({ worker: false, shards: 2 })
+    const { updates, said } = collect(sender)
+    await sender.start()
+    const log = (level: string, text: string, details?: unknown) => void problems.push([level, text, details])
+    const worker = fleet({ shards: 2, log })
+    await worker.start()
+    const ids = await Promise.all(Array.from({ length: 8 }, (_, index) => sender.open(`user-${index}`)))
+    const shards = await Promise.all(ids.map(async id => (await sender.conversation(id)).shard))
+    const [spoilt = '', healthy = ''] = [0, 1].map(shard => ids[shards.indexOf(shard)])
+    const redis = new Redis(fleets.redis.path)
+    await sender.send(spoilt, 'one')
+    await vi.waitFor(() => expect(updates).toHaveLength(1), LIMIT)
+    await sender.send(spoilt, 'two')
+    await redis.hset(`{${name}:s0}:counts`, spoilt, 'many')
+    const session = [...service.world.sessions.values()].find(({ accepted }) => accepted.total > 0)
+    service.control.say(session?.id ?? '', { content: 'Hello?' })
+    await vi.waitFor(
+      () =>
+        expect(problems).toContainEqual([
+          'error',
+          expect.stringContaining('gives up'),
+          expect.objectContaining({ shard: 0 }),
+        ]),
+      LIMIT,
+    )
+    await vi.waitFor(async () => expect((await worker.metrics()).worker.shards).toBe(1), LIMIT)
+    await sender.send(healthy, 'elsewhere')
+    await vi.waitFor(() => expect(said.at(-1)).toMatchObject({ conversationId: healthy }), LIMIT)
+    await redis.hset(`{${name}:s0}:counts`, spoilt, '1')
+    redis.disconnect()
+    await fleet({ shards: 2 }).start()
+    const texts = () =>
+      said.filter(({ conversationId }) => conversationId === spoilt).map(({ message }) => message.content)
+    await vi.waitFor(() => expect(new Set(texts())).toEqual(new Set(['re: one', 're: two', 'Hello?'])), LIMIT)
+    expect(texts()).toHaveLength(3)
+    await vi.waitFor(async () => expect(await sender.conversation(spoilt)).toMatchObject({ pending: 0 }), LIMIT)
+  })
+
   it('[REL-138] ends a conversation that does not start, and tells what becomes of its messages', async () => {
     const { fleet, service } = fleets.create()
     const worker = fleet({ agent: () => ({ id: 'missing', endpoint: service.origin }) })

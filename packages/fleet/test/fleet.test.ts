@@ -39,6 +39,63 @@ describe.skipIf(!hasRedis())('a fleet over Redis', () => {
     expect(acceptedTexts(service)).toEqual([...texts, 'last'])
   })
 
+  it('[REL-142] delivers messages of two conversations that have the same id, and settles each', async () => {
+    const { fleet, service } = fleets.create()
+    const sender = fleet({ worker: false, shards: 1 })
+    const { updates } = collect(sender)
+    await sender.start()
+    for (const id of ['c1', 'c2']) {
+      await sender.open(id)
+      await sender.send(id, `Hello from ${id}`, { id: 'message-1' })
+    }
+    await fleet({ shards: 1 }).start()
+    await vi.waitFor(() => expect(updates).toHaveLength(2), LIMIT)
+    const settled = ['c1', 'c2'].map(conversationId => ({ conversationId, id: 'message-1', state: 'acknowledged' }))
+    expect(updates).toEqual(expect.arrayContaining(settled))
+    expect(acceptedTexts(service).toSorted()).toEqual(['Hello from c1', 'Hello from c2'])
+    expect(await sender.conversation('c2')).toMatchObject({ pending: 0 })
+    // A repeated call has no effect, also after it was settled.
+    await sender.send('c2', 'Hello from c2', { id: 'message-1' })
+    await sender.send('c2', 'last')
+    await vi.waitFor(() => expect(updates).toHaveLength(3), LIMIT)
+    expect(acceptedTexts(service).toSorted()).toEqual(['Hello from c1', 'Hello from c2', 'last'])
+  })
+
+  it('[REL-142] knows in which session each of two messages with the same id may have been sent, after a take-over', async () => {
+    const { fleet, service } = fleets.create()
+    service.faults.add({ kind: 'lose-receipts' })
+    const sender = fleet({ worker: false, shards: 1 })
+    const { updates } = collect(sender)
+    await sender.start()
+    const first = fleet({ shards: 1 })
+    await first.start()
+    for (const id of ['c1', 'c2']) {
+      await sender.open(id)
+      await sender.send(id, `Hello from ${id}`, { id: 'message-1' })
+    }
+    await vi.waitFor(() => expect(acceptedTexts(service)).toHaveLength(2), LIMIT)
+    await first.close()
+    service.faults.lift()
+    await fleet({ shards: 1 }).start()
+    await vi.waitFor(() => expect(updates).toHaveLength(2), LIMIT)
+    const settled = ['c1', 'c2'].map(conversationId => ({ conversationId, id: 'message-1', state: 'acknowledged' }))
+    expect(updates).toEqual(expect.arrayContaining(settled))
+    expect(acceptedTexts(service)).toHaveLength(2)
+  })
+
+  it('[REL-130] holds a conversation whose ids have half a surrogate pair', async () => {
+    const { fleet } = fleets.create()
+    const worker = fleet()
+    const { said, updates } = collect(worker)
+    await worker.start()
+    const conversationId = await worker.open('c\ud83d')
+    expect(conversationId).toBe('c\ufffd')
+    const id = await worker.send('c\ud83d', 'Hello', { id: 'm\ude00' })
+    await vi.waitFor(() => expect(updates).toEqual([{ conversationId, id, state: 'acknowledged' }]), LIMIT)
+    await vi.waitFor(() => expect(said).toMatchObject([{ conversationId }]), LIMIT)
+    expect(await worker.conversation('c\ud83d')).toMatchObject({ id: conversationId, state: 'open', pending: 0 })
+  })
+
   it('starts the other conversations when the host never answers for the configuration of one', async () => {
     const { fleet, service } = fleets.create()
     const help = { id: 'help', endpoint: service.origin }
