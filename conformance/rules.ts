@@ -628,6 +628,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a commit of a fleet is stored whole or not at all; a worker whose commits the store refuses for a lasting reason gives up the shard and logs it',
   'REL-142':
     'the id of a message of a fleet is unique in its conversation; equal ids of two conversations are two messages',
+  'REL-146':
+    'a fleet that grows, shrinks or drains calls no answered message unknown, also on the plain wire: only a crash leaves doubt',
   'REL-152':
     'a group of processes that listen to a fleet keeps no consumer of a process that has been silent for `redeliverAfterMs`, and its events are delivered to another one first',
   'REL-153': 'a fleet over a cluster asks silent shards less and less often, and each at least five times a second',

@@ -1,7 +1,7 @@
 import type { ClientRequest } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { Environment, SocketCloseEvent, WebSocketConstructor, WebSocketLike } from '@aiagent/client'
-import { CHAT_QUERY } from '@aiagent/protocol'
+import { CHAT_QUERY, CLOSE_CODE } from '@aiagent/protocol'
 
 /** The lease under which frames may leave. */
 export interface SendGuard {
@@ -15,15 +15,22 @@ export interface SendGuard {
 /** The sockets of the agents of one shard. */
 export interface GuardedSockets {
   /**
-   * The environment of one agent.
+   * The sockets of one agent.
    *
    * @param hasFencing whether its service compares fencing numbers. Asked for each connection
    */
-  environmentFor(hasFencing: () => boolean): Partial<Environment>
+  forAgent(hasFencing: () => boolean): AgentSockets
   /** Resolves when every socket is closed. */
   closed(): Promise<void>
   /** Breaks the connections without a word to the service. */
   destroy(): void
+}
+
+/** The sockets of one agent. */
+export interface AgentSockets {
+  readonly environment: Partial<Environment>
+  /** Whether the last connection worked until both sides closed it, so that the service has what was written. */
+  hasClosedInOrder(): boolean
 }
 
 /** Header by which a service may tell the owners of a session apart. */
@@ -34,21 +41,26 @@ export const FENCE_HEADER = 'x-aiagent-fence'
  * worker that was suspended, and continues after its lease, writes nothing more.
  */
 export function guardSockets(given: Partial<Environment> | undefined, guard: SendGuard): GuardedSockets {
-  const open = new Set<{ destroy(): void; readonly done: Promise<void> }>()
-  const add = (destroy: () => void, done: Promise<void>) => {
-    const socket = { destroy, done }
-    open.add(socket)
-    void done.then(() => open.delete(socket))
-  }
+  const open = new Set<GuardedSocket>()
   const { webSocketOptions = {}, WebSocket, ...others } = given ?? {}
   return {
-    environmentFor(hasFencing) {
+    forAgent(hasFencing) {
+      let last: GuardedSocket | undefined
+      const add = (destroy: () => void) => {
+        const socket = new GuardedSocket(destroy, () => open.delete(socket))
+        last = socket
+        open.add(socket)
+        return socket
+      }
       const fenced = (address: string) => (hasFencing() ? withFence(address, guard.number) : address)
       return {
-        ...others,
-        ...(WebSocket
-          ? { WebSocket: guardClass(WebSocket, guard, add, fenced) }
-          : { webSocketOptions: guardOptions(webSocketOptions, guard, add, fenced) }),
+        environment: {
+          ...others,
+          ...(WebSocket
+            ? { WebSocket: guardClass(WebSocket, guard, add, fenced) }
+            : { webSocketOptions: guardOptions(webSocketOptions, guard, add, fenced) }),
+        },
+        hasClosedInOrder: () => last?.hasClosedInOrder === true,
       }
     },
     closed: async () => void (await Promise.all([...open].map(({ done }) => done))),
@@ -58,7 +70,36 @@ export function guardSockets(given: Partial<Environment> | undefined, guard: Sen
   }
 }
 
-type Add = (destroy: () => void, done: Promise<void>) => void
+/** A connection, and how it ends. */
+class GuardedSocket {
+  readonly done: Promise<void>
+  hasClosedInOrder = false
+  readonly #destroy: () => void
+  readonly #onClosed: () => void
+  #isDestroyed = false
+  #resolve = () => {}
+
+  constructor(destroy: () => void, onClosed: () => void) {
+    this.#destroy = destroy
+    this.#onClosed = onClosed
+    this.done = new Promise(resolve => {
+      this.#resolve = resolve
+    })
+  }
+
+  closed(isInOrder: boolean): void {
+    this.hasClosedInOrder = isInOrder && !this.#isDestroyed
+    this.#onClosed()
+    this.#resolve()
+  }
+
+  destroy(): void {
+    this.#isDestroyed = true
+    this.#destroy()
+  }
+}
+
+type Add = (destroy: () => void) => GuardedSocket
 
 /** Adds the fencing number to an address of the chat, or to a path. */
 type Fenced = (address: string) => string
@@ -89,10 +130,11 @@ function guardOptions(options: RequestOptions, guard: SendGuard, add: Add, fence
 }
 
 function guardStream(stream: Duplex, guard: SendGuard, add: Add): void {
-  add(() => stream.destroy(), new Promise(resolve => stream.once('close', resolve)))
+  const socket = add(() => stream.destroy())
+  stream.once('close', (hadError: unknown) => socket.closed(hadError !== true))
   const refuse = (done: (error?: Error) => void) => {
     done(new Error('The worker has lost the lease of the conversation.'))
-    stream.destroy()
+    socket.destroy()
   }
   const write = stream._write.bind(stream)
   stream._write = (chunk, encoding, done) => (guard.isHeld() ? write(chunk, encoding, done) : refuse(done))
@@ -102,7 +144,7 @@ function guardStream(stream: Duplex, guard: SendGuard, add: Add): void {
 
 /** The same for a class of the host, which hides its stream. */
 function guardClass(Socket: WebSocketConstructor, guard: SendGuard, add: Add, fenced: Fenced): WebSocketConstructor {
-  return class GuardedSocket implements WebSocketLike {
+  return class Guarded implements WebSocketLike {
     readonly #socket: WebSocketLike
     onopen: WebSocketLike['onopen'] = null
     onmessage: WebSocketLike['onmessage'] = null
@@ -113,16 +155,12 @@ function guardClass(Socket: WebSocketConstructor, guard: SendGuard, add: Add, fe
       if (!guard.isHeld()) throw new Error('The worker has lost the lease of the conversation.')
       const socket = new Socket(fenced(url))
       this.#socket = socket
-      let isClosed = () => {}
-      const done = new Promise<void>(resolve => {
-        isClosed = resolve
-      })
-      add(() => socket.close(), done)
+      const guarded = add(() => socket.close())
       socket.onopen = (event: never) => this.onopen?.(event)
       socket.onmessage = (event: never) => this.onmessage?.(event)
       socket.onerror = (event: never) => this.onerror?.(event)
       socket.onclose = (event: SocketCloseEvent) => {
-        isClosed()
+        guarded.closed(event.code !== CLOSE_CODE.ABNORMAL)
         this.onclose?.(event as never)
       }
     }

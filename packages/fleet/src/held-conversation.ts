@@ -40,6 +40,13 @@ export type Command =
 
 type MessageCommand = Extract<Command, { kind: 'message' }>
 
+/** The agent of a conversation, for one lease. */
+export interface ShardAgent {
+  readonly agent: AiAgent
+  /** Whether its last connection worked until both sides closed it. */
+  hasClosedInOrder(): boolean
+}
+
 /** What a conversation uses of the shard that holds it. */
 export interface ConversationShard {
   readonly writer: ShardWriter
@@ -51,7 +58,7 @@ export interface ConversationShard {
   /** Starts the conversation when it is its turn. */
   startLater(held: HeldConversation): Promise<void>
   /** Creates the agent of a conversation, for this lease. */
-  createAgent(conversationId: string, config: AiAgentConfig, hasFencing: () => boolean): AiAgent
+  createAgent(conversationId: string, config: AiAgentConfig, hasFencing: () => boolean): ShardAgent
   configFor(conversationId: string): Promise<AiAgentConfig>
   loadFields(conversationId: string): Promise<Map<string, string>>
   readonly messages: Pacer
@@ -69,10 +76,13 @@ export class HeldConversation implements StoredFields {
   #commands: Command[] = []
   /** Handed to the agent and unsettled: message id → entry id. */
   readonly #inFlight = new Map<string, string>()
+  /** Messages of the last batch, whose marks are stored. */
+  #marked: readonly string[] = []
   /** Without receipts: when each message was written. */
   readonly #written = new Map<string, number>()
   #config: AiAgentConfig | undefined
   #agent: AiAgent | undefined
+  #hasClosedInOrder = () => false
   #hasReceipts = false
   #hasFencing = false
   #told = new ToldMessages(undefined)
@@ -148,8 +158,9 @@ export class HeldConversation implements StoredFields {
       this.#told = new ToldMessages(this.fields.get('told'))
       const config = this.#config
       if (!config || this.#isOver || !shard.isHeld()) return
-      const agent = shard.createAgent(this.id, config, () => this.#hasFencing)
+      const { agent, hasClosedInOrder } = shard.createAgent(this.id, config, () => this.#hasFencing)
       this.#agent = agent
+      this.#hasClosedInOrder = hasClosedInOrder
       this.#listen(agent)
       const context = this.fields.get('context')
       const { status } = await agent.initialize(context === undefined ? {} : { context: JSON.parse(context) })
@@ -182,6 +193,21 @@ export class HeldConversation implements StoredFields {
     this.#isReady = false
     clearTimeout(this.#timer)
     await this.#agent?.destroy()
+  }
+
+  /**
+   * After {@link stop}, before another worker may have the shard. On a service without receipts the next worker must doubt
+   * every marked message. After an orderly close it is certain which messages the service has and which ones were not sent.
+   */
+  handOver(): void {
+    if (this.#hasReceipts || !this.#hasClosedInOrder()) return
+    const unsent = new Set([...this.#marked, ...this.#inFlight.keys()])
+    for (const id of [...this.#written.keys()]) {
+      unsent.delete(id)
+      this.#settle(id, 'sent')
+    }
+    // For a message that is settled already, this has no effect.
+    for (const id of unsent) this.#shard.writer.add(['mark', this.id, id, ''])
   }
 
   /** Settles what has been written long enough ago, on a service without receipts. */
@@ -285,6 +311,7 @@ export class HeldConversation implements StoredFields {
       batch.push(command)
     }
     const session = this.#session ?? '?'
+    this.#marked = batch.map(({ id }) => id)
     for (const { id } of batch) writer.add(['mark', this.id, id, session])
     // Before a message may leave, the store knows in which session.
     if (!(await writer.flush())) return false

@@ -2,7 +2,7 @@ import { AiAgent, type AiAgentConfig } from '@aiagent/client'
 import { type ConversationStore, keyPrefix } from './conversation-store.ts'
 import type { FleetEvents } from './events.ts'
 import { type GuardedSockets, guardSockets } from './guarded-sockets.ts'
-import { type Command, type ConversationShard, HeldConversation } from './held-conversation.ts'
+import { type Command, type ConversationShard, HeldConversation, type ShardAgent } from './held-conversation.ts'
 import { messageField, ShardKeys } from './keys.ts'
 import type { Counters } from './metrics.ts'
 import type { ResolvedOptions, WorkerOptions } from './options.ts'
@@ -157,7 +157,7 @@ export class OwnedShard implements ConversationShard {
     return typeof agent === 'function' ? within(storeTimeoutMs, async () => agent(conversationId)) : agent
   }
 
-  createAgent(conversationId: string, config: AiAgentConfig, hasFencing: () => boolean): AiAgent {
+  createAgent(conversationId: string, config: AiAgentConfig, hasFencing: () => boolean): ShardAgent {
     const { store } = this.#parts
     const own: AiAgentConfig = {
       enableLogging: false,
@@ -172,7 +172,8 @@ export class OwnedShard implements ConversationShard {
       persistQueue: false,
     }
     delete own.sessionId
-    return new AiAgent(own, this.#sockets.environmentFor(hasFencing))
+    const { environment, hasClosedInOrder } = this.#sockets.forAgent(hasFencing)
+    return { agent: new AiAgent(own, environment), hasClosedInOrder }
   }
 
   async loadFields(conversationId: string): Promise<Map<string, string>> {
@@ -248,6 +249,7 @@ export class OwnedShard implements ConversationShard {
     await Promise.all([...this.conversations.values()].map(conversation => conversation.stop()))
     await Promise.race([this.#sockets.closed(), wait(CLOSE_LIMIT_MS)])
     this.#sockets.destroy()
+    for (const conversation of this.conversations.values()) conversation.handOver()
     if (!(await this.writer.flush())) return
     this.#isLost = true
     this.writer.stop()

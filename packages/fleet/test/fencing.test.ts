@@ -75,7 +75,7 @@ describe.skipIf(!hasRedis())('the fencing number of a fleet at the service', () 
         redis: proxy.path,
         environment: { fetch: service.fetch, WebSocket: network.Socket },
         worker: { ...LEASE, leaseMs: 600_000, drainMs: 0 },
-        storeTimeoutMs: 100,
+        storeTimeoutMs: 1_000,
       })
       await first.start()
       await sender.open('a')

@@ -3,7 +3,7 @@ import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
 import { LateError } from '../src/within.ts'
 import { startRedisProxy } from './redis-proxy.ts'
-import { collect, LIMIT, setUpFleets } from './set-up.ts'
+import { collect, LIMIT, SHORT_LEASE, setUpFleets } from './set-up.ts'
 
 describe.skipIf(!hasRedis())('a fleet whose parts fail', () => {
   const fleets = setUpFleets()
@@ -105,7 +105,7 @@ describe.skipIf(!hasRedis())('a fleet whose parts fail', () => {
     const { updates, said } = collect(sender)
     await sender.start()
     const log = (level: string, text: string, details?: unknown) => void problems.push([level, text, details])
-    const worker = fleet({ shards: 2, log })
+    const worker = fleet({ shards: 2, log, worker: SHORT_LEASE })
     await worker.start()
     const ids = await Promise.all(Array.from({ length: 8 }, (_, index) => sender.open(`user-${index}`)))
     const shards = await Promise.all(ids.map(async id => (await sender.conversation(id)).shard))
@@ -131,7 +131,7 @@ describe.skipIf(!hasRedis())('a fleet whose parts fail', () => {
     await vi.waitFor(() => expect(said.at(-1)).toMatchObject({ conversationId: healthy }), LIMIT)
     await redis.hset(`{${name}:s0}:counts`, spoilt, '1')
     redis.disconnect()
-    await fleet({ shards: 2 }).start()
+    await fleet({ shards: 2, worker: SHORT_LEASE }).start()
     const texts = () =>
       said.filter(({ conversationId }) => conversationId === spoilt).map(({ message }) => message.content)
     await vi.waitFor(() => expect(new Set(texts())).toEqual(new Set(['re: one', 're: two', 'Hello?'])), LIMIT)

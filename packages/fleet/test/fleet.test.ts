@@ -2,7 +2,8 @@ import { hasRedis } from '@aiagent/test-support/redis'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
 import { type FleetError, type FleetEvents, toPrometheus } from '../src/index.ts'
-import { acceptedTexts, collect, LEASE, LIMIT, setUpFleets } from './set-up.ts'
+import { startRedisProxy } from './redis-proxy.ts'
+import { acceptedTexts, collect, LEASE, LIMIT, SHORT_LEASE, setUpFleets } from './set-up.ts'
 
 describe.skipIf(!hasRedis())('a fleet over Redis', () => {
   const fleets = setUpFleets()
@@ -168,21 +169,27 @@ describe.skipIf(!hasRedis())('a fleet over Redis', () => {
     await vi.waitFor(() => expect(acceptedTexts(service)).toEqual(['one', 'two']), LIMIT)
   })
 
-  it('[REL-133] tells a message as unknown that an earlier worker may have sent, where the service has no receipts', async () => {
+  it('[REL-133] tells a message as unknown that a worker may have sent before it crashed, where the service has no receipts', async () => {
     const { fleet, service } = fleets.create({ settings: { capabilities: [] } })
-    const sender = fleet({ worker: false })
-    const { updates } = collect(sender)
-    await sender.start()
-    const first = fleet()
-    await first.start()
-    await sender.open('a')
-    const id = await sender.send('a', 'one')
-    await vi.waitFor(() => expect(acceptedTexts(service)).toEqual(['one']), LIMIT)
-    await first.close()
-    await fleet().start()
-    const unknown = { conversationId: 'a', id, state: 'unknown', reason: 'worker_lost' }
-    await vi.waitFor(() => expect(updates).toEqual([unknown]), LIMIT)
-    expect(acceptedTexts(service)).toEqual(['one'])
+    const proxy = await startRedisProxy(fleets.redis.path)
+    try {
+      const sender = fleet({ worker: false })
+      const { updates } = collect(sender)
+      await sender.start()
+      const first = fleet({ redis: proxy.path, worker: { ...SHORT_LEASE, drainMs: 0 }, storeTimeoutMs: 1_000 })
+      await first.start()
+      await sender.open('a')
+      const id = await sender.send('a', 'one')
+      await vi.waitFor(() => expect(acceptedTexts(service)).toEqual(['one']), LIMIT)
+      // Nothing that it does after this is stored, as after SIGKILL.
+      proxy.cut()
+      await fleet({ worker: SHORT_LEASE }).start()
+      const unknown = { conversationId: 'a', id, state: 'unknown', reason: 'worker_lost' }
+      await vi.waitFor(() => expect(updates).toEqual([unknown]), LIMIT)
+      expect(acceptedTexts(service)).toEqual(['one'])
+    } finally {
+      await proxy.close()
+    }
   })
 
   it('[REL-133] sends it again under its id with receipts, so that it arrives once', async () => {

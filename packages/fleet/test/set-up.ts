@@ -6,8 +6,11 @@ import { Fleet, type FleetEvents, type FleetOptions } from '../src/index.ts'
 /** For conditions that become true, however slow the machine is. */
 export const LIMIT = { timeout: 25_000, interval: 20 }
 
-/** Leases that a test can wait for. */
-export const LEASE = { leaseMs: 3_000, renewEveryMs: 500, marginMs: 400, signals: [] }
+/** Leases that no busy machine lets expire, with ticks that a test can wait for. */
+export const LEASE = { leaseMs: 60_000, renewEveryMs: 500, marginMs: 400, signals: [] }
+
+/** Leases whose end a test can wait for. */
+export const SHORT_LEASE = { ...LEASE, leaseMs: 3_000 }
 
 /** A Redis server for the tests of a file, and fleets and services that end with each test. */
 export function setUpFleets() {
