@@ -268,6 +268,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'SEC-05':
     'a sign-out removes what is stored before it awaits anything: also before initialize(), with a blocked popup (its ID token is kept for another try), with a provider that does not answer, and with a login window open, whose login rejects',
   'SEC-06': 'a sign-out, or a sign-in of another user, is followed by the other tabs that share the store',
+  'SEC-60':
+    'a sign-out in one tab forgets the user in all tabs that share the conversation: tokens, stored user, renewals in flight; the next initialize() in each asks for a login, and a user who has signed in since is kept',
   'SEC-53':
     'a page that comes back from the back/forward cache notices a sign-out, or a sign-in of another user, in the store of its login',
   'SEC-07':

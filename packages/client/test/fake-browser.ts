@@ -138,6 +138,8 @@ export class FakeTab {
   readonly id = `client-${++count}`
   readonly browser: FakeBrowser
   readonly sessionStorage: FakeStorage
+  /** The store of the browser as this tab sees it. */
+  localStorage: FakeStorage
   readonly page = new FakePage()
   readonly channels = new Set<FakeChannel>()
   readonly #sockets = new Set<WebSocketLike>()
@@ -149,6 +151,7 @@ export class FakeTab {
   constructor(browser: FakeBrowser, sessionStorage: FakeStorage) {
     this.browser = browser
     this.sessionStorage = sessionStorage
+    this.localStorage = browser.localStorage
   }
 
   get isRunning(): boolean {
@@ -214,10 +217,12 @@ export class FakeTab {
 
   /** The platform of the agent of this tab. */
   get environment(): Partial<Environment> {
-    const { clock, emulator, locks, localStorage } = this.browser
+    const { clock, emulator, locks } = this.browser
+    const { localStorage } = this
     const tab = this
     const window = Object.assign(this.#window, {
       navigator: {
+        onLine: true,
         locks: {
           request: (name: string, ...rest: unknown[]) => {
             const grant = rest.pop() as LockRequest['grant']
@@ -227,6 +232,9 @@ export class FakeTab {
         },
       },
       sessionStorage: this.sessionStorage,
+      location: { href: 'https://app.test/', origin: 'https://app.test' },
+      // The browser blocks the window, which the login reports.
+      open: () => null,
       BroadcastChannel: class extends FakeChannel {
         constructor(name: string) {
           super(name, tab)

@@ -97,8 +97,14 @@ export class AnonymousAuthStrategy implements TokenSource {
   /** Removes tokens and metadata from a page's own store. A store that several users share keeps them. */
   async logout(): Promise<void> {
     const deployment = this.#given?.deploymentInfo
+    this.cleanup()
     if (!deployment || isSharedStore(this.#adapter, this.#environment)) return
     await Promise.all([this.clearTokenCache(), this.#metadata.remove(this.#metadataKey(deployment))])
+  }
+
+  /** As {@link logout}. */
+  forget(): Promise<void> {
+    return this.logout()
   }
 
   /**

@@ -68,6 +68,11 @@ export interface AuthStrategy {
    */
   logout?(options?: LogoutOptions): Awaitable<void>
   /**
+   * The user signed out in another tab of the conversation, which has contacted the token issuer. Removes the user's tokens
+   * here. Without this method, the library only drops its token.
+   */
+  forget?(): Awaitable<void>
+  /**
    * Uses a token that the host obtained itself. Without this method, the library uses such a token until it is about to
    * expire.
    */

@@ -188,20 +188,27 @@ export class AuthenticationService {
    * Uses a token that the host obtained itself. Strategies that obtain tokens themselves use it until it is about to
    * expire. Pending `getToken()` calls receive it.
    *
-   * @param options `userChanged`: the token belongs to another user; for tokens that the library cannot read
+   * @param options `userChanged`: the token belongs to another user; for tokens that the library cannot read. `isBorrowed`:
+   *   another tab has it, and the strategy of this one is to know nothing of it
    * @throws {AuthError} `invalid_input` when it is blank
    */
-  async updateToken(token: string, options: { userChanged?: boolean | undefined } = {}): Promise<void> {
+  async updateToken(
+    token: string,
+    { userChanged, isBorrowed }: { userChanged?: boolean | undefined; isBorrowed?: true } = {},
+  ): Promise<void> {
     const given = tokenIn(token)
     if (!given) throw new AuthError('The access token is empty.', 'invalid_input')
     const { strategy } = this.#source
     const expiresAt = this.#current.expiryOf(given)
-    const until = expiresAt === undefined ? Number.POSITIVE_INFINITY : renewalTime(expiresAt, this.#now())
+    const ends = expiresAt ?? Number.POSITIVE_INFINITY
+    const renewed = expiresAt === undefined ? ends : renewalTime(expiresAt, this.#now())
+    const until = !strategy.updateToken || (isBorrowed && strategy.autoRenews) ? renewed : isBorrowed && ends
     await this.#renewal.replace('supplied', async signal => {
-      const arrived = { token: given, isAnonymous: false, bufferMs: strategy.expiryBufferMs, ...options }
-      await this.#current.adopt({ ...arrived, until: strategy.updateToken ? undefined : until }, signal)
+      const arrived = { token: given, isAnonymous: false, bufferMs: strategy.expiryBufferMs, userChanged, until }
+      await this.#current.adopt(arrived, signal)
       return given
     })
+    if (isBorrowed) return
     await this.#callForLife('updateToken()', () => strategy.updateToken?.(given))
   }
 
@@ -267,6 +274,22 @@ export class AuthenticationService {
       () => {},
       error => Promise.reject(asAuthFailure(error)),
     )
+  }
+
+  /**
+   * The user signed out in another tab of the conversation: drops the token, and what the strategies have of the user. No
+   * provider is contacted. `initialize()` may follow.
+   */
+  async forgetUser(): Promise<void> {
+    const { strategy, standIn, former, type } = this.#source
+    if (type === 'pkce') this.#remembered.take()
+    this.#drop('a sign-out in another tab')
+    const forget = (each: AuthStrategy | undefined) => this.#callForLife('forget()', () => each?.forget?.())
+    await Promise.all([strategy, standIn, former].map(forget)).catch((error: unknown) => {
+      this.#options.logger?.warn('The tokens of the user who signed out in another tab could not be removed.', {
+        error,
+      })
+    })
   }
 
   /** Releases the timer and the strategy's resources. */

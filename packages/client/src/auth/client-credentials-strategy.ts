@@ -69,6 +69,11 @@ export class ClientCredentialsAuthStrategy implements TokenSource {
     this.#held = undefined
   }
 
+  /** As {@link logout}. */
+  forget(): void {
+    this.logout()
+  }
+
   /** Host of the token endpoint. */
   getDomain(): string | undefined {
     return URL.canParse(this.#config.tokenUrl) ? new URL(this.#config.tokenUrl).host : undefined

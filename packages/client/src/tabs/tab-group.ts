@@ -295,16 +295,16 @@ export class TabGroup {
     this.#token = token
     if (token === authentication.getCachedToken()) return
     authentication
-      .updateToken(token)
+      .updateToken(token, { isBorrowed: true })
       .catch(error => scope.logger.warn('The token of another tab could not be used.', { error }))
   }
 
   #leaveUser(): void {
     const { authentication, lifecycle } = this.#parts
-    // Everything in memory is removed before the first await.
+    // Everything in memory is removed before the first await. The responses in the cache are found by the token.
     this.#apply(() => {
-      if (authentication.isAnonymousStrategy()) void lifecycle.handleUserChange()
-      else void authentication.handleSignedOut()
+      void lifecycle.handleUserChange()
+      void authentication.forgetUser()
     })
     this.#leave('signed_out')
   }

@@ -22,10 +22,7 @@ export interface TabParts {
   readonly context: Pick<ContextStore, 'get' | 'merge' | 'remove'>
   readonly outbox: Pick<Outbox, 'delivery'>
   readonly sending: Pick<Sending, 'restore' | 'repeatAdopted'>
-  readonly authentication: Pick<
-    AuthenticationService,
-    'getCachedToken' | 'updateToken' | 'isAnonymousStrategy' | 'watchExpiry' | 'handleSignedOut'
-  >
+  readonly authentication: Pick<AuthenticationService, 'getCachedToken' | 'updateToken' | 'watchExpiry' | 'forgetUser'>
   readonly lifecycle: {
     /** Drops the messages in both directions, and the transcript. */
     dropConversation(): void

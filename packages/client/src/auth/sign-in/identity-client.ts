@@ -99,6 +99,11 @@ export interface IdentityClient {
    */
   forget?(): IdentitySession | null
   /**
+   * The user of this page's session signed out in another tab, which has contacted the provider. Removes the stored user,
+   * unless another one has signed in since. @default `forget()`
+   */
+  handleSignedOut?(): Awaitable<void>
+  /**
    * Calls back when the user of this page's session signed out, or another one signed in, in another tab.
    *
    * @returns a function that unsubscribes

@@ -23,6 +23,7 @@ async function setUp(answers: Record<string, () => unknown> = {}) {
     'acquireTokenSilent',
     'logoutPopup',
     'logoutRedirect',
+    'clearCache',
   ]
   const application: Record<string, unknown> = {
     getActiveAccount: () => active,
@@ -176,5 +177,29 @@ describe('the host’s own identity library', () => {
     expect(closed.went).toEqual([])
     const blocked = await setUp({ logoutPopup: failure('popup_window_error') })
     await expect(blocked.client.logout(plan('popup'))).rejects.toMatchObject({ reason: 'popup_blocked' })
+  })
+})
+
+describe('a sign-out in another tab', () => {
+  it('[SEC-60] removes the account of this tab from the library, and no session is restored before', async () => {
+    let remove = () => {}
+    const removal = new Promise<void>(resolve => {
+      remove = resolve
+    })
+    const { client, calls } = await setUp({
+      handleRedirectPromise: () => (calls.some(([name]) => name === 'clearCache') ? null : result),
+      clearCache: () => removal,
+      acquireTokenSilent: () => result,
+    })
+    await client.restore()
+    const forgotten = client.handleSignedOut?.()
+    const restored = client.restore()
+    await eventually(() => calls.at(-1)?.[0] === 'clearCache')
+    expect(calls.at(-1)).toEqual(['clearCache', { account }])
+    remove()
+    await forgotten
+    await restored
+    expect(calls.filter(([name]) => name === 'clearCache')).toHaveLength(1)
+    expect(calls.map(([name]) => name)).not.toContain('logoutPopup')
   })
 })

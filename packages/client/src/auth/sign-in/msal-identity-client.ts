@@ -32,7 +32,8 @@ export type MsalApplication = Pick<
   | 'acquireTokenSilent'
   | 'logoutPopup'
   | 'logoutRedirect'
->
+> &
+  Partial<Pick<IPublicClientApplication, 'clearCache'>>
 
 /**
  * Runs logins through the host's own `PublicClientApplication`:
@@ -52,6 +53,10 @@ class MsalIdentityClient implements IdentityClient {
   readonly #application: MsalApplication
   readonly #settings: IdentityClientSettings
   #isReady = false
+  /** The account of this page's session. */
+  #own: AuthenticationResult['account'] | undefined
+  /** Settles when the account of a user who signed out in another tab is removed. */
+  #forgotten: Promise<unknown> | undefined
 
   constructor(application: MsalApplication, settings: IdentityClientSettings) {
     this.#application = application
@@ -61,6 +66,7 @@ class MsalIdentityClient implements IdentityClient {
   async restore(): Promise<IdentitySession | null> {
     const application = this.#application
     try {
+      await this.#forgotten
       await this.#initialize()
       const result = await application.handleRedirectPromise()
       if (result) return this.#signedIn(result)
@@ -113,6 +119,14 @@ class MsalIdentityClient implements IdentityClient {
     if (plan.scheme === 'redirect') await never()
   }
 
+  /** Removes the account from the host's library, which may keep it in a store of this tab. */
+  async handleSignedOut(): Promise<void> {
+    const account = this.#own
+    this.#own = undefined
+    if (account) this.#forgotten = this.#application.clearCache?.({ account })
+    await this.#forgotten
+  }
+
   /**
    * Signs out without the host's library, which failed. Uses the address in the access token, otherwise the published
    * end-session endpoint, otherwise the usual one (AUTH-22).
@@ -150,6 +164,7 @@ class MsalIdentityClient implements IdentityClient {
 
   #signedIn(result: AuthenticationResult): IdentitySession {
     this.#application.setActiveAccount(result.account)
+    this.#own = result.account
     const { accessToken, idToken, expiresOn } = result
     if (!accessToken) throw new AuthError('The identity provider returned no access token.', 'token_request_failed')
     return { accessToken, expiresAt: expiresOn?.getTime(), idToken: idToken || undefined }

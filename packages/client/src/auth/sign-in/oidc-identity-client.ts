@@ -138,6 +138,10 @@ export class OidcIdentityClient implements IdentityClient {
     return user ? sessionOf(user) : null
   }
 
+  handleSignedOut(): void {
+    if (this.#login && this.#users.read()?.loginId === this.#login.loginId) this.forget()
+  }
+
   onSignedOut(listener: () => void): () => void {
     const compare = (user: SignedInUser | undefined) => {
       const login = this.#login

@@ -81,6 +81,11 @@ export class LazyPkceStrategy implements InteractiveLogin {
     await (await this.#load()).logout(options, stored)
   }
 
+  async forget(): Promise<void> {
+    this.#removeMetadata()
+    await this.#strategy?.forget()
+  }
+
   cleanup(): void {
     this.#strategy?.cleanup()
   }

@@ -219,6 +219,17 @@ export class PKCEAuthStrategy implements InteractiveLogin {
     }
   }
 
+  /** The user signed out in another tab of the conversation: ends the session of this page, without the provider. */
+  async forget(): Promise<void> {
+    const { identity } = this
+    const client = this.#client
+    this.#end('The user signed out in another tab.')
+    this.#unfinished = undefined
+    if (this.#window) reportSignOut(this.#window, this, identity)
+    if (client?.handleSignedOut) await client.handleSignedOut()
+    else client?.forget?.()
+  }
+
   async #logoutWith(client: IdentityClient, plan: LogoutPlan, after: LogoutOptions['after']): Promise<void> {
     if (this.#createClient === createOidcClient) return client.logout({ ...plan, after })
     // A host's client may ignore `after`. Its stored data is removed at once.
