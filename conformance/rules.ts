@@ -283,6 +283,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a login goes over https except on this machine; `knownAuthorities` is the list of the hosts that it may go to, other than those that the host or the deployment gives in `authorityMetadata`',
   'SEC-12':
     'the issuer of ID tokens is the one that the provider publishes; one that was constructed may differ, and then stays what it was first',
+  'SEC-63':
+    'no request with a token, a code, a secret or a body follows a redirect, and its response is not used; the error names the origin that answered with the redirect. The public deployment info may move',
   'REL-52':
     'a login window is never reported as closed while the page of the provider is open in it, whatever its opener policy',
   'REL-53': 'a clock that is hours off neither keeps a user from signing in nor makes fresh tokens look expired',

@@ -91,6 +91,10 @@ export const ERRORS = {
         todo: 'report it to the operator of the deployment',
       },
       aborted: { when: 'the caller of `ApiHelper` aborted the call', todo: 'nothing' },
+      redirect: {
+        when: 'the service answered with a redirect, which a call with a token or a body does not follow; the message names the origin, and on Node also the target',
+        todo: 'configure the address that the service itself answers at',
+      },
     },
   },
   SESSION_UNAUTHORIZED: {

@@ -48,6 +48,8 @@ function explainCall(error: ApiError, endpoint: string, agent: string | undefine
       return `${endpoint} answers, but not like a deployment. Check --endpoint: it is the address of the deployment, without a path.`
     case 'aborted':
       return 'The call was aborted.'
+    case 'redirect':
+      return oneLine(error.message)
     case 'status':
       return explainStatus(error, endpoint, agent)
     default:

@@ -225,8 +225,11 @@ export class InitializationPipelineError extends SDKError {
   }
 }
 
-/** Why a REST call failed: error status, no connection, time limit, unreadable response body, or aborted by the caller. */
-export type ApiErrorReason = 'status' | 'network' | 'timeout' | 'body' | 'aborted'
+/**
+ * Why a REST call failed: error status, no connection, time limit, unreadable response body, aborted by the caller, or a
+ * redirect, which a call with a token or a body does not follow.
+ */
+export type ApiErrorReason = 'status' | 'network' | 'timeout' | 'body' | 'aborted' | 'redirect'
 
 /** Options of an {@link ApiError}. */
 export interface ApiErrorOptions extends SDKErrorOptions {

@@ -12,18 +12,18 @@ afterEach(async () => {
 })
 
 /** A token endpoint with one answer, and the request it received. */
-async function tokenEndpoint(status: number, body: string, type = 'application/json') {
+async function tokenEndpoint(status: number, body: string, type = 'application/json', more: object = {}) {
   const asked: string[] = []
   const server = createServer(async (request, response) => {
     let form = ''
     for await (const chunk of request) form += String(chunk)
     asked.push(form)
-    response.writeHead(status, { 'Content-Type': type }).end(body)
+    response.writeHead(status, { 'Content-Type': type, ...more }).end(body)
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   undo.push(() => new Promise(resolve => (server.close(resolve), server.closeAllConnections())))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  return { asked, exchange: exchangeAt(`${url}/token`) }
+  return { asked, url, exchange: exchangeAt(`${url}/token`) }
 }
 
 function exchangeAt(address: string): TokenExchange {
@@ -86,6 +86,17 @@ describe('renew', () => {
     expect(error.message + error.stack).not.toContain(SECRET)
     expect(error.cause).toBeUndefined()
   })
+
+  it.each([302, 307, 308])(
+    '[SEC-63] sends nothing to the target of a redirect, and names both origins (%i)',
+    async status => {
+      const target = await tokenEndpoint(200, '{ "access_token": "t2" }')
+      const { exchange, url } = await tokenEndpoint(status, '', 'text/plain', { Location: `${target.url}/collect` })
+      const { message } = await failureOf(exchange.renew(SECRET, never))
+      expect(target.asked).toEqual([])
+      expect(message).toContain(`${url} answered the request for a token with a redirect to ${target.url}`)
+    },
+  )
 
   it('reports an unreachable login', async () => {
     const { exchange } = await tokenEndpoint(200, '')

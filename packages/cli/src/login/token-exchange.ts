@@ -137,6 +137,7 @@ export class TokenExchange {
       }
     } catch (error) {
       signal.throwIfAborted()
+      if (error instanceof CommandFailure) throw error
       // The library's errors contain whole answers, which may include tokens, so they are not passed on.
       throw new CommandFailure(explain(error, this.#host))
     }
@@ -151,7 +152,16 @@ interface RequestOptions {
 
 /** Fetches a token response. A missing token type means Bearer; the library requires one. */
 async function withTokenType(address: string, init: RequestInit): Promise<Response> {
+  // The library asks for `redirect: 'manual'`: neither the code nor a refresh token goes to another address.
   const response = await fetch(address, init)
+  const target = response.headers.get('location')
+  if (response.status >= 300 && response.status < 400) {
+    await response.body?.cancel()
+    const to = target !== null && URL.canParse(target, address) ? ` to ${new URL(target, address).origin}` : ''
+    throw new CommandFailure(
+      `${new URL(address).origin} answered the request for a token with a redirect${to}, which is not followed. Start again to sign in.`,
+    )
+  }
   const text = await response.text()
   let body = text
   try {

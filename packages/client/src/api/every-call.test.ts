@@ -202,6 +202,18 @@ describe.each(WITH_TOKEN)('$name', call => {
     expect(authorizations(service.seen)).toEqual([shown('of-the-call'), shown('own'), shown('own')])
   })
 
+  it('[SEC-63] follows no redirect', async () => {
+    const modes: unknown[] = []
+    const { service } = setUp(call)
+    const fetch: typeof service.fetch = (input, init) => {
+      modes.push(init?.redirect)
+      return service.fetch(input, init)
+    }
+    const api = new ApiHelper({ apiDomain: 'api.example.test', getToken: () => 'own' }, service.environment({ fetch }))
+    await call.make(api, {})
+    expect(modes).toEqual(['manual'])
+  })
+
   it('[REST-08] is not sent without a token; the error names the call', async () => {
     const { service, make } = setUp(call)
     for (const getToken of [undefined, () => null, async () => '']) {

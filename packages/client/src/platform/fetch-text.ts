@@ -16,8 +16,8 @@ export interface FetchedText {
   retryAfter?: string | null
 }
 
-/** Why there was no complete response. `body`: it began and broke off. */
-export type FetchFailureReason = 'network' | 'timeout' | 'aborted' | 'body'
+/** Why there was no complete response. `body`: it began and broke off; `redirect`: it was not followed. */
+export type FetchFailureReason = 'network' | 'timeout' | 'aborted' | 'body' | 'redirect'
 
 /** A request without a complete response. Callers convert it to a public error. */
 export class FetchFailure extends Error {
@@ -27,9 +27,10 @@ export class FetchFailure extends Error {
   readonly status: number | undefined
 
   constructor(reason: FetchFailureReason, status: number | undefined, cause: unknown, message = WORDS[reason]) {
-    super(cause instanceof BodyTooLarge ? cause.message : message, { cause })
+    super(cause instanceof UnusableResponse ? cause.message : message, { cause })
     this.reason = reason
-    this.status = status
+    // A page reads the status 0 of a redirect.
+    this.status = status || undefined
   }
 }
 
@@ -38,10 +39,12 @@ const WORDS: Record<FetchFailureReason, string> = {
   timeout: `there was no complete response within ${REQUEST_LIMIT_MS / 1000} seconds`,
   aborted: 'the request was aborted',
   body: 'the response broke off',
+  redirect: 'a request with a token or a body follows no redirect',
 }
 
 /**
- * Fetches an address and reads the whole response, within a time limit that covers both.
+ * Fetches an address and reads the whole response, within a time limit that covers both. Follows a redirect only for a GET
+ * without `Authorization`: any other request would repeat its token or its body at an address that nobody has checked.
  *
  * @param skipBody does not read the body of a success: its text is empty then
  * @throws {FetchFailure} when there is no complete response; a complete one is returned, whatever its status
@@ -56,8 +59,14 @@ export async function fetchText(
   let status: number | undefined
   try {
     return await withTimeLimit(environment.clock, REQUEST_LIMIT_MS, signal, async limit => {
-      const response = await environment.fetch(address, { ...init, signal: limit })
+      const isPublic = init.method === 'GET' && !(init.headers && 'Authorization' in init.headers)
+      const redirect = isPublic ? undefined : ({ redirect: 'manual' } as const)
+      const response = await environment.fetch(address, { ...init, ...redirect, signal: limit })
       status = response.status
+      if (redirect && isRedirect(response)) {
+        response.body?.cancel?.().catch(() => {})
+        throw new UnusableResponse('redirect', describeRedirect(address, response))
+      }
       if (skipBody && response.ok) {
         response.body?.cancel().catch(() => {})
         return { ok: true, status, text: '' }
@@ -94,9 +103,27 @@ async function unreachable(
   }
 }
 
-/** The body exceeds {@link MAX_BODY_BYTES}. */
-class BodyTooLarge extends Error {
-  override readonly message = `the response is larger than ${MAX_BODY_BYTES / 1024 / 1024} MiB`
+/** Also recognizes a redirect that a platform without `redirect: 'manual'` has followed: its response is not used. */
+function isRedirect({ type, redirected, status }: Partial<Response>): boolean {
+  return type === 'opaqueredirect' || redirected === true || [301, 302, 303, 307, 308].includes(status as number)
+}
+
+/** Names both origins, as far as the platform tells: a page does not learn the target. */
+function describeRedirect(address: string, { headers, redirected, status, url }: Response): string {
+  const target = redirected ? url : headers?.get?.('location')
+  const to = target && URL.canParse(target, address) ? ` to ${new URL(target, address).origin}` : ''
+  const code = redirected || !status ? '' : ` (HTTP ${status})`
+  return `${new URL(address).origin} answered with a redirect${to}${code}; ${WORDS.redirect}`
+}
+
+/** A response that began and is not used. */
+class UnusableResponse extends Error {
+  readonly reason: 'body' | 'redirect'
+
+  constructor(reason: 'body' | 'redirect', message: string) {
+    super(message)
+    this.reason = reason
+  }
 }
 
 /**
@@ -115,7 +142,7 @@ async function readText(response: Partial<Response>): Promise<string> {
     bytes += value.byteLength
     if (bytes > MAX_BODY_BYTES) {
       reader.cancel().catch(() => {})
-      throw new BodyTooLarge()
+      throw new UnusableResponse('body', `the response is larger than ${MAX_BODY_BYTES / 1024 / 1024} MiB`)
     }
     text += decoder.decode(value, { stream: true })
   }
@@ -124,5 +151,6 @@ async function readText(response: Partial<Response>): Promise<string> {
 function reasonOf(cause: unknown, status: number | undefined, signal: AbortSignal | undefined): FetchFailureReason {
   if (signal?.aborted) return 'aborted'
   if (cause instanceof TimeLimitError) return 'timeout'
+  if (cause instanceof UnusableResponse) return cause.reason
   return status === undefined ? 'network' : 'body'
 }

@@ -209,6 +209,7 @@ class Exchange {
     const answer = await fetchPatiently(this.#environment, address, request, this.#patience).catch(error => {
       // After a logout its reason counts.
       signal.throwIfAborted()
+      if (error.reason === 'redirect') throw failed(error.message)
       throw error
     })
     return new Response(this.#prepare(answer.text) || null, {
@@ -247,6 +248,10 @@ function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
   } catch {
     return undefined
   }
+}
+
+function failed(problem: string): AuthError {
+  return new AuthError(`Could not obtain the tokens of the login: ${problem}.`, 'token_request_failed')
 }
 
 function missing(endpoint: string): AuthError {
