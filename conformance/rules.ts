@@ -584,7 +584,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'EL-06': 'before the user has agreed, the chat element requests nothing, stores nothing and loads no chunk',
   'EL-07':
     'a chat element that is moved keeps its chat; one that is removed leaves no socket, listener or node; two on a page share nothing',
-  'EL-08': 'the launcher loads the chat with its first click, and counts unread messages while it is closed',
+  'EL-08': 'the launcher opens the chat with its first click, and counts unread messages while it is closed',
   'EL-09':
     'the chat element works in a frame of another site: it resumes where storage is partitioned, and starts again where there is none',
   'EL-10': 'everything in the chat element can be done by keyboard, and the focus is never lost',
@@ -612,6 +612,11 @@ const TEXTS: Readonly<Record<string, string>> = {
   'EL-22':
     'the chat element renders the earlier messages of a conversation unasked, also in a hidden page, and those of a chat that was removed when it is added and shown again; the focus stays, and nothing is announced',
   'EL-23': 'a sign-out empties the text field of the chat element; what the next user writes is kept',
+  'EL-24':
+    'the launcher can be closed from its first frame, while the chat loads, asks for consent, was declined and failed, also where it covers the page; declining closes it',
+  'EL-27':
+    'the launcher shows a heading at once, and fetches the code of the chat ahead on hover, focus and touch, unless the user is asked for consent first',
+  'EL-28': 'the chat element and the launcher take the language of the page, also across shadow trees',
   'REL-130': 'a fleet delivers what any of its processes accepted, in order, once for each message id',
   'REL-131':
     'a worker that drains, as on SIGTERM, gives its conversations to the next one at once, with session, context and position',

@@ -3,6 +3,7 @@ import type { ConversationView } from '@aiagent/client/view'
 import type { ChatHost, ChatStringOverrides, OpenChat } from './chat-options.ts'
 import { consentPanel, failurePanel } from './consent/consent-panel.ts'
 import { consentStrings } from './consent/consent-strings.ts'
+import { languageAround } from './strings/language-around.ts'
 import { adoptStyles } from './style/adopt-styles.ts'
 import { BASE_STYLE } from './style/base-style.ts'
 
@@ -16,7 +17,7 @@ const PROPERTIES = ['agent', 'config', 'strings', 'onLogin'] as const
  *
  * Attributes: `endpoint` and `agent-id` (or the property {@link agent} or {@link config}), `heading`, `lang`, `dir`, `theme`
  * (`light` or `dark`; default: as the system), `consent` (`required`), `image-origins`, `support-email`, `auth-scheme` (`popup` or
- * `redirect`), `closable`.
+ * `redirect`), `closable`. The element sets `ready` while the chat is shown.
  *
  * Events: `aiagent-ready` (`detail.agent`), `aiagent-error` (`detail.error`), `aiagent-unread` (`detail.count`), `aiagent-consent` (`detail.granted`), `aiagent-close`.
  *
@@ -158,6 +159,7 @@ export class AiAgentChatElement extends Base {
     if (this.#open && this.#open.source !== source && !isSame(this.#open.source, source)) {
       const { chat } = this.#open
       this.#open = undefined
+      this.removeAttribute('ready')
       await chat.close()
       return this.#apply()
     }
@@ -169,6 +171,7 @@ export class AiAgentChatElement extends Base {
     // The element may have been removed while the code was loaded.
     if (!this.isConnected) return
     this.#open = { source, chat: await openChat(this.#host(source)) }
+    this.toggleAttribute('ready', true)
     this.#emit('aiagent-ready', { agent: this.#open.chat.agent })
     if (this.#wantsFocus) this.#open.chat.focus()
     this.#wantsFocus = false
@@ -197,11 +200,7 @@ export class AiAgentChatElement extends Base {
   }
 
   #languages(): (string | null | undefined)[] {
-    return [
-      this.getAttribute('lang'),
-      this.closest('[lang]')?.getAttribute('lang'),
-      ...(globalThis.navigator?.languages ?? []),
-    ]
+    return [languageAround(this), ...(globalThis.navigator?.languages ?? [])]
   }
 
   #showConsent(): void {

@@ -1,7 +1,8 @@
 import type { AiAgent, AiAgentConfig } from '@aiagent/client'
 import type { AiAgentChatElement } from './chat-element.ts'
 import type { ChatStringOverrides } from './chat-options.ts'
-import { loadFailureTexts } from './launcher-strings.ts'
+import { launcherTexts } from './launcher-strings.ts'
+import { languageAround } from './strings/language-around.ts'
 import { adoptStyles } from './style/adopt-styles.ts'
 import { LAUNCHER_STYLE } from './style/launcher-style.ts'
 
@@ -27,9 +28,13 @@ const PASSED = [
   'support-email',
 ]
 
+/** What announces a click. */
+const INTENT = ['pointerenter', 'focusin', 'touchstart'] as const
+
 /**
- * `<ai-agent-launcher>`: a round button that opens an `<ai-agent-chat>`. The chat is loaded with the first click, and stays as it
- * is while it is closed.
+ * `<ai-agent-launcher>`: a round button that opens an `<ai-agent-chat>`. The code of the chat is fetched when the button is
+ * approached, the chat is opened with the first click, and stays as it is while it is closed. Until it is shown, a heading with a
+ * button to close is in its place. A user who declines the consent closes it.
  *
  * Attributes: those of the chat, `open`, and `label` (name of the button). Properties: `agent`, `config`, `strings` and `onLogin`
  * of the chat. Both are passed on, also when they change later. Event: `aiagent-error` (`detail.error`), also of the chat.
@@ -50,6 +55,9 @@ export class AiAgentLauncherElement extends Base {
   readonly #button: HTMLButtonElement
   readonly #badge: HTMLElement
   readonly #panel: HTMLElement
+  /** Closes the chat until the chat has a button for that. */
+  readonly #closer: HTMLButtonElement
+  readonly #title: HTMLElement
   #chat: AiAgentChatElement | undefined
   /** Says that the chat could not be loaded. */
   #failure: HTMLElement | undefined
@@ -67,6 +75,7 @@ export class AiAgentLauncherElement extends Base {
         set(this: AiAgentLauncherElement, value: unknown) {
           this.#given[name] = value
           if (this.#chat) Object.assign(this.#chat, { [name]: value })
+          this.#show()
         },
       })
   }
@@ -75,8 +84,9 @@ export class AiAgentLauncherElement extends Base {
     super()
     const root = this.attachShadow({ mode: 'open' })
     adoptStyles(root, LAUNCHER_STYLE)
-    this.#button = element('button', 'launch') as HTMLButtonElement
-    this.#button.type = 'button'
+    this.#button = button('launch', () => {
+      this.open = !this.open
+    })
     this.#button.setAttribute('part', 'launcher')
     this.#badge = element('span', 'badge')
     this.#badge.setAttribute('part', 'badge')
@@ -89,13 +99,22 @@ export class AiAgentLauncherElement extends Base {
       icon('close-icon', 'M6 9l6 6 6-6'),
       this.#badge,
     )
-    this.#button.addEventListener('click', () => {
-      this.open = !this.open
-    })
+    for (const name of INTENT) this.#button.addEventListener(name, () => this.#fetch(), { passive: true })
+    const bar = element('div', 'bar')
+    this.#title = element('div', 'title')
+    this.#closer = button('close', () => this.#close())
+    this.#closer.append(icon('', 'M6 6l12 12 M18 6 6 18'))
+    bar.append(this.#title, this.#closer)
+    const skeleton = element('div', 'skeleton')
+    skeleton.append(element('i', ''), element('i', ''), element('i', ''))
+    this.#panel.append(bar, skeleton)
     this.#panel.addEventListener('keydown', event => {
       if (event.key === 'Escape') this.#close()
     })
     this.#panel.addEventListener('aiagent-close', () => this.#close())
+    this.#panel.addEventListener('aiagent-consent', event => {
+      if (!(event as CustomEvent<{ granted: boolean }>).detail.granted) this.#close()
+    })
     this.#panel.addEventListener('aiagent-unread', event => {
       const { count } = (event as CustomEvent<{ count: number }>).detail
       this.#badge.textContent = count > 0 ? String(count) : ''
@@ -126,13 +145,16 @@ export class AiAgentLauncherElement extends Base {
 
   /** @internal */
   attributeChangedCallback(name: string, _before: string | null, value: string | null): void {
-    if (PASSED.includes(name)) {
-      if (value === null) this.#chat?.removeAttribute(name)
-      else this.#chat?.setAttribute(name, value)
-      return
-    }
     this.#show()
-    if (this.open) this.#openChat()
+    if (!PASSED.includes(name)) {
+      if (this.open) this.#openChat()
+    } else if (value === null) this.#chat?.removeAttribute(name)
+    else this.#chat?.setAttribute(name, value)
+  }
+
+  /** @internal */
+  connectedCallback(): void {
+    this.#show()
   }
 
   #close(): void {
@@ -142,22 +164,32 @@ export class AiAgentLauncherElement extends Base {
 
   #openChat(): void {
     this.#failure?.remove()
+    this.#fetch()
+    // In the dialog it is told to a screen reader, and Escape closes it.
+    if (!this.#chat?.hasAttribute('ready')) this.#closer.focus()
     this.#load().catch(error => this.#fail(error))
+  }
+
+  /** Fetches the code of the chat ahead, both parts at once. With a question for consent only the answer loads it. */
+  #fetch(): void {
+    if (this.getAttribute('consent') !== 'required')
+      for (const code of [import('./index.ts'), import('./app/open-chat.tsx')]) code.catch(() => {})
+  }
+
+  get #texts() {
+    return { ...launcherTexts([languageAround(this), ...navigator.languages]), ...this.strings }
   }
 
   /** The code of the chat could not be loaded: says so, reports it, and offers to load it again. */
   #fail(error: unknown): void {
-    const languages = [this.closest('[lang]')?.getAttribute('lang'), ...navigator.languages]
-    const { loadFailed, loadAgain } = { ...loadFailureTexts(languages), ...this.strings }
+    const { loadFailed, loadAgain } = this.#texts
     const failure = element('div', 'failure')
     failure.setAttribute('role', 'alert')
     failure.dir = 'auto'
     const text = element('p', '')
     text.textContent = loadFailed
-    const again = element('button', 'again') as HTMLButtonElement
-    again.type = 'button'
+    const again = button('again', () => this.#openChat())
     again.textContent = loadAgain
-    again.addEventListener('click', () => this.#openChat())
     failure.append(text, again)
     this.#failure?.remove()
     this.#failure = failure
@@ -171,6 +203,8 @@ export class AiAgentLauncherElement extends Base {
     const label = this.getAttribute('label') ?? 'Chat'
     this.#button.setAttribute('aria-label', label)
     this.#button.setAttribute('aria-expanded', String(this.open))
+    this.#closer.setAttribute('aria-label', this.#texts.close)
+    this.#title.textContent = this.getAttribute('heading')
     this.#panel.setAttribute('aria-label', label)
     this.#panel.hidden = !this.open
   }
@@ -206,6 +240,13 @@ export class AiAgentLauncherElement extends Base {
 function element(name: string, className: string): HTMLElement {
   const created = document.createElement(name)
   created.className = className
+  return created
+}
+
+function button(className: string, onClick: () => void): HTMLButtonElement {
+  const created = element('button', className) as HTMLButtonElement
+  created.type = 'button'
+  created.addEventListener('click', onClick)
   return created
 }
 

@@ -1,13 +1,16 @@
-/** The code of the chat could not be loaded, and the button that loads it again: as the chat says it, whose texts are not there. */
-const TEXTS: Readonly<Record<string, readonly [string, string]>> = {
-  en: ['The chat could not be loaded.', 'Try again'],
-  de: ['Der Chat konnte nicht geladen werden.', 'Erneut versuchen'],
-  ar: ['تعذر تحميل المحادثة.', 'إعادة المحاولة'],
+/**
+ * What the launcher says before the texts of the chat are there: the code of the chat could not be loaded, the button that loads
+ * it again, and the button that closes.
+ */
+const TEXTS: Readonly<Record<string, readonly [string, string, string]>> = {
+  en: ['The chat could not be loaded.', 'Try again', 'Close'],
+  de: ['Der Chat konnte nicht geladen werden.', 'Erneut versuchen', 'Schließen'],
+  ar: ['تعذر تحميل المحادثة.', 'إعادة المحاولة', 'إغلاق'],
 }
 
-/** Texts for a failed load, in the first of the wanted languages that there are texts for; else in English. */
-export function loadFailureTexts(wanted: readonly (string | null | undefined)[]) {
+/** Texts of the launcher, in the first of the wanted languages that there are texts for; else in English. */
+export function launcherTexts(wanted: readonly (string | null | undefined)[]) {
   const codes = wanted.map(code => code?.toLowerCase().split('-')[0] ?? '')
-  const [loadFailed, loadAgain] = TEXTS[codes.find(code => code in TEXTS) ?? 'en'] as readonly [string, string]
-  return { loadFailed, loadAgain }
+  const [loadFailed, loadAgain, close] = TEXTS[codes.find(code => code in TEXTS) ?? 'en'] as (typeof TEXTS)[string]
+  return { loadFailed, loadAgain, close }
 }

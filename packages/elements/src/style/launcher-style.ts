@@ -1,7 +1,15 @@
+/** Colours of the dark theme, as the chat has them. */
+const DARK =
+  '--_surface: var(--aiagent-surface, #191d28); --_text: var(--aiagent-text, #e9ecf4); --_muted: var(--aiagent-muted, #a3abbe); --_border: var(--aiagent-border, #2d3344);'
+
 /** The styles of the launcher: a round button, and the panel that the chat opens in. */
 export const LAUNCHER_STYLE = `
 :host {
   --_accent: var(--aiagent-accent, #3556d8);
+  --_surface: var(--aiagent-surface, #fff);
+  --_text: var(--aiagent-text, #1a2033);
+  --_muted: var(--aiagent-muted, #5a6378);
+  --_border: var(--aiagent-border, #e0e4ee);
   position: fixed;
   inset-block-end: var(--aiagent-launcher-offset, 20px);
   inset-inline-end: var(--aiagent-launcher-offset, 20px);
@@ -9,6 +17,10 @@ export const LAUNCHER_STYLE = `
   font: 600 13px/1 var(--aiagent-font, system-ui, sans-serif);
 }
 :host([hidden]) { display: none; }
+:host([theme="dark"]) { ${DARK} }
+@media (prefers-color-scheme: dark) { :host(:not([theme="light"])) { ${DARK} } }
+button { border: 0; padding: 0; cursor: pointer; }
+:focus-visible { outline: 3px solid var(--_accent); outline-offset: 3px; }
 .launch {
   position: relative;
   display: grid;
@@ -16,17 +28,13 @@ export const LAUNCHER_STYLE = `
   inline-size: 60px;
   block-size: 60px;
   margin-inline-start: auto;
-  padding: 0;
-  border: 0;
   border-radius: 50%;
   background: var(--_accent);
   color: var(--aiagent-accent-text, #fff);
   box-shadow: 0 6px 24px rgb(20 26 46 / 28%);
-  cursor: pointer;
   transition: transform 0.15s, filter 0.15s;
 }
 .launch:hover { filter: brightness(1.08); transform: translateY(-1px); }
-.launch:focus-visible { outline: 3px solid var(--_accent); outline-offset: 3px; }
 svg { inline-size: 28px; block-size: 28px; fill: none; stroke: currentColor; stroke-width: 1.8; stroke-linecap: round; stroke-linejoin: round; }
 [aria-expanded="true"] .chat-icon, [aria-expanded="false"] .close-icon { display: none; }
 .launch[aria-busy="true"] svg { opacity: 0.5; }
@@ -50,29 +58,31 @@ svg { inline-size: 28px; block-size: 28px; fill: none; stroke: currentColor; str
   inline-size: min(25rem, calc(100vw - 2 * var(--aiagent-launcher-offset, 20px)));
   block-size: min(42rem, calc(100dvh - 60px - 14px - 2 * var(--aiagent-launcher-offset, 20px)));
   border-radius: var(--aiagent-radius, 16px);
+  display: flex;
+  flex-direction: column;
+  background: var(--_surface);
   box-shadow: 0 16px 56px rgb(20 26 46 / 28%);
+  color: var(--_text);
+  font-size: 16px;
   font-weight: 400;
 }
-.panel[hidden] { display: none; }
-.panel > ai-agent-chat { block-size: 100%; }
-.failure {
-  display: grid;
-  place-content: center;
-  justify-items: center;
-  gap: 16px;
-  block-size: 100%;
-  border-radius: inherit;
-  color-scheme: light dark;
-  background: var(--aiagent-surface, Canvas);
-  color: var(--aiagent-text, CanvasText);
-  font-size: 16px;
-  text-align: center;
-}
-.again { min-block-size: 44px; font: inherit; }
+.panel[hidden], .panel:has(> [ready]) > :is(.bar, .skeleton) { display: none; }
+.panel > ai-agent-chat { flex: 1; }
+.panel > ai-agent-chat:not([ready]) { border: 0; background: none; }
+.bar { display: flex; align-items: center; padding: 10px 8px 10px 16px; border-block-end: 1px solid var(--_border); }
+.title { flex: 1; min-inline-size: 0; overflow: hidden; font-weight: 650; text-overflow: ellipsis; white-space: nowrap; }
+.close { display: grid; place-items: center; inline-size: 40px; block-size: 40px; border-radius: 50%; background: none; color: var(--_muted); }
+.close svg { inline-size: 20px; }
+.skeleton { position: absolute; inset: 61px 0 0; display: flex; flex-direction: column; gap: 12px; padding: 20px 16px; animation: wait 2s infinite alternate; }
+.skeleton i { inline-size: 65%; block-size: 48px; border-radius: 16px; background: var(--_border); opacity: 0.5; }
+.skeleton i:nth-child(2) { inline-size: 45%; margin-inline-start: auto; }
+@keyframes wait { to { opacity: 0.4; } }
+.failure { position: relative; flex: 1; display: grid; place-content: center; justify-items: center; gap: 16px; border-radius: inherit; background: var(--_surface); text-align: center; }
+.again { min-block-size: 44px; padding: 8px 20px; border-radius: 12px; background: var(--_accent); color: var(--aiagent-accent-text, #fff); font: inherit; font-weight: 600; }
 @media (max-width: 30rem) {
   .panel { position: fixed; inset: 0; inline-size: auto; block-size: 100dvh; border-radius: 0; z-index: 1; --aiagent-radius: 14px; }
   .panel > ai-agent-chat { border: 0; border-radius: 0; }
 }
-@media (prefers-reduced-motion: reduce) { .launch { transition: none; } }
-@media (forced-colors: active) { .launch, .badge { border: 2px solid ButtonText; } }
+@media (prefers-reduced-motion: reduce) { .launch { transition: none; } .skeleton { animation: none; } }
+@media (forced-colors: active) { .launch, .badge, .close, .again { border: 2px solid ButtonText; } }
 `

@@ -14,6 +14,8 @@ export interface Scene {
   /** Body of the page, in place of one chat that fills it. */
   readonly body?: string
   readonly emulator?: EmulatorOptions
+  /** Search part of the address of the page. */
+  readonly search?: string
   /** Prepares the page before it is loaded. */
   prepare?(page: Page): Promise<unknown>
   /** Brings the page into the state. */
@@ -88,6 +90,7 @@ const reply: Reply = ({ text, escalation }) => {
 
 /** A chat that fills the page. */
 const FULL = '<style>ai-agent-chat{block-size:100vh;border:0;border-radius:0}</style>'
+const LAUNCHER = '<ai-agent-launcher endpoint="ENDPOINT" agent-id="help"></ai-agent-launcher>'
 const SIZE = { width: 420, height: 720 }
 const lastRow = (page: Page, text: string | RegExp) =>
   page.locator('ai-agent-chat .bubble').getByText(text).last().waitFor()
@@ -307,10 +310,44 @@ h1{font-size:2.6rem;line-height:1.15;margin:0 0 1rem}p{line-height:1.6}</style><
     name: 'phone',
     width: 360,
     height: 640,
-    body: '<ai-agent-launcher endpoint="ENDPOINT" agent-id="help"></ai-agent-launcher>',
+    body: LAUNCHER,
     async act(opened) {
       await opened.page.getByRole('button', { name: 'Chat' }).click()
       await talk(opened)
+    },
+  },
+  {
+    name: 'launcher-opening',
+    width: 390,
+    height: 800,
+    body: LAUNCHER.replace('agent-id', 'heading="Help desk" agent-id'),
+    search: '?lazy',
+    prepare: page => page.route(/\/src\d*\.js/, () => {}),
+    async act({ page }) {
+      await page.getByRole('button', { name: 'Chat' }).click()
+      await page.getByRole('button', { name: 'Close' }).waitFor()
+    },
+  },
+  {
+    name: 'launcher-failed',
+    width: 390,
+    height: 800,
+    body: LAUNCHER,
+    search: '?lazy',
+    prepare: page => page.route(/\/src\d*\.js/, route => route.abort()),
+    async act({ page }) {
+      await page.getByRole('button', { name: 'Chat' }).click()
+      await page.getByText('could not be loaded').waitFor()
+    },
+  },
+  {
+    name: 'launcher-consent',
+    width: 390,
+    height: 800,
+    body: LAUNCHER.replace('agent-id', 'consent="required" agent-id'),
+    async act({ page }) {
+      await page.getByRole('button', { name: 'Chat' }).click()
+      await page.getByRole('button', { name: 'Agree and start' }).waitFor()
     },
   },
 ]
@@ -320,6 +357,7 @@ export async function playScene(scene: Scene, stage: ChatStage): Promise<ChatPag
   const { width = SIZE.width, height = SIZE.height, attributes = 'agent-id="help"' } = scene
   const body = scene.body ?? `${FULL}<ai-agent-chat endpoint="ENDPOINT" ${attributes}></ai-agent-chat>`
   const opened = await stage.open(body, {
+    search: scene.search ?? '',
     prepare: async page => {
       await page.setViewportSize({ width, height })
       await scene.prepare?.(page)

@@ -1,0 +1,196 @@
+import { hasChromium } from '@aiagent/test-support/chromium'
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { type ChatStage, received } from './chat-page.ts'
+import { chatStages } from './chat-stages.ts'
+
+const LAUNCHER = '<ai-agent-launcher endpoint="ENDPOINT" agent-id="help"></ai-agent-launcher>'
+const ASKING = LAUNCHER.replace('agent-id', 'consent="required" agent-id')
+/** The code of the chat, beside that of the launcher. */
+const CHAT_CODE = /\/(?:src\d*|chat-element|open-chat)\.js$/
+
+describe.skipIf(!hasChromium())('<ai-agent-launcher>', () => {
+  const stages = chatStages()
+  let stage: ChatStage
+
+  const launcher = (page: Page) => page.getByRole('button', { name: 'Chat', exact: true })
+  const dialogs = (page: Page) => page.getByRole('dialog').count()
+  const chatCode = (requests: readonly string[]) => requests.filter(line => CHAT_CODE.test(line))
+
+  /** Opens a page of the size of a phone, with the launcher alone. */
+  const openPhone = async (body: string, prepare: (page: Page) => unknown = () => {}) => {
+    stage = await stages.open()
+    const opened = await stage.open(body, {
+      search: '?lazy',
+      prepare: async page => {
+        await page.setViewportSize({ width: 390, height: 800 })
+        await prepare(page)
+      },
+    })
+    await launcher(opened.page).waitFor()
+    return opened
+  }
+
+  /** Closes the chat by the one button that is for it, which nothing covers, and opens it again. */
+  const closeAndReopen = async (page: Page) => {
+    const close = page.getByRole('dialog').getByRole('button', { name: 'Close', exact: true })
+    await close.waitFor()
+    expect(await close.count()).toBe(1)
+    expect(await close.evaluate(nameAtCentre)).toBe('Close')
+    await close.click()
+    expect(await dialogs(page)).toBe(0)
+    expect(await launcher(page).evaluate(nameAtCentre)).toBe('Chat')
+    expect(await launcher(page).evaluate(node => node.matches(':focus'))).toBe(true)
+    await launcher(page).click()
+  }
+
+  it('[EL-24] can be closed on a phone from the first frame, while it loads, and with the chat in it', async () => {
+    let release = () => {}
+    const released = new Promise<void>(resolve => {
+      release = resolve
+    })
+    const { page } = await openPhone(LAUNCHER, page =>
+      page.route(CHAT_CODE, async route => {
+        await released
+        await route.continue()
+      }),
+    )
+    const first = await page.locator('ai-agent-launcher').evaluate(element => {
+      element.setAttribute('open', '')
+      const close = element.shadowRoot?.querySelector('.close') as HTMLElement
+      const { x, y, width, height } = close.getBoundingClientRect()
+      const hit = element.shadowRoot?.elementFromPoint(x + width / 2, y + height / 2)
+      const skeleton = element.shadowRoot?.querySelector('.skeleton')?.getBoundingClientRect()
+      return { isHit: close.contains(hit ?? null), width, height, room: skeleton?.height }
+    })
+    expect(first).toEqual({ isHit: true, width: 40, height: 40, room: 739 })
+    expect(await page.getByRole('button', { name: 'Close' }).evaluate(node => node.matches(':focus'))).toBe(true)
+    await page.keyboard.press('Escape')
+    expect(await dialogs(page)).toBe(0)
+    await launcher(page).click()
+    await closeAndReopen(page)
+    release()
+    await page.getByText('Online').waitFor()
+    expect(await page.locator('textarea').evaluate(field => field.matches(':focus'))).toBe(true)
+    await closeAndReopen(page)
+    await page.getByText('Online').waitFor()
+    expect(received(stage.service).sessionCalls).toBe(1)
+  })
+
+  it('[EL-24] can be closed on a phone while it asks for consent; declining closes it', async () => {
+    const { page } = await openPhone(ASKING)
+    await launcher(page).click()
+    const decline = page.getByRole('button', { name: 'No, thanks' })
+    await decline.waitFor()
+    await closeAndReopen(page)
+    await decline.click()
+    expect(await dialogs(page)).toBe(0)
+    expect(await launcher(page).evaluate(nameAtCentre)).toBe('Chat')
+    await launcher(page).click()
+    await page.getByText('The chat stays off').waitFor()
+    await closeAndReopen(page)
+    await page.getByRole('button', { name: 'Agree and start' }).click()
+    await page.getByText('Online').waitFor()
+    await closeAndReopen(page)
+  })
+
+  it.each([
+    ['its code', CHAT_CODE],
+    ['the code of the chat', /open-chat/],
+  ])('[EL-24] can be closed on a phone after %s could not be loaded', async (_name, pattern) => {
+    const { page } = await openPhone(LAUNCHER, page => page.route(pattern, route => route.abort()))
+    await launcher(page).click()
+    await page.getByText('could not be loaded').waitFor()
+    await closeAndReopen(page)
+    await page.getByText('could not be loaded').waitFor()
+    await page.unroute(pattern)
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await page.getByText('Online').waitFor()
+    await closeAndReopen(page)
+  })
+
+  it('[EL-24] can be closed on a phone while its chat is replaced by another one', async () => {
+    const { page } = await openPhone(LAUNCHER)
+    await launcher(page).click()
+    await page.getByText('Online').waitFor()
+    await page.locator('ai-agent-launcher').evaluate(element => element.setAttribute('consent', 'required'))
+    await page.getByRole('button', { name: 'Agree and start' }).waitFor()
+    await closeAndReopen(page)
+  })
+
+  it('[EL-27] shows the heading and the theme of the chat before its code is loaded', async () => {
+    const { page } = await openPhone(LAUNCHER.replace('agent-id', 'heading="Help desk" theme="dark" agent-id'), page =>
+      page.route(CHAT_CODE, () => {}),
+    )
+    await launcher(page).click()
+    await page.getByText('Help desk').waitFor()
+    const colour = await page.getByRole('dialog').evaluate(node => getComputedStyle(node).backgroundColor)
+    expect(colour).toBe('rgb(25, 29, 40)')
+  })
+
+  it.each([
+    ['pointer', (page: Page) => launcher(page).hover()],
+    ['focus', (page: Page) => page.keyboard.press('Tab')],
+    ['touch', (page: Page) => launcher(page).dispatchEvent('touchstart')],
+  ])('[EL-27] fetches the code of the chat ahead on %s, and calls no service', async (_name, approach) => {
+    const { page, requests, complaints } = await openPhone(LAUNCHER)
+    expect(chatCode(requests)).toEqual([])
+    await approach(page)
+    await expect.poll(() => chatCode(requests)).toEqual(expect.arrayContaining([expect.stringMatching(/open-chat/)]))
+    expect(requests.filter(line => !line.includes(stage.origin))).toEqual([])
+    expect(await page.locator('ai-agent-launcher').evaluate(element => element.hasAttribute('open'))).toBe(false)
+    // All at once, and not one after the other.
+    await page.waitForLoadState('networkidle')
+    const before = chatCode(requests).length
+    await launcher(page).click()
+    await page.getByText('Online').waitFor()
+    expect(chatCode(requests).slice(before).join()).not.toMatch(/open-chat|chat-element/)
+    expect(complaints).toEqual([])
+  })
+
+  it('[EL-06] fetches nothing ahead where the user is asked for consent', async () => {
+    const { page, requests } = await openPhone(ASKING)
+    await launcher(page).hover()
+    await launcher(page).focus()
+    await page.waitForLoadState('networkidle')
+    expect(chatCode(requests)).toEqual([])
+    await launcher(page).click()
+    await page.getByRole('button', { name: 'Agree and start' }).waitFor()
+    expect(requests.filter(line => line.includes('open-chat'))).toEqual([])
+  })
+
+  it('[EL-28] takes the language of the page, also before the chat is loaded', async () => {
+    const { page } = await openPhone(`<script>document.documentElement.lang = 'de'</script>${LAUNCHER}`)
+    await page.locator('ai-agent-launcher').evaluate(element => element.setAttribute('open', ''))
+    expect(await page.getByRole('button', { name: 'Schließen' }).count()).toBe(1)
+    await page.getByText('Wie können wir helfen?').waitFor()
+    await page.getByRole('textbox', { name: 'Ihre Nachricht' }).waitFor()
+  })
+
+  it.each(['ai-agent-chat', 'ai-agent-launcher'])(
+    '[EL-28] <%s> takes the language of a host element around its shadow tree',
+    async name => {
+      stage = await stages.open()
+      const { page } = await stage.open(`<main lang="ar"><div id="outer"></div></main><script>{
+  let place = document.querySelector('#outer')
+  for (const tag of ['section', 'div'])
+    place = place.attachShadow({ mode: 'open' }).appendChild(document.createElement(tag))
+  place.innerHTML = '<${name} endpoint="ENDPOINT" agent-id="help" open></${name}>'
+}</script>`)
+      await page.getByText('كيف يمكننا مساعدتك؟').waitFor()
+      expect(await page.locator('.chat').getAttribute('dir')).toBe('rtl')
+    },
+  )
+})
+
+/** Name of the button that a finger on the centre of an element meets. */
+function nameAtCentre(element: Element): string | null | undefined {
+  const { x, y, width, height } = element.getBoundingClientRect()
+  let at: Element | null = null
+  for (let root: DocumentOrShadowRoot | null = document; root; root = at?.shadowRoot ?? null) {
+    const inner: Element | null = root.elementFromPoint(x + width / 2, y + height / 2)
+    if (!inner || inner === at) break
+    at = inner
+  }
+  return at?.closest('button')?.getAttribute('aria-label')
+}
