@@ -21,12 +21,11 @@ export function createActions(
 ): Actions {
   /** Aborted by `leave()`: what was begun before must not open the chat afterwards. */
   let presence = new AbortController()
-  const attempt = async <T>(work: (signal: AbortSignal) => T | Promise<T>): Promise<T> => {
-    const isEnded = agent.getPhase().at === 'destroyed'
+  const attempt = async <T>(work: (signal: AbortSignal) => T | Promise<T>, isShown = false): Promise<T> => {
     try {
       return await work(presence.signal)
     } catch (error) {
-      if (isEnded || !(error instanceof SDKError && error.code === 'ABORTED')) store.change({ error })
+      if (isShown || !(error instanceof SDKError && error.code === 'ABORTED')) store.change({ error })
       throw error
     }
   }
@@ -38,7 +37,8 @@ export function createActions(
     while (agent.getPhase().at === 'leaving') await new Promise(resolve => agent.once('phaseChanged', resolve))
     await proceed(await agent.initialize({ interactive, signal }), signal)
   }
-  const start = () => attempt(signal => connect(signal, interactive))
+  // Of an agent that is destroyed already, the error tells why nothing starts.
+  const start = () => attempt(signal => connect(signal, interactive), agent.getPhase().at === 'destroyed')
   const submit = async (text: string) => {
     if (!text.trim()) throw invalid('The text is blank.')
     const id = await store.send(text)
