@@ -510,6 +510,10 @@ const TEXTS: Readonly<Record<string, string>> = {
   'VIEW-37': 'a view works without the globals of a page, also explain(), export() and what is stored with the session',
   'REL-195':
     'a view that leaves its chat keeps messages, draft and queue, is not opened later by what had begun before, and continues in the same session with start(), after a sign-out as the next user',
+  'REL-196':
+    '`getSessionId()` names the session of the open chat, else of the next one: null before there is one and after logout(), the same over reconnects, reloads with `resume` and shared tabs',
+  'REL-197':
+    'what is refused while the data of a user is removed names the way on: logout() to who called it, else `userChanged`',
   'VIEW-34':
     'a stream of the chat transport always ends: with the answer, also one that was missed, with an error when the service reports one, the message cannot be sent or the chat ends, with `abort` when the user leaves or takes the message back, and when another message is sent; what belongs to no stream is passed on once, and the history of a reload is not',
   'VIEW-35':

@@ -15,6 +15,20 @@ async function answerQuestion(question: string): Promise<string> {
 }
 // #endregion
 
+// #region finally
+async function answerInJavaScript(question: string): Promise<string> {
+  const agent = new AiAgent({ id: 'help', endpoint: service.url, autoConnect: true })
+  try {
+    await agent.initialize()
+    const answer = await agent.ask(question)
+    return answer.content ?? ''
+  } finally {
+    await agent.destroy()
+  }
+}
+// #endregion
+
 const answers = await Promise.all(['one', 'two', 'three'].map(answerQuestion))
 assert.deepEqual(answers, ['You said: one', 'You said: two', 'You said: three'])
+assert.equal(await answerInJavaScript('four'), 'You said: four')
 await service.close()

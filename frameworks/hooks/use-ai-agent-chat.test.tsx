@@ -131,18 +131,20 @@ describe('status', () => {
   })
 
   it('stays without an error through a cut: the queued message leaves after the reconnect', async () => {
-    const { emulator, result, shows, counts, connected } = setUpChat()
+    const { emulator, result, counts, connected } = setUpChat()
     await connected()
     const { id } = emulator.faults.add({ kind: 'refuse-upgrade', status: 503 })
     emulator.control.dropSockets()
     await waitFor(() => expect(result.current.snapshot.connection.state).toBe('reconnecting'))
     await result.current.sendMessage({ text: 'meanwhile' })
     await waitFor(() => expect(result.current.messages.at(-1)?.metadata.delivery).toBe('queued'))
-    expect(result.current).toMatchObject({ status: 'ready', error: undefined })
+    expect(result.current).toMatchObject({ status: 'submitted', error: undefined })
+    await result.current.sendMessage({ text: 'another' })
+    expect(result.current.status).toBe('submitted')
     emulator.faults.lift({ id })
-    await shows('meanwhile', 'You said: meanwhile')
-    expect(counts().texts).toEqual(['meanwhile'])
-    expect(result.current).toMatchObject({ status: 'ready', error: undefined })
+    await waitFor(() => expect(result.current.messages).toHaveLength(4))
+    expect(counts().texts).toEqual(['meanwhile', 'another'])
+    await waitFor(() => expect(result.current).toMatchObject({ status: 'ready', error: undefined }))
   })
 
   it('is error when the start fails, until clearError() or a successful retry()', async () => {

@@ -8,6 +8,7 @@ import { ChatKit, type KitMessage } from '../examples/ai-sdk/kit.tsx'
 const agent = new AiAgent({ id: 'help', endpoint: ENDPOINT, baseReconnectDelay: 200, autoConnect: true })
 void agent.initialize()
 
+// #region chat
 /** The AI SDK's own hook over the transport. What nobody asked for is added to its messages. */
 function Chat() {
   const [transport] = useState(() =>
@@ -23,5 +24,6 @@ function Chat() {
   const chat = useChat<KitMessage>({ transport, experimental_queue: true })
   return <ChatKit {...chat} />
 }
+// #endregion
 
 createRoot(document.getElementById('root') as HTMLElement).render(<Chat />)

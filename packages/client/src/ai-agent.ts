@@ -515,6 +515,17 @@ export class AiAgent extends Subscribable<AgentEvents> {
   }
 
   /**
+   * Id of the session: of the open chat, else of the next connection. It stays the same over reconnects, `disconnect()` and, with
+   * `resume` or `tabs`, in the next page and in the other tabs.
+   *
+   * @returns null while there is none: before `initialize()` unless the host has supplied one, and after `logout()` and a change of
+   *   the user. After `destroy()` the last one.
+   */
+  getSessionId(): string | null {
+    return this.#parts.scope.facts.sessionId ?? null
+  }
+
+  /**
    * Sets the session for the next connection; an open one stays as it is.
    *
    * @throws {SDKError} code SESSION_ID_INVALID for a blank or placeholder id

@@ -369,6 +369,32 @@ describe('logging', () => {
     expect(new AiAgent(config({ logger })).logger).toBe(logger)
   })
 
+  it('[CFG-14] says that authScheme has no effect on a login that the host configures, and what to set', () => {
+    const login = {
+      clientId: 'app',
+      redirectUri: 'https://app.example.test/',
+      knownAuthorities: ['login.example.test'],
+    }
+    const pkce = (own?: 'popup' | 'redirect') =>
+      ({ type: 'pkce', config: { ...login, ...(own && { authScheme: own }) } }) as const
+    const agree = [
+      { auth: pkce() },
+      { auth: pkce(), authScheme: 'redirect' },
+      { auth: pkce('popup'), authScheme: 'popup' },
+      { authScheme: 'popup' },
+      { auth: { type: 'pre-auth', accessToken: 'x' }, authScheme: 'redirect' },
+    ] as const
+    expect(agree.flatMap(given => resolveConfig(config(given)).warnings)).toEqual([])
+    const ignored = [
+      { auth: pkce(), authScheme: 'popup' },
+      { auth: pkce('popup'), authScheme: 'redirect' },
+    ] as const
+    expect(ignored.flatMap(given => resolveConfig(config(given)).warnings)).toEqual([
+      expect.stringMatching(/^`authScheme: 'popup'`.*`auth-scheme`.*'redirect'.*`auth\.config\.authScheme`/),
+      expect.stringMatching(/^`authScheme: 'redirect'`.*'popup'.*`auth\.config\.authScheme`/),
+    ])
+  })
+
   it('[CFG-15] ignores scopes with one warning that names the replacement', () => {
     const { lines, console } = sink()
     new AiAgent(config({ scopes: ['a.b'] }), { console })

@@ -13,8 +13,6 @@ import type { CacheConfig } from './storage/cache-adapter.ts'
 import { copyJson } from './util/copy-json.ts'
 import { NOTHING } from './util/nothing.ts'
 
-const NO_WARNINGS: readonly string[] = []
-
 /** The configuration with every default applied and every value checked. */
 export interface ResolvedConfig {
   readonly id: string
@@ -85,10 +83,12 @@ export function resolveConfig(config: AiAgentConfig): ResolvedConfig {
     initParams: part(config.initParams, initParams),
     context: part(config.context, context),
     connector: part(config.connector, connector),
-    warnings:
-      'scopes' in config && config.scopes !== undefined
+    warnings: [
+      ...('scopes' in config && config.scopes !== undefined
         ? ['`scopes` was removed in 0.3.0 and is ignored. Use `initParams.scopes`, or the scopes of a PKCE config.']
-        : NO_WARNINGS,
+        : []),
+      ...warnIgnoredScheme(config),
+    ],
   })
 }
 
@@ -157,6 +157,18 @@ function delivery(config: AiAgentConfig): DeliveryMode {
 function authScheme(config: AiAgentConfig): AuthScheme {
   const isScheme = (value: unknown) => value === 'popup' || value === 'redirect'
   return optional('authScheme', config.authScheme, isScheme, "'popup' or 'redirect'") ?? DEFAULTS.authScheme
+}
+
+/** The login that the host configures has a separate scheme, with another default. */
+function warnIgnoredScheme({ auth, authScheme }: AiAgentConfig): string[] {
+  const { type, config } = Object(auth) as { type?: unknown; config?: { authScheme?: AuthScheme } }
+  const decisive = config?.authScheme ?? 'redirect'
+  return type !== 'pkce' || !authScheme || authScheme === decisive
+    ? []
+    : [
+        `\`authScheme: '${authScheme}'\` (\`auth-scheme\` of the chat element) has no effect on the login that \`auth\` configures, ` +
+          `which uses '${decisive}'. Set \`auth.config.authScheme\`.`,
+      ]
 }
 
 function flag(

@@ -34,7 +34,8 @@ export interface AiAgentConfig {
   auth?: AuthenticationInput
   /**
    * Scheme of the login and logout that the library configures itself: for an agent that requires users, without `auth`.
-   * Ignored where `auth` holds a `PKCEAuthConfig`, which has its own `authScheme`.
+   * Without effect where `auth` holds a `PKCEAuthConfig`: its own `authScheme` decides there, whose default is `redirect`. The agent
+   * logs a warning where the two differ.
    *
    * @default 'popup'
    */

@@ -25,7 +25,10 @@ export interface AiAgentChatMessage {
   parts: AiAgentChatPart[]
 }
 
-/** `submitted`: the agent is working on an answer. There are no partial answers, so it is never `streaming`. */
+/**
+ * `submitted`: a message waits to be sent, as during an outage, or the agent is working on an answer. There are no partial answers,
+ * so it is never `streaming`.
+ */
 export type AiAgentChatStatus = 'submitted' | 'streaming' | 'ready' | 'error'
 
 /** A member of the AI SDK's chat for which the service has no message. */
@@ -47,7 +50,7 @@ export interface AiAgentChat {
   readonly id: string
   /** The visible messages, oldest first; the same array until one of them changes. */
   messages: AiAgentChatMessage[]
-  /** `error` while there is an `error`, `submitted` while the agent works on an answer, else `ready`. */
+  /** `error` while there is an `error`, `submitted` while a message waits or the agent works on an answer, else `ready`. */
   status: AiAgentChatStatus
   /** The last failure, unless the agent is trying again by itself. */
   error: Error | undefined
@@ -98,6 +101,7 @@ export function useAiAgentChat(): AiAgentChat {
   const view = useConversationView()
   const snapshot = useConversation()
   const messages = useMemo(() => snapshot.messages.map(chatMessage), [snapshot.messages])
+  const isWaiting = snapshot.isWorking || snapshot.messages.some(isUnsent)
   const failure = snapshot.error?.remedy === 'wait' ? undefined : snapshot.error
   return {
     ...membersOf(view),
@@ -105,7 +109,7 @@ export function useAiAgentChat(): AiAgentChat {
     snapshot,
     view,
     error: failure && asError(failure.error),
-    status: failure ? 'error' : snapshot.isWorking ? 'submitted' : 'ready',
+    status: failure ? 'error' : isWaiting ? 'submitted' : 'ready',
   }
 }
 
@@ -163,6 +167,10 @@ const chatMessage = /* @__PURE__ */ once((metadata: ConversationMessage): AiAgen
     ],
   }
 })
+
+function isUnsent({ author, delivery }: ConversationMessage): boolean {
+  return author === 'user' && (delivery === 'queued' || delivery === 'sending')
+}
 
 /** Text of a part; undefined for other parts. */
 function textOf(part: { type?: unknown; text?: unknown }): string | undefined {

@@ -93,7 +93,7 @@ function causeOf(parts: ExplainedParts): Cause {
     case 'destroyed':
       return { code: 'destroyed', text: 'The agent was destroyed. Create a new AiAgent', method: 'new AiAgent()' }
     case 'leaving':
-      return { code: 'leaving', text: 'The user is being signed out. Await logout()' }
+      return { code: 'leaving', text: 'The data of the user is being removed. Wait for the next phase' }
     case 'choosing':
       return phase.choice
         ? choiceNeeded(phase.choice.gate)

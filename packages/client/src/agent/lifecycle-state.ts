@@ -19,8 +19,8 @@ export type State =
   | { readonly at: 'idle'; readonly error?: unknown }
   | { readonly at: 'preparing' | 'ready' | 'destroyed' }
   | Choosing
-  /** The user's data is being removed. `done` settles with the sign-out. */
-  | { readonly at: 'leaving'; readonly done: Promise<void> }
+  /** The user's data is being removed. `done` settles with the sign-out; `next` is what the host has to do before it goes on. */
+  | { readonly at: 'leaving'; readonly done: Promise<void>; readonly next: string }
 
 /** Portals, agents and profiles are being selected. */
 export interface Choosing {

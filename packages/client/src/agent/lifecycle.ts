@@ -60,7 +60,7 @@ export class AgentLifecycle implements LifecycleOwner {
     if (this.#state.at === 'destroyed') throw destroyedError(operation)
     if (this.#state.at === 'leaving')
       throw new SDKError(
-        `${operation} is not possible while the user is being signed out. Await logout() first.`,
+        `${operation} is not possible while the data of the user is being removed. ${this.#state.next}`,
         'ABORTED',
       )
   }
@@ -279,7 +279,11 @@ export class AgentLifecycle implements LifecycleOwner {
    */
   signOut(): Promise<void> {
     if (this.#state.at === 'leaving') return this.#state.done
-    return this.#leave('logout()', after => this.#late?.authentication.logout({ after }) ?? this.#signOutEarly(after))
+    return this.#leave(
+      'logout()',
+      'Await logout() first.',
+      after => this.#late?.authentication.logout({ after }) ?? this.#signOutEarly(after),
+    )
   }
 
   /** Signs out while the code of the sign-in is loading, which is needed only where there is something to end. */
@@ -292,7 +296,7 @@ export class AgentLifecycle implements LifecycleOwner {
   }
 
   /** Enters `leaving` until the user's data is gone and `signOut` has settled. */
-  async #leave(cause: string, signOut: (left: Promise<void>) => Promise<void>): Promise<void> {
+  async #leave(cause: string, next: string, signOut: (left: Promise<void>) => Promise<void>): Promise<void> {
     this.requireUsable('logout()')
     const reason = new SDKError(`The operation was cancelled by ${cause}.`, 'ABORTED')
     const { loader, scope } = this.#parts
@@ -301,7 +305,7 @@ export class AgentLifecycle implements LifecycleOwner {
     const done = new Promise<void>(resolve => {
       settle = resolve
     })
-    const leaving: State = { at: 'leaving', done }
+    const leaving: State = { at: 'leaving', done, next }
     this.become(leaving)
     this.#run.abort(reason)
     loader.abort(reason)
@@ -330,7 +334,7 @@ export class AgentLifecycle implements LifecycleOwner {
   async handleUserChange(): Promise<void> {
     // The data is being removed already.
     if (this.#state.at === 'leaving' || this.#state.at === 'destroyed') return
-    await this.#leave('a change of the user', left => left)
+    await this.#leave('a change of the user', 'Wait for `userChanged`, then call initialize().', left => left)
     this.#parts.scope.emit('userChanged', () => ({}))
   }
 

@@ -181,7 +181,11 @@ export interface PKCEAuthConfig {
   tokenUrl?: string | undefined
   /** Sent exactly as given. @default `initParams.scopes`, otherwise `openid profile offline_access` */
   scopes?: readonly string[] | undefined
-  /** @default 'redirect' */
+  /**
+   * Scheme of this login and its logout. `AiAgentConfig.authScheme`, whose default is `popup`, has no effect on it.
+   *
+   * @default 'redirect'
+   */
   authScheme?: AuthScheme | undefined
   /** Storage for the login: per tab, or for the whole browser. @default 'sessionStorage' */
   cacheLocation?: 'sessionStorage' | 'localStorage' | undefined
