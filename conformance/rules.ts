@@ -654,6 +654,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'ADOPT-03': 'a report of the doctor holds no token, no session id and no password',
   'ADOPT-05':
     '`aiagent conform` asks a deployment each rule that any deployment can be asked, and names the rules that need the emulator',
+  'REL-191': 'each scenario of `aiagent conform` fails for a service that violates what it claims',
   'ADOPT-06':
     '`aiagent test` holds talks in Markdown with the emulator, a deployment or a recording, and names file and line of each expectation that does not hold',
   'ADOPT-07': 'the talks of the router shop catch by name each of ten articles that was deleted or altered',

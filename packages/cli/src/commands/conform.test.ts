@@ -48,9 +48,10 @@ describe('aiagent conform', () => {
     expect(code).toBe(1)
     expect(out).toMatch(/^ {2}REST-11 {2}FAILED$/m)
     expect(out).toMatch(/^ {2}REST-12 {2}FAILED$/m)
+    expect(out).toMatch(/^ {2}REST-02 {2}FAILED$/m)
     expect(out).toMatch(/^ {2}OWN-21 {3}ok$/m)
     expect(out).toMatch(/\d+ rules: needs failures, closes or time on request/)
-    expect(out).toMatch(/^Rules that hold: \d+, violated: 2, not applicable: 2\.$/m)
+    expect(out).toMatch(/^Rules that hold: \d+, violated: 3, not applicable: 2\.$/m)
   })
 
   it('[ADOPT-05] judges no rule where no deployment answers', async () => {
