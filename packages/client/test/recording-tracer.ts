@@ -73,13 +73,27 @@ export class RecordingTracer implements TelemetryTracer {
 /** A meter that keeps its values. */
 export class RecordingMeter implements TelemetryMeter {
   readonly #values = new Map<string, number[]>()
+  /** The options of each instrument. */
+  readonly options: Record<string, unknown> = {}
 
-  createHistogram = (name: string) => ({ record: (value: number) => this.#add(name, value) })
-  createCounter = (name: string) => ({ add: (value: number) => this.#add(name, value) })
-  createUpDownCounter = (name: string) => ({ add: (value: number) => this.#add(name, value) })
+  createHistogram = (name: string, options?: object) => this.#create(name, options)
+  createCounter = (name: string, options?: object) => this.#create(name, options)
+  createUpDownCounter = (name: string, options?: object) => this.#create(name, options)
 
   counts = (name: string) => this.#values.get(name)?.length ?? 0
   sum = (name: string) => (this.#values.get(name) ?? []).reduce((sum, value) => sum + value, 0)
+
+  /** The sum of a metric after each change. */
+  sums = (name: string) => {
+    let sum = 0
+    return (this.#values.get(name) ?? []).map(value => (sum += value))
+  }
+
+  #create(name: string, options?: object) {
+    this.options[name] = options
+    const add = (value: number) => this.#add(name, value)
+    return { add, record: add }
+  }
 
   #add(name: string, value: number): void {
     this.#values.set(name, [...(this.#values.get(name) ?? []), value])

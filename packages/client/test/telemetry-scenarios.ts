@@ -78,9 +78,9 @@ export async function runScenario(scenario: TelemetryScenario, tools: TelemetryT
 const REST = [
   '  GET /system/deploymentInfo 200',
   '  GET /core/authmgr/v3/metadata/deployment 200',
-  '  POST 200',
+  '  POST token 200',
   '  GET /core/aiservices/v4/aiagent/details/agent/{agentId} 200',
-  '  POST 200',
+  '  POST token 200',
   '  POST /core/aiservices/v4/aiagent/chat/agent/{agentId}/session 200',
 ]
 const INITIALIZE = ['aiagent.initialize ready', ...REST]

@@ -58,6 +58,48 @@ describe('the spans of an agent', () => {
   })
 })
 
+describe('the metrics of an agent', () => {
+  it('[ADOPT-08] have a description, a unit, and the buckets of the conventions', async () => {
+    const meter = new RecordingMeter()
+    await runScenario(HAPPY, { tracer: new RecordingTracer(), meter })
+    const described = { description: expect.stringMatching(/^[A-Z].*\.$/) }
+    const seconds = {
+      ...described,
+      unit: 's',
+      advice: {
+        explicitBucketBoundaries: [
+          0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92,
+        ],
+      },
+    }
+    expect(meter.options).toEqual({
+      'gen_ai.client.operation.duration': seconds,
+      'aiagent.time_to_first_response': seconds,
+      'aiagent.queue.length': { ...described, unit: '{message}' },
+      'aiagent.reconnects': { ...described, unit: '{attempt}' },
+    })
+  })
+
+  it('[ADOPT-08] follow the queue, and leave it at 0 when the agent ends', async () => {
+    const scenario = (name: string) => TELEMETRY_SCENARIOS.find(each => each.name === name) as TelemetryScenario
+    const meter = new RecordingMeter()
+    const tracer = new RecordingTracer()
+    await runScenario(scenario('a question before the chat is open'), { tracer, meter })
+    const sums = () => meter.sums('aiagent.queue.length')
+    expect([Math.max(...sums()), sums().at(-1)]).toEqual([1, 0])
+    const waiting: TelemetryScenario = {
+      ...HAPPY,
+      async run({ agent }) {
+        await agent.initialize()
+        await agent.send('one')
+        await agent.send('two')
+      },
+    }
+    await runScenario(waiting, { tracer, meter })
+    expect([Math.max(...sums()), sums().at(-1)]).toEqual([2, 0])
+  })
+})
+
 describe('what spans must not hold', () => {
   it.each(TELEMETRY_SCENARIOS)('[ADOPT-09] $name: no session id, no token, no text', async scenario => {
     const tracer = new RecordingTracer()

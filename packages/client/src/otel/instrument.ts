@@ -60,7 +60,7 @@ export function instrument(agent: AiAgent, options: InstrumentOptions): Instrume
   const base = () => options.parentContext?.()
   const ended = new AbortController()
   const { signal } = ended
-  const reconnects = meter?.createCounter(METRIC.RECONNECTS)
+  const reconnects = meter?.createCounter(...METRIC.RECONNECTS)
   let initializing: TelemetrySpan | undefined
   let connecting: TelemetrySpan | undefined
   let lost: SpanIdentity | undefined

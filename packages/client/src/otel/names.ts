@@ -49,12 +49,18 @@ export const NAME = {
   EVALUATED: 'gen_ai.evaluation.result',
 } as const
 
-/** Names of metrics. */
+/** Durations in seconds, with the bounds of their buckets that the conventions prescribe: 0.01, 0.02, 0.04 … 81.92. */
+const SECONDS = { unit: 's', advice: { explicitBucketBoundaries: Array.from({ length: 14 }, (_, n) => 2 ** n / 100) } }
+
+/** Names of metrics, with what describes them. */
 export const METRIC = {
-  DURATION: 'gen_ai.client.operation.duration',
-  FIRST_RESPONSE: 'aiagent.time_to_first_response',
-  QUEUE: 'aiagent.queue.length',
-  RECONNECTS: 'aiagent.reconnects',
+  DURATION: ['gen_ai.client.operation.duration', { ...SECONDS, description: 'GenAI operation duration.' }],
+  FIRST_RESPONSE: [
+    'aiagent.time_to_first_response',
+    { ...SECONDS, description: 'Time from a message of the user to the first message of the agent after it.' },
+  ],
+  QUEUE: ['aiagent.queue.length', { unit: '{message}', description: 'Messages that wait to be sent.' }],
+  RECONNECTS: ['aiagent.reconnects', { unit: '{attempt}', description: 'Attempts to connect after a loss.' }],
 } as const
 
 /** Kinds and status codes of OpenTelemetry. */

@@ -56,7 +56,7 @@ export interface TelemetryMeter {
   /** Creates an instrument for distributions, such as durations. */
   createHistogram(
     name: string,
-    options?: { unit?: string; description?: string },
+    options?: { unit?: string; description?: string; advice?: { explicitBucketBoundaries?: number[] } },
   ): { record(value: number, attributes?: Attributes): void }
   /** Creates an instrument for sums that only grow. */
   createCounter(

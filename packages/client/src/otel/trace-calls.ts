@@ -50,7 +50,8 @@ export function traceCalls({ tracer, fetch, traceparent = false }: TracedCallsOp
         ...(template && { [ATTRIBUTE.TEMPLATE]: template }),
         ...(resent > 0 && { [ATTRIBUTE.RESEND]: resent }),
       }
-      const name = template ? `${method} ${template}` : method
+      const isToken = new Headers(init?.headers).get('content-type')?.startsWith(FORM)
+      const name = template ? `${method} ${template}` : isToken ? `${method} token` : method
       const span = tracer.startSpan(name, { kind: KIND.CLIENT, attributes }, calls.parent)
       const fail = (type: string) => {
         span.setAttribute(ATTRIBUTE.ERROR, type)
@@ -77,6 +78,9 @@ export function traceCalls({ tracer, fetch, traceparent = false }: TracedCallsOp
   }
   return calls
 }
+
+/** The media type of token requests; the service's own calls send JSON. */
+const FORM = 'application/x-www-form-urlencoded'
 
 /** Templates of all paths of the service, with patterns that match them. */
 const TEMPLATES = [

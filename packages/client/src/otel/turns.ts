@@ -52,9 +52,9 @@ export class Turns {
   constructor(options: TurnsOptions) {
     const { meter } = options
     this.#options = options
-    this.#duration = meter?.createHistogram(METRIC.DURATION, { unit: 's' })
-    this.#firstResponse = meter?.createHistogram(METRIC.FIRST_RESPONSE, { unit: 's' })
-    this.#queue = meter?.createUpDownCounter(METRIC.QUEUE, { unit: '{message}' })
+    this.#duration = meter?.createHistogram(...METRIC.DURATION)
+    this.#firstResponse = meter?.createHistogram(...METRIC.FIRST_RESPONSE)
+    this.#queue = meter?.createUpDownCounter(...METRIC.QUEUE)
   }
 
   listen(): void {
