@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { watch } from '../../test/chat-harness.ts'
 import { setUpConnection as setUp } from '../../test/connection-harness.ts'
 import { SDKError } from '../errors.ts'
-import { CONNECT_TIMEOUT_MS, Connection, STABLE_AFTER_MS } from './connection.ts'
+import { CONNECT_TIMEOUT_MS, Connection } from './connection.ts'
+
+/** As docs/guide/connection-and-queue.md promises, in milliseconds. */
+const STABLE_AFTER_MS = 5_000
 
 const refuseUpgrade = (httpStatus: number) =>
   FakeWebSocket.last.onclose?.(Object.assign({ code: 1006, reason: '', wasClean: false }, { httpStatus }))

@@ -29,7 +29,7 @@ import { type WakeOwner, WakeWatch } from './wake-watch.ts'
 export const CONNECT_TIMEOUT_MS = 10_000
 
 /** A connection that was open for this long resets the backoff, in milliseconds. */
-export const STABLE_AFTER_MS = 5_000
+const STABLE_AFTER_MS = 5_000
 
 /** Who opens a connection, and receives its events. */
 export interface ConnectionOwner {

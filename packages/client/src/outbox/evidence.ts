@@ -4,7 +4,7 @@ import type { Message } from './message.ts'
 import type { OutboxOptions } from './outbox-options.ts'
 
 /** Longest wait for the history after a reopening, in milliseconds, when nothing says that none will come. */
-export const EVIDENCE_LIMIT_MS = 15_000
+const EVIDENCE_LIMIT_MS = 15_000
 
 /** By how much the service's clock may be behind, in milliseconds. */
 const CLOCK_SKEW_MS = 60_000

@@ -5,7 +5,9 @@ import { answered, messagesOf, type OutboxSetUp, said, setUpOutbox } from '../..
 import { SDKError } from '../errors.ts'
 import { MAX_PAUSE_MS, MIN_PAUSE_MS } from './agent-pace.ts'
 import { Message } from './message.ts'
-import { HISTORY_LIMIT_MS } from './turn-taking.ts'
+
+/** How long a question waits for the history after a reconnect, in milliseconds. */
+const HISTORY_LIMIT_MS = 5_000
 
 /** An outbox that is connected. */
 function setUp(given: OutboxSetUp = {}) {

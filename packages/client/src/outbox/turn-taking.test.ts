@@ -5,7 +5,9 @@ import { SDKError } from '../errors.ts'
 import { MAX_PAUSE_MS, MIN_PAUSE_MS } from './agent-pace.ts'
 import { Message } from './message.ts'
 import { WARN_AFTER_MS } from './questions.ts'
-import { HISTORY_LIMIT_MS } from './turn-taking.ts'
+
+/** How long a question waits for the history after a reconnect, in milliseconds. */
+const HISTORY_LIMIT_MS = 5_000
 
 const agentMessage = (content: string, messageId?: string) =>
   new Message('agent', 'customer support agent', content, { messageId })

@@ -26,7 +26,7 @@ import type { ResendPolicy } from './resend-policy.ts'
 const REMEMBERED_TEXTS = 100
 
 /** How long the service may take to send the history after a reconnect, in milliseconds. */
-export const HISTORY_LIMIT_MS = 5_000
+const HISTORY_LIMIT_MS = 5_000
 
 /** State of the question whose turn it is. */
 type Turn =

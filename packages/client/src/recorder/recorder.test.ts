@@ -1,6 +1,7 @@
 import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { lastSession, namesOf, passing, payloadsOf, setUp } from '../../test/agent-harness.ts'
+import { setUpTab } from '../../test/resume-harness.ts'
 import { AiAgent } from '../ai-agent.ts'
 import type { Trace } from '../platform/trace.ts'
 import { parseTrace } from './parse-trace.ts'
@@ -83,6 +84,18 @@ describe('[REL-79] a recorder', () => {
     const secrets = ['secret', 'private', 'You said', 'eyJ', lastSession(emulator)]
     expect(secrets.every(Boolean)).toBe(true)
     for (const secret of secrets) expect(text).not.toContain(secret)
+  })
+
+  it.each([true, false])('holds no session id in the path of a request, with content: %s', async content => {
+    const { load, talkAndLeave } = setUpTab()
+    const session = await talkAndLeave('Hello')
+    const { agent } = load({ recorder: createRecorder({ content }) })
+    await agent.initialize()
+    const paths = agent.exportTrace()?.entries.flatMap(entry => (entry.kind === 'request' ? entry.path : []))
+    expect(paths).toContainEqual(expect.stringMatching(/\/sessions\/-$/))
+    expect(session).not.toBe('')
+    expect(JSON.stringify(agent.exportTrace())).not.toContain(session)
+    await agent.destroy()
   })
 
   it('finds equal texts by a hash that another recording does not have', async () => {
