@@ -297,6 +297,10 @@ const TEXTS: Readonly<Record<string, string>> = {
     'an agent that masks content and has no usable rules reports `maskingUnavailable` with the reason, whether or not masking is required',
   'SEC-76':
     'with masking, what the rules hide, and with required masking what they would hide, is in no recording, no telemetry, no draft, no store and no log',
+  'SEC-77':
+    'expired responses, metadata and anonymous tokens in the stores of a page are removed with the start of any agent, at most once a minute for each kind',
+  'SEC-78':
+    'an expired queue of `persistQueue` in the database of a page is removed with the start of any agent, whoever owned it, and no other one',
   'SEC-31': 'a connector script that loads too late is never taken for another',
   'SEC-32': 'text that looks like a token is cut out of the errors of the service',
   'SEC-34':

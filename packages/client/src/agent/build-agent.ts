@@ -18,6 +18,7 @@ import { Sending } from '../outbox/sending.ts'
 import type { StoredQueue } from '../outbox/stored-queue.ts'
 import type { Environment } from '../platform/environment.ts'
 import type { SessionResume } from '../resume/session-resume.ts'
+import { DATABASE } from '../storage/cache-adapter.ts'
 import type { TabParts } from '../tabs/tab-parts.ts'
 import { type LazyPart, lazyPart } from '../util/lazy-part.ts'
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
@@ -83,6 +84,8 @@ class BuiltAgent implements LateParts {
   ): Promise<{ loaded: LoadedAgent; user: Promise<void> }> {
     const { scope, language, loader, context } = this.early
     const { authentication, users } = this
+    // A failure leaves it to the next start.
+    void sweepQueues(scope).catch(() => {})
     return prepareAgent({ scope, authentication, language, loader, context, users }, openContactCenter, signal)
   }
 
@@ -155,6 +158,14 @@ function tabPartsOf({ early, session, transcript, sending, authentication }: Lat
     hasCapability: name => scope.facts.hasCapability(name),
     address: (sessionId, lastSeq) => sessionAddress(early, sessionId, lastSeq),
   }
+}
+
+/** Removes expired queues from the page's database, also where the host stores none any more. */
+async function sweepQueues({ environment }: AgentScope): Promise<void> {
+  if (!environment.page?.window?.navigator.locks || typeof indexedDB === 'undefined') return
+  const databases = await indexedDB.databases()
+  if (databases.some(({ name }) => name === DATABASE))
+    await (await import('../outbox/create-stored-queue.ts')).sweepQueues(environment)
 }
 
 /** The part that stores the queue for the next page, with `persistQueue`. */

@@ -48,7 +48,7 @@ export async function findDeploymentInfo(
   const adapter = resolveCacheAdapter({ adapter: sharedAdapter }, environment)
   stores.add(adapter)
   const read = async (value: unknown) => (typeof code === 'function' ? await code() : code).read(endpoint, value)
-  const store = new ExpiringStore(adapter, environment.clock, TTL_MS)
+  const store = new ExpiringStore(adapter, environment.clock, TTL_MS, KEY_PREFIX)
   return store.load(KEY_PREFIX + restBase(endpoint), request, signal, read)
 }
 

@@ -17,8 +17,8 @@ export class ResponseCache {
   readonly #api: string
 
   constructor(adapter: CacheAdapter, clock: Clock, apiDomain: string, config: CacheConfig = {}) {
-    this.#store = new ExpiringStore(adapter, clock, config.ttl ?? RESPONSE_TTL_MS)
     this.#prefix = config.keyPrefix ? config.keyPrefix + RESPONSES : DEFAULT_PREFIX
+    this.#store = new ExpiringStore(adapter, clock, config.ttl ?? RESPONSE_TTL_MS, this.#prefix)
     this.#api = restBase(apiDomain)
   }
 
@@ -32,7 +32,7 @@ export class ResponseCache {
   ): Promise<T> {
     const named = Object.entries({ ...parameters, api: this.#api }).sort(([a], [b]) => (a < b ? -1 : 1))
     const key = named.map(([parameter, value]) => `${parameter}=${encodeURIComponent(value)}`).join('&')
-    return this.#store.load(`${this.#prefix}${name}:${key}`, fetch, signal, read, this.#prefix)
+    return this.#store.load(`${this.#prefix}${name}:${key}`, fetch, signal, read)
   }
 
   /**

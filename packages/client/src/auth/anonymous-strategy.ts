@@ -47,7 +47,7 @@ export class AnonymousAuthStrategy implements TokenSource {
     this.#adapter = cache?.enabled === false ? new MemoryCacheAdapter() : resolveCacheAdapter(cache, environment, warn)
     this.#prefix = cache?.keyPrefix ? cache.keyPrefix + TOKENS : DEFAULT_PREFIX
     this.#ttlMs = cache?.ttl ?? METADATA_TTL_MS
-    this.#metadata = new ExpiringStore(this.#adapter, environment.clock, this.#ttlMs)
+    this.#metadata = new ExpiringStore(this.#adapter, environment.clock, this.#ttlMs, this.#prefix)
   }
 
   get expiresAt(): number | undefined {

@@ -2,12 +2,13 @@ import type { AgentFacts } from '../api/agent-facts.ts'
 import type { ResolvedConfig } from '../check-config.ts'
 import type { Logger } from '../logger.ts'
 import type { Environment } from '../platform/environment.ts'
-import type { CacheAdapter } from '../storage/cache-adapter.ts'
+import { type CacheAdapter, DATABASE } from '../storage/cache-adapter.ts'
 import { guardCacheAdapter } from '../storage/create-cache-adapter.ts'
 import type { StoreWarning } from '../storage/guarded-cache-adapter.ts'
-import { DATABASE, IndexedDbCacheAdapter } from '../storage/indexed-db-cache-adapter.ts'
+import { IndexedDbCacheAdapter } from '../storage/indexed-db-cache-adapter.ts'
 import { fnv1a } from '../util/fnv1a.ts'
-import type { QueueSnapshot } from './stored-message.ts'
+import { occupyQueue } from './queue-lock.ts'
+import { DEFAULT_WAIT_MS, isExpired, type QueueSnapshot } from './stored-message.ts'
 import { StoredQueue } from './stored-queue.ts'
 
 /** Start of every key; with a configured prefix, the part after the prefix. */
@@ -16,9 +17,6 @@ const QUEUE = 'queue_'
 
 /** Stands for the user of an anonymous token. */
 const ANONYMOUS = 'anonymous'
-
-/** How long a message of a tab that has ended may wait in the others, in milliseconds: a day. */
-const SHARED_MS = 86_400_000
 
 /** What the parts of one agent share, as far as storing the queue needs it. */
 export interface StoredQueueScope {
@@ -47,7 +45,7 @@ export function createStoredQueue(
   snapshot: () => QueueSnapshot,
   tabs?: { readonly store: CacheAdapter & { has(key: string): boolean } },
 ): StoredQueue {
-  const { cache, endpoint, persistQueueMs = SHARED_MS } = config
+  const { cache, endpoint, persistQueueMs = DEFAULT_WAIT_MS } = config
   const warn = (text: string, details?: Record<string, unknown>) => logger.warn(text, details)
   const persistent = config.persistQueueMs === undefined ? undefined : openStore(config, environment, warn)
   const adapter = persistent ?? tabs?.store
@@ -107,6 +105,19 @@ function findMissing(cache: ResolvedConfig['cache'], page: Environment['page']):
   if (!page?.window) return cache.adapter ? undefined : 'outside a page it needs `cache.adapter`'
   if (!page.window.navigator.locks) return 'the browser has no Web Locks, or the page is not served over HTTPS'
   return typeof indexedDB === 'undefined' ? 'the page has no IndexedDB' : undefined
+}
+
+/** Removes what has expired of the queues in the page's database, whose agents have ended: nobody else may come for it. */
+export async function sweepQueues({ page, memory, clock }: Environment): Promise<void> {
+  const store = new IndexedDbCacheAdapter()
+  const mayRemove = async (key: string) => isExpired(await store.get(key), clock.now())
+  for (const key of await store.keys()) {
+    if (!(await mayRemove(key))) continue
+    // An agent that runs still sends what it has stored.
+    const unlock = await occupyQueue({ window: page?.window, identity: memory }, key, 0)
+    if (unlock && (await mayRemove(key))) await store.delete(key)
+    unlock?.()
+  }
 }
 
 /** Removes the stored queues of a deployment in the origin's database, if there is one. */

@@ -1,4 +1,5 @@
 import { isJsonObject } from '@aiagent/protocol'
+import type { CacheEntry } from '../storage/cache-adapter.ts'
 import { fnv1a } from '../util/fnv1a.ts'
 import { Message } from './message.ts'
 import type { OutboxEntry, WrittenAs } from './outbox-entry.ts'
@@ -25,6 +26,23 @@ export interface StoredMessage {
   readonly to?: string | undefined
   /** Set once the message was written, or is about to be. A reader of the store cannot open the session. */
   readonly written?: { readonly sessionFingerprint?: string | undefined }
+}
+
+/** A queue as it is stored. */
+export interface StoredQueueEntry extends CacheEntry {
+  /** How long each message may wait, in milliseconds. Absent in an entry of an older version. */
+  readonly expiresAfterMs?: number
+}
+
+/** How long a message waits by default, in milliseconds: a day. */
+export const DEFAULT_WAIT_MS = 86_400_000
+
+/** Whether the newest message of a queue has expired. */
+export function isExpired(entry: StoredQueueEntry | null, now: number): boolean {
+  if (!entry) return false
+  const messages = readMessages(entry.value)
+  const newest = messages.length > 0 ? Math.max(...messages.map(({ timestamp }) => timestamp)) : entry.timestamp
+  return now - newest >= (entry.expiresAfterMs ?? DEFAULT_WAIT_MS)
 }
 
 /** The messages of a stored value. Other values are ignored. */

@@ -19,10 +19,10 @@ import { type QueueSnapshot, readMessages, type StoredMessage, toEntry, toStored
  */
 
 /** Longest wait for the stored queue at the start, in milliseconds. */
-export const RESTORE_LIMIT_MS = 2_000
+const RESTORE_LIMIT_MS = 2_000
 
 /** Longest wait for the mark before messages leave, in milliseconds. */
-export const CLAIM_LIMIT_MS = 1_000
+const CLAIM_LIMIT_MS = 1_000
 
 /** Longest wait for the last write of an agent that is destroyed, in milliseconds. */
 const RELEASE_LIMIT_MS = 2_000
@@ -246,11 +246,12 @@ export class StoredQueue {
   }
 
   async #set(key: string, messages: StoredMessage[]): Promise<void> {
-    const { adapter, clock } = this.#options
+    const { adapter, clock, expiresAfterMs } = this.#options
+    const entry = { value: messages, timestamp: clock.now(), expiresAfterMs }
     // From now on the store may hold them.
     if (messages.length > 0) this.#isEmpty = false
     if (messages.length === 0) await this.#operations.ask(() => adapter.delete(key))
-    else await this.#operations.ask(() => adapter.set(key, { value: messages, timestamp: clock.now() }))
+    else await this.#operations.ask(() => adapter.set(key, entry))
     this.#isEmpty = messages.length === 0
     this.#operations.confirm()
   }

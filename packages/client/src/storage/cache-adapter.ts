@@ -1,6 +1,9 @@
 /** Version of the stored data. Incremented when a release cannot read the data of earlier ones. */
 const FORMAT = 2
 
+/** Name of the origin's database, which holds the queues of `persistQueue`. */
+export const DATABASE = 'aiagent'
+
 /** A stored value. An adapter must store and return the whole entry, including unknown fields. */
 export interface CacheEntry<T = unknown> {
   /** The stored value: plain JSON. */

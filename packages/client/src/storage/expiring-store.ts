@@ -9,8 +9,8 @@ import { removeEntries } from './remove-entries.ts'
 /** Minimum time between two sweeps for expired entries of a store, in milliseconds. */
 const SWEEP_EVERY_MS = 60_000
 
-/** When each store was last swept. */
-const lastSweeps = new WeakMap<CacheAdapter, number>()
+/** When the keys of a store with a prefix were last swept. */
+const lastSweeps = new WeakMap<CacheAdapter, Map<string, number>>()
 
 /** Requests in flight, per store: agents that share a store share them too. */
 const flights = new WeakMap<CacheAdapter, SingleFlight<unknown>>()
@@ -31,36 +31,38 @@ export class ExpiringStore {
   readonly #adapter: CacheAdapter
   readonly #clock: Clock
   readonly #ttlMs: number
+  readonly #prefix: string
   /** Incremented with every removal, so that earlier requests are not stored after it. */
   #removals = 0
 
-  constructor(adapter: CacheAdapter, clock: Clock, ttlMs: number) {
+  /** @param prefix start of the keys among which expired entries are removed */
+  constructor(adapter: CacheAdapter, clock: Clock, ttlMs: number, prefix: string) {
     this.#adapter = adapter
     this.#clock = clock
     this.#ttlMs = ttlMs
+    this.#prefix = prefix
   }
 
   /**
    * The stored value, otherwise the result of `fetch`, which is then stored. Concurrent callers share one `fetch`.
    *
    * @param read returns a stored value as `fetch` would; throws or returns undefined if it has another shape
-   * @param sweepPrefix start of the keys among which expired entries are removed
    */
   async load<T>(
     key: string,
     fetch: (signal: AbortSignal) => Promise<T>,
     signal?: AbortSignal,
     read: (stored: unknown) => unknown = stored => stored,
-    sweepPrefix = key,
   ): Promise<T> {
     const removals = this.#removals
     const value = await flightsOf(this.#adapter).run(
       `${key}#${removals}`,
       async flight => {
+        await this.#sweep()
         const stored = await this.#get(key, read)
         if (stored) return stored
         const fetched = await fetch(flight)
-        if (removals === this.#removals) await this.#set(key, fetched, sweepPrefix)
+        if (removals === this.#removals) await this.#set(key, fetched)
         return fetched
       },
       signal,
@@ -80,15 +82,19 @@ export class ExpiringStore {
   }
 
   /** Removes expired entries, at most once a minute. Not in a custom adapter, whose keys may be many and remote. */
-  async #sweep(prefix: string): Promise<void> {
+  async #sweep(): Promise<void> {
     const adapter = this.#adapter
+    const prefix = this.#prefix
     const now = this.#clock.now()
-    if (adapter instanceof GuardedCacheAdapter || isWithin(SWEEP_EVERY_MS, lastSweeps.get(adapter) ?? 0, now)) return
-    lastSweeps.set(adapter, now)
+    const sweeps = lastSweeps.get(adapter) ?? new Map<string, number>()
+    if (adapter instanceof GuardedCacheAdapter || isWithin(SWEEP_EVERY_MS, sweeps.get(prefix) ?? 0, now)) return
+    lastSweeps.set(adapter, sweeps.set(prefix, now))
     await removeEntries(adapter, prefix, key => {
       const entry = adapter.get(key)
-      return entry !== null && !isPromiseLike(entry) && !isWithin(this.#ttlMs, entry.timestamp, now)
-    })
+      if (entry === null || isPromiseLike(entry)) return false
+      const { expiresAt } = Object(entry.value) as { expiresAt?: unknown }
+      return typeof expiresAt === 'number' ? expiresAt <= now : !isWithin(this.#ttlMs, entry.timestamp, now)
+    }).catch(() => {})
   }
 
   async #get(key: string, read: (stored: unknown) => unknown): Promise<unknown> {
@@ -104,9 +110,8 @@ export class ExpiringStore {
     return undefined
   }
 
-  async #set(key: string, value: unknown, sweepPrefix: string): Promise<void> {
+  async #set(key: string, value: unknown): Promise<void> {
     try {
-      await this.#sweep(sweepPrefix)
       await this.#adapter.set(key, { value: copyJson(value), timestamp: this.#clock.now() })
     } catch {
       // A store that cannot be written: the next call requests again.

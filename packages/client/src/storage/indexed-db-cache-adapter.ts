@@ -1,8 +1,6 @@
 import { type DBSchema, type IDBPDatabase, openDB } from 'idb'
-import type { CacheAdapter, CacheEntry } from './cache-adapter.ts'
+import { type CacheAdapter, type CacheEntry, DATABASE } from './cache-adapter.ts'
 
-/** Name of the database of the origin. */
-export const DATABASE = 'aiagent'
 const STORE = 'entries'
 
 interface Schema extends DBSchema {

@@ -158,4 +158,60 @@ describeInPages('a queue that survives its page, in a page', at => {
       await page.close()
     }
   })
+
+  it('[SEC-78] what has expired goes with the start of any agent, whoever owned it, and nothing else', async () => {
+    const leave = async (config: Partial<AiAgentConfig>, count: number) => {
+      const page = await openHost(at.context, at.stage, config)
+      await page.evaluate(() => host.initialize())
+      await page.evaluate(texts => host.sendAll(texts), [`text ${count}`])
+      await untilStored(page, count)
+      await page.close()
+    }
+    const week = { expiresAfterMs: 7 * 86_400_000 }
+    const ofUser = (subject: string) => ({
+      ...userConfig(),
+      auth: { type: 'pre-auth' as const, accessToken: service().control.issueToken({ subject }) },
+    })
+    const starts: Partial<AiAgentConfig>[] = [{}, { persistQueue: true }, ofUser('new-customer')]
+    for (const config of starts) {
+      await leave({ persistQueue: true }, 1)
+      await leave(ofUser('customer'), 2)
+      await leave({ ...ofUser('customer'), id: 'help', persistQueue: week }, 3)
+      const page = await openHost(at.context, at.stage, config)
+      // As if 25 hours had passed.
+      await page.evaluate(async () => {
+        const open = indexedDB.open('aiagent')
+        const database = await new Promise<IDBDatabase>(resolve => {
+          open.onsuccess = () => resolve(open.result)
+        })
+        const changing = database.transaction('entries', 'readwrite')
+        const walk = changing.objectStore('entries').openCursor()
+        walk.onsuccess = () => {
+          const cursor = walk.result
+          if (!cursor) return
+          const { value, ...entry } = cursor.value as { value: { timestamp: number }[]; timestamp: number }
+          const age = (time: number) => time - 25 * 3_600_000
+          const aged = value.map(message => ({ ...message, timestamp: age(message.timestamp) }))
+          cursor.update({ ...entry, value: aged, timestamp: age(entry.timestamp) })
+          cursor.continue()
+        }
+        await new Promise(resolve => {
+          changing.oncomplete = resolve
+        })
+        database.close()
+      })
+      await page.evaluate(() => host.initialize())
+      await expect.poll(() => storedTexts(page)).toEqual(['text 3'])
+      await page.evaluate(() => host.destroy())
+      await page.evaluate(
+        () =>
+          new Promise(resolve => {
+            const gone = indexedDB.deleteDatabase('aiagent')
+            gone.onsuccess = resolve
+            gone.onblocked = resolve
+          }),
+      )
+      await page.close()
+    }
+  })
 })

@@ -9,6 +9,7 @@ import { deploymentLoginPath, loginUser } from './deployment-login.ts'
 import { buildPkceConfig, type PkceConfigFacts } from './pkce-config.ts'
 
 const METADATA_TTL_MS = 300_000
+const METADATA_PREFIX = 'aiagent_auth_metadata:'
 
 /**
  * Builds the login of an agent for which the host configured none. Fetches the deployment's metadata, which is cached
@@ -25,13 +26,14 @@ export async function loadPkceConfig(
   const { deployment, agent } = facts
   const user = loginUser(agent)
   const path = deploymentLoginPath(agent, deployment)
-  const store = new ExpiringStore(createCacheAdapter('session', environment), environment.clock, METADATA_TTL_MS)
+  const adapter = createCacheAdapter('session', environment)
+  const store = new ExpiringStore(adapter, environment.clock, METADATA_TTL_MS, METADATA_PREFIX)
   const fetchFresh = async (flight: AbortSignal): Promise<OAuthMetadata> => {
     const metadata = await fetchOAuthMetadata(environment, deployment.apiDomain, flight, path, onRateLimited)
     // Metadata that does not suffice for a login is not cached, so that a corrected deployment works at once.
     buildPkceConfig({ ...facts, metadata })
     return metadata
   }
-  const key = `aiagent_auth_metadata:${user}:${restBase(deployment.apiDomain)}:${deployment.tenantId || 'deployment'}:true`
+  const key = `${METADATA_PREFIX}${user}:${restBase(deployment.apiDomain)}:${deployment.tenantId || 'deployment'}:true`
   return buildPkceConfig({ ...facts, metadata: await store.load(key, fetchFresh, signal) })
 }
