@@ -518,6 +518,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     '`getSessionId()` names the session of the open chat, else of the next one: null before there is one and after logout(), the same over reconnects, reloads with `resume` and shared tabs',
   'REL-197':
     'what is refused while the data of a user is removed names the way on: logout() to who called it, else `userChanged`',
+  'REL-198':
+    'the error of a snapshot has a stable code, for which `@aiagent/elements/strings` has the sentences of the chat in each of its languages',
   'VIEW-34':
     'a stream of the chat transport always ends: with the answer, also one that was missed, with an error when the service reports one, the message cannot be sent or the chat ends, with `abort` when the user leaves or takes the message back, and when another message is sent; what belongs to no stream is passed on once, and the history of a reload is not',
   'VIEW-35':

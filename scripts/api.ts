@@ -30,6 +30,7 @@ const ENTRIES: readonly Entry[] = [
   { folder: 'react', types: 'ai-sdk.d.ts', report: 'react-ai-sdk', also: 'react.d.ts' },
   { folder: 'elements', types: 'index.d.ts', report: 'elements' },
   { folder: 'elements', types: 'launcher.d.ts', report: 'elements-launcher' },
+  { folder: 'elements', types: 'strings.d.ts', report: 'elements-strings' },
   { folder: 'fleet', types: 'index.d.ts', report: 'fleet' },
   { folder: 'emulator', types: 'index.d.ts', report: 'emulator' },
   { folder: 'emulator', types: 'node/index.d.ts', report: 'emulator-node' },

@@ -8,10 +8,10 @@ import { setUpAgents } from './agents.ts'
 
 afterEach(cleanup)
 
-/** State of the connection, the error, and texts of the messages. */
+/** State of the connection, the code of the error, and texts of the messages. */
 function Shown() {
   const { messages, connection, error } = useConversation()
-  return [connection.state, error && 'error', ...messages.map(({ content }) => content)].filter(Boolean).join(' | ')
+  return [connection.state, error?.code, ...messages.map(({ content }) => content)].filter(Boolean).join(' | ')
 }
 
 /** A page whose chat is opened and closed. */
@@ -89,7 +89,7 @@ describe.each([
     close()
     await agent.destroy()
     open()
-    await shows('closed | error | one | You said: one')
+    await shows('closed | agent_destroyed | one | You said: one')
     expect(logged.join()).toMatch(/destroyed.*new agent/)
   })
 })

@@ -72,7 +72,7 @@ const common = {
 export default [
   {
     ...common,
-    entry: { index: 'src/index.ts', launcher: 'src/launcher.ts' },
+    entry: { index: 'src/index.ts', launcher: 'src/launcher.ts', strings: 'src/strings.ts' },
     dts: true,
     sourcemap: true,
     outputOptions: { comments: { jsdoc: false } },

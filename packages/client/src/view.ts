@@ -1,4 +1,4 @@
-export type { ConversationError, ConversationRemedy } from './view/conversation-error.ts'
+export type { ConversationError, ConversationErrorCode, ConversationRemedy } from './view/conversation-error.ts'
 export type {
   ConversationEscalation,
   ConversationMessage,

@@ -1,5 +1,5 @@
 import type { AgentPhase, AiAgent, ConnectionState } from '../index.ts'
-import { remedyOf } from './conversation-error.ts'
+import { describeError, remedyOf } from './conversation-error.ts'
 import { NONE } from './conversation-message.ts'
 import type { ConversationConnectionState, ConversationSnapshot } from './conversation-snapshot.ts'
 import { keepSame } from './keep-same.ts'
@@ -52,13 +52,7 @@ export function snapshotOf(
     unread,
     draft,
     error:
-      error === undefined
-        ? undefined
-        : share(before?.error, {
-            error,
-            message: error instanceof Error ? error.message : String(error),
-            remedy: isWaiting && remedyOf(error) === 'retry' ? 'wait' : remedyOf(error),
-          }),
+      error === undefined ? undefined : share(before?.error, describeError(error, phase.at === 'destroyed', isWaiting)),
   })
 }
 

@@ -3,6 +3,7 @@ import type { ChatClosed } from '@aiagent/client'
 import type { ConversationError, ConversationSnapshot } from '@aiagent/client/view'
 import { useEffect } from 'preact/hooks'
 import type { ChatStrings } from '../strings/chat-strings.ts'
+import { errorSentence } from '../strings/error-sentence.ts'
 import { type ChatSettings, shownByView } from './chat-settings.ts'
 import { Icon } from './icons.tsx'
 import type { Trouble } from './use-view.ts'
@@ -90,7 +91,5 @@ export function Notices({ settings, snapshot, trouble, closed }: NoticesProps) {
 /** What the user is told of an error; nothing where the connection line or the login says it. */
 function errorText(error: ConversationError | undefined, strings: ChatStrings): string | undefined {
   if (!error || error.remedy === 'login') return undefined
-  const { reason } = Object(error.error) as { reason?: unknown }
-  if (reason === 'queue_full') return strings.errorQueueFull
-  return error.remedy === 'wait' ? undefined : strings.errorAction
+  return error.remedy === 'wait' && error.code !== 'queue_full' ? undefined : errorSentence(error.code, strings)
 }
