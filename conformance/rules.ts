@@ -565,7 +565,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'the request for the previous transcript is repeated once with a new token after status 401, so that missed messages are found',
   'REL-121':
     'a failure of a token function or a strategy of the host keeps its own words in the message and in `cause`; what a strategy passes to `postAuthentication` is not used',
-  'REL-117': 'the fault campaign finds five bugs that are planted in the client, one at a time, within 400 runs each',
+  'REL-117':
+    'the fault campaign of `npm run verify` finds nine bugs that are planted in the client, one at a time, within 400 runs each',
   'REL-110':
     'a logout settles although the window of the provider, a strategy or the store of the host never answers; then the agent can be initialized again',
   'REL-111':

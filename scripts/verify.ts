@@ -11,6 +11,7 @@ const STEPS: readonly (readonly [name: string, ...args: string[]])[] = [
   ['test'],
   ['pages'],
   ['faults', '--runs', '300', '--proxied-runs', '30', '--workers', '2', '--max-seconds', '80'],
+  ['faults', '--planted', '--runs', '400'],
   ['fuzz', '--runs', '3000'],
   ['tabs', '--runs', '20', '--max-seconds', '80'],
   ['fleet', '--campaign', '--conversations', '60', '--minutes', '0.2', '--per-second', '30'],

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { checkDelivery, receivedIn } from './checks/delivery.ts'
 import { checkEvents, checkTranscript } from './checks/transcript.ts'
-import { checkHeldData, checkSharedData } from './checks/user-data.ts'
+import { checkExports, checkHeldData, checkSharedData } from './checks/user-data.ts'
 import type { RunCounts, RunResult, Violation, ViolationKind } from './checks/violation.ts'
 import { FakePage } from './host/fake-page.ts'
 import { Host } from './host/host.ts'
@@ -63,6 +63,7 @@ class Run {
     for (const step of steps) await this.#take(step)
     if (setup.recovers) await this.#recover()
     await this.#checkUserData()
+    this.#violations.push(...checkExports(this.#host, this.#service.sessions))
     await this.#end()
     this.#checkMessages()
     return { seed, violations: this.#violations, counts: this.#count() }

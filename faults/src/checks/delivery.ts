@@ -79,7 +79,9 @@ export function checkDelivery(
   add('hung', 'no outcome of the delivery', named(of(undefined)))
   add('untrue report', 'acknowledged, but not received', named(of('acknowledged').filter(message => !has(message))))
   add('untrue report', 'reported as not sent, but received', named(of('failed', 'cancelled').filter(has)))
-  const { dropped, named: reported } = host.events
+  const { dropped, named: reported, undone } = host.events
+  // `at-least-once` does by itself what `retry()` does.
+  if (setup.delivery === 'at-most-once') add('untrue report', 'changed after the outcome', undone)
   add(
     'untrue report',
     'dropped without an error event',

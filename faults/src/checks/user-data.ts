@@ -1,29 +1,45 @@
 import type { SessionRecord } from '@aiagent/emulator'
-import type { Host } from '../host/host.ts'
+import { type Host, SHARED_STORE } from '../host/host.ts'
 import { markOf } from '../host/host-message.ts'
-import { subjectOf } from '../service/service.ts'
+import { CARD_NUMBER, subjectOf } from '../service/service.ts'
 import { receivedIn } from './delivery.ts'
 import { examples, type Violation } from './violation.ts'
 
 /** Looks for data of earlier users in everything that the agent holds. For a moment at which no user is leaving. */
 export async function checkHeldData(host: Host): Promise<Violation[]> {
-  const { agent, memory, stores, store, unnamedUsers, user } = host
-  const { session, local } = stores
-  const kept = memory.keys().map(key => [key, memory.get(key)])
+  const { agent, formerTokens, unnamedUsers, user } = host
+  const stored = host.storedTexts()
   const places = {
-    transcript: agent.getTranscriptAsJSON(),
-    context: agent.getContext(),
-    'session storage': [...session.entries],
-    'local storage': [...local.entries],
-    memory: kept,
+    transcript: JSON.stringify(agent.getTranscriptAsJSON()),
+    context: JSON.stringify(agent.getContext()),
+    ...stored,
   }
-  // Keys name the user. A user whom the process does not know cannot be found in a store that users share.
-  const shared = { 'the store of the host': [...(store?.entries ?? [])] }
-  return Object.entries({ ...places, ...shared }).flatMap(([place, content]) => {
-    const excepted = place in shared ? unnamedUsers : new Set<number>()
-    const found = usersIn(JSON.stringify(content), user - 1).filter(each => !excepted.has(each))
-    return found.length === 0 ? [] : [{ kind: 'user data', text: `${place} of user ${user} holds data of ${found}` }]
+  return Object.entries(places).flatMap(([place, text]): Violation[] => {
+    // Keys name the user. A user whom the process does not know cannot be found in a store that users share.
+    const excepted = place === SHARED_STORE ? unnamedUsers : new Set<number>()
+    const found = usersIn(text, user - 1).filter(each => !excepted.has(each))
+    const tokens = [...formerTokens].filter(token => text.includes(token))
+    return [
+      ...(found.length === 0 ? [] : [`data of ${found}`]),
+      ...(tokens.length === 0 ? [] : [`${tokens.length} tokens of users who have left`]),
+    ].map(what => ({ kind: 'user data', text: `${place} of user ${user} holds ${what}` }))
   })
+}
+
+/** Looks for secrets in what the agent of the present process gives to others. */
+export function checkExports(host: Host, sessions: readonly SessionRecord[]): Violation[] {
+  const { recording, telemetry } = host.exports
+  const secrets = { 'a session id': sessions.map(({ id }) => id), 'a token': host.tokens }
+  const texts = { 'a text of a user': Array.from({ length: host.user }, (_, user) => markOf(user + 1)) }
+  const masked = host.masks ? { 'what masking covers': [CARD_NUMBER] } : {}
+  const found = (place: string, text: string, wanted: Record<string, readonly string[]>) =>
+    Object.entries(wanted).flatMap(([what, values]): Violation[] =>
+      values.some(value => text.includes(value)) ? [{ kind: 'user data', text: `${place} holds ${what}` }] : [],
+    )
+  return [
+    ...found('the recording', recording, { ...secrets, ...texts, ...masked }),
+    ...found('the telemetry', telemetry, { ...secrets, ...masked }),
+  ]
 }
 
 /** Checks that the service received data of one user at most in each session, and that events showed no other's. */

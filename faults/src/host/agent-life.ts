@@ -7,6 +7,7 @@ import {
   type WebSocketLike,
 } from '@aiagent/client'
 import type { RunService } from '../service/service.ts'
+import { Exports } from './exports.ts'
 import type { TabStorage } from './tab-storage.ts'
 
 /** What the processes of a run have in common. */
@@ -27,6 +28,7 @@ export interface LifeParts {
 export class AgentLife {
   readonly agent: AiAgent
   readonly memory = new MemoryCacheAdapter()
+  readonly exports = new Exports()
   /** Time of the last `initialized` event since a sign-out, in milliseconds of the run without sleep. */
   readyAt: number | undefined
   readonly #ending = new AbortController()
@@ -37,7 +39,7 @@ export class AgentLife {
   constructor({ service, random, randomUUID, storages, config }: LifeParts) {
     this.#service = service
     this.agent = new AiAgent(
-      config(() => this.hasEnded),
+      { ...config(() => this.hasEnded), recorder: this.exports.recorder },
       {
         ...this.#environment(),
         random,
@@ -46,6 +48,7 @@ export class AgentLife {
         ...(storages && { sessionStorage: storages.session, localStorage: storages.local }),
       },
     )
+    this.exports.follow(this.agent)
     this.agent.on('initialized', () => {
       this.readyAt = service.clock.awake()
     })

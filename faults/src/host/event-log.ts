@@ -16,6 +16,11 @@ export interface ReportedMessage {
   readonly message: Message
 }
 
+const OUTCOMES: ReadonlySet<DeliveryState> = new Set(['acknowledged', 'cancelled', 'failed', 'unknown'])
+
+/** Outcomes that late evidence or a retry may change. */
+const LATE: ReadonlySet<DeliveryState> = new Set(['failed', 'unknown'])
+
 /** What the events of the agents said, one process after the other, as far as the checks need it. */
 export class EventLog {
   /** The last reported state of each delivery, by the id of the message. */
@@ -24,6 +29,10 @@ export class EventLog {
   readonly writes = new Map<string, number[]>()
   /** Receives the further states of a delivery, with their time. */
   readonly onFate = new Map<string, (fate: DeliveryState, at: number) => void>()
+  /** Changes of a delivery after its outcome, in words: none is allowed but a late acknowledgement and a retry. */
+  readonly undone: string[] = []
+  /** Ids of messages that the host is retrying in this moment. */
+  readonly retried = new Set<string>()
   /** Times at which a connection broke, or was given up as dead, in milliseconds of the run. */
   readonly breaks: number[] = []
   /** Contents of the agent's messages, in order. */
@@ -53,9 +62,14 @@ export class EventLog {
   /** Listens to the agent of a process until that ends. */
   follow(life: AgentLife): void {
     const { agent, signal } = life
+    const states = new Map<string, DeliveryState>()
     agent.on(
       'deliveryUpdate',
       ({ payload: { id, state, reason } }) => {
+        const before = states.get(id)
+        states.set(id, state)
+        if (before && OUTCOMES.has(before) && !(LATE.has(before) && (state === 'acknowledged' || this.retried.has(id))))
+          this.undone.push(`${id}: ${before} → ${state}`)
         const at = this.#clock.elapsed()
         this.fates.set(id, state)
         if (reason === 'cleared' || reason === 'signed_out') this.dropped.add(id)

@@ -1,4 +1,4 @@
-import type { AgentEventType, AiAgent, AiAgentConfig, InitializationResult } from '@aiagent/client'
+import type { AgentEventType, AiAgent, AiAgentConfig, Delivery, InitializationResult } from '@aiagent/client'
 import { Random } from '../schedule/random.ts'
 import type { Schedule, Step } from '../schedule/step.ts'
 import { type RunService, subjectOf } from '../service/service.ts'
@@ -24,6 +24,9 @@ const TOKEN_LIFE_SECONDS = 3_600
 /** Start of the keys in the host's store: it names the conversation. */
 const KEY_PREFIX = 'run_'
 
+/** Name of the store that several users share. */
+export const SHARED_STORE = 'the store of the host'
+
 /** The host app of a run: makes the calls that the schedule names, and records what became of them. */
 export class Host {
   readonly events: EventLog
@@ -34,6 +37,8 @@ export class Host {
   readonly store: HostStore | undefined
   /** The user at the screen. */
   user = 1
+  /** Access tokens of users who have left. */
+  readonly formerTokens = new Set<string>()
   /** Whether the user is leaving: a logout or a change of the user is in progress. */
   isLeaving = false
   /** Users who have left a process that never had a token of theirs: what they stored before waits for their return. */
@@ -45,6 +50,8 @@ export class Host {
   readonly #random: Random
   readonly #timers = new Set<unknown>()
   readonly #signals: AbortSignal[] = []
+  /** The tokens that each user has obtained. */
+  readonly #tokens = new Map<number, readonly string[]>()
   #life: AgentLife
   /** The user whose token the agent has obtained last. */
   #knownUser: number | undefined
@@ -66,6 +73,33 @@ export class Host {
   /** What the present process holds in memory. */
   get memory(): AgentLife['memory'] {
     return this.#life.memory
+  }
+
+  /** What the present process has recorded. */
+  get exports(): AgentLife['exports'] {
+    return this.#life.exports
+  }
+
+  /** Every token that a user has obtained. */
+  get tokens(): readonly string[] {
+    return [...this.#tokens.values()].flat()
+  }
+
+  /** Whether the service has the agent mask texts. */
+  get masks(): boolean {
+    return this.#schedule.setup.agent === 'desk'
+  }
+
+  /** The stores of the present process, each as text. */
+  storedTexts(): Record<string, string> {
+    const { memory, store, stores } = this
+    const texts = {
+      'session storage': [...stores.session.entries],
+      'local storage': [...stores.local.entries],
+      memory: memory.keys().map(key => [key, memory.get(key)]),
+      [SHARED_STORE]: [...(store?.entries ?? [])],
+    }
+    return Object.fromEntries(Object.entries(texts).map(([place, content]) => [place, JSON.stringify(content)]))
   }
 
   /** Makes the call of a step. Returns false for a step that is not the host's. */
@@ -93,6 +127,7 @@ export class Host {
         this.agent.clearQueue()
         return true
       case 'logout':
+        this.#noteStoredTokens()
         this.#leave('logout()', () => this.agent.logout())
         return true
       case 'change-user':
@@ -217,6 +252,7 @@ export class Host {
       maxQueueSize,
       delivery,
       enableLogging: false,
+      ...(agent === 'desk' && { masking: { required: true } }),
       ...(agent !== 'help' && { auth: { getToken: async () => this.#obtainToken() } }),
       ...(this.store && {
         persistQueue: true,
@@ -279,18 +315,22 @@ export class Host {
     const delivery = message?.id === undefined ? undefined : this.agent.delivery(message.id)
     if (!message || !delivery) return
     if (what === 'cancel') delivery.cancel()
-    else if (this.#retries(() => delivery.retry())) {
+    else if (this.#retries(delivery)) {
       message.retriedAt.push(this.#service.clock.elapsed())
       this.#followDelivery(message, delivery.id)
     }
   }
 
   /** A full queue refuses the message. */
-  #retries(retry: () => boolean): boolean {
+  #retries(delivery: Delivery): boolean {
+    const { retried } = this.events
+    retried.add(delivery.id)
     try {
-      return retry()
+      return delivery.retry()
     } catch {
       return false
+    } finally {
+      retried.delete(delivery.id)
     }
   }
 
@@ -357,10 +397,20 @@ export class Host {
     for (const message of this.messages) message.isStored = false
     const done = () => {
       if (life !== this.#life) return
+      for (const token of this.#tokens.get(this.user) ?? []) this.formerTokens.add(token)
       this.isLeaving = false
       this.user++
     }
     leaving.then(done, done)
+  }
+
+  /** A logout also removes the token of an anonymous user from a page. Agents of a process share it. */
+  #noteStoredTokens(): void {
+    if (this.isLeaving) return
+    const token = /eyJ[\w-]+\.[\w-]+\.[\w-]+/g
+    const { session, local } = this.stores
+    for (const text of [...session.entries.values(), ...local.entries.values()])
+      for (const [found] of text.matchAll(token)) this.formerTokens.add(found)
   }
 
   #context(): Record<string, unknown> {
@@ -380,7 +430,9 @@ export class Host {
 
   #token(user: number): string {
     const { control } = this.#service.emulator
-    return control.issueToken({ subject: subjectOf(user), lifeSeconds: TOKEN_LIFE_SECONDS })
+    const token = control.issueToken({ subject: subjectOf(user), lifeSeconds: TOKEN_LIFE_SECONDS })
+    this.#tokens.set(user, [...(this.#tokens.get(user) ?? []), token])
+    return token
   }
 
   #options({ abortAfterMs }: { abortAfterMs?: number }): { signal?: AbortSignal } {

@@ -51,4 +51,37 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     replace: '',
     shownBy: ['user data'],
   },
+  {
+    name: 'undone-outcome',
+    title: 'a message that was acknowledged is reported as unknown when its session ends',
+    file: 'packages/client/src/outbox/ledger.ts',
+    find: 'for (const entry of [...this.#sent])\n',
+    replace:
+      "for (const entry of this.#settled) this.#tell(entry, 'acknowledged', 'unknown', reason)\n    for (const entry of [...this.#sent])\n",
+    shownBy: ['untrue report'],
+  },
+  {
+    name: 'stored-token',
+    title: 'the token of an anonymous user stays in the page after logout()',
+    file: 'packages/client/src/auth/anonymous-strategy.ts',
+    find: 'Promise.all([this.clearTokenCache(), ',
+    replace: 'Promise.all([',
+    shownBy: ['user data'],
+  },
+  {
+    name: 'recorded-session',
+    title: 'a recording holds session ids',
+    file: 'packages/client/src/recorder/redaction.ts',
+    find: String.raw`path.replace(/\/sessions\/[^/]+/, '/sessions/-')`,
+    replace: 'path',
+    shownBy: ['user data'],
+  },
+  {
+    name: 'unmasked-telemetry',
+    title: 'answers are in the telemetry as they were received',
+    file: 'packages/client/src/otel/turns.ts',
+    find: "messagesOf('assistant', answer.content)",
+    replace: "messagesOf('assistant', message.content ?? '')",
+    shownBy: ['user data'],
+  },
 ]

@@ -1,19 +1,21 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { replaceOnce } from '../bundle.ts'
 import { PLANTED_BUGS } from './bugs.ts'
-import { describeFinding, findPlantedBugs } from './find-bugs.ts'
 
-/** Any seed will do. From this one all bugs are found in 89 runs together, from 1 in 227. */
-const FIRST_SEED = 131
+const ROOT = new URL('../../../', import.meta.url)
 
-describe('the fault campaign', () => {
-  it('[REL-117] finds each planted bug within 400 runs', { timeout: 400_000 }, async () => {
-    const findings = await findPlantedBugs(FIRST_SEED, 400)
-    expect(findings.filter(({ found }) => !found).map(describeFinding)).toEqual([])
-    expect(findings).toHaveLength(PLANTED_BUGS.length)
-  })
+/** That the campaign finds them is a step of `npm run verify`. */
+describe('the planted bugs of the fault campaign', () => {
+  it.each(PLANTED_BUGS.map(bug => [bug.title, bug] as const))(
+    '[REL-117] have a place in the client: %s',
+    (_title, bug) => {
+      const source = readFileSync(new URL(bug.file, ROOT), 'utf8')
+      expect(replaceOnce(source, bug)).not.toBe(source)
+    },
+  )
 
-  it('[REL-117] does not run with a bug whose place in the client has changed', () => {
+  it('[REL-117] are not planted where their place has changed', () => {
     const change = { name: 'a bug', file: 'a.ts', find: 'here', replace: 'there' }
     expect(replaceOnce('from here', change)).toBe('from there')
     expect(() => replaceOnce('gone', change)).toThrow('a.ts')

@@ -34,6 +34,8 @@ export type ServiceSetup = Pick<RunSetup, 'replyDelayMs' | 'unknownSession' | 'c
 
 const CONTACT_CENTER_AGENTS = DEFAULT_WORLD.agents.filter(({ details }) => details.agentType === 'contact-center')
 
+const MASKING = DEFAULT_WORLD.departments?.find(({ maskingPatterns }) => maskingPatterns)?.maskingPatterns ?? {}
+
 /** Subject of a user's tokens. */
 export const subjectOf = (user: number): string => `user-${user}`
 
@@ -61,9 +63,13 @@ export function emulatorOptions(setup: ServiceSetup, seed: number, clock: RunClo
             userType: 'customer' as const,
           },
         })),
-        // Text of the runs must not be masked.
-        ...CONTACT_CENTER_AGENTS.map(({ details }) => ({ details: { ...details, enableDataMasking: false } })),
+        ...CONTACT_CENTER_AGENTS.map(({ details }) => ({ details: { ...details, enableDataMasking: true } })),
       ],
+      // Masks nothing that a user writes in a run.
+      departments: (DEFAULT_WORLD.departments ?? []).map(department => ({
+        ...department,
+        maskingPatterns: MASKING,
+      })),
       users: [...(DEFAULT_WORLD.users ?? []), ...(setup.agent === 'desk' ? EMPLOYEES : [])],
     },
     reply: ({ text }) => ({ content: answerTo(text) }),
@@ -78,8 +84,11 @@ export function emulatorOptions(setup: ServiceSetup, seed: number, clock: RunClo
   }
 }
 
+/** In each answer, and masked where an agent masks. */
+export const CARD_NUMBER = '4111 1111 1111 1111'
+
 /** What the service answers to a message. */
-export const answerTo = (text: string): string => `You said: ${text}`
+export const answerTo = (text: string): string => `With ${CARD_NUMBER} you said: ${text}`
 
 /** Collects every session that the service creates. */
 export function collectSessions({ world }: Emulator): SessionRecord[] {

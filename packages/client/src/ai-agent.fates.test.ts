@@ -108,6 +108,33 @@ describe('a restart with a message in doubt', () => {
   )
 })
 
+describe('a message that is unknown, in a session that is opened again', () => {
+  it('[REL-85] is sent again with receipts, and reported once more only when its receipt arrives', async () => {
+    const { clock, emulator, make } = setUp({ settings: { capabilities: ['receipts'] } })
+    const { agent } = make({})
+    await agent.initialize()
+    await agent.connect()
+    emulator.faults.add({ kind: 'lose-frames', direction: 'to-service' })
+    const id = await agent.send('Cancel the order')
+    const states: DeliveryState[] = []
+    agent.on('deliveryUpdate', ({ payload }) => void states.push(payload.state))
+    // The service ends the chat for good, twice, so that no history is compared in between.
+    for (const _round of [1, 2]) {
+      emulator.control.dropSockets(1000)
+      await clock.advance(1_000)
+      expect([agent.getState(), agent.delivery(id)?.state]).toEqual(['CLOSED', 'unknown'])
+      await agent.connect()
+      await clock.advance(1_000)
+    }
+    emulator.faults.lift()
+    emulator.control.dropSockets()
+    await clock.advance(10_000)
+    expect(states).toEqual(['unknown', 'acknowledged'])
+    expect(receivedTexts(emulator).flat()).toEqual(['Cancel the order'])
+    await agent.destroy()
+  })
+})
+
 describe('120 messages into a half-open connection', () => {
   it('[REL-93] are reported as unknown once the connection is replaced, or sent again', async () => {
     for (const delivery of ['at-most-once', 'at-least-once'] as const) {

@@ -93,7 +93,8 @@ export class DeliveryLedger {
       connection: this.#connection,
     }
     entry.isInDoubt = false
-    entry.isUnreported = true
+    // Its outcome has been reported as unknown: with receipts only the receipt is news.
+    entry.isUnreported = entry.state !== 'unknown' || !this.#options.hasReceipts()
     if (entry.list !== this.#sent) this.#sent.add(entry)
   }
 
@@ -123,6 +124,7 @@ export class DeliveryLedger {
     const list = state === 'unknown' ? this.#unknown : this.#settled
     list.add(entry)
     this.#trim()
+    if (previousState === state) return
     const { waiting } = entry
     entry.waiting = undefined
     this.#tell(entry, previousState, state, reason)
