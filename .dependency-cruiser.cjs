@@ -120,7 +120,7 @@ module.exports = {
       'elements-use-public-entries',
       'The elements are built over what every host can import.',
       { path: ELEMENTS, pathNot: TESTS },
-      { path: '^packages/', pathNot: `^packages/(?:elements/|client/src/(?:index|view)[.]ts)` },
+      { path: '^packages/', pathNot: `^packages/(?:elements/|client/src/(?:index|view)[.]ts|protocol/src/index[.]ts)` },
     ),
     forbid(
       'elements-load-the-chat-on-demand',

@@ -250,6 +250,10 @@ const TEXTS: Readonly<Record<string, string>> = {
   'OWN-24': 'a message above 64 KiB logs one warning with its size; one that the service refuses leaves the chat open',
   'OWN-25':
     'a handler of the host handles its kind of message, first or last, and delays later messages; its failure affects nothing else',
+  'SEC-73':
+    'the text of an answer costs bounded work: 128 kB of any kind cost about eight times as much as 16 kB, and what is too long or nested too deeply is shown as it was written',
+  'SEC-74':
+    'of thousands of options or sources in one answer the terminal lists the first, with the number of the others',
   'SEC-40':
     'the command writes no control character of a service to the terminal, shows invisible and bidirectional characters by their code points, and indents continuation lines',
   'SEC-25':
@@ -614,6 +618,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'EL-18': 'a chat element whose code cannot be loaded says so, reports it, and tries again on request',
   'EL-20':
     'a conversation that is there when the chat element opens is rendered once, with its Markdown; when the code for that is late, it is shown as it was written until then',
+  'EL-33':
+    'an answer of 128 kB of any kind, with thousands of options and sources, is shown whole, and does not stop the page',
   'REL-170':
     'a view rates messages of the page before, and none of an earlier session, and shows messages that still wait, which can be taken back',
   'REL-171':

@@ -15,3 +15,11 @@ for (const kind of ['frames', 'bodies'] as const) {
     expect(heapGrowth).toBeLessThan(MAX_HEAP_GROWTH)
   })
 }
+
+it('[SEC-73] 60 generated kinds of Markdown take no more than eight times as long for 128 kB as for 16 kB', {
+  timeout: LIMIT_MS + 10_000,
+}, async () => {
+  const { inputs, problems } = await runFuzz({ kind: 'Markdown', seed: 1, inputs: 60 }, LIMIT_MS)
+  expect(problems).toEqual([])
+  expect(inputs).toBe(180)
+})

@@ -1,4 +1,5 @@
-import { lexer, type Token, type Tokens } from 'marked'
+import { lexMarkdown } from '@aiagent/protocol'
+import { Lexer, type Token, type Tokens } from 'marked'
 
 /** How the parts of Markdown are marked in a terminal. */
 export interface MarkdownStyle {
@@ -10,10 +11,12 @@ export interface MarkdownStyle {
 
 /**
  * Markdown as text for a terminal with colours: headings and strong parts in bold, lists with their markers, links with their
- * addresses, code without its fences. The text must be free of control characters.
+ * addresses, code without its fences. A text that is too long or nested too deeply is shown as it was written. The text must be
+ * free of control characters.
  */
 export function renderMarkdown(markdown: string, style: MarkdownStyle): string {
-  return blocks(lexer(markdown), style).join('\n\n')
+  const { tokens } = lexMarkdown<Token>(new Lexer({ gfm: true }), markdown)
+  return tokens ? blocks(tokens, style).join('\n\n') : markdown
 }
 
 function blocks(tokens: readonly Token[], style: MarkdownStyle): string[] {

@@ -50,11 +50,22 @@ export function formatAgentMessage(name: string, message: AgentMessage, style: S
     `${style.name(`${speakerName(name)}:`)} ${indentLines(style.markdown(plainText(message.content ?? '').trim()))}`.trimEnd(),
   ]
   const sources = (message.sources ?? []).map(formatSource).filter(text => text !== '')
-  if (sources.length > 0)
-    lines.push(style.dim('  Sources:'), ...sources.map((text, at) => style.dim(`  [${at + 1}] ${text}`)))
-  lines.push(...optionsOf(message).map((option, at) => `  ${style.bold(`${at + 1})`)} ${option}`))
+  if (sources.length > 0) {
+    lines.push(style.dim('  Sources:'))
+    lines.push(...firstOf(sources, (text, number) => style.dim(`  [${number}] ${text}`)))
+  }
+  lines.push(...firstOf(optionsOf(message), (option, number) => `  ${style.bold(`${number})`)} ${option}`))
   lines.push(...formatEscalation(message).map(text => `  ${style.warning(text)}`))
   return lines.join('\n')
+}
+
+/** Most sources and options that are listed. */
+const LISTED = 100
+
+/** The lines of the first items, numbered from 1, and the number of the others. */
+function firstOf(items: readonly string[], line: (item: string, number: number) => string): string[] {
+  const lines = items.slice(0, LISTED).map((item, at) => line(item, at + 1))
+  return items.length > LISTED ? [...lines, `  … and ${items.length - LISTED} more`] : lines
 }
 
 /** The options of a message, in order. */

@@ -7,6 +7,9 @@ const NARROWEST = 20
 /** Markers of lists and quotes, whose further lines begin below their text. */
 const MARKER = /^\s*(?:(?:[•│]|\d+[.)]|\[(?:\d+|[ x])\])\s+)*/
 
+/** Longest line that is broken as a whole, in characters: the time for a line grows faster than its length. */
+const LONGEST = 4096
+
 /** The start of a row that looks like the prompt. */
 const LIKE_PROMPT = /^\s*>/
 
@@ -19,8 +22,25 @@ export function wrapText(text: string, columns: number | undefined): string {
   if (columns === undefined || columns < NARROWEST) return text
   return text
     .split('\n')
+    .flatMap(cutLine)
     .map((line, index) => wrapLine(line, columns, index))
     .join('\n')
+}
+
+/** The parts of a very long line: each ends with a word, or at least outside of a character and of a colour code. */
+function cutLine(line: string): string[] {
+  const parts: string[] = []
+  let start = 0
+  while (line.length - start > LONGEST) {
+    const part = line.slice(start, start + LONGEST)
+    const code = part.lastIndexOf('\u001b')
+    const end =
+      part.lastIndexOf(' ') + 1 || (code > LONGEST - 20 && code) || LONGEST - (/[\ud800-\udbff]$/.test(part) ? 1 : 0)
+    parts.push(part.slice(0, end))
+    start += end
+  }
+  const [first = '', ...more] = [...parts, line.slice(start)]
+  return [first, ...more.map(part => `  ${part.trimStart()}`)]
 }
 
 /** The first row that a text takes in the terminal, which leaves its last column free. */
@@ -29,6 +49,8 @@ export function firstRow(text: string, columns: number | undefined): string {
 }
 
 function wrapLine(line: string, columns: number, index: number): string {
+  // No character takes more than two columns.
+  if (2 * line.length <= columns) return line
   const plain = stripVTControlCharacters(line)
   const marker = MARKER.exec(plain)?.[0] ?? ''
   if (index > 0 && /^ {6}/.test(plain) && marker.trim() === '') return keepFromPrompt(line, columns, 2)

@@ -1,6 +1,9 @@
 /** How long a text stays in the live region, in milliseconds: long enough to be noticed, short enough to be found once. */
 const STAYS_MS = 2000
 
+/** Longest text that is read unasked, in characters: minutes of speech. The conversation has all of it. */
+const LONGEST = 10_000
+
 /**
  * Says texts to screen readers. It owns a live region outside of the conversation, which is always there, since a region that is
  * inserted together with its text is often not read. The conversation itself is not live: it would be read again whenever it is
@@ -24,7 +27,7 @@ export function createAnnouncer(): Announcer {
     say(text) {
       if (!text) return
       const line = document.createElement('p')
-      line.textContent = text
+      line.textContent = text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text
       region.append(line)
       const timer = setTimeout(() => {
         timers.delete(timer)

@@ -4,7 +4,10 @@ import { Component, type ComponentChildren } from 'preact'
 import { differ } from '../markdown/differ.ts'
 import { Link } from '../markdown/link.tsx'
 import { Markdown } from '../markdown/markdown.tsx'
+import { pieces } from '../markdown/pieces.tsx'
+import type { ChatStrings } from '../strings/chat-strings.ts'
 import { type ChatSettings, shownByView } from './chat-settings.ts'
+import { FIRST, FirstOf } from './first-of.tsx'
 import { Icon } from './icons.tsx'
 import type { Times } from './times.ts'
 
@@ -48,7 +51,7 @@ export class MessageRow extends Component<MessageRowProps> {
         data-id={id}
       >
         <p class={isFirst ? 'by' : 'sr'}>
-          <bdi class={isUser ? 'sr' : 'name'}>{name}</bdi>{' '}
+          <bdi class={isUser ? 'sr' : 'name'}>{pieces(name)}</bdi>{' '}
           <bdi>
             <time dateTime={new Date(time).toISOString()}>{times.time(time)}</time>
           </bdi>
@@ -69,20 +72,22 @@ export class MessageRow extends Component<MessageRowProps> {
         {message.canChoose && !isEnded ? (
           // biome-ignore lint/a11y/useSemanticElements: a fieldset would be read as a form
           <div class="options" role="group" aria-label={strings.options}>
-            {options.map(option => (
-              <button
-                type="button"
-                class="option"
-                part="option"
-                dir="auto"
-                onClick={event => isFirstClick(event) && shownByView(view.choose(id, option))}
-              >
-                {option}
-              </button>
-            ))}
+            <FirstOf items={options} strings={strings}>
+              {option => (
+                <button
+                  type="button"
+                  class="option"
+                  part="option"
+                  dir="auto"
+                  onClick={event => isFirstClick(event) && shownByView(view.choose(id, option))}
+                >
+                  {pieces(option)}
+                </button>
+              )}
+            </FirstOf>
           </div>
         ) : (
-          message.chosenOption !== undefined && <TakenOptions message={message} label={strings.options} />
+          message.chosenOption !== undefined && <TakenOptions message={message} strings={strings} />
         )}
         {message.canRate && !isEnded && <Rating settings={settings} message={message} />}
         {isUser && !(isEnded && isAnswered) && <Delivery settings={settings} message={message} isLast={isLastOfUser} />}
@@ -96,7 +101,7 @@ const isFirstClick = ({ detail }: MouseEvent): boolean => detail < 2
 
 /** The text of the user, with the masked parts marked. */
 function withMasks({ content, maskedRanges }: ConversationMessage, { strings }: ChatSettings): ComponentChildren {
-  if (maskedRanges.length === 0) return content
+  if (maskedRanges.length === 0) return pieces(content)
   const parts: ComponentChildren[] = []
   let at = 0
   for (const { start, end } of maskedRanges) {
@@ -120,33 +125,44 @@ function Sources({
     <div class="sources" part="sources">
       <h3>{strings.sources}</h3>
       <ul>
-        {sources.map(({ title, url }) => (
-          <li>
-            <Icon name="link" />
-            {url ? (
-              <Link href={url} strings={strings} part="source">
-                {title}
-              </Link>
-            ) : (
-              <span>{title}</span>
-            )}
-          </li>
-        ))}
+        <FirstOf items={sources} strings={strings} isList>
+          {({ title, url }) => (
+            <li>
+              <Icon name="link" />
+              {url ? (
+                <Link href={url} strings={strings} part="source">
+                  {pieces(title)}
+                </Link>
+              ) : (
+                <span>{pieces(title)}</span>
+              )}
+            </li>
+          )}
+        </FirstOf>
       </ul>
     </div>
   )
 }
 
 /** The options of a question that was answered with one of them. */
-function TakenOptions({ message, label }: { message: ConversationMessage; label: string }) {
+function TakenOptions({
+  message: { options, chosenOption = '' },
+  strings,
+}: {
+  message: ConversationMessage
+  strings: ChatStrings
+}) {
+  const isHidden = options.indexOf(chosenOption) >= FIRST
   return (
-    <ul class="options" aria-label={label} style={{ padding: 0, listStyle: 'none' }}>
-      {message.options.map(option => (
-        <li class={option === message.chosenOption ? 'option past chosen' : 'option past'} dir="auto">
-          {option === message.chosenOption && <Icon name="check" />}
-          {option}
-        </li>
-      ))}
+    <ul class="options" aria-label={strings.options} style={{ padding: 0, listStyle: 'none' }}>
+      <FirstOf items={isHidden ? [chosenOption, ...options] : options} strings={strings} isList>
+        {option => (
+          <li class={option === chosenOption ? 'option past chosen' : 'option past'} dir="auto">
+            {option === chosenOption && <Icon name="check" />}
+            {pieces(option)}
+          </li>
+        )}
+      </FirstOf>
     </ul>
   )
 }

@@ -1,19 +1,46 @@
+import { lexMarkdown } from '@aiagent/protocol'
 import { Lexer, type Token } from 'marked'
 
-/** Depth of tokens and lists, one in the other, from which a text is not rendered as Markdown: it would exhaust the stack. */
-const TOO_DEEP = 400
+/** Most work of the lexer in one task of the page, which takes some tens of milliseconds: no more than one costly text. */
+const TASK_WORK = 500_000
+/** Expected work for a character, at most. */
+const CHARACTER_WORK = 20
 
-/** Splits Markdown into tokens. A text that is nested too deeply is one token, and is shown as it was written. */
-export function lex(text: string): Token[] {
-  try {
-    const tokens = new Lexer({ gfm: true, breaks: true }).lex(text)
-    if (!isDeep(tokens, TOO_DEEP)) return tokens
-  } catch {
-    // The stack was exhausted.
+/** Work of this task. */
+let work = 0
+let isCounting = false
+const waiting: (() => void)[] = []
+
+/**
+ * Splits Markdown into tokens.
+ *
+ * @returns undefined if the text is to be shown as it was written, because it is too long or nested too deeply
+ */
+export function lex(text: string): Token[] | undefined {
+  const lexed = lexMarkdown<Token>(new Lexer({ gfm: true, breaks: true }), text)
+  work += lexed.work
+  if (!isCounting) {
+    isCounting = true
+    setTimeout(endTask)
   }
-  return [{ type: 'paragraph', raw: text, text, tokens: [{ type: 'escape', raw: text, text }] }]
+  return lexed.tokens
 }
 
-function isDeep(value: unknown, room: number): boolean {
-  return Object(value) === value && (room === 0 || Object.values(value as object).some(part => isDeep(part, room - 1)))
+/** Whether this task has done so much that the text belongs into a later one. */
+export function isForLater(text: string): boolean {
+  return work > 0 && work + Math.min(text.length * CHARACTER_WORK, TASK_WORK) > TASK_WORK
+}
+
+/** Calls a function in a later task. */
+export function later(run: () => void): void {
+  waiting.push(run)
+}
+
+function endTask(): void {
+  work = 0
+  isCounting = false
+  for (const run of waiting.splice(0, 8)) run()
+  if (waiting.length === 0 || isCounting) return
+  isCounting = true
+  setTimeout(endTask)
 }

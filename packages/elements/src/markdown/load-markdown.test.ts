@@ -50,8 +50,9 @@ describe('hasMarkdown()', () => {
     fc.assert(
       fc.property(fc.oneof(texts, fc.string({ minLength: 1 }), fc.string({ minLength: 1, unit: 'grapheme' })), text => {
         if (hasMarkdown(text)) return
-        expect(lex(text).map(({ type }) => type)).toEqual(['paragraph'])
-        const inline = lex(text).flatMap(block => ('tokens' in block && block.tokens) || [])
+        const tokens = lex(text) ?? []
+        expect(tokens.map(({ type }) => type)).toEqual(['paragraph'])
+        const inline = tokens.flatMap(block => ('tokens' in block && block.tokens) || [])
         expect(new Set(inline.map(({ type }) => type))).toEqual(new Set(['text']))
         expect(inline.map(({ raw }) => raw).join('')).toBe(text)
       }),

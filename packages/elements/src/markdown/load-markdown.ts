@@ -21,7 +21,7 @@ export function loadMarkdown(): Promise<void> {
   return loading
 }
 
-/** Whether a text may be more than one plain paragraph in Markdown; others are shown without the lexer. */
+/** Whether a text may be more than one short plain paragraph in Markdown; others are shown without the lexer. */
 export function hasMarkdown(text: string): boolean {
-  return /[*_`#>[\]|~<&\\\n\r]|^(?:\s|[-+=]|\d+[.)])|(?:https?|ftp):|www\.|@|\s$/i.test(text)
+  return text.length > 4096 || /[*_`#>[\]|~<&\\\n\r]|^(?:\s|[-+=]|\d+[.)])|(?:https?|ftp):|www\.|@|\s$/i.test(text)
 }

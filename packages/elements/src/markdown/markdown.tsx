@@ -3,6 +3,7 @@ import { Component } from 'preact'
 import type { ChatStrings } from '../strings/chat-strings.ts'
 import { differ } from './differ.ts'
 import { hasMarkdown, loadedMarkdown } from './load-markdown.ts'
+import { pieces } from './pieces.tsx'
 
 /** What Markdown needs beside its text. */
 export interface MarkdownOptions {
@@ -25,7 +26,8 @@ export class Markdown extends Component<MarkdownProps> {
   }
 
   render({ text, options }: MarkdownProps) {
-    const markdown = hasMarkdown(text) && loadedMarkdown()
-    return markdown ? <>{markdown.markdownNodes(text, options)}</> : <p>{text}</p>
+    if (!hasMarkdown(text)) return <p>{text}</p>
+    const nodes = loadedMarkdown()?.markdownNodes(text, options, () => this.forceUpdate())
+    return nodes ? <>{nodes}</> : <p class="plain">{pieces(text)}</p>
   }
 }

@@ -2,17 +2,33 @@
 import type { Token, Tokens } from 'marked'
 import type { ComponentChildren } from 'preact'
 import { resolveEntities } from './entities.ts'
-import { lex } from './lex.ts'
+import { isForLater, later, lex } from './lex.ts'
 import { Link } from './link.tsx'
 import type { MarkdownOptions } from './markdown.tsx'
+import { pieces } from './pieces.tsx'
 import { imageAddress, linkAddress } from './safe-address.ts'
+
+/** Longest code that is laid out as a whole, in characters: it scrolls sideways. */
+const LONGEST_CODE = 16_384
 
 /**
  * Markdown as nodes. Only the tokens named here become elements; all else, HTML too, is shown as text. No HTML string exists on
  * the way, so nothing has to be sanitized.
+ *
+ * @param again is called in a later task if there is too much work for this one
+ * @returns undefined if the text is to be shown as it was written, for now or for good
  */
-export function markdownNodes(text: string, options: MarkdownOptions): ComponentChildren[] {
-  return blocks(lex(text), options)
+export function markdownNodes(
+  text: string,
+  options: MarkdownOptions,
+  again: () => void,
+): ComponentChildren[] | undefined {
+  if (isForLater(text)) {
+    later(again)
+    return undefined
+  }
+  const tokens = lex(text)
+  return tokens && blocks(tokens, options)
 }
 
 function blocks(tokens: readonly Token[], options: MarkdownOptions): ComponentChildren[] {
@@ -37,7 +53,7 @@ function block(token: Token, options: MarkdownOptions): ComponentChildren {
         // biome-ignore lint/a11y/useSemanticElements: a fieldset would be read as a form
         <div class="code" role="group" tabIndex={0} aria-label={options.strings.code}>
           <pre>
-            <code>{token.text}</code>
+            <code>{token.text.length > LONGEST_CODE ? pieces(token.text) : token.text}</code>
           </pre>
         </div>
       )
@@ -118,7 +134,7 @@ function inline(tokens: readonly Token[] | undefined, options: MarkdownOptions):
       case 'text':
         return token.tokens ? inline(token.tokens, options) : resolveEntities(token.text)
       default:
-        return 'text' in token ? resolveEntities(String(token.text)) : token.raw
+        return pieces('text' in token ? resolveEntities(String(token.text)) : token.raw)
     }
   })
 }
@@ -152,5 +168,5 @@ function image(token: Tokens.Image, options: MarkdownOptions): ComponentChildren
 
 /** HTML is shown as it was written, except for line breaks, which agents write in tables. */
 function breaks(raw: string): ComponentChildren {
-  return /^<br\s*\/?>$/i.test(raw.trim()) ? <br /> : raw
+  return /^<br\s*\/?>$/i.test(raw.trim()) ? <br /> : pieces(raw)
 }

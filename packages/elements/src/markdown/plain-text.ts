@@ -1,11 +1,13 @@
 import type { Token, Tokens } from 'marked'
 import { resolveEntities } from './entities.ts'
-import { lex } from './lex.ts'
+import { isForLater, lex } from './lex.ts'
 
 /** Markdown as plain text, for screen readers: without marks, addresses and HTML. */
 export function plainText(markdown: string): string {
-  return blocks(lex(markdown))
-    .replace(/[ \t]+/g, ' ')
+  const tokens = isForLater(markdown) ? undefined : lex(markdown)
+  if (!tokens) return markdown.trim()
+  return blocks(tokens)
+    .replace(/[^\S\n]+/g, ' ')
     .replace(/\s*\n\s*/g, '\n')
     .trim()
 }

@@ -171,6 +171,8 @@ export const CHAT_STYLE = `
 .text li + li { margin-block-start: 0.25em; }
 .text li > p { margin-block: 0.25em; }
 .text a, .sources a { color: var(--_link); text-underline-offset: 2px; }
+.plain, .piece { white-space: pre-wrap; }
+.piece { display: block; content-visibility: auto; contain-intrinsic-size: auto 34rem auto 110em; }
 .text code { padding: 1px 5px; border-radius: 5px; background: color-mix(in srgb, currentColor 9%, transparent); font: 0.88em ui-monospace, SFMono-Regular, Menlo, monospace; }
 .text .code { overflow-x: auto; padding: 10px 12px; border: 1px solid var(--_border); border-radius: 10px; background: var(--_canvas); direction: ltr; text-align: left; }
 .text pre { margin: 0; }

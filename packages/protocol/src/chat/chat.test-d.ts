@@ -6,6 +6,9 @@ import {
   type ContextValidationIssue,
   type EscalationData,
   type FeedbackRating,
+  type LexedMarkdown,
+  type MarkdownLexer,
+  type MarkdownTokenizer,
   type MessageData,
   type Persona,
   ProtocolError,
@@ -90,5 +93,25 @@ describe('what frames carry', () => {
     // @ts-expect-error a title is text
     assertType<Source>({ title: 3 })
     expectTypeOf<ServerMessageData['sources']>().toEqualTypeOf<Source[] | null | undefined>()
+  })
+})
+
+describe('Markdown', () => {
+  it('LexedMarkdown: tokens of the lexer, or undefined', () => {
+    assertType<LexedMarkdown<string>>({ tokens: ['a'], work: 1 })
+    assertType<LexedMarkdown<string>>({ tokens: undefined, work: 1 })
+    // @ts-expect-error the tokens are those of the lexer
+    assertType<LexedMarkdown<string>>({ tokens: [1], work: 1 })
+  })
+
+  it('MarkdownLexer, MarkdownTokenizer: the parts of the lexer that are used', () => {
+    const read = (text: string) => text
+    assertType<MarkdownTokenizer>({ space: read, list: read, blockquote: read, table: read, text: read })
+    // @ts-expect-error a tokenizer reads text
+    assertType<MarkdownTokenizer>({ space: read, list: read, blockquote: read, table: read, text: (at: number) => at })
+    const lexer = { tokens: [''], inlineQueue: [], options: {}, blockTokens: read, inlineTokens: read }
+    assertType<MarkdownLexer<string>>(lexer)
+    // @ts-expect-error without options
+    assertType<MarkdownLexer<string>>({ ...lexer, options: undefined })
   })
 })
