@@ -304,7 +304,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'SEC-77':
     'expired responses, metadata and anonymous tokens in the stores of a page are removed with the start of any agent, at most once a minute for each kind',
   'SEC-78':
-    'an expired queue of `persistQueue` in the database of a page is removed with the start of any agent, whoever owned it, and no other one',
+    'an expired queue of `persistQueue` in the database of a page is removed with the start of any agent, of any owner, and no other one',
   'SEC-31': 'a connector script that loads too late is never taken for another',
   'SEC-32': 'text that looks like a token is cut out of the errors of the service',
   'SEC-34':

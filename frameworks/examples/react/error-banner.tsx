@@ -3,7 +3,7 @@ import { useConversation } from '@aiagent/react'
 import { useEffect, useState } from 'react'
 
 // #region banner
-/** What the user is told of an error, in the language of the page. `error.message` is for developers. */
+/** The sentence for an error, in the language of the page. `error.message` is for developers. */
 export function ErrorBanner() {
   const error = useConversation(({ error }) => error)
   const [strings, setStrings] = useState<ChatStrings>()

@@ -59,7 +59,7 @@ describe('what has expired in the stores of a page', () => {
     expect(expired()).toEqual([])
   })
 
-  it('[SEC-77] is removed also where the next user finds all responses of their own', async () => {
+  it('[SEC-77] is removed also where the next user finds all their responses', async () => {
     const { clock, visit, expired, localStorage } = setUpPages()
     const config = SHARED[0]
     await visit('desk-agent', config)
@@ -70,7 +70,7 @@ describe('what has expired in the stores of a page', () => {
     const fresh = [...localStorage.items.keys()].filter(key => !expired().includes(key))
     await visit('customer', { id: 'account', initParams: {}, ...config })
     expect(expired()).toEqual([])
-    // What has time left stays, whoever owns it.
+    // What has time left stays, of any owner.
     expect([...localStorage.items.keys()]).toEqual(expect.arrayContaining(fresh))
   })
 

@@ -87,7 +87,7 @@ describe.skipIf(!hasRedis())('the writer of a shard over Redis', () => {
   }
 
   it.each([
-    ['a counter that is no number', ({ keys, redis }) => redis.hset(keys.counts, 'c2', 'many')],
+    ['a counter with text', ({ keys, redis }) => redis.hset(keys.counts, 'c2', 'many')],
     ['a key of another type', ({ keys, redis }) => redis.set(keys.done('c2'), 'text')],
   ] satisfies [string, (owner: Awaited<ReturnType<typeof createOwner>>) => Promise<unknown>][])(
     '[REL-141] stores nothing of a commit that the store refuses, and reports it: %s',

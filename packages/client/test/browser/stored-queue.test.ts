@@ -159,7 +159,7 @@ describeInPages('a queue that survives its page, in a page', at => {
     }
   })
 
-  it('[SEC-78] what has expired goes with the start of any agent, whoever owned it, and nothing else', async () => {
+  it('[SEC-78] what has expired goes with the start of any agent, of any owner, and nothing else', async () => {
     const leave = async (config: Partial<AiAgentConfig>, count: number) => {
       const page = await openHost(at.context, at.stage, config)
       await page.evaluate(() => host.initialize())
