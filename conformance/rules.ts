@@ -631,6 +631,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'EL-23': 'a sign-out empties the text field of the chat element; what the next user writes is kept',
   'EL-24':
     'the launcher can be closed from its first frame, while the chat loads, asks for consent, was declined and failed, also where it covers the page; declining closes it',
+  'EL-25':
+    'the chat element shows a new answer from its beginning, with a button that leads to the end; who reads above keeps the place, and a restored conversation opens at its end',
   'EL-27':
     'the launcher shows a heading at once, and fetches the code of the chat ahead on hover, focus and touch, unless the user is asked for consent first',
   'EL-28': 'the chat element and the launcher take the language of the page, also across shadow trees',

@@ -32,11 +32,11 @@ export function MessageList({ settings, snapshot, agentName, isEnded }: MessageL
   const name = agentName ?? settings.heading ?? strings.agent
   useEffect(() => announce(snapshot, settings, name), [announce, snapshot, settings, name])
 
-  const list = useEndOfList(messages)
-  const { log, isAtEnd, toEnd } = list
+  const list = useEndOfList(messages, unread)
+  const { log, isAtEnd, isSeen, toEnd } = list
   const range = useRange(messages, isOpening, list)
   useSkipping(log)
-  const divider = useUnreadDivider(settings, snapshot, log, isAtEnd)
+  const divider = useUnreadDivider(settings, snapshot, log, isSeen)
   const opened = useRef(messages.at(-1)?.time ?? Date.now())
   return (
     <div class="body">

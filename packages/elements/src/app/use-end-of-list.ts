@@ -4,15 +4,24 @@ import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preac
 
 /** Distance from the end that still counts as the end, in pixels. */
 const NEAR_PX = 48
+/** Distance of a new answer from the top, in pixels. */
+const ABOVE_PX = 8
+/** Time in which a further message of the agent belongs to the same answer, in milliseconds. */
+const TURN_MS = 10_000
 /** Time after a movement of the list in which the next one is expected, in milliseconds. */
 const SCROLLING_MS = 150
 /** Distance that a browser moves the list by itself where the heights of rows change, in pixels. */
 const CORRECTION_PX = 100
 
-/** A list that stays at its end while messages arrive, unless the user has scrolled away from it. */
+/**
+ * A list that stays at its end while messages arrive, unless the user has scrolled away from it. An answer that does not fit stays
+ * at its beginning.
+ */
 export interface EndOfList {
   readonly log: RefObject<HTMLDivElement | null>
   readonly isAtEnd: boolean
+  /** Whether the user sees the last answer: its end, or the beginning that the list has moved to. */
+  readonly isSeen: boolean
   toEnd(): void
   /** Whether there is at most a screen above what is in view, and the user has left the end. */
   isNearTop(): boolean
@@ -31,23 +40,57 @@ interface KeptPlace {
   readonly top: number
 }
 
-export function useEndOfList(messages: readonly ConversationMessage[]): EndOfList {
+/** The messages up to the last one that was rendered. */
+interface Turn {
+  /** Id of the message at whose beginning the list stays, where there is no room for all. */
+  first?: string | undefined
+  readonly last: ConversationMessage | undefined
+  readonly isSeen: boolean
+}
+
+export function useEndOfList(messages: readonly ConversationMessage[], unread: number): EndOfList {
   const log = useRef<HTMLDivElement>(null)
   const stays = useRef(true)
   const [isAtEnd, setAtEnd] = useState(true)
   /** Where the list was moved to by this code, and when the user has moved it. */
   const movement = useRef({ ownTop: 0, at: -SCROLLING_MS })
+  const last = messages.at(-1)
+  const turn = useRef<Turn>({ last, isSeen: false })
+  const { first, last: known } = turn.current
+  if (last?.id !== known?.id) {
+    const added = messages.slice(messages.findLastIndex(({ id }) => id === known?.id) + 1)
+    const answers = added.slice(added.findLastIndex(({ author }) => author === 'user') + 1)
+    const [answer] = answers
+    const before = answers.length < added.length ? undefined : first
+    const follows = stays.current || answers.length < added.length
+    const isShown = !!log.current?.clientHeight
+    const isSameTurn = isShown && before && answer && known && answer.time - known.time < TURN_MS
+    // What is read stays in view, and so does the first of several unread messages. Without unread ones it is the history.
+    const isKept = !answer || !unread || (before && (isSameTurn || !isAtEnd || unread > answers.length))
+    turn.current = {
+      first: follows ? (isKept ? before : answer.id) : undefined,
+      last,
+      isSeen: follows && isShown && (!isKept || !!isSameTurn),
+    }
+  }
   const look = useCallback(() => {
     const list = log.current
     if (!list) return
-    stays.current = list.scrollHeight - list.scrollTop - list.clientHeight < NEAR_PX
-    setAtEnd(stays.current)
+    const isNear = list.scrollHeight - list.scrollTop - list.clientHeight < NEAR_PX
+    // The user has moved the list.
+    if (Math.abs(list.scrollTop - movement.current.ownTop) > NEAR_PX) turn.current.first = undefined
+    stays.current = isNear || turn.current.first !== undefined
+    setAtEnd(isNear)
   }, [])
   const scroll = useCallback(() => {
     const list = log.current
-    if (!list || !stays.current) return
-    list.scrollTop = list.scrollHeight
+    if (!list?.clientHeight || !stays.current) return
+    const end = list.scrollHeight - list.clientHeight
+    const id = turn.current.first
+    const row = id && list.querySelector(`[data-id="${CSS.escape(id)}"]`)
+    list.scrollTop = row ? Math.min(end, topOf(row, list) - ABOVE_PX) : end
     movement.current.ownTop = list.scrollTop
+    setAtEnd(end - list.scrollTop < NEAR_PX)
   }, [])
 
   useEffect(() => {
@@ -75,7 +118,6 @@ export function useEndOfList(messages: readonly ConversationMessage[]): EndOfLis
   }, [look, scroll])
 
   // A new message of the user leads to the end, wherever the list is.
-  const last = messages.at(-1)
   const lastOfUser = last?.author === 'user' ? last.id : undefined
   const before = useRef(lastOfUser)
   useLayoutEffect(() => {
@@ -99,7 +141,9 @@ export function useEndOfList(messages: readonly ConversationMessage[]): EndOfLis
   return {
     log,
     isAtEnd,
+    isSeen: isAtEnd || turn.current.isSeen,
     toEnd() {
+      turn.current.first = undefined
       stays.current = true
       scroll()
     },
@@ -115,8 +159,21 @@ export function useEndOfList(messages: readonly ConversationMessage[]): EndOfLis
     },
     leaveEnd() {
       // The event that tells so may be late.
+      turn.current.first = undefined
       stays.current = false
       setAtEnd(false)
     },
   }
+}
+
+/** Where the bubble of a message begins in the list, or the divider above it. An animation does not count. */
+function topOf(row: Element, list: HTMLElement): number {
+  const above = row.previousElementSibling
+  let top = 0
+  let at: Element | null = above?.matches('.unread') ? above : row.querySelector('.bubble')
+  while (at instanceof HTMLElement && at !== list.parentElement) {
+    top += at.offsetTop
+    at = at.offsetParent
+  }
+  return top
 }

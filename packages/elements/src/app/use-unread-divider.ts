@@ -12,11 +12,11 @@ export function useUnreadDivider(
   { view, emit }: ChatSettings,
   { messages, unread }: ConversationSnapshot,
   log: RefObject<HTMLElement | null>,
-  isAtEnd: boolean,
+  isAnswerSeen: boolean,
 ): string | undefined {
   const [divider, setDivider] = useState<string>()
   const isVisible = useVisibility(log)
-  const isSeen = isVisible && isAtEnd
+  const isSeen = isVisible && isAnswerSeen
   const last = messages.at(-1)
   // The observer reports a moment later, or never, that the chat has been hidden and shown again.
   const seesNow = () => isSeen && log.current?.getClientRects().length

@@ -1,0 +1,158 @@
+import type { Reply } from '@aiagent/emulator'
+import { hasChromium } from '@aiagent/test-support/chromium'
+import type { Page } from 'playwright-core'
+import { describe, expect, it } from 'vitest'
+import { type ChatStage, write } from './chat-page.ts'
+import { chatStages } from './chat-stages.ts'
+
+const LAUNCHER = '<ai-agent-launcher endpoint="ENDPOINT" agent-id="help" open></ai-agent-launcher>'
+
+/** An answer of about 150 words, with a short message after it where one is wanted. */
+const LONG = `**Short answer: no, you keep your settings.**
+
+${'Press the button on the back for ten seconds, until the light turns orange, and wait until it is green again. '.repeat(5)}
+
+1. Wait until the light is green.
+2. Open the settings of the router in your browser.
+3. Enter the name and the password from the label.
+4. If it turns red, check the cable and press the button again.
+
+${'The label is below the device, beside the number of the series, and has both in large letters. '.repeat(3)}`
+
+const reply: Reply = ({ text }) => {
+  if (/more/.test(text)) return [{ content: LONG }, { content: 'Would you like to know more?' }]
+  if (/long/.test(text)) return { content: LONG }
+  return { content: `You said: ${text}` }
+}
+
+describe.skipIf(!hasChromium())('a new answer', () => {
+  const stages = chatStages()
+  let stage: ChatStage
+
+  const open = async (width: number, height: number) => {
+    stage = await stages.open({ reply, settings: { historyLimit: 200 } })
+    const { page } = await stage.open(LAUNCHER, { prepare: page => page.setViewportSize({ width, height }) })
+    await page.getByText('Online').waitFor()
+    return page
+  }
+  const bubble = (page: Page, text: string | RegExp) => page.locator('ai-agent-chat .bubble', { hasText: text }).last()
+  const toEnd = (page: Page) => page.locator('ai-agent-chat .to-end')
+  const say = (content: string) => {
+    const { control, world } = stage.service.emulator
+    control.say([...world.sessions.keys()][0] ?? '', { content })
+  }
+  /** Distance of the top of a bubble from that of the list. */
+  const top = (page: Page, text: string | RegExp) =>
+    bubble(page, text).evaluate(node => {
+      const list = node.closest('.log') as HTMLElement
+      let top = -list.scrollTop - list.offsetTop
+      for (let at = node as HTMLElement | null; at && at !== list.parentElement; at = at.offsetParent as HTMLElement)
+        top += at.offsetTop
+      return Math.round(top)
+    })
+  /** Distance of the view from the end of the list. */
+  const below = (page: Page) =>
+    page.getByRole('log').evaluate(list => Math.round(list.scrollHeight - list.clientHeight - list.scrollTop))
+  const unread = (page: Page) => page.locator('ai-agent-launcher .badge').textContent()
+  const ask = async (page: Page, text: string, answer: string | RegExp = `You said: ${text}`) => {
+    await write(page, text)
+    await bubble(page, answer).waitFor()
+  }
+  /** Waits until what was rendered has its final height, with its Markdown. */
+  const settled = async (page: Page) => {
+    await page.locator('ai-agent-chat .text ol').last().waitFor()
+    await page.evaluate(() => new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve))))
+  }
+
+  it.each([
+    [1440, 900],
+    [1366, 650],
+    [390, 844],
+  ])('[EL-25] is shown from its beginning, and a button leads to its end, at %i x %i', async (width, height) => {
+    const page = await open(width, height)
+    for (const text of ['one', 'two', 'three']) await ask(page, text)
+    await ask(page, 'a long one', /Short answer/)
+    await settled(page)
+    await expect.poll(() => top(page, /Short answer/)).toBe(8)
+    await toEnd(page).waitFor()
+    expect(await toEnd(page).getAttribute('aria-label')).toBe('To the latest message')
+    expect(await unread(page)).toBe('')
+    expect(await page.locator('ai-agent-chat .divider.unread').count()).toBe(0)
+    await toEnd(page).click()
+    await expect.poll(() => below(page)).toBe(0)
+    expect(await toEnd(page).count()).toBe(0)
+    // The user's own message leads to the end from wherever the list is, and so does a short answer.
+    await ask(page, 'a long one', /Short answer/)
+    await toEnd(page).waitFor()
+    await ask(page, 'thanks')
+    await expect.poll(() => below(page)).toBe(0)
+  })
+
+  it('[EL-25] stays at its beginning when a short message of the same turn follows', async () => {
+    const page = await open(1366, 650)
+    await ask(page, 'long, and more', 'Would you like to know more?')
+    await settled(page)
+    await expect.poll(() => top(page, /Short answer/)).toBe(8)
+    say('One more thing.')
+    await bubble(page, 'One more thing.').waitFor()
+    expect(await top(page, /Short answer/)).toBe(8)
+    expect(await unread(page)).toBe('')
+    await toEnd(page).click()
+    await expect.poll(() => below(page)).toBe(0)
+    // At the end again, what comes is followed.
+    say('And another one.')
+    await bubble(page, 'And another one.').waitFor()
+    await expect.poll(() => below(page)).toBe(0)
+  })
+
+  it('[EL-25] that fits is followed until its beginning would leave the view', async () => {
+    const page = await open(1440, 900)
+    await ask(page, 'first')
+    for (let index = 0; index < 20; index++) say(`Line ${index} of an answer in many messages.`)
+    await bubble(page, 'Line 19').waitFor()
+    await expect.poll(() => top(page, 'You said: first')).toBe(8)
+    await toEnd(page).waitFor()
+  })
+
+  it('[EL-25] keeps the place of a user who reads above', async () => {
+    const page = await open(390, 844)
+    for (let index = 0; index < 8; index++) await ask(page, `question ${index}`)
+    await page.getByRole('log').evaluate(list => list.scrollTo(0, 0))
+    await toEnd(page).waitFor()
+    const before = await top(page, 'You said: question 0')
+    say(LONG)
+    await page.getByText('1 new message').waitFor()
+    await settled(page)
+    expect(await top(page, 'You said: question 0')).toBe(before)
+    expect(await unread(page)).toBe('1')
+  })
+
+  it('[EL-25] that arrived while the launcher was closed is shown from the divider above it', async () => {
+    const page = await open(1366, 650)
+    for (let index = 0; index < 8; index++) await ask(page, `question ${index}`)
+    await page.keyboard.press('Escape')
+    say(LONG)
+    await expect.poll(() => unread(page)).toBe('1')
+    await page.getByRole('button', { name: 'Chat', exact: true }).click()
+    await settled(page)
+    const divider = page.locator('ai-agent-chat .divider.unread')
+    await expect
+      .poll(() =>
+        divider.evaluate(
+          node => node.getBoundingClientRect().top - (node.closest('.log')?.getBoundingClientRect().top ?? 0),
+        ),
+      )
+      .toBeCloseTo(8, 0)
+  })
+
+  it('[EL-25] of a restored conversation is shown at its end', async () => {
+    const page = await open(390, 844)
+    await ask(page, 'a long one', /Short answer/)
+    await toEnd(page).waitFor()
+    await page.reload()
+    await bubble(page, /Short answer/).waitFor()
+    await page.getByText('Online').waitFor()
+    await settled(page)
+    await expect.poll(() => below(page)).toBe(0)
+  })
+})
