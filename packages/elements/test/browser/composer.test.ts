@@ -84,6 +84,31 @@ describe.skipIf(!hasChromium())('the text field of <ai-agent-chat>', () => {
     await expect.poll(() => field.inputValue()).toBe('of the second')
   })
 
+  it('[EL-23] stores nothing of a draft that waited to be stored when its user signed out', async () => {
+    stage = await stages.open()
+    const page = await openWithAgent()
+    await write(page, 'hello')
+    await expect.poll(() => bubbles(page)).toEqual(['hello', 'You said: hello'])
+    const draft = await page.evaluate(async () => {
+      const chat = document.querySelector('ai-agent-chat')
+      const field = chat?.shadowRoot?.querySelector('textarea') as HTMLTextAreaElement
+      field.value = 'of the first'
+      field.dispatchEvent(new Event('input', { bubbles: true }))
+      await Object(globalThis).agent.logout()
+      await chat?.view?.start()
+      // What waits is stored when the page is left.
+      document.dispatchEvent(new Event('visibilitychange'))
+      return chat?.view?.getSnapshot().draft
+    })
+    expect(draft).toBe('')
+    await page.getByText('Online').waitFor()
+    await page.reload()
+    await addAgent(page)
+    await addChat(page)
+    await page.getByText('Online').waitFor()
+    expect(await page.getByRole('textbox').inputValue()).toBe('')
+  })
+
   it('[EL-10] sends nothing with the key that ends the composition of a text', async () => {
     stage = await stages.open()
     const page = await openWithAgent()
