@@ -315,6 +315,7 @@ const TEXTS: Readonly<Record<string, string>> = {
     'the privacy audit of hosts finds nothing in the client, and finds each planted leak by its kind, its sink and its place there',
   'SEC-33':
     'with an `endpoint` over https, no address that the service names is used without encryption, except on this machine',
+  'SEC-71': 'half of a surrogate pair in an id, a subject or a key never throws, and two users never share a key',
   'REL-01': 'an agent that is disconnected, or was never connected, is collected whole once the host has dropped it',
   'REL-02':
     'a disconnected agent renews no token and holds no timer and no listener; the next connection watches the token again',

@@ -10,9 +10,12 @@ export interface StoredFields {
 /** Start of the fields that the agent stores. */
 const FIELD = 'agent:'
 
-/** The start of an agent's keys. It names the fencing number, so that an agent of an earlier lease stores nothing. */
+/**
+ * The start of an agent's keys. It names the fencing number, so that an agent of an earlier lease stores nothing. An id
+ * may contain half of a surrogate pair, which JSON escapes.
+ */
 export function keyPrefix(shard: number, number: number, conversationId: string): string {
-  return `fleet:${shard}:${number}:${encodeURIComponent(conversationId)}:`
+  return `fleet:${shard}:${number}:${encodeURIComponent(JSON.stringify(conversationId))}:`
 }
 
 /**
@@ -64,7 +67,10 @@ export class ConversationStore implements CacheAdapter {
   #place(key: string): { stored: StoredFields | undefined; field: string } | undefined {
     const [, shard, number, id, rest] = /^fleet:(\d+):(\d+):([^:]*):(.*)$/s.exec(key) ?? []
     if (shard === undefined || id === undefined) return undefined
-    return { stored: this.#find(Number(shard), Number(number), decodeURIComponent(id)), field: `${FIELD}${rest}` }
+    return {
+      stored: this.#find(Number(shard), Number(number), JSON.parse(decodeURIComponent(id))),
+      field: `${FIELD}${rest}`,
+    }
   }
 }
 

@@ -4,6 +4,7 @@ import type { CacheConfig } from '../storage/cache-adapter.ts'
 import { createCacheAdapter } from '../storage/create-cache-adapter.ts'
 import { joinKeyParts } from '../storage/key-parts.ts'
 import { fnv1a } from '../util/fnv1a.ts'
+import { encodeKey } from '../util/well-formed.ts'
 
 /** Key of the cached deployment info; the address of the deployment follows. */
 const DEPLOYMENT = 'aiagent_static_deployment-info-'
@@ -59,7 +60,7 @@ function matcher({ endpoint, cache, withSignIn }: StoredDataOptions, storage: St
   const sessions = [...prefixes('session'), ...(cache?.contextPrefix ? [`${cache.contextPrefix}session_`] : [])]
   const startsWith = (key: string, starts: readonly string[]) => starts.some(start => key.startsWith(start))
   const namesApi = (key: string) =>
-    api === undefined || key.includes(encodeURIComponent(api)) || key.includes(api) || key.includes(`${apiDomain}`)
+    api === undefined || key.includes(encodeKey(api)) || key.includes(api) || key.includes(`${apiDomain}`)
   return key =>
     key === DEPLOYMENT + endpoint ||
     key === LOGIN + endpoint ||

@@ -2,6 +2,7 @@ import { restBase } from '@aiagent/protocol'
 import type { Clock } from '../platform/clock.ts'
 import type { CacheAdapter, CacheConfig } from '../storage/cache-adapter.ts'
 import { ExpiringStore } from '../storage/expiring-store.ts'
+import { encodeKey } from '../util/well-formed.ts'
 
 /** Default time for which a response counts as fresh, in milliseconds. */
 const RESPONSE_TTL_MS = 300_000
@@ -31,7 +32,7 @@ export class ResponseCache {
     read?: (stored: unknown) => unknown,
   ): Promise<T> {
     const named = Object.entries({ ...parameters, api: this.#api }).sort(([a], [b]) => (a < b ? -1 : 1))
-    const key = named.map(([parameter, value]) => `${parameter}=${encodeURIComponent(value)}`).join('&')
+    const key = named.map(([parameter, value]) => `${parameter}=${encodeKey(value)}`).join('&')
     return this.#store.load(`${this.#prefix}${name}:${key}`, fetch, signal, read)
   }
 
@@ -51,11 +52,10 @@ export class ResponseCache {
    * @throws when the store failed: entries may remain
    */
   removeOwn(users?: ReadonlySet<string>): Promise<void> {
-    const ofHost = `api=${encodeURIComponent(this.#api)}`
+    const ofHost = `api=${encodeKey(this.#api)}`
     return this.#store.remove(this.#prefix, key => {
       const parts = key.slice(this.#prefix.length).split(/[:&]/)
-      const isOfUser = () =>
-        parts.some(part => part.startsWith('user=') && users?.has(decodeURIComponent(part.slice(5))))
+      const isOfUser = () => [...(users ?? [])].some(user => parts.includes(`user=${encodeKey(user)}`))
       return parts.includes(ofHost) && (!users || isOfUser())
     })
   }

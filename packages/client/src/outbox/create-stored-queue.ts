@@ -7,6 +7,7 @@ import { guardCacheAdapter } from '../storage/create-cache-adapter.ts'
 import type { StoreWarning } from '../storage/guarded-cache-adapter.ts'
 import { IndexedDbCacheAdapter } from '../storage/indexed-db-cache-adapter.ts'
 import { fnv1a } from '../util/fnv1a.ts'
+import { encodeKey } from '../util/well-formed.ts'
 import { occupyQueue } from './queue-lock.ts'
 import { DEFAULT_WAIT_MS, isExpired, type QueueSnapshot } from './stored-message.ts'
 import { StoredQueue } from './stored-queue.ts'
@@ -56,7 +57,7 @@ export function createStoredQueue(
     // A store that a process shares between conversations cannot tell anonymous users apart.
     if (name === ANONYMOUS && !environment.page && cache.contextPrefix === undefined) return undefined
     const { portal, profile } = facts.selection ?? {}
-    const place = [facts.agentId, portal?.id, profile?.id].map(id => encodeURIComponent(id ?? ''))
+    const place = [facts.agentId, portal?.id, profile?.id].map(id => encodeKey(id ?? ''))
     return `${start}${name}:${place.join(':')}:`
   }
   return new StoredQueue({

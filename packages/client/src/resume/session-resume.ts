@@ -21,6 +21,7 @@ import type { CacheAdapter, CacheConfig } from '../storage/cache-adapter.ts'
 import { createCacheAdapter, guardCacheAdapter } from '../storage/create-cache-adapter.ts'
 import { untilAborted, withTimeLimit } from '../util/abort.ts'
 import { fnv1a } from '../util/fnv1a.ts'
+import { encodeKey } from '../util/well-formed.ts'
 import type { SessionStore } from './session-store.ts'
 import { StoredSession } from './stored-session.ts'
 
@@ -239,7 +240,7 @@ export class SessionResume implements SessionKeeper {
     const { id, cache, endpoint } = this.#scope.config
     const prefix = cache.contextPrefix ?? cache.keyPrefix
     const start = prefix ? prefix + SESSION : KEY_START
-    return `${start}${fnv1a(endpoint)}:${encodeURIComponent(id)}:`
+    return `${start}${fnv1a(endpoint)}:${encodeKey(id)}:`
   }
 
   #userPrefix(): string {
@@ -256,7 +257,7 @@ export class SessionResume implements SessionKeeper {
     if (user === ANONYMOUS && isShared) return undefined
     // Each portal and profile has its own conversation, since they are part of the session's context.
     const { portal, profile } = facts.selection ?? {}
-    const place = [facts.agentId, portal?.id, profile?.id].map(id => encodeURIComponent(id ?? ''))
+    const place = [facts.agentId, portal?.id, profile?.id].map(id => encodeKey(id ?? ''))
     return this.#userPrefix() + place.join(':')
   }
 }

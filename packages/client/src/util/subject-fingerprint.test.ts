@@ -27,6 +27,16 @@ describe('subjectFingerprint()', () => {
     expect(subjectFingerprint(token)).not.toBe(subjectFingerprint(`${token} `))
   })
 
+  it('[SEC-71] distinguishes users also by half of a surrogate pair, and never throws', () => {
+    const subjects = ['\ud83d', '\ud83e', '\ude00', '\ufffd', '\ud83d\ude00', '%ud83d', 'a\ud83d', '\ud83da']
+    const users = subjects.flatMap(sub => [
+      fakeToken({ iss: 'https://login.test', sub }),
+      fakeToken({ iss: sub, sub: 'ada' }),
+    ])
+    expect(new Set(users.map(subjectOf)).size).toBe(users.length)
+    expect(new Set(users.map(subjectFingerprint)).size).toBe(users.length)
+  })
+
   it('[SEC-01] distinguishes users with one subject of two issuers, and claims that join to the same text', () => {
     const users = [
       { sub: '1001', iss: 'https://staff.test' },

@@ -1,5 +1,6 @@
 import { jwtPayload } from './jwt-payload.ts'
 import { sha256 } from './sha256.ts'
+import { encodeKey } from './well-formed.ts'
 
 /**
  * Identifies the user of a JWT by issuer and subject (claim `sub`, else `oid`); undefined for a token without a readable
@@ -11,7 +12,7 @@ export function subjectOf(token: string): string | undefined {
   const { iss, sub, oid } = claims as { iss?: unknown; sub?: unknown; oid?: unknown }
   const subject = [sub, oid].find((claim): claim is string => typeof claim === 'string' && claim !== '')
   if (subject === undefined) return undefined
-  return `${encodeURIComponent(typeof iss === 'string' ? iss : '')}|${encodeURIComponent(subject)}`
+  return `${encodeKey(typeof iss === 'string' ? iss : '')}|${encodeKey(subject)}`
 }
 
 /**

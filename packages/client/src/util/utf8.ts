@@ -1,8 +1,9 @@
+import { wellFormed } from './well-formed.ts'
+
 /** The UTF-8 bytes of a text, also where there is no `TextEncoder`, as in older engines of React Native. */
 export function utf8Bytes(text: string): Uint8Array {
   if (typeof TextEncoder === 'function') return new TextEncoder().encode(text)
-  // With the flag `u`, only lone surrogates match.
-  const encoded = encodeURIComponent(text.replace(/[\ud800-\udfff]/gu, '\ufffd'))
+  const encoded = encodeURIComponent(wellFormed(text))
   return Uint8Array.from(encoded.match(/%..|./g) ?? [], part =>
     part.length > 1 ? Number.parseInt(part.slice(1), 16) : part.charCodeAt(0),
   )

@@ -32,8 +32,8 @@ export function createFolderStore(folder: string, onWarning: (message: string) =
   } catch (cause) {
     throw new Error(`The folder for the state cannot be used: ${folder} (${messageOf(cause)}).`, { cause })
   }
-  const documentFile = (name: string) => join(folder, encodeURIComponent(name) + DOCUMENT)
-  const journalFile = (id: string) => join(journals, encodeURIComponent(id) + JOURNAL)
+  const documentFile = (name: string) => join(folder, fileName(name) + DOCUMENT)
+  const journalFile = (id: string) => join(journals, fileName(id) + JOURNAL)
   let hasFailed = false
 
   const attempt = (write: () => void) => {
@@ -127,4 +127,9 @@ const messageOf = (error: unknown) => (error instanceof Error ? error.message : 
 
 function warn(message: string): void {
   process.emitWarning(message, { code: 'AIAGENT_EMULATOR_STATE' })
+}
+
+/** Half of a surrogate pair cannot be encoded and becomes U+FFFD. */
+function fileName(text: string): string {
+  return encodeURIComponent(text.replace(/\p{Surrogate}/gu, '\uFFFD'))
 }

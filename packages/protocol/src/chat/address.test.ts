@@ -18,6 +18,8 @@ describe('isUsableSessionId', () => {
     'undefined',
     'NULL',
     ' Null ',
+    'S1\ud83d',
+    '\ude00',
     'nan',
     'NaN',
     NaN,
