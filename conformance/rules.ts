@@ -286,9 +286,16 @@ const TEXTS: Readonly<Record<string, string>> = {
   'SEC-11':
     'a login goes over https except on this machine; `knownAuthorities` is the list of the hosts that it may go to, other than those that the host or the deployment gives in `authorityMetadata`',
   'SEC-12':
-    'the issuer of ID tokens is the one that the provider publishes; one that was constructed may differ, and then stays what it was first',
+    'the issuer of ID tokens is the one that the provider publishes or the host gives; one that was constructed from a deployment may differ, and then stays what it was first',
   'SEC-63':
     'no request with a token, a code, a secret or a body follows a redirect, and its response is not used; the error names the origin that answered with the redirect. The public deployment info may move',
+  'SEC-64': 'a login sends a new nonce, also across a redirect, and rejects an ID token that does not repeat it',
+  'SEC-65':
+    'an answer to a login is rejected before the code is sent if it names another issuer, or none where the provider promises to name it',
+  'SEC-66':
+    'the issuer that the discovery of a provider names is of the origin of the authority, or on a host of `knownAuthorities`',
+  'SEC-68':
+    'a login accepts no ID token that is more than a day from the clock of the device, unless the time of the provider explains it; the error names the clock',
   'REL-52':
     'a login window is never reported as closed while the page of the provider is open in it, whatever its opener policy',
   'REL-53': 'a clock that is hours off neither keeps a user from signing in nor makes fresh tokens look expired',
@@ -314,7 +321,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'SEC-36':
     'the privacy audit of hosts finds nothing in the client, and finds each planted leak by its kind, its sink and its place there',
   'SEC-33':
-    'with an `endpoint` over https, no address that the service names is used without encryption, except on this machine',
+    'with an `endpoint` over https, no address that the service names is used without encryption, except on this machine for an `endpoint` that is there, too',
+  'SEC-69': 'a deployment on another machine cannot send tokens to a port of this machine over plain http',
   'SEC-71': 'half of a surrogate pair in an id, a subject or a key never throws, and two users never share a key',
   'REL-01': 'an agent that is disconnected, or was never connected, is collected whole once the host has dropped it',
   'REL-02':
@@ -427,6 +435,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'after an attempt that failed without a reason, as in a browser, the client asks over REST whether the session exists, and continues in a new one if not',
   'SEC-51':
     'a received frame above 8 MiB is not read: the socket is closed, and an `error` event reports close code 1009',
+  'SEC-70':
+    'frames of more than 32 MiB never wait for a message handler: the connection is replaced with close code 1009, and a history gives back what was not received',
   'SEC-52':
     'with persistQueue, the store names the session of a message by a fingerprint, with which nobody can open it',
   'REL-15':

@@ -10,15 +10,21 @@ export function pageWithWindow(parts: object): FakePage & { readonly window: Pag
 /** A login window in which a test acts as the user. */
 export class FakeLoginWindow implements LoginWindow {
   readonly addresses: string[] = []
+  readonly #visit: (address: string) => void
   /** The window as its opener sees it. */
   seen: ReturnType<LoginWindow['state']> = 'blank'
   closed = false
+
+  constructor(visit: (address: string) => void = () => {}) {
+    this.#visit = visit
+  }
 
   get address(): string {
     return this.addresses.at(-1) ?? ''
   }
   navigate(address: string): void {
     this.addresses.push(address)
+    this.#visit(address)
   }
   focus(): void {}
   close(): void {
@@ -40,6 +46,8 @@ export class FakeLoginPage implements LoginPage {
   focused = true
   blocksPopups = false
   readonly windows: FakeLoginWindow[] = []
+  /** The nonce of the last authorization request, as the provider keeps it for the ID token. */
+  nonce: string | undefined
   /** Navigations of the page. */
   readonly left: string[] = []
   readonly channels: string[] = []
@@ -58,14 +66,18 @@ export class FakeLoginPage implements LoginPage {
   }
   open(): FakeLoginWindow | null {
     if (this.blocksPopups) return null
-    const opened = new FakeLoginWindow()
+    const opened = new FakeLoginWindow(this.#visit)
     this.windows.push(opened)
     return opened
   }
   hasFocus(): boolean {
     return this.focused
   }
+  readonly #visit = (address: string) => {
+    this.nonce = new URL(address).searchParams.get('nonce') ?? this.nonce
+  }
   openFrame(address: string): () => void {
+    this.#visit(address)
     this.frames.push(address)
     return () => void this.frames.splice(this.frames.indexOf(address), 1)
   }
@@ -87,6 +99,7 @@ export class FakeLoginPage implements LoginPage {
     for (const listener of this.#stored.get(key) ?? []) listener(value)
   }
   leave(address: string): void {
+    this.#visit(address)
     this.left.push(`leave ${address}`)
   }
   replace(address: string): void {

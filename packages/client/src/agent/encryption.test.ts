@@ -29,7 +29,7 @@ function agentOf(service: FakeService, endpoint: string, auth = ANONYMOUS) {
 describe('a deployment over https with its API on this machine', () => {
   it('[SEC-33] requests no token over plain http from another machine', async () => {
     const service = deployment({ tokenUrl: 'http://login.test/token' })
-    const agent = agentOf(service, 'https://deployment.test')
+    const agent = agentOf(service, 'https://localhost:8443')
     expect(await rejection(agent.initialize())).toMatchObject({ name: 'AuthError', reason: 'token_request_failed' })
     expect(service.seen.filter(({ method }) => method === 'POST')).toEqual([])
     await agent.destroy()
@@ -38,7 +38,7 @@ describe('a deployment over https with its API on this machine', () => {
   it('[SEC-33] sends no client secret over plain http to another machine', async () => {
     const service = deployment({})
     const config = { tokenUrl: 'http://login.test/token', clientId: 'me', clientSecret: 'secret' }
-    const agent = agentOf(service, 'https://deployment.test', { type: 'client-credentials', config })
+    const agent = agentOf(service, 'https://localhost:8443', { type: 'client-credentials', config })
     expect(await rejection(agent.initialize())).toMatchObject({ name: 'AuthError', reason: 'token_request_failed' })
     expect(service.seen.filter(({ method }) => method === 'POST')).toEqual([])
     await agent.destroy()
@@ -46,7 +46,7 @@ describe('a deployment over https with its API on this machine', () => {
 
   it('[SEC-33] names no chat over plain ws on another machine', async () => {
     const service = deployment({ webSocketDomain: 'ws://chat.test' })
-    const agent = agentOf(service, 'https://deployment.test')
+    const agent = agentOf(service, 'https://localhost:8443')
     expect(await rejection(agent.initialize())).toMatchObject({
       reason: 'body',
       message: expect.stringContaining('webSocketDomain'),
@@ -55,8 +55,8 @@ describe('a deployment over https with its API on this machine', () => {
   })
 
   it.each([
-    ['https://deployment.test', {}],
-    ['https://deployment.test', { webSocketDomain: 'ws://localhost:8600' }],
+    ['https://localhost:8443', {}],
+    ['https://127.0.0.1:8443', { webSocketDomain: 'ws://localhost:8600' }],
     ['http://deployment.test', { tokenUrl: 'http://login.test/token', webSocketDomain: 'ws://chat.test' }],
   ])(
     '[SEC-33] may name addresses on this machine, or any where the endpoint has http: at %s, %o',
@@ -67,4 +67,35 @@ describe('a deployment over https with its API on this machine', () => {
       await agent.destroy()
     },
   )
+})
+
+describe('a deployment over https on another machine', () => {
+  const remote = (more: Parameters<typeof deployment>[0] & { apiDomain?: string }) => {
+    const { apiDomain = 'https://api.test', ...rest } = more
+    return deployment({ tokenUrl: 'https://api.test/token', ...rest }).on(`GET ${paths.deploymentInfo()}`, {
+      apiDomain,
+      tenantId: 'T',
+    })
+  }
+
+  it.each([
+    ['its API', { apiDomain: API }, 'apiDomain'],
+    ['its API, by name', { apiDomain: 'http://localhost:8600' }, 'apiDomain'],
+    ['its API, by the address of IPv6', { apiDomain: 'http://[::1]:8600' }, 'apiDomain'],
+    ['its chat', { webSocketDomain: 'ws://127.0.0.1:8600' }, 'webSocketDomain'],
+    ['its token endpoint', { tokenUrl: `${API}/token` }, 'https'],
+  ])('[SEC-69] cannot name a port of this machine over plain http for %s', async (_what, more, text) => {
+    const service = remote(more)
+    const agent = agentOf(service, 'https://deployment.test')
+    expect(await rejection(agent.initialize())).toMatchObject({ message: expect.stringContaining(text) })
+    expect(service.seen.filter(({ url }) => url.startsWith('http:'))).toEqual([])
+    await agent.destroy()
+  })
+
+  it('[SEC-69] is used where it names addresses with https only', async () => {
+    const agent = agentOf(remote({}), 'https://deployment.test')
+    await agent.initialize()
+    expect(agent.getIsInitialized()).toBe(true)
+    await agent.destroy()
+  })
 })

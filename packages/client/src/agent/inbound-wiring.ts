@@ -59,6 +59,10 @@ export class InboxWiring implements InboxListener {
     return sending.handleReceipt(message) || recovery.isConsumed(message, seq)
   }
 
+  overflowed(): void {
+    this.#parts.chat.refuseFrames()
+  }
+
   arrived(message: Message, type: string | undefined, size: number): void {
     const { chat, transcript, recovery, early } = this.#parts
     if (message.persona === PERSONA.AGENT) chat.confirm()

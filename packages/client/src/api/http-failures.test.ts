@@ -222,8 +222,11 @@ describe('an unencrypted address from a service with encryption', () => {
     ['https://a.test', 'http://api.test', true],
     ['a.test', 'http://api.test', true],
     ['a.test', 'ws://api.test', true],
-    ['a.test', 'http://127.0.0.1:8080', false],
-    ['a.test', 'http://localhost:8080', false],
+    ['a.test', 'http://127.0.0.1:8080', true],
+    ['https://a.test', 'http://localhost:8080', true],
+    ['https://127.0.0.1', 'http://127.0.0.1:8080', false],
+    ['https://localhost', 'http://127.0.0.1:8080', false],
+    ['https://localhost', 'http://api.test', true],
     ['http://a.test', 'http://api.test', false],
     ['a.test', 'api.test', false],
   ])('[SEC-33] at %s, apiDomain %s: rejected is %s', async (endpoint, apiDomain, isRefused) => {
@@ -238,7 +241,8 @@ describe('an unencrypted address from a service with encryption', () => {
   it.each([
     ['https://a.test', 'ws://agents.test', true],
     ['https://a.test', 'http://agents.test', true],
-    ['https://a.test', 'ws://localhost:8080', false],
+    ['https://a.test', 'ws://localhost:8080', true],
+    ['https://localhost', 'ws://localhost:8080', false],
     ['https://a.test', 'agents.test', false],
     ['http://a.test', 'ws://agents.test', false],
   ])('[SEC-33] at %s, aiAgentDomain %s: rejected is %s', async (endpoint, aiAgentDomain, isRefused) => {

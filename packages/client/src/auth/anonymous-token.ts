@@ -1,7 +1,8 @@
-import { ANONYMOUS_CLIENT, type DeploymentInfo, type OAuthMetadata } from '@aiagent/protocol'
+import { ANONYMOUS_CLIENT, type DeploymentInfo, type OAuthMetadata, restBase } from '@aiagent/protocol'
 import type { Environment } from '../platform/environment.ts'
 import type { RateLimitCallback } from '../platform/patient-fetch.ts'
 import type { ExpiringStore } from '../storage/expiring-store.ts'
+import { isOnThisMachine } from '../util/loopback.ts'
 import { fetchOAuthMetadata, planAnonymousToken } from './oauth-metadata.ts'
 import { prefixScopes } from './scopes.ts'
 import { type GrantedToken, mayUseHttp, requestToken } from './token-request.ts'
@@ -46,6 +47,7 @@ export async function requestAnonymousToken(
     clientSecret: ANONYMOUS_CLIENT.secret,
     scopes: prefixScopes(scopes, scopePrefix),
     allowHttp: mayUseHttp(apiDomain, endpoint),
+    allowLoopback: endpoint === undefined || isOnThisMachine(restBase(endpoint)),
     onRateLimited,
   }
   return requestToken(environment, request, signal)

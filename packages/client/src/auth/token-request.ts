@@ -14,6 +14,8 @@ export interface TokenRequest {
   scopes: readonly string[]
   /** Whether the endpoint may use plain http although it is not on this machine. */
   allowHttp: boolean
+  /** Whether the endpoint may use plain http on this machine. @default true */
+  allowLoopback?: boolean
   onRateLimited?: RateLimitCallback | undefined
 }
 
@@ -40,14 +42,14 @@ export interface GrantedToken {
  */
 export async function requestToken(
   environment: Pick<Environment, 'fetch' | 'clock'>,
-  { tokenUrl, clientId, clientSecret, scopes, allowHttp, onRateLimited }: TokenRequest,
+  { tokenUrl, clientId, clientSecret, scopes, allowHttp, allowLoopback = true, onRateLimited }: TokenRequest,
   signal?: AbortSignal,
 ): Promise<GrantedToken> {
-  // Plain http is allowed for endpoints on this machine, and for those of a deployment that the host itself addresses
-  // by http.
+  // Plain http is allowed for endpoints on this machine, unless a deployment elsewhere names them, and for those of a
+  // deployment that the host itself addresses by http.
   const address = URL.canParse(tokenUrl) ? new URL(tokenUrl) : undefined
   if (!address || !/^https?:$/.test(address.protocol)) throw failed('the address of the token endpoint is invalid')
-  if (address.protocol === 'http:' && !allowHttp && !isLoopbackHost(address.hostname))
+  if (address.protocol === 'http:' && !allowHttp && !(allowLoopback && isLoopbackHost(address.hostname)))
     throw failed('the token endpoint does not use https')
   // The gateway in front of the anonymous token endpoint inserts the real credentials; it relies on this order.
   const form = new URLSearchParams({

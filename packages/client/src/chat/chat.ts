@@ -130,6 +130,11 @@ export class Chat implements ConnectionOwner, TokenListener {
     if (!this.#departure.done) this.#connection.replace()
   }
 
+  /** Replaces the connection, whose frames nothing can take. */
+  refuseFrames(): void {
+    this.#connection.refuseFrames()
+  }
+
   /** Sets the part that writes the messages. */
   setMessageSink(sink: MessageSink): void {
     this.#sink = sink

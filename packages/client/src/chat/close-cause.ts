@@ -1,6 +1,6 @@
 import { CLOSE_CODE } from '@aiagent/protocol'
 import type { SocketCloseEvent } from '../platform/environment.ts'
-import { FRAME_TOO_LARGE_REASON } from '../platform/frame-limit.ts'
+import { FRAME_TOO_LARGE_REASON, FRAMES_WAIT_REASON } from '../platform/frame-limit.ts'
 import { DEAD_CONNECTION_REASON } from '../platform/socket-pings.ts'
 
 /**
@@ -14,7 +14,8 @@ import { DEAD_CONNECTION_REASON } from '../platform/socket-pings.ts'
  * - `session_unknown`: the service no longer knows the session (4404); a new one is created.
  * - `network`: the connection broke without a close frame (1006).
  * - `dead_connection`: nothing answered on the connection any more, so the client replaced it.
- * - `frame_too_large`: a received frame was above the limit of 8 MiB.
+ * - `frame_too_large`: a received frame was above the limit of 8 MiB, or frames of more than 32 MiB wait for a message
+ *   handler that has not settled.
  */
 export type CloseCause =
   | 'left'
@@ -45,7 +46,7 @@ export interface ChatClosed {
 /** Why the service, or the network, closed a connection. */
 export function closeCauseOf({ code, reason }: SocketCloseEvent): CloseCause {
   if (reason === DEAD_CONNECTION_REASON) return 'dead_connection'
-  if (reason === FRAME_TOO_LARGE_REASON) return 'frame_too_large'
+  if (reason === FRAME_TOO_LARGE_REASON || reason === FRAMES_WAIT_REASON) return 'frame_too_large'
   if (code === CLOSE_CODE.NORMAL || code === CLOSE_CODE.NO_STATUS) return 'ended_by_service'
   if (code === CLOSE_CODE.GOING_AWAY || code === SERVICE_RESTART || code === TRY_AGAIN_LATER) return 'service_restart'
   if (code === CLOSE_CODE.SESSION_UNKNOWN) return 'session_unknown'

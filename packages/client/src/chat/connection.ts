@@ -2,7 +2,7 @@ import { CLOSE_CODE, isFinalCloseCode, isSessionRefusal } from '@aiagent/protoco
 import { abortedError, ConnectionError, SDKError } from '../errors.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { SocketCloseEvent } from '../platform/environment.ts'
-import { FRAME_TOO_LARGE_REASON } from '../platform/frame-limit.ts'
+import { FRAME_TOO_LARGE_CODE, FRAMES_WAIT_REASON, TOO_LARGE_PRIVATE_CODE } from '../platform/frame-limit.ts'
 import type { Page } from '../platform/page.ts'
 import { DEAD_CONNECTION_REASON } from '../platform/socket-pings.ts'
 import { Attempt, type AttemptOwner, type Caller } from './attempt.ts'
@@ -152,6 +152,14 @@ export class Connection implements AttemptOwner, WakeOwner {
     this.#lost(transport, { code: CLOSE_CODE.ABNORMAL, reason: DEAD_CONNECTION_REASON })
   }
 
+  /** Replaces an open connection whose frames nothing can take: a history gives back what was not received. */
+  refuseFrames(): void {
+    const { transport } = this
+    if (!transport) return
+    transport.close(TOO_LARGE_PRIVATE_CODE, FRAMES_WAIT_REASON)
+    this.#lost(transport, { code: FRAME_TOO_LARGE_CODE, reason: FRAMES_WAIT_REASON })
+  }
+
   /** The service works: the next outage starts with the shortest wait. */
   confirm(): void {
     this.#attempts = 0
@@ -274,8 +282,7 @@ export class Connection implements AttemptOwner, WakeOwner {
       if (next.at !== 'closed')
         owner.handleClosed({ ...closed, willReconnect: true, retryInMs: next.at === 'waiting' ? next.delayMs : 0 })
       else owner.handleClosed({ ...closed, willReconnect: false, ...(!state.leaving && { remedy: REOPEN }) })
-      if (reason === FRAME_TOO_LARGE_REASON)
-        owner.handleFailure(new ConnectionError(reason, 'closed', { closeCode: code }))
+      if (cause === 'frame_too_large') owner.handleFailure(new ConnectionError(reason, 'closed', { closeCode: code }))
       if (!sessionRefused) return
       const message = 'The service ended the session while the chat was open. A new one is requested.'
       owner.handleFailure(new ConnectionError(message, 'closed', { closeCode: code }))

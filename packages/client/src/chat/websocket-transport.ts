@@ -1,12 +1,14 @@
 import { CLOSE_CODE } from '@aiagent/protocol'
 import type { SocketCloseEvent, WebSocketConstructor, WebSocketLike } from '../platform/environment.ts'
-import { FRAME_TOO_LARGE_CODE, FRAME_TOO_LARGE_REASON, MAX_FRAME_LENGTH } from '../platform/frame-limit.ts'
+import {
+  FRAME_TOO_LARGE_CODE,
+  FRAME_TOO_LARGE_REASON,
+  MAX_FRAME_LENGTH,
+  TOO_LARGE_PRIVATE_CODE,
+} from '../platform/frame-limit.ts'
 import type { OpenTransport, Transport, TransportListener } from './transport.ts'
 
 const OPEN = 1
-
-/** The code for 1009 that browsers accept from a page. */
-const TOO_LARGE_PRIVATE_CODE = 4009
 
 /** A transport over the platform's WebSocket. */
 export function webSocketTransport(WebSocket: WebSocketConstructor): OpenTransport {
@@ -50,7 +52,6 @@ class WebSocketTransport implements Transport {
 
   #received(data: unknown): void {
     if (typeof data !== 'string' || data.length <= MAX_FRAME_LENGTH) return this.#listener.received(data)
-    // Pages may not close with 1009.
     this.close(TOO_LARGE_PRIVATE_CODE, FRAME_TOO_LARGE_REASON)
     this.#listener.closed({ code: FRAME_TOO_LARGE_CODE, reason: FRAME_TOO_LARGE_REASON })
   }

@@ -14,11 +14,13 @@ function setUp(during: (entry: string) => void = () => {}) {
   const finished: unknown[] = []
   const errors: unknown[] = []
   const sizes: number[] = []
+  let overflows = 0
   const processor = new MessageProcessor({ onRefreshRequired: () => log.push('refresh') })
   const origin = { timestamp: 9, from: 'Help Centre', agentId: 'help', sessionId: 's' }
   const clock = new ManualClock()
   const listener: InboxListener = {
     isConsumed: message => message.role === 'receipt',
+    overflowed: () => void overflows++,
     arrived: (message, type, size) => {
       sizes.push(size)
       note(`arrived ${message.content} ${type}`)
@@ -36,7 +38,7 @@ function setUp(during: (entry: string) => void = () => {}) {
   const receive = (...contents: string[]) => {
     for (const content of contents) inbox.receive(JSON.stringify({ persona: 'agent', role: 'x', content }))
   }
-  return { log, finished, errors, sizes, processor, inbox, receive, clock }
+  return { log, finished, errors, sizes, processor, inbox, receive, clock, overflows: () => overflows }
 }
 
 /** Takes what starts with `slow`, and answers when the test says so. */
@@ -133,6 +135,42 @@ describe('handlers of the host', () => {
       'arrived c agent_message',
       'handled c agent_message',
     ])
+  })
+
+  const MIB = 1024 * 1024
+
+  it('[SEC-70] that take their time hold up frames of at most 32 MiB; the one beyond is dropped and reported', async () => {
+    const { finished, processor, receive, overflows } = setUp()
+    const slow = new SlowHandler()
+    processor.addHandler(slow, 0)
+    receive('slow')
+    const filling = 'x'.repeat(MIB)
+    for (let n = 0; n < 31; n++) receive(filling)
+    receive('last')
+    expect(overflows()).toBe(0)
+    receive(filling)
+    expect(overflows()).toBe(1)
+    await slow.settle()
+    expect(finished).toEqual(['slow', ...Array.from({ length: 31 }, () => filling), 'last'])
+  })
+
+  it('[SEC-70] have the whole budget again once frames were handled, or the conversation has ended', async () => {
+    const { finished, processor, receive, inbox, overflows } = setUp()
+    const slow = new SlowHandler()
+    processor.addHandler(slow, 0)
+    const fill = () => {
+      for (let n = 0; n < 31; n++) receive('x'.repeat(MIB))
+    }
+    for (const end of [() => slow.settle(), () => slow.settle(), async () => inbox.clear()]) {
+      receive('slow')
+      fill()
+      await end()
+    }
+    expect([overflows(), finished.length]).toEqual([0, 64])
+    receive('slow', 'a', 'slow again')
+    fill()
+    receive('x'.repeat(MIB))
+    expect(overflows()).toBe(1)
   })
 
   it('that reject are reported, and the others are handled', async () => {

@@ -2,6 +2,7 @@ import { ProtocolError, parseServerMessage } from '@aiagent/protocol'
 import type { Message, ReceivedIn } from '../outbox/message.ts'
 import { receivedMessage } from '../outbox/message.ts'
 import type { Clock } from '../platform/clock.ts'
+import { MAX_WAITING_LENGTH } from '../platform/frame-limit.ts'
 import type { BaseMessageHandler, HandlerResult } from './message-handler.ts'
 import type { MessageProcessor } from './message-processor.ts'
 
@@ -18,6 +19,8 @@ export interface InboxListener {
    * before. `seq` is its number in the session, where the service counts.
    */
   isConsumed(message: Message, seq: number | undefined): boolean
+  /** Too many frames wait for a handler. The last one is dropped, and the connection must bring no more. */
+  overflowed(): void
   /**
    * Called before its handler, for the transcript. `type` is the expected type of the handler's result, `size` the
    * length of the frame's text in characters.
@@ -46,6 +49,8 @@ export class Inbox {
   /** Limit of the handler that others wait for. */
   #limit: unknown
   #waiting: unknown[] | undefined
+  /** Length of all waiting frames. */
+  #waitingLength = 0
   /** Number of conversations that have ended: a listener or a handler may end one. */
   #ended = 0
 
@@ -57,14 +62,18 @@ export class Inbox {
   }
 
   receive(data: unknown): void {
-    if (this.#waiting) this.#waiting.push(data)
-    else this.#take(data)
+    if (!this.#waiting) return this.#take(data)
+    const length = this.#waitingLength + lengthOf(data)
+    if (length > MAX_WAITING_LENGTH) return this.#listener.overflowed()
+    this.#waiting.push(data)
+    this.#waitingLength = length
   }
 
   /** Drops waiting frames, and the result they wait for: they belong to a conversation that has ended. */
   clear(): void {
     this.#ended++
     this.#waiting = undefined
+    this.#waitingLength = 0
     this.#clock.clearTimeout(this.#limit)
   }
 
@@ -119,9 +128,16 @@ export class Inbox {
       try {
         tell()
         // One of these may make the rest wait again, or its listener may end the conversation.
-        while (this.#waiting === waiting && waiting.length > 0) this.#take(waiting.shift())
+        while (this.#waiting === waiting && waiting.length > 0) {
+          const next = waiting.shift()
+          this.#waitingLength -= lengthOf(next)
+          this.#take(next)
+        }
       } finally {
-        if (this.#waiting === waiting) this.#waiting = undefined
+        if (this.#waiting === waiting) {
+          this.#waiting = undefined
+          this.#waitingLength = 0
+        }
       }
     }
     const late = () => new Error(`It did not settle within ${HANDLER_LIMIT_MS / 1_000} seconds.`)
@@ -144,6 +160,10 @@ export class Inbox {
     this.#listener.handled(message, result)
     if (ended === this.#ended) this.#listener.finished(message, result)
   }
+}
+
+function lengthOf(data: unknown): number {
+  return typeof data === 'string' ? data.length : 0
 }
 
 /** A custom handler's invalid result counts as no result. */

@@ -7,7 +7,7 @@ import { mayUseHttp, requestToken } from '../auth/token-request.ts'
 import { ApiError, AuthError, SDKError } from '../errors.ts'
 import { TimeLimitError, withTimeLimit } from '../util/abort.ts'
 import { jwtPayload } from '../util/jwt-payload.ts'
-import { isLoopbackHost } from '../util/loopback.ts'
+import { isLoopbackHost, isOnThisMachine } from '../util/loopback.ts'
 import type { Examination } from './examination.ts'
 import { type DoctorCode, failed, passed, skipped, type Verdict, warning } from './report.ts'
 
@@ -201,6 +201,7 @@ async function anonymousToken(
     clientSecret: ANONYMOUS_CLIENT.secret,
     scopes: prefixScopes(scopes, scopePrefix),
     allowHttp: mayUseHttp(deployment.apiDomain, examination.options.endpoint),
+    allowLoopback: isOnThisMachine(restBase(examination.options.endpoint)),
   }
   const granted = await limited(examination, signal => requestToken(environment, request, signal))
   examination.secrets.add(granted.accessToken)

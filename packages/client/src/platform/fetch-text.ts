@@ -14,6 +14,8 @@ export interface FetchedText {
   text: string
   /** The header `Retry-After`, if present. */
   retryAfter?: string | null
+  /** The header `Date`, if present and readable: a page reads it only where the service exposes it. */
+  date?: string | null
 }
 
 /** Why there was no complete response. `body`: it began and broke off; `redirect`: it was not followed. */
@@ -71,8 +73,8 @@ export async function fetchText(
         response.body?.cancel().catch(() => {})
         return { ok: true, status, text: '' }
       }
-      const retryAfter = response.headers?.get?.('retry-after')
-      return { ok: response.ok, status, retryAfter, text: await readText(response) }
+      const [retryAfter, date] = ['retry-after', 'date'].map(name => response.headers?.get?.(name))
+      return { ok: response.ok, status, retryAfter, date, text: await readText(response) }
     })
   } catch (cause) {
     const reason = reasonOf(cause, status, signal)

@@ -4,3 +4,8 @@ const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d+){3}|\[::1\])$/
 export function isLoopbackHost(hostname: string): boolean {
   return LOOPBACK.test(hostname)
 }
+
+/** Whether an address is one of this machine. */
+export function isOnThisMachine(address: string): boolean {
+  return URL.canParse(address) && isLoopbackHost(new URL(address).hostname)
+}

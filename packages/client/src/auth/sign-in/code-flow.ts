@@ -17,11 +17,14 @@ import {
 } from 'oauth4webapi'
 import { AuthError } from '../../errors.ts'
 import type { Environment } from '../../platform/environment.ts'
+import type { FetchedText } from '../../platform/fetch-text.ts'
 import { fetchPatiently, type Patience, TOKEN_WAIT_MS } from '../../platform/patient-fetch.ts'
 import { jwtPayload } from '../../util/jwt-payload.ts'
 import { subjectOf } from '../../util/subject-fingerprint.ts'
+import { wellFormed } from '../../util/well-formed.ts'
 import { expiryOfFresh } from '../access-token.ts'
 import type { IdentityClientSettings } from './identity-client.ts'
+import { constructedIssuer } from './logout-plan.ts'
 import type { KnownConfiguration } from './openid-configuration.ts'
 import type { IssuedTokens } from './signed-in-user.ts'
 
@@ -47,6 +50,8 @@ export interface AuthorizationRequest {
   /** The `state` parameter: the id, and the return address for a login by redirect. */
   readonly state: string
   readonly verifier: string
+  /** Random, 32 hex digits: the ID token of the answer must repeat it. */
+  readonly nonce: string
 }
 
 /**
@@ -54,6 +59,12 @@ export interface AuthorizationRequest {
  * the same refresh token.
  */
 const RENEWAL_WAIT_MS = 10_000
+
+/** Largest age of a new ID token, and its largest distance into the future, in seconds. */
+const ID_TOKEN_LIMIT_SECONDS = 24 * 60 * 60
+
+/** In the issuer of a provider with one configuration for all tenants. */
+const TENANT = '{tenantid}'
 
 /** Additional parameters of an authorization request. */
 export interface AuthorizationOptions {
@@ -85,8 +96,8 @@ export async function createAuthorizationRequest(
   const endpoint = configuration.authorization_endpoint
   if (!endpoint) throw missing('authorization_endpoint')
   const verifier = generateRandomCodeVerifier()
-  const id = randomId(environment)
-  const state = nextRoute === undefined ? id : `${id};${encodeURIComponent(nextRoute)}`
+  const [id, nonce] = [randomId(environment), randomId(environment)]
+  const state = nextRoute === undefined ? id : `${id};${encodeURIComponent(wellFormed(nextRoute))}`
   const address = new URL(endpoint)
   const all = {
     ...parameters,
@@ -95,11 +106,12 @@ export async function createAuthorizationRequest(
     response_type: 'code',
     scope: config.scopes.join(' '),
     state,
+    nonce,
     code_challenge: await calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
   }
   for (const [name, value] of Object.entries(all)) address.searchParams.set(name, value)
-  return { address: address.href, id, state, verifier }
+  return { address: address.href, id, state, verifier, nonce }
 }
 
 /** 32 random hex digits. */
@@ -117,14 +129,12 @@ export function randomId(environment: Pick<Environment, 'randomUUID'>): string {
 export async function exchangeCode(
   provider: Provider,
   answer: string,
-  { state, verifier }: Pick<AuthorizationRequest, 'state' | 'verifier'>,
+  { state, verifier, nonce }: Pick<AuthorizationRequest, 'state' | 'verifier' | 'nonce'>,
   signal: AbortSignal,
 ): Promise<IssuedTokens> {
   const exchange = new Exchange(provider, signal, TOKEN_WAIT_MS)
   const parameters = new URL(answer).searchParams
-  // A constructed issuer, or one for all tenants, is not compared with that of the answer.
-  if (!provider.configuration.isPublished || exchange.server.issuer.includes('{tenantid}')) parameters.delete('iss')
-  const validated = validateAuthResponse(exchange.server, exchange.client, parameters, state)
+  const validated = validateAuthResponse(exchange.serverOf(parameters), exchange.client, parameters, state)
   const { redirectUri } = provider.settings.config
   const response = await authorizationCodeGrantRequest(
     exchange.server,
@@ -135,7 +145,11 @@ export async function exchangeCode(
     verifier,
     exchange.options,
   )
-  return exchange.issued(await processAuthorizationCodeResponse(exchange.server, exchange.client, response))
+  const tokens = await processAuthorizationCodeResponse(exchange.server, exchange.client, response, {
+    // A provider issues no ID token without the scope `openid`.
+    ...(exchange.hasIdToken && { expectedNonce: nonce }),
+  })
+  return exchange.issued(tokens)
 }
 
 /** Exchanges a refresh token for new tokens. Waits where the provider limits the rate of requests. */
@@ -163,7 +177,10 @@ class Exchange {
   readonly #environment: Environment
   readonly #patience: Patience & { readonly signal: AbortSignal }
   readonly #pinnedIssuer: string | undefined
-  readonly #isEnforced: boolean
+  /** The issuer of answers and ID tokens; undefined where it is unknown or only constructed. */
+  readonly #issuer: string | undefined
+  /** Whether the last answer had an ID token. */
+  hasIdToken = false
 
   /** @param limitMs the most that waits for a rate limit may take, in milliseconds */
   constructor({ settings, configuration, pinnedIssuer }: Provider, signal: AbortSignal, limitMs: number) {
@@ -173,7 +190,8 @@ class Exchange {
     this.#environment = environment
     this.#patience = { name: 'getToken', signal, limitMs, onRateLimited }
     this.#pinnedIssuer = pinnedIssuer
-    this.#isEnforced = configuration.isPublished && configuration.issuer !== undefined
+    const isCertain = configuration.isPublished || configuration.issuer !== constructedIssuer(authority)
+    this.#issuer = isCertain ? configuration.issuer : undefined
     this.server = {
       ...configuration,
       issuer: configuration.issuer ?? authority,
@@ -183,6 +201,14 @@ class Exchange {
     this.client = { client_id: config.clientId }
     // Endpoints over plain http were refused before, except those on this machine.
     this.options = { [customFetch]: this.#fetch, [allowInsecureRequests]: true }
+  }
+
+  /** The server, for the check of an answer: with the issuer that the answer names where it is not known for certain. */
+  serverOf(answer: URLSearchParams): AuthorizationServer {
+    const named = answer.get('iss')
+    const [start = '', end] = this.#issuer?.split(TENANT) ?? ['', '']
+    const isAllowed = named && end !== undefined && named.startsWith(start) && named.endsWith(end)
+    return isAllowed ? { ...this.server, issuer: named } : this.server
   }
 
   issued(response: TokenEndpointResponse): IssuedTokens {
@@ -212,32 +238,45 @@ class Exchange {
       if (error.reason === 'redirect') throw failed(error.message)
       throw error
     })
-    return new Response(this.#prepare(answer.text) || null, {
+    return new Response(this.#prepare(answer) || null, {
       status: answer.status,
       headers: { 'Content-Type': 'application/json' },
     })
   }
 
-  /** Normalizes an answer for the library, and computes the clock skew from its new ID token. */
-  #prepare(text: string): string {
+  /** Normalizes an answer for the library, and reads the clock skew and the issuer from its new ID token. */
+  #prepare({ text, date }: FetchedText): string {
     const body = parsed(text)
     // Not an object, or an error: the library rejects it.
     if (!body || body['access_token'] === undefined) return text
     const given = Object.fromEntries(Object.entries(body).filter(([, value]) => value !== null))
+    this.hasIdToken = given['id_token'] !== undefined
     const claims = typeof given['id_token'] === 'string' ? jwtPayload(given['id_token']) : undefined
-    if (isJsonObject(claims)) this.#learn(claims)
+    if (isJsonObject(claims)) this.#learn(claims, Date.parse(date ?? ''))
     return JSON.stringify({ token_type: 'Bearer', ...given })
   }
 
-  #learn({ iat, iss, tid }: Readonly<Record<string, unknown>>): void {
-    // The clock skew of this device.
-    // biome-ignore lint/plugin: the OAuth library reads the system's clock
-    if (typeof iat === 'number') this.client[clockSkew] = Math.round(iat - Date.now() / 1000)
+  /** @param date time of the provider, in milliseconds since the epoch; NaN where its answer does not tell it */
+  #learn({ iat, iss, tid }: Readonly<Record<string, unknown>>, date: number): void {
+    if (typeof iat === 'number') this.client[clockSkew] = this.#skewOf(iat, date)
     if (typeof iss !== 'string') return
-    // A provider with one issuer for all tenants names the user's tenant in its ID tokens.
-    const published = this.server.issuer.replace('{tenantid}', () => String(tid))
-    // The issuer of a given configuration may be constructed: the first one received counts, until the user signs out.
-    this.server.issuer = this.#isEnforced ? published : (this.#pinnedIssuer ?? iss)
+    // A provider with one issuer for all tenants names the user's tenant in its ID tokens. Of an uncertain issuer, the
+    // first one received counts, until the user signs out.
+    this.server.issuer = this.#issuer?.replace(TENANT, () => String(tid)) ?? this.#pinnedIssuer ?? iss
+  }
+
+  /**
+   * How far the clock of this device is behind that of the provider, in seconds: by the new ID token, which no more than a
+   * day may explain, otherwise by the provider's own time.
+   */
+  #skewOf(iat: number, date: number): number {
+    // biome-ignore lint/plugin: the OAuth library reads the system's clock
+    const now = Date.now()
+    const isNear = (time: number) => Math.abs(iat - time / 1000) <= ID_TOKEN_LIMIT_SECONDS
+    const isTrusted = isNear(now) || isNear(this.#environment.clock.now())
+    if (!isTrusted && !isNear(date))
+      throw failed('the new ID token is more than a day away from the clock of this device. Check the clock')
+    return Math.round(isTrusted ? iat - now / 1000 : (date - now) / 1000)
   }
 }
 

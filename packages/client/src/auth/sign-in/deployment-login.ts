@@ -3,7 +3,7 @@ import { AuthError } from '../../errors.ts'
 import { isLoopbackHost } from '../../util/loopback.ts'
 import { metadataError } from '../oauth-metadata.ts'
 import { PROTOCOL_SCOPES, prefixScopes, resolveScopes } from '../scopes.ts'
-import { constructedEndpoint } from './logout-plan.ts'
+import { constructedEndpoint, constructedIssuer } from './logout-plan.ts'
 
 /** Deployment and agent details that define a login. */
 export interface DeploymentLoginFacts {
@@ -93,7 +93,7 @@ export function deploymentLogin(facts: DeploymentLoginFacts): DeploymentLogin {
     clientId,
     authority,
     host: authorization.host,
-    issuer: `${origin}/tfp/${gateway}/${policy}/v2.0/`,
+    issuer: constructedIssuer(authority),
     authorizationEndpoint: origin + authorization.pathname,
     tokenEndpoint: token.href,
     endSessionEndpoint: constructedEndpoint(authority),

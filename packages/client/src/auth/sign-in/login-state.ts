@@ -12,6 +12,8 @@ export interface LoginState {
   readonly id: string
   /** PKCE code verifier. */
   readonly verifier: string
+  /** The nonce that the ID token of the answer must repeat. */
+  readonly nonce: string
   /** Where the application continues after the login. */
   readonly nextRoute: string
   /** Provider and client. A page may have several logins, and a code must reach its own provider only. */
@@ -78,8 +80,8 @@ function parse(text: string | null): LoginState | undefined {
   try {
     const value: unknown = JSON.parse(text as string)
     if (!isJsonObject(value)) return undefined
-    const { id, verifier, nextRoute, login } = value
-    const isComplete = [id, verifier, nextRoute, login].every(each => typeof each === 'string')
+    const { id, verifier, nonce, nextRoute, login } = value
+    const isComplete = [id, verifier, nonce, nextRoute, login].every(each => typeof each === 'string')
     return isComplete ? (value as unknown as LoginState) : undefined
   } catch {
     return undefined

@@ -40,6 +40,12 @@ export function constructedEndpoint(authority: string): string {
   return `${authority.replace(/\/+$/, '')}/oauth2/v2.0/logout`
 }
 
+/** The usual issuer of a provider, which names its authority by two segments. */
+export function constructedIssuer(authority: string): string {
+  const { origin, pathname } = new URL(authority)
+  return `${origin}/tfp${pathname.replace(/\/+$/, '')}/v2.0/`
+}
+
 /** A plan made without a session, completed with the stored one. */
 export function logoutPlanFor(plan: LogoutPlan, stored: IdentitySession | undefined): LogoutPlan {
   if (plan.idTokenHint !== undefined || !stored) return plan

@@ -9,6 +9,8 @@ import { planLogout } from './logout-plan.ts'
 import { OidcIdentityClient } from './oidc-identity-client.ts'
 
 const AUTHORITY = 'https://login.test/acme/policy'
+/** As the login of a deployment constructs it. */
+const CONSTRUCTED_ISSUER = 'https://login.test/tfp/acme/policy/v2.0/'
 const CONFIG: PKCEAuthConfig & { scopes: readonly string[] } = {
   clientId: 'client',
   redirectUri: 'https://app.test/callback.html',
@@ -33,20 +35,23 @@ function idToken(claims: object): string {
 function setUp(more: Partial<PKCEAuthConfig> = {}, page = new FakeLoginPage(), sessionStorage = new FakeStorage()) {
   const service = new FakeService()
   const localStorage = new FakeStorage()
-  const state = { count: 0, refresh: true, claims: {} as object }
+  const state = { count: 0, refresh: true, claims: {} as object | null, headers: {} }
   const forms: Record<string, string>[] = []
   const discovery = '/acme/policy/v2.0/.well-known/openid-configuration'
   service.on(`GET ${discovery}`, endpoints)
   service.on('POST /acme/policy/token', ({ body }: { body: string }) => {
-    forms.push(Object.fromEntries(new URLSearchParams(body)))
+    const form = Object.fromEntries(new URLSearchParams(body))
+    forms.push(form)
     const n = ++state.count
-    return {
+    const nonce = form['grant_type'] === 'authorization_code' ? page.nonce : undefined
+    const tokens = {
       access_token: fakeToken({ sub: 'ann', jti: n }),
-      id_token: idToken(state.claims),
+      id_token: state.claims && idToken({ nonce, ...state.claims }),
       ...(state.refresh && { refresh_token: `refresh-${n}` }),
       token_type: 'Bearer',
       expires_in: 3600,
     }
+    return Response.json(tokens, { headers: state.headers })
   })
   vi.stubGlobal('fetch', service.fetch)
   const environment = service.environment({ sessionStorage, localStorage })
@@ -85,12 +90,19 @@ async function loginAddress(page: FakeLoginPage, index = 0): Promise<URL> {
   return new URL((page.windows[index] as FakeLoginWindow).address)
 }
 
-/** Signs in with a popup, in which the test acts as the provider. */
-async function signIn({ client, page }: Pick<ReturnType<typeof setUp>, 'client' | 'page'>): Promise<IdentitySession> {
+/**
+ * Signs in with a popup, in which the test acts as the provider.
+ *
+ * @param more further parameters of the answer
+ */
+async function signIn(
+  { client, page }: Pick<ReturnType<typeof setUp>, 'client' | 'page'>,
+  more = '',
+): Promise<IdentitySession> {
   const index = page.windows.length
   const login = client.login(request)
   const state = (await loginAddress(page, index)).searchParams.get('state')
-  page.answer(`https://app.test/callback.html?code=the-code&state=${state}`)
+  page.answer(`https://app.test/callback.html?code=the-code&state=${state}&${more}`)
   return login
 }
 
@@ -358,7 +370,11 @@ describe('a renewal', () => {
 
 describe('a rate limit of the provider', () => {
   const TOKEN = 'POST /acme/policy/token'
-  const issued = () => ({ access_token: fakeToken({ sub: 'ann', jti: 9 }), id_token: idToken({}), expires_in: 3600 })
+  const issued = (nonce?: string) => ({
+    access_token: fakeToken({ sub: 'ann', jti: 9 }),
+    id_token: idToken({ nonce }),
+    expires_in: 3600,
+  })
   const limited = (retryAfter: string) =>
     Response.json({ code: '429-001' }, { status: 429, headers: { 'Retry-After': retryAfter } })
 
@@ -370,11 +386,11 @@ describe('a rate limit of the provider', () => {
   }
 
   it.each([
-    ['getOpenIdConfiguration', (discovery: string) => `GET ${discovery}`, () => endpoints],
+    ['getOpenIdConfiguration', (discovery: string) => `GET ${discovery}`, (): object => endpoints],
     ['getToken', () => TOKEN, issued],
   ])('[REL-26] [REL-19] is waited out and reported in a login: %s', async (operation, routeOf, body) => {
     const parts = setUp()
-    const requests = limitOnce(parts, routeOf(parts.discovery), '7', body)
+    const requests = limitOnce(parts, routeOf(parts.discovery), '7', () => body(parts.page.nonce))
     const login = signIn(parts)
     await eventually(() => parts.limits.length > 0, 'the report')
     expect([requests(), parts.limits]).toEqual([1, [{ operation, retryInMs: 7_000 }]])
@@ -697,13 +713,130 @@ describe('the user of a login', () => {
 
   it('[SEC-12] may have another issuer than a constructed one, but always the same', async () => {
     const parts = setUp({
-      authorityMetadata: JSON.stringify({ ...endpoints, issuer: 'https://login.test/constructed/' }),
+      authorityMetadata: JSON.stringify({ ...endpoints, issuer: CONSTRUCTED_ISSUER }),
     })
     parts.state.claims = { iss: 'https://login.test/real/' }
     const session = await signIn(parts)
     const renewed = await parts.client.renew(session)
     parts.state.claims = { iss: 'https://login.test/another/' }
     await expect(parts.client.renew(renewed)).rejects.toMatchObject({ name: 'AuthError' })
+  })
+
+  it('[SEC-12] has the issuer of the metadata that the host gives', async () => {
+    const issuer = 'https://login.test/given/'
+    const parts = setUp({ authorityMetadata: JSON.stringify({ ...endpoints, issuer }) })
+    parts.state.claims = { iss: 'https://evil.test/' }
+    await expect(signIn(parts)).rejects.toMatchObject({ reason: 'token_request_failed' })
+    await expect(signIn(parts, 'iss=https://evil.test/')).rejects.toMatchObject({ reason: 'token_request_failed' })
+    expect(parts.forms).toHaveLength(1)
+    parts.state.claims = { iss: issuer }
+    expect(await signIn(parts, `iss=${issuer}`)).toBeTruthy()
+  })
+
+  it('[SEC-66] has an issuer of the origin of the authority, or of a host of `knownAuthorities`', async () => {
+    const issuer = 'https://bank.test/'
+    const provider = (knownAuthorities: string[], published: string) => {
+      const parts = setUp({ knownAuthorities })
+      parts.service.on(`GET ${parts.discovery}`, { ...endpoints, issuer: published })
+      parts.state.claims = { iss: published }
+      return parts
+    }
+    const refused = async (known: string[], published: string) =>
+      expect(provider(known, published).client.login(request)).rejects.toMatchObject({ reason: 'metadata_failed' })
+    for (const known of [[], ['login.test']]) {
+      for (const foreign of [issuer, 'http://login.test/', 'urn:login.test', 'https://login.test.evil.test/'])
+        await refused(known, foreign)
+    }
+    await refused([], 'https://login.test:8443/')
+    expect(await signIn(provider(['login.test', 'bank.test'], issuer))).toBeTruthy()
+    expect(await signIn(provider([], 'https://login.test/any/'))).toBeTruthy()
+  })
+
+  it.each([
+    ['is missing', {}, '', 'token_request_failed'],
+    ['is empty', {}, 'iss=', 'token_request_failed'],
+    ['is another one', {}, 'iss=https://bank.test/', 'token_request_failed'],
+    [
+      'is another one, although none was promised',
+      { supported: false },
+      'iss=https://bank.test/',
+      'token_request_failed',
+    ],
+    ['is missing, and none was promised', { supported: false }, '', undefined],
+    ['is that of the provider', {}, `iss=${AUTHORITY}`, undefined],
+  ])(
+    '[SEC-65] the issuer in an answer %s',
+    async (_what, { supported = true }: { supported?: boolean }, iss, reason) => {
+      const metadata = { ...endpoints, issuer: AUTHORITY, authorization_response_iss_parameter_supported: supported }
+      for (const given of [false, true]) {
+        const parts = setUp(given ? { authorityMetadata: JSON.stringify(metadata) } : {})
+        parts.service.on(`GET ${parts.discovery}`, metadata)
+        const session = signIn(parts, iss)
+        if (reason) await expect(session).rejects.toMatchObject({ reason })
+        else expect(await session).toBeTruthy()
+        // The code does not leave this page for a provider that has not issued it.
+        expect(parts.forms).toHaveLength(reason ? 0 : 1)
+      }
+    },
+  )
+
+  it.each([
+    ['https://login.test/tenant-1/v2.0', undefined],
+    ['https://evil.test/tenant-1/v2.0', 'token_request_failed'],
+  ])('[SEC-65] the issuer in an answer, %s, belongs to the provider of all tenants', async (iss, reason) => {
+    const parts = setUp()
+    parts.service.on(`GET ${parts.discovery}`, { ...endpoints, issuer: 'https://login.test/{tenantid}/v2.0' })
+    parts.state.claims = { iss: 'https://login.test/tenant-1/v2.0', tid: 'tenant-1' }
+    const session = signIn(parts, `iss=${iss}`)
+    if (reason) await expect(session).rejects.toMatchObject({ reason })
+    else expect(await session).toBeTruthy()
+    expect(parts.forms).toHaveLength(reason ? 0 : 1)
+  })
+
+  it.each([
+    ['another one', 'f'.repeat(32)],
+    ['an empty one', ''],
+    ['none', undefined],
+    ['no text', 7],
+  ])('[SEC-64] is rejected if the ID token has not the nonce of the login, but %s', async (_what, nonce) => {
+    const parts = setUp()
+    parts.state.claims = { nonce }
+    await expect(signIn(parts)).rejects.toMatchObject({ reason: 'token_request_failed' })
+    expect(parts.sessionStorage.length).toBe(0)
+  })
+
+  it('[SEC-64] signs in with a new nonce each time, and without an ID token', async () => {
+    const parts = setUp()
+    const nonces = new Set<string | undefined>()
+    for (const _ of [1, 2]) {
+      await signIn(parts)
+      nonces.add(parts.page.nonce)
+    }
+    expect([...nonces]).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), expect.stringMatching(/^[0-9a-f]{32}$/)])
+    parts.state.claims = null
+    expect(await signIn(parts)).toBeTruthy()
+  })
+
+  const DAY = 24 * 3600
+  it.each([
+    ['of another year', -20 * 365 * DAY, undefined, 'refused'],
+    ['of a day and an hour ago', -DAY - 3600, undefined, 'refused'],
+    ['of a day and an hour ahead', DAY + 3600, undefined, 'refused'],
+    ['of another year, as the provider says it is', -20 * 365 * DAY, -20 * 365 * DAY, 'taken'],
+    ['of a day ahead, as the provider says it is', DAY + 3600, DAY + 3600, 'taken'],
+    ['of another year, where the provider has the time of this device', -20 * 365 * DAY, 0, 'refused'],
+    ['that expired by the clock of the provider', -3 * DAY, -2.5 * DAY, 'expired'],
+    ['of an hour ago, where the provider has no time', -3600, undefined, 'taken'],
+  ])('[SEC-68] an ID token %s', async (_what, seconds, provider, outcome) => {
+    const parts = setUp()
+    const now = Math.floor(Date.now() / 1000)
+    parts.state.claims = { iat: now + seconds, exp: now + seconds + 600 }
+    if (provider !== undefined) parts.state.headers = { Date: new Date((now + provider) * 1000).toUTCString() }
+    const session = signIn(parts)
+    if (outcome === 'taken') expect(await session).toBeTruthy()
+    else await expect(session).rejects.toMatchObject({ reason: 'token_request_failed' })
+    if (outcome === 'refused') await expect(session).rejects.toThrow(/clock/)
+    expect(parts.sessionStorage.length).toBe(outcome === 'taken' ? 1 : 0)
   })
 
   it('[REL-53] can sign in with a clock that is hours off', async () => {

@@ -172,8 +172,8 @@ export class OidcIdentityClient implements IdentityClient {
       const request = await createAuthorizationRequest(provider, options)
       signal.throwIfAborted()
       if (!opened) {
-        const { id, verifier, state } = request
-        this.#states.add({ id, verifier, nextRoute: options.nextRoute ?? '', login: this.#users.key })
+        const { id, verifier, nonce, state } = request
+        this.#states.add({ id, verifier, nonce, nextRoute: options.nextRoute ?? '', login: this.#users.key })
         return await this.#leave(request.address, state)
       }
       const answer = await this.#popups.answer(opened, request.address, request.state, signal)

@@ -12,11 +12,12 @@ export interface OpenIdConfiguration {
   readonly end_session_endpoint?: string
   readonly issuer?: string
   readonly jwks_uri?: string
+  readonly authorization_response_iss_parameter_supported?: boolean
 }
 
 /** A configuration with its origin. */
 export interface KnownConfiguration extends OpenIdConfiguration {
-  /** Whether the provider itself published it. The issuer of a supplied configuration is not enforced. */
+  /** Whether the provider itself published it. The issuer of a supplied configuration may be only constructed. */
   readonly isPublished: boolean
 }
 
@@ -46,12 +47,31 @@ export async function fetchOpenIdConfiguration(
       if (endpoint !== undefined)
         requireProviderAddress(endpoint, config, `The ${name} of the OpenID configuration`, 'metadata_failed')
     }
+    if (configuration.issuer !== undefined) requireOwnIssuer(configuration.issuer, authority, config)
     return { ...configuration, isPublished: true }
   }
   throw new AuthError(
     `Could not load the OpenID configuration of the identity provider ${new URL(authority).origin}.`,
     'metadata_failed',
     { status: answer?.status },
+  )
+}
+
+/**
+ * Rejects the issuer of another provider: the users of a login are identified by it.
+ *
+ * @throws {AuthError} `metadata_failed`
+ */
+function requireOwnIssuer(issuer: string, authority: string, config: Pick<PKCEAuthConfig, 'knownAuthorities'>): void {
+  const what = 'The issuer of the OpenID configuration'
+  if (!isWebAddress(issuer)) throw new AuthError(`${what} is not an http(s) address.`, 'metadata_failed')
+  const { host, origin } = new URL(issuer)
+  if (origin === new URL(authority).origin) return
+  requireProviderAddress(issuer, config, what, 'metadata_failed')
+  if (config.knownAuthorities?.length) return
+  throw new AuthError(
+    `${what} is on ${host}, unlike auth.config.authorizationUrl. If both are one provider, name all of its hosts in auth.config.knownAuthorities.`,
+    'metadata_failed',
   )
 }
 
@@ -86,7 +106,9 @@ function parseOpenIdConfiguration(text: string): OpenIdConfiguration | undefined
     if (!isJsonObject(value)) return undefined
     return Object.fromEntries(
       Object.entries(value).filter(([name, each]) => {
-        return typeof each === 'string' && (!name.endsWith('_endpoint') || isWebAddress(each))
+        return (
+          typeof each === 'boolean' || (typeof each === 'string' && (!name.endsWith('_endpoint') || isWebAddress(each)))
+        )
       }),
     )
   } catch {
