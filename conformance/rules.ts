@@ -667,6 +667,7 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a commit of a fleet is stored whole or not at all; a worker whose commits the store refuses for a lasting reason gives up the shard and logs it',
   'REL-142':
     'the id of a message of a fleet is unique in its conversation; equal ids of two conversations are two messages',
+  'REL-143': 'a fencing number more than a day ahead of the clock is refused: by the service, by tabs and by a fleet',
   'REL-146':
     'a fleet that grows, shrinks or drains calls no answered message unknown, also on the plain wire: only a crash leaves doubt',
   'REL-152':

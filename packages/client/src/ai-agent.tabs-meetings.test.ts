@@ -27,6 +27,28 @@ describe.each([
     expect(session?.received.entries().filter(({ message }) => message?.content === 'queued')).toHaveLength(1)
   })
 
+  it('[REL-143] take no fencing number that is far ahead of the clock, and find their leader after it', async () => {
+    const { emulator, clock, connected, passUntil } = setUpTabs({ settings })
+    const one = await connected({ resume: true })
+    const two = await connected({ resume: true })
+    const [session] = emulator.world.sessions.values()
+    const { fence = 0 } = session ?? {}
+    expect(fence > 0).toBe(capabilities.length > 0)
+    // Another client has opened the session with the highest number.
+    Object.assign(session ?? {}, { fence: Number.MAX_SAFE_INTEGER })
+    emulator.control.dropSockets()
+    await clock.advance(3_000)
+    Object.assign(session ?? {}, { fence })
+    await two.agent.send('still here?')
+    await one.agent.send('and here?')
+    const answers = ['received You said: still here?', 'received You said: and here?']
+    await passUntil(() => answers.every(line => linesOf(two).includes(line)), 'both answers', 130_000)
+    const late = await connected({ resume: true })
+    expect(late.agent.isConnected()).toBe(true)
+    expect(Number(session?.fence)).toBeLessThan(clock.now() + 60_000)
+    expect(Number(session?.fence) > fence).toBe(capabilities.length > 0)
+  })
+
   it.each([
     ['is destroyed', (leader: { agent: { destroy(): Promise<void> } }) => void leader.agent.destroy()],
     ['is closed', (leader: { tab: { close(): void } }) => leader.tab.close()],

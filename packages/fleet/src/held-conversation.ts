@@ -221,7 +221,7 @@ export class HeldConversation implements StoredFields {
     agent.on('connected', () => void this.#pump())
     agent.on('closed', ({ payload: { code, reason } }) => {
       if (!isCurrent()) return
-      if (code === CLOSE_CODE.FENCED) this.#shard.onFenced(readFencedReason(reason))
+      if (code === CLOSE_CODE.FENCED) this.#shard.onFenced(readFencedReason(reason, Date.now()))
       // The session was opened elsewhere, or ended.
       else if (code === CLOSE_CODE.NORMAL) void this.#shard.renew()
     })

@@ -198,8 +198,13 @@ export class OwnedShard implements ConversationShard {
    * it gave out. The next lease has a number above the one that the service knows.
    */
   onFenced(number: number | undefined): void {
-    if (this.#isLost || number === undefined || number <= this.number) return
     const { connection, workerId, options } = this.#parts
+    if (number === undefined) {
+      const text =
+        'The service refused the fencing number of a shard and named none, or one more than a day ahead of the clock. Compare the clocks of the service, Redis and the worker.'
+      options.log('warn', text, { shard: this.index })
+    }
+    if (this.#isLost || number === undefined || number <= this.number) return
     options.log('warn', 'The service knows a later owner of a shard.', { shard: this.index, number })
     this.lose()
     const owner = `${workerId}:${this.number}`

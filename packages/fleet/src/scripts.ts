@@ -6,7 +6,7 @@
 /**
  * Keys: owner, number, in, history, commit. Arguments: worker, lease in milliseconds. Returns the fencing number, or 0.
  *
- * The number is the time, so that it is above all earlier ones also where the store has lost the last writes.
+ * The number is the time, so that it is above all earlier ones also where the store has lost the last writes. A stored number that no service can read is replaced.
  */
 export const ACQUIRE = `
 local owner = redis.call('GET', KEYS[1])
@@ -14,6 +14,7 @@ if owner and string.sub(owner, 1, #ARGV[1] + 1) ~= ARGV[1] .. ':' then return 0 
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local number = math.max(now, tonumber(redis.call('GET', KEYS[2]) or '0') + 1)
+if number > 9007199254740991 then number = now end
 local text = string.format('%.0f', number)
 redis.call('SET', KEYS[2], text)
 redis.call('SET', KEYS[1], ARGV[1] .. ':' .. text, 'PX', ARGV[2])
@@ -36,8 +37,13 @@ export const RELEASE = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('DEL', KEYS[1])`
 
-/** Keys: owner, number. Arguments: value of the owner, a number that the service knows. Frees the lease if it was held. */
+/**
+ * Keys: owner, number. Arguments: value of the owner, a number that the service knows. Frees the lease if it was held. A number
+ * more than a day ahead of the time is no time, and is not taken over.
+ */
 export const FENCED = `
+local time = redis.call('TIME')
+if tonumber(ARGV[2]) > time[1] * 1000 + 86400000 then return 0 end
 if tonumber(redis.call('GET', KEYS[2]) or '0') < tonumber(ARGV[2]) then redis.call('SET', KEYS[2], ARGV[2]) end
 if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end
 return 1`

@@ -127,6 +127,34 @@ describe.skipIf(!hasRedis())('the fencing number of a fleet at the service', () 
     expect((await worker.metrics()).worker.leaseLosses).toBe(1)
   })
 
+  it('[REL-143] takes no number that is far ahead of the clock, and says so', async () => {
+    const { fleet, service, name } = fleets.create(FENCING)
+    const problems: string[] = []
+    const worker = fleet({ shards: 1, log: (_level, text) => void problems.push(text) })
+    const { updates } = collect(worker)
+    await worker.start()
+    await worker.open('a')
+    await worker.send('a', 'one')
+    await vi.waitFor(() => expect(updates).toHaveLength(1), LIMIT)
+    const [session] = service.world.sessions.values()
+    const fence = session?.fence
+    Object.assign(session ?? {}, { fence: Number.MAX_SAFE_INTEGER })
+    service.control.dropSockets()
+    await vi.waitFor(() => expect(problems).toContainEqual(expect.stringContaining('ahead of the clock')), LIMIT)
+    Object.assign(session ?? {}, { fence })
+    await worker.send('a', 'two')
+    await vi.waitFor(() => expect(updates).toHaveLength(2), LIMIT)
+    const redis = new Redis(fleets.redis.path)
+    const key = `{${name}:s0}:number`
+    expect(Number(await redis.get(key))).toBeLessThan(Date.now() + 60_000)
+    // A store that has such a number from before.
+    await worker.close()
+    await redis.set(key, String(Number.MAX_SAFE_INTEGER))
+    await fleet({ shards: 1 }).start()
+    await vi.waitFor(async () => expect(Number(await redis.get(key))).toBeLessThan(Date.now() + 60_000), LIMIT)
+    redis.disconnect()
+  })
+
   it.each([true, false])(
     '[REL-132] names the number to a service that compares it, over a port (announced: %s)',
     async isAnnounced => {

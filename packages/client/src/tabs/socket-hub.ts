@@ -7,7 +7,6 @@ import {
   isJsonObject,
   PERSONA,
   ROLE,
-  readFencedReason,
 } from '@aiagent/protocol'
 import type { OpenTransport, Transport } from '../chat/transport.ts'
 import type { SocketCloseEvent } from '../platform/environment.ts'
@@ -43,7 +42,7 @@ export interface HubOptions {
    * The service has closed the socket for good or refused the number: the session was opened elsewhere, or ended. Resolves
    * with whether another tab leads now, which has connected already.
    */
-  ended(isRefused: boolean, number: number | undefined): Promise<boolean>
+  ended(isRefused: boolean, reason: string): Promise<boolean>
 }
 
 interface Member {
@@ -240,7 +239,7 @@ export class SocketHub {
     const ending = this.#real
     if (ending) ending.transport = undefined
     if (isRefused || code === CLOSE_CODE.NORMAL) {
-      const isTaken = await this.#options.ended(isRefused, isRefused ? readFencedReason(reason) : undefined)
+      const isTaken = await this.#options.ended(isRefused, reason)
       if (this.#real !== ending) return
       if (isTaken || isRefused) {
         this.#real = undefined

@@ -133,7 +133,7 @@ export class TabGroup {
         this.#link.post(to, message)
         if (to === undefined) this.#sockets.handle(message)
       },
-      ended: (isRefused, number) => this.#link.handleEviction(isRefused, number),
+      ended: (isRefused, reason) => this.#link.handleEviction(isRefused, reason),
     })
     authentication.watchExpiry(true)
     this.#session.lead()

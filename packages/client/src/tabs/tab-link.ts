@@ -1,3 +1,4 @@
+import { readFencedReason } from '@aiagent/protocol'
 import type { Logger } from '../logger.ts'
 import type { Clock } from '../platform/clock.ts'
 import type { PageWindow } from '../platform/page.ts'
@@ -193,14 +194,14 @@ export class TabLink {
    * The service has closed the socket for good, or refused the number. The tab then waits behind the others, unless it was
    * a plain end.
    *
-   * @param number the number that the service named
+   * @param reason of a refusal: names the number of the present holder
    * @returns whether another tab may have connected
    */
-  async handleEviction(isRefused: boolean, number = 0): Promise<boolean> {
+  async handleEviction(isRefused: boolean, reason: string): Promise<boolean> {
     const { leadership, name } = this.#membership ?? {}
     if (!leadership) return false
     const isHolder = await leadership.isHolder(`${name}-tab-${this.#options.id}`)
-    this.#fence = Math.max(this.#fence, number)
+    if (isRefused) this.#fence = Math.max(this.#fence, readFencedReason(reason, this.#options.clock.now()) ?? 0)
     if (isHolder && !isRefused) return false
     leadership.release()
     // The hub first tells its own tab of the end.

@@ -151,7 +151,7 @@ export class ChatService {
     }
     const callId = url.searchParams.get(CHAT_QUERY.EXTERNAL_CALL_ID)
     const lastSeq = readLastSeq(url.searchParams.get(CHAT_QUERY.LAST_SEQ))
-    const fence = readFence(url.searchParams.get(CHAT_QUERY.FENCE))
+    const fence = readFence(url.searchParams.get(CHAT_QUERY.FENCE), this.#parts.clock.now())
     return this.#sessionOf(record).open(end, {
       ...(callId && { callId }),
       ...(lastSeq !== undefined && { lastSeq }),

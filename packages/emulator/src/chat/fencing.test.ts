@@ -60,4 +60,14 @@ describe('fencing', () => {
     expect(fenced.accepted()).toEqual(['one'])
     expect((await fenced.open(6)).closing?.code).toBe(CLOSE_CODE.FENCED)
   })
+
+  it('[REL-143] ignores a number more than a day ahead of the clock, which nothing could exceed', async () => {
+    const { open, accepted } = await start(['fencing'])
+    await open(7)
+    await open(Number.MAX_SAFE_INTEGER)
+    const next = await open(8)
+    expect(next.closing).toBeUndefined()
+    await next.say('one')
+    expect(accepted()).toEqual(['one'])
+  })
 })

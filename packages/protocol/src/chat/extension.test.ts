@@ -21,7 +21,10 @@ import {
   encodePong,
   encodeReceipt,
   encodeResumed,
+  fencedReason,
   readExtensionSignal,
+  readFence,
+  readFencedReason,
   readLastSeq,
 } from './extension.ts'
 
@@ -142,5 +145,22 @@ describe('[REL-70] readLastSeq', () => {
     [null, undefined],
   ])('reads %j as %j', (value, seq) => {
     expect(readLastSeq(value)).toBe(seq)
+  })
+})
+
+describe('a fencing number', () => {
+  const now = Date.UTC(2026, 0, 15)
+  const day = 86_400_000
+
+  it('[REL-143] is at most a day ahead of the clock, in an address and in a reason', () => {
+    for (const fence of [1, now - day, now, now + day]) {
+      expect(readFence(String(fence), now)).toBe(fence)
+      expect(readFencedReason(fencedReason(fence), now)).toBe(fence)
+    }
+    for (const fence of [now + day + 1, now * 2, Number.MAX_SAFE_INTEGER, 0]) {
+      expect(readFence(String(fence), now)).toBeUndefined()
+      expect(readFencedReason(fencedReason(fence), now)).toBeUndefined()
+    }
+    expect(readFencedReason(fencedReason(Number.MAX_SAFE_INTEGER))).toBeUndefined()
   })
 })

@@ -95,17 +95,26 @@ const isId = (value: unknown): value is string => typeof value === 'string' && v
 /** Whether a value can serve as a sequence number: a whole number from 0 up. 0 stands before the first frame. */
 export const isSequenceNumber = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
 
-/** Reads the query parameter `fence`. Returns undefined when it is missing or no whole number above 0. */
-export function readFence(value: string | null): number | undefined {
+/** How far a fencing number may be ahead of the clock, in milliseconds. Numbers are times, and clocks differ. */
+const MAX_FENCE_LEAD_MS = 86_400_000
+
+/**
+ * Reads the query parameter `fence`. Returns undefined when it is missing, no whole number above 0, or more than a day ahead of
+ * the clock: a number that nothing can exceed would end the fencing of the session.
+ *
+ * @param now time in milliseconds since the epoch
+ */
+export function readFence(value: string | null, now: number = Date.now()): number | undefined {
   const fence = readLastSeq(value)
-  return fence === 0 ? undefined : fence
+  return fence === 0 || Number(fence) > now + MAX_FENCE_LEAD_MS ? undefined : fence
 }
 
 /** The reason of a close with `CLOSE_CODE.FENCED`: it ends with the number that a later connection must exceed. */
 export const fencedReason = (fence: number): string => `The session has a newer holder: ${fence}`
 
-/** Reads the number from the reason of a close with `CLOSE_CODE.FENCED`. */
-export const readFencedReason = (reason: string): number | undefined => readFence(reason.split(' ').at(-1) ?? null)
+/** Reads the number from the reason of a close with `CLOSE_CODE.FENCED`, as {@link readFence} does. */
+export const readFencedReason = (reason: string, now?: number): number | undefined =>
+  readFence(reason.split(' ').at(-1) ?? null, now)
 
 /** Reads the query parameter `lastSeq`. Returns undefined when it is missing or no sequence number. */
 export function readLastSeq(value: string | null): number | undefined {
