@@ -668,6 +668,10 @@ const TEXTS: Readonly<Record<string, string>> = {
   'REL-142':
     'the id of a message of a fleet is unique in its conversation; equal ids of two conversations are two messages',
   'REL-143': 'a fencing number more than a day ahead of the clock is refused: by the service, by tabs and by a fleet',
+  'REL-144':
+    'an event of a fleet that cannot be read is logged, kept aside and passed, for listeners with and without a group',
+  'REL-145':
+    'what agents said in a conversation that has ended is removed once all groups have handled it, and all events after an age; the cache of a worker has a limit',
   'REL-146':
     'a fleet that grows, shrinks or drains calls no answered message unknown, also on the plain wire: only a crash leaves doubt',
   'REL-152':

@@ -13,6 +13,8 @@ const fleet = new Fleet({
   ...(rateLimit && { rateLimit }),
   log: () => {},
 })
+// Its parent has ended, even by SIGKILL.
+process.on('disconnect', () => process.exit())
 await fleet.start()
 process.send?.('ready')
 process.on('message', async () => {

@@ -1,4 +1,4 @@
-import type { CacheAdapter, CacheEntry } from '@aiagent/client'
+import { type CacheAdapter, type CacheEntry, MemoryCacheAdapter } from '@aiagent/client'
 
 /** What a conversation stores: its fields as they were read at the take-over, and as they were written since. */
 export interface StoredFields {
@@ -23,10 +23,10 @@ export function keyPrefix(shard: number, number: number, conversationId: string)
  *
  * What belongs to a conversation is answered from memory, where it was loaded before the agent was created, and written
  * behind, fenced. So a store that hangs never makes an agent believe that it has no session. Everything else (tokens and
- * responses) is shared in memory.
+ * responses) is shared in memory, up to the limits of a `MemoryCacheAdapter`.
  */
 export class ConversationStore implements CacheAdapter {
-  readonly #shared = new Map<string, CacheEntry>()
+  readonly #shared = new MemoryCacheAdapter()
   readonly #find: (shard: number, number: number, conversationId: string) => StoredFields | undefined
 
   constructor(find: (shard: number, number: number, conversationId: string) => StoredFields | undefined) {
@@ -35,7 +35,7 @@ export class ConversationStore implements CacheAdapter {
 
   get(key: string): CacheEntry | null {
     const place = this.#place(key)
-    if (!place) return this.#shared.get(key) ?? null
+    if (!place) return this.#shared.get(key)
     const text = place.stored?.fields.get(place.field)
     return text === undefined ? null : (JSON.parse(text) as CacheEntry)
   }
@@ -58,7 +58,7 @@ export class ConversationStore implements CacheAdapter {
 
   keys(prefix = ''): string[] {
     const place = this.#place(prefix)
-    if (!place) return [...this.#shared.keys()].filter(key => key.startsWith(prefix))
+    if (!place) return this.#shared.keys(prefix)
     const start = prefix.slice(0, prefix.length - (place.field.length - FIELD.length))
     const fields = [...(place.stored?.fields.keys() ?? [])].filter(field => field.startsWith(place.field))
     return fields.map(field => start + field.slice(FIELD.length))

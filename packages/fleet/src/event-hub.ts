@@ -27,6 +27,9 @@ const READ_COUNT = 256
 /** The same in a group: what waits behind a slow listener counts as not handled after `redeliverAfterMs`. */
 const GROUP_READ_COUNT = 16
 
+/** Most unreadable events of a shard that are kept. */
+const UNREADABLE_COUNT = 1_000
+
 type AnyListener = (payload: FleetEvents[FleetEventType]) => unknown
 
 export interface EventHubOptions {
@@ -35,6 +38,8 @@ export interface EventHubOptions {
   readonly shards: number
   /** After how long an unhandled event of a group is delivered again, in milliseconds. */
   readonly redeliverAfterMs: number
+  /** How long events are kept, in milliseconds. */
+  readonly keepEventsMs: number
   readonly log: FleetLog
 }
 
@@ -77,6 +82,8 @@ class Feed {
   readonly #consumer = randomUUID()
   readonly #listeners = new Map<string, Set<AnyListener>>()
   readonly #keys: string[]
+  /** Streams of unreadable events, by stream. */
+  readonly #unreadable: Map<string, string>
   /** Last id that was read, by stream. Without a group. */
   readonly #positions = new Map<string, string>()
   readonly #plan = new PollPlan()
@@ -89,7 +96,9 @@ class Feed {
   constructor(options: EventHubOptions, group: string) {
     this.#options = options
     this.#group = group
-    this.#keys = Array.from({ length: options.shards }, (_, shard) => new ShardKeys(options.name, shard).out)
+    const shards = Array.from({ length: options.shards }, (_, shard) => new ShardKeys(options.name, shard))
+    this.#keys = shards.map(({ out }) => out)
+    this.#unreadable = new Map(shards.map(({ out, unreadable }) => [out, unreadable]))
   }
 
   add(type: string, listener: AnyListener): void {
@@ -176,18 +185,18 @@ class Feed {
     const handled: string[] = []
     for (const entry of entries) {
       if (this.#group === '') {
-        void this.#tell(entry)
+        void this.#tell(connection, key, entry)
         this.#positions.set(key, entry.id)
-      } else if (await this.#tellInTime(entry)) handled.push(entry.id)
+      } else if (await this.#tellInTime(connection, key, entry)) handled.push(entry.id)
     }
     if (handled.length > 0) await connection.xack(key, this.#group, ...handled)
   }
 
   /** A listener that never ends must not hold up all other events. */
-  async #tellInTime(entry: StreamEntry): Promise<boolean> {
+  async #tellInTime(connection: Connection, key: string, entry: StreamEntry): Promise<boolean> {
     const { redeliverAfterMs, log } = this.#options
     try {
-      return await within(redeliverAfterMs, () => this.#tell(entry))
+      return await within(redeliverAfterMs, () => this.#tell(connection, key, entry))
     } catch (error) {
       if (!(error instanceof LateError)) throw error
       log('warn', `A listener of ${entry.fields['k']} takes too long: the event is delivered again.`)
@@ -196,17 +205,35 @@ class Feed {
   }
 
   /** Resolves with whether every listener has handled the event. */
-  async #tell({ fields }: StreamEntry): Promise<boolean> {
-    const { k: type = '', d: data = '{}' } = fields
+  async #tell(connection: Connection, key: string, entry: StreamEntry): Promise<boolean> {
+    const { k: type = '', d: data = '' } = entry.fields
     const listeners = this.#listeners.get(type)
     if (!listeners?.size) return true
-    const payload = JSON.parse(data) as FleetEvents[FleetEventType]
+    const payload = parsePayload(data)
+    if (!payload) {
+      await this.#keepAside(connection, key, entry)
+      return true
+    }
     const told = [...listeners].map(async listener => listener(payload))
     const results = await Promise.allSettled(told)
     for (const result of results)
       if (result.status === 'rejected')
         this.#options.log('error', `A listener of ${type} failed.`, { error: result.reason })
     return results.every(({ status }) => status === 'fulfilled')
+  }
+
+  /** An event that no listener can read must hold up no other one. It counts as handled. */
+  async #keepAside(connection: Connection, key: string, { id, fields }: StreamEntry): Promise<void> {
+    const { log, keepEventsMs } = this.#options
+    const aside = this.#unreadable.get(key) ?? ''
+    log('error', `An event could not be read. It is kept in the stream ${aside}, and not delivered.`, { key, id })
+    try {
+      // The id of the event: other processes that read it add nothing.
+      await connection.xadd(aside, 'MAXLEN', '~', UNREADABLE_COUNT, id, ...Object.entries(fields).flat())
+      await connection.pexpire(aside, Math.ceil(keepEventsMs))
+    } catch {
+      // Another process has added it, or a later one.
+    }
   }
 
   /** Takes over what processes of the group read and never finished, and removes those that are silent for as long. */
@@ -218,5 +245,16 @@ class Feed {
       await this.#deliver(connection, key, readEntries(answer[1]))
       await runScript(connection, REMOVE_CONSUMERS, [key], [this.#group, redeliverAfterMs])
     }
+  }
+}
+
+function parsePayload(data: string): FleetEvents[FleetEventType] | undefined {
+  try {
+    const payload: unknown = JSON.parse(data)
+    return typeof payload === 'object' && payload !== null && 'conversationId' in payload
+      ? (payload as FleetEvents[FleetEventType])
+      : undefined
+  } catch {
+    return undefined
   }
 }

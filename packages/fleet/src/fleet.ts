@@ -52,8 +52,8 @@ export class Fleet {
   /** @throws {FleetError} code `config_invalid`, naming the option */
   constructor(options: FleetOptions) {
     this.#options = resolveOptions(options)
-    const { redis, name, shards, redeliverAfterMs, log } = this.#options
-    this.#events = new EventHub({ redis, name, shards, redeliverAfterMs, log })
+    const { redis, name, shards, redeliverAfterMs, keepEventsMs, log } = this.#options
+    this.#events = new EventHub({ redis, name, shards, redeliverAfterMs, keepEventsMs, log })
   }
 
   /**
@@ -134,8 +134,9 @@ export class Fleet {
   }
 
   /**
-   * Ends a conversation after its messages are settled, and removes everything that is stored of it. The event `ended`
-   * follows.
+   * Ends a conversation after its messages are settled, and removes what is stored of it. The event `ended` follows. The
+   * conversation's events are removed once all groups of listeners have handled them, a few seconds after `ended` at the
+   * earliest and after `keepEventsMs` at the latest.
    *
    * @throws {FleetError} `unknown_conversation`, `store_unavailable`
    */

@@ -372,7 +372,7 @@ export class HeldConversation implements StoredFields {
 
   #forget(entryId: string): void {
     const ended = eventOperation('ended', { conversationId: this.id })
-    this.#shard.writer.add(['done', entryId], ['forget', this.id], ended)
+    this.#shard.writer.add(['done', entryId], ended, ['forget', this.id])
     this.#shard.onEnded(this.id)
   }
 

@@ -23,6 +23,10 @@ export class ShardKeys {
   readonly open: string
   /** Set of the conversations that end once their messages are settled. */
   readonly ending: string
+  /** List of the ended conversations whose events are still stored: `<id of the last event> <conversation>`. */
+  readonly ended: string
+  /** Stream of the events that a listener could not read. */
+  readonly unreadable: string
   /** Stream of the acquisitions of the shard. */
   readonly history: string
   readonly #tag: string
@@ -39,12 +43,19 @@ export class ShardKeys {
     this.counts = key('counts')
     this.open = key('open')
     this.ending = key('ending')
+    this.ended = key('ended')
+    this.unreadable = key('unreadable')
     this.history = key('history')
   }
 
   /** Hash with the state of a conversation. */
   conversation(id: string): string {
     return `${this.#tag}:c:${id}`
+  }
+
+  /** List of the ids of the stored events of a conversation. */
+  events(id: string): string {
+    return `${this.#tag}:events:${id}`
   }
 
   /** Sorted set of the settled messages of a conversation by their time, for calls that are repeated. */

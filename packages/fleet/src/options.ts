@@ -74,7 +74,14 @@ export interface FleetOptions {
   redeliverAfterMs?: number
   /** How many events each shard keeps for listeners that are behind, approximately. @default 10_000 */
   keepEvents?: number
-  /** Replaces parts of the platform for the agents, as the second argument of `AiAgent`. */
+  /**
+   * How long events are kept at most, in milliseconds, also for a group that does not read them. The events of a conversation
+   * that has ended are removed as soon as all groups have handled them.
+   *
+   * @default 604_800_000 (a week)
+   */
+  keepEventsMs?: number
+  /** Replaces parts of the platform for the agents, as the second argument of `AiAgent`. Its clock is that of the leases too. */
   environment?: Partial<Environment>
   /** Receives log entries. @default warnings and errors go to the console */
   log?: FleetLog
@@ -111,6 +118,7 @@ export function resolveOptions(options: FleetOptions): ResolvedOptions {
     storeTimeoutMs: 10_000,
     redeliverAfterMs: 30_000,
     keepEvents: 10_000,
+    keepEventsMs: 604_800_000,
     log: consoleLog,
     ...rest,
     worker: own,
@@ -133,6 +141,7 @@ function check({
   shards,
   maxPending,
   redeliverAfterMs,
+  keepEventsMs,
   worker,
   rateLimit,
 }: ResolvedOptions): void {
@@ -146,6 +155,7 @@ function check({
     refuse('mask', 'a function that masks a text before it is stored, or false to store texts as they are given')
   if (!Number.isInteger(shards) || shards < 1 || shards > 16_384) refuse('shards', 'an integer from 1 to 16384')
   if (!(maxPending >= 1)) refuse('maxPending', 'at least 1')
+  if (!(keepEventsMs > 0)) refuse('keepEventsMs', 'above 0')
   if (!(redeliverAfterMs > 0)) refuse('redeliverAfterMs', 'above 0')
   for (const [field, rate] of Object.entries(rateLimit)) if (!(rate > 0)) refuse(`rateLimit.${field}`, 'above 0')
   if (!worker) return

@@ -1,4 +1,4 @@
-import { AiAgent, type AiAgentConfig } from '@aiagent/client'
+import { AiAgent, type AiAgentConfig, type Clock } from '@aiagent/client'
 import { type ConversationStore, keyPrefix } from './conversation-store.ts'
 import type { FleetEvents } from './events.ts'
 import { type GuardedSockets, guardSockets } from './guarded-sockets.ts'
@@ -8,12 +8,24 @@ import type { Counters } from './metrics.ts'
 import type { ResolvedOptions, WorkerOptions } from './options.ts'
 import type { Pacer } from './pacer.ts'
 import { type Connection, runScript, type StreamEntry } from './redis.ts'
-import { FENCED, RELEASE, RENEW } from './scripts.ts'
+import { FENCED, PURGE, RELEASE, RENEW } from './scripts.ts'
 import { ShardWriter } from './shard-writer.ts'
 import { within } from './within.ts'
 
 /** How long closing sockets are waited for before a lease is given back, in milliseconds. */
 export const CLOSE_LIMIT_MS = 2_000
+
+/** How long the events of an ended conversation stay for listeners without a group, in milliseconds. */
+const ENDED_MS = 5_000
+
+/** Pause before events are removed that a group has not handled yet, in milliseconds. */
+const PURGE_AGAIN_MS = 15_000
+
+/** Longest pause between two looks at the age of events, in milliseconds. */
+const PURGE_MS = 300_000
+
+/** Most conversations whose events are removed at once. */
+const PURGE_COUNT = 50
 
 /** What all shards of a worker share. */
 export interface WorkerParts {
@@ -25,6 +37,7 @@ export interface WorkerParts {
   readonly starts: Pacer
   readonly messages: Pacer
   readonly counters: Counters
+  readonly clock: Pick<Clock, 'now' | 'monotonic'>
   /** Runs a start when there is room for it. */
   enqueueStart(start: () => Promise<void>, isWanted: () => boolean): void
 }
@@ -54,6 +67,8 @@ export class OwnedShard implements ConversationShard {
   #isLost = false
   /** Whether new entries are left to the next owner. */
   isClosing = false
+  /** When events are removed next. */
+  #purgeAt = 0
   /** Whether what the store knew at the take-over has been read. */
   isLoaded = false
   /** Whether the store refuses what this worker wants to write, so that another worker should try. */
@@ -87,7 +102,7 @@ export class OwnedShard implements ConversationShard {
   /** A lease that was found to be over stays over: what was left out meanwhile, only the next owner makes up for. */
   isHeld(): boolean {
     if (this.#isLost) return false
-    if (performance.now() < this.#deadline - this.#parts.worker.marginMs) return true
+    if (this.#parts.clock.monotonic() < this.#deadline - this.#parts.worker.marginMs) return true
     queueMicrotask(() => this.lose())
     this.#deadline = Number.NEGATIVE_INFINITY
     return false
@@ -100,7 +115,7 @@ export class OwnedShard implements ConversationShard {
   /** Extends the lease. Loses the shard when another worker has it. */
   async renew(): Promise<void> {
     const { connection, worker, workerId } = this.#parts
-    const askedAt = performance.now()
+    const askedAt = this.#parts.clock.monotonic()
     try {
       const owner = `${workerId}:${this.number}`
       const isOurs = await runScript(connection, RENEW, [this.keys.owner], [owner, worker.leaseMs])
@@ -214,14 +229,34 @@ export class OwnedShard implements ConversationShard {
 
   onEnded(conversationId: string): void {
     this.conversations.delete(conversationId)
+    this.#purgeAt = Math.min(this.#purgeAt, this.#parts.clock.monotonic() + ENDED_MS + 100)
   }
 
   /** Settles what has been written long enough ago, and forgets the entries that Redis has forgotten. */
   sweep(): void {
-    const now = performance.now()
-    for (const conversation of this.conversations.values()) conversation.sweep(now)
+    const now = this.#parts.clock.monotonic()
+    for (const conversation of this.conversations.values()) conversation.sweep(performance.now())
+    if (now >= this.#purgeAt) void this.#purge(now)
     // Entries come in order: an old one returns only with a new lease.
     if (this.#seen.size > 10_000) for (const id of [...this.#seen].slice(0, 5_000)) this.#seen.delete(id)
+  }
+
+  /** Removes the events of conversations that have ended, and those that are too old. */
+  async #purge(now: number): Promise<void> {
+    const { connection, clock, options } = this.#parts
+    const pause = Math.min(PURGE_MS, Math.max(1_000, options.keepEventsMs / 10))
+    this.#purgeAt = now + pause
+    try {
+      const { keys } = this
+      const ended = await connection.lrange(keys.ended, 0, PURGE_COUNT - 1)
+      const all = [keys.out, keys.ended, keys.unreadable]
+      for (const entry of ended) all.push(keys.events(entry.slice(entry.indexOf(' ') + 1)))
+      const oldest = Math.max(0, Math.floor(clock.now() - options.keepEventsMs))
+      const left = await runScript(connection, PURGE, all, [oldest, ENDED_MS, ...ended])
+      if (left !== 0) this.#purgeAt = Math.min(this.#purgeAt, now + PURGE_AGAIN_MS)
+    } catch (error) {
+      options.log('warn', 'Old events could not be removed. This is repeated.', { shard: this.index, error })
+    }
   }
 
   /** Another worker has the shard, or may have it: ends everything without a word. */

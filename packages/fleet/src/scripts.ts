@@ -39,7 +39,7 @@ return redis.call('DEL', KEYS[1])`
 
 /**
  * Keys: owner, number. Arguments: value of the owner, a number that the service knows. Frees the lease if it was held. A number
- * more than a day ahead of the time is no time, and is not taken over.
+ * more than a day ahead of the time is ignored.
  */
 export const FENCED = `
 local time = redis.call('TIME')
@@ -103,7 +103,7 @@ redis.call('XADD', KEYS[1], '*', 'k', 'message', 'c', ARGV[1], 'i', ARGV[3], 'd'
 return 'ok'`
 
 /**
- * Keys: owner, commit, in, out, pending, counts, ending, then for each conversation: its state, done. Arguments: value of the
+ * Keys: owner, commit, in, out, pending, counts, ending, ended, then for each conversation: its state, done, events. Arguments: value of the
  * owner, number of the commit, worker, most events, time, how long ids of settled messages are kept, conversations and
  * operations as JSON. Returns 0 for an owner that lost its lease.
  *
@@ -123,7 +123,7 @@ local function expect(index, kind)
   if is ~= kind and is ~= 'none' then error('The key ' .. KEYS[index] .. ' holds a ' .. is .. ' instead of a ' .. kind) end
 end
 local function place(op, of)
-  return 7 + (op[2] - 1) * 2 + of
+  return 8 + (op[2] - 1) * 3 + of
 end
 for _, op in ipairs(operations) do
   local kind = op[1]
@@ -135,10 +135,16 @@ for _, op in ipairs(operations) do
   if kind == 'set' or kind == 'delete' then expect(place(op, 1), 'hash')
   elseif kind == 'mark' then expect(5, 'hash')
   elseif kind == 'done' then expect(3, 'stream')
-  elseif kind == 'event' then expect(4, 'stream')
+  elseif kind == 'event' then
+    expect(4, 'stream')
+    expect(place(op, 3), 'list')
   else
     expect(6, 'hash')
-    if kind == 'forget' then expect(7, 'set') end
+    if kind == 'forget' then
+      expect(7, 'set')
+      expect(8, 'list')
+      expect(place(op, 3), 'list')
+    end
     if kind == 'settle' then
       expect(5, 'hash')
       expect(place(op, 2), 'zset')
@@ -168,8 +174,12 @@ for _, op in ipairs(operations) do
     redis.call('ZREMRANGEBYSCORE', done, '-inf', ARGV[5] - ARGV[6])
     redis.call('PEXPIRE', done, ARGV[6])
   elseif kind == 'event' then
-    redis.call('XADD', KEYS[4], 'MAXLEN', '~', ARGV[4], '*', 'k', op[3], 'c', id, 'd', op[4])
+    local event = redis.call('XADD', KEYS[4], 'MAXLEN', '~', ARGV[4], '*', 'k', op[3], 'c', id, 'd', op[4])
+    local events = KEYS[place(op, 3)]
+    if redis.call('RPUSH', events, event) > 2 * tonumber(ARGV[4]) then redis.call('LTRIM', events, -ARGV[4], -1) end
   elseif kind == 'forget' then
+    local last = redis.call('LINDEX', KEYS[place(op, 3)], -1)
+    if last then redis.call('RPUSH', KEYS[8], last .. ' ' .. id) end
     redis.call('DEL', KEYS[place(op, 1)], KEYS[place(op, 2)])
     redis.call('SREM', KEYS[7], id)
     redis.call('HDEL', KEYS[6], id)
@@ -177,3 +187,54 @@ for _, op in ipairs(operations) do
 end
 redis.call('SET', KEYS[2], ARGV[2])
 return 1`
+
+/**
+ * Keys: out, ended, unreadable, then the events of each named conversation. Arguments: oldest time of an event, how long an
+ * event of a conversation that has ended stays for listeners without a group, then the first elements of `ended`. Removes events
+ * that are too old, and all events of ended conversations that every group has handled. Returns how many conversations remain.
+ */
+export const PURGE = `
+local function parse(id)
+  local ms, seq = string.match(id, '^(%d+)-(%d+)$')
+  return tonumber(ms), tonumber(seq)
+end
+local function isAtMost(id, ms, seq)
+  local idMs, idSeq = parse(id)
+  return idMs < ms or idMs == ms and idSeq <= seq
+end
+redis.call('XTRIM', KEYS[1], 'MINID', ARGV[1])
+if #ARGV == 2 then return 0 end
+local time = redis.call('TIME')
+local ms, seq = time[1] * 1000 + math.floor(time[2] / 1000) - ARGV[2], 0
+local groups = redis.pcall('XINFO', 'GROUPS', KEYS[1])
+for _, fields in ipairs(groups.err and {} or groups) do
+  local group = {}
+  for index = 1, #fields, 2 do group[fields[index]] = fields[index + 1] end
+  local groupMs, groupSeq = parse(group['last-delivered-id'])
+  if group.pending > 0 then
+    groupMs, groupSeq = parse(redis.call('XPENDING', KEYS[1], group.name)[2])
+    groupSeq = groupSeq - 1
+  end
+  if groupMs < ms or groupMs == ms and groupSeq < seq then ms, seq = groupMs, groupSeq end
+end
+for index = 3, #ARGV do
+  local entry = ARGV[index]
+  if redis.call('LINDEX', KEYS[2], 0) ~= entry then break end
+  local last, id = string.match(entry, '^(%S+) (.*)$')
+  if not isAtMost(last, ms, seq) and not isAtMost(last, tonumber(ARGV[1]), 0) then break end
+  local list, count = KEYS[index + 1], 0
+  for _, event in ipairs(redis.call('LRANGE', list, 0, -1)) do
+    -- A conversation that was opened again with the same id has later ones.
+    if not isAtMost(event, parse(last)) then break end
+    redis.call('XDEL', KEYS[1], event)
+    count = count + 1
+  end
+  redis.call('LTRIM', list, count, -1)
+  for _, kept in ipairs(redis.call('XRANGE', KEYS[3], '-', '+')) do
+    for field = 1, #kept[2], 2 do
+      if kept[2][field] == 'c' and kept[2][field + 1] == id then redis.call('XDEL', KEYS[3], kept[1]) end
+    end
+  end
+  redis.call('LPOP', KEYS[2])
+end
+return redis.call('LLEN', KEYS[2])`

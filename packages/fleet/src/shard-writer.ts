@@ -119,8 +119,8 @@ export class ShardWriter {
   async #commit(batch: readonly Operation[], count: number): Promise<boolean> {
     const { connection, keys, worker, number, keepEvents, isHeld, onRefused, onFailed, onCommit } = this.#options
     const { ids, operations } = arrange(batch)
-    const all = [keys.owner, keys.commit, keys.in, keys.out, keys.pending, keys.counts, keys.ending]
-    for (const id of ids) all.push(keys.conversation(id), keys.done(id))
+    const all = [keys.owner, keys.commit, keys.in, keys.out, keys.pending, keys.counts, keys.ending, keys.ended]
+    for (const id of ids) all.push(keys.conversation(id), keys.done(id), keys.events(id))
     const args = [`${worker}:${number}`, `${number}.${count}`, worker, keepEvents, Date.now(), DONE_MS]
     let last: string | undefined
     let equal = 0

@@ -39,6 +39,7 @@ const TICKS_PER_RENEWAL = 5
 export class Worker {
   readonly id: string
   readonly #options: ResolvedOptions
+  readonly #clock: WorkerParts['clock']
   readonly #worker: Required<WorkerOptions>
   readonly #connection: Connection
   readonly #reader: Connection
@@ -60,6 +61,7 @@ export class Worker {
   constructor(options: ResolvedOptions, worker: Required<WorkerOptions>, connection: Connection, counters: Counters) {
     this.id = `${hostname().replaceAll(/[^\w-]/g, '-')}-${process.pid}-${randomUUID().slice(0, 8)}`
     this.#options = options
+    this.#clock = options.environment?.clock ?? { now: Date.now, monotonic: () => performance.now() }
     this.#worker = worker
     this.#connection = connection
     this.#reader = openConnection(options.redis)
@@ -76,6 +78,7 @@ export class Worker {
       starts: new Pacer(options.rateLimit.startsPerSecond),
       messages: new Pacer(options.rateLimit.messagesPerSecond),
       counters,
+      clock: this.#clock,
       enqueueStart: queue.add,
     }
   }
@@ -202,7 +205,7 @@ export class Worker {
 
   async #acquireOne(index: number): Promise<boolean> {
     const keys = new ShardKeys(this.#options.name, index)
-    const askedAt = performance.now()
+    const askedAt = this.#clock.monotonic()
     const all = [keys.owner, keys.number, keys.in, keys.history, keys.commit]
     const number = await runScript(this.#connection, ACQUIRE, all, [this.id, this.#worker.leaseMs])
     if (typeof number !== 'number' || number === 0 || !this.#isRunning) return false
