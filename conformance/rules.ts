@@ -674,6 +674,7 @@ const TEXTS: Readonly<Record<string, string>> = {
     'what agents said in a conversation that has ended is removed once all groups have handled it, and all events after an age; the cache of a worker has a limit',
   'REL-146':
     'a fleet that grows, shrinks or drains calls no answered message unknown, also on the plain wire: only a crash leaves doubt',
+  'REL-147': 'a fleet takes a connection of the host, of ioredis 5 or 6',
   'REL-152':
     'a group of processes that listen to a fleet keeps no consumer of a process that has been silent for `redeliverAfterMs`, and its events are delivered to another one first',
   'REL-153': 'a fleet over a cluster asks silent shards less and less often, and each at least five times a second',

@@ -1,12 +1,19 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
-import { Cluster, Redis } from 'ioredis'
+import { type Cluster, Redis } from 'ioredis'
 
 /** A connection to one server, or to a cluster. */
 export type Connection = Redis | Cluster
 
+/** A `Redis` or a `Cluster` of `ioredis` 5 or 6, also from another copy of that package. */
+export interface RedisConnection {
+  readonly isCluster: boolean
+  /** Creates a connection with the same options. */
+  duplicate(...options: never[]): unknown
+}
+
 /** Where the store is: an address, or a connection of `ioredis`, which the fleet duplicates where it needs more. */
-export type RedisSource = string | Redis | Cluster
+export type RedisSource = string | RedisConnection
 
 /** After a failover the address leads to another server, and the connection to one that takes no writes any more. */
 const reconnectOnError = ({ message }: Error) => message.startsWith('READONLY')
@@ -25,13 +32,14 @@ export function openConnection(source: RedisSource): Connection {
 function connect(source: RedisSource): Connection {
   if (typeof source === 'string') return new Redis(source, WAITING)
   // A pipeline of a cluster takes the first argument of a command for its key, which that of a script is not.
-  if (source instanceof Cluster) return source.duplicate([], { enableAutoPipelining: false })
-  return source.duplicate({ ...WAITING, reconnectOnError: source.options.reconnectOnError ?? reconnectOnError })
+  if (source.isCluster) return (source as Cluster).duplicate([], { enableAutoPipelining: false })
+  const single = source as Redis
+  return single.duplicate({ ...WAITING, reconnectOnError: single.options.reconnectOnError ?? reconnectOnError })
 }
 
 /** Whether keys are in different slots, so that one command reads one shard. */
 export function isCluster(connection: Connection): boolean {
-  return connection instanceof Cluster || connection.isCluster
+  return connection.isCluster
 }
 
 const hashes = new Map<string, string>()
