@@ -644,6 +644,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'the launcher can be closed from its first frame, while the chat loads, asks for consent, was declined and failed, also where it covers the page; declining closes it',
   'EL-25':
     'the chat element shows a new answer from its beginning, with a button that leads to the end; who reads above keeps the place, and a restored conversation opens at its end',
+  'EL-26':
+    'while the window of a login is open, the chat element offers to open it again and to cancel, also where the window was closed at once or an opener policy hides it; a later answer of a cancelled window signs nobody in',
   'EL-27':
     'the launcher shows a heading at once, and fetches the code of the chat ahead on hover, focus and touch, unless the user is asked for consent first',
   'EL-28': 'the chat element and the launcher take the language of the page, also across shadow trees',

@@ -467,9 +467,10 @@ export class AiAgent extends Subscribable<AgentEvents> {
    *
    * @throws {AuthError} reason `token_missing` when the token has expired and cannot be renewed
    */
-  async getAccessToken(): Promise<string | null> {
+  async getAccessToken({ signal }: OperationOptions = {}): Promise<string | null> {
     const authentication = this.#late?.authentication
-    return this.#lifecycle.isStarted && authentication?.getIsInitialized() ? authentication.getToken() : null
+    if (!this.#lifecycle.isStarted || !authentication?.getIsInitialized()) return null
+    return authentication.cancellable(signal, () => authentication.getToken())
   }
 
   /**

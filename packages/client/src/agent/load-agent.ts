@@ -63,7 +63,7 @@ export async function prepareAgent(
   const platformScopes = hasHostScopes(scope) ? undefined : await contactCenter?.addScopes(agent, signal)
   facts.scopes = resolveAgentScopes(agent, config, platformScopes)
   const loaded = { ...deployment, agent }
-  const token = await signIn(loaded, parts, signal).catch(requireToken)
+  const token = await authentication.cancellable(signal, () => signIn(loaded, parts, signal)).catch(requireToken)
   // Aborted while the host's function ran: its token is not used.
   signal.throwIfAborted()
   context.belongTo(authentication.isAnonymousStrategy() ? undefined : subjectFingerprint(token))

@@ -110,6 +110,8 @@ export interface InteractiveLogin extends TokenSource {
   readonly identity?: string | undefined
   /** Sets the callback for a sign-out, or a sign-in of another user, in another tab. */
   setSignedOutCallback?(callback: () => void): void
+  /** Ends a sign-in in progress, with its window, and ignores a later answer. Returns whether there was one. */
+  cancelLogin?(): boolean
 }
 
 /** The minimum that a host can supply: an object that returns a token on request. */

@@ -155,6 +155,15 @@ export class AuthenticationService {
     return this.#renewal.join('ordinary', signal => this.#obtain(ask, signal))
   }
 
+  /** Runs what may ask the user to sign in. The signal ends the sign-in and the wait of all callers for its token. */
+  async cancellable<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+    const cancel = () => {
+      if (this.#source.strategy.cancelLogin?.()) this.#renewal.end(endedBy('the signal of the call'))
+    }
+    signal?.addEventListener('abort', cancel)
+    return work().finally(() => signal?.removeEventListener('abort', cancel))
+  }
+
   /** The last token, whether or not it has expired. */
   getCachedToken(): string | null {
     return this.#current.value

@@ -1,4 +1,12 @@
-import type { AgentListItem, Explanation, FeedbackRating, PendingChoice, Portal, UserProfile } from '../index.ts'
+import type {
+  AgentListItem,
+  Explanation,
+  FeedbackRating,
+  OperationOptions,
+  PendingChoice,
+  Portal,
+  UserProfile,
+} from '../index.ts'
 import type { ConversationError, ConversationRemedy } from './conversation-error.ts'
 import type { ConversationEscalation, ConversationMessage } from './conversation-message.ts'
 import type { ConversationFormat } from './export-conversation.ts'
@@ -52,7 +60,7 @@ export interface ConversationSnapshot {
   readonly connection: ConversationConnection
   /** The choice that waits for the user: the gate with its choices. Answer it with `select()`. */
   readonly gate: PendingChoice | undefined
-  /** Whether the user must sign in: offer `login()`. */
+  /** Whether the user must sign in: offer `login()`. It stays true until the sign-in is complete. */
   readonly needsLogin: boolean
   /** The last hand-over to a human. It stays until the conversation is restarted or cleared. */
   readonly escalation: ConversationEscalation | undefined
@@ -136,8 +144,12 @@ export interface ConversationView {
   readonly retry: (messageId?: string) => Promise<void>
   /** Takes a queued message back: the options that it took wait again. Returns whether it was still queued. */
   readonly cancel: (messageId: string) => boolean
-  /** Signs the user in, and connects. Call it within a click: a popup needs one. */
-  readonly login: () => Promise<void>
+  /**
+   * Signs the user in, and connects. Call it within a click: a popup needs one. A second call opens the window again, and ends the
+   * first; the signal ends it too, and ignores a later answer of the window. Offer both: a page cannot always know that the
+   * user has closed the window.
+   */
+  readonly login: (options?: OperationOptions) => Promise<void>
   /** Starts a new conversation, in a new session. */
   readonly restart: () => Promise<void>
   /** Sets the draft, and notifies at once, as inputs that a framework controls need it. */

@@ -39,6 +39,30 @@ export function createActions(
   }
   // Of an agent that is destroyed already, the error tells why nothing starts.
   const start = () => attempt(signal => connect(signal, interactive), agent.getPhase().at === 'destroyed')
+  /** The sign-in in progress: the next one replaces it. */
+  let signIn = new AbortController()
+  const login = async (ends: readonly (AbortSignal | undefined)[]) => {
+    signIn.abort()
+    const own = new AbortController()
+    const { signal } = own
+    const aborted = new Promise<never>((_, reject) => signal.addEventListener('abort', reject))
+    const abort = () => own.abort()
+    for (const end of ends) end?.addEventListener('abort', abort, { signal })
+    signIn = own
+    store.change({ isSigningIn: true })
+    try {
+      await Promise.race([onLogin?.(), aborted])
+      // Asks the user where the agent is ready and has no token that is valid.
+      if (agent.getIsInitialized()) await agent.getAccessToken({ signal })
+      await connect(signal, true)
+    } catch (cause) {
+      throw signal.aborted ? new SDKError('The sign-in was cancelled.', 'ABORTED', { cause }) : cause
+    } finally {
+      if (signIn === own) store.change({ isSigningIn: false, ...(signal.aborted && { needsToken: true }) })
+      // Stops listening.
+      abort()
+    }
+  }
   const submit = async (text: string) => {
     if (!text.trim()) throw invalid('The text is blank.')
     const id = await store.send(text)
@@ -88,13 +112,7 @@ export function createActions(
         store.save()
         store.change()
       }),
-    login: () =>
-      attempt(async signal => {
-        await onLogin?.()
-        // Asks the user where the agent is ready and has no token that is valid.
-        if (agent.getIsInitialized()) await agent.getAccessToken()
-        await connect(signal, true)
-      }),
+    login: ({ signal } = {}) => attempt(left => login([left, signal])),
     restart: () => attempt(() => agent.restartConnection()),
     clearError: () => store.change({ error: undefined }),
     markRead: () => {

@@ -12,6 +12,8 @@ export interface ViewFacts {
   readonly isSilent?: boolean
   /** Whether the chat asked for a token that nothing but the user or the host can bring. */
   readonly needsToken?: boolean
+  /** Whether `login()` waits for the user. */
+  readonly isSigningIn?: boolean
   readonly unread?: number
   readonly draft?: string
   readonly error?: unknown
@@ -21,7 +23,16 @@ export interface ViewFacts {
 export function snapshotOf(
   agent: Pick<AiAgent, 'getPhase' | 'getState' | 'isWorking'>,
   list: Pick<MessageList, 'get' | 'escalation'>,
-  { retryAt, isOffline = false, isSilent = false, needsToken = false, unread = 0, draft = '', error }: ViewFacts,
+  {
+    retryAt,
+    isOffline = false,
+    isSilent = false,
+    needsToken = false,
+    isSigningIn = false,
+    unread = 0,
+    draft = '',
+    error,
+  }: ViewFacts,
   before?: ConversationSnapshot,
 ): ConversationSnapshot {
   const phase = agent.getPhase()
@@ -46,7 +57,7 @@ export function snapshotOf(
       remedy,
     }),
     gate: choice && share(before?.gate, choice),
-    needsLogin: needsToken || remedy === 'login',
+    needsLogin: needsToken || (isSigningIn && phase.at === 'preparing') || remedy === 'login',
     escalation: list.escalation(),
     isWorking: agent.isWorking,
     unread,

@@ -102,18 +102,26 @@ function describe(choice: ConversationChoice) {
 }
 
 /** Asks the user to sign in. */
-export function LoginPanel({ settings: { strings, view } }: { settings: ChatSettings }) {
+export function LoginPanel({ settings: { strings, view, announcer } }: { settings: ChatSettings }) {
+  /** Ends the sign-in in progress. */
+  const [waiting, setWaiting] = useState<AbortController>()
+  const open = () => {
+    const own = new AbortController()
+    setWaiting(own)
+    announcer.say(strings.loginWaiting)
+    shownByView(view.login(own).finally(() => setWaiting(at => (at === own ? undefined : at))))
+  }
   return (
-    <Panel icon="lock" title={strings.loginTitle} text={strings.loginText}>
+    <Panel icon="lock" title={strings.loginTitle} text={waiting ? strings.loginWaiting : strings.loginText}>
       <div class="panel-actions">
-        <button
-          type="button"
-          class="button primary"
-          part="button primary-button"
-          onClick={() => shownByView(view.login())}
-        >
-          {strings.login}
+        <button type="button" class="button primary" part="button primary-button" onClick={open}>
+          {waiting ? strings.loginAgain : strings.login}
         </button>
+        {waiting && (
+          <button type="button" class="button plain" part="button" onClick={() => waiting.abort()}>
+            {strings.loginCancel}
+          </button>
+        )}
       </div>
     </Panel>
   )

@@ -95,6 +95,12 @@ export interface ChatStrings {
   readonly loginText: string
   /** Button that opens the login. */
   readonly login: string
+  /** Shown while the window of the login is open. */
+  readonly loginWaiting: string
+  /** Button that opens the window of the login again. */
+  readonly loginAgain: string
+  /** Button that ends the wait for that window. */
+  readonly loginCancel: string
   /** Heading of the ways to a human. */
   readonly escalation: string
   /** Link to a live chat with a human. */

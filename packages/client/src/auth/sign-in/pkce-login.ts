@@ -86,6 +86,10 @@ export class LazyPkceStrategy implements InteractiveLogin {
     await this.#strategy?.forget()
   }
 
+  cancelLogin(): boolean {
+    return this.#strategy?.cancelLogin() === true
+  }
+
   cleanup(): void {
     this.#strategy?.cleanup()
   }

@@ -245,6 +245,15 @@ export class PKCEAuthStrategy implements InteractiveLogin {
     return Promise.race([work, shownAgain(window, this.#generation.signal).then(() => undefined)])
   }
 
+  /** Ends a login in progress, with its window. The session of an earlier login stays. */
+  cancelLogin(): boolean {
+    if (!this.#state.interaction) return false
+    this.#generation.abort(new AuthError('The sign-in was cancelled.', 'popup_closed'))
+    this.#generation = new AbortController()
+    this.#state = { ...this.#state, interaction: undefined }
+    return true
+  }
+
   /** Ends a login in progress, with its window, and stops listening to other tabs. The session stays stored. */
   cleanup(): void {
     this.#end('The sign-in was ended by destroy().')
