@@ -1,7 +1,8 @@
 import './styles/base.css'
-import './styles/layout.css'
 import './styles/inspector.css'
 import './styles/faults.css'
+// Last: it decides which parts a narrow page shows.
+import './styles/layout.css'
 import { render } from 'preact'
 import { App } from './app/app.tsx'
 import { createPlayground } from './app/playground.ts'

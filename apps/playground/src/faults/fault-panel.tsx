@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks'
 import type { Conversation } from '../conversation/conversation.ts'
 import { useStore } from '../store.ts'
 import { FAULT_GROUPS, type FaultAction } from './fault-actions.ts'
@@ -85,11 +84,7 @@ function UserChange({ users, desk }: { users: readonly string[]; desk: FaultDesk
 }
 
 function AnswerTime({ desk }: { desk: FaultDesk }) {
-  const [ms, setMs] = useState(900)
-  const change = (value: number) => {
-    setMs(value)
-    void desk.setAnswerTime(value)
-  }
+  const ms = useStore(desk.store, ({ answerMs }) => answerMs)
   return (
     <label class="answer-time">
       <span>Time for an answer</span>
@@ -98,10 +93,11 @@ function AnswerTime({ desk }: { desk: FaultDesk }) {
         min="0"
         max="6000"
         step="300"
-        value={ms}
-        onChange={event => change(Number(event.currentTarget.value))}
+        value={ms ?? 0}
+        disabled={ms === undefined}
+        onChange={event => void desk.setAnswerTime(Number(event.currentTarget.value))}
       />
-      <output>{(ms / 1000).toFixed(1)} s</output>
+      <output>{ms !== undefined && `${(ms / 1000).toFixed(1)} s`}</output>
     </label>
   )
 }

@@ -18,6 +18,7 @@ export function createControls(fetch: Environment['fetch'], endpoint: string): S
       await call('DELETE', `/faults/${id}`).catch(() => {})
     },
     active: async () => (await call<{ faults: FaultInForce[] }>('GET', '/faults')).faults,
+    answerTime: async () => (await call<{ replyDelayMs: number }>('GET', '/settings')).replyDelayMs,
     change: async settings => void (await call('PATCH', '/settings', settings)),
     issueToken: async subject => (await call<{ token: string }>('POST', '/tokens', { subject })).token,
   }

@@ -8,6 +8,8 @@ export interface ServiceControls {
   lift(id: string): Promise<void>
   /** The active faults. */
   active(): Promise<readonly FaultInForce[]>
+  /** Time that the agent takes for an answer, in milliseconds. */
+  answerTime(): Promise<number>
   /** Changes settings, such as `replyDelayMs`. */
   change(settings: Readonly<Record<string, unknown>>): Promise<void>
   /** A token of a user. */

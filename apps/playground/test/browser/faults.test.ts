@@ -80,6 +80,34 @@ describe.skipIf(!hasChromium())('the faults of the playground', () => {
     await visitor.sees('closed')
   })
 
+  it.each([390, 688, 780, 781, 1180])('[PLAY-05] can be reached in a page of %d px', async width => {
+    const visitor = new Visitor(await stage.open(host.page))
+    const { page } = visitor
+    await visitor.sees('connected')
+    await page.setViewportSize({ width, height: 720 })
+    if (width <= 780) await page.getByLabel('Parts of the page').getByRole('button', { name: 'Faults' }).click()
+    const panel = page.getByLabel('Faults', { exact: true })
+    const buttons = await panel.getByRole('button', { disabled: false }).all()
+    expect(buttons.length).toBeGreaterThan(10)
+    const covered: string[] = []
+    for (const button of buttons) {
+      await button.scrollIntoViewIfNeeded()
+      const isOnTop = await button.evaluate(element => {
+        const { left, top, width: w, height } = element.getBoundingClientRect()
+        return element.contains(document.elementFromPoint(left + w / 2, top + height / 2))
+      })
+      if (!isOnTop) covered.push((await button.textContent()) ?? '')
+      await button.click({ trial: true })
+    }
+    expect(covered).toEqual([])
+    expect(await page.getByLabel('Time for an answer').isVisible()).toBe(true)
+    if (width <= 780) expect(await page.locator('.inspector').isVisible()).toBe(false)
+    await visitor.breaks('Half-open')
+    await expect.poll(() => panel.getByRole('button', { name: 'Mend all' }).isEnabled()).toBe(true)
+    await visitor.breaks('Mend all')
+    await page.close()
+  })
+
   it('[PLAY-05] push frames, and change the user', async () => {
     const visitor = await open()
     const { page } = visitor

@@ -1,9 +1,13 @@
 import { serveEmulator } from '@aiagent/emulator/node'
 import { hasChromium } from '@aiagent/test-support/chromium'
+import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { run } from '../../../../packages/cli/src/run.ts'
 import { createFakeIo, type FakeIo } from '../../../../packages/cli/test/fake-io.ts'
 import { type Stage, startStage, Visitor } from './stage.ts'
+
+const endpointOf = async (page: Page) =>
+  (await page.locator('meta[name="playground-endpoint"]').getAttribute('content')) ?? ''
 
 describe.skipIf(!hasChromium())('the served playground', () => {
   let stage: Stage
@@ -54,6 +58,37 @@ describe.skipIf(!hasChromium())('the served playground', () => {
     await visitor.opens('Anonymous help')
     await visitor.sees('connected')
     expect(stage.complaints).toEqual([])
+  })
+
+  it('[PLAY-06] shows the faults of the emulator and the time for an answer after a reload, and lifts the faults', async () => {
+    const { url } = await start()
+    const page = await stage.open(url)
+    const visitor = new Visitor(page)
+    await visitor.sees('connected')
+    const time = page.locator('.answer-time output')
+    const settings = async () => (await (await fetch(`${await endpointOf(page)}/_control/settings`)).json()) as object
+    expect(await settings()).toMatchObject({ replyDelayMs: 0 })
+    await expect.poll(() => time.textContent()).toBe('0.0 s')
+    await page.getByLabel('Time for an answer').fill('300')
+    await expect.poll(settings).toMatchObject({ replyDelayMs: 300 })
+    await page.getByLabel('Fault as JSON').fill('{ "kind": "delay-frames", "ms": 5 }')
+    await visitor.breaks('Push')
+    await visitor.breaks('Refuse')
+    const pressed = () => page.getByRole('button', { pressed: true }).allTextContents()
+    await expect.poll(async () => (await pressed()).includes('Refuse')).toBe(true)
+
+    await page.reload()
+    await expect.poll(async () => (await pressed()).includes('Refuse')).toBe(true)
+    await expect.poll(() => time.textContent()).toBe('0.3 s')
+    await visitor.breaks('Mend all')
+    const faults = async () => (await (await fetch(`${await endpointOf(page)}/_control/faults`)).json()) as object
+    await expect.poll(faults).toEqual({ faults: [] })
+    expect((await pressed()).includes('Refuse')).toBe(false)
+    await page.evaluate(() => dispatchEvent(new Event('online')))
+    await page.reload()
+    await visitor.sees('connected')
+    await visitor.says('How do I reset my router?')
+    await visitor.reads('press the hidden reset button')
   })
 
   it('[PLAY-06] sends its own policy, and serves its own files only', async () => {
