@@ -54,30 +54,51 @@ export function createCounters(): Counters {
   }
 }
 
+/** Help texts of the metrics. Prometheus needs them in one line, without backslashes. */
+const HELP = {
+  worker_conversations: 'Conversations that run in this process at present.',
+  worker_shards: 'Shards that this process owns.',
+  worker_starts_total: 'Conversations that this process started or took over.',
+  worker_agent_messages_total: 'Messages of agents that this process reported as events.',
+  worker_messages_total: 'Messages of users that this process settled, by their outcome.',
+  worker_lease_losses_total: 'Leases that ended without being given back.',
+  worker_leases_acquired_total: 'Leases that this process took, free or expired.',
+  worker_leases_given_back_total: 'Leases that this process gave back, for balance or by drain().',
+  worker_commits_total: 'Writes of this process to the store.',
+  worker_operations_total: 'Changes in the writes of this process.',
+  workers: 'Workers of the fleet whose lease has not expired.',
+  shards: 'Shards of the fleet.',
+  orphaned_shards: 'Shards without an owner. A killed worker owns its shards until their leases expire.',
+  conversations: 'Conversations of the fleet.',
+  pending_messages: 'Messages of users that are not settled.',
+  oldest_pending_seconds: 'Age of the oldest message that is not settled, 0 without one.',
+} as const
+
 /** The metrics as text for Prometheus. */
 export function toPrometheus({ worker, fleet }: FleetMetrics): string {
   const lines: string[] = []
-  const add = (name: string, type: 'counter' | 'gauge', value: number, label = '') => {
+  const add = (name: keyof typeof HELP, value: number, label = '') => {
     const metric = `aiagent_fleet_${name}`
-    if (!lines.some(line => line === `# TYPE ${metric} ${type}`)) lines.push(`# TYPE ${metric} ${type}`)
+    const type = name.endsWith('_total') ? 'counter' : 'gauge'
+    const head = [`# HELP ${metric} ${HELP[name]}`, `# TYPE ${metric} ${type}`]
+    if (!lines.includes(`# TYPE ${metric} ${type}`)) lines.push(...head)
     lines.push(`${metric}${label} ${value}`)
   }
-  add('worker_conversations', 'gauge', worker.running)
-  add('worker_shards', 'gauge', worker.shards)
-  add('worker_starts_total', 'counter', worker.starts)
-  add('worker_agent_messages_total', 'counter', worker.agentMessages)
-  for (const [state, count] of Object.entries(worker.settled))
-    add('worker_messages_total', 'counter', count, `{state="${state}"}`)
-  add('worker_lease_losses_total', 'counter', worker.leaseLosses)
-  add('worker_leases_acquired_total', 'counter', worker.leasesAcquired)
-  add('worker_leases_given_back_total', 'counter', worker.leasesGivenBack)
-  add('worker_commits_total', 'counter', worker.commits)
-  add('worker_operations_total', 'counter', worker.operations)
-  add('workers', 'gauge', fleet.workers)
-  add('shards', 'gauge', fleet.shards)
-  add('orphaned_shards', 'gauge', fleet.orphanedShards)
-  add('conversations', 'gauge', fleet.conversations)
-  add('pending_messages', 'gauge', fleet.pending)
-  add('oldest_pending_seconds', 'gauge', fleet.oldestPendingMs / 1_000)
+  add('worker_conversations', worker.running)
+  add('worker_shards', worker.shards)
+  add('worker_starts_total', worker.starts)
+  add('worker_agent_messages_total', worker.agentMessages)
+  for (const [state, count] of Object.entries(worker.settled)) add('worker_messages_total', count, `{state="${state}"}`)
+  add('worker_lease_losses_total', worker.leaseLosses)
+  add('worker_leases_acquired_total', worker.leasesAcquired)
+  add('worker_leases_given_back_total', worker.leasesGivenBack)
+  add('worker_commits_total', worker.commits)
+  add('worker_operations_total', worker.operations)
+  add('workers', fleet.workers)
+  add('shards', fleet.shards)
+  add('orphaned_shards', fleet.orphanedShards)
+  add('conversations', fleet.conversations)
+  add('pending_messages', fleet.pending)
+  add('oldest_pending_seconds', fleet.oldestPendingMs / 1_000)
   return `${lines.join('\n')}\n`
 }
