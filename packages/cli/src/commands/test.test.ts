@@ -163,6 +163,56 @@ describe('aiagent test', () => {
     expect(await readFile(file, 'utf8')).toBe(blessed)
   })
 
+  it('[REL-194] says with --bless what was replaced, and fails for a talk that could not be held', async () => {
+    const file = await talk('# Reset\n\n**User:** How do I reset my router?\n\n**Agent:**\n\n- contains: gone\n')
+    const first = await hold(file, '--bless')
+    expect(first).toMatchObject({ code: 0 })
+    expect(first.out).toMatch(/^REPLACED {2}Reset/m)
+    expect(first.out).toContain('"gone" is missing')
+    expect(first.out).toContain('0 passed, 1 replaced, 0 failed.\nThe answers of 1 talks were written')
+    expect(first.out).not.toContain('FAILED')
+    const other = join(folder, 'other.md')
+    await writeFile(other, '---\nagent: nobody\n---\n**User:** Hello\n\n**Agent:**\n')
+    const before = await readFile(other, 'utf8')
+    const second = await hold(file, other, '--bless')
+    expect(second.code).toBe(1)
+    expect(second.out).toContain('1 passed, 0 replaced, 1 failed.\nThe answers of 1 talks were written')
+    expect(await readFile(other, 'utf8')).toBe(before)
+  })
+
+  it('[REL-194] holds the other talks when one is unreadable, and fails', async () => {
+    const good = await talk('# Hello\n\n**User:** Hello\n\n**Agent:**\n')
+    const bad = join(folder, 'bad.md')
+    await writeFile(bad, '**User:** a\n\n**Agent:**\n- within: soon\n')
+    const { code, out } = await hold(bad, good)
+    expect(code).toBe(1)
+    expect(out).toMatch(/^ok {2}Hello/m)
+    expect(out).toContain(`${bad}:4: soon is not a time`)
+    expect(out).toContain('1 passed, 1 failed.')
+    expect(await summary(bad, good)).toMatchObject({ passed: 1, failed: 1 })
+  })
+
+  it('[ADOPT-06] repeats the answers of a recording in their order when a question is repeated', async () => {
+    let count = 0
+    const server = await serve({ reply: () => ({ content: `Answer ${++count}.` }) })
+    const agent = new AiAgent({
+      id: 'help',
+      endpoint: server.url,
+      enableLogging: false,
+      recorder: createRecorder({ content: true }),
+    })
+    await agent.initialize()
+    await agent.connect()
+    await agent.ask('Hello')
+    await agent.ask('Hello')
+    const trace = join(folder, 'trace.json')
+    await writeFile(trace, JSON.stringify(agent.exportTrace()))
+    await agent.destroy()
+    const turn = (answer: string) => `**User:** Hello\n\n**Agent:**\n\n> ${answer}\n\n`
+    const file = await talk(turn('Answer 1.') + turn('Answer 2.'))
+    expect((await hold(file, '--trace', trace)).code).toBe(0)
+  })
+
   it.each([
     [
       'an option of several lines',

@@ -8,7 +8,7 @@ import { junitReport } from '../reports/junit.ts'
 import { blessTalk } from '../talks/bless.ts'
 import { parseTalk, type Talk } from '../talks/parse-talk.ts'
 import { openAgent, openTrace, type Partner } from '../talks/partner.ts'
-import { inParallel, runTalk, type TalkResult } from '../talks/run-talk.ts'
+import { inParallel, runTalk, type TalkFailure, type TalkResult } from '../talks/run-talk.ts'
 import { printableJson, writeEntry } from '../terminal-text.ts'
 import type { TestOptions } from '../test-options.ts'
 
@@ -23,25 +23,26 @@ interface Stage {
 /**
  * Holds talks with an agent, and reports which expectations hold.
  *
- * @returns the exit code: 1 when an expectation does not hold
- * @throws {CommandFailure} when a file is not a talk
+ * @returns the exit code: 1 when a talk could not be held, or an expectation does not hold and was not replaced
+ * @throws {CommandFailure} when no file is a talk
  */
 export async function test(options: TestOptions, io: Io): Promise<number> {
   const files = await findFiles(options.files)
-  const talks = await Promise.all(files.map(async file => parseTalk(await readFile(file, 'utf8'), file)))
+  const { talks, unreadable } = await readTalks(files)
   const stage = await openStage(options)
   const runs = Array.from({ length: options.repeat }, () => talks).flat()
   try {
-    const results = await inParallel(
+    const held = await inParallel(
       runs.map(talk => () => attempt(talk, stage, options)),
       options.jobs,
       io.interrupted,
     )
-    if (options.bless) await bless(talks, results)
+    const results = [...held, ...unreadable]
+    if (options.bless) await bless(talks, held)
     if (options.json) io.stdout.write(`${printableJson(summaryOf(results))}\n`)
     else report(results, options, io)
     if (options.junit !== undefined) await writeFile(options.junit, toJunit(results))
-    return results.every(({ outcome }) => outcome === 'passed') || options.bless ? 0 : 1
+    return results.every(result => result.outcome === 'passed' || (options.bless && wasHeld(result))) ? 0 : 1
   } finally {
     stage.close()
   }
@@ -62,6 +63,31 @@ async function findFiles(paths: readonly string[]): Promise<string[]> {
   if (files.length === 0) throw new CommandFailure(`No Markdown file found in ${paths.join(', ')}.`)
   return files
 }
+
+/** The talks; a file that is not a talk has failed, and the others are held. */
+async function readTalks(files: readonly string[]): Promise<{ talks: Talk[]; unreadable: TalkResult[] }> {
+  const talks: Talk[] = []
+  const failures: CommandFailure[] = []
+  const unreadable: TalkResult[] = []
+  for (const file of files) {
+    try {
+      talks.push(parseTalk(await readFile(file, 'utf8'), file))
+    } catch (cause) {
+      const failure = cause instanceof CommandFailure ? cause : new CommandFailure(`Cannot read ${file}.`, { cause })
+      failures.push(failure)
+      const [, line = '1', text] = failure.message.slice(file.length).match(/^:(\d+): (.*)$/s) ?? []
+      unreadable.push(unheld({ file, title: file }, { line: Number(line), text: text ?? failure.message }))
+    }
+  }
+  if (talks.length === 0) throw new CommandFailure(failures.map(({ message }) => message).join(' '))
+  return { talks, unreadable }
+}
+
+function unheld({ file, title }: Pick<Talk, 'file' | 'title'>, failure: TalkFailure): TalkResult {
+  return { file, title, outcome: 'failed', failures: [failure], notJudged: 0, ms: 0, exchanges: [] }
+}
+
+const wasHeld = ({ exchanges }: TalkResult) => exchanges.length > 0
 
 async function openStage({ trace, endpoint, knowledge, agent, token, settleMs }: TestOptions): Promise<Stage> {
   if (trace !== undefined) {
@@ -94,8 +120,7 @@ async function attempt(talk: Talk, stage: Stage, options: TestOptions): Promise<
     return await runTalk(talk, () => stage.open(talk), options.timeoutMs)
   } catch (error) {
     const text = explainFailure(error, { endpoint: stage.endpoint, agent: talk.agent ?? options.agent })
-    const { file, title } = talk
-    return { file, title, outcome: 'failed', failures: [{ line: 1, text }], notJudged: 0, ms: 0, exchanges: [] }
+    return unheld(talk, { line: 1, text })
   }
 }
 
@@ -108,16 +133,25 @@ async function bless(talks: readonly Talk[], results: readonly TalkResult[]): Pr
 
 function report(results: readonly TalkResult[], { repeat, bless: blessed }: TestOptions, io: Io): void {
   const show = repeat === 1 ? results : results.filter(({ outcome }) => outcome === 'failed')
-  for (const { file, title, outcome, failures, ms, notJudged } of show) {
-    writeEntry(io.stdout, `${outcome === 'passed' ? 'ok' : 'FAILED'}  ${oneLine(title)} (${ms} ms)`)
+  for (const result of show) {
+    const { file, title, failures, ms, notJudged } = result
+    writeEntry(io.stdout, `${markOf(result, blessed)}  ${oneLine(title)} (${ms} ms)`)
     for (const { line, text } of failures) writeEntry(io.stdout, `  ${file}:${line}: ${oneLine(text)}`)
     if (notJudged > 0) writeEntry(io.stdout, `  ${notJudged} expectations are not in the recording.`)
   }
-  const failed = results.filter(({ outcome }) => outcome === 'failed').length
-  writeEntry(
-    io.stdout,
-    `${results.length - failed} passed, ${failed} failed.${blessed ? ' The answers were written.' : ''}`,
-  )
+  const count = (mark: string) => results.filter(result => markOf(result, blessed) === mark).length
+  const replaced = blessed ? `, ${count('REPLACED')} replaced` : ''
+  writeEntry(io.stdout, `${count('ok')} passed${replaced}, ${count('FAILED')} failed.`)
+  if (blessed) {
+    const held = results.filter(wasHeld).length
+    writeEntry(io.stdout, `The answers of ${held} talks were written; what did not hold was replaced.`)
+  }
+}
+
+/** With `--bless`, expectations that do not hold are replaced; a talk that could not be held has failed. */
+function markOf(result: TalkResult, blessed: boolean): 'ok' | 'FAILED' | 'REPLACED' {
+  if (result.outcome === 'passed') return 'ok'
+  return blessed && wasHeld(result) ? 'REPLACED' : 'FAILED'
 }
 
 /** The output of `--json`, without the texts of the answers. */
