@@ -689,6 +689,10 @@ const TEXTS: Readonly<Record<string, string>> = {
   'ADOPT-05':
     '`aiagent conform` asks a deployment each rule that any deployment can be asked, and names the rules that need the emulator',
   'REL-191': 'each scenario of `aiagent conform` fails for a service that violates what it claims',
+  'REL-192': 'a failed call to an endpoint that redirects names both origins',
+  'REL-193': 'the doctor names a rate limit of the deployment, also with a short time limit',
+  'REL-194':
+    '`aiagent test` reports an unreadable talk and holds the others, and says with `--bless` what was replaced and what failed',
   'ADOPT-06':
     '`aiagent test` holds talks in Markdown with the emulator, a deployment or a recording, and names file and line of each expectation that does not hold',
   'ADOPT-07': 'the talks of the router shop catch by name each of ten articles that was deleted or altered',

@@ -19,7 +19,7 @@ interface Broken {
   /** Breaks the running service. */
   fault?: Fault
   /** Breaks it when a check has passed. */
-  after?: { check: DoctorFinding['check']; fault: Fault }
+  after?: { check: DoctorFinding['check']; fault: Fault | ((server: EmulatorServer) => Fault) }
   options?: (server: EmulatorServer) => Partial<DoctorOptions> | Promise<Partial<DoctorOptions>>
   status?: 'warning'
 }
@@ -208,6 +208,16 @@ const BROKEN: readonly Broken[] = [
   {
     what: 'a service that closes the chat at once',
     code: 'CHAT_CLOSED',
+    check: 'chat',
+    serve: { settings: { unknownSession: 'close-4404' } },
+    after: {
+      check: 'session',
+      fault: ({ emulator }) => ({ kind: 'forget-session', sessionId: [...emulator.world.sessions.keys()][0] ?? '' }),
+    },
+  },
+  {
+    what: 'a service that closes the chat before it answers',
+    code: 'CHAT_CLOSED',
     check: 'answer',
     options: () => ({ ask: 'Hello' }),
     after: { check: 'chat', fault: { kind: 'drop', code: 4500 } },
@@ -304,7 +314,8 @@ describe('runDoctor() of broken deployments', () => {
     const report = await runDoctor({
       endpoint: server.url,
       onFinding: finding => {
-        if (finding.check === after?.check) server.emulator.faults.add(after.fault)
+        if (finding.check !== after?.check) return
+        server.emulator.faults.add(typeof after.fault === 'function' ? after.fault(server) : after.fault)
       },
       ...(await options?.(server)),
     })

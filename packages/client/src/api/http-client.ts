@@ -61,7 +61,8 @@ const MAX_DEPTH = 500
  * @throws {ApiError} in every other case. Neither its message nor its body contains the access token.
  */
 export async function request<T>(environment: NetworkPlatform, call: ReadingCall<T>): Promise<T> {
-  const { status, text } = await exchange(environment, call)
+  const answer = await exchange(environment, call)
+  const { status, text } = answer
   if (status === 204 && call.noContent !== undefined) return call.noContent
   const parsed = parseJson(text)
   let problem = text.trim() ? 'not JSON, or nested too deep' : 'empty'
@@ -72,7 +73,7 @@ export async function request<T>(environment: NetworkPlatform, call: ReadingCall
       problem = (error as ProtocolError).message.slice(0, -1)
     }
   }
-  throw apiError(call, `the response cannot be read: ${problem}`, {
+  throw apiError(call, `the response cannot be read: ${problem}${describeRedirect(call, answer)}`, {
     reason: 'body',
     status,
     body: readable(text, call),
@@ -110,9 +111,14 @@ async function exchange(environment: NetworkPlatform, call: HttpCall, skipBody =
   if (answer.ok) return answer
   const { status } = answer
   const body = readable(answer.text, call)
-  const problem = `status ${status}${quote(body)}`
+  const problem = `status ${status}${quote(body)}${describeRedirect(call, answer)}`
   const hint = status === 401 && call.token ? refusedTokenAdvice(call.token, environment.clock.now()) : call.hint
   throw apiError({ ...call, hint }, problem, { reason: 'status', status, body })
+}
+
+/** Names both hosts of a redirect: the address that was configured may not be the one that fails. */
+function describeRedirect({ base }: HttpCall, { redirectedTo }: FetchedText): string {
+  return redirectedTo ? `; ${new URL(restBase(base)).origin} redirects to ${redirectedTo}` : ''
 }
 
 /** The error of a call without a complete response. */

@@ -43,7 +43,7 @@ export interface Examination {
   readonly violations: Map<string, string>
   /** Difference between the clock of the service and this one, in milliseconds, where a response told it. */
   skewMs?: number
-  /** Methods of the requests so far, with status and path. */
+  /** Methods of the requests so far, with path, and status once it is known, else 0. */
   readonly requests: { method: string; status: number; path: string }[]
   deployment?: DeploymentInfo
   metadata?: OAuthMetadata

@@ -140,9 +140,11 @@ async function attempt(run: Check['run'], examination: Examination): Promise<Ver
 function observed(platform: Environment, examination: Examination): Environment {
   const fetch: Environment['fetch'] = async (input, init) => {
     const { origin, pathname } = new URL(input)
+    const request = { method: init?.method ?? 'GET', status: 0, path: pathname }
+    examination.requests.push(request)
     try {
       const response = await platform.fetch(input, init)
-      examination.requests.push({ method: init?.method ?? 'GET', status: response.status, path: pathname })
+      request.status = response.status
       const date = Date.parse(response.headers.get('date') ?? '')
       if (!Number.isNaN(date)) examination.skewMs = date - platform.clock.now()
       return response

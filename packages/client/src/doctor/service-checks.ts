@@ -209,8 +209,16 @@ async function anonymousToken(
 }
 
 /** Runs a step within the time limit of the examination. */
-function limited<T>({ environment, options }: Examination, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  return withTimeLimit(environment.clock, options.timeoutMs, options.signal, work)
+function limited<T>(
+  { environment, options, requests }: Examination,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  return withTimeLimit(environment.clock, options.timeoutMs, options.signal, work).catch(error => {
+    const last = requests.at(-1)
+    // The client waits before it repeats a rate-limited call: perhaps for longer than the time limit.
+    if (!isTimeout(error) || last?.status !== 429) throw error
+    throw new ApiError('The last response had status 429.', { ...last, reason: 'status' })
+  })
 }
 
 function isTimeout(error: unknown): boolean {
@@ -223,6 +231,7 @@ function statusOf(error: unknown): number | undefined {
 
 function sentence(error: unknown): string {
   if (error instanceof TimeLimitError) return 'There was no complete response in time.'
+  if (statusOf(error) === 429) return `${(error as Error).message} This is a rate limit of the service.`
   if (error instanceof SDKError || error instanceof Error) return error.message
   return String(error)
 }

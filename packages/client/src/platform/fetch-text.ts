@@ -16,6 +16,8 @@ export interface FetchedText {
   retryAfter?: string | null
   /** The header `Date`, if present and readable: a page reads it only where the service exposes it. */
   date?: string | null
+  /** The origin that answered, after redirects. */
+  redirectedTo?: string | undefined
 }
 
 /** Why there was no complete response. `body`: it began and broke off; `redirect`: it was not followed. */
@@ -59,9 +61,9 @@ export async function fetchText(
   skipBody = false,
 ): Promise<FetchedText> {
   let status: number | undefined
+  const isPublic = init.method === 'GET' && !(init.headers && 'Authorization' in init.headers)
   try {
     return await withTimeLimit(environment.clock, REQUEST_LIMIT_MS, signal, async limit => {
-      const isPublic = init.method === 'GET' && !(init.headers && 'Authorization' in init.headers)
       const redirect = isPublic ? undefined : ({ redirect: 'manual' } as const)
       const response = await environment.fetch(address, { ...init, ...redirect, signal: limit })
       status = response.status
@@ -74,7 +76,8 @@ export async function fetchText(
         return { ok: true, status, text: '' }
       }
       const [retryAfter, date] = ['retry-after', 'date'].map(name => response.headers?.get?.(name))
-      return { ok: response.ok, status, retryAfter, date, text: await readText(response) }
+      const redirectedTo = response.redirected && URL.canParse(response.url) ? new URL(response.url).origin : undefined
+      return { ok: response.ok, status, retryAfter, date, redirectedTo, text: await readText(response) }
     })
   } catch (cause) {
     const reason = reasonOf(cause, status, signal)
@@ -82,7 +85,7 @@ export async function fetchText(
       reason,
       status,
       cause,
-      reason === 'network' ? await unreachable(environment, address, cause, signal) : undefined,
+      reason === 'network' ? await unreachable(environment, address, cause, signal, isPublic) : undefined,
     )
   }
 }
@@ -92,13 +95,14 @@ async function unreachable(
   environment: NetworkPlatform,
   address: string,
   cause: unknown,
-  signal?: AbortSignal,
+  signal: AbortSignal | undefined,
+  follows: boolean,
 ): Promise<string> {
   const message = `${URL.canParse(address) ? new URL(address).origin : 'the service'} could not be reached`
   try {
     // Loaded only after a failure.
     const { explainNetworkFailure } = await import('./network-failure.ts')
-    const why = await explainNetworkFailure(environment, address, cause, signal)
+    const why = await explainNetworkFailure(environment, address, cause, signal, follows)
     return why ? `${message}: ${why}` : message
   } catch {
     return message

@@ -4,7 +4,10 @@ import { passing, rejection, setUp } from '../../test/agent-harness.ts'
 import type { Page, PageWindow } from './page.ts'
 
 // Loaded before the clock is moved: loading a module takes real time.
-await Promise.all([import('./network-failure.ts'), import('../auth/anonymous-token.ts')])
+const [{ explainNetworkFailure }] = await Promise.all([
+  import('./network-failure.ts'),
+  import('../auth/anonymous-token.ts'),
+])
 
 /** A page without a service policy, which counts the listeners on its document. */
 function countedPage() {
@@ -24,6 +27,47 @@ function countedPage() {
   }
   return { page, listeners: () => listeners }
 }
+
+it.each<[what: string, window: object, endpoint: string, isNamed: boolean]>([
+  [
+    'that the user denied',
+    { isSecureContext: true, states: { 'local-network-access': 'denied' } },
+    'https://printer.test',
+    true,
+  ],
+  [
+    'that the user denied for this device',
+    { isSecureContext: true, states: { 'loopback-network': 'denied' } },
+    'http://127.0.0.1:9',
+    true,
+  ],
+  [
+    'that the user allowed',
+    { isSecureContext: true, states: { 'local-network-access': 'granted' } },
+    'https://printer.test',
+    false,
+  ],
+  ['that a page without https cannot ask for', { isSecureContext: false }, 'http://192.168.0.2', true],
+  ['of a page without https that calls a public host', { isSecureContext: false }, 'http://agents.test', false],
+])(
+  '[REL-24] names Local Network Access only where it may be the cause: %s',
+  async (_what, given, endpoint, isNamed) => {
+    const { states = {}, ...window } = given as { states?: Record<string, string> }
+    const query = async ({ name }: { name: string }) => {
+      if (!(name in states)) throw new TypeError(`Unknown permission ${name}.`)
+      return { state: states[name] }
+    }
+    const location = { origin: 'https://host.test', protocol: 'http:' }
+    const page = { window: { ...window, location, navigator: { permissions: { query } } } } as unknown as Page
+    const { clock } = setUp()
+    const fetch = async () => {
+      throw new TypeError('Failed to fetch')
+    }
+    const why = await passing(clock, explainNetworkFailure({ page, clock, fetch }, endpoint, undefined))
+    expect(why.includes('Local Network Access')).toBe(isNamed)
+    expect(why).toContain(isNamed ? 'allow https://host.test in the site settings' : 'nothing answers there')
+  },
+)
 
 it('[REL-116] destroy() ends the search for the cause of a failed request', async () => {
   const { page, listeners } = countedPage()

@@ -1,8 +1,16 @@
+import { withTimeLimit } from '../util/abort.ts'
+import { isLoopbackHost } from '../util/loopback.ts'
 import { sleep } from './clock.ts'
 import type { Environment } from './environment.ts'
 
-/** How long the test request of a page may take, in milliseconds. */
+/** How long the test requests may take, in milliseconds. */
 const TEST_LIMIT_MS = 3_000
+
+/** Names of Chromium's permissions for calls to this machine and its network. */
+const LOCAL_NETWORK = ['loopback-network', 'local-network', 'local-network-access'] as const
+
+/** Most redirects that a platform follows. */
+const MAX_REDIRECTS = 20
 
 /** How long the event of a policy violation may take after the rejection, in milliseconds. */
 const VIOLATION_WAIT_MS = 50
@@ -14,18 +22,43 @@ export type NetworkPlatform = Pick<Environment, 'fetch' | 'clock'> & Partial<Pic
  * Explains why a request got no response, as far as the platform reveals it, as the rest of a sentence about the
  * service.
  *
- * Node reports an error code. A page does not: so this sends one more request without credentials, whose response it
- * cannot read, and listens for violations of the content security policy. The signal ends both at once.
+ * Node reports an error code, and shows the redirects of an address. A page does neither: so this sends one more request
+ * without credentials, whose response it cannot read, and listens for violations of the content security policy. The signal
+ * ends both at once.
+ *
+ * @param follows whether the request followed redirects
  */
 export async function explainNetworkFailure(
   platform: NetworkPlatform,
   address: string,
   cause: unknown,
   signal?: AbortSignal,
+  follows = false,
 ): Promise<string> {
-  const { protocol, host, hostname, origin } = new URL(address)
+  const { protocol, hostname, origin } = new URL(address)
   const window = platform.page?.window
   if (window) return explainInPage(platform, window, origin, protocol, hostname, signal)
+  let end = address
+  const find = async (limit: AbortSignal) => {
+    for (let hops = 0; hops < MAX_REDIRECTS; hops++) {
+      const { headers, body } = await platform.fetch(end, { redirect: 'manual', signal: limit })
+      body?.cancel().catch(() => {})
+      const target = headers.get('location')
+      if (!target) return
+      end = new URL(target, end).href
+    }
+  }
+  if (follows)
+    await withTimeLimit(platform.clock, TEST_LIMIT_MS, signal, find).catch(error => {
+      if (end !== address) cause = error
+    })
+  const why = explainCode(new URL(end), cause)
+  if (end === address) return why
+  return `it redirects to ${new URL(end).origin}, which could not be reached${why && `: ${why}`}`
+}
+
+/** Explains the error of Node's `fetch`. */
+function explainCode({ protocol, host, hostname }: URL, cause: unknown): string {
   const code = codeOf(cause)
   if (code === 'ECONNREFUSED') return `nothing listens on ${host}`
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `the host name ${hostname} is unknown`
@@ -33,7 +66,10 @@ export async function explainNetworkFailure(
   if (/CERT|SELF_SIGNED|UNABLE_TO_/.test(code)) return `its TLS certificate is not trusted (${code})`
   if (protocol === 'http:' && /UND_ERR_SOCKET|ECONNRESET|HPE_/.test(code))
     return `${host} closed the connection; it may expect https`
-  return code && `the connection failed (${code})`
+  if (code) return `the connection failed (${code})`
+  // Such as "bad port": the platform sends no request to some ports.
+  const inner = (cause as Error | undefined)?.cause
+  return inner instanceof Error ? `the request failed (${inner.message})` : ''
 }
 
 async function explainInPage(
@@ -69,9 +105,21 @@ async function explainInPage(
   signal?.removeEventListener('abort', end)
   document?.removeEventListener('securitypolicyviolation', onViolation)
   if (isForbidden) return `the content security policy of the page forbids it: add ${origin} to \`connect-src\``
+  if (!isReached && (await mayBlockLocalNetwork(window, hostname)))
+    return `nothing answers there, or the browser blocks it (Local Network Access): allow ${location?.origin} in the site settings to reach this device and the local network, and serve it with https`
   return isReached
     ? `it does not allow this page to call it (CORS): the service must allow the origin ${location?.origin}`
     : 'nothing answers there, the host name is unknown, or the scheme (http or https) is the wrong one'
+}
+
+/** Whether Chromium may have blocked a request to this device or its network: it reveals no more than its permissions. */
+async function mayBlockLocalNetwork({ navigator, isSecureContext }: Window, hostname: string): Promise<boolean> {
+  // A page without https cannot be asked.
+  if (isSecureContext === false) return isLoopbackHost(hostname) || /^(10|192\.168)\./.test(hostname)
+  const query = async (name: string) => navigator?.permissions?.query({ name: name as PermissionName })
+  // A browser rejects the names that it does not know.
+  const found = await Promise.allSettled(LOCAL_NETWORK.map(query))
+  return found.some(each => each.status === 'fulfilled' && each.value?.state === 'denied')
 }
 
 /** The error code in the nested causes of an error of Node's `fetch`. */
