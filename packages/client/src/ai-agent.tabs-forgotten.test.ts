@@ -164,7 +164,10 @@ describe('a sign-out in one of the tabs that share a conversation', () => {
         const identity = new FakeIdentityClient()
         identity.restored = async () => ({ accessToken })
         const more: Partial<IdentityClient> = {
-          forget: () => void identity.calls.push('forget') ?? null,
+          forget: () => {
+            identity.calls.push('forget')
+            return null
+          },
           ...(name === 'handleSignedOut' && { handleSignedOut: () => void identity.calls.push(name) }),
         }
         if (name !== 'neither') Object.assign(identity, more)

@@ -11,21 +11,24 @@ interface PostedState {
   readonly data: { readonly from: string; readonly message: { readonly kind: string; readonly fence: number } }
 }
 
+/** The configuration of a tab; `tabs: undefined` makes it share nothing. */
+type TabConfig = Omit<Partial<AiAgentConfig>, 'tabs'> & { tabs?: 'share' | undefined }
+
 /** A browser, and tabs in it that share a conversation. */
 export function setUpTabs(options: EmulatorOptions = {}) {
   const clock = new ManualClock()
   const reply = ({ text }: { text: string }) => ({ content: `You said: ${text}` })
   const emulator = createEmulator({ clock, reply, ...options })
   const browser = new FakeBrowser(clock, emulator)
-  const open = async (config: Partial<AiAgentConfig> = {}, tab: FakeTab = browser.open()) => {
+  const open = async (config: TabConfig = {}, tab: FakeTab = browser.open()) => {
     const agent = new AiAgent(
-      { id: 'help', endpoint: emulator.origin, tabs: 'share', enableLogging: false, ...config },
+      { id: 'help', endpoint: emulator.origin, tabs: 'share', enableLogging: false, ...config } as AiAgentConfig,
       tab.environment,
     )
     await agent.initialize()
     return { agent, tab }
   }
-  const connected = async (config: Partial<AiAgentConfig> = {}, tab?: FakeTab) => {
+  const connected = async (config: TabConfig = {}, tab?: FakeTab) => {
     const made = await open(config, tab)
     await made.agent.connect()
     return made
