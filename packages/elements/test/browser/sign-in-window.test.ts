@@ -96,21 +96,4 @@ describe.skipIf(!hasChromium())('the panel of a login', () => {
     await signIn(await openWindow(page, 'Sign in'))
     await page.getByText('Online').waitFor()
   })
-
-  it('[EL-26] opens the window again where a stored login cannot be renewed', async () => {
-    const page = await open('same-origin')
-    const { settings } = stage.service.emulator
-    settings.tokenLifeSeconds = 200
-    await signIn(await openWindow(page, 'Sign in'))
-    await expect.poll(() => page.evaluate(() => sessionStorage.length)).toBeGreaterThan(0)
-    Object.assign(settings, { tokenLifeSeconds: 3600, silentRenewal: 'interaction-required' })
-    await page.reload()
-    const first = await openWindow(page, 'Sign in')
-    await first.close()
-    await button(page, 'Cancel').click()
-    const second = await openWindow(page, 'Sign in')
-    await second.close()
-    await signIn(await openWindow(page, 'Open again'))
-    await page.getByText('Online').waitFor()
-  })
 })
