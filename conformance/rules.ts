@@ -496,6 +496,8 @@ const TEXTS: Readonly<Record<string, string>> = {
     'a tab knows the unsettled messages of tabs that ended before it was opened, and settles them when it leads',
   'REL-151':
     'when the user changes in one tab, at any moment of what happens to the tabs, all tabs end with the same user or signed out, and no text, context or token of one user reaches the session of another one',
+  'REL-180':
+    'without receipts, what a tab that has ended had sent, and what a tab sent over a leader that has ended, is acknowledged if the history of the session shows it; it becomes unknown only if the history does not, and it was sent within `doubtAfterMs`',
   'REL-155':
     'a tab that its browser has stopped, or kept in its back/forward cache, shows what the others said meanwhile, once, also where the browser has lost their messages',
   'REL-156':

@@ -103,8 +103,9 @@ describe('tabs that share a conversation', () => {
   })
 
   it('[REL-64] tell every tab what became of the message of a tab that crashed', async () => {
-    const { connected, passUntil } = setUp({ settings: { ...settings, capabilities: [] } })
+    const { emulator, connected, passUntil } = setUp({ settings: { ...settings, capabilities: [] } })
     const [one, two, three] = [await connected(), await connected(), await connected()]
+    emulator.faults.add({ kind: 'lose-frames', direction: 'to-service' })
     const id = await two.agent.send('sent')
     await passUntil(() => three.agent.delivery(id)?.state === 'sent', 'the message in the third tab')
     two.tab.crash()

@@ -24,7 +24,7 @@ import { type LazyPart, lazyPart } from '../util/lazy-part.ts'
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
 import type { EarlyParts, LateParts } from './agent-parts.ts'
 import type { AgentScope } from './agent-scope.ts'
-import { ChatWiring, SessionWiring, sessionAddress } from './chat-wiring.ts'
+import { ChatWiring, loadTranscript, SessionWiring, sessionAddress } from './chat-wiring.ts'
 import { InboxWiring, RecoveryWiring, TranscriptWiring } from './inbound-wiring.ts'
 import { fetchAgent, openDeployment, prepareAgent } from './load-agent.ts'
 import { SendingWiring } from './sending-wiring.ts'
@@ -142,7 +142,7 @@ class AuthenticationWiring implements AuthenticationServiceOptions {
 
 /** What sharing the conversation with other tabs uses. */
 function tabPartsOf({ early, session, transcript, sending, authentication }: LateParts): TabParts {
-  const { scope, context, outbox, late } = early
+  const { scope, context, outbox, origin, late } = early
   return {
     scope,
     session,
@@ -155,6 +155,8 @@ function tabPartsOf({ early, session, transcript, sending, authentication }: Lat
       dropConversation: () => late.lifecycle?.dropConversation(),
       handleUserChange: async () => late.lifecycle?.handleUserChange(),
     },
+    origin,
+    loadTranscript: (sessionId, signal) => loadTranscript(early, sessionId, signal),
     hasCapability: name => scope.facts.hasCapability(name),
     address: (sessionId, lastSeq) => sessionAddress(early, sessionId, lastSeq),
   }

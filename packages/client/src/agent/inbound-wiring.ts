@@ -181,9 +181,11 @@ export class RecoveryWiring implements RecoveryOwner, UpkeepOptions {
   }
 
   onHistory(history: readonly HistoryElement[]): void {
-    const { resume, sending } = this.#parts
+    const { resume, sending, tabs } = this.#parts
     void resume?.(part => part.historyArrived(history))
-    sending.handleHistory(history.map(({ message }) => message))
+    const messages = history.map(({ message }) => message)
+    tabs?.group?.shown.handleHistory(messages)
+    sending.handleHistory(messages)
   }
 
   onEnd(): void {

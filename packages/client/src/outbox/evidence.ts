@@ -7,7 +7,7 @@ import type { OutboxOptions } from './outbox-options.ts'
 const EVIDENCE_LIMIT_MS = 15_000
 
 /** By how much the service's clock may be behind, in milliseconds. */
-const CLOCK_SKEW_MS = 60_000
+export const CLOCK_SKEW_MS = 60_000
 
 /** A message of the transcript, as far as it is compared. */
 export interface ShownMessage {

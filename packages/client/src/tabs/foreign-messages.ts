@@ -16,11 +16,20 @@ interface Foreign {
   readonly entry: OutboxEntry
   /** The last state that was reported: `sending` is none of the entry. */
   reported: DeliveryState
+  /** When it was sent, in milliseconds since the epoch; infinite for an earlier conversation. */
+  sentAt: number
+  /** Whether a history of the session has shown it since. */
+  isShown: boolean
+  /** Whether its tab has ended, and nothing is in doubt. */
+  isLeft: boolean
 }
 
 type Shown = Pick<TabParts, 'transcript' | 'outbox'>
 
 export interface ForeignMessagesOptions {
+  /** Milliseconds since the epoch. */
+  now(): number
+  readonly doubtAfterMs: number
   /** The delivery of a message has changed. */
   updated(update: DeliveryUpdate): void
   /** Asks the tab that sent it to repeat or to withdraw it. */
@@ -61,7 +70,7 @@ export class ForeignMessages {
     if (known) return undefined
     const message = new Message(persona, role, content, { messageId: id, messageData, timestamp })
     const entry: OutboxEntry = { id, data: '', timestamp, attempts: 0, message, state: 'queued' }
-    this.#messages.set(id, { owner, entry, reported: 'queued' })
+    this.#messages.set(id, { owner, entry, reported: 'queued', sentAt: timestamp, isShown: false, isLeft: false })
     const [oldest] = this.#messages.size > KEPT ? this.#messages.values() : []
     if (oldest) {
       this.#messages.delete(oldest.entry.id)
@@ -107,32 +116,78 @@ export class ForeignMessages {
     return true
   }
 
-  /** The tab that sent it reports its delivery. */
-  update(owner: string, id: string, state: string, reason: string | undefined): void {
+  /**
+   * The tab that sent it reports its delivery.
+   *
+   * @param isEarlier whether it was reached before
+   */
+  update(owner: string, id: string, state: string, reason: string | undefined, isEarlier = false): void {
     const foreign = this.#messages.get(id)
     if (!foreign || !isState(state)) return
     foreign.owner = owner
+    if (state === 'sending' || state === 'queued') foreign.isShown = foreign.isLeft = false
+    if (!isEarlier) foreign.sentAt = this.#options.now()
     this.#set(foreign, state, isReason(reason) ? reason : undefined)
   }
 
+  /** A history of the session shows messages. Returns what has changed of those whose tab has ended. */
+  handleShown(ids: Iterable<string>): DeliveryUpdate[] {
+    const changes: DeliveryUpdate[] = []
+    for (const id of ids) {
+      const foreign = this.#messages.get(id)
+      if (!foreign) continue
+      foreign.isShown = true
+      const { state, reason } = foreign.entry
+      if (foreign.isLeft || (state === 'unknown' && reason === 'page_ended'))
+        changes.push(...this.#settle(foreign, 'acknowledged'))
+    }
+    return changes
+  }
+
+  /** Whether a history is needed to know what became of the messages of a tab that has ended. */
+  hasDoubt(owner: string): boolean {
+    return [...this.#messages.values()].some(foreign => foreign.owner === owner && this.#isInDoubt(foreign))
+  }
+
   /**
-   * A tab has ended. What another tab does not send for it is `unknown`.
+   * A tab has ended. What another tab does not send for it is `unknown`, unless a history shows it. What was sent long ago
+   * stays `sent`.
    *
    * @returns the changes, of which the other tabs do not know
    */
   settle(owner: string, isAdopted: (id: string) => boolean): DeliveryUpdate[] {
-    const changes: DeliveryUpdate[] = []
-    for (const foreign of [...this.#messages.values()]) {
-      const { entry, reported: previousState } = foreign
-      const { id } = entry
-      if (foreign.owner !== owner || isSettled(entry.state)) continue
-      if (isAdopted(id)) this.#messages.delete(id)
-      else {
-        this.#set(foreign, 'unknown', 'page_ended')
-        changes.push({ id, state: 'unknown', previousState, reason: 'page_ended' })
+    return [...this.#messages.values()].flatMap(foreign => {
+      const { id, state } = foreign.entry
+      if (foreign.owner !== owner || isSettled(state)) return []
+      if (isAdopted(id)) {
+        this.#messages.delete(id)
+        return []
       }
-    }
-    return changes
+      if (foreign.isShown) return this.#settle(foreign, 'acknowledged')
+      if (state === 'queued' || this.#isInDoubt(foreign)) return this.#settle(foreign, 'unknown', 'page_ended')
+      foreign.isLeft = true
+      return []
+    })
+  }
+
+  /** The conversation has ended: no history of the next one shows its messages. */
+  endConversation(): DeliveryUpdate[] {
+    return [...this.#messages.values()].flatMap(foreign => {
+      foreign.sentAt = Number.POSITIVE_INFINITY
+      return foreign.isLeft ? this.#settle(foreign, 'unknown', 'session_ended') : []
+    })
+  }
+
+  #isInDoubt({ entry, isShown, sentAt }: Foreign): boolean {
+    const { now, doubtAfterMs } = this.#options
+    return entry.state === 'sent' && !isShown && !(now() - sentAt >= doubtAfterMs)
+  }
+
+  #settle(foreign: Foreign, state: DeliveryState, reason?: DeliveryReason): DeliveryUpdate[] {
+    const { entry, reported: previousState } = foreign
+    foreign.isLeft = false
+    this.#set(foreign, state, reason)
+    return [{ id: entry.id, state, previousState, ...(reason && { reason }) }]
   }
 
   /** The message is this tab's own from now on. */

@@ -13,6 +13,7 @@ import { Recall } from './recall.ts'
 import { ReplicatedStore } from './replicated-store.ts'
 import { openMessages, said, saidByAgent } from './said-messages.ts'
 import { SharedSessionStore } from './shared-session-store.ts'
+import { ShownMessages } from './shown-messages.ts'
 import { SignOuts } from './sign-outs.ts'
 import { SocketHub } from './socket-hub.ts'
 import { TabLink } from './tab-link.ts'
@@ -39,6 +40,8 @@ export class TabGroup {
   readonly turn: QuestionTurn
   readonly #sockets: TabSockets
   readonly #foreign: ForeignMessages
+  /** What the history of the session shows. */
+  readonly shown: ShownMessages
   readonly #recalling: Recall
   readonly #signOuts: SignOuts
   readonly #openAlone: OpenTransport
@@ -50,7 +53,7 @@ export class TabGroup {
 
   constructor(parts: TabParts, window: PageWindow) {
     this.#parts = parts
-    const { environment, emit, logger } = parts.scope
+    const { environment, config, emit, logger } = parts.scope
     const { clock, randomUUID, WebSocket } = environment
     this.#id = randomUUID()
     this.#signOuts = new SignOuts(environment)
@@ -83,6 +86,8 @@ export class TabGroup {
       bufferedAmount: () => this.#hub?.bufferedAmount ?? 0,
     })
     this.#foreign = new ForeignMessages({
+      now: clock.now,
+      doubtAfterMs: config.doubtAfterMs,
       updated: update => emit('deliveryUpdate', () => update),
       act: (owner, id, action) => link.post(owner, { kind: 'act', id, action }),
     })
@@ -95,6 +100,7 @@ export class TabGroup {
       isApplying: () => this.#isApplying,
       leave: reason => this.#leave(reason),
     })
+    this.shown = new ShownMessages(parts, this.#session, this.#foreign, change => this.handleUpdate(change))
   }
 
   /** Whether another tab renews the token. */
@@ -166,12 +172,13 @@ export class TabGroup {
     this.#link.post(to, this.#recalling.ask())
   }
 
-  /** Sends what tabs that have ended left unsent. What none sends is unknown. */
+  /** Sends what tabs that have ended left unsent. What none sends, and no history shows, is unknown. */
   async #takeOver(ended: readonly string[] = []): Promise<void> {
     const { outbox, sending } = this.#parts
     for (const tab of ended) this.#hub?.forget(tab)
     await sending.restore()
     sending.repeatAdopted()
+    if (ended.some(tab => this.#foreign.hasDoubt(tab))) await this.shown.read()
     for (const tab of ended)
       for (const change of this.#foreign.settle(tab, id => outbox.delivery(id) !== undefined)) this.handleUpdate(change)
     // The last thing that such a tab has said may be known to another one only.
@@ -287,7 +294,7 @@ export class TabGroup {
     if (owner === from && state === undefined && said.role === 'context' && isJsonObject(attributes))
       context.merge(attributes)
     this.#foreign.show(message, said, state, this.#parts)
-    if (state !== undefined) this.#foreign.update(owner, said.id, state, reason)
+    if (state !== undefined) this.#foreign.update(owner, said.id, state, reason, true)
   }
 
   #adoptToken(token: string): void {
@@ -338,6 +345,7 @@ export class TabGroup {
   /** The transcript of this tab was dropped: its next session begins a conversation. */
   handleDropped(): void {
     this.#session.endConversation()
+    for (const change of this.#foreign.endConversation()) this.handleUpdate(change)
   }
 
   /** The outbox has accepted a message of this tab. */

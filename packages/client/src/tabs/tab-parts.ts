@@ -5,6 +5,7 @@ import type { ContextStore } from '../conversation/context-store.ts'
 import type { Transcript } from '../conversation/transcript.ts'
 import type { Emit } from '../events.ts'
 import type { Logger } from '../logger.ts'
+import type { ReceivedIn } from '../outbox/message.ts'
 import type { Outbox } from '../outbox/outbox.ts'
 import type { Sending } from '../outbox/sending.ts'
 import type { Environment } from '../platform/environment.ts'
@@ -14,14 +15,14 @@ export interface TabParts {
   readonly scope: {
     readonly environment: Environment
     readonly logger: Logger
-    readonly config: { readonly sessionId: string | undefined }
+    readonly config: { readonly sessionId: string | undefined; readonly doubtAfterMs: number }
     readonly emit: Emit<'deliveryUpdate' | 'conversationRead'>
   }
   readonly session: Pick<ChatSession, 'id' | 'join'>
   readonly transcript: Pick<Transcript, 'get' | 'record' | 'missing'>
   readonly context: Pick<ContextStore, 'get' | 'merge' | 'remove'>
   readonly outbox: Pick<Outbox, 'delivery'>
-  readonly sending: Pick<Sending, 'restore' | 'repeatAdopted'>
+  readonly sending: Pick<Sending, 'restore' | 'repeatAdopted' | 'ledger'>
   readonly authentication: Pick<AuthenticationService, 'getCachedToken' | 'updateToken' | 'watchExpiry' | 'forgetUser'>
   readonly lifecycle: {
     /** Drops the messages in both directions, and the transcript. */
@@ -29,6 +30,10 @@ export interface TabParts {
     /** Removes everything of the user, and emits `userChanged`. */
     handleUserChange(): Promise<void>
   }
+  /** Origin of a received message. */
+  readonly origin: ReceivedIn
+  /** Loads what was said in a session. */
+  loadTranscript(sessionId: string, signal: AbortSignal): Promise<readonly unknown[]>
   hasCapability(name: Capability): boolean
   /** The address of the chat of a session. */
   address(sessionId: string, lastSeq: number | undefined): string
