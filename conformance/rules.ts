@@ -274,6 +274,8 @@ const TEXTS: Readonly<Record<string, string>> = {
   'SEC-06': 'a sign-out, or a sign-in of another user, is followed by the other tabs that share the store',
   'SEC-60':
     'a sign-out in one tab forgets the user in all tabs that share the conversation: tokens, stored user, renewals in flight; the next initialize() in each asks for a login, and a user who has signed in since is kept',
+  'SEC-61':
+    'a token that the host supplies to an anonymous tab is never posted to the other anonymous tabs: its tab takes the session with it, or joins the conversation of the user, and the others continue in another session with what they show',
   'SEC-53':
     'a page that comes back from the back/forward cache notices a sign-out, or a sign-in of another user, in the store of its login',
   'SEC-07':

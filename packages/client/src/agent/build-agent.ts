@@ -194,7 +194,7 @@ function createResume(parts: LateParts): LazyPart<SessionResume> | undefined {
   const { scope, loader, context, processor, origin } = parts.early
   const { config, logger } = scope
   if ((!config.resume && !tabs) || config.sessionId !== undefined) return undefined
-  const user = () => userOf(parts)
+  const user = () => userOf(parts, tabs !== undefined)
   const load = async () => {
     const { SessionResume } = await import('../resume/session-resume.ts')
     const group = await tabs?.load()
@@ -215,8 +215,10 @@ function createResume(parts: LateParts): LazyPart<SessionResume> | undefined {
 }
 
 /** Fingerprint of the signed-in user, `anonymous` for an anonymous one; undefined while there is no token. */
-function userOf({ authentication }: LateParts): string | undefined {
+function userOf({ authentication }: LateParts, isShared = false): string | undefined {
   const token = authentication.getCachedToken()
   if (token === null) return undefined
-  return (authentication.isAnonymousStrategy() ? undefined : subjectFingerprint(token)) ?? 'anonymous'
+  // Tabs of an anonymous strategy share nothing with a user whose token the host supplied.
+  const isUser = !authentication.isAnonymousStrategy() || (isShared && authentication.hasUser)
+  return (isUser ? subjectFingerprint(token) : undefined) ?? 'anonymous'
 }

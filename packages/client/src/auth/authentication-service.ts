@@ -328,6 +328,11 @@ export class AuthenticationService {
     return this.#source.type === 'anonymous'
   }
 
+  /** Whether the token in use is that of a user: with an anonymous strategy one that the host supplied. */
+  get hasUser(): boolean {
+    return this.#current.hasUser
+  }
+
   /** Whether the tokens come from a login. */
   isPKCEStrategy(): boolean {
     return this.#source.type === 'pkce'

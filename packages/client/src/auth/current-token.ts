@@ -62,6 +62,11 @@ export class CurrentToken implements ExpiryOwner {
     return tokenOf(this.#state)
   }
 
+  /** Whether the token is known to be of a user who signed in. */
+  get hasUser(): boolean {
+    return this.#user.isAnonymous === false
+  }
+
   get hasExpired(): boolean {
     const { expiresAt } = this.#state.kind === 'none' ? {} : this.#state
     return expiresAt !== undefined && expiresAt <= this.#environment.clock.now()

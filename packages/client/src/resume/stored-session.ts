@@ -75,12 +75,13 @@ export class StoredSession implements SessionStore {
   /** Stores a session under a key, or under the current one. */
   keep(sessionId: string, key: string): void {
     void this.#after(async () => {
-      if (sessionId === this.#session?.id) return
+      const kept = this.#session
+      if (sessionId === kept?.id && key === this.#key) return
       if (key !== this.#key) {
         await this.#erase()
         await this.#occupy(key)
       }
-      this.#session = { id: sessionId }
+      this.#session = sessionId === kept?.id ? kept : { id: sessionId }
       await this.#write()
     })
   }

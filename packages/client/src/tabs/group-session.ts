@@ -6,8 +6,8 @@ import type { TabSockets } from './tab-sockets.ts'
 
 interface GroupSessionOptions {
   readonly parts: Pick<TabParts, 'session' | 'lifecycle'>
-  readonly link: Pick<TabLink, 'key' | 'enter' | 'end' | 'post' | 'postState'>
-  readonly sockets: Pick<TabSockets, 'handleSession'>
+  readonly link: Pick<TabLink, 'key' | 'enter' | 'leave' | 'end' | 'post' | 'postState'>
+  readonly sockets: Pick<TabSockets, 'handleSession' | 'handleLeader'>
   /** The hub of this tab, while it leads. */
   hub(): Pick<SocketHub, 'reset'> | undefined
   /** Whether a message of another tab is being applied, which is not repeated. */
@@ -105,6 +105,25 @@ export class GroupSession implements SessionSharing {
   lead(): void {
     this.#id ??= this.#reported
     this.#wake()
+  }
+
+  /** This tab has a user now: it leaves the anonymous ones with the session, before the token is used. */
+  takeTo(key: string): void {
+    const { link, sockets } = this.#options
+    if (this.#id !== undefined) link.post(undefined, { kind: 'taken', sessionId: this.#id })
+    link.leave()
+    void link.enter(key)
+    sockets.handleLeader()
+  }
+
+  /** A tab that has a user now has taken the session with it: this one needs another. What it shows stays. */
+  handleTaken(sessionId: string): void {
+    if (sessionId !== this.#id) return
+    const { parts, hub, sockets } = this.#options
+    this.#id = this.#conversation = this.#reported = undefined
+    parts.session.forget(sessionId)
+    hub()?.reset(undefined)
+    sockets.handleSession('')
   }
 
   /** The transcript was dropped: the next session begins a conversation. */

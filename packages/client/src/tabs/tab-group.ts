@@ -7,6 +7,7 @@ import type { Message } from '../outbox/message.ts'
 import type { PageWindow } from '../platform/page.ts'
 import type { SessionStore } from '../resume/session-store.ts'
 import { ForeignMessages } from './foreign-messages.ts'
+import { isAnonymous, keyFor } from './group-key.ts'
 import { GroupSession } from './group-session.ts'
 import { QuestionTurn } from './question-turn.ts'
 import { Recall } from './recall.ts'
@@ -241,7 +242,10 @@ export class TabGroup {
           else void this.#parts.context.remove()
         })
       case 'token':
-        return this.#adoptToken(message.token)
+        if (!isAnonymous(this.#link.key)) this.#adoptToken(message.token)
+        return
+      case 'taken':
+        return this.#session.handleTaken(message.sessionId)
       case 'left':
         return this.#leaveUser()
       case 'stored':
@@ -375,9 +379,14 @@ export class TabGroup {
 
   /** The agent has a token that the others do not have. */
   handleToken(token: string): void {
-    if (token === this.#token || this.#link.key === undefined) return
+    const { key } = this.#link
+    if (token === this.#token || key === undefined) return
     this.#token = token
-    this.#link.post(undefined, { kind: 'token', token })
+    if (!isAnonymous(key)) return this.#link.post(undefined, { kind: 'token', token })
+    this.#recalling.reset()
+    this.turn.end()
+    this.store.forget()
+    this.#session.takeTo(keyFor(token, key))
   }
 
   /** The delivery of a message of another tab. */

@@ -101,6 +101,8 @@ export type TabMessage =
   | { readonly kind: 'token'; readonly token: string }
   /** The user is signed out, or is another one. */
   | { readonly kind: 'left' }
+  /** The sender, which was anonymous, has a user now, and takes the session with it. */
+  | { readonly kind: 'taken'; readonly sessionId: string }
   /** An entry of the replicated queue; null when it was removed. */
   | { readonly kind: 'stored'; readonly key: string; readonly value: unknown; readonly version: number }
 
@@ -158,6 +160,7 @@ const MEMBERS: { readonly [Kind in TabMessage['kind']]: Readonly<Record<string, 
   context: { attributes: value => value === null || isJsonObject(value) },
   token: { token: isText },
   left: {},
+  taken: { sessionId: isText },
   stored: { key: isText, value: value => value === null || Array.isArray(value), version: isNumber },
 }
 

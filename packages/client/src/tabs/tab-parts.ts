@@ -18,7 +18,7 @@ export interface TabParts {
     readonly config: { readonly sessionId: string | undefined; readonly doubtAfterMs: number }
     readonly emit: Emit<'deliveryUpdate' | 'conversationRead'>
   }
-  readonly session: Pick<ChatSession, 'id' | 'join'>
+  readonly session: Pick<ChatSession, 'id' | 'join' | 'forget'>
   readonly transcript: Pick<Transcript, 'get' | 'record' | 'missing'>
   readonly context: Pick<ContextStore, 'get' | 'merge' | 'remove'>
   readonly outbox: Pick<Outbox, 'delivery'>

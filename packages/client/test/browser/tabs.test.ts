@@ -70,6 +70,37 @@ describeInPages('five tabs that share a conversation', at => {
     for (const page of [three, four, five]) await untilTalk(page, 0)
   })
 
+  it('[SEC-61] keep the token of a user from the anonymous ones, and let its tab take the session with it', async () => {
+    const [user, other] = [await openHost(at.context, at.stage, config), await openHost(at.context, at.stage, config)]
+    for (const page of [user, other]) {
+      await page.evaluate(() => host.initialize())
+      await untilConnected(page)
+    }
+    await other.evaluate(() => host.send('before'))
+    for (const page of [user, other]) await untilTalk(page, 2)
+    await other.evaluate(async () => {
+      const { held = [] } = await navigator.locks.query()
+      const name = held.find(lock => lock.name && /^aiagent-tabs-(?!.*-(?:tab-|question))/.test(lock.name))?.name ?? ''
+      const channel = new BroadcastChannel(name)
+      const posted: string[] = []
+      channel.onmessage = ({ data }) => void posted.push(JSON.stringify(data))
+      Object.assign(globalThis, { channel, posted })
+    })
+    const token = service().control.issueToken({ subject: 'customer' })
+    await user.evaluate(given => host.updateAccessToken(given), token)
+    await user.evaluate(() => host.send('of the user'))
+    await untilTalk(user, 4)
+    await other.evaluate(() => host.send('of nobody'))
+    await untilTalk(other, 4)
+    expect(await other.evaluate(() => host.talk())).not.toContain('sent: of the user')
+    expect(sessions()).toHaveLength(2)
+    const posted = await other.evaluate(() => String(Reflect.get(globalThis, 'posted')))
+    expect(posted).toContain('taken')
+    expect(posted).not.toContain(token)
+    await user.evaluate(() => host.logout())
+    expect(await other.evaluate(() => host.getAccessToken())).not.toBe(token)
+  })
+
   it(
     '[REL-156] leave the user who signed out while they were in the back/forward cache',
     needs('back/forward cache'),

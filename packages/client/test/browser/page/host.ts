@@ -43,6 +43,8 @@ export class PageHost {
   getState = () => this.#agent.getState()
   getQueueSize = () => this.#agent.getQueueSize()
 
+  updateAccessToken = (token: string): Promise<void> => this.#agent.updateAccessToken(token)
+  getAccessToken = (): Promise<string | null> => this.#agent.getAccessToken()
   logout = (): Promise<void> => this.#agent.logout()
   clearStoredData = (endpoint: string): Promise<void> => AiAgent.clearStoredData(endpoint)
   deliveryOf = (id: string) => this.#agent.delivery(id)?.state
