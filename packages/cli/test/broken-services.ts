@@ -18,7 +18,7 @@ const closeAfter = (fits: (frame: Frame) => boolean, code: number) => () => (fra
 const isUnknown = ({ role }: Frame) => role === 'conform'
 const isContext = ({ role }: Frame) => role === ROLE.CONTEXT
 const isLong = ({ content }: Frame) => content.length > 60_000
-const SOON = { timeoutMs: 500 }
+const SOON = { timeoutMs: 2_000 }
 const DETAILS = paths.agentDetails('help')
 const UNKNOWN_DETAILS = paths.agentDetails('conform-unknown-00000000')
 const TRANSCRIPT = '*/conversations/*'
