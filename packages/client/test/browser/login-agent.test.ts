@@ -67,6 +67,33 @@ describe.skipIf(!hasChromium())('an agent for signed-in users, on a page of the 
       .filter(({ path }) => path.endsWith('/oauth2/v2.0/authorize'))
       .map(({ path, query }) => ({ path, query }))
 
+  it('[SEC-60] forgets the user in the store of another tab of the conversation, which opens a popup again', async () => {
+    const signIn = async (page: Page, isAsked: boolean) => {
+      const opening = page.context().waitForEvent('page')
+      await page.click('#open')
+      // The provider knows the user who has signed in in the other tab.
+      if (isAsked) await choose(await opening, 'customer')
+      else await opening
+    }
+    const isStored = () => Object.keys(sessionStorage).some(key => key.startsWith('aiagent_oidc_user.'))
+    const pages: Page[] = []
+    for (let tab = 0; tab < 2; tab++) {
+      const page = await open(addressOf({ tabs: 'share' }))
+      await signIn(page, tab === 0)
+      await page.waitForFunction(() => globalThis.agentHeard.includes('CONNECTED'))
+      expect(await page.evaluate(isStored)).toBe(true)
+      pages.push(page)
+    }
+    const [one, two] = pages as [Page, Page]
+    await one.click('#leave')
+    await two.waitForFunction(() => !Object.keys(sessionStorage).some(key => key.startsWith('aiagent_oidc_user.')))
+    await one.waitForFunction(() => globalThis.agentHeard.some(text => text.startsWith('signed out')))
+    const asked = authorizations().length
+    await signIn(two, true)
+    await two.waitForFunction(() => globalThis.agentHeard.filter(text => text === 'CONNECTED').length === 2)
+    expect(authorizations()).toHaveLength(asked + 1)
+  })
+
   it('[AUTH-03] [CFG-14] opens a popup with the login of the deployment, and chats', async () => {
     const page = await open(addressOf())
     const opening = page.context().waitForEvent('page')
