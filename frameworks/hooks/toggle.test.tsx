@@ -1,7 +1,7 @@
 import type { AiAgent } from '@aiagent/client'
 import { AiAgentProvider, type AiAgentProviderProps, useConversation } from '@aiagent/react'
 import { cleanup, render, screen, waitFor } from '@testing-library/react'
-import { Fragment, StrictMode } from 'react'
+import { Fragment, StrictMode, useState } from 'react'
 import { afterEach, describe, expect, it } from 'vitest'
 import { ChatButton } from '../examples/react/toggle.tsx'
 import { setUpAgents } from './agents.ts'
@@ -122,5 +122,30 @@ describe('destroyOnUnmount', () => {
     await shows('connected')
     close()
     await waitFor(() => expect(agent.getPhase().at).toBe('destroyed'))
+  })
+
+  it('lets the next agent, created with the next mount, continue the stored conversation', async () => {
+    const { newAgent, counts, logged } = setUpAgents()
+    const Chat = () => {
+      const [agent] = useState(() => newAgent({ resume: true }))
+      return (
+        <AiAgentProvider agent={agent} destroyOnUnmount>
+          <Shown />
+          <button type="button" onClick={() => void agent.send('one')}>
+            Send
+          </button>
+        </AiAgentProvider>
+      )
+    }
+    const { rerender } = render(<Chat />)
+    await screen.findByText(/connected/)
+    screen.getByRole('button').click()
+    await screen.findByText(/You said: one/)
+    rerender('')
+    await new Promise(resolve => setTimeout(resolve))
+    rerender(<Chat />)
+    await screen.findByText('connected | one | You said: one')
+    expect(counts().sessionCalls).toBe(1)
+    expect(logged).toEqual([])
   })
 })

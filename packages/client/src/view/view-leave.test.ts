@@ -80,6 +80,20 @@ describe('a chat that is closed and opened again', () => {
     await agent.destroy()
   })
 
+  it('[REL-195] is not started after a sign-out, when it was closed meanwhile', async () => {
+    const { openView, clock, emulator } = setUpView()
+    const { view, agent } = await openView()
+    const signedOut = agent.logout()
+    const started = rejection(view.start())
+    const left = view.leave()
+    await passing(clock, Promise.all([signedOut, left]))
+    expect(await started).toMatchObject({ code: 'ABORTED' })
+    for (let turn = 0; turn < 5; turn++) await turnEventLoop()
+    expect(agent.getPhase()).toEqual({ at: 'idle' })
+    expect(emulator.world.sessions.size).toBe(1)
+    await agent.destroy()
+  })
+
   it('[REL-195] ends the wait for a sign-out with the agent', async () => {
     const { openView, clock } = setUpView()
     const { view, agent } = await openView()
