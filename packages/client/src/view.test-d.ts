@@ -5,6 +5,7 @@ import {
   type ConversationConnection,
   type ConversationConnectionState,
   type ConversationError,
+  type ConversationErrorCode,
   type ConversationEscalation,
   type ConversationFormat,
   type ConversationMessage,
@@ -63,13 +64,16 @@ describe('a view', () => {
     assertType<ConversationConnection>({ state: 'idle', retryAt: undefined, isOffline: false, isSilent: false })
   })
 
-  it('ConversationError, ConversationRemedy: what helps', () => {
+  it('ConversationError, ConversationErrorCode, ConversationRemedy: what is wrong, and what helps', () => {
+    assertType<ConversationErrorCode>('login_required')
+    // @ts-expect-error an unknown code
+    assertType<ConversationErrorCode>('trouble')
     assertType<ConversationRemedy>('login')
     // @ts-expect-error unknown remedy
     assertType<ConversationRemedy>('pray')
+    assertType<ConversationError>({ code: 'action_failed', error: new Error('x'), message: 'x', remedy: 'none' })
+    // @ts-expect-error the code is missing
     assertType<ConversationError>({ error: new Error('x'), message: 'x', remedy: 'none' })
-    // @ts-expect-error the error itself is missing
-    assertType<ConversationError>({ message: 'x', remedy: 'none' })
   })
 
   it('ConversationEscalation, ConversationSource, TextRange: values of a message', () => {
