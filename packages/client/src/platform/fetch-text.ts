@@ -13,9 +13,9 @@ export interface FetchedText {
   status: number
   text: string
   /** The header `Retry-After`, if present. */
-  retryAfter?: string | null
+  retryAfter?: string | null | undefined
   /** The header `Date`, if present and readable: a page reads it only where the service exposes it. */
-  date?: string | null
+  date?: string | null | undefined
   /** The origin that answered, after redirects. */
   redirectedTo?: string | undefined
 }
