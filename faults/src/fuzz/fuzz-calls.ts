@@ -42,7 +42,7 @@ export async function fuzzCalls(seed: number, inputs: number): Promise<string[]>
     return new Response(text, { status, headers: { 'Content-Type': 'application/json' } })
   }
   const environment = { fetch, clock: clock.agent, memory: new MemoryCacheAdapter() }
-  const config = { apiDomain: 'api.test', getToken: () => 'a.b.c', cache: { enabled: false } }
+  const config = { apiDomain: 'http://127.0.0.1:8600', getToken: () => 'a.b.c', cache: { enabled: false } }
   const api = new ApiHelper(config, environment)
   const outcomeOf = async (call: Call): Promise<unknown> => {
     let outcome: { error?: unknown } | undefined

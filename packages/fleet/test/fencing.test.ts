@@ -115,7 +115,7 @@ describe.skipIf(!hasRedis())('the fencing number of a fleet at the service', () 
     await worker.send('a', 'one')
     await vi.waitFor(() => expect(acceptedTexts(service)).toEqual(['one']), LIMIT)
     const [session] = service.world.sessions.values()
-    const number = (session?.fence ?? 0) + 1e9
+    const number = (session?.fence ?? 0) + 3_600_000
     Object.assign(session ?? {}, { fence: number })
     service.control.dropSockets()
     service.faults.lift()

@@ -93,8 +93,9 @@ export class DeliveryLedger {
       connection: this.#connection,
     }
     entry.isInDoubt = false
-    // Its outcome has been reported as unknown: with receipts only the receipt is news.
-    entry.isUnreported = entry.state !== 'unknown' || !this.#options.hasReceipts()
+    // Reported as unknown, and recognized as a repetition: only the receipt is news.
+    entry.isUnreported =
+      state !== 'unknown' || !this.#options.hasReceipts() || written?.sessionId !== origin.sessionId
     if (entry.list !== this.#sent) this.#sent.add(entry)
   }
 
