@@ -7,6 +7,7 @@ export type Connection = Redis | Cluster
 
 /** A `Redis` or a `Cluster` of `ioredis` 5 or 6, also from another copy of that package. */
 export interface RedisConnection {
+  /** Whether it leads to a cluster. */
   readonly isCluster: boolean
   /** Creates a connection with the same options. */
   duplicate(...options: never[]): unknown

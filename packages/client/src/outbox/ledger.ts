@@ -94,8 +94,7 @@ export class DeliveryLedger {
     }
     entry.isInDoubt = false
     // Reported as unknown, and recognized as a repetition: only the receipt is news.
-    entry.isUnreported =
-      state !== 'unknown' || !this.#options.hasReceipts() || written?.sessionId !== origin.sessionId
+    entry.isUnreported = state !== 'unknown' || !this.#options.hasReceipts() || written?.sessionId !== origin.sessionId
     if (entry.list !== this.#sent) this.#sent.add(entry)
   }
 

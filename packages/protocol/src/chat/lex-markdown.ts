@@ -17,19 +17,29 @@ const MARKS = /\*+|_+|~+|[[\]<`&\\@!\n]|:\/\/|www\.|[ \t](?=[ \t]{2})/g
 
 /** The parts of the lexer of `marked` (18) that {@link lexMarkdown} needs. */
 export interface MarkdownLexer<Token> {
+  /** The blocks that were read so far. */
   readonly tokens: Token[]
+  /** The texts within blocks that are still to be read. */
   readonly inlineQueue: readonly { readonly src: string; readonly tokens: Token[] }[]
+  /** Its settings, with the tokenizer that reads each block. */
   readonly options: { tokenizer?: MarkdownTokenizer | null }
+  /** Reads the blocks of a text and adds them to `tokens`. */
   blockTokens(text: string, tokens: Token[]): unknown
+  /** Reads the text within a block and adds its parts to `tokens`. */
   inlineTokens(text: string, tokens: Token[]): unknown
 }
 
 /** The tokenizer of such a lexer. */
 export interface MarkdownTokenizer {
+  /** Reads empty lines. */
   space(text: string): unknown
+  /** Reads a list. */
   list(text: string): unknown
+  /** Reads a quote. */
   blockquote(text: string): unknown
+  /** Reads a table. */
   table(text: string): unknown
+  /** Reads a line of text. */
   text(text: string): unknown
 }
 
