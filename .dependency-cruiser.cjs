@@ -1,7 +1,7 @@
 // Who may import whom. The rooms of the client, from above to below; a file imports only from rooms below its own,
 // and never from another room on its own level.
 const CLIENT = '^packages/client/src'
-const DECLARATIONS = '(?:config|check-config|session-id|init-params|events|errors|logger|version)[.]ts$'
+const DECLARATIONS = '(?:config|check-config|session-id|init-params|events|errors|facts|scope|logger|version)[.]ts$'
 const ROOMS = [
   ['view[.]ts$', 'view/'],
   [
@@ -21,6 +21,7 @@ const ROOMS = [
   ['conversation/'],
   ['outbox/'],
   ['chat/'],
+  ['log/'],
   ['masking/', 'auth/', 'api/'],
   // The platform's defaults hold a memory store, and a store takes a clock: one room in two folders.
   ['(?:storage|platform)/'],
@@ -161,7 +162,7 @@ module.exports = {
           'A room imports only rooms below its own.',
           {
             path: `${CLIENT}/${room}`,
-            pathNot: [`${CLIENT}/(?:config|check-config|events|errors)[.]ts$`, TESTS],
+            pathNot: [`${CLIENT}/(?:config|check-config|events|errors|facts|scope)[.]ts$`, TESTS],
           },
           { path: forbidden.length > 0 ? forbidden : '^$' },
         )
@@ -170,7 +171,7 @@ module.exports = {
     forbid(
       'client-declarations-name-types-only',
       'Options, events and errors name the types of the parts, and run none of their code.',
-      { path: `${CLIENT}/(?:config|check-config|events|errors)[.]ts$` },
+      { path: `${CLIENT}/(?:config|check-config|events|errors|facts|scope)[.]ts$` },
       { path: `${CLIENT}/(?:${ROOMS.slice(1, -1).flat().join('|')})`, dependencyTypesNot: ['type-only'] },
     ),
     forbid(

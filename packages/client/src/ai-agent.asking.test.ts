@@ -1,7 +1,7 @@
 import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { lastSession, namesOf, passing, payloadsOf, rejection, sentTo, setUp } from '../test/agent-harness.ts'
-import type { Message } from './outbox/message.ts'
+import type { Message } from './log/message.ts'
 
 /** Does not answer "Silence", and repeats any other message. */
 const reply = ({ text }: { text: string }) => (text === 'Silence' ? [] : { content: `You said: ${text}` })

@@ -2,8 +2,7 @@ import { turnEventLoop } from '@aiagent/test-support'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { passing, setUp } from '../test/agent-harness.ts'
-import type { DeliveryOutcome, DeliveryUpdate } from './outbox/delivery-state.ts'
-import type { DeliveryMode } from './outbox/outbox-options.ts'
+import type { DeliveryMode, DeliveryOutcome, DeliveryUpdate } from './log/delivery-state.ts'
 
 const step = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('send' as const), count: fc.integer({ min: 1, max: 20 }) }) },
@@ -26,7 +25,7 @@ const step = fc.oneof(
 type Step = typeof step extends fc.Arbitrary<infer T> ? T : never
 
 // Loaded before the clock is moved: loading a module takes real time.
-await Promise.all([import('./agent/load-agent.ts'), import('./outbox/match-history.ts')])
+await Promise.all([import('./agent/load-agent.ts')])
 
 interface Given {
   delivery: DeliveryMode

@@ -3,10 +3,10 @@ import { turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { receivedTexts, sendInDoubt, setUp } from '../test/agent-harness.ts'
 import type { AiAgentConfig } from './config.ts'
-import type { DeliveryState } from './outbox/delivery-state.ts'
+import type { DeliveryState } from './log/delivery-state.ts'
 
 // Loaded before the clock is moved: loading a module takes real time.
-await Promise.all([import('./agent/load-agent.ts'), import('./outbox/match-history.ts')])
+await Promise.all([import('./agent/load-agent.ts')])
 
 const MESSAGES = 6_000
 const CUTS = 14

@@ -71,10 +71,8 @@ const FAULTS: typeof STEPS = {
 await Promise.all([
   import('./agent/load-agent.ts'),
   import('./agent/clear-stored-data.ts'),
-  import('./api/further-calls.ts'),
   import('./masking/data-masker.ts'),
   import('./outbox/create-stored-queue.ts'),
-  import('./conversation/upkeep.ts'),
   import('./resume/session-resume.ts'),
 ])
 

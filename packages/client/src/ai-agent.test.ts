@@ -16,7 +16,7 @@ import {
 import { BaseMessageHandler, type HandlerResult } from './conversation/message-handler.ts'
 import { createFeedbackMessage } from './conversation/message-helpers.ts'
 import type { AgentEvent } from './events.ts'
-import type { Message } from './outbox/message.ts'
+import type { Message } from './log/message.ts'
 
 async function connected(...[config, options, replacements]: [object?, object?, object?]) {
   const all = setUp(options, replacements)

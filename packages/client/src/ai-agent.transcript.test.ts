@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { lastSession, passing, payloadsOf, setUp, type ToldEvent } from '../test/agent-harness.ts'
 import { setUpTab } from '../test/resume-harness.ts'
 import type { AiAgent } from './ai-agent.ts'
-import type { TranscriptConfig } from './conversation/transcript.ts'
+import type { TranscriptConfig } from './log/entry.ts'
 
 const MIB = 1024 * 1024
 

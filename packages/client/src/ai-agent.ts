@@ -1,12 +1,12 @@
 import type { AgentDetails, AgentListItem, DeploymentInfo, Portal, UserDetails, UserProfile } from '@aiagent/protocol'
 import type { AiAgentInitializeOptions, OperationOptions, UpdateAccessTokenOptions } from './agent/agent-options.ts'
-import type { EarlyParts, LateParts } from './agent/agent-parts.ts'
 import type { AgentPhase } from './agent/agent-phase.ts'
 import { createAgentScope } from './agent/agent-scope.ts'
-import { createEarlyParts } from './agent/early-parts.ts'
 import type { Explanation } from './agent/explain.ts'
 import { AgentLifecycle } from './agent/lifecycle.ts'
+import { AgentParts } from './agent/parts.ts'
 import type { ConnectionState } from './chat/connection-state.ts'
+import type { ContextAttributes } from './chat/context-store.ts'
 import { requireAddress } from './check-config.ts'
 import type { AiAgentConfig } from './config.ts'
 import {
@@ -15,22 +15,20 @@ import {
   NO_CALL_TRANSCRIPT,
 } from './contact-center/connector/call-details.ts'
 import type { InitializationResult } from './contact-center/portal/pipeline-stage.ts'
-import type { ContextAttributes } from './conversation/context-store.ts'
 import { createContextMessage } from './conversation/message-helpers.ts'
 import type { MessageProcessor } from './conversation/message-processor.ts'
-import { NO_ENTRIES } from './conversation/no-entries.ts'
-import type { TranscriptEntry, TranscriptOptions, TranscriptRow } from './conversation/transcript.ts'
 import { abortedError } from './errors.ts'
 import type { AgentEvents } from './events.ts'
+import type { SendOptions } from './log/compose.ts'
+import type { TranscriptEntry, TranscriptOptions, TranscriptRow } from './log/entry.ts'
+import type { Message, MessageObject } from './log/message.ts'
 import type { Logger } from './logger.ts'
 import type { MaskingPreview } from './masking/masking.ts'
-import type { SendOptions } from './outbox/compose.ts'
 import type { Delivery } from './outbox/delivery.ts'
-import type { Message, MessageObject } from './outbox/message.ts'
 import type { AskOptions } from './outbox/questions.ts'
 import { resolveEnvironment } from './platform/default-environment.ts'
 import type { Environment } from './platform/environment.ts'
-import { loadModule } from './platform/load-module.ts'
+import { feature } from './platform/feature.ts'
 import type { Trace, TraceRecorder } from './platform/trace.ts'
 import { requireSessionId } from './session-id.ts'
 import type { CacheConfig } from './storage/cache-adapter.ts'
@@ -50,7 +48,7 @@ import { Subscribable } from './util/subscribable.ts'
  * Every promise settles, also when the service refuses, does not respond, or closes the connection.
  */
 export class AiAgent extends Subscribable<AgentEvents> {
-  readonly #parts: EarlyParts
+  readonly #parts: AgentParts
   readonly #lifecycle: AgentLifecycle
   readonly #recorder: TraceRecorder | undefined
 
@@ -67,7 +65,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
     const recorder = config?.recorder
     const scope = createAgentScope(config, recorder ? recorder.wrap(resolveEnvironment(environment)) : environment)
     super(scope.events)
-    this.#parts = createEarlyParts(scope)
+    this.#parts = new AgentParts(scope)
     this.#lifecycle = new AgentLifecycle(this.#parts)
     this.#recorder = recorder
     recorder?.attach(this)
@@ -98,10 +96,6 @@ export class AiAgent extends Subscribable<AgentEvents> {
   /** The agent's logger: the configured one, or `AiAgent:<id>`. */
   get logger(): Logger {
     return this.#parts.scope.logger
-  }
-
-  get #late(): LateParts | undefined {
-    return this.#parts.late.parts
   }
 
   // ── Lifecycle ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -193,7 +187,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
     this.#lifecycle.requireSendable('send()')
     if (options?.signal?.aborted) throw abortedError('send()', options.signal)
     const id = this.#parts.outbox.send(data, options)
-    this.#lifecycle.connectForMessage()
+    this.#parts.outbox.connectForMessage()
     return id
   }
 
@@ -221,7 +215,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
   async ask(text: string, options?: AskOptions): Promise<Message> {
     this.#lifecycle.requireSendable('ask()')
     const answer = this.#parts.outbox.ask(text, options)
-    this.#lifecycle.connectForMessage()
+    this.#parts.outbox.connectForMessage()
     return answer
   }
 
@@ -242,7 +236,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * @returns undefined for an unknown id
    */
   delivery(id: string): Delivery | undefined {
-    return this.#parts.outbox.delivery(id) ?? this.#late?.tabs?.group?.delivery(id)
+    return this.#parts.outbox.delivery(id) ?? this.#parts.group?.delivery(id)
   }
 
   /** Number of queued messages, including questions that wait for their turn. */
@@ -262,28 +256,27 @@ export class AiAgent extends Subscribable<AgentEvents> {
 
   /** The transcript, in order. Without options it is the same frozen array until an entry changes. */
   getTranscript(options?: TranscriptOptions): readonly TranscriptEntry[] {
-    return this.#late?.transcript.get(options) ?? NO_ENTRIES
+    return this.#parts.transcript.get(options)
   }
 
   /** The transcript as plain objects, for storage or JSON. */
   getTranscriptAsJSON(options?: TranscriptOptions): TranscriptRow[] {
-    return this.#late?.transcript.toJSON(options) ?? []
+    return this.#parts.transcript.toJSON(options)
   }
 
   /** Number of entries in the transcript. */
   getTranscriptSize(): number {
-    return this.#late?.transcript.size ?? 0
+    return this.#parts.transcript.size
   }
 
   /** Empties the transcript, and emits `transcriptCleared`. */
   clearTranscript(): void {
-    if (this.#late) this.#late.transcript.clear()
-    else this.#parts.scope.emit('transcriptCleared', () => ({}))
+    this.#parts.transcript.clear()
   }
 
   /** With `tabs: 'share'`: tells the other tabs that the user has read everything. They emit `conversationRead`. */
   markRead(): void {
-    this.#late?.tabs?.group?.markRead()
+    this.#parts.group?.markRead()
   }
 
   // ── Context ───────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -372,24 +365,24 @@ export class AiAgent extends Subscribable<AgentEvents> {
 
   /** The transcript of the call; the same frozen array until it changes. */
   getCallTranscript(): readonly CallTranscriptEntry[] {
-    return this.#parts.calls.state?.getTranscript() ?? NO_CALL_TRANSCRIPT
+    return this.#parts.calls?.getTranscript() ?? NO_CALL_TRANSCRIPT
   }
 
   /** Empties the transcript of the call, and emits `callTranscriptUpdate` without `entry`. */
   clearCallTranscript(): void {
     const { calls, scope } = this.#parts
-    if (calls.state) calls.state.clearTranscript()
+    if (calls) calls.clearTranscript()
     else scope.emit('callTranscriptUpdate', () => ({ entries: NO_CALL_TRANSCRIPT }))
   }
 
   /** The caller, or null. */
   getCallerInfo(): Readonly<CallerInfo> | null {
-    return this.#parts.calls.state?.getCallerInfo() ?? null
+    return this.#parts.calls?.getCallerInfo() ?? null
   }
 
   /** The call's id at the contact center's platform, or null. */
   getConversationId(): string | null {
-    return this.#parts.calls.state?.getConversationId() ?? null
+    return this.#parts.calls?.getConversationId() ?? null
   }
 
   // ── Facts ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -406,14 +399,14 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * @throws {SDKError} code MODULE_LOAD_FAILED when they cannot be loaded
    */
   async explain(): Promise<Explanation> {
-    const { explain } = await loadModule('explain', import('./agent/explain.ts'))
-    const { scope, outbox } = this.#parts
-    return explain({ scope, outbox, phase: this.getPhase(), chat: this.#late?.chat })
+    const { explain } = await feature('explain', () => import('./agent/explain.ts'))
+    const { scope, outbox, chat } = this.#parts
+    return explain({ scope, outbox, chat, phase: this.getPhase() })
   }
 
   /** Whether the chat is open. */
   isConnected(): boolean {
-    return this.#late?.chat.isOpen === true
+    return this.#parts.chat.isOpen
   }
 
   /**
@@ -421,7 +414,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * an answer, an error, a close, or 30 s without a heartbeat.
    */
   get isWorking(): boolean {
-    return this.#late?.working.isWorking === true
+    return this.#parts.working.isWorking
   }
 
   /** The details of the configured agent, loaded when needed. Works before `initialize()`. */
@@ -468,8 +461,8 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * @throws {AuthError} reason `token_missing` when the token has expired and cannot be renewed
    */
   async getAccessToken({ signal }: OperationOptions = {}): Promise<string | null> {
-    const authentication = this.#late?.authentication
-    if (!this.#lifecycle.isStarted || !authentication?.getIsInitialized()) return null
+    const { authentication } = this.#parts
+    if (!this.#lifecycle.isStarted || !authentication.getIsInitialized()) return null
     return authentication.cancellable(signal, () => authentication.getToken())
   }
 
@@ -501,7 +494,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * `resume`, without data, and before `initialize()` has completed.
    */
   async getSessionData(): Promise<unknown> {
-    return this.#late?.resume?.(part => part.getData())
+    return this.#parts.resume?.(part => part.getData())
   }
 
   /**
@@ -512,7 +505,7 @@ export class AiAgent extends Subscribable<AgentEvents> {
    * @param data a value that JSON can hold; `undefined` removes it
    */
   async setSessionData(data: unknown): Promise<void> {
-    await this.#late?.resume?.(part => part.setData(data))
+    await this.#parts.resume?.(part => part.setData(data))
   }
 
   /**
@@ -535,8 +528,6 @@ export class AiAgent extends Subscribable<AgentEvents> {
     this.#lifecycle.requireUsable('setSessionId()')
     const id = requireSessionId(sessionId, 'The id given to setSessionId()')
     if (this.isConnected()) this.logger.warn('The new session id takes effect with the next connection.')
-    const { late, scope } = this.#parts
-    if (late.parts) late.parts.session.supply(id)
-    else scope.facts.sessionId = id
+    this.#parts.session.supply(id)
   }
 }

@@ -1,10 +1,10 @@
 import type { AuthenticationInput } from './auth/auth-input.ts'
 import type { AuthScheme } from './auth/auth-strategy.ts'
 import type { AiAgentConnectorConfig } from './contact-center/connector/connector-url.ts'
-import type { TranscriptConfig } from './conversation/transcript.ts'
+import type { DeliveryMode } from './log/delivery-state.ts'
+import type { TranscriptConfig } from './log/entry.ts'
 import { type Logger, LogLevel } from './logger.ts'
 import type { MaskingConfig } from './masking/masking.ts'
-import type { DeliveryMode } from './outbox/outbox-options.ts'
 import type { TraceRecorder } from './platform/trace.ts'
 import type { CacheConfig } from './storage/cache-adapter.ts'
 

@@ -4,11 +4,11 @@ import type { AiAgent } from './ai-agent.ts'
 import type { ChatClosed } from './chat/close-cause.ts'
 import type { ConnectionState } from './chat/connection-state.ts'
 import type { AgentMessage } from './conversation/message-handler.ts'
-import type { TranscriptEntry } from './conversation/transcript.ts'
 import type { AnySDKError, ApiError, AuthError } from './errors.ts'
 import type { AgentEvent, AgentEventPayloadMap, AgentEvents, AgentEventType, UnreadableFrame } from './events.ts'
 import type { MaskingUnavailableReason, Source } from './index.ts'
-import type { Message } from './outbox/message.ts'
+import type { TranscriptEntry } from './log/entry.ts'
+import type { Message } from './log/message.ts'
 
 declare const agent: AiAgent
 

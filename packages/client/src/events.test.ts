@@ -12,8 +12,8 @@ import {
   setUp,
   type ToldEvent,
 } from '../test/agent-harness.ts'
+import type { Message } from './log/message.ts'
 import { type LogEntry, LogLevel } from './logger.ts'
-import type { Message } from './outbox/message.ts'
 
 async function connected(config: object = {}) {
   const all = setUp()

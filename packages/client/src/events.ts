@@ -1,6 +1,5 @@
 import type { AgentListItem, ContextValidationIssue, Portal, UserProfile } from '@aiagent/protocol'
 import type { AgentPhase } from './agent/agent-phase.ts'
-import type { InitializedAgent } from './api/agent-facts.ts'
 import type { ChatClosed } from './chat/close-cause.ts'
 import type { ConnectionState } from './chat/connection-state.ts'
 import type {
@@ -11,12 +10,13 @@ import type {
 } from './contact-center/connector/call-details.ts'
 import type { Escalation } from './conversation/escalation.ts'
 import type { AgentMessageResult, ChatHistoryResult, HeartbeatResult } from './conversation/message-handler.ts'
-import type { TranscriptEntry } from './conversation/transcript.ts'
 import type { AnySDKError } from './errors.ts'
+import type { InitializedAgent } from './facts.ts'
+import type { DeliveryUpdate } from './log/delivery-state.ts'
+import type { TranscriptEntry } from './log/entry.ts'
+import type { Message } from './log/message.ts'
 import type { RefusedPattern } from './masking/data-masker.ts'
 import type { MaskingUnavailableReason } from './masking/masking.ts'
-import type { DeliveryUpdate } from './outbox/delivery-state.ts'
-import type { Message } from './outbox/message.ts'
 
 /** Where recovered messages come from: the history in the chat, the transcript call, or a replay of the service. */
 export type RecoverySource = 'history' | 'rest' | 'resume'

@@ -35,7 +35,6 @@ export type { AgentPhase, PendingChoice } from './agent/agent-phase.ts'
 export type { Explanation, ExplanationCode } from './agent/explain.ts'
 export { type PreloadOptions, preload } from './agent/preload.ts'
 export { AiAgent } from './ai-agent.ts'
-export type { InitializedAgent } from './api/agent-facts.ts'
 export { ApiHelper } from './api/api-helper.ts'
 export type {
   ApiCallOptions,
@@ -55,7 +54,7 @@ export type {
   GetUserProfilesOptions,
   SelectUserProfileOptions,
 } from './api/api-options.ts'
-export type { RestApi } from './api/rest-api.ts'
+export { AnonymousAuthStrategy } from './auth/anonymous-strategy.ts'
 export type { AuthenticationInput, AuthenticationServiceConfig, PKCEAuthServiceConfig } from './auth/auth-input.ts'
 export {
   ACCESS_TOKEN_REFRESH_BUFFER_MINUTES,
@@ -85,6 +84,9 @@ export type {
   AuthenticationServiceInitializeOptions,
   AuthenticationServiceOptions,
 } from './auth/authentication-options.ts'
+export { AuthenticationService } from './auth/authentication-service.ts'
+export { ClientCredentialsAuthStrategy } from './auth/client-credentials-strategy.ts'
+export { PreAuthStrategy } from './auth/pre-auth-strategy.ts'
 export type {
   IdentityClient,
   IdentityClientFactory,
@@ -93,9 +95,11 @@ export type {
   LoginRequest,
   LogoutPlan,
 } from './auth/sign-in/identity-client.ts'
+export { preloadPkce } from './auth/sign-in/pkce-login.ts'
 export type { PKCEAuthStrategy, PKCEAuthStrategyOptions } from './auth/sign-in/pkce-strategy.ts'
 export type { ChatClosed, CloseCause } from './chat/close-cause.ts'
 export { ConnectionState } from './chat/connection-state.ts'
+export type { ContextAttributes } from './chat/context-store.ts'
 export { type AiAgentConfig, DEFAULTS, type PersistQueueOptions } from './config.ts'
 export type {
   CallerInfo,
@@ -114,7 +118,6 @@ export type {
 } from './contact-center/connector/hook-contract.ts'
 export type { PlatformComponentService } from './contact-center/connector/platform-component.ts'
 export type { InitializationResult } from './contact-center/portal/pipeline-stage.ts'
-export type { ContextAttributes } from './conversation/context-store.ts'
 export {
   type AlternateEscalation,
   type Escalation,
@@ -158,13 +161,6 @@ export {
   type TokenMessageParams,
 } from './conversation/message-helpers.ts'
 export { MessageProcessor } from './conversation/message-processor.ts'
-export type {
-  TranscriptConfig,
-  TranscriptEntry,
-  TranscriptMessageType,
-  TranscriptOptions,
-  TranscriptRow,
-} from './conversation/transcript.ts'
 export {
   type AnySDKError,
   ApiError,
@@ -194,7 +190,25 @@ export type {
   RecoverySource,
   UnreadableFrame,
 } from './events.ts'
+export type { InitializedAgent } from './facts.ts'
 export type { EnvironmentName } from './init-params.ts'
+export type { SendOptions } from './log/compose.ts'
+export type {
+  DeliveryMode,
+  DeliveryOutcome,
+  DeliveryReason,
+  DeliveryState,
+  DeliveryUpdate,
+} from './log/delivery-state.ts'
+export type {
+  TranscriptConfig,
+  TranscriptEntry,
+  TranscriptMessageType,
+  TranscriptOptions,
+  TranscriptRow,
+} from './log/entry.ts'
+export { Message, type MessageObject, type MessageOptions } from './log/message.ts'
+export { Transcript } from './log/transcript.ts'
 export {
   type ConsoleSink,
   getLevelName,
@@ -211,22 +225,9 @@ export {
 } from './logger.ts'
 export type { MaskedSpan, RefusedPattern } from './masking/data-masker.ts'
 export type { MaskingConfig, MaskingPreview, MaskingUnavailableReason } from './masking/masking.ts'
-export type { SendOptions } from './outbox/compose.ts'
 export type { Delivery } from './outbox/delivery.ts'
-export type { DeliveryOutcome, DeliveryReason, DeliveryState, DeliveryUpdate } from './outbox/delivery-state.ts'
-export { Message, type MessageObject, type MessageOptions } from './outbox/message.ts'
-export type { QueuedMessage } from './outbox/message-queue.ts'
-export type { DeliveryMode } from './outbox/outbox-options.ts'
+export { MessageQueue, type QueuedMessage } from './outbox/message-queue.ts'
 export type { AskOptions } from './outbox/questions.ts'
-export {
-  AnonymousAuthStrategy,
-  AuthenticationService,
-  ClientCredentialsAuthStrategy,
-  MessageQueue,
-  PreAuthStrategy,
-  preloadPkce,
-  Transcript,
-} from './parts.ts'
 export type { Clock } from './platform/clock.ts'
 export type {
   Environment,

@@ -1,15 +1,11 @@
 import { createEmulator, type Emulator, type EmulatorOptions } from '@aiagent/emulator'
 import { eventually, ManualClock, turnEventLoop } from '@aiagent/test-support'
-import { loadStart } from '../src/agent/load-start.ts'
 import { AiAgent } from '../src/ai-agent.ts'
 import type { AiAgentConfig } from '../src/config.ts'
 import { BaseMessageHandler, type HandlerResult } from '../src/conversation/message-handler.ts'
 import type { AgentEvent, AgentEventType } from '../src/events.ts'
-import type { Message } from '../src/outbox/message.ts'
+import type { Message } from '../src/log/message.ts'
 import type { Environment } from '../src/platform/environment.ts'
-
-// The tests' clock must not run on while code loads. early-calls.test.ts shows what happens meanwhile.
-await loadStart()
 
 /** Events that the tests record. */
 const EVENTS: AgentEventType[] = [

@@ -1,14 +1,44 @@
 import { FakeWebSocket, ManualClock, turnEventLoop } from '@aiagent/test-support'
+import type { ApiHelper } from '../src/api/api-helper.ts'
+import type { AuthenticationService } from '../src/auth/authentication-service.ts'
 import { Chat } from '../src/chat/chat.ts'
 import { ChatSession, type SessionKeeper } from '../src/chat/chat-session.ts'
+import { ContextStore } from '../src/chat/context-store.ts'
+import { Liveness } from '../src/chat/liveness.ts'
 import { createReconnectPolicy } from '../src/chat/reconnect-policy.ts'
-import type { TokenDialogueOptions } from '../src/chat/token-dialogue.ts'
-import { webSocketTransport } from '../src/chat/websocket-transport.ts'
-import { ConnectionError, SDKError } from '../src/errors.ts'
-import type { AgentEventPayloadMap } from '../src/events.ts'
-import { MessageOrigin } from '../src/outbox/message.ts'
+import { ApiError, ConnectionError, SDKError } from '../src/errors.ts'
+import type { AgentEventPayloadMap, AgentEventType } from '../src/events.ts'
+import { Transcript } from '../src/log/transcript.ts'
+import { Masking } from '../src/masking/masking.ts'
 import { Outbox } from '../src/outbox/outbox.ts'
-import { Sending } from '../src/outbox/sending.ts'
+import { listen, setUpScope } from './fake-scope.ts'
+
+interface SessionSetUp {
+  create?(signal: AbortSignal): Promise<string>
+  /** Whether the service knows a session. @default it knows each */
+  isKnown?(id: string): Promise<boolean>
+  /** Session id supplied by the host. */
+  suppliedId?: string | undefined
+}
+
+/** The REST calls about sessions. */
+export function sessionApi({ create, isKnown }: SessionSetUp): Partial<ApiHelper> {
+  return {
+    getAiAgentSession: ({ signal }) =>
+      create ? create(signal as AbortSignal) : Promise.reject(new Error('not expected')),
+    getPreviousTranscript: async ({ sessionId }) => {
+      if ((await isKnown?.(sessionId)) !== false) return []
+      throw new ApiError('unknown', { reason: 'status', status: 404 } as never)
+    },
+  }
+}
+
+/** A session whose calls the test answers. */
+export function createSession(given: SessionSetUp, keeper?: SessionKeeper): ChatSession {
+  const config = { ...(given.suppliedId !== undefined && { sessionId: given.suppliedId }) }
+  const scope = setUpScope({ config, api: sessionApi(given), environment: { clock: new ManualClock() } })
+  return new ChatSession(scope, { get: () => null }, keeper && (async use => use(keeper)))
+}
 
 export interface ChatSetUp {
   maxQueueSize?: number
@@ -17,14 +47,14 @@ export interface ChatSetUp {
   sessionId?: string
   createSession?(signal: AbortSignal): Promise<string>
   /** Set for an agent that requires a token. */
-  token?: Partial<TokenDialogueOptions['authentication']>
-  context?: string
+  token?: Partial<Pick<AuthenticationService, 'getToken' | 'refresh'>>
+  context?: Record<string, unknown>
   /** Stores the session for the next page. */
   keeper?: SessionKeeper
   /** Whether the service knows a session. */
   isKnown?(id: string): Promise<boolean>
-  /** Set for a service that confirms each frame. */
-  newFrameId?(): string
+  /** Whether the service confirms each frame. */
+  hasReceipts?: boolean
 }
 
 /**
@@ -36,65 +66,52 @@ export function setUpChat(given: ChatSetUp = {}) {
   const clock = new ManualClock()
   const { told, errors, tell, fail, when } = toldByListener()
   let sessions = 0
-  const session = new ChatSession(
-    {
-      create: given.createSession ?? (async () => `session-${++sessions}`),
-      suppliedId: given.sessionId,
-      ...(given.isKnown && { isKnown: given.isKnown }),
+  const scope = setUpScope({
+    config: {
+      ...(given.maxQueueSize !== undefined && { maxQueueSize: given.maxQueueSize }),
+      ...(given.sessionId !== undefined && { sessionId: given.sessionId }),
     },
-    given.keeper && (async use => use(given.keeper as SessionKeeper)),
-  )
-  const noToken = () => Promise.reject(new Error('no token expected'))
-  const chat = new Chat({
-    clock,
-    policy: createReconnectPolicy(
-      {
-        maxReconnectAttempts: given.maxReconnectAttempts ?? Number.POSITIVE_INFINITY,
-        baseReconnectDelay: 1_000,
-        maxReconnectDelay: 30_000,
-      },
-      { random: () => 0 },
-    ),
-    openTransport: webSocketTransport(FakeWebSocket),
-    session,
-    address: sessionId => `wss://chat.example/?sessionId=${sessionId}`,
-    facts: { agent: { isAuthenticated: given.token !== undefined } },
-    authentication: { getToken: noToken, refresh: noToken, ...given.token },
-    contextFrame: () => given.context,
-    handleWritten() {},
-    ...(given.newFrameId && { newFrameId: given.newFrameId }),
-    handleStateChange() {},
-    handleConnected() {},
-    handleClosed() {},
-    handleFrame: data => tell(`received ${data}`),
-    handleFailure: fail,
-    emit: (type, payload) => tell(labelOf({ [type]: payload() })),
-  })
-  let ids = 0
-  const outbox = new Outbox({
-    clock,
-    maxQueueSize: given.maxQueueSize ?? 1_000,
-    doubtAfterMs: 20_000,
-    delivery: 'at-most-once',
-    hasReceipts: () => false,
-    hasResume: () => false,
-    origin: new MessageOrigin(clock, {
-      agentName: 'Help Centre',
-      agentId: 'help',
-      get sessionId() {
-        return session.id
-      },
+    environment: { clock, WebSocket: FakeWebSocket },
+    capabilities: given.hasReceipts ? ['receipts'] : [],
+    isAuthenticated: given.token !== undefined,
+    api: sessionApi({
+      create: given.createSession ?? (async () => `session-${++sessions}`),
+      ...(given.isKnown && { isKnown: given.isKnown }),
     }),
-    newId: () => `id-${ids++}`,
-    isReady: () => true,
-    mask: content => content,
-    flushed: count => tell(`flushed ${count}`),
-    failed: fail,
-    updated() {},
-    logger: { warn() {} },
   })
-  outbox.attach({ chat, isOwnSession: () => session.isOwn, accepted() {} }, (...given) => new Sending(...given))
+  scope.status.isReady = true
+  for (const type of ['stateChanged', 'closed', 'connected', 'tokenExpiring'] as const satisfies AgentEventType[])
+    listen(scope, type, payload => tell(labelOf({ [type]: payload })))
+  listen(scope, 'error', ({ error }) => fail(error))
+  listen(scope, 'queueFlushed', ({ count }) => tell(`flushed ${count}`))
+  const { keeper } = given
+  const context = new ContextStore(scope)
+  if (given.context) context.merge(given.context)
+  const session = new ChatSession(scope, context, keeper && (async use => use(keeper)))
+  const noToken = () => Promise.reject(new Error('no token expected'))
+  const authentication = {
+    getToken: noToken,
+    refresh: noToken,
+    checkExpiry() {},
+    watchExpiry() {},
+    ...given.token,
+  } as unknown as AuthenticationService
+  const transcript = new Transcript({}, scope)
+  const policy = createReconnectPolicy(
+    {
+      maxReconnectAttempts: given.maxReconnectAttempts ?? Number.POSITIVE_INFINITY,
+      baseReconnectDelay: 1_000,
+      maxReconnectDelay: 30_000,
+    },
+    { random: () => 0 },
+  )
+  const chat = new Chat(scope, policy, { session, authentication, context, transcript })
+  chat.observe({ handleFrame: data => tell(`received ${data}`) })
+  const liveness = new Liveness(scope, chat, session)
+  const masking = new Masking({})
+  const outbox = new Outbox(scope, { masking, chat, session, context, transcript, liveness })
   return {
+    scope,
     chat,
     outbox,
     clock,

@@ -22,16 +22,12 @@ export function setUpConnection({
   const { told, errors, tell, fail, when } = toldByListener()
   const ends = { count: 0 }
   let asked = 0
-  const options = {
-    clock,
-    page,
-    policy: createReconnectPolicy(
-      { maxReconnectAttempts, baseReconnectDelay: 1_000, maxReconnectDelay: 30_000 },
-      { random: () => 0 },
-    ),
+  const policy = createReconnectPolicy(
+    { maxReconnectAttempts, baseReconnectDelay: 1_000, maxReconnectDelay: 30_000 },
+    { random: () => 0 },
+  )
+  const connection = new Connection(clock, page, policy, {
     openTransport: webSocketTransport(FakeWebSocket),
-  }
-  const connection = new Connection(options, {
     resolveAddress: address ?? (async () => `wss://chat.example/${++asked}`),
     handleStateChange: (state, previous) => tell(`${previous} to ${state}`),
     handleOpened: () => tell('opened'),

@@ -3,7 +3,6 @@ import type { AiAgentConfig } from '../src/config.ts'
 import { setUp } from './agent-harness.ts'
 
 // Loaded before, since the manual clock does not wait for a file.
-await Promise.all([import('../src/conversation/upkeep.ts'), import('../src/api/further-calls.ts')])
 
 /** Time after which every reconnect and every request of the tests has ended, in milliseconds. */
 export const SETTLED_MS = 10_000

@@ -1,16 +1,15 @@
 import { ManualClock } from '@aiagent/test-support'
 import { expect } from 'vitest'
 import type { ConnectionState } from '../src/chat/connection-state.ts'
+import type { SharedConversation } from '../src/chat/shared-conversation.ts'
 import type { Transport } from '../src/chat/transport.ts'
 import { readHistory } from '../src/conversation/history-merge.ts'
 import type { SDKError } from '../src/errors.ts'
-import type { DeliveryUpdate } from '../src/outbox/delivery-state.ts'
-import { type Message, MessageOrigin } from '../src/outbox/message.ts'
+import type { DeliveryMode, DeliveryUpdate } from '../src/log/delivery-state.ts'
+import type { Message } from '../src/log/message.ts'
 import { Outbox } from '../src/outbox/outbox.ts'
-import type { DeliveryMode } from '../src/outbox/outbox-options.ts'
-import type { QuestionGate } from '../src/outbox/question-gate.ts'
-import { Sending } from '../src/outbox/sending.ts'
 import type { FakePage } from './fake-page.ts'
+import { listen, setUpScope } from './fake-scope.ts'
 
 export interface OutboxSetUp {
   maxQueueSize?: number
@@ -25,7 +24,8 @@ export interface OutboxSetUp {
   hasReceipts?: boolean
   /** Whether the service repeats what was missed. @default false */
   hasResume?: boolean
-  questionGate?: QuestionGate
+  /** The turn of questions between tabs. */
+  turn?: SharedConversation['turn']
 }
 
 /** A socket in memory. */
@@ -50,13 +50,7 @@ export class FakeTransport implements Transport {
 }
 
 /** An outbox over a chat that the test opens and closes, and a clock that stands still. */
-export function setUpOutbox(given: OutboxSetUp = {}) {
-  const parts = setUpEarlyOutbox(given)
-  return { ...parts, ...parts.attach() }
-}
-
-/** An outbox whose sending half has not been loaded: `attach()` adds it, and the chat. */
-export function setUpEarlyOutbox({
+export function setUpOutbox({
   maxQueueSize = 1_000,
   isReady = true,
   page,
@@ -65,10 +59,9 @@ export function setUpEarlyOutbox({
   delivery = 'at-most-once',
   hasReceipts = false,
   hasResume = false,
-  questionGate,
+  turn,
 }: OutboxSetUp = {}) {
   const clock = new ManualClock()
-  const state = { isReady, sessionId: 's1', isOwnSession: true, chat: 'IDLE' as ConnectionState }
   const accepted: Message[] = []
   const flushed: number[] = []
   const updates: DeliveryUpdate[] = []
@@ -80,75 +73,93 @@ export function setUpEarlyOutbox({
     flushed?: () => void
     updated?: (update: DeliveryUpdate) => void
   } = {}
-  let ids = 0
-  const outbox = new Outbox({
-    clock,
-    maxQueueSize,
-    doubtAfterMs,
-    delivery,
-    hasReceipts: () => hasReceipts,
-    hasResume: () => hasResume,
-    origin: new MessageOrigin(clock, {
-      agentName: 'Help Centre',
-      agentId: 'help',
-      get sessionId() {
-        return state.sessionId
-      },
-    }),
-    newId: () => `id-${ids++}`,
-    isReady: () => state.isReady,
-    mask: (content, messageId) => {
-      masked.push([content, messageId])
-      return mask(content)
-    },
-    flushed: count => {
-      flushed.push(count)
-      on.flushed?.()
-    },
-    failed: error => failures.push(error),
-    updated: update => {
-      updates.push(update)
-      on.updated?.(update)
+  const capabilities = [...(hasReceipts ? ['receipts'] : []), ...(hasResume ? ['resume'] : [])]
+  const scope = setUpScope({
+    config: {
+      maxQueueSize,
+      doubtAfterMs,
+      delivery,
     },
     logger: { warn: (text, details) => void warnings.push([text, details]) },
+    environment: { clock, ...(page && { page }) },
+    capabilities,
   })
-  const chat = {
-    get state() {
-      return state.chat
+  scope.facts.sessionId = 's1'
+  scope.status.isReady = isReady
+  if (turn) scope.shared = { turn, handleUpdate() {}, handleAccepted() {} } as never
+  listen(scope, 'queueFlushed', ({ count }) => {
+    flushed.push(count)
+    on.flushed?.()
+  })
+  listen(scope, 'error', ({ error }) => void failures.push(error))
+  listen(scope, 'deliveryUpdate', update => {
+    updates.push(update)
+    on.updated?.(update)
+  })
+  const state = {
+    isOwnSession: true,
+    chat: 'IDLE' as ConnectionState,
+    get isReady() {
+      return scope.status.isReady
     },
-    setMessageSink() {},
-    handleReceipt() {},
+    set isReady(value: boolean) {
+      scope.status.isReady = value
+    },
+    get sessionId() {
+      return scope.facts.sessionId as string
+    },
+    set sessionId(value: string) {
+      scope.facts.sessionId = value
+    },
   }
-  const take = (message: Message, _size: number, isAgain?: boolean) => {
-    if (!isAgain) accepted.push(message)
-    on.accepted?.(message)
+  const outbox = new Outbox(scope, {
+    masking: {
+      maskOutgoing: (content: string, messageId: string) => {
+        masked.push([content, messageId])
+        return mask(content)
+      },
+    },
+    chat: {
+      get state() {
+        return state.chat
+      },
+      observe() {},
+      handleReceipt() {},
+    },
+    session: {
+      get isOwn() {
+        return state.isOwnSession
+      },
+    },
+    context: { merge() {} },
+    transcript: {
+      get: () => accepted.map(message => ({ message })),
+      record: (message: Message) => {
+        accepted.push(message)
+        on.accepted?.(message)
+      },
+    },
+    liveness: { handleSent() {} },
+  } as never)
+  /** Opens the chat on a transport, as the chat does. */
+  const connect = (transport = new FakeTransport()) => {
+    state.chat = 'CONNECTED'
+    outbox.handleConnected()
+    outbox.handleReady(transport)
+    return transport
   }
-  const attach = () => {
-    const sending = outbox.attach(
-      { page, chat, questionGate, isOwnSession: () => state.isOwnSession, accepted: take },
-      (...given) => new Sending(...given),
-    )
-    /** Opens the chat on a transport, as the chat does. */
-    const connect = (transport = new FakeTransport()) => {
-      state.chat = 'CONNECTED'
-      sending.handleConnected()
-      sending.handleReady(transport)
-      return transport
-    }
-    /** Loses the connection; another attempt follows. `silentMs` is the time since the last inbound frame. */
-    const lose = (silentMs = 0) => {
-      state.chat = 'RECONNECTING'
-      sending.handleInterrupted()
-      sending.handleLost({ lastInboundAt: clock.monotonic() - silentMs, isAbnormal: true })
-    }
-    /** Ends the chat. */
-    const close = () => {
-      state.chat = 'CLOSED'
-      sending.handleInterrupted()
-      sending.handleClosed()
-      sending.handleLost({ lastInboundAt: clock.monotonic(), isAbnormal: false })
-    }
-    return { sending, connect, lose, close }
+  /** Loses the connection; another attempt follows. `silentMs` is the time since the last inbound frame. */
+  const lose = (silentMs = 0) => {
+    state.chat = 'RECONNECTING'
+    outbox.handleInterrupted()
+    outbox.handleLost({ lastInboundAt: clock.monotonic() - silentMs, isAbnormal: true })
+  }
+  /** Ends the chat. */
+  const close = () => {
+    state.chat = 'CLOSED'
+    outbox.handleInterrupted()
+    outbox.handleClosed()
+    outbox.handleLost({ lastInboundAt: clock.monotonic(), isAbnormal: false })
   }
   /** Makes the agent ready. */
   const becomeReady = () => {
@@ -166,8 +177,10 @@ export function setUpEarlyOutbox({
     warnings,
     masked,
     on,
-    attach,
     becomeReady,
+    connect,
+    lose,
+    close,
   }
 }
 
@@ -196,7 +209,7 @@ const receipt = (messageId: string) => ({ persona: 'metadata', role: 'receipt', 
 /** An outbox with what tests of deliveries ask about it. */
 export function setUpDelivery(given: OutboxSetUp = {}) {
   const parts = setUpOutbox(given)
-  const { outbox, sending, updates, clock } = parts
+  const { outbox, updates, clock } = parts
   const stateOf = (id: string) => outbox.delivery(id)?.state
   const reasonOf = (id: string) => outbox.delivery(id)?.reason
   const send = (...ids: string[]) => {
@@ -212,11 +225,10 @@ export function setUpDelivery(given: OutboxSetUp = {}) {
     return path.join(' ')
   }
   const readHistory = async (...history: object[]) => {
-    sending.handleHistory(messagesOf(history))
+    outbox.handleHistory(messagesOf(history))
     await clock.advance(0)
-    await import('../src/outbox/match-history.ts')
-    await clock.advance(0)
+    await await clock.advance(0)
   }
-  const confirm = (id: string) => sending.handleReceipt(receipt(id) as never)
+  const confirm = (id: string) => outbox.handleReceipt(receipt(id) as never)
   return { ...parts, stateOf, reasonOf, send, pathOf, readHistory, confirm }
 }

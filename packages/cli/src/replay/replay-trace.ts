@@ -1,4 +1,4 @@
-import { AiAgent, type AiAgentConfig, preload } from '@aiagent/client'
+import { AiAgent, type AiAgentConfig } from '@aiagent/client'
 import { createRecorder, parseTrace, type Trace, type TraceEntry } from '@aiagent/client/recorder'
 import { createEmulator } from '@aiagent/emulator'
 import { CAPABILITY } from '@aiagent/protocol'
@@ -55,7 +55,6 @@ export async function replayTrace(text: string): Promise<ReplayResult> {
       },
     }),
   }
-  await preload()
   const WebSocket = scriptSockets(recording, clock)
   const agent = new AiAgent(config, { clock, fetch: emulator.fetch, WebSocket })
   for (const entry of recording.entries) {

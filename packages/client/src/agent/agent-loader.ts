@@ -1,64 +1,54 @@
 import type { AgentDetails, DeploymentInfo } from '@aiagent/protocol'
-import type { Deployment } from '../api/agent-facts.ts'
-import { type DeploymentCall, findDeploymentInfo } from '../api/deployment-info.ts'
-import { abortedError } from '../errors.ts'
+import { ApiHelper } from '../api/api-helper.ts'
+import type { ApiHelperConfig } from '../api/api-options.ts'
+import { loadDeploymentInfo } from '../api/deployment-info.ts'
+import type { LanguageChoice } from '../api/language-choice.ts'
+import type { AuthenticationService } from '../auth/authentication-service.ts'
+import { parseScopes } from '../auth/scopes.ts'
+import { ApiError, abortedError } from '../errors.ts'
+import type { Deployment } from '../facts.ts'
+import type { AgentScope } from '../scope.ts'
 import { untilAborted } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
-import { type AgentScope, rateLimitReporter } from './agent-scope.ts'
+import { authenticated } from './authenticated.ts'
 
 const DEPLOYMENT_ABORTED = (signal: AbortSignal) => abortedError('getDeploymentInfo()', signal)
 const DETAILS_ABORTED = (signal: AbortSignal) => abortedError('getAgentDetails()', signal)
 
-/** What needs the calls whose code loads later. */
-interface LoaderSteps {
-  openDeployment(deployment: DeploymentInfo): Deployment
-  fetchAgent(deployment: Deployment, signal: AbortSignal): Promise<AgentDetails>
-}
-
-interface AgentLoaderOptions {
-  readonly scope: AgentScope
-  readonly late: {
-    /** What makes the first call, or loads it. */
-    readonly deploymentCall: DeploymentCall | (() => Promise<DeploymentCall>)
-    load(): Promise<LoaderSteps>
-  }
-}
+type LoaderScope = AgentScope<'rateLimited'>
 
 /** Loads the facts about deployment and agent, each once, also before `initialize()` (OPS-08). */
 export class AgentLoader {
-  readonly #parts: AgentLoaderOptions
+  readonly #scope: LoaderScope
+  readonly #authentication: AuthenticationService
+  readonly #language: LanguageChoice
   readonly #deployment = new JoinedTask<Deployment>(DEPLOYMENT_ABORTED)
   readonly #details = new JoinedTask<AgentDetails>(DETAILS_ABORTED)
 
-  constructor(parts: AgentLoaderOptions) {
-    this.#parts = parts
+  constructor(scope: LoaderScope, authentication: AuthenticationService, language: LanguageChoice) {
+    this.#scope = scope
+    this.#authentication = authentication
+    this.#language = language
   }
 
   /** Where the deployment's services are: from memory, cache or network. */
   async loadDeployment(signal?: AbortSignal): Promise<Deployment> {
-    const { facts } = this.#parts.scope
+    const { facts, config, environment } = this.#scope
     facts.deployment ??= await this.#deployment.join(async inner => {
-      const { config, environment } = this.#parts.scope
-      const options = { environment, signal: inner, onRateLimited: rateLimitReporter(this.#parts.scope) }
-      // Together: the chunk loads while the first call is in flight.
-      const [info, late] = await Promise.all([
-        findDeploymentInfo(config.endpoint, config.cache, options, this.#parts.late.deploymentCall),
-        this.#parts.late.load(),
-      ])
-      return late.openDeployment(info)
+      const options = { environment, signal: inner, onRateLimited: rateLimitReporter(this.#scope) }
+      return this.#open(await loadDeploymentInfo(config.endpoint, config.cache, options))
     }, signal)
     return facts.deployment
   }
 
   /** The details of the configured agent: from memory, cache or network. */
   async loadAgentDetails(signal?: AbortSignal): Promise<AgentDetails> {
-    const { facts } = this.#parts.scope
+    const { facts } = this.#scope
     facts.agent ??= await this.#details.join(async inner => {
       const deployment = await this.loadDeployment(inner)
-      const late = await this.#parts.late.load()
       // A sign-out meanwhile: a token that is requested now would be the next user's.
       inner.throwIfAborted()
-      return Object.freeze(await untilAborted(late.fetchAgent(deployment, inner), inner))
+      return Object.freeze(await untilAborted(this.#fetchAgent(deployment, inner), inner))
     }, signal)
     return facts.agent
   }
@@ -67,5 +57,69 @@ export class AgentLoader {
   abort(reason: unknown): void {
     this.#deployment.abort(reason)
     this.#details.abort(reason)
+  }
+
+  /** Creates the helper for the calls of a deployment. */
+  #open(deployment: DeploymentInfo): Deployment {
+    const { config, params, environment, logger } = this.#scope
+    const authentication = this.#authentication
+    const options: ApiHelperConfig = {
+      apiDomain: deployment.apiDomain,
+      cache: config.cache,
+      endpoint: config.endpoint,
+      shortUrlTemplate: params.shortUrlTemplate,
+      logger,
+      getToken: () => authenticated(authentication.getToken()),
+      refreshToken: () => authenticated(authentication.refresh()),
+      onRateLimited: rateLimitReporter(this.#scope),
+    }
+    const api = new ApiHelper(options, environment)
+    this.#language.attach(api)
+    return { deployment: Object.freeze(deployment), api }
+  }
+
+  /**
+   * Fetches the agent's details, whose language holds from then on. No sign-in is needed: while a configured login has no
+   * session, an anonymous token is used.
+   */
+  async #fetchAgent({ deployment, api }: Deployment, signal: AbortSignal): Promise<AgentDetails> {
+    const { id, initParams, endpoint } = this.#scope.config
+    const authentication = this.#authentication
+    const onRateLimited = rateLimitReporter(this.#scope)
+    const known = { deploymentInfo: deployment, endpoint, scopes: parseScopes(initParams['scopes']), onRateLimited }
+    await authenticated(authentication.initialize(known))
+    signal.throwIfAborted()
+    await authenticated(authentication.standInForLogin(known))
+    signal.throwIfAborted()
+    const fetchDetails = () => api.getAgentDetails({ agentId: id, signal })
+    const agent = await fetchDetails().catch(async error => {
+      await this.#renewRefusedToken(error)
+      signal.throwIfAborted()
+      return fetchDetails()
+    })
+    this.#language.learn(agent.languageCode)
+    return agent
+  }
+
+  /**
+   * Renews a token that the service refused, for example after the service changed its keys: a cached token can become
+   * invalid before it expires. A login is not repeated for this.
+   *
+   * @throws the given error when there is no other token
+   */
+  async #renewRefusedToken(error: unknown): Promise<void> {
+    const isRefused = error instanceof ApiError && error.status === 401
+    if (!isRefused || this.#authentication.isPKCEStrategy()) throw error
+    await this.#authentication.refresh().catch(() => {
+      throw error
+    })
+  }
+}
+
+/** Reports that the service limits the rate of a REST call. */
+export function rateLimitReporter({ emit, logger }: LoaderScope): NonNullable<ApiHelperConfig['onRateLimited']> {
+  return limit => {
+    logger.warn(`The service limits the rate of calls. ${limit.operation} is repeated in ${limit.retryInMs} ms.`)
+    emit('rateLimited', () => ({ source: 'rest', ...limit }))
   }
 }

@@ -2,8 +2,8 @@ import type { Chat } from '../chat/chat.ts'
 import type { ChatClosed } from '../chat/close-cause.ts'
 import { SELECT_METHODS } from '../contact-center/portal/pipeline-stage.ts'
 import { AuthError, ConnectionError, SDKError } from '../errors.ts'
+import type { AgentScope } from '../scope.ts'
 import type { AgentPhase } from './agent-phase.ts'
-import type { AgentScope } from './agent-scope.ts'
 
 /*
  * The present state of an agent in one sentence. A separate chunk: its texts would weigh on every page.
@@ -69,8 +69,7 @@ export interface ExplainedParts {
   readonly scope: AgentScope
   readonly phase: AgentPhase
   readonly outbox: { readonly size: number }
-  /** Undefined until its code is loaded. */
-  readonly chat: Chat | undefined
+  readonly chat: Chat
 }
 
 /** What a state contributes; the queue is added to it. */
@@ -137,7 +136,7 @@ function failed(error: unknown): Cause {
 
 function chatCause(parts: ExplainedParts): Cause {
   const { chat, scope } = parts
-  const state = chat?.state ?? 'IDLE'
+  const { state } = chat
   const { closed, failure } = scope.status
   const why = whyClosed(parts)
   switch (state) {
@@ -154,7 +153,7 @@ function chatCause(parts: ExplainedParts): Cause {
         }
       )
     case 'CONNECTED':
-      return chat?.isTokenOwed
+      return chat.isTokenOwed
         ? {
             code: 'token_needed',
             text: 'The chat is open and waits for an access token. Call updateAccessToken()',
@@ -182,7 +181,7 @@ function retryOf(parts: ExplainedParts, code: 'reconnecting' | 'initialize_retry
   const retryInMs = Math.max(0, status.retryAt - environment.clock.monotonic())
   const isOffline = environment.page?.window?.navigator.onLine === false
   const maxAttempts = config.maxReconnectAttempts
-  const { attempt = parts.chat?.attempts ?? 0 } = status
+  const { attempt = parts.chat.attempts } = status
   const count = Number.isFinite(maxAttempts) ? ` (attempt ${attempt} of ${maxAttempts})` : ''
   const why = whyClosed(parts)
   const wait = retryInMs === 0 ? 'now' : `in ${Math.ceil(retryInMs / 1000)} s`

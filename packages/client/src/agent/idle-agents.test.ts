@@ -2,17 +2,16 @@ import { collectGarbage } from '@aiagent/test-support/collect-garbage'
 import { describe, expect, it } from 'vitest'
 import { passing, setUp } from '../../test/agent-harness.ts'
 import { createAgentScope } from './agent-scope.ts'
-import { createEarlyParts } from './early-parts.ts'
 import { AgentLifecycle } from './lifecycle.ts'
+import { AgentParts } from './parts.ts'
 
 describe('a disconnected agent', () => {
   it('[REL-01] is collected whole once the host has dropped it, whether or not it was connected', async () => {
     const { clock, emulator, environment } = setUp()
     const use = async (isConnected: boolean) => {
-      const early = createEarlyParts(createAgentScope({ id: 'help', endpoint: emulator.origin }, environment))
-      const lifecycle = new AgentLifecycle(early)
-      const { outbox, context, loader } = early
-      const { chat, transcript, authentication } = await early.late.load()
+      const parts = new AgentParts(createAgentScope({ id: 'help', endpoint: emulator.origin }, environment))
+      const lifecycle = new AgentLifecycle(parts)
+      const { outbox, context, loader, chat, transcript, authentication } = parts
       await lifecycle.initialize({}, undefined)
       if (isConnected) {
         await lifecycle.connect(undefined)

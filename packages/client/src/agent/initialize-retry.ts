@@ -1,9 +1,10 @@
+import type { Chat } from '../chat/chat.ts'
 import { ConnectionState } from '../chat/connection-state.ts'
 import type { ReconnectPolicy } from '../chat/reconnect-policy.ts'
 import { WakeWatch } from '../chat/wake-watch.ts'
 import { ConnectionError, SDKError } from '../errors.ts'
+import type { AgentScope } from '../scope.ts'
 import { untilAborted } from '../util/abort.ts'
-import type { AgentScope } from './agent-scope.ts'
 
 /**
  * Failed loads in a row after which the retry ends. Engines before about mid-2026 remember a failed `import()` for the life
@@ -11,28 +12,23 @@ import type { AgentScope } from './agent-scope.ts'
  */
 const MODULE_ATTEMPTS = 4
 
-/** Has the chat, once its code is loaded. */
-interface ChatHolder {
-  readonly parts: { readonly chat: { readonly state: ConnectionState } } | undefined
-}
-
 /** Repeats `initialize()` while the service cannot be reached, with the states and events of a connection. */
 export class InitializeRetry {
   readonly #scope: AgentScope
   readonly #policy: ReconnectPolicy
-  /** Has the chat, which is not connected during `initialize()`. */
-  readonly #late: ChatHolder
+  /** Not connected during `initialize()`. */
+  readonly #chat: Chat
   #state: ConnectionState | undefined
 
-  constructor(scope: AgentScope, policy: ReconnectPolicy, late: ChatHolder) {
+  constructor(scope: AgentScope, policy: ReconnectPolicy, chat: Chat) {
     this.#scope = scope
     this.#policy = policy
-    this.#late = late
+    this.#chat = chat
   }
 
   /** RECONNECTING during a wait, CONNECTING during a repeated attempt, otherwise the state of the chat. */
   get state(): ConnectionState {
-    return this.#state ?? this.#late.parts?.chat.state ?? ConnectionState.IDLE
+    return this.#state ?? this.#chat.state
   }
 
   /** Runs an attempt, and with `retryInitialize` further ones until one succeeds or fails for another reason. */

@@ -1,38 +1,34 @@
 import type { UserProfile } from '@aiagent/protocol'
-import type { LoadedAgent } from '../api/agent-facts.ts'
-import { takeStoredLogin } from '../auth/sign-in/stored-login.ts'
 import type { InitializationResult } from '../contact-center/portal/pipeline-stage.ts'
 import { needsPortal } from '../contact-center/portal/portal-flow.ts'
 import type { PortalPipeline } from '../contact-center/portal/portal-pipeline.ts'
 import { abortedError, SDKError } from '../errors.ts'
-import { loadModule } from '../platform/load-module.ts'
+import type { LoadedAgent } from '../facts.ts'
+import { feature } from '../platform/feature.ts'
 import { untilAborted } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
-import type { EarlyParts, LateParts } from './agent-parts.ts'
 import type { AgentPhase } from './agent-phase.ts'
-import type { AgentScope } from './agent-scope.ts'
 import { destroyedError, type LifecycleOwner, missingStep, phaseOf, READY, type State } from './lifecycle-state.ts'
+import { prepareAgent } from './load-agent.ts'
+import type { AgentParts } from './parts.ts'
 import type { PortalLifecycle } from './portal-lifecycle.ts'
-import { preloadResume } from './preload.ts'
+import { preload } from './preload.ts'
 
 const INITIALIZE_ABORTED = (signal: AbortSignal) => abortedError('initialize()', signal)
 
 /** Owns the state of the agent. Every change of it is one of the methods below. */
 export class AgentLifecycle implements LifecycleOwner {
-  readonly #parts: EarlyParts
+  readonly #parts: AgentParts
   readonly #run = new JoinedTask<InitializationResult>(INITIALIZE_ABORTED)
   #state: State = { at: 'idle' }
   /** The attributes that the host starts the conversation with. */
   initialContext: Readonly<Record<string, unknown>> = {}
   #portals: PortalLifecycle | undefined
 
-  constructor(parts: EarlyParts) {
+  constructor(parts: AgentParts) {
     this.#parts = parts
-    parts.late.lifecycle = this
-  }
-
-  get #late(): LateParts | undefined {
-    return this.#parts.late.parts
+    parts.lifecycle = this
+    parts.authentication.setUserChangeHandler(() => this.handleUserChange())
   }
 
   get state(): State {
@@ -143,7 +139,7 @@ export class AgentLifecycle implements LifecycleOwner {
     const { scope, context, contextRestored } = this.#parts
     // Used after several REST calls, which it must not delay.
     const { resume, tabs, sessionId } = scope.config
-    if ((resume || tabs) && sessionId === undefined) preloadResume()
+    if ((resume || tabs) && sessionId === undefined) preload({ resume: true }).catch(() => {})
     await contextRestored
     signal.throwIfAborted()
     context.merge(scope.config.context)
@@ -152,20 +148,18 @@ export class AgentLifecycle implements LifecycleOwner {
   }
 
   async #load(signal: AbortSignal): Promise<InitializationResult> {
-    const { scope, loader, late } = this.#parts
-    const { params } = scope
-    // The first call needs no chunk. With a connector its script comes first, which is loaded in parallel with the calls.
-    const first = params.platform === undefined ? loader.loadDeployment(signal) : undefined
-    const [parts] = await Promise.all([untilAborted(late.load(), signal), first])
-    parts.authentication.watchExpiry(true)
+    const { scope, authentication, session, outbox } = this.#parts
+    authentication.watchExpiry(true)
+    // A failure leaves it to the next start.
+    void this.#parts.sweepQueues().catch(() => {})
     const openContactCenter = async () => (await this.#openPortals()).contactCenter
-    const { loaded, user } = await parts.prepare(openContactCenter, signal)
-    if (needsPortal(loaded.agent, params)) {
+    const { loaded, user } = await prepareAgent(this.#parts, openContactCenter, signal)
+    if (needsPortal(loaded.agent, scope.params)) {
       const portals = await this.#openPortals()
       signal.throwIfAborted()
       return portals.select(loaded, user, signal)
     }
-    await Promise.all([parts.session.require(signal), user, parts.sending.restore()])
+    await Promise.all([session.require(signal), user, outbox.restore()])
     signal.throwIfAborted()
     this.becomeReady(false)
     return READY
@@ -173,33 +167,23 @@ export class AgentLifecycle implements LifecycleOwner {
 
   /** Everything is known and selected. `reconnect` connects the chat, as `autoConnect` does. */
   becomeReady(reconnect: boolean): void {
-    const { scope, outbox } = this.#parts
+    const { scope, outbox, chat } = this.#parts
     this.become({ at: 'ready' })
     outbox.release()
     // Only now: a message that a listener sends must not overtake those that waited.
     this.#emitPhase()
     scope.emit('initialized', () => scope.facts.describeAgent())
     // A listener may have ended or restarted the agent.
-    if ((scope.config.autoConnect || reconnect) && this.isReady) this.#connectInBackground()
-    else if (outbox.size > 0) this.connectForMessage()
-  }
-
-  /** With `connectOnSend`, opens the chat for a message if nothing else does. */
-  connectForMessage(): void {
-    if (this.#parts.scope.config.connectOnSend && this.isReady && this.#late?.chat.isLeft) this.#connectInBackground()
-  }
-
-  /** A failed attempt is reported by an `error` event. */
-  #connectInBackground(): void {
-    const { logger } = this.#parts.scope
-    this.#late?.chat.connect().catch(error => logger.debug('A connection in the background failed.', { error }))
+    if ((scope.config.autoConnect || reconnect) && this.isReady)
+      chat.connect().catch(error => scope.logger.debug('A connection in the background failed.', { error }))
+    else if (outbox.size > 0) outbox.connectForMessage()
   }
 
   // ── Portals ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
   async #openPortals(): Promise<PortalLifecycle> {
-    const { PortalLifecycle } = await loadModule('portal-lifecycle', import('./portal-lifecycle.ts'))
-    this.#portals ??= new PortalLifecycle({ ...this.#parts, ...(await this.#parts.late.load()) }, this)
+    const { PortalLifecycle } = await feature('contact center', () => import('./portal-lifecycle.ts'))
+    this.#portals ??= new PortalLifecycle(this.#parts, this)
     return this.#portals
   }
 
@@ -225,25 +209,19 @@ export class AgentLifecycle implements LifecycleOwner {
   /** Opens the chat of a ready agent. */
   async connect(signal: AbortSignal | undefined): Promise<void> {
     this.requireReady('connect()')
-    await this.#late?.chat.connect(signal)
+    await this.#parts.chat.connect(signal)
   }
 
   /** Leaves the chat. */
   disconnect(options: { skipGracefulDisconnect?: boolean; signal?: AbortSignal }): Promise<void> {
     // Otherwise a portal switch in flight would connect it again.
     if (this.#state.at === 'choosing') this.#state.reconnect = false
-    const left = this.#leaveChat(options)
+    const { chat, authentication } = this.#parts
+    const left = chat.disconnect(options)
     if (this.#parts.scope.config.retryInitialize)
       this.#run.abort(new SDKError('initialize() was cancelled by disconnect().', 'ABORTED'))
-    this.#late?.authentication.watchExpiry(false)
+    authentication.watchExpiry(false)
     return left
-  }
-
-  #leaveChat(options?: { skipGracefulDisconnect?: boolean; signal?: AbortSignal }): Promise<void> {
-    const chat = this.#late?.chat
-    if (chat) return chat.disconnect(options)
-    this.#parts.outbox.handleClosed()
-    return Promise.resolve()
   }
 
   /**
@@ -252,10 +230,10 @@ export class AgentLifecycle implements LifecycleOwner {
    */
   async restartConversation(sessionId: string | undefined, signal: AbortSignal | undefined): Promise<void> {
     const loaded = this.requireReady('restartConnection()')
-    await this.#late?.users.retryMissingRules(loaded, signal)
+    await this.#parts.users.retryMissingRules(loaded, signal)
     this.requireReady('restartConnection()')
     try {
-      await this.#late?.chat.restart({ sessionId, signal, reset: () => this.dropConversation() })
+      await this.#parts.chat.restart({ sessionId, signal, reset: () => this.dropConversation() })
     } catch (error) {
       if (error instanceof SDKError && error.code !== 'ABORTED') this.#parts.scope.reportError(error)
       throw error
@@ -264,11 +242,12 @@ export class AgentLifecycle implements LifecycleOwner {
 
   /** Drops the messages in both directions, and the transcript. */
   dropConversation(): void {
-    this.#parts.outbox.leaveConversation()
-    this.#late?.inbox.clear()
-    this.#late?.recovery.clear()
-    this.#late?.transcript.clear()
-    this.#late?.tabs?.group?.handleDropped()
+    const { outbox, inbox, recovery, transcript, group } = this.#parts
+    outbox.leaveConversation()
+    inbox.clear()
+    recovery.clear()
+    transcript.clear()
+    group?.handleDropped()
   }
 
   // ── End ───────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -279,20 +258,7 @@ export class AgentLifecycle implements LifecycleOwner {
    */
   signOut(): Promise<void> {
     if (this.#state.at === 'leaving') return this.#state.done
-    return this.#leave(
-      'logout()',
-      'Await logout() first.',
-      after => this.#late?.authentication.logout({ after }) ?? this.#signOutEarly(after),
-    )
-  }
-
-  /** Signs out while the code of the sign-in is loading, which is needed only where there is something to end. */
-  async #signOutEarly(after: Promise<void>): Promise<void> {
-    const { late, scope } = this.#parts
-    const { auth, endpoint } = scope.config
-    const login = takeStoredLogin(auth, scope.environment, endpoint)
-    if (login) return (await late.load()).endLogin(login, { after })
-    if (auth && 'logout' in auth) await (await late.load()).authentication.logout({ after })
+    return this.#leave('logout()', 'Await logout() first.', after => this.#parts.authentication.logout({ after }))
   }
 
   /** Enters `leaving` until the user's data is gone and `signOut` has settled. */
@@ -309,7 +275,7 @@ export class AgentLifecycle implements LifecycleOwner {
     this.become(leaving)
     this.#run.abort(reason)
     loader.abort(reason)
-    const disconnected = this.#leaveChat()
+    const disconnected = this.#parts.chat.disconnect()
     const forgotten = scope.userState.forget(error =>
       scope.logger.error('Could not remove stored data of the user. It stays until it expires.', error),
     )
@@ -340,41 +306,34 @@ export class AgentLifecycle implements LifecycleOwner {
 
   /** Ends the agent without a goodbye. `closed` is its last event if the chat is open, otherwise `phaseChanged`. */
   async destroy(): Promise<void> {
-    const { loader, scope, outbox, streams, late: holder } = this.#parts
+    const { loader, scope, outbox, streams, users, resume, chat, inbox, recovery, authentication } = this.#parts
     this.become({ at: 'destroyed' })
     const reason = destroyedError('The operation')
     this.#run.abort(reason)
     loader.abort(reason)
-    holder.end(reason)
-    const late = this.#late
-    late?.users.stop()
+    users.stop()
     this.#portals?.contactCenter.pipeline.destroy()
     // First, for an agent that is created right after this call.
-    const released = late?.resume?.(part => part.release())
+    const released = resume?.(part => part.release())
     const stored = outbox.destroy(new SDKError('ask() was cancelled by destroy().', 'ABORTED'))
     streams.end()
-    const left = late?.chat.disconnect({ skipGracefulDisconnect: true })
+    const left = chat.disconnect({ skipGracefulDisconnect: true })
     // A listener may have called this, while the other events of a frame are still to come.
     scope.events.removeAllListeners()
     await left
-    late?.inbox.clear()
-    late?.recovery.clear()
+    inbox.clear()
+    recovery.clear()
     // A strategy of the host may fail here; the rest is released nevertheless.
-    await this.#cleanUp(late, scope.config.auth).catch(error =>
-      scope.logger.warn('The authentication could not be cleaned up.', { error }),
-    )
+    await authentication
+      .cleanup()
+      .catch(error => scope.logger.warn('The authentication could not be cleaned up.', { error }))
     await Promise.all([released, stored])
-  }
-
-  async #cleanUp(late: LateParts | undefined, auth: AgentScope['config']['auth']): Promise<void> {
-    if (late) await late.authentication.cleanup()
-    else if (auth && 'cleanup' in auth) await auth.cleanup?.()
   }
 
   /** Replaces the access token, on an open chat too. */
   async updateToken(token: string, options: { userChanged?: boolean | undefined }): Promise<void> {
     this.requireUsable('updateAccessToken()')
-    const { authentication, chat } = this.#late ?? (await this.#parts.late.load())
+    const { authentication, chat } = this.#parts
     await authentication.updateToken(token, options)
     chat.offerToken(token)
   }

@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { passing, sentTo, setUp } from '../../test/agent-harness.ts'
 import type { AiAgent } from '../ai-agent.ts'
-import type { DeliveryState } from '../outbox/delivery-state.ts'
+import type { DeliveryState } from '../log/delivery-state.ts'
 
 // Loaded before, since the manual clock does not wait for a file.
-await Promise.all([import('../conversation/upkeep.ts'), import('../api/further-calls.ts')])
 
 const ACTIONS = {
   'logout()': agent => agent.logout(),

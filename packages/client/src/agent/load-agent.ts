@@ -1,39 +1,20 @@
 import type { AgentDetails, DeploymentInfo } from '@aiagent/protocol'
-import type { Deployment, LoadedAgent } from '../api/agent-facts.ts'
-import type { ApiHelperConfig } from '../api/api-options.ts'
-import type { LanguageChoice } from '../api/language-choice.ts'
-import { RestApi } from '../api/rest-api.ts'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
-import { hostScopes, parseScopes, resolveScopes } from '../auth/scopes.ts'
+import { hostScopes, resolveScopes } from '../auth/scopes.ts'
 import type { ResolvedConfig } from '../check-config.ts'
 import type { ContactCenter } from '../contact-center/contact-center.ts'
 import { needsPortal } from '../contact-center/portal/portal-flow.ts'
-import type { ContextStore } from '../conversation/context-store.ts'
-import { ApiError, AuthError, type AuthErrorReason, InitializationPipelineError, SDKError } from '../errors.ts'
-import type { Logger } from '../logger.ts'
-import { loadModule } from '../platform/load-module.ts'
-import type { CacheConfig } from '../storage/cache-adapter.ts'
+import { AuthError, type AuthErrorReason, InitializationPipelineError } from '../errors.ts'
+import type { LoadedAgent } from '../facts.ts'
+import { feature } from '../platform/feature.ts'
+import type { AgentScope } from '../scope.ts'
 import { subjectFingerprint } from '../util/subject-fingerprint.ts'
-import { type AgentScope, rateLimitReporter } from './agent-scope.ts'
-
-export { loadMasker } from './load-masking.ts'
-
-/** The parts that loading an agent uses. */
-export interface AgentLoaderParts {
-  readonly scope: AgentScope
-  readonly authentication: AuthenticationService
-  readonly language: LanguageChoice
-}
+import { rateLimitReporter } from './agent-loader.ts'
+import { authenticated } from './authenticated.ts'
+import type { AgentParts } from './parts.ts'
 
 /** The parts that preparing an agent uses. */
-export interface PreparationParts extends AgentLoaderParts {
-  readonly loader: {
-    loadDeployment(signal: AbortSignal): Promise<Deployment>
-    loadAgentDetails(signal: AbortSignal): Promise<AgentDetails>
-  }
-  readonly context: ContextStore
-  readonly users: { load(loaded: LoadedAgent, signal: AbortSignal): Promise<void> }
-}
+type PreparedParts = Pick<AgentParts, 'scope' | 'authentication' | 'loader' | 'context' | 'users'>
 
 /**
  * Loads everything that an agent needs before portals are selected or a session is created: deployment, details, the
@@ -42,7 +23,7 @@ export interface PreparationParts extends AgentLoaderParts {
  * @returns what was loaded, and a promise that is fulfilled when the user and the masking rules are known
  */
 export async function prepareAgent(
-  parts: PreparationParts,
+  parts: PreparedParts,
   openContactCenter: () => Promise<ContactCenter>,
   signal: AbortSignal,
 ): Promise<{ loaded: LoadedAgent; user: Promise<void> }> {
@@ -90,95 +71,6 @@ const TOKEN_REASONS: ReadonlySet<AuthErrorReason> = new Set([
   'metadata_failed',
 ])
 
-/** Connects the REST calls with the agent. */
-class RestConfig implements ApiHelperConfig {
-  readonly apiDomain: string
-  readonly #scope: AgentScope
-  readonly #authentication: AuthenticationService
-
-  constructor(apiDomain: string, scope: AgentScope, authentication: AuthenticationService) {
-    this.apiDomain = apiDomain
-    this.#scope = scope
-    this.#authentication = authentication
-  }
-
-  get cache(): CacheConfig {
-    return this.#scope.config.cache
-  }
-
-  get endpoint(): string {
-    return this.#scope.config.endpoint
-  }
-
-  get shortUrlTemplate(): string | undefined {
-    return this.#scope.params.shortUrlTemplate
-  }
-
-  get logger(): Logger {
-    return this.#scope.logger
-  }
-
-  getToken(): Promise<string> {
-    return authenticated(this.#authentication.getToken())
-  }
-
-  refreshToken(): Promise<string> {
-    return authenticated(this.#authentication.refresh())
-  }
-
-  onRateLimited(limit: { operation: string; retryInMs: number }): void {
-    rateLimitReporter(this.#scope)(limit)
-  }
-}
-
-/** Creates the helper for the calls of a deployment. */
-export function openDeployment(deployment: DeploymentInfo, parts: AgentLoaderParts): Deployment {
-  const { authentication, language, scope } = parts
-  const api = new RestApi(new RestConfig(deployment.apiDomain, scope, authentication), scope.environment)
-  language.attach(api)
-  return { deployment: Object.freeze(deployment), api }
-}
-
-/**
- * Fetches the agent's details, whose language holds from then on. No sign-in is needed: while a configured login has no
- * session, an anonymous token is used.
- */
-export async function fetchAgent(
-  { deployment, api }: Deployment,
-  { authentication, language, scope }: AgentLoaderParts,
-  signal: AbortSignal,
-): Promise<AgentDetails> {
-  const { id, initParams, endpoint } = scope.config
-  const onRateLimited = rateLimitReporter(scope)
-  const known = { deploymentInfo: deployment, endpoint, scopes: parseScopes(initParams['scopes']), onRateLimited }
-  await authenticated(authentication.initialize(known))
-  signal.throwIfAborted()
-  await authenticated(authentication.standInForLogin(known))
-  signal.throwIfAborted()
-  const fetchDetails = () => api.getAgentDetails({ agentId: id, signal })
-  const agent = await fetchDetails().catch(async error => {
-    await renewRefusedToken(error, authentication)
-    signal.throwIfAborted()
-    return fetchDetails()
-  })
-  language.learn(agent.languageCode)
-  return agent
-}
-
-/**
- * Renews a token that the service refused, for example after the service changed its keys: a cached token can become
- * invalid before it expires. A login is not repeated for this.
- *
- * @throws the given error when there is no other token
- */
-async function renewRefusedToken(error: unknown, authentication: AuthenticationService): Promise<void> {
-  const isRefused = error instanceof ApiError && error.status === 401
-  if (!isRefused || authentication.isPKCEStrategy()) throw error
-  await authentication.refresh().catch(() => {
-    throw error
-  })
-}
-
 /**
  * The scopes of the agent's access tokens.
  *
@@ -212,7 +104,7 @@ function loginScopes(auth: ResolvedConfig['auth']): readonly string[] | undefine
  */
 async function signIn(
   { agent, deployment }: LoadedAgent,
-  { authentication, scope }: AgentLoaderParts,
+  { authentication, scope }: PreparedParts,
   signal: AbortSignal,
 ): Promise<string> {
   await authenticated(Promise.resolve(authentication.updateScopes(scope.facts.scopes)))
@@ -241,7 +133,7 @@ async function useDeploymentLogin(
       "This agent needs a signed-in user. Pass `auth: { type: 'pre-auth', accessToken }`, or an object with getToken().",
       'interaction_required',
     )
-  const { loadPkceConfig } = await loadModule('load-pkce-config', import('../auth/sign-in/load-pkce-config.ts'))
+  const { loadPkceConfig } = await feature('login', () => import('../auth/sign-in/load-pkce-config.ts'))
   const nextRoute = page.window?.location.href ?? ''
   const { initParams, authScheme } = config
   const known = { deployment, agent, initParams, scopes: facts.scopes, authScheme, nextRoute }
@@ -249,13 +141,4 @@ async function useDeploymentLogin(
   const login = await loadPkceConfig(environment, known, signal, onRateLimited)
   await authentication.switchStrategyTo(login)
   await authentication.initialize({ deploymentInfo: deployment, onRateLimited })
-}
-
-/** A host's token function or strategy may throw anything: it becomes an error of this library. */
-function authenticated<T>(work: Promise<T>): Promise<T> {
-  return work.catch(cause => {
-    if (cause instanceof SDKError) throw cause
-    const detail = cause instanceof Error && cause.message ? `: ${cause.message}` : '.'
-    throw new AuthError(`Could not obtain an access token: \`auth\` failed${detail}`, 'token_request_failed', { cause })
-  })
 }

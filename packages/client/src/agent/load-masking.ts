@@ -1,16 +1,9 @@
-import type { LoadedAgent } from '../api/agent-facts.ts'
 import { ApiError } from '../errors.ts'
-import type { Emit } from '../events.ts'
-import type { Logger } from '../logger.ts'
+import type { LoadedAgent } from '../facts.ts'
 import type { FoundRules, MaskingUnavailableReason } from '../masking/masking.ts'
 import { isMaskingSupported } from '../masking/masking-support.ts'
-
-export interface MaskingLoadOptions {
-  /** True when one unusable pattern makes all rules unusable. */
-  readonly required: boolean
-  readonly logger: Logger
-  readonly emit: Emit<'maskingPatternsRefused' | 'maskingUnavailable'>
-}
+import { feature } from '../platform/feature.ts'
+import type { AgentScope } from '../scope.ts'
 
 /**
  * Loads the masking rules of the agent's content, only where they apply (FLOW-19).
@@ -19,9 +12,11 @@ export interface MaskingLoadOptions {
  */
 export async function loadMasker(
   { deployment, api, agent }: LoadedAgent,
-  { required, logger, emit }: MaskingLoadOptions,
+  { config, logger, emit }: AgentScope<'maskingPatternsRefused' | 'maskingUnavailable'>,
   signal: AbortSignal | undefined,
 ): Promise<FoundRules> {
+  // Then one unusable pattern makes all rules unusable.
+  const required = config.masking.required === true
   const onUnavailable = (reason: MaskingUnavailableReason, error?: unknown) =>
     emit('maskingUnavailable', () => (error === undefined ? { reason } : { reason, error }))
   if (!isMaskingSupported(deployment.version, agent)) {
@@ -41,7 +36,7 @@ export async function loadMasker(
     // Both are needed, and they are loaded in parallel.
     const [patterns, { createDataMasker }] = await Promise.all([
       api.getMaskingPatterns({ departmentId, signal }),
-      import('../masking/data-masker.ts'),
+      feature('masking', () => import('../masking/data-masker.ts')),
     ])
     const masker = createDataMasker(patterns)
     const { refused, ruleCount } = masker

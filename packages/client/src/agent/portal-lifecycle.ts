@@ -1,16 +1,14 @@
 import type { UserProfile } from '@aiagent/protocol'
-import type { LoadedAgent, PortalSelection } from '../api/agent-facts.ts'
 import { CallState } from '../contact-center/connector/call-state.ts'
 import { ContactCenter } from '../contact-center/contact-center.ts'
 import { type InitializationResult, resultAt, SELECT_METHODS } from '../contact-center/portal/pipeline-stage.ts'
 import { profileAttribute } from '../contact-center/portal/profile-context.ts'
 import { SDKError } from '../errors.ts'
+import type { LoadedAgent, PortalSelection } from '../facts.ts'
 import { untilAborted } from '../util/abort.ts'
-import type { EarlyParts, LateParts } from './agent-parts.ts'
 import type { PendingChoice } from './agent-phase.ts'
 import { type Choosing, destroyedError, type LifecycleOwner } from './lifecycle-state.ts'
-
-type PortalParts = EarlyParts & LateParts
+import type { AgentParts } from './parts.ts'
 
 /**
  * The part of the lifecycle that agents with portals or a connector use: the selection of portal, agent and profile, and
@@ -18,18 +16,17 @@ type PortalParts = EarlyParts & LateParts
  */
 export class PortalLifecycle {
   readonly contactCenter: ContactCenter
-  readonly #parts: PortalParts
+  readonly #parts: AgentParts
   readonly #owner: LifecycleOwner
 
-  constructor(parts: PortalParts, owner: LifecycleOwner) {
+  constructor(parts: AgentParts, owner: LifecycleOwner) {
     this.#parts = parts
     this.#owner = owner
-    const { scope, authentication, language, outbox, context, calls } = parts
-    const { clock } = scope.environment
-    calls.state ??= scope.userState.own(new CallState({ clock, context, emit: scope.emit }))
+    const { scope, authentication, language, outbox, context } = parts
+    const calls = (parts.calls ??= scope.userState.own(new CallState(scope, context)))
     this.contactCenter = new ContactCenter(scope, {
       authentication,
-      calls: calls.state,
+      calls,
       language,
       send: async text => {
         owner.requireUsable('onUserMessage()')
@@ -83,7 +80,7 @@ export class PortalLifecycle {
     choosing.settled = left.catch(() => {})
     await left
     const { calls, users } = this.#parts
-    if (this.contactCenter.isTest) calls.state?.clearTranscript()
+    if (this.contactCenter.isTest) calls?.clearTranscript()
     // The connector's platform stays connected.
     await this.#run(choosing, loaded, users.load(loaded, signal), signal)
   }
@@ -130,9 +127,9 @@ export class PortalLifecycle {
     const owner = this.#owner
     const choosing = owner.state
     if (choosing.at !== 'choosing') throw supersededError()
-    const { context, scope, sending } = this.#parts
+    const { context, scope, outbox } = this.#parts
     scope.facts.selection = selection
-    const moved = Promise.all([context.moveTo(scope.facts.agentId), sending.restore()])
+    const moved = Promise.all([context.moveTo(scope.facts.agentId), outbox.restore()])
     choosing.settled = moved
     await moved
     if (owner.state !== choosing) throw supersededError()

@@ -3,9 +3,9 @@ import { type PreloadOptions, preload } from '../index.ts'
 
 describe('preload', () => {
   it('accepts its options, or none', () => {
-    assertType<PreloadOptions>({ resume: true })
+    assertType<PreloadOptions>({ resume: true, login: true })
     // @ts-expect-error there is no such part
-    assertType<PreloadOptions>({ login: true })
+    assertType<PreloadOptions>({ logins: true })
     expectTypeOf(preload).returns.toEqualTypeOf<Promise<void>>()
   })
 })

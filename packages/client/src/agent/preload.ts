@@ -1,23 +1,35 @@
-import { loadStart } from './load-start.ts'
+import { preloadPkce } from '../auth/sign-in/pkce-login.ts'
 
-/** Parts of the SDK to load ahead. */
+/** Optional features of an agent, whose code otherwise loads when it is first needed. All are false by default. */
 export interface PreloadOptions {
-  /** Also loads what `resume` in the configuration needs. @default false */
+  /** What `resume` needs. */
   resume?: boolean
+  /** What `persistQueue` needs. */
+  persistQueue?: boolean
+  /** What `tabs` needs. */
+  tabs?: boolean
+  /** What an agent with portals or a connector needs. */
+  contactCenter?: boolean
+  /** What an agent needs that masks content. */
+  masking?: boolean
+  /** What a login needs, as with {@link preloadPkce}. */
+  login?: boolean
 }
 
 /**
- * Loads the code that an agent needs, for a page that knows that a conversation is likely, such as when the user
- * points at the chat button. Without this call it loads with the first `new AiAgent`. For logins see {@link preloadPkce}.
+ * Loads the code of optional features ahead, for a page that knows that a conversation is likely, such as when the user
+ * points at the chat button. An agent without optional features needs none of it.
  *
- * @example button.addEventListener('pointerenter', () => void preload().catch(() => {}))
+ * @example button.addEventListener('pointerenter', () => void preload({ resume: true }).catch(() => {}))
  * @throws the error of the dynamic import, such as a failed request
  */
-export async function preload({ resume = false }: PreloadOptions = {}): Promise<void> {
-  await Promise.all([loadStart(), resume && import('../resume/session-resume.ts')])
-}
-
-/** Loads what `resume` needs without waiting; the part that uses it reports a failure. */
-export function preloadResume(): void {
-  import('../resume/session-resume.ts').catch(() => {})
+export async function preload(features: PreloadOptions = {}): Promise<void> {
+  await Promise.all([
+    features.resume && import('../resume/session-resume.ts'),
+    features.persistQueue && import('../outbox/create-stored-queue.ts'),
+    features.tabs && import('../tabs/tab-group.ts'),
+    features.contactCenter && import('./portal-lifecycle.ts'),
+    features.masking && import('../masking/data-masker.ts'),
+    features.login && preloadPkce(),
+  ])
 }

@@ -82,10 +82,8 @@ const conversationOf = (told: readonly ToldEvent[]) =>
 await Promise.all([
   import('./load-agent.ts'),
   import('./clear-stored-data.ts'),
-  import('../api/further-calls.ts'),
   import('../masking/data-masker.ts'),
   import('../outbox/create-stored-queue.ts'),
-  import('../conversation/upkeep.ts'),
   import('../resume/session-resume.ts'),
   import('../tabs/tab-group.ts'),
 ])

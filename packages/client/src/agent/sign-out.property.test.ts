@@ -73,7 +73,6 @@ function makeAgent(parts: Parts, byPopup: boolean) {
 await Promise.all([
   import('./load-agent.ts'),
   import('./clear-stored-data.ts'),
-  import('../api/further-calls.ts'),
   import('../masking/data-masker.ts'),
   import('../auth/sign-in/pkce-strategy.ts'),
 ])

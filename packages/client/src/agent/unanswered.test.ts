@@ -12,8 +12,6 @@ const never = () => new Promise<never>(() => {})
 await Promise.all([
   import('./load-agent.ts'),
   import('./clear-stored-data.ts'),
-  import('../api/further-calls.ts'),
-  import('../conversation/upkeep.ts'),
   import('../auth/sign-in/pkce-strategy.ts'),
   import('../resume/session-resume.ts'),
   import('../outbox/stored-queue.ts'),

@@ -7,10 +7,8 @@ import { HostStore } from '../../test/host-store.ts'
 await Promise.all([
   import('./portal-lifecycle.ts'),
   import('./clear-stored-data.ts'),
-  import('../api/further-calls.ts'),
   import('../resume/session-resume.ts'),
   import('../outbox/stored-queue.ts'),
-  import('../conversation/upkeep.ts'),
 ])
 
 /** An account agent whose host supplies the token of a user that the test changes. */

@@ -1,6 +1,6 @@
 import { eventually } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import type { LoadedAgent } from '../api/agent-facts.ts'
+import type { LoadedAgent } from '../facts.ts'
 import { Masking } from '../masking/masking.ts'
 import { createAgentScope } from './agent-scope.ts'
 import { UserLoader } from './user-loader.ts'

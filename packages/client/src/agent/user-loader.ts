@@ -1,9 +1,9 @@
 import type { UserDetails } from '@aiagent/protocol'
-import type { LoadedAgent } from '../api/agent-facts.ts'
 import { usesPortalProfile } from '../contact-center/portal/profile-mode.ts'
+import type { LoadedAgent } from '../facts.ts'
 import type { Masking } from '../masking/masking.ts'
-import type { AgentScope } from './agent-scope.ts'
-import { loadMasker } from './load-agent.ts'
+import type { AgentScope } from '../scope.ts'
+import { loadMasker } from './load-masking.ts'
 
 /** Loads the signed-in user and the masking rules. Neither fails: without them the agent works with less. */
 export class UserLoader {
@@ -16,11 +16,10 @@ export class UserLoader {
   constructor(scope: AgentScope, masking: Masking) {
     this.#scope = scope
     this.#masking = masking
-    scope.userState.own(this)
   }
 
   async load(loaded: LoadedAgent, signal: AbortSignal | undefined): Promise<void> {
-    const { logger, config, emit, facts } = this.#scope
+    const { facts } = this.#scope
     this.stop()
     const current = new AbortController()
     this.#current = current
@@ -28,10 +27,9 @@ export class UserLoader {
     if (signal?.aborted) abort()
     signal?.addEventListener('abort', abort)
     try {
-      const required = config.masking.required === true
       const [user, rules] = await Promise.all([
         fetchUser(loaded, this.#scope, current.signal),
-        loadMasker(loaded, { required, logger, emit }, current.signal),
+        loadMasker(loaded, this.#scope, current.signal),
       ])
       if (this.#current !== current) return
       facts.user = user

@@ -16,7 +16,6 @@ import {
   type GetPreviousTranscriptOptions,
   type GetUserDetailsOptions,
   type GetUserProfilesOptions,
-  type RestApi,
   type SelectUserProfileOptions,
 } from '../index.ts'
 
@@ -90,9 +89,9 @@ describe('ApiHelper', () => {
     assertType<GetMaskingPatternsOptions>({ channel: 'chat' })
   })
 
-  it('RestApi has the calls of ApiHelper', () => {
-    assertType<RestApi>(new ApiHelper({ apiDomain: 'api.example.test' }))
+  it('ApiHelper has the calls of ApiHelper', () => {
+    assertType<ApiHelper>(new ApiHelper({ apiDomain: 'api.example.test' }))
     // @ts-expect-error the calls are missing
-    assertType<RestApi>({})
+    assertType<ApiHelper>({})
   })
 })

@@ -1,16 +1,19 @@
-import { DEPLOYMENT_INFO_PATH, type DeploymentInfo, restBase } from '@aiagent/protocol'
+import { DEPLOYMENT_INFO_PATH, type DeploymentInfo, parseDeploymentInfo, restBase } from '@aiagent/protocol'
+import { requireAddress } from '../check-config.ts'
 import { defaultEnvironment, resolveEnvironment } from '../platform/default-environment.ts'
-import type { Environment } from '../platform/environment.ts'
-import type { NetworkPlatform } from '../platform/network-failure.ts'
 import type { CacheAdapter, CacheConfig } from '../storage/cache-adapter.ts'
 import { resolveCacheAdapter } from '../storage/create-cache-adapter.ts'
 import { ExpiringStore } from '../storage/expiring-store.ts'
 import type { GetDeploymentInfoOptions } from './api-options.ts'
+import { requireEncryption } from './downgrade.ts'
+import { request, withCallName } from './http-client.ts'
 
-/*
- * The first call of each run. It starts in the core; the chunk with everything that reads its response loads while it is
- * in flight.
- */
+const CALL = {
+  name: 'getDeploymentInfo',
+  method: 'GET',
+  path: DEPLOYMENT_INFO_PATH,
+  hint: 'Check that `endpoint` is the address of the deployment.',
+} as const
 
 const KEY_PREFIX = 'aiagent_static_deployment-info-'
 const TTL_MS = 300_000
@@ -19,71 +22,43 @@ let sharedAdapter: CacheAdapter | undefined
 /** Stores that hold deployment info, so that one call can empty them. */
 const stores = /* @__PURE__ */ new Set<CacheAdapter>()
 
-/** What makes the call and reads its response: deployment-call.ts, which may not be loaded yet. */
-export interface DeploymentCall {
-  request(
-    platform: NetworkPlatform,
-    endpoint: string,
-    signal: AbortSignal | undefined,
-    onRateLimited: GetDeploymentInfoOptions['onRateLimited'],
-  ): Promise<DeploymentInfo>
-  /** @throws {ProtocolError} when the value is not a deployment info */
-  read(endpoint: string, value: unknown): DeploymentInfo
+/**
+ * The deployment info of an endpoint, cached for five minutes for all agents of the page or process.
+ *
+ * @throws {ConfigError} for an endpoint that is missing or cannot be used
+ */
+export async function loadDeploymentInfo(
+  endpoint: string,
+  cache?: CacheConfig,
+  options: GetDeploymentInfoOptions = {},
+): Promise<DeploymentInfo> {
+  const base = requireAddress({ endpoint })
+  return withCallName(CALL, options.signal, load(base, cache, options))
 }
 
-/** The deployment info of an endpoint, cached for five minutes for all agents of the page or process. */
-export async function findDeploymentInfo(
+async function load(
   endpoint: string,
   cache: CacheConfig | undefined,
   options: GetDeploymentInfoOptions,
-  code: DeploymentCall | (() => Promise<DeploymentCall>),
 ): Promise<DeploymentInfo> {
   const environment = resolveEnvironment(options.environment)
   const { signal, onRateLimited } = options
-  const request = (flight: AbortSignal | undefined) =>
-    typeof code === 'function'
-      ? requestEarly(environment, endpoint, flight, onRateLimited, code)
-      : code.request(environment, endpoint, flight, onRateLimited)
-  if (cache?.enabled === false) return request(signal)
+  const parse = (value: unknown) => read(endpoint, value)
+  const fetchInfo = (flight: AbortSignal | undefined) =>
+    request(environment, { ...CALL, base: endpoint, parse, signal: flight, onRateLimited })
+  if (cache?.enabled === false) return fetchInfo(signal)
   const adapter = resolveCacheAdapter({ adapter: sharedAdapter }, environment)
   stores.add(adapter)
-  const read = async (value: unknown) => (typeof code === 'function' ? await code() : code).read(endpoint, value)
   const store = new ExpiringStore(adapter, environment.clock, TTL_MS, KEY_PREFIX)
-  return store.load(KEY_PREFIX + restBase(endpoint), request, signal, read)
+  return store.load(KEY_PREFIX + restBase(endpoint), fetchInfo, signal, parse)
 }
 
-/** Sends the request at once, and loads what reads its response meanwhile. */
-async function requestEarly(
-  { fetch, clock, page }: Environment,
-  endpoint: string,
-  signal: AbortSignal | undefined,
-  onRateLimited: GetDeploymentInfoOptions['onRateLimited'],
-  code: () => Promise<DeploymentCall>,
-): Promise<DeploymentInfo> {
-  signal?.throwIfAborted()
-  const controller = new AbortController()
-  const follow = (other: AbortSignal | null | undefined) =>
-    other?.addEventListener('abort', () => controller.abort(other.reason))
-  follow(signal)
-  const send = async () =>
-    fetch(restBase(endpoint) + DEPLOYMENT_INFO_PATH, { method: 'GET', headers: {}, signal: controller.signal })
-  const started = send()
-  let isTaken = false
-  // The call that takes it over handles its failure.
-  started.catch(() => {})
-  const takeOver: typeof fetch = (address, init) => {
-    if (isTaken) return fetch(address, init)
-    isTaken = true
-    follow(init?.signal)
-    return started
-  }
-  try {
-    const { request } = await code()
-    return await request({ fetch: takeOver, clock, page }, endpoint, signal, onRateLimited)
-  } finally {
-    // Without the code nobody reads the response.
-    if (!isTaken) controller.abort()
-  }
+/** @throws {ProtocolError} when the value is not a deployment info */
+function read(endpoint: string, value: unknown): DeploymentInfo {
+  const info = parseDeploymentInfo(value)
+  requireEncryption(endpoint, 'apiDomain', info.apiDomain)
+  requireEncryption(endpoint, 'aiAgentDomain', info.aiAgentDomain)
+  return info
 }
 
 /** Replaces the store of the deployment info; `undefined` restores the default one. */

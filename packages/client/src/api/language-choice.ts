@@ -1,10 +1,10 @@
-import type { RestApi } from './rest-api.ts'
+import type { ApiHelper } from './api-helper.ts'
 
 /** The language of the REST calls: the host's choice, else the agent's own. It owns both. */
 export class LanguageChoice {
   #chosen: string | undefined
   #own: string | null | undefined
-  #api: Pick<RestApi, 'setLanguage'> | undefined
+  #api: Pick<ApiHelper, 'setLanguage'> | undefined
 
   /** The host's choice. */
   get chosen(): string | undefined {
@@ -24,7 +24,7 @@ export class LanguageChoice {
   }
 
   /** Sets the helper whose calls send the language from now on. */
-  attach(api: Pick<RestApi, 'setLanguage'>): void {
+  attach(api: Pick<ApiHelper, 'setLanguage'>): void {
     this.#api = api
     this.#apply()
   }

@@ -1,12 +1,13 @@
 import { ManualClock, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import { deferred, watch } from '../../test/chat-harness.ts'
+import { createSession, deferred, watch } from '../../test/chat-harness.ts'
+import { listen, setUpScope } from '../../test/fake-scope.ts'
 import { ApiError, type SDKError } from '../errors.ts'
-import { ChatSession, isSessionKnown, type SessionKeeper } from './chat-session.ts'
+import { ChatSession, type SessionKeeper } from './chat-session.ts'
 
 describe('ChatSession', () => {
   it('uses the id that the host supplies, and sends it the context', async () => {
-    const session = new ChatSession({ create: () => Promise.reject(new Error('not expected')), suppliedId: 'mine' })
+    const session = createSession({ create: () => Promise.reject(new Error('not expected')), suppliedId: 'mine' })
     expect(await session.require()).toBe('mine')
     expect(session.needsContextFrame).toBe(true)
     session.markContextSent()
@@ -15,7 +16,7 @@ describe('ChatSession', () => {
 
   it('requests one session for concurrent callers, and remembers it', async () => {
     let asked = 0
-    const session = new ChatSession({ create: async () => `s${++asked}` })
+    const session = createSession({ create: async () => `s${++asked}` })
     expect(await Promise.all([session.require(), session.require()])).toEqual(['s1', 's1'])
     expect(await session.require()).toBe('s1')
     expect(session.needsContextFrame).toBe(false)
@@ -27,7 +28,7 @@ describe('ChatSession', () => {
       if (++asked === 1) throw new Error('down')
       return 's2'
     }
-    const session = new ChatSession({ create })
+    const session = createSession({ create })
     await expect(session.require()).rejects.toThrow('down')
     expect(await session.require()).toBe('s2')
   })
@@ -38,7 +39,7 @@ describe('ChatSession', () => {
       inner = signal
       return new Promise<string>(() => {})
     }
-    const session = new ChatSession({ create })
+    const session = createSession({ create })
     const [first, second] = [new AbortController(), new AbortController()]
     const waiting = [watch(session.require(first.signal)), watch(session.require(second.signal))]
     first.abort()
@@ -52,7 +53,7 @@ describe('ChatSession', () => {
 
   it('prefers an id that the host supplies during the request', async () => {
     const answer = deferred<string>()
-    const session = new ChatSession({ create: () => answer.promise })
+    const session = createSession({ create: () => answer.promise })
     const required = session.require()
     session.supply('mine')
     answer.resolve('s1')
@@ -62,7 +63,7 @@ describe('ChatSession', () => {
   })
 
   it('drops only the session that was refused', async () => {
-    const session = new ChatSession({ create: async () => 's1', suppliedId: 'old' })
+    const session = createSession({ create: async () => 's1', suppliedId: 'old' })
     session.supply('new')
     session.forget('old')
     expect(session.id).toBe('new')
@@ -72,7 +73,7 @@ describe('ChatSession', () => {
   })
 
   it('says whose session it is', async () => {
-    const session = new ChatSession({ create: async () => 's1' })
+    const session = createSession({ create: async () => 's1' })
     const origin = () => [session.id, session.isOwn, session.isSupplied]
     expect(origin()).toEqual([undefined, false, false])
     await session.require()
@@ -88,7 +89,7 @@ describe('ChatSession', () => {
   it('[SEC-16] forgets the session of an earlier user, and the request for one', async () => {
     const create = (signal: AbortSignal) =>
       new Promise<string>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
-    const session = new ChatSession({ create })
+    const session = createSession({ create })
     const required = watch(session.require())
     await turnEventLoop()
     session.forgetUser()
@@ -100,7 +101,7 @@ describe('ChatSession', () => {
   })
 
   it('asks for a further session without taking it', async () => {
-    const session = new ChatSession({ create: async () => 's2', suppliedId: 's1' })
+    const session = createSession({ create: async () => 's2', suppliedId: 's1' })
     expect(await session.create(new AbortController().signal)).toBe('s2')
     expect(session.id).toBe('s1')
     session.adopt('s2')
@@ -130,9 +131,7 @@ describe('ChatSession with a keeper', () => {
       join: id => void told.push(`join ${id}`),
     }
     let created = 0
-    const session = new ChatSession({ create: async () => `s${++created}`, suppliedId: supplied }, async work =>
-      work(keeper),
-    )
+    const session = createSession({ create: async () => `s${++created}`, suppliedId: supplied }, keeper)
     return { session, told, recalled, created: () => created }
   }
 
@@ -178,7 +177,7 @@ describe('ChatSession with a keeper', () => {
     expect(session.needsContextFrame).toBe(true)
     session.join('theirs')
     expect([session.id, session.needsContextFrame, told.at(-1)]).toEqual(['theirs', false, 'join theirs'])
-    const unkept = new ChatSession({ create: () => Promise.reject(new Error('not expected')) })
+    const unkept = createSession({ create: () => Promise.reject(new Error('not expected')) })
     unkept.join('theirs')
     expect(await unkept.require()).toBe('theirs')
   })
@@ -226,7 +225,7 @@ describe('ChatSession after a failed attempt', () => {
     const checked: string[] = []
     const service = { isKnown: true }
     let created = 0
-    const session = new ChatSession({
+    const session = createSession({
       create: async () => `s${++created}`,
       isKnown: async id => {
         checked.push(id)
@@ -259,7 +258,7 @@ describe('ChatSession after a failed attempt', () => {
     session.markUnverified(true)
     expect(await session.require()).toBe('mine')
     expect(checked).toEqual([])
-    const supplied = new ChatSession({
+    const supplied = createSession({
       create: async () => 's1',
       suppliedId: 'mine',
       isKnown: async id => checked.push(id) > 0,
@@ -275,7 +274,7 @@ describe('ChatSession after a failed attempt', () => {
       checked.push(id)
       return answer.promise
     }
-    const session = new ChatSession({ create: async () => 's1', suppliedId: 'old', isKnown })
+    const session = createSession({ create: async () => 's1', suppliedId: 'old', isKnown })
     session.markUnverified()
     const required = session.require()
     session.supply('new')
@@ -295,9 +294,21 @@ describe('ChatSession after a failed attempt', () => {
   })
 })
 
-describe('isSessionKnown()', () => {
+describe('the check of a session after a failed attempt', () => {
   const refused = (status: number) =>
     new ApiError('Refused.', { method: 'GET', path: '/sessions', reason: 'status', status })
+
+  /** A session that must be checked by the given call, and the errors that were reported. */
+  function setUpCheck(load: () => Promise<unknown>) {
+    const clock = new ManualClock()
+    const api = { getAiAgentSession: async () => 'new', getPreviousTranscript: load as never }
+    const scope = setUpScope({ config: { sessionId: 'old' }, api, environment: { clock } })
+    const errors: SDKError[] = []
+    listen(scope, 'error', ({ error }) => void errors.push(error))
+    const session = new ChatSession(scope, { get: () => null })
+    session.markUnverified()
+    return { clock, session, errors }
+  }
 
   it.each<[string, () => Promise<unknown>, boolean]>([
     ['an answer', async () => [], true],
@@ -305,9 +316,9 @@ describe('isSessionKnown()', () => {
     ['status 410', () => Promise.reject(refused(410)), false],
     ['status 503', () => Promise.reject(refused(503)), true],
     ['a network failure', () => Promise.reject(new TypeError('fetch failed')), true],
-  ])('[REL-14] after %s', async (_what, load, isKnown) => {
-    const errors: SDKError[] = []
-    expect(await isSessionKnown(new ManualClock(), undefined, load, error => errors.push(error))).toBe(isKnown)
+  ])('[REL-14] keeps or replaces it after %s', async (_what, load, isKnown) => {
+    const { session, errors } = setUpCheck(load)
+    expect(await session.require()).toBe(isKnown ? 'old' : 'new')
     expect(errors.map(({ code }) => code)).toEqual(isKnown ? [] : ['CONNECTION_ERROR'])
     for (const error of errors)
       expect(error).toMatchObject({
@@ -318,22 +329,17 @@ describe('isSessionKnown()', () => {
       })
   })
 
-  it('[REL-14] is true when no answer comes within 5 s', async () => {
-    const clock = new ManualClock()
-    const known = isSessionKnown(
-      clock,
-      undefined,
-      () => new Promise(() => {}),
-      () => {},
-    )
+  it('[REL-14] keeps it when no answer comes within 5 s', async () => {
+    const { clock, session } = setUpCheck(() => new Promise(() => {}))
+    const required = session.require()
     await clock.advance(5_000)
-    expect(await known).toBe(true)
+    expect(await required).toBe('old')
   })
 
   it('[REL-14] rejects when the caller aborts', async () => {
+    const { session } = setUpCheck(() => new Promise(() => {}))
     const controller = new AbortController()
-    const load = () => new Promise(() => {})
-    const seen = watch(isSessionKnown(new ManualClock(), controller.signal, load, () => {}))
+    const seen = watch(session.require(controller.signal))
     controller.abort(new Error('enough'))
     await turnEventLoop()
     expect(seen.outcome).toBe('Error: enough')

@@ -1,9 +1,12 @@
 import { isSessionRefusal } from '@aiagent/protocol'
 import { ApiError, abortedError, ConnectionError, SDKError } from '../errors.ts'
-import type { Clock } from '../platform/clock.ts'
+import type { OptionalFeature } from '../platform/feature.ts'
+import type { AgentScope } from '../scope.ts'
+import { requireSessionId } from '../session-id.ts'
 import { withTimeLimit } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
-import type { LazyPart } from '../util/lazy-part.ts'
+import type { ContextStore } from './context-store.ts'
+import { withPortalAttribute } from './portal-context.ts'
 
 const REQUEST_ABORTED = (signal: AbortSignal) => abortedError('The request for a session', signal)
 
@@ -28,27 +31,21 @@ export interface SessionKeeper {
   join(id: string): void
 }
 
-export interface ChatSessionOptions {
-  /** Requests a new session, with the stored context. */
-  create(signal: AbortSignal): Promise<string>
-  /** Whether the service still knows a session. Without it a session is valid until the service rejects it. */
-  isKnown?(id: string, signal: AbortSignal | undefined): Promise<boolean>
-  /** The session id of the host, which `facts` names already. */
-  readonly suppliedId?: string | undefined
-  /** Where the id is kept, for every part that needs it. */
-  readonly facts?: { sessionId?: string | undefined }
-}
+/** Time limit for the check whether a session exists, in milliseconds. */
+const CHECK_LIMIT_MS = 5_000
+
+/** Time limit of the transcript call, in milliseconds. */
+export const TRANSCRIPT_LIMIT_MS = 4_000
 
 /*
  * The session of the conversation. It owns the id: supplied by the host, saved by the previous page, or requested from the
  * service when first needed, and dropped when the service no longer knows it.
  */
 export class ChatSession {
-  readonly #options: ChatSessionOptions
-  readonly #keeper: LazyPart<SessionKeeper> | undefined
+  readonly #scope: AgentScope<never>
+  readonly #context: Pick<ContextStore, 'get'>
+  readonly #keeper: OptionalFeature<SessionKeeper> | undefined
   readonly #creation = new JoinedTask<string>(REQUEST_ABORTED)
-  /** Names the session of the open chat, else that of the next one. */
-  readonly #facts: { sessionId?: string | undefined }
   /** The session of the next connection. */
   #id: string | undefined
   /** The session of the open chat: the host may have set another one for the next. */
@@ -64,13 +61,15 @@ export class ChatSession {
    * `supplied`: by the host, so that it may have earlier messages.
    */
   #origin: 'own' | 'supplied' | undefined
+  /** The session of which a history or the transcript was read. */
+  #recoverable: string | undefined
 
   /** @param keeper stores the session for the next page */
-  constructor(options: ChatSessionOptions, keeper?: LazyPart<SessionKeeper>) {
-    this.#options = options
+  constructor(scope: AgentScope<never>, context: Pick<ContextStore, 'get'>, keeper?: OptionalFeature<SessionKeeper>) {
+    this.#scope = scope
+    this.#context = context
     this.#keeper = keeper
-    this.#facts = options.facts ?? {}
-    this.#id = options.suppliedId
+    this.#id = scope.facts.sessionId = scope.config.sessionId
     this.#needsContext = this.#id !== undefined
     this.#origin = this.#needsContext ? 'supplied' : undefined
   }
@@ -100,7 +99,7 @@ export class ChatSession {
         inner.throwIfAborted()
         // The host may have supplied one in the meantime, which takes precedence.
         if (recalled) return this.id ?? this.#useRecalled(recalled)
-        const created = await this.#options.create(inner)
+        const created = await this.create(inner)
         // The user may have changed: a session of the earlier one is not used.
         inner.throwIfAborted()
         return this.id ?? this.adopt(created)
@@ -108,9 +107,24 @@ export class ChatSession {
     )
   }
 
-  /** Creates a new session without using it yet, so that a failure keeps the current one. */
-  create(signal: AbortSignal): Promise<string> {
-    return this.#options.create(signal)
+  /**
+   * Creates a session at the service, with the context and the selected portal, without using it yet, so that a failure keeps
+   * the current one.
+   */
+  async create(signal: AbortSignal): Promise<string> {
+    const { facts } = this.#scope
+    const attributes = this.#context.get()
+    const portal = facts.selection?.portal
+    const context = portal ? withPortalAttribute(attributes ?? {}, portal.id) : attributes && { ...attributes }
+    const { agentId } = facts
+    const id = await facts.api.getAiAgentSession({ agentId, ...(context && { context }), signal })
+    return requireSessionId(id, 'The session id in the response of the service')
+  }
+
+  /** Loads what was said in a session, which the service refuses for an unknown one. */
+  loadTranscript(sessionId: string, signal: AbortSignal): Promise<unknown[]> {
+    const { facts } = this.#scope
+    return facts.api.getPreviousTranscript({ agentId: facts.agentId, sessionId, signal })
   }
 
   /** Uses a session that was created for this client. */
@@ -142,7 +156,7 @@ export class ChatSession {
 
   /** A chat is open in a session, which the service therefore knows. */
   markOpened(id: string | undefined): void {
-    this.#opened = this.#facts.sessionId = id
+    this.#opened = this.#scope.facts.sessionId = id
     this.#isRecalled = false
     this.#needsCheck = false
     this.#keep(this.id)
@@ -151,7 +165,7 @@ export class ChatSession {
   /** The chat is closed. */
   markClosed(): void {
     this.#opened = undefined
-    this.#facts.sessionId = this.#id
+    this.#scope.facts.sessionId = this.#id
   }
 
   /**
@@ -186,13 +200,13 @@ export class ChatSession {
   async #isKnown(id: string, signal: AbortSignal | undefined): Promise<boolean | undefined> {
     const isValid = this.#isRecalled
       ? await this.#keeper?.(part => part.isKnown(id, signal))
-      : await this.#options.isKnown?.(id, signal)
+      : await this.#check(id, signal)
     if (this.id === id) this.#needsCheck = false
     return isValid
   }
 
   #useRecalled({ id, needsContext, isEmpty }: RecalledSession): string {
-    this.#id = this.#facts.sessionId = id
+    this.#id = this.#scope.facts.sessionId = id
     this.#origin = isEmpty ? 'own' : undefined
     this.#isRecalled = true
     this.#needsCheck = false
@@ -202,7 +216,7 @@ export class ChatSession {
 
   #setId(id: string | undefined): void {
     this.#id = id
-    this.#facts.sessionId = this.#opened ?? id
+    this.#scope.facts.sessionId = this.#opened ?? id
     this.#origin = undefined
     this.#isRecalled = false
     this.#needsCheck = false
@@ -212,33 +226,43 @@ export class ChatSession {
   #keep(id: string | undefined): void {
     void this.#keeper?.(part => part.keep(id))
   }
-}
 
-/** Time limit for the check whether a session exists, in milliseconds. */
-const CHECK_LIMIT_MS = 5_000
+  /** A history or the transcript of the open session was read. */
+  markRecoverable(): void {
+    this.#recoverable = this.#opened
+  }
 
-/**
- * Whether the service still knows a session, by a REST call about it. A session counts as known when the service cannot
- * be asked: a service that is down must not cost the user the conversation.
- *
- * @param load the call; rejects with HTTP status 404 or 410 for an unknown session
- * @param report receives the error that says that a new session is requested
- */
-export async function isSessionKnown(
-  clock: Clock,
-  signal: AbortSignal | undefined,
-  load: (signal: AbortSignal) => Promise<unknown>,
-  report: (error: SDKError) => void,
-): Promise<boolean> {
-  try {
-    await withTimeLimit(clock, CHECK_LIMIT_MS, signal, load)
-  } catch (cause) {
-    if (signal?.aborted) throw cause
-    if (cause instanceof ApiError && isSessionRefusal(cause.status)) {
-      const text = `The service does not know the session (HTTP status ${cause.status}). A new one is requested.`
-      report(new ConnectionError(text, 'refused', { cause, httpStatus: cause.status }))
+  /** Whether what the agent says is found again after a reconnect. Asks for the transcript where that is not known yet. */
+  async canRecover(signal: AbortSignal): Promise<boolean> {
+    const id = this.#opened
+    if (id === undefined || id === this.#recoverable) return id !== undefined
+    const { clock } = this.#scope.environment
+    try {
+      // Nothing is merged: on a connection that is alive the same messages are still on their way.
+      await withTimeLimit(clock, TRANSCRIPT_LIMIT_MS, signal, inner => this.loadTranscript(id, inner))
+    } catch {
       return false
     }
+    if (this.#opened === id) this.#recoverable = id
+    return this.#opened === id
   }
-  return true
+
+  /**
+   * Whether the service still knows a session. It counts as known when the service cannot be asked: a service that is down must
+   * not cost the user the conversation.
+   */
+  async #check(id: string, signal: AbortSignal | undefined): Promise<boolean> {
+    const { environment, reportError } = this.#scope
+    try {
+      await withTimeLimit(environment.clock, CHECK_LIMIT_MS, signal, inner => this.loadTranscript(id, inner))
+    } catch (cause) {
+      if (signal?.aborted) throw cause
+      if (cause instanceof ApiError && isSessionRefusal(cause.status)) {
+        const text = `The service does not know the session (HTTP status ${cause.status}). A new one is requested.`
+        reportError(new ConnectionError(text, 'refused', { cause, httpStatus: cause.status }))
+        return false
+      }
+    }
+    return true
+  }
 }

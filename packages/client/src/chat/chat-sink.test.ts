@@ -1,7 +1,7 @@
 import { FakeWebSocket, turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { type ChatSetUp, deferred, setUpChat, watch } from '../../test/chat-harness.ts'
-import type { ConnectionLoss, MessageSink } from './chat.ts'
+import type { ChatObserver, ConnectionLoss } from './chat.ts'
 import type { SessionKeeper } from './chat-session.ts'
 
 const last = () => FakeWebSocket.last
@@ -10,14 +10,14 @@ const last = () => FakeWebSocket.last
 async function setUp(given: ChatSetUp = {}) {
   const parts = setUpChat(given)
   const calls: unknown[] = []
-  const sink: MessageSink = {
+  const sink: ChatObserver = {
     handleConnected: () => void calls.push('connected'),
     handleReady: () => void calls.push('ready'),
     handleInterrupted: () => void calls.push('interrupted'),
     handleLost: (loss: ConnectionLoss) => void calls.push(loss),
     handleClosed: () => void calls.push('closed'),
   }
-  parts.chat.setMessageSink(sink)
+  parts.chat.observe(sink)
   const connecting = watch(parts.chat.connect())
   await turnEventLoop()
   const open = async () => {
@@ -184,35 +184,32 @@ describe('a connection that is probably broken', () => {
 })
 
 describe('the context of a session that the host has chosen', () => {
-  const context = JSON.stringify({ persona: 'system', role: 'context', content: '{}' })
+  const context = { plan: 'gold' }
+  const frame = JSON.stringify({ persona: 'system', role: 'context', messageData: { context } })
   const idsOf = (socket: FakeWebSocket) => socket.frames.map(frame => frame['messageId'])
 
   it('[REL-108] is repeated under its id until the service confirms that id', async () => {
-    let count = 0
-    const { chat, open, clock, session } = await setUp({
-      sessionId: 'mine',
-      context,
-      newFrameId: () => `frame-${++count}`,
-    })
+    const { chat, open, clock, session } = await setUp({ sessionId: 'mine', context, hasReceipts: true })
     await open()
-    expect(idsOf(last())).toEqual(['frame-1'])
+    const [id] = idsOf(last()) as string[]
+    expect(id).toBe('id-0')
     chat.handleReceipt('another')
     expect(session.needsContextFrame).toBe(true)
     last().end(1006)
     await clock.advance(1_000)
     await open()
-    expect(idsOf(last())).toEqual(['frame-1'])
-    chat.handleReceipt('frame-1')
+    expect(idsOf(last())).toEqual([id])
+    chat.handleReceipt(id as string)
     expect(session.needsContextFrame).toBe(false)
     session.supply('other')
-    chat.handleReceipt('frame-1')
+    chat.handleReceipt(id as string)
     expect(session.needsContextFrame).toBe(true)
   })
 
   it('is sent once, where the service confirms nothing', async () => {
     const { open, clock, session } = await setUp({ sessionId: 'mine', context })
     await open()
-    expect([last().sent, session.needsContextFrame]).toEqual([[context], false])
+    expect([last().sent, session.needsContextFrame]).toEqual([[frame], false])
     last().end(1006)
     await clock.advance(1_000)
     await open()

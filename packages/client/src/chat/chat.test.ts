@@ -23,7 +23,7 @@ describe('Chat', () => {
     expect(connecting.outcome).toBe('done')
     expect(told).toEqual(['CONNECTING', 'CONNECTED', 'connected', 'flushed 1'])
     expect([contentsOf(last()), outbox.size, chat.isOpen]).toEqual([['one'], 0, true])
-    expect(last().url).toBe('wss://chat.example/?sessionId=session-1')
+    expect(last().url).toBe('wss://chat.a.test/?sessionId=session-1')
   })
 
   it('joins a second connect() and needs one socket and one session', async () => {
@@ -200,7 +200,8 @@ describe('Chat', () => {
   })
 
   describe('context of a session that the host brought', () => {
-    const context = '{"role":"context"}'
+    const context = { plan: 'gold' }
+    const contextFrame = { persona: 'system', role: 'context', messageData: { context } }
 
     it('goes out once, after the token and before what waits', async () => {
       const { chat, outbox, clock } = setUpChat({ sessionId: 'mine', context, token: { getToken: async () => 't1' } })
@@ -209,7 +210,7 @@ describe('Chat', () => {
       await turnEventLoop()
       last().accept()
       await turnEventLoop()
-      expect(last().frames).toEqual([tokenFrame('t1'), { role: 'context' }, userFrame('waiting')])
+      expect(last().frames).toEqual([tokenFrame('t1'), contextFrame, userFrame('waiting')])
       last().end(1006)
       await clock.advance(1_000)
       last().accept()
@@ -228,7 +229,7 @@ describe('Chat', () => {
       last().accept()
       await turnEventLoop()
       expect(last().url).toContain('mine')
-      expect(last().frames[1]).toEqual({ role: 'context' })
+      expect(last().frames[1]).toEqual(contextFrame)
     })
   })
 

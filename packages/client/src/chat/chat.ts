@@ -1,16 +1,23 @@
 import { isFinalCloseCode } from '@aiagent/protocol'
+import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { abortedError, ConnectionError, SDKError } from '../errors.ts'
-import type { Emit } from '../events.ts'
+import type { Transcript } from '../log/transcript.ts'
+import type { AgentScope } from '../scope.ts'
+import { requireSessionId } from '../session-id.ts'
 import { untilAborted } from '../util/abort.ts'
 import { JoinedTask } from '../util/joined-task.ts'
+import { chatAddress } from './chat-address.ts'
 import type { ChatSession } from './chat-session.ts'
 import type { ChatClosed } from './close-cause.ts'
-import { Connection, type ConnectionOptions, type ConnectionOwner } from './connection.ts'
+import { Connection, type ConnectionOwner } from './connection.ts'
 import { ConnectionState } from './connection-state.ts'
-import { ContextFrame, type ContextFrameOwner } from './context-frame.ts'
+import { ContextFrame } from './context-frame.ts'
+import type { ContextStore } from './context-store.ts'
 import { Departure } from './departure.ts'
-import { TokenDialogue, type TokenDialogueOptions, type TokenListener } from './token-dialogue.ts'
-import type { Transport } from './transport.ts'
+import type { ReconnectPolicy } from './reconnect-policy.ts'
+import { TokenDialogue, type TokenListener } from './token-dialogue.ts'
+import type { Transport, TransportListener } from './transport.ts'
+import { webSocketTransport } from './websocket-transport.ts'
 
 const RESTART_ABORTED = (signal: AbortSignal) => abortedError('restartConnection()', signal)
 
@@ -22,35 +29,25 @@ export interface ConnectionLoss {
   readonly isAbnormal: boolean
 }
 
-/** Receives the connection while messages may be written to it. */
-export interface MessageSink {
+/** A part that follows the connection. All of them are called in the order in which they were added, before the events. */
+export interface ChatObserver {
+  /** An attempt to open a session begins. Returns the number of its last processed frame, for a reopening. */
+  beginAttempt?(sessionId: string): number | undefined
   /** The chat is open. The access token may still be missing. */
-  handleConnected(): void
+  handleConnected?(): void
   /** Messages may be written to this transport. */
-  handleReady(transport: Transport): void
+  handleReady?(transport: Transport): void
   /** Messages must not be written for now. */
-  handleInterrupted(): void
+  handleInterrupted?(): void
+  /** A frame has arrived. */
+  handleFrame?(data: unknown): void
   /** An open connection has ended. Follows `handleInterrupted`, and `handleClosed` if no reconnect follows. */
-  handleLost(loss: ConnectionLoss): void
+  handleLost?(loss: ConnectionLoss): void
   /** The chat has ended: no reconnect follows. */
-  handleClosed(): void
+  handleClosed?(): void
 }
 
-/** Who has a chat: what the chat uses of it, and reports to it. */
-export interface ChatOwner extends ConnectionOptions, TokenDialogueOptions, ContextFrameOwner {
-  readonly session: ChatSession
-  readonly emit: Emit<'stateChanged' | 'connected' | 'closed' | 'tokenExpiring'>
-  /** The address for a session; built for every attempt. */
-  address(sessionId: string): string
-  /** Called before `stateChanged` is emitted. */
-  handleStateChange(state: ConnectionState, previousState: ConnectionState, retryInMs?: number): void
-  /** Open, with the token sent if one is needed; `connected` and queued messages follow. */
-  handleConnected(): void
-  /** Called before `closed` is emitted. */
-  handleClosed(event: ChatClosed): void
-  handleFrame(data: unknown): void
-  handleFailure(error: SDKError): void
-}
+type ChatScope = AgentScope<'stateChanged' | 'connected' | 'closed' | 'tokenExpiring'>
 
 interface LeaveOptions {
   skipGracefulDisconnect?: boolean
@@ -62,12 +59,14 @@ interface LeaveOptions {
  * (PROTOCOL.md, "Opening sequence"): token frame, `connected`, pending context, queued messages, new messages.
  */
 export class Chat implements ConnectionOwner, TokenListener {
-  readonly #owner: ChatOwner
+  readonly #scope: ChatScope
+  readonly #session: ChatSession
+  readonly #authentication: AuthenticationService
   readonly #connection: Connection
   readonly #token: TokenDialogue
   readonly #contextFrame: ContextFrame
   readonly #departure: Departure
-  #sink: MessageSink | undefined
+  #observers: readonly ChatObserver[] = []
   /** The session of the last attempt: the host may have set another since. */
   #dialledSession: string | undefined
   /** The last opening. `done` is its token step, which ends with `connected` or with the transport. */
@@ -79,12 +78,30 @@ export class Chat implements ConnectionOwner, TokenListener {
   /** Created with the first restart. */
   #restarting: JoinedTask<void> | undefined
 
-  constructor(owner: ChatOwner) {
-    this.#owner = owner
-    this.#connection = new Connection(owner, this)
-    this.#token = new TokenDialogue(owner, this)
-    this.#contextFrame = new ContextFrame(owner)
-    this.#departure = new Departure(owner, this.#connection)
+  constructor(
+    scope: ChatScope,
+    policy: ReconnectPolicy,
+    {
+      session,
+      authentication,
+      context,
+      transcript,
+    }: { session: ChatSession; authentication: AuthenticationService; context: ContextStore; transcript: Transcript },
+  ) {
+    this.#scope = scope
+    this.#session = session
+    this.#authentication = authentication
+    const { clock, page } = scope.environment
+    this.#connection = new Connection(clock, page, policy, this)
+    this.#token = new TokenDialogue(scope.facts, authentication, this)
+    this.#contextFrame = new ContextFrame(scope, session, context, transcript)
+    this.#departure = new Departure(scope, this.#connection, transcript)
+  }
+
+  /** Adds a part that follows the connection. */
+  observe(observer: ChatObserver): void {
+    // An array that grows by push() reserves sixteen more places.
+    this.#observers = this.#observers.concat(observer)
   }
 
   get state(): ConnectionState {
@@ -135,11 +152,6 @@ export class Chat implements ConnectionOwner, TokenListener {
     this.#connection.refuseFrames()
   }
 
-  /** Sets the part that writes the messages. */
-  setMessageSink(sink: MessageSink): void {
-    this.#sink = sink
-  }
-
   /** Resolves once the chat is open and the token has been sent if one is needed, or cannot be obtained. */
   async connect(signal?: AbortSignal): Promise<void> {
     const departures = this.#departures
@@ -163,7 +175,7 @@ export class Chat implements ConnectionOwner, TokenListener {
     this.#restarting?.abort(leftMeanwhile('restartConnection()'))
     const left = this.#end(options)
     // Questions asked without a connection are rejected, too.
-    if (!this.isOpen) this.#sink?.handleClosed()
+    if (!this.isOpen) for (const each of this.#observers) each.handleClosed?.()
     return left
   }
 
@@ -175,7 +187,7 @@ export class Chat implements ConnectionOwner, TokenListener {
    * @param reset called between the two: removes the data of the old conversation
    */
   restart(options: { sessionId: string | undefined; signal: AbortSignal | undefined; reset(): void }): Promise<void> {
-    const { session } = this.#owner
+    const session = this.#session
     const { sessionId, reset } = options
     this.#restarting ??= new JoinedTask(RESTART_ABORTED)
     return this.#restarting.join(async signal => {
@@ -220,22 +232,46 @@ export class Chat implements ConnectionOwner, TokenListener {
   // ── The connection ────────────────────────────────────────────────────────────────────────────────────────────────────
 
   async resolveAddress(signal: AbortSignal): Promise<string> {
-    const sessionId = await this.#owner.session.require(signal)
+    const sessionId = await this.#session.require(signal)
     signal.throwIfAborted()
     this.#dialledSession = sessionId
-    return this.#owner.address(sessionId)
+    this.#authentication.checkExpiry()
+    let lastSeq: number | undefined
+    for (const each of this.#observers) lastSeq ??= each.beginAttempt?.(sessionId)
+    return this.addressOf(sessionId, lastSeq)
+  }
+
+  /** The address of a session's chat. `lastSeq` is the number of the last processed frame, for a reopening. */
+  addressOf(sessionId: string, lastSeq: number | undefined): string {
+    const { loaded, conversationId } = this.#scope.facts
+    if (!loaded) throw new SDKError('connect() is not possible yet. Await initialize() first.', 'NOT_INITIALIZED')
+    const { agent, deployment } = loaded
+    return chatAddress({
+      agent,
+      deployment,
+      sessionId: requireSessionId(sessionId, 'The session id'),
+      lastSeq,
+      conversationId,
+    })
+  }
+
+  openTransport(address: string, listener: TransportListener): Transport {
+    const open = this.#scope.shared?.open ?? webSocketTransport(this.#scope.environment.WebSocket)
+    return open(address, listener)
   }
 
   handleStateChange(state: ConnectionState, previousState: ConnectionState, retryInMs?: number): void {
-    const { emit } = this.#owner
-    this.#owner.handleStateChange(state, previousState, retryInMs)
+    const { emit, logger, status, environment, shared } = this.#scope
+    logger.debug(`Connection: ${previousState} → ${state}`)
+    this.#authentication.watchExpiry(state !== ConnectionState.CLOSED && !shared?.isFollower)
+    status.retryAt = retryInMs === undefined ? undefined : environment.clock.monotonic() + retryInMs
     emit('stateChanged', () => ({ state, previousState, ...(retryInMs === undefined ? {} : { retryInMs }) }))
-    if (state === ConnectionState.CLOSED) this.#sink?.handleClosed()
+    if (state === ConnectionState.CLOSED) for (const each of this.#observers) each.handleClosed?.()
   }
 
   handleOpened(transport: Transport): void {
     this.#lastInboundAt = undefined
-    this.#owner.session.markOpened(this.#dialledSession)
+    this.#session.markOpened(this.#dialledSession)
     // A listener of the state change may have disconnected already.
     if (this.#departure.isFrom(transport)) return
     if (this.#token.isRequired) {
@@ -253,38 +289,47 @@ export class Chat implements ConnectionOwner, TokenListener {
   }
 
   handleFrame(data: unknown): void {
-    this.#lastInboundAt = this.#owner.clock.monotonic()
-    this.#owner.handleFrame(data)
+    this.#lastInboundAt = this.#scope.environment.clock.monotonic()
+    // The socket stays open for the goodbye: what arrives by then belongs to the user who leaves.
+    if (!this.#scope.status.isLeaving) for (const each of this.#observers) each.handleFrame?.(data)
   }
 
   handleClosed(event: ChatClosed): void {
+    const { status, emit } = this.#scope
     this.#interrupt()
-    this.#sink?.handleLost({ lastInboundAt: this.#lastInboundAt, isAbnormal: !isFinalCloseCode(event.code) })
-    this.#owner.handleClosed(event)
-    this.#owner.emit('closed', () => event)
-    this.#owner.session.markClosed()
+    const loss = { lastInboundAt: this.#lastInboundAt, isAbnormal: !isFinalCloseCode(event.code) }
+    for (const each of this.#observers) each.handleLost?.(loss)
+    status.closed = event
+    status.failure = undefined
+    emit('closed', () => event)
+    this.#session.markClosed()
   }
 
   handleFailure(error: SDKError): void {
-    this.#owner.session.markUnverified(error instanceof ConnectionError && error.httpStatus !== undefined)
-    this.#owner.handleFailure(error)
+    this.#session.markUnverified(error instanceof ConnectionError && error.httpStatus !== undefined)
+    this.#report(error)
   }
 
   handleSessionRefused(): void {
-    this.#owner.session.forget(this.#dialledSession)
+    this.#session.forget(this.#dialledSession)
   }
 
   handleEnded(): void {
-    this.#owner.session.markEnded()
+    this.#session.markEnded()
+  }
+
+  #report(error: SDKError): void {
+    this.#scope.status.failure = error
+    this.#scope.reportError(error)
   }
 
   // ── The token ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
   handleTokenUnavailable(error: SDKError | undefined, transport: Transport, isUsable: boolean): void {
-    if (!isUsable) this.#sink?.handleInterrupted()
-    if (error) this.#owner.handleFailure(error)
+    if (!isUsable) for (const each of this.#observers) each.handleInterrupted?.()
+    if (error) this.#report(error)
     this.#announce(transport)
-    this.#owner.emit('tokenExpiring', () => ({ reason: 'transport_request' }))
+    this.#scope.emit('tokenExpiring', () => ({ reason: 'transport_request' }))
   }
 
   /** Messages may now be written to this transport. */
@@ -293,7 +338,7 @@ export class Chat implements ConnectionOwner, TokenListener {
     // A listener may have disconnected meanwhile.
     if (this.#connection.transport !== transport || this.#departure.isFrom(transport)) return
     this.#contextFrame.send(transport, this.#dialledSession)
-    this.#sink?.handleReady(transport)
+    for (const each of this.#observers) each.handleReady?.(transport)
   }
 
   #announce(transport: Transport): void {
@@ -301,14 +346,15 @@ export class Chat implements ConnectionOwner, TokenListener {
     if (!opening || opening.isAnnounced || this.#connection.transport !== transport) return
     opening.isAnnounced = true
     opening.end?.()
-    this.#sink?.handleConnected()
-    this.#owner.handleConnected()
-    this.#owner.emit('connected', () => ({}))
+    const { status, emit } = this.#scope
+    status.closed = status.failure = undefined
+    for (const each of this.#observers) each.handleConnected?.()
+    emit('connected', () => ({}))
   }
 
   /** The transport is closed or closing. */
   #interrupt(): void {
-    this.#sink?.handleInterrupted()
+    for (const each of this.#observers) each.handleInterrupted?.()
     this.#token.end()
     this.#opening?.end?.()
   }

@@ -22,19 +22,17 @@ function setUpWaits() {
     { maxReconnectAttempts: 9, baseReconnectDelay: 1_000, maxReconnectDelay: 30_000 },
     { random: () => 0 },
   )
-  const connection = new Connection(
-    { clock, policy, openTransport: webSocketTransport(FakeWebSocket) },
-    {
-      resolveAddress: async () => 'wss://chat.example/',
-      handleStateChange: (_state, _previous, retryInMs) => void waits.push(retryInMs),
-      handleOpened() {},
-      handleFrame() {},
-      handleClosed: event => void closed.push(event),
-      handleFailure: error => void errors.push(error),
-      handleSessionRefused() {},
-      handleEnded() {},
-    },
-  )
+  const connection = new Connection(clock, undefined, policy, {
+    openTransport: webSocketTransport(FakeWebSocket),
+    resolveAddress: async () => 'wss://chat.example/',
+    handleStateChange: (_state, _previous, retryInMs) => void waits.push(retryInMs),
+    handleOpened() {},
+    handleFrame() {},
+    handleClosed: event => void closed.push(event),
+    handleFailure: error => void errors.push(error),
+    handleSessionRefused() {},
+    handleEnded() {},
+  })
   const open = async () => {
     const opening = watch(connection.open())
     await turnEventLoop()

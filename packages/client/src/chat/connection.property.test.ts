@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { deferred, watch } from '../../test/chat-harness.ts'
 import { SDKError } from '../errors.ts'
-import { Connection, type ConnectionOptions } from './connection.ts'
+import { Connection } from './connection.ts'
 import type { ConnectionState } from './connection-state.ts'
 import { createReconnectPolicy } from './reconnect-policy.ts'
 import type { TransportListener } from './transport.ts'
@@ -75,12 +75,11 @@ describe('Connection', () => {
             if (how === 'open') open(false)
             else if (how === 'close') connection.close()
           }
-          const options: ConnectionOptions = {
-            clock,
-            policy: createReconnectPolicy(
-              { maxReconnectAttempts, baseReconnectDelay: 1_000, maxReconnectDelay: 30_000 },
-              { random: () => random.next().value },
-            ),
+          const policy = createReconnectPolicy(
+            { maxReconnectAttempts, baseReconnectDelay: 1_000, maxReconnectDelay: 30_000 },
+            { random: () => random.next().value },
+          )
+          const connection: Connection = new Connection(clock, undefined, policy, {
             openTransport: (_address, listener) => {
               expect(sockets.filter(({ live }) => live)).toEqual([])
               const made: TalkativeSocket = { listener, live: true, open: false }
@@ -93,8 +92,6 @@ describe('Connection', () => {
                 },
               }
             },
-          }
-          const connection: Connection = new Connection(options, {
             resolveAddress: () => {
               const answer = deferred<string>()
               addresses.push(answer)

@@ -138,14 +138,11 @@ describe('Connection', () => {
   })
 
   it('rejects with the reason when the runtime refuses the address', async () => {
-    const options = {
-      clock: new ManualClock(),
-      policy: { maxAttempts: 0, delayFor: () => 0 },
+    const policy = { maxAttempts: 0, delayFor: () => 0 }
+    const refusing = new Connection(new ManualClock(), undefined, policy, {
       openTransport: () => {
         throw new SyntaxError('bad address')
       },
-    }
-    const refusing = new Connection(options, {
       resolveAddress: async () => 'bad',
       handleStateChange() {},
       handleOpened() {},

@@ -9,7 +9,7 @@ import { Attempt, type AttemptOwner, type Caller } from './attempt.ts'
 import { type ChatClosed, closeCauseOf, REOPEN } from './close-cause.ts'
 import { ConnectionState } from './connection-state.ts'
 import type { ReconnectPolicy } from './reconnect-policy.ts'
-import type { OpenTransport, Transport } from './transport.ts'
+import type { Transport, TransportListener } from './transport.ts'
 import { type WakeOwner, WakeWatch } from './wake-watch.ts'
 
 /*
@@ -37,6 +37,8 @@ export interface ConnectionOwner {
   resolveAddress(signal: AbortSignal): Promise<string>
   /** `retryInMs` is the wait before the next attempt, if one follows. */
   handleStateChange(state: ConnectionState, previousState: ConnectionState, retryInMs?: number): void
+  /** Opens a socket. @throws when the runtime rejects the address */
+  openTransport(address: string, listener: TransportListener): Transport
   handleOpened(transport: Transport): void
   handleFrame(data: unknown): void
   /** An open connection ended. */
@@ -47,13 +49,6 @@ export interface ConnectionOwner {
   handleSessionRefused(): void
   /** The service has closed an open connection with 1000 without a request: the conversation has ended. */
   handleEnded(): void
-}
-
-export interface ConnectionOptions {
-  readonly clock: Clock
-  readonly page?: Page | undefined
-  readonly policy: ReconnectPolicy
-  openTransport: OpenTransport
 }
 
 type State =
@@ -71,17 +66,19 @@ const PUBLIC_STATE = {
 } as const satisfies Record<State['at'], ConnectionState>
 
 export class Connection implements AttemptOwner, WakeOwner {
-  readonly #options: ConnectionOptions
+  readonly #clock: Clock
+  readonly #policy: ReconnectPolicy
   readonly #owner: ConnectionOwner
   readonly #wake: WakeWatch
   #state: State = { at: 'idle' }
   /** Reconnect attempts since the backoff was reset. */
   #attempts = 0
 
-  constructor(options: ConnectionOptions, owner: ConnectionOwner) {
-    this.#options = options
+  constructor(clock: Clock, page: Page | undefined, policy: ReconnectPolicy, owner: ConnectionOwner) {
+    this.#clock = clock
+    this.#policy = policy
     this.#owner = owner
-    this.#wake = new WakeWatch(options.clock, options.page, this)
+    this.#wake = new WakeWatch(clock, page, this)
   }
 
   get state(): ConnectionState {
@@ -175,9 +172,9 @@ export class Connection implements AttemptOwner, WakeOwner {
   handleAttemptOpened(attempt: Attempt): void {
     const { transport } = attempt
     if (!transport || !this.#isCurrent(attempt)) return
-    this.#options.clock.clearTimeout(attempt.timer)
+    this.#clock.clearTimeout(attempt.timer)
     attempt.timer = attempt.controller = undefined
-    this.#become({ at: 'open', transport, since: this.#options.clock.monotonic() })
+    this.#become({ at: 'open', transport, since: this.#clock.monotonic() })
     if (this.transport === transport) this.#owner.handleOpened(transport)
     attempt.settle(this.transport === transport ? undefined : closedEarly())
   }
@@ -231,12 +228,12 @@ export class Connection implements AttemptOwner, WakeOwner {
 
   #dial(attempt: Attempt, address: string): void {
     if (!this.#isCurrent(attempt)) return
-    attempt.timer = this.#options.clock.setTimeout(() => {
+    attempt.timer = this.#clock.setTimeout(() => {
       const seconds = CONNECT_TIMEOUT_MS / 1000
       this.#fail(attempt, new ConnectionError(`The chat did not open within ${seconds} s.`, 'timeout'))
     }, CONNECT_TIMEOUT_MS)
     try {
-      attempt.transport = this.#options.openTransport(address, attempt)
+      attempt.transport = this.#owner.openTransport(address, attempt)
     } catch (cause) {
       this.#fail(attempt, new ConnectionError('The runtime refuses to open the chat.', 'refused', { cause }))
     }
@@ -269,7 +266,7 @@ export class Connection implements AttemptOwner, WakeOwner {
     const { code, reason } = event
     const state = this.#state
     if (state.at !== 'open' || state.transport !== transport) return
-    if (this.#options.clock.monotonic() - state.since >= STABLE_AFTER_MS) this.confirm()
+    if (this.#clock.monotonic() - state.since >= STABLE_AFTER_MS) this.confirm()
     const sessionRefused = code === CLOSE_CODE.SESSION_UNKNOWN
     const final = isFinalCloseCode(code) || state.leaving === true
     const owner = this.#owner
@@ -296,7 +293,7 @@ export class Connection implements AttemptOwner, WakeOwner {
    * @param isUrgent whether the first attempt follows at once
    */
   #comeBack(final: boolean, isUrgent: boolean, tell: () => void): void {
-    const { policy } = this.#options
+    const policy = this.#policy
     const usedUp = !final && this.#attempts >= policy.maxAttempts
     if (final || usedUp) {
       this.#become({ at: 'closed' })
@@ -341,7 +338,7 @@ export class Connection implements AttemptOwner, WakeOwner {
   }
 
   #abandon(attempt: Attempt): void {
-    this.#options.clock.clearTimeout(attempt.timer)
+    this.#clock.clearTimeout(attempt.timer)
     attempt.controller?.abort()
     attempt.transport?.close(CLOSE_CODE.NORMAL, '')
   }

@@ -1,5 +1,8 @@
 import { addMessageId, CLIENT_DISCONNECT_REASON, CLOSE_CODE, encodeMessage, PERSONA, ROLE } from '@aiagent/protocol'
-import { type Clock, sleep } from '../platform/clock.ts'
+import { recordOwnFrame } from '../log/compose.ts'
+import type { Transcript } from '../log/transcript.ts'
+import { sleep } from '../platform/clock.ts'
+import type { AgentScope } from '../scope.ts'
 import type { Connection } from './connection.ts'
 import type { Transport } from './transport.ts'
 
@@ -8,26 +11,19 @@ const GOODBYE_LIMIT_MS = 100
 
 const GOODBYE_POLL_MS = 5
 
-const GOODBYE = encodeMessage({ persona: PERSONA.SYSTEM, role: ROLE.GRACEFUL_DISCONNECT })
-
-/** What a departure uses of its chat. */
-export interface DepartureOwner {
-  readonly clock: Clock
-  /** Where the service confirms each frame: a new id for a frame; undefined elsewhere. */
-  newFrameId?(): string | undefined
-  /** The disconnect frame was written. */
-  handleWritten(frame: string): void
-}
+const GOODBYE = { persona: PERSONA.SYSTEM, role: ROLE.GRACEFUL_DISCONNECT }
 
 /** The end of an open connection by the client: a disconnect frame, then the close. */
 export class Departure {
-  readonly #owner: DepartureOwner
+  readonly #scope: AgentScope<never>
   readonly #connection: Connection
+  readonly #transcript: Transcript
   #current: { readonly transport: Transport; readonly done: Promise<void> } | undefined
 
-  constructor(owner: DepartureOwner, connection: Connection) {
-    this.#owner = owner
+  constructor(scope: AgentScope<never>, connection: Connection, transcript: Transcript) {
+    this.#scope = scope
     this.#connection = connection
+    this.#transcript = transcript
   }
 
   /** Settles when the present departure is over; undefined when there is none. */
@@ -53,12 +49,13 @@ export class Departure {
   }
 
   async #leave(transport: Transport, signal: AbortSignal | undefined): Promise<void> {
-    const { clock } = this.#owner
+    const { environment, facts, newId } = this.#scope
+    const { clock } = environment
     this.#connection.expectEnd()
     try {
-      const id = this.#owner.newFrameId?.()
-      transport.send(id === undefined ? GOODBYE : addMessageId(GOODBYE, id))
-      this.#owner.handleWritten(GOODBYE)
+      const frame = encodeMessage(GOODBYE)
+      transport.send(facts.hasReceipts ? addMessageId(frame, newId()) : frame)
+      recordOwnFrame(this.#scope, this.#transcript, GOODBYE)
     } catch {
       // Then the service detects it by the close.
     }

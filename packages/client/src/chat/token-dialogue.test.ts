@@ -1,8 +1,9 @@
 import { turnEventLoop } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
 import { deferred } from '../../test/chat-harness.ts'
+import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { AuthError, type SDKError } from '../errors.ts'
-import { TokenDialogue, type TokenDialogueOptions, type TokenListener } from './token-dialogue.ts'
+import { TokenDialogue, type TokenListener } from './token-dialogue.ts'
 import type { Transport } from './transport.ts'
 
 class FakeTransport {
@@ -18,7 +19,7 @@ class FakeTransport {
   close(): void {}
 }
 
-interface SetUp extends Partial<TokenDialogueOptions['authentication'] & TokenListener> {
+interface SetUp extends Partial<Pick<AuthenticationService, 'getToken' | 'refresh'> & TokenListener> {
   /** @default true */
   isAuthenticated?: boolean
 }
@@ -26,17 +27,15 @@ interface SetUp extends Partial<TokenDialogueOptions['authentication'] & TokenLi
 function setUp({ isAuthenticated = true, getToken, refresh, ...given }: SetUp = {}) {
   const ready: unknown[] = []
   const unavailable: Array<{ error: SDKError | undefined; transport: unknown; isUsable: boolean }> = []
-  const options = {
-    facts: { agent: { isAuthenticated } },
-    authentication: { getToken: getToken ?? (async () => 'first'), refresh: refresh ?? (async () => 'fresh') },
-  }
+  const facts = { agent: { agentId: 'help', isAuthenticated } }
+  const tokens = { getToken: getToken ?? (async () => 'first'), refresh: refresh ?? (async () => 'fresh') }
   const listener = {
     handleTokenSent: (transport: Transport) => void ready.push(transport),
     handleTokenUnavailable: (error: SDKError | undefined, transport: Transport, isUsable: boolean) =>
       void unavailable.push({ error, transport, isUsable }),
     ...given,
   }
-  const dialogue = new TokenDialogue(options, listener)
+  const dialogue = new TokenDialogue(facts, tokens as AuthenticationService, listener)
   return { dialogue, ready, unavailable, transport: new FakeTransport() }
 }
 

@@ -1,6 +1,7 @@
 import { encodeMessage, PERSONA, ROLE } from '@aiagent/protocol'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
 import { AuthError, SDKError } from '../errors.ts'
+import type { AgentFacts } from '../facts.ts'
 import type { Transport } from './transport.ts'
 
 /*
@@ -10,13 +11,6 @@ import type { Transport } from './transport.ts'
  * service asks for a new one, one refresh answers all requests that arrive meanwhile; when none can be obtained, the host is
  * told and messages wait for `offer()`.
  */
-
-/** What a token dialogue uses of its chat. */
-export interface TokenDialogueOptions {
-  /** An authenticated agent requires a token at the opening. */
-  readonly facts: { readonly agent: { readonly isAuthenticated?: boolean | null | undefined } | undefined }
-  readonly authentication: Pick<AuthenticationService, 'getToken' | 'refresh'>
-}
 
 /** What a token dialogue reports. */
 export interface TokenListener {
@@ -30,7 +24,8 @@ export interface TokenListener {
 }
 
 export class TokenDialogue {
-  readonly #options: TokenDialogueOptions
+  readonly #facts: Pick<AgentFacts, 'agent'>
+  readonly #authentication: AuthenticationService
   readonly #listener: TokenListener
   #transport: Transport | undefined
   #sent: string | undefined
@@ -42,14 +37,15 @@ export class TokenDialogue {
   #answering: Transport | undefined
   #refreshing: Promise<string> | undefined
 
-  constructor(options: TokenDialogueOptions, listener: TokenListener) {
-    this.#options = options
+  constructor(facts: Pick<AgentFacts, 'agent'>, authentication: AuthenticationService, listener: TokenListener) {
+    this.#facts = facts
+    this.#authentication = authentication
     this.#listener = listener
   }
 
   /** Whether an opening needs a token frame first. */
   get isRequired(): boolean {
-    return this.#options.facts.agent?.isAuthenticated === true
+    return this.#facts.agent?.isAuthenticated === true
   }
 
   /** Whether a token frame must precede all other frames. */
@@ -60,7 +56,7 @@ export class TokenDialogue {
   /** Starts the dialogue on a new transport: obtains a token and sends it. */
   begin(transport: Transport): void {
     this.attach(transport)
-    void this.#answer(transport, this.#options.authentication.getToken())
+    void this.#answer(transport, this.#authentication.getToken())
   }
 
   /** The transport is open and needs no token; a refresh request may still come. */
@@ -100,7 +96,7 @@ export class TokenDialogue {
 
   /** A refresh that began on an earlier transport is used for the current one as well. */
   #refresh(): Promise<string> {
-    this.#refreshing ??= this.#options.authentication.refresh().finally(() => {
+    this.#refreshing ??= this.#authentication.refresh().finally(() => {
       this.#refreshing = undefined
     })
     return this.#refreshing

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Message } from '../outbox/message.ts'
+import { Message } from '../log/message.ts'
 import { escalationOf, handOverAddress } from './escalation.ts'
 import { AgentMessageHandler } from './handlers/agent-message-handler.ts'
 import type { AgentMessageResult } from './message-handler.ts'

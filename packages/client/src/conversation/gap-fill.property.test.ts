@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest'
 import { lastSession, passing, setUp } from '../../test/agent-harness.ts'
 
 // Loaded before, since the manual clock does not wait for a file.
-await Promise.all([import('./upkeep.ts'), import('../api/further-calls.ts'), import('../outbox/match-history.ts')])
 
 /** Few texts, so that equal ones are frequent. The number is that of the answers. */
 const text = fc.constantFrom('yes 0', 'yes 1', 'no 1', 'no 2', 'tell me 3')

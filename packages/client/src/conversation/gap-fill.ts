@@ -1,7 +1,9 @@
 import { PERSONA } from '@aiagent/protocol'
-import type { Emit, RecoverySource } from '../events.ts'
-import type { Logger } from '../logger.ts'
-import type { Message, ReceivedIn } from '../outbox/message.ts'
+import type { ChatSession } from '../chat/chat-session.ts'
+import type { RecoverySource } from '../events.ts'
+import type { Message } from '../log/message.ts'
+import type { Transcript } from '../log/transcript.ts'
+import type { AgentScope } from '../scope.ts'
 import {
   type HistoryElement,
   type HistoryMergeOptions,
@@ -13,21 +15,18 @@ import { emitAgentMessage } from './inbound-events.ts'
 import type { HandlerResult, MessageHandlerResult } from './message-handler.ts'
 import type { MessageProcessor } from './message-processor.ts'
 import { RecoveredMessages } from './recovered-messages.ts'
-import type { Transcript } from './transcript.ts'
-import { TranscriptRequest, type TranscriptRequestOptions } from './transcript-request.ts'
+import { TranscriptRequest } from './transcript-request.ts'
 
-export interface GapFillOptions extends TranscriptRequestOptions {
-  readonly logger: Logger
-  readonly emit: Emit<'agentMessage' | 'escalation' | 'transcriptUpdate' | 'transcriptTrimmed' | 'messagesRecovered'>
-  readonly transcript: Transcript
-  readonly processor: MessageProcessor
-  readonly origin: ReceivedIn
+/** The recovery, as the part that fills gaps reports to it. */
+interface GapFillOwner {
   /** A message of the agent was recovered. Its events have been emitted. */
-  onMessage(message: Message): void
+  handleAnswer(message: Message): void
+  /** Messages are in the transcript that were missed. */
+  reportRecovered(messages: Message[], source: RecoverySource): void
   /** A history has been read: its messages are in the transcript. */
-  onHistory(history: readonly HistoryElement[]): void
+  handleHistory(history: readonly HistoryElement[]): void
   /** Nothing more can be recovered for the current opening. */
-  onEnd(): void
+  end(): void
 }
 
 /** An opening of the chat. */
@@ -40,15 +39,18 @@ export interface Opening {
 }
 
 /*
- * Recovers messages that were missed while the connection was down. A separate chunk, loaded after the first
- * `connected`.
+ * Recovers messages that were missed while the connection was down.
  *
  *   opened again ──┬─ history frame ───────────────────────► merged
  *                  └─ 1 s, or another frame ── transcript call ─┬─► merged
  *                                                               └─► failed: one warning
  */
 export class GapFill {
-  readonly #options: GapFillOptions
+  readonly #scope: AgentScope<'agentMessage' | 'escalation'>
+  readonly #session: ChatSession
+  readonly #transcript: Transcript
+  readonly #processor: MessageProcessor
+  readonly #owner: GapFillOwner
   readonly #request: TranscriptRequest
   readonly #recovered = new RecoveredMessages()
   #opening: Opening | undefined
@@ -56,12 +58,20 @@ export class GapFill {
   #openedAt = 0
   #isFromStart = true
   #hasWarned = false
-  /** Whether a history or the transcript call was seen working in the session. */
-  #isProven = false
 
-  constructor(options: GapFillOptions) {
-    this.#options = options
-    this.#request = new TranscriptRequest(options)
+  constructor(
+    scope: AgentScope<'agentMessage' | 'escalation'>,
+    session: ChatSession,
+    transcript: Transcript,
+    processor: MessageProcessor,
+    owner: GapFillOwner,
+  ) {
+    this.#scope = scope
+    this.#session = session
+    this.#transcript = transcript
+    this.#processor = processor
+    this.#owner = owner
+    this.#request = new TranscriptRequest(scope.environment.clock, session)
   }
 
   /** The chat is open. */
@@ -69,8 +79,7 @@ export class GapFill {
     this.cancel()
     if (opening.sessionId !== this.#opening?.sessionId) {
       this.#recovered.clear()
-      this.#isProven = false
-      this.#openedAt = this.#options.clock.now()
+      this.#openedAt = this.#scope.environment.clock.now()
       this.#isFromStart = opening.isFromStart
     }
     this.#opening = opening
@@ -79,14 +88,14 @@ export class GapFill {
 
   /** The service has sent the history of the session. */
   handleHistory(list: readonly unknown[]): void {
-    this.#isProven = true
+    this.#session.markRecoverable()
     if (this.#opening?.isReopening) {
       this.cancel()
       return this.#take(list, 'history')
     }
     const options = this.#mergeOptions()
-    const history = readHistory(list, this.#options.origin)
-    this.#options.onHistory(history)
+    const history = readHistory(list, this.#scope.origin)
+    this.#owner.handleHistory(history)
     if (!options || this.#isFromStart) return
     // The `chatHistory` event has reported these messages. They are not missed ones after an outage.
     for (const { message, direction } of mergeHistory(history, { ...options, isFromStart: true }))
@@ -104,33 +113,19 @@ export class GapFill {
     this.#request.start(
       opening.sessionId,
       list => {
-        this.#isProven = true
+        this.#session.markRecoverable()
         this.#take(list, 'rest')
       },
       error => {
         if (!this.#hasWarned)
-          this.#options.logger.warn(
+          this.#scope.logger.warn(
             'Messages of an outage may be missing: the service sent no history on the reopening, and the transcript could not be loaded.',
             { error },
           )
         this.#hasWarned = true
-        this.#options.onEnd()
+        this.#owner.end()
       },
     )
-  }
-
-  /** Whether what the agent says is found again after a reconnect. Asks for the transcript where that is not known yet. */
-  async canRecover(signal: AbortSignal): Promise<boolean> {
-    const opening = this.#opening
-    if (this.#isProven || !opening) return this.#isProven
-    try {
-      // Nothing is merged: on a connection that is alive the same messages are still on their way.
-      await this.#request.load(opening.sessionId, signal)
-    } catch {
-      return false
-    }
-    if (this.#opening?.sessionId === opening.sessionId) this.#isProven = true
-    return this.#isProven
   }
 
   /** Whether the transcript call has already recovered a message that now arrives. True once for each. */
@@ -150,40 +145,45 @@ export class GapFill {
   }
 
   #mergeOptions(): HistoryMergeOptions | undefined {
-    const { transcript, origin } = this.#options
-    const { sessionId, from, agentId } = origin
+    const transcript = this.#transcript
+    const { sessionId, from, agentId } = this.#scope.origin
     if (sessionId === undefined || sessionId !== this.#opening?.sessionId) return undefined
     const isFromStart = this.#isFromStart && transcript.isComplete
     return { transcript, origin: { sessionId, from, agentId }, openedAt: this.#openedAt, isFromStart }
   }
 
   #take(list: readonly unknown[], source: RecoverySource): void {
-    const { emit, processor } = this.#options
+    const transcript = this.#transcript
     const options = this.#mergeOptions()
     if (!options) return
     const history = readHistory(list, options.origin)
-    const { inserted, removed } = insertHistory(mergeHistory(history, options), options, processor, { recovered: true })
+    const { inserted, removed } = insertHistory(mergeHistory(history, options), options, this.#processor, {
+      recovered: true,
+    })
     const opening = this.#opening
     const { sessionId } = options.origin
     if (source === 'rest') this.#recovered.add(inserted.map(({ message }) => message))
     for (const { message, entry } of inserted) {
-      if (entry) emit('transcriptUpdate', () => ({ ...entry, entry }))
+      if (entry) transcript.report(entry)
       // A listener may have signed out or restarted.
       if (this.#opening !== opening) return
       if (message.persona === PERSONA.AGENT) this.#report(message, sessionId)
       if (this.#opening !== opening) return
     }
-    if (removed > 0) emit('transcriptTrimmed', () => ({ removed }))
+    transcript.reportTrimmed(removed)
     if (inserted.length > 0)
-      emit('messagesRecovered', () => ({ messages: inserted.map(({ message }) => message), source }))
+      this.#owner.reportRecovered(
+        inserted.map(({ message }) => message),
+        source,
+      )
     if (this.#opening !== opening) return
-    this.#options.onHistory(history)
-    this.#options.onEnd()
+    this.#owner.handleHistory(history)
+    this.#owner.end()
   }
 
   /** Emits the events of a message of the agent, with the result of its handler. */
   #report(message: Message, sessionId: string): void {
-    const { emit, processor, logger } = this.#options
+    const { emit, logger } = this.#scope
     const isPresent = () => this.#opening?.sessionId === sessionId
     const report = (result: HandlerResult | undefined) => {
       if (!isPresent()) return
@@ -192,12 +192,12 @@ export class GapFill {
     }
     const failed = (error: unknown) => logger.error('A message handler failed.', error)
     try {
-      const result = processor.process(message)
+      const result = this.#processor.process(message)
       if (result instanceof Promise) result.then(report).catch(failed)
       else report(result as HandlerResult | undefined)
     } catch (error) {
       failed(error)
     }
-    if (isPresent()) this.#options.onMessage(message)
+    if (isPresent()) this.#owner.handleAnswer(message)
   }
 }

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { Message } from '../outbox/message.ts'
+import type { TranscriptConfig } from '../log/entry.ts'
+import { Message } from '../log/message.ts'
+import { Transcript } from '../log/transcript.ts'
 import { type HistoryMergeOptions, insertHistory, mergeHistory, readHistory } from './history-merge.ts'
 import { MessageProcessor } from './message-processor.ts'
-import { Transcript, type TranscriptConfig } from './transcript.ts'
 
 const NOW = 1_000_000
 const origin = { from: 'Help Desk', agentId: 'help', sessionId: 's1' }

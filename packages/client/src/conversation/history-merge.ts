@@ -1,11 +1,12 @@
 import { PERSONA, parseServerMessage, ROLE } from '@aiagent/protocol'
-import type { Message, ReceivedIn } from '../outbox/message.ts'
-import { receivedMessage } from '../outbox/message.ts'
+import type { TranscriptEntry } from '../log/entry.ts'
+import type { PlacedEntry } from '../log/entry-list.ts'
+import { type KnownMessage, knownMessage } from '../log/known-message.ts'
+import type { Message, ReceivedIn } from '../log/message.ts'
+import { receivedMessage } from '../log/message.ts'
+import type { Transcript } from '../log/transcript.ts'
 import { sha256 } from '../util/sha256.ts'
-import type { PlacedEntry } from './entry-list.ts'
-import { type KnownMessage, knownMessage } from './known-message.ts'
 import type { MessageProcessor } from './message-processor.ts'
-import type { Transcript, TranscriptEntry } from './transcript.ts'
 
 /*
  * The one merge of a history with what this page has: after a reload, and after an outage. A history is a list in the

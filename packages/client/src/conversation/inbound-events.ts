@@ -1,6 +1,6 @@
 import { SERVICE_ERROR_CODE } from '@aiagent/protocol'
 import type { Emit } from '../events.ts'
-import type { Message } from '../outbox/message.ts'
+import type { Message } from '../log/message.ts'
 import { escalationOf } from './escalation.ts'
 import type { AgentMessageResult, HandlerResult, MessageHandlerResult } from './message-handler.ts'
 

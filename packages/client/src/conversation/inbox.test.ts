@@ -1,7 +1,8 @@
 import { ManualClock } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
-import type { Message } from '../outbox/message.ts'
-import { Inbox, type InboxListener } from './inbox.ts'
+import { listen, setUpScope } from '../../test/fake-scope.ts'
+import { Message } from '../log/message.ts'
+import { Inbox } from './inbox.ts'
 import { BaseMessageHandler, type HandlerResult, handled, resultOf } from './message-handler.ts'
 import { MessageProcessor } from './message-processor.ts'
 
@@ -16,27 +17,42 @@ function setUp(during: (entry: string) => void = () => {}) {
   const sizes: number[] = []
   let overflows = 0
   const processor = new MessageProcessor({ onRefreshRequired: () => log.push('refresh') })
-  const origin = { timestamp: 9, from: 'Help Centre', agentId: 'help', sessionId: 's' }
   const clock = new ManualClock()
-  const listener: InboxListener = {
-    isConsumed: message => message.role === 'receipt',
-    overflowed: () => void overflows++,
-    arrived: (message, type, size) => {
-      sizes.push(size)
-      note(`arrived ${message.content} ${type}`)
+  const scope = setUpScope({
+    environment: { clock },
+    logger: {
+      warn: text => void log.push(text.startsWith('No handler') ? 'unclaimed' : text),
+      error: (_text, error) => {
+        errors.push(error)
+        log.push('failed')
+      },
     },
-    handled: (message, result) => note(`handled ${message.content} ${result?.type}`),
-    finished: ({ content }) => finished.push(content),
-    unreadable: error => log.push(`unreadable ${error.message}`),
-    unclaimed: message => log.push(`unclaimed ${message.content}`),
-    handlerFailed: (error, message) => {
-      errors.push(error)
-      log.push(`failed ${message.content}`)
+  })
+  listen(scope, 'message', ({ data }) => {
+    if (data instanceof Message) note(`handled ${data.content}`)
+  })
+  listen(scope, 'agentMessage', () => void log.push(`${log.pop()} agent_message`))
+  listen(scope, 'error', ({ error }) => void log.push(`unreadable ${error.message}`))
+  const inbox = new Inbox(scope, {
+    processor,
+    chat: { observe() {}, confirm() {}, refuseFrames: () => void overflows++ },
+    transcript: {
+      record: (message: Message, _direction: string, _timestamp: number, type: string, size: number) => {
+        sizes.push(size)
+        note(`arrived ${message.content} ${type}`)
+      },
     },
-  }
-  const inbox = new Inbox(processor, origin, listener, clock)
+    outbox: { handleReceipt: ({ role }: Message) => role === 'receipt' },
+    recovery: {
+      isReplaying: false,
+      isConsumed: () => false,
+      handleAnswer() {},
+      handleMessage: ({ content }: Message) => void finished.push(content),
+    },
+    working: { start() {}, end() {} },
+  } as never)
   const receive = (...contents: string[]) => {
-    for (const content of contents) inbox.receive(JSON.stringify({ persona: 'agent', role: 'x', content }))
+    for (const content of contents) inbox.handleFrame(JSON.stringify({ persona: 'agent', role: 'x', content }))
   }
   return { log, finished, errors, sizes, processor, inbox, receive, clock, overflows: () => overflows }
 }
@@ -91,13 +107,13 @@ describe('frames', () => {
   it('come with the length of their text', () => {
     const { inbox, sizes } = setUp()
     const text = JSON.stringify({ persona: 'agent', role: 'x', content: 'one', messageData: { more: [1, 2] } })
-    inbox.receive(text)
+    inbox.handleFrame(text)
     expect(sizes).toEqual([text.length])
   })
 
   it('reports an unreadable one, and handles the next', () => {
     const { log, inbox, receive } = setUp()
-    for (const data of ['x', '[]', '{}', '{"persona":"agent"}', new ArrayBuffer(1), undefined]) inbox.receive(data)
+    for (const data of ['x', '[]', '{}', '{"persona":"agent"}', new ArrayBuffer(1), undefined]) inbox.handleFrame(data)
     receive('a')
     expect(log).toHaveLength(8)
     expect(log.slice(0, 6).every(line => line.startsWith('unreadable'))).toBe(true)
@@ -106,8 +122,8 @@ describe('frames', () => {
 
   it('reports one that no handler accepts', () => {
     const { log, inbox } = setUp()
-    inbox.receive('{"persona":"robot","role":"beep","content":"b"}')
-    expect(log).toEqual(['arrived b undefined', 'unclaimed b', 'handled b undefined'])
+    inbox.handleFrame('{"persona":"robot","role":"beep","content":"b"}')
+    expect(log).toEqual(['arrived b undefined', 'unclaimed', 'handled b'])
   })
 })
 
@@ -120,7 +136,7 @@ describe('handlers of the host', () => {
     expect(log).toEqual(['arrived slow 1 undefined'])
     await slow.settle()
     expect(log.slice(1)).toEqual([
-      'handled slow 1 slow',
+      'handled slow 1',
       'arrived a agent_message',
       'handled a agent_message',
       'arrived slow 2 undefined',
@@ -129,7 +145,7 @@ describe('handlers of the host', () => {
     expect(log).toHaveLength(5)
     await slow.settle()
     expect(log.slice(5)).toEqual([
-      'handled slow 2 slow',
+      'handled slow 2',
       'arrived b agent_message',
       'handled b agent_message',
       'arrived c agent_message',
@@ -181,7 +197,7 @@ describe('handlers of the host', () => {
     const reason = new Error('no')
     await slow.settle(reason)
     expect(errors).toEqual([reason])
-    expect(log.slice(1, 4)).toEqual(['failed slow', 'handled slow undefined', 'arrived a agent_message'])
+    expect(log.slice(1, 4)).toEqual(['failed', 'handled slow', 'arrived a agent_message'])
   })
 
   it('that throw are reported once, and the message counts as arrived', () => {
@@ -197,8 +213,8 @@ describe('handlers of the host', () => {
       expect(errors).toHaveLength(1)
       expect(log).toEqual([
         'arrived a undefined',
-        'failed a',
-        'handled a undefined',
+        'failed',
+        'handled a',
         'arrived b agent_message',
         'handled b agent_message',
       ])
@@ -212,7 +228,7 @@ describe('handlers of the host', () => {
       receive('a')
       await new Promise<void>(resolve => setImmediate(resolve))
       expect(errors).toEqual([])
-      expect(log).toEqual(['arrived a undefined', 'handled a undefined'])
+      expect(log).toEqual(['arrived a undefined', 'handled a'])
     }
   })
 
@@ -224,7 +240,7 @@ describe('handlers of the host', () => {
     await clock.advance(29_999)
     expect(log).toEqual(['arrived slow undefined'])
     await clock.advance(1)
-    const expected = ['arrived slow undefined', 'failed slow', 'handled slow undefined']
+    const expected = ['arrived slow undefined', 'failed', 'handled slow']
     expect(log).toEqual([...expected, 'arrived behind agent_message', 'handled behind agent_message'])
     expect(errors).toEqual([new Error('It did not settle within 30 seconds.')])
     await slow.settle()
@@ -250,7 +266,7 @@ describe('handlers of the host', () => {
 
   it('keep the order of the wire when a frame arrives while the waiting ones are handled', async () => {
     const { log, processor, receive } = setUp(entry => {
-      if (entry === 'handled slow slow') receive('c')
+      if (entry === 'handled slow') receive('c')
     })
     const slow = new SlowHandler()
     processor.addHandler(slow, 0)
@@ -263,9 +279,9 @@ describe('handlers of the host', () => {
 
 describe('a listener that ends the conversation', () => {
   it.each([
-    ['of the slow message', 'handled slow slow', ['slow']],
+    ['of the slow message', 'handled slow', ['slow']],
     ['before a waiting message is handled', 'arrived a agent_message', ['slow']],
-    ['of a message that waited', 'handled a agent_message', ['slow', 'a']],
+    ['of a message that waited', 'handled a', ['slow', 'a']],
   ])('%s drops what waits', async (_case, when, expected) => {
     const { log, processor, inbox, receive } = setUp(entry => {
       if (entry === when) inbox.clear()

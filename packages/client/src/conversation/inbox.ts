@@ -1,51 +1,33 @@
-import { ProtocolError, parseServerMessage } from '@aiagent/protocol'
-import type { Message, ReceivedIn } from '../outbox/message.ts'
-import { receivedMessage } from '../outbox/message.ts'
-import type { Clock } from '../platform/clock.ts'
+import { PERSONA, ProtocolError, parseServerMessage, ROLE } from '@aiagent/protocol'
+import type { Chat, ChatObserver } from '../chat/chat.ts'
+import { MessageError } from '../errors.ts'
+import type { UnreadableFrame } from '../events.ts'
+import { type Message, receivedMessage } from '../log/message.ts'
+import type { Transcript } from '../log/transcript.ts'
+import type { Outbox } from '../outbox/outbox.ts'
 import { MAX_WAITING_LENGTH } from '../platform/frame-limit.ts'
+import type { AgentScope } from '../scope.ts'
+import { emitInbound, historyOf, type InboundEventType } from './inbound-events.ts'
 import type { BaseMessageHandler, HandlerResult } from './message-handler.ts'
 import type { MessageProcessor } from './message-processor.ts'
+import type { Recovery } from './recovery.ts'
+import type { WorkingState } from './working-state.ts'
 
 /** How long the messages behind wait for the promise of a handler, in milliseconds. */
 const HANDLER_LIMIT_MS = 30_000
 
 /**
- * Callbacks for a frame, in this order: `arrived`, its handler, `handled`, then `finished`; or `unreadable`. Those that
- * follow are left out once one of them has ended the conversation.
- */
-export interface InboxListener {
-  /**
-   * Whether nothing of the following happens, because the frame belongs to the extension of the wire or was processed
-   * before. `seq` is its number in the session, where the service counts.
-   */
-  isConsumed(message: Message, seq: number | undefined): boolean
-  /** Too many frames wait for a handler. The last one is dropped, and the connection must bring no more. */
-  overflowed(): void
-  /**
-   * Called before its handler, for the transcript. `type` is the expected type of the handler's result, `size` the
-   * length of the frame's text in characters.
-   */
-  arrived(message: Message, type: string | undefined, size: number): void
-  /** For the events. */
-  handled(message: Message, result: HandlerResult | undefined): void
-  /** The events were emitted. For everything that the message changes in the conversation. */
-  finished(message: Message, result: HandlerResult | undefined): void
-  unreadable(error: ProtocolError, data: unknown): void
-  /** No handler accepts it; `handled` follows without a result. */
-  unclaimed(message: Message): void
-  /** A handler threw, rejected, or did not settle in time; `handled` follows without a result. */
-  handlerFailed(error: unknown, message: Message): void
-}
-
-/**
  * Handles frames one after the other, so that events keep the order of the wire. Owns the frames that arrive while an
  * asynchronous handler runs.
  */
-export class Inbox {
+export class Inbox implements ChatObserver {
+  readonly #scope: AgentScope<InboundEventType>
   readonly #processor: MessageProcessor
-  readonly #origin: ReceivedIn
-  readonly #listener: InboxListener
-  readonly #clock: Clock
+  readonly #chat: Chat
+  readonly #transcript: Transcript
+  readonly #outbox: Outbox
+  readonly #recovery: Recovery
+  readonly #working: WorkingState
   /** Limit of the handler that others wait for. */
   #limit: unknown
   #waiting: unknown[] | undefined
@@ -54,17 +36,38 @@ export class Inbox {
   /** Number of conversations that have ended: a listener or a handler may end one. */
   #ended = 0
 
-  constructor(processor: MessageProcessor, origin: ReceivedIn, listener: InboxListener, clock: Clock) {
+  constructor(
+    scope: AgentScope<InboundEventType>,
+    {
+      processor,
+      chat,
+      transcript,
+      outbox,
+      recovery,
+      working,
+    }: {
+      processor: MessageProcessor
+      chat: Chat
+      transcript: Transcript
+      outbox: Outbox
+      recovery: Recovery
+      working: WorkingState
+    },
+  ) {
+    this.#scope = scope
     this.#processor = processor
-    this.#origin = origin
-    this.#listener = listener
-    this.#clock = clock
+    this.#chat = chat
+    this.#transcript = transcript
+    this.#outbox = outbox
+    this.#recovery = recovery
+    this.#working = working
+    chat.observe(this)
   }
 
-  receive(data: unknown): void {
+  handleFrame(data: unknown): void {
     if (!this.#waiting) return this.#take(data)
     const length = this.#waitingLength + lengthOf(data)
-    if (length > MAX_WAITING_LENGTH) return this.#listener.overflowed()
+    if (length > MAX_WAITING_LENGTH) return this.#chat.refuseFrames()
     this.#waiting.push(data)
     this.#waitingLength = length
   }
@@ -74,7 +77,7 @@ export class Inbox {
     this.#ended++
     this.#waiting = undefined
     this.#waitingLength = 0
-    this.#clock.clearTimeout(this.#limit)
+    this.#scope.environment.clock.clearTimeout(this.#limit)
   }
 
   forgetUser(): void {
@@ -87,13 +90,13 @@ export class Inbox {
     try {
       const frame = parseServerMessage(data)
       seq = frame.seq
-      message = receivedMessage(frame, this.#origin)
+      message = receivedMessage(frame, this.#scope.origin)
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error
-      this.#listener.unreadable(error, data)
-      return
+      return this.#reportUnreadable(error, data)
     }
-    if (this.#listener.isConsumed(message, seq ?? undefined)) return
+    // A frame of the extension of the wire, or one that was processed before.
+    if (this.#outbox.handleReceipt(message) || this.#recovery.isConsumed(message, seq ?? undefined)) return
     const ended = this.#ended
     let handler: BaseMessageHandler | undefined
     let result: unknown
@@ -103,7 +106,7 @@ export class Inbox {
     } catch (error) {
       failure = { error }
     }
-    this.#listener.arrived(message, handler?.resultType, (data as string).length)
+    this.#record(message, handler?.resultType, (data as string).length)
     if (ended !== this.#ended) return
     try {
       result = handler?.handle(message)
@@ -113,7 +116,7 @@ export class Inbox {
     if (isPromise(result)) return this.#await(message, result, ended)
     if (ended !== this.#ended) return
     if (failure) return this.#failed(message, failure.error)
-    if (!handler) this.#listener.unclaimed(message)
+    if (!handler) this.#scope.logger.warn('No handler accepts a message that arrived.', { role: message.role })
     this.#report(message, asResult(result))
   }
 
@@ -124,7 +127,7 @@ export class Inbox {
     const go = (tell: () => void) => {
       // The conversation ended while the handler ran, or its time was over.
       if (this.#waiting !== waiting) return
-      this.#clock.clearTimeout(limit)
+      this.#scope.environment.clock.clearTimeout(limit)
       try {
         tell()
         // One of these may make the rest wait again, or its listener may end the conversation.
@@ -141,9 +144,12 @@ export class Inbox {
       }
     }
     const late = () => new Error(`It did not settle within ${HANDLER_LIMIT_MS / 1_000} seconds.`)
-    const limit = this.#clock.setTimeout(() => go(() => this.#failed(message, late())), HANDLER_LIMIT_MS)
+    const limit = this.#scope.environment.clock.setTimeout(
+      () => go(() => this.#failed(message, late())),
+      HANDLER_LIMIT_MS,
+    )
     if (ended === this.#ended) this.#limit = limit
-    else this.#clock.clearTimeout(limit)
+    else this.#scope.environment.clock.clearTimeout(limit)
     result.then(
       handled => go(() => this.#report(message, asResult(handled))),
       error => go(() => this.#failed(message, error)),
@@ -151,14 +157,41 @@ export class Inbox {
   }
 
   #failed(message: Message, error: unknown): void {
-    this.#listener.handlerFailed(error, message)
+    this.#scope.logger.error('A message handler failed.', error)
     this.#report(message, undefined)
   }
 
   #report(message: Message, result: HandlerResult | undefined): void {
     const ended = this.#ended
-    this.#listener.handled(message, result)
-    if (ended === this.#ended) this.#listener.finished(message, result)
+    emitInbound(this.#scope.emit, message, result, this.#recovery.isReplaying)
+    if (ended === this.#ended) this.#finish(message, result)
+  }
+
+  #reportUnreadable(error: ProtocolError, data: unknown): void {
+    const { reportError, emit } = this.#scope
+    reportError(MessageError.unreadable(error))
+    emit('message', () => ({ data: data as UnreadableFrame }))
+  }
+
+  /**
+   * Records a message in the transcript, before its handler is called.
+   *
+   * @param type the expected type of the handler's result
+   * @param size length of the frame's text in characters
+   */
+  #record(message: Message, type: string | undefined, size: number): void {
+    if (message.persona === PERSONA.AGENT) this.#chat.confirm()
+    const timestamp = message.timestamp ?? this.#scope.environment.clock.now()
+    this.#transcript.record(message, 'received', timestamp, type, size, this.#recovery.isReplaying)
+  }
+
+  /** The events were emitted: everything follows that the message changes in the conversation. */
+  #finish(message: Message, result: HandlerResult | undefined): void {
+    const recovery = this.#recovery
+    if (message.persona === PERSONA.AGENT) recovery.handleAnswer(message)
+    else if (message.role === ROLE.HEARTBEAT) this.#working.start()
+    else if (message.role === ROLE.ERROR) this.#working.end()
+    recovery.handleMessage(message, historyOf(message, result))
   }
 }
 

@@ -6,7 +6,7 @@ import {
   ROLE,
   type Source,
 } from '@aiagent/protocol'
-import type { Message } from '../outbox/message.ts'
+import type { Message } from '../log/message.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
 
 /** Sender or recipient of a message. */

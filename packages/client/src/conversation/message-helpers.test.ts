@@ -1,6 +1,6 @@
 import { readClientIntent } from '@aiagent/protocol'
 import { describe, expect, it } from 'vitest'
-import { Message, type MessageObject } from '../outbox/message.ts'
+import { Message, type MessageObject } from '../log/message.ts'
 import {
   createAgentMessage,
   createContextMessage,

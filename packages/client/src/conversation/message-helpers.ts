@@ -1,5 +1,5 @@
 import { type FeedbackRating, isJsonObject, PERSONA, ROLE } from '@aiagent/protocol'
-import type { Message, MessageObject } from '../outbox/message.ts'
+import type { Message, MessageObject } from '../log/message.ts'
 
 /** Common options of every helper. */
 export interface MessageHelperParams {

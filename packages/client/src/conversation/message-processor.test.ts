@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Message } from '../outbox/message.ts'
+import { Message } from '../log/message.ts'
 import {
   BaseMessageHandler,
   type HandlerResult,

@@ -1,4 +1,4 @@
-import type { Message } from '../outbox/message.ts'
+import type { Message } from '../log/message.ts'
 import type { Awaitable } from '../storage/cache-adapter.ts'
 import { AgentMessageHandler } from './handlers/agent-message-handler.ts'
 import { ChatHistoryHandler } from './handlers/chat-history-handler.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Message } from '../outbox/message.ts'
+import { Message } from '../log/message.ts'
 import { MessageStreams } from './message-streams.ts'
 
 const said = (content: string) => new Message('agent', 'customer support agent', content)

@@ -1,5 +1,5 @@
 import { PERSONA } from '@aiagent/protocol'
-import type { Message } from '../outbox/message.ts'
+import type { Message } from '../log/message.ts'
 
 /** The open iterators over the agent's messages. */
 export class MessageStreams {

@@ -1,6 +1,6 @@
 import { PERSONA } from '@aiagent/protocol'
-import type { Message } from '../outbox/message.ts'
-import { type KnownMessage, knownMessage } from './known-message.ts'
+import { type KnownMessage, knownMessage } from '../log/known-message.ts'
+import type { Message } from '../log/message.ts'
 
 /** Most recovered messages of which a repetition is noticed. */
 const KEPT = 500

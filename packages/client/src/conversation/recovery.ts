@@ -1,26 +1,22 @@
 import { EXTENSION_ROLE, PERSONA, ROLE } from '@aiagent/protocol'
-import type { Emit } from '../events.ts'
-import type { Logger } from '../logger.ts'
-import type { Message } from '../outbox/message.ts'
-import type { Upkeep } from './upkeep.ts'
+import type { Chat, ChatObserver } from '../chat/chat.ts'
+import type { ChatSession } from '../chat/chat-session.ts'
+import type { RecoverySource } from '../events.ts'
+import type { Message } from '../log/message.ts'
+import type { Transcript } from '../log/transcript.ts'
+import type { Outbox } from '../outbox/outbox.ts'
+import type { OptionalFeature } from '../platform/feature.ts'
+import type { AgentScope } from '../scope.ts'
+import { GapFill } from './gap-fill.ts'
+import type { HistoryElement } from './history-merge.ts'
+import type { MessageProcessor } from './message-processor.ts'
+import type { MessageStreams } from './message-streams.ts'
+import type { WorkingState } from './working-state.ts'
 
-/** The agent, as the recovery of missed messages uses it. */
-export interface RecoveryOwner {
-  /** Loads the part that recovers them; undefined where it cannot be loaded. */
-  loadUpkeep(): Promise<Upkeep | undefined>
-  /** The session of the chat, while it has one. */
-  readonly session: { readonly id: string | undefined; readonly isOwn: boolean; readonly isSupplied: boolean }
-  /** The outbox: it decides about questions and messages in doubt. */
-  readonly outbox: {
-    handleMessage(message: Message): void
-    handleNoHistory(): void
-  }
-  /** Whether the service numbers its frames and repeats those that were missed. */
-  hasResume(): boolean
-  /** Whether the service answers pings. */
-  hasPing(): boolean
-  readonly emit: Emit<'messagesRecovered'>
-  readonly logger: Pick<Logger, 'warn'>
+/** Restores what the previous page had of the session, with `resume` or `tabs`. */
+interface HistoryReader {
+  /** The chat has sent the history of the session. */
+  historyArrived(history: readonly HistoryElement[]): void
 }
 
 /** What waits on an open connection. */
@@ -67,13 +63,17 @@ class FollowedSession {
 }
 
 /*
- * What is needed of the recovery of missed messages before its own part is loaded: the last processed number, for a
- * service that repeats what was missed (PROTOCOL.md, "Resume"), and the frames that must wait for a history. The part
- * loads after the first `connected`; until then nothing waits for it.
+ * The recovery of missed messages: by a replay of the service, for which it has the last processed number (PROTOCOL.md,
+ * "Resume"), or by a history. It holds the frames that must wait for a history.
  */
-export class Recovery {
-  readonly #owner: RecoveryOwner
-  #part: Upkeep | undefined
+export class Recovery implements ChatObserver {
+  readonly #scope: AgentScope<'messagesRecovered' | 'agentMessage' | 'escalation'>
+  readonly #session: ChatSession
+  readonly #outbox: Outbox
+  readonly #streams: MessageStreams
+  readonly #working: WorkingState
+  readonly #resume: OptionalFeature<HistoryReader> | undefined
+  readonly #gapFill: GapFill
   /** The session that is followed, and the frames of it that were processed. */
   #followed: FollowedSession | undefined
   /** The session of the last attempt. */
@@ -81,11 +81,37 @@ export class Recovery {
   /** The open connection; undefined while there is none. */
   #connection: OpenConnection | undefined
   #hasWarned = false
-  /** Number of the opening, and of the conversation that was left since. */
-  #generation = 0
 
-  constructor(owner: RecoveryOwner) {
-    this.#owner = owner
+  constructor(
+    scope: AgentScope<'messagesRecovered' | 'agentMessage' | 'escalation'>,
+    {
+      chat,
+      session,
+      outbox,
+      transcript,
+      processor,
+      streams,
+      working,
+      resume,
+    }: {
+      chat: Chat
+      session: ChatSession
+      outbox: Outbox
+      transcript: Transcript
+      processor: MessageProcessor
+      streams: MessageStreams
+      working: WorkingState
+      resume: OptionalFeature<HistoryReader> | undefined
+    },
+  ) {
+    this.#scope = scope
+    this.#session = session
+    this.#outbox = outbox
+    this.#streams = streams
+    this.#working = working
+    this.#resume = resume
+    this.#gapFill = new GapFill(scope, session, transcript, processor, this)
+    chat.observe(this)
   }
 
   /** Whether the service is repeating missed messages. */
@@ -96,7 +122,7 @@ export class Recovery {
   /** An attempt to open a session begins. Returns the number of its last processed frame, for a reopening. */
   beginAttempt(sessionId: string): number | undefined {
     // The service may have seen an opening that failed here, so that the agent has spoken since.
-    if (sessionId === this.#attempted && sessionId !== this.#followed?.id && this.#owner.session.isOwn)
+    if (sessionId === this.#attempted && sessionId !== this.#followed?.id && this.#session.isOwn)
       this.#followed = new FollowedSession(sessionId, 0)
     this.#attempted = sessionId
     return this.#lastSeqOf(sessionId)
@@ -107,11 +133,10 @@ export class Recovery {
     this.#release()
     const connection: OpenConnection = {}
     this.#connection = connection
-    const { session } = this.#owner
+    const session = this.#session
     const { id } = session
     if (id === undefined) return
     const isReopening = id === this.#followed?.id
-    this.#generation++
     if (this.#lastSeqOf(id) !== undefined) connection.replayed = []
     // In a session that was resumed or supplied, frames were sent before this page opened it.
     if (!isReopening) this.#followed = new FollowedSession(id, session.isOwn ? 0 : undefined)
@@ -121,8 +146,8 @@ export class Recovery {
   /** Whether a frame belongs to the extension, or was processed before. */
   isConsumed(message: Message, seq: number | undefined): boolean {
     const { persona, role, messageData } = message
-    if (persona === PERSONA.METADATA && role === EXTENSION_ROLE.PONG) return this.#owner.hasPing()
-    if (this.#owner.hasResume()) {
+    if (persona === PERSONA.METADATA && role === EXTENSION_ROLE.PONG) return this.#scope.facts.hasPing
+    if (this.#scope.facts.hasResume) {
       if (persona === PERSONA.METADATA && role === EXTENSION_ROLE.RESUMED) {
         this.#handleResumed(messageData?.complete === true)
         return true
@@ -133,48 +158,38 @@ export class Recovery {
         this.#connection?.replayed?.push(message)
       }
     }
-    return this.#part?.gapFill.isRepeated(message) === true
+    return this.#gapFill.isRepeated(message)
   }
 
-  /** A frame has been handled. `history` is the list of a history. */
-  handleFrame(message: Message, history: readonly unknown[] | undefined): void {
-    const { outbox } = this.#owner
+  /** A message has been handled. `history` is the list of a history. */
+  handleMessage(message: Message, history: readonly unknown[] | undefined): void {
+    const outbox = this.#outbox
     if (history) {
       // A service without a replay sends a history instead.
       if (this.isReplaying) this.#begin(true)
       this.#noteNumbers(history)
-      return this.#use(
-        ({ gapFill }) => gapFill.handleHistory(history),
-        // Nothing can read it.
-        () => outbox.handleNoHistory(),
-      )
+      return this.#gapFill.handleHistory(history)
     }
     const held = this.#connection?.held
     if (!held) return outbox.handleMessage(message)
     held.push(message)
     // A service that sends a history sends it before anything else of the conversation.
-    if (message.persona === PERSONA.AGENT || message.role === ROLE.HEARTBEAT) this.#part?.gapFill.requestTranscript()
-  }
-
-  /** A message of the user was accepted. */
-  handleSent(): void {
-    this.#part?.handleSent()
+    if (message.persona === PERSONA.AGENT || message.role === ROLE.HEARTBEAT) this.#gapFill.requestTranscript()
   }
 
   /** The connection was lost. */
   handleLost(): void {
     const held = this.#connection?.held
     this.#connection = undefined
-    this.#part?.stop()
-    for (const message of held ?? []) this.#owner.outbox.handleMessage(message)
+    this.#gapFill.cancel()
+    for (const message of held ?? []) this.#outbox.handleMessage(message)
   }
 
   /** The conversation was left: nothing of it is recovered. */
   clear(): void {
-    this.#generation++
     this.#attempted = this.#followed = undefined
     if (this.#connection) this.#connection = {}
-    this.#part?.gapFill.forget()
+    this.#gapFill.forget()
   }
 
   forgetUser(): void {
@@ -183,12 +198,12 @@ export class Recovery {
 
   /** There is nothing more to recover: the outbox gets what waited. */
   end(): void {
-    this.#owner.outbox.handleNoHistory()
+    this.#outbox.handleNoHistory()
     this.#release()
   }
 
   #lastSeqOf(sessionId: string): number | undefined {
-    return sessionId === this.#followed?.id && this.#owner.hasResume() ? this.#followed.lastSeq : undefined
+    return sessionId === this.#followed?.id && this.#scope.facts.hasResume ? this.#followed.lastSeq : undefined
   }
 
   #begin(isReopening: boolean): void {
@@ -197,14 +212,9 @@ export class Recovery {
     const connection = this.#connection
     if (isReopening && connection) {
       connection.replayed = undefined
-      if (this.#part) connection.held = []
+      connection.held = []
     }
-    const isFromStart = !this.#owner.session.isSupplied
-    this.#use(part => {
-      part.begin({ sessionId, isReopening, isFromStart })
-      // The connection may have been lost while the part was being loaded.
-      if (!this.#connection) part.stop()
-    })
+    this.#gapFill.begin({ sessionId, isReopening, isFromStart: !this.#session.isSupplied })
   }
 
   #handleResumed(isComplete: boolean): void {
@@ -213,7 +223,7 @@ export class Recovery {
     if (!messages) return
     connection.replayed = undefined
     if (isComplete) {
-      if (messages.length > 0) this.#owner.emit('messagesRecovered', () => ({ messages, source: 'resume' }))
+      if (messages.length > 0) this.reportRecovered(messages, 'resume')
       return this.end()
     }
     // The history follows. Its elements have the numbers from which on the next reopening continues.
@@ -223,7 +233,7 @@ export class Recovery {
 
   #noteNumbers(history: readonly unknown[]): void {
     const followed = this.#followed
-    if (!followed || !this.#owner.hasResume()) return
+    if (!followed || !this.#scope.facts.hasResume) return
     for (const element of history) {
       const { seq, ...rest } = (element ?? {}) as Frame & { readonly seq?: unknown }
       if (typeof seq !== 'number') continue
@@ -239,7 +249,7 @@ export class Recovery {
     const last = followed.lastSeq ?? 0
     if (seq <= last && !this.#hasWarned) {
       this.#hasWarned = true
-      this.#owner.logger.warn(
+      this.#scope.logger.warn(
         'The service numbers its frames out of order. The last number is taken as the present one.',
         { last, seq },
       )
@@ -248,23 +258,30 @@ export class Recovery {
     followed.add(seq, frame)
   }
 
-  /** Passes work to the part, or calls `otherwise` where it cannot be loaded. */
-  #use(work: (part: Upkeep) => void, otherwise?: () => void): void {
-    if (this.#part) return work(this.#part)
-    const generation = this.#generation
-    const isCurrent = () => generation === this.#generation
-    void this.#owner.loadUpkeep().then(loaded => {
-      this.#part ??= loaded
-      if (!isCurrent()) return
-      if (this.#part) work(this.#part)
-      else otherwise?.()
-    })
+  // ── What the gaps were filled with ────────────────────────────────────────────────────────────────────────────────
+
+  /** The agent has answered, now or while the connection was down. */
+  handleAnswer(message: Message): void {
+    this.#streams.push(message)
+    this.#working.end()
+  }
+
+  /** A history has been read: its messages are in the transcript. */
+  handleHistory(history: readonly HistoryElement[]): void {
+    void this.#resume?.(part => part.historyArrived(history))
+    const messages = history.map(({ message }) => message)
+    this.#scope.shared?.shown.handleHistory(messages)
+    this.#outbox.handleHistory(messages)
+  }
+
+  reportRecovered(messages: Message[], source: RecoverySource): void {
+    this.#scope.emit('messagesRecovered', () => ({ messages, source }))
   }
 
   #release(): void {
     const connection = this.#connection
     const held = connection?.held
     if (connection) connection.held = undefined
-    for (const message of held ?? []) this.#owner.outbox.handleMessage(message)
+    for (const message of held ?? []) this.#outbox.handleMessage(message)
   }
 }

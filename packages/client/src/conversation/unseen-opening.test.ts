@@ -3,7 +3,6 @@ import { lastSession, payloadsOf, requestsTo, setUp } from '../../test/agent-har
 import type { WebSocketConstructor, WebSocketLike } from '../platform/environment.ts'
 
 // Loaded before, since the manual clock does not wait for a file.
-await Promise.all([import('./upkeep.ts'), import('../api/further-calls.ts')])
 
 /** Time after which every reconnect and every request of the tests has ended, in milliseconds. */
 const SETTLED_MS = 20_000

@@ -1,21 +1,21 @@
-import type { Emit } from '../events.ts'
+import type { Chat, ChatObserver } from '../chat/chat.ts'
 import type { Clock } from '../platform/clock.ts'
+import type { AgentScope } from '../scope.ts'
 
 /** Longest silence after a heartbeat during which the agent counts as working, in milliseconds. */
 const WORKING_LIMIT_MS = 30_000
 
 /** Whether the agent is working on an answer: from a heartbeat until an answer, an error, a close, or silence. */
-export class WorkingState {
-  readonly #clock: Clock
-  readonly #emit: Emit<'workingChanged'>
+export class WorkingState implements ChatObserver {
+  readonly #scope: AgentScope<'workingChanged'>
   #isWorking = false
   /** Time of the last heartbeat, on the monotonic clock. */
   #heartbeatAt = 0
   #timer: unknown
 
-  constructor(clock: Clock, emit: Emit<'workingChanged'>) {
-    this.#clock = clock
-    this.#emit = emit
+  constructor(scope: AgentScope<'workingChanged'>, chat: Chat) {
+    this.#scope = scope
+    chat.observe(this)
   }
 
   get isWorking(): boolean {
@@ -36,8 +36,16 @@ export class WorkingState {
     this.#change(false)
   }
 
+  handleLost(): void {
+    this.end()
+  }
+
   forgetUser(): void {
     this.end()
+  }
+
+  get #clock(): Clock {
+    return this.#scope.environment.clock
   }
 
   #wait(delayMs: number): void {
@@ -54,6 +62,6 @@ export class WorkingState {
 
   #change(isWorking: boolean): void {
     this.#isWorking = isWorking
-    this.#emit('workingChanged', () => ({ isWorking }))
+    this.#scope.emit('workingChanged', () => ({ isWorking }))
   }
 }

@@ -1,6 +1,6 @@
 import { ANONYMOUS_CLIENT, paths, restBase } from '@aiagent/protocol'
-import { loadDeploymentInfo } from '../api/deployment-call.ts'
-import { RestApi } from '../api/rest-api.ts'
+import { ApiHelper } from '../api/api-helper.ts'
+import { loadDeploymentInfo } from '../api/deployment-info.ts'
 import { fetchOAuthMetadata, planAnonymousToken } from '../auth/oauth-metadata.ts'
 import { defaultScopes, prefixScopes, resolveScopes } from '../auth/scopes.ts'
 import { mayUseHttp, requestToken } from '../auth/token-request.ts'
@@ -176,8 +176,8 @@ export async function checkSession(examination: Examination): Promise<Verdict> {
   }
 }
 
-function helper({ environment, deployment, token, options }: Examination): RestApi {
-  return new RestApi(
+function helper({ environment, deployment, token, options }: Examination): ApiHelper {
+  return new ApiHelper(
     {
       apiDomain: deployment?.apiDomain ?? '',
       endpoint: options.endpoint,

@@ -1,7 +1,7 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
 import type { AiAgent } from '../ai-agent.ts'
 import type { AgentEvent } from '../events.ts'
-import type { Message } from '../outbox/message.ts'
+import type { Message } from '../log/message.ts'
 import { ATTRIBUTE, METRIC, NAME, STATUS_ERROR } from './names.ts'
 import {
   type Attributes,

@@ -1,15 +1,17 @@
-import type { AgentFacts } from '../api/agent-facts.ts'
 import type { ResolvedConfig } from '../check-config.ts'
-import type { Logger } from '../logger.ts'
+import type { Transcript } from '../log/transcript.ts'
 import type { Environment } from '../platform/environment.ts'
+import type { AgentScope } from '../scope.ts'
 import { type CacheAdapter, DATABASE } from '../storage/cache-adapter.ts'
 import { guardCacheAdapter } from '../storage/create-cache-adapter.ts'
 import type { StoreWarning } from '../storage/guarded-cache-adapter.ts'
 import { IndexedDbCacheAdapter } from '../storage/indexed-db-cache-adapter.ts'
 import { fnv1a } from '../util/fnv1a.ts'
 import { encodeKey } from '../util/well-formed.ts'
+import type { Outbox } from './outbox.ts'
+import { OutboxStore } from './outbox-store.ts'
 import { occupyQueue } from './queue-lock.ts'
-import { DEFAULT_WAIT_MS, isExpired, type QueueSnapshot } from './stored-message.ts'
+import { DEFAULT_WAIT_MS, isExpired } from './stored-message.ts'
 import { StoredQueue } from './stored-queue.ts'
 
 /** Start of every key; with a configured prefix, the part after the prefix. */
@@ -18,14 +20,6 @@ const QUEUE = 'queue_'
 
 /** Stands for the user of an anonymous token. */
 const ANONYMOUS = 'anonymous'
-
-/** What the parts of one agent share, as far as storing the queue needs it. */
-export interface StoredQueueScope {
-  readonly config: Pick<ResolvedConfig, 'endpoint' | 'cache' | 'persistQueueMs'>
-  readonly environment: Environment
-  readonly logger: Logger
-  readonly facts: AgentFacts
-}
 
 /** Start of the keys of a deployment. */
 export function queueKeyStart(endpoint: string, cache: ResolvedConfig['cache'] = {}): string {
@@ -40,18 +34,20 @@ export function queueKeyStart(endpoint: string, cache: ResolvedConfig['cache'] =
  * @param user fingerprint of the user, the same for all anonymous ones; undefined while there is no token
  * @param tabs the queues of tabs that share the conversation; with a store of the browser, only their keys
  */
-export function createStoredQueue(
-  { config, environment, logger, facts }: StoredQueueScope,
+export function createQueueStore(
+  scope: AgentScope<never>,
   user: () => string | undefined,
-  snapshot: () => QueueSnapshot,
+  outbox: Outbox,
+  transcript: Transcript,
   tabs?: { readonly store: CacheAdapter & { has(key: string): boolean } },
-): StoredQueue {
+): OutboxStore {
+  const { config, environment, logger, facts } = scope
   const { cache, endpoint, persistQueueMs = DEFAULT_WAIT_MS } = config
   const warn = (text: string, details?: Record<string, unknown>) => logger.warn(text, details)
   const persistent = config.persistQueueMs === undefined ? undefined : openStore(config, environment, warn)
   const adapter = persistent ?? tabs?.store
   const start = queueKeyStart(endpoint, cache)
-  const scope = () => {
+  const keyScope = () => {
     const name = user()
     if (!adapter || name === undefined) return undefined
     // A store that a process shares between conversations cannot tell anonymous users apart.
@@ -60,13 +56,13 @@ export function createStoredQueue(
     const place = [facts.agentId, portal?.id, profile?.id].map(id => encodeKey(id ?? ''))
     return `${start}${name}:${place.join(':')}:`
   }
-  return new StoredQueue({
+  const queue = new StoredQueue({
     adapter: adapter ?? environment.memory,
     // Agents have different guards around the same adapter.
     identity: cache.adapter ?? environment.memory,
     clock: environment.clock,
     window: environment.page?.window,
-    scope,
+    scope: keyScope,
     userScope: () => {
       const name = user()
       if (!adapter || name !== undefined) return adapter && `${start}${name}:`
@@ -85,14 +81,16 @@ export function createStoredQueue(
       },
     newOwner: () => environment.randomUUID(),
     expiresAfterMs: persistQueueMs,
-    snapshot,
+    snapshot: () => store.snapshot(),
     warn,
   })
+  const store = new OutboxStore(scope, queue, outbox, transcript)
+  return store
 }
 
 /** The store that outlives the page or the process; undefined, with a warning, where there is none. */
 function openStore(
-  { cache }: StoredQueueScope['config'],
+  { cache }: ResolvedConfig,
   { page, memory, clock }: Environment,
   warn: StoreWarning,
 ): CacheAdapter | undefined {

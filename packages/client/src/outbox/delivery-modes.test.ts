@@ -176,11 +176,11 @@ describe('with receipts', () => {
   })
 
   it('[REL-85] a message that the service refuses fails, and can be sent again', () => {
-    const { outbox, send, connect, stateOf, reasonOf, sending } = setUpDelivery({ hasReceipts: true })
+    const { outbox, send, connect, stateOf, reasonOf } = setUpDelivery({ hasReceipts: true })
     const transport = connect()
     send('one')
     const refusal = { persona: 'metadata', role: 'error', messageData: { error_code: '429-001', messageId: 'one' } }
-    expect(sending.handleReceipt(refusal as never)).toBe(false)
+    expect(outbox.handleReceipt(refusal as never)).toBe(false)
     expect([stateOf('one'), reasonOf('one')]).toEqual(['failed', 'refused'])
     expect(outbox.delivery('one')?.retry()).toBe(true)
     expect(transport.sent.map(frame => JSON.parse(frame).messageId)).toEqual(['one', 'one'])

@@ -107,7 +107,7 @@ describe('the delivery of a message', () => {
   })
 
   it('[REL-82] becomes unknown when no history comes, and only if the loss is in doubt', async () => {
-    const { send, connect, lose, clock, stateOf, sending } = setUpDelivery({ doubtAfterMs: 1_000 })
+    const { outbox, send, connect, lose, clock, stateOf } = setUpDelivery({ doubtAfterMs: 1_000 })
     connect()
     send('early')
     await clock.advance(5_000)
@@ -115,7 +115,7 @@ describe('the delivery of a message', () => {
     lose()
     connect()
     expect([stateOf('early'), stateOf('late')]).toEqual(['sent', 'sent'])
-    sending.handleNoHistory()
+    outbox.handleNoHistory()
     await clock.advance(0)
     expect([stateOf('early'), stateOf('late')]).toEqual(['sent', 'unknown'])
   })

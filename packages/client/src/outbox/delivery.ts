@@ -1,5 +1,5 @@
-import type { DeliveryOutcome, DeliveryReason, DeliveryState } from './delivery-state.ts'
-import type { Message } from './message.ts'
+import type { DeliveryOutcome, DeliveryReason, DeliveryState } from '../log/delivery-state.ts'
+import type { Message } from '../log/message.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
 
 /** What a {@link Delivery} can do. */

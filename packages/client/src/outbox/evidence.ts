@@ -1,7 +1,8 @@
 import { PERSONA } from '@aiagent/protocol'
+import type { Message } from '../log/message.ts'
+import type { AgentScope } from '../scope.ts'
 import type { DeliveryLedger } from './ledger.ts'
-import type { Message } from './message.ts'
-import type { OutboxOptions } from './outbox-options.ts'
+import { findShown } from './match-history.ts'
 
 /** Longest wait for the history after a reopening, in milliseconds, when nothing says that none will come. */
 const EVIDENCE_LIMIT_MS = 15_000
@@ -16,12 +17,6 @@ export interface ShownMessage {
   /** Milliseconds since the epoch. */
   readonly timestamp: number
   readonly sessionId: string | undefined
-}
-
-/** The transcript, as the stored queue uses it. */
-export interface ShownMessages {
-  get(): readonly ShownMessage[]
-  record(message: Message, direction: 'sent', timestamp: number, type: undefined, size: number): unknown
 }
 
 /** The sending half of the outbox, as the evidence uses it. */
@@ -43,7 +38,7 @@ interface Wait {
  * for the history after a reopening.
  */
 export class Evidence {
-  readonly #options: Pick<OutboxOptions, 'clock' | 'origin'>
+  readonly #scope: AgentScope<never>
   readonly #owner: EvidenceOwner
   #sessionId: string | undefined
   /** The point before every unproven message. */
@@ -51,11 +46,9 @@ export class Evidence {
   /** Whether a message was written after that point. */
   #hasWritten = false
   #wait: Wait | undefined
-  /** Number of histories that are being compared. */
-  #reading = 0
 
-  constructor(options: Pick<OutboxOptions, 'clock' | 'origin'>, owner: EvidenceOwner) {
-    this.#options = options
+  constructor(scope: AgentScope<never>, owner: EvidenceOwner) {
+    this.#scope = scope
     this.#owner = owner
   }
 
@@ -64,9 +57,9 @@ export class Evidence {
     return this.#wait !== undefined
   }
 
-  /** @param hasReceipts then no history is waited for */
-  handleConnected(hasReceipts: boolean): void {
-    const { origin, clock } = this.#options
+  handleConnected(): void {
+    const { origin, environment, facts } = this.#scope
+    const { clock } = environment
     const { ledger, isOwnSession } = this.#owner
     if (origin.sessionId !== this.#sessionId) {
       this.#sessionId = origin.sessionId
@@ -74,7 +67,8 @@ export class Evidence {
       this.#hasWritten = false
     }
     this.end()
-    if (hasReceipts || !ledger.unproven().some(({ isInDoubt }) => isInDoubt)) return
+    // With receipts no history is waited for.
+    if (facts.hasReceipts || !ledger.unproven().some(({ isInDoubt }) => isInDoubt)) return
     this.#wait = { timer: clock.setTimeout(() => this.#decide(this.#wait), EVIDENCE_LIMIT_MS) }
   }
 
@@ -88,7 +82,7 @@ export class Evidence {
   }
 
   /** A history of the session has arrived; without one, none will. */
-  async read(history: readonly Message[] = []): Promise<void> {
+  read(history: readonly Message[] = []): void {
     const { ledger } = this.#owner
     const wait = this.#wait
     const last = history.at(-1)
@@ -99,19 +93,13 @@ export class Evidence {
       ledger.hasGap = false
       this.#hasWritten = ledger.sentCount > 0
     }
-    if (last && unproven.length > 0) {
-      this.#reading++
-      // When loading fails, the history shows nothing.
-      const loaded = await import('./match-history.ts').catch(() => undefined)
-      this.#reading--
-      for (const entry of loaded?.findShown(history, unproven, point) ?? []) ledger.acknowledge(entry)
-    }
-    if (this.#reading === 0) this.#decide(wait)
+    if (last && unproven.length > 0) for (const entry of findShown(history, unproven, point)) ledger.acknowledge(entry)
+    this.#decide(wait)
   }
 
   /** Ends the wait without a decision. */
   end(): void {
-    this.#options.clock.clearTimeout(this.#wait?.timer)
+    this.#scope.environment.clock.clearTimeout(this.#wait?.timer)
     this.#wait = undefined
   }
 

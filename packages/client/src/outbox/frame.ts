@@ -1,7 +1,7 @@
+import { isUserMessage } from '../log/compose.ts'
+import type { Message } from '../log/message.ts'
+import type { Masking } from '../masking/masking.ts'
 import { utf8Bytes } from '../util/utf8.ts'
-import { isUserMessage } from './compose.ts'
-import type { Message } from './message.ts'
-import type { OutboxOptions } from './outbox-options.ts'
 
 /* What happens to a message right before it is written. Pure functions. */
 
@@ -10,10 +10,10 @@ import type { OutboxOptions } from './outbox-options.ts'
  *
  * @throws {MessageError} reason `masking_unavailable`
  */
-export function maskMessage(message: Message, masking: Pick<OutboxOptions, 'mask'>): Message {
+export function maskMessage(message: Message, masking: Pick<Masking, 'maskOutgoing'>): Message {
   const { content } = message
   if (!isUserMessage(message) || !content) return message
-  const masked = masking.mask(content, message.messageId as string)
+  const masked = masking.maskOutgoing(content, message.messageId as string)
   return masked === content ? message : message.clone({ content: masked })
 }
 

@@ -1,9 +1,8 @@
 import type { Transport } from '../chat/transport.ts'
-import type { Page } from '../platform/page.ts'
 import { afterPause } from '../platform/pause.ts'
+import type { AgentScope } from '../scope.ts'
 import { MessageQueue } from './message-queue.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
-import type { OutboxOptions } from './outbox-options.ts'
 
 /*
  * Writes the entries to the socket. Owns the queue, the entries to send again, and the flush.
@@ -24,7 +23,6 @@ const CONGESTED_BYTES = 256 * 1024
 
 /** The sending half of the outbox, as the lane uses it. */
 export interface LaneOwner {
-  readonly page: Page | undefined
   /** The text to write. */
   frameOf(entry: OutboxEntry): string
   /** Whether nothing may be written yet, and whether only what is sent again may be. */
@@ -49,7 +47,7 @@ type Channel =
 const CLOSED: Channel = { at: 'closed', transport: undefined }
 
 export class Lane {
-  readonly #options: Pick<OutboxOptions, 'clock' | 'flushed'>
+  readonly #scope: AgentScope<'queueFlushed'>
   readonly #owner: LaneOwner
   /** Entries that wait until the connection is ready. */
   readonly queue = new MessageQueue<OutboxEntry>(Number.POSITIVE_INFINITY)
@@ -59,8 +57,8 @@ export class Lane {
   /** Written from the queue since it was last empty. */
   #flushed = 0
 
-  constructor(options: Pick<OutboxOptions, 'clock' | 'flushed'>, owner: LaneOwner) {
-    this.#options = options
+  constructor(scope: AgentScope<'queueFlushed'>, owner: LaneOwner) {
+    this.#scope = scope
     this.#owner = owner
   }
 
@@ -161,12 +159,11 @@ export class Lane {
     this.#channel = { at: 'open', transport: channel.transport }
     const count = this.#flushed
     this.#flushed = 0
-    if (count > 0) this.#options.flushed(count)
+    if (count > 0) this.#scope.emit('queueFlushed', () => ({ count }))
   }
 
   #pause(channel: Channel & { at: 'flushing' }): void {
-    const { clock } = this.#options
-    const { page } = this.#owner
+    const { clock, page } = this.#scope.environment
     const since = clock.monotonic()
     const unsent = channel.transport.bufferedAmount
     // A hidden page waits in tasks, which cost processor time: not while the socket accepts nothing.

@@ -18,13 +18,13 @@ describe('the ledger', () => {
   })
 
   it('[REL-87] finds out what arrived among more unknown messages than it keeps settled ones', async () => {
-    const { send, connect, lose, readHistory, stateOf, sending } = setUpDelivery()
+    const { outbox, send, connect, lose, readHistory, stateOf } = setUpDelivery()
     const ids = Array.from({ length: SETTLED_LIMIT + 500 }, (_, n) => String(n))
     connect()
     send(...ids)
     lose()
     connect()
-    sending.handleNoHistory()
+    outbox.handleNoHistory()
     await readHistory()
     expect(new Set(ids.map(stateOf))).toEqual(new Set(['unknown']))
     lose()
@@ -35,12 +35,12 @@ describe('the ledger', () => {
   })
 
   it('[REL-87] observes no more unknown messages than those that were sent since leave room for', async () => {
-    const { send, connect, lose, readHistory, stateOf, sending } = setUpDelivery()
+    const { outbox, send, connect, lose, readHistory, stateOf } = setUpDelivery()
     connect()
     for (let n = 0; n < OBSERVED_LIMIT; n++) send(String(n))
     lose()
     connect()
-    sending.handleNoHistory()
+    outbox.handleNoHistory()
     await readHistory()
     expect(stateOf('0')).toBe('unknown')
     send('new')
@@ -48,13 +48,13 @@ describe('the ledger', () => {
   })
 
   it('[REL-87] finds nothing in a history by words alone once an unknown message was forgotten', async () => {
-    const { outbox, send, connect, lose, readHistory, stateOf, sending } = setUpDelivery()
+    const { outbox, send, connect, lose, readHistory, stateOf } = setUpDelivery()
     connect()
     send('yes')
     for (let n = 0; n < OBSERVED_LIMIT; n++) send(String(n))
     lose()
     connect()
-    sending.handleNoHistory()
+    outbox.handleNoHistory()
     await readHistory()
     expect([stateOf('yes'), stateOf('0')]).toEqual([undefined, 'unknown'])
     outbox.send('yes', { id: 'again' })

@@ -1,9 +1,9 @@
 import type { ConnectionLoss } from '../chat/chat.ts'
+import type { DeliveryOutcome, DeliveryReason, DeliveryState, DeliveryUpdate } from '../log/delivery-state.ts'
+import type { AgentScope } from '../scope.ts'
 import { LinkedList } from '../util/linked-list.ts'
 import { isSettled, stateOf } from './delivery.ts'
-import type { DeliveryOutcome, DeliveryReason, DeliveryState, DeliveryUpdate } from './delivery-state.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
-import type { OutboxOptions } from './outbox-options.ts'
 
 /** How many settled messages the ledger keeps at least; {@link OBSERVED_LIMIT} bounds the `unknown` ones. */
 export const SETTLED_LIMIT = 1_000
@@ -14,20 +14,16 @@ export const WINDOW = 1_000
 /** How many messages without evidence are observed: those that were sent, without receipts, and the `unknown` ones. */
 export const OBSERVED_LIMIT = 10_000
 
-type DeliveryLedgerOptions = Pick<OutboxOptions, 'clock' | 'origin' | 'doubtAfterMs' | 'hasReceipts'>
-
-/** Who learns of each change. */
-interface LedgerOwner {
-  handleUpdate(update: DeliveryUpdate): void
-}
+type LedgerScope = AgentScope<'deliveryUpdate'>
 
 /**
  * The known outcome of every outbound message. Owns which messages were written without evidence of their arrival, and
  * the last settled ones.
  */
 export class DeliveryLedger {
-  readonly #options: DeliveryLedgerOptions
-  readonly #owner: LedgerOwner
+  readonly #scope: LedgerScope
+  /** Stores the queue, once its code has loaded. */
+  store: { changed(): void } | undefined
   /** Created with the first search: it takes a quarter of a send. Of two with the same id it has the later one. */
   #index: Map<string, OutboxEntry> | undefined
   /** Not written yet. */
@@ -44,9 +40,8 @@ export class DeliveryLedger {
   /** Whether an `unknown` message is no longer observed: its text in a history could be taken for another message's. */
   hasGap = false
 
-  constructor(options: DeliveryLedgerOptions, owner: LedgerOwner) {
-    this.#options = options
-    this.#owner = owner
+  constructor(scope: LedgerScope) {
+    this.#scope = scope
   }
 
   /** Number of messages that were written, and are neither proven nor given up. */
@@ -83,18 +78,19 @@ export class DeliveryLedger {
 
   /** The frame of an entry has been written. {@link report} tells the host. */
   handleWritten(entry: OutboxEntry): void {
-    const { clock, origin } = this.#options
+    const { environment, origin } = this.#scope
     const { written, state } = entry
     entry.written = {
       // What is sent again keeps its place: the connection may break before the rest of it is written. A retry does not.
       order: written && state !== 'queued' ? written.order : this.#writes++,
-      at: clock.monotonic(),
+      at: environment.clock.monotonic(),
       sessionId: origin.sessionId,
       connection: this.#connection,
     }
     entry.isInDoubt = false
     // Reported as unknown, and recognized as a repetition: only the receipt is news.
-    entry.isUnreported = state !== 'unknown' || !this.#options.hasReceipts() || written?.sessionId !== origin.sessionId
+    entry.isUnreported =
+      state !== 'unknown' || !this.#scope.facts.hasReceipts || written?.sessionId !== origin.sessionId
     if (entry.list !== this.#sent) this.#sent.add(entry)
   }
 
@@ -110,7 +106,7 @@ export class DeliveryLedger {
     if (stateOf(entry) === 'sent') this.#tell(entry, 'sending', 'sent')
     const { first, size } = this.#sent
     // With receipts new messages wait instead.
-    if (first && size > OBSERVED_LIMIT && !this.#options.hasReceipts()) this.settle(first, 'unknown', 'limit')
+    if (first && size > OBSERVED_LIMIT && !this.#scope.facts.hasReceipts) this.settle(first, 'unknown', 'limit')
     this.#trim()
   }
 
@@ -148,7 +144,7 @@ export class DeliveryLedger {
     if (!isAbnormal) return
     for (const entry of this.unproven())
       if (entry.written?.connection === connection)
-        entry.isInDoubt = entry.written.at > lastInboundAt - this.#options.doubtAfterMs
+        entry.isInDoubt = entry.written.at > lastInboundAt - this.#scope.config.doubtAfterMs
   }
 
   /** Settles what was sent, except in the session that continues: no evidence of it will arrive. */
@@ -206,7 +202,10 @@ export class DeliveryLedger {
   #tell({ id }: OutboxEntry, previousState: DeliveryState, state: DeliveryState, reason?: DeliveryReason): void {
     if (this.#isSilent) return
     // Two literals: spreading is slow, and each message passes here twice.
-    this.#owner.handleUpdate(reason ? { id, state, previousState, reason } : { id, state, previousState })
+    const update: DeliveryUpdate = reason ? { id, state, previousState, reason } : { id, state, previousState }
+    this.#scope.emit('deliveryUpdate', () => update)
+    this.#scope.shared?.handleUpdate(update)
+    this.store?.changed()
   }
 }
 

@@ -1,9 +1,9 @@
 import { PERSONA, parseServerMessage, type ServerMessage } from '@aiagent/protocol'
-import type { Message } from './message.ts'
+import type { Message } from '../log/message.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
 
 /*
- * Which of our messages a history of the session shows. A separate chunk: only a reopened chat needs it.
+ * Which of our messages a history of the session shows.
  *
  * The plain wire has no ids of the client's messages, so that content decides, and the same words may have been said
  * before. Therefore only elements count that follow a known point: a message that was there before ours were written.

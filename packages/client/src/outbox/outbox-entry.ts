@@ -1,7 +1,8 @@
+import { composeMessage, type SendOptions } from '../log/compose.ts'
+import type { DeliveryOutcome, DeliveryReason } from '../log/delivery-state.ts'
+import type { Message, MessageObject, MessageOrigin } from '../log/message.ts'
+import type { AgentScope } from '../scope.ts'
 import type { Linked } from '../util/linked-list.ts'
-import { type ComposeDefaults, composeMessage, type SendOptions } from './compose.ts'
-import type { DeliveryOutcome, DeliveryReason } from './delivery-state.ts'
-import type { Message, MessageObject, MessageOrigin } from './message.ts'
 import type { QueuedMessage } from './message-queue.ts'
 
 /**
@@ -65,15 +66,16 @@ export interface WrittenAs {
 export function createEntry(
   data: string | MessageObject | Message,
   options: SendOptions,
-  defaults: ComposeDefaults,
+  scope: AgentScope<never>,
   origin: MessageOrigin | undefined,
 ): OutboxEntry {
-  const message = composeMessage(data, options, defaults, origin)
+  const { clock } = scope.environment
+  const message = composeMessage(data, options, scope, origin)
   return {
     id: message.messageId as string,
     data: '',
     // A text has just been given this time; reading the clock again is a tenth of a send.
-    timestamp: (typeof data === 'string' && message.timestamp) || defaults.clock.now(),
+    timestamp: (typeof data === 'string' && message.timestamp) || clock.now(),
     attempts: 0,
     message,
     state: 'held',

@@ -1,10 +1,9 @@
-import { addressMessage } from './compose.ts'
-import { type ShownMessage, type ShownMessages, showsAgain } from './evidence.ts'
-import type { Lane } from './lane.ts'
-import type { DeliveryLedger } from './ledger.ts'
-import type { Message, MessageOrigin } from './message.ts'
+import { addressMessage } from '../log/compose.ts'
+import type { Transcript } from '../log/transcript.ts'
+import type { AgentScope } from '../scope.ts'
+import { type ShownMessage, showsAgain } from './evidence.ts'
+import type { Outbox, QueueStore } from './outbox.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
-import type { ResendPolicy } from './resend-policy.ts'
 import { fingerprintOf, isAdopted, type QueueSnapshot } from './stored-message.ts'
 
 /** The queue in the store. */
@@ -14,29 +13,18 @@ interface EntryStore {
   changed(): void
   claim(): Promise<void>
   release(last: QueueSnapshot): Promise<void>
-}
-
-export interface OutboxStoreOptions {
-  readonly outbox: {
-    readonly origin: MessageOrigin
-    isReady(): boolean
-  }
-  accepted(message: Message, size: number, isAgain?: boolean): void
-  readonly transcript?: ShownMessages | undefined
-  /** Messages of the previous page were queued after the agent was ready. */
-  found?(): void
-  readonly lane: Lane
-  readonly ledger: DeliveryLedger
-  readonly policy: ResendPolicy
+  forgetUser(): Promise<void>
 }
 
 /**
  * With `persistQueue`: what the outbox takes over from the previous page, and leaves for the next one. Part of the chunk of
  * the stored queue.
  */
-export class OutboxStore {
+export class OutboxStore implements QueueStore {
+  readonly #scope: AgentScope<never>
   readonly #queue: EntryStore
-  readonly #options: OutboxStoreOptions
+  readonly #outbox: Outbox
+  readonly #transcript: Transcript
   /** Entries of the previous page, until the agent is ready. */
   #restored: OutboxEntry[] = []
   /** Entries that the previous page wrote, until the present session is known. */
@@ -46,9 +34,11 @@ export class OutboxStore {
   /** The mark in the store that must be written before anything is sent. */
   #claim: object | undefined
 
-  constructor(queue: EntryStore, options: OutboxStoreOptions) {
+  constructor(scope: AgentScope<never>, queue: EntryStore, outbox: Outbox, transcript: Transcript) {
+    this.#scope = scope
     this.#queue = queue
-    this.#options = options
+    this.#outbox = outbox
+    this.#transcript = transcript
   }
 
   /** Whether nothing may be sent, because the store has not marked it yet. */
@@ -65,35 +55,37 @@ export class OutboxStore {
   restore(): Promise<void> {
     const deliver = (entries: OutboxEntry[]) => {
       this.#restored.push(...entries)
-      if (!this.#options.outbox.isReady()) return
+      if (!this.#scope.status.isReady) return
       this.takeIn()
       // Messages may have been queued before the store could take them.
       this.changed()
-      if (entries.length > 0) this.#options.found?.()
+      if (entries.length > 0) this.#outbox.connectForMessage()
     }
-    return this.#queue.restore(deliver, () => this.forgetUser())
+    return this.#queue.restore(deliver, () => this.#forgetEntries())
   }
 
   /** What the next page needs. */
   snapshot(): QueueSnapshot {
-    const { outbox, lane, ledger, policy } = this.#options
+    const { lane, ledger, policy } = this.#outbox
+    const { origin } = this.#scope
     const sent = ledger.sent.filter(entry => policy.hasKey(entry))
-    const claim = lane.isOpen ? { sessionId: outbox.origin.sessionId } : undefined
+    const claim = lane.isOpen ? { sessionId: origin.sessionId } : undefined
     return { entries: [...sent, ...this.#restored, ...lane.queue.getAll()], claim }
   }
 
   /** Adds what the previous page left: unsent messages first in the queue, and what it was sending to the ledger. */
   takeIn(): void {
-    const { outbox, lane, ledger, policy } = this.#options
+    const { lane, ledger, policy } = this.#outbox
+    const { origin } = this.#scope
     const entries = this.#restored
     this.#restored = []
     for (const entry of entries) {
-      entry.message = addressMessage(entry.message, outbox.origin)
+      entry.message = addressMessage(entry.message, origin)
       if (entry.written) ledger.adopt(entry)
       else ledger.add(entry)
     }
     const present = new Set(entries.filter(entry => this.#locate(entry)))
-    if (outbox.origin.sessionId === undefined) this.#unplaced.push(...entries.filter(isAdopted))
+    if (origin.sessionId === undefined) this.#unplaced.push(...entries.filter(isAdopted))
     // A slow store may deliver them when the chat is open already.
     if (lane.isOpen) this.mark()
     lane.prepend(entries.filter(({ written }) => !written))
@@ -117,7 +109,7 @@ export class OutboxStore {
     const entries = this.#unplaced
     this.#unplaced = []
     for (const entry of entries)
-      if (this.#isKnown(entry) && this.#locate(entry) && !this.#options.policy.hasKey(entry)) this.#show(entry)
+      if (this.#isKnown(entry) && this.#locate(entry) && !this.#outbox.policy.hasKey(entry)) this.#show(entry)
   }
 
   /** Lets nothing leave until the store has marked it, so that the next page does not send it too. */
@@ -127,7 +119,7 @@ export class OutboxStore {
     void this.#queue.claim().then(() => {
       if (this.#claim !== claim) return
       this.#claim = undefined
-      this.#options.lane.resume()
+      this.#outbox.lane.resume()
     })
   }
 
@@ -141,8 +133,13 @@ export class OutboxStore {
     if (isAdopted(entry)) this.#accepted(entry, true)
   }
 
+  forgetUser(): Promise<void> {
+    this.#forgetEntries()
+    return this.#queue.forgetUser()
+  }
+
   /** Forgets the entries of the previous page, which are in the store. */
-  forgetUser(): void {
+  #forgetEntries(): void {
     this.#restored = []
     this.#unplaced = []
   }
@@ -155,12 +152,12 @@ export class OutboxStore {
   }
 
   #isKnown(entry: OutboxEntry): boolean {
-    return this.#options.ledger.get(entry.id) === entry
+    return this.#outbox.ledger.get(entry.id) === entry
   }
 
   /** Notes in which session the previous page wrote an entry. Returns whether it is the present one. */
   #locate(entry: OutboxEntry): boolean {
-    const { sessionId } = this.#options.outbox.origin
+    const { sessionId } = this.#scope.origin
     const { written } = entry
     if (!written || sessionId === undefined || written.sessionFingerprint !== fingerprintOf(sessionId)) return false
     if (isAdopted(entry)) entry.written = { ...written, sessionId }
@@ -171,21 +168,22 @@ export class OutboxStore {
   #show(entry: OutboxEntry): void {
     // A listener may have signed the user out.
     if (!this.#isKnown(entry)) return
-    const { transcript, ledger } = this.#options
+    const { ledger } = this.#outbox
+    const transcript = this.#transcript
     const { message, id, timestamp, data } = entry
     const claimed = this.#claimed
-    const shown = transcript?.get().find(each => {
+    const shown = transcript.get().find(each => {
       const { messageId = '' } = each.message
       if (messageId === id) return true
       const isOfHistory = each.sessionId === message.sessionId && !ledger.get(messageId)
       return isOfHistory && !claimed.has(each) && showsAgain(each, message)
     })
     if (shown) claimed.add(shown)
-    else transcript?.record(message, 'sent', timestamp, undefined, data.length)
+    else transcript.record(message, 'sent', timestamp, undefined, data.length)
   }
 
   /** A message is sent in the present conversation. */
   #accepted({ message, data }: OutboxEntry, isAgain: boolean): void {
-    this.#options.accepted(message, data.length, isAgain)
+    this.#outbox.accepted(message, data.length, isAgain)
   }
 }

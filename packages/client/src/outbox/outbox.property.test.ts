@@ -44,7 +44,7 @@ describe('Outbox', () => {
   it('[FLOW-05] [REL-10] keeps order and limit, loses nothing and repeats nothing, whatever happens', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), async steps => {
-        const { outbox, clock, state, failures, flushed, connect, lose, becomeReady, sending } = setUpOutbox({
+        const { outbox, clock, state, failures, flushed, connect, lose, becomeReady } = setUpOutbox({
           maxQueueSize: LIMIT,
         })
         const written: string[] = []
@@ -109,7 +109,7 @@ describe('Outbox', () => {
         lose()
         becomeReady()
         connect(new BreakingTransport(written, null))
-        sending.handleNoHistory()
+        outbox.handleNoHistory()
         await clock.advance(200)
         expect([outbox.size, clock.pendingTimers]).toEqual([0, 0])
         expect(failures.every(error => (error as MessageError).reason === 'cleared')).toBe(true)

@@ -1,21 +1,30 @@
-import { ConnectionState } from '../chat/connection-state.ts'
+import { addMessageId, EXTENSION_ROLE, isJsonObject, PERSONA, ROLE } from '@aiagent/protocol'
+import type { Chat, ChatObserver, ConnectionLoss } from '../chat/chat.ts'
+import type { ChatSession } from '../chat/chat-session.ts'
+import type { ContextStore } from '../chat/context-store.ts'
+import type { Liveness } from '../chat/liveness.ts'
+import type { Transport } from '../chat/transport.ts'
 import { MessageError, SDKError } from '../errors.ts'
-import { addressMessage, detachMessage, type SendOptions } from './compose.ts'
+import { addressMessage, detachMessage, type SendOptions } from '../log/compose.ts'
+import type { DeliveryOutcome, DeliveryReason } from '../log/delivery-state.ts'
+import type { Message, MessageObject } from '../log/message.ts'
+import type { Transcript } from '../log/transcript.ts'
+import type { Masking } from '../masking/masking.ts'
+import type { OptionalFeature } from '../platform/feature.ts'
+import type { AgentScope } from '../scope.ts'
 import { Delivery, stateOf } from './delivery.ts'
-import type { DeliveryOutcome, DeliveryReason, DeliveryUpdate } from './delivery-state.ts'
-import { DeliveryLedger } from './ledger.ts'
-import type { Message, MessageObject } from './message.ts'
+import { Evidence, type EvidenceOwner } from './evidence.ts'
+import { largeFrameBytes, maskMessage } from './frame.ts'
+import { Lane, type LaneOwner } from './lane.ts'
+import { DeliveryLedger, WINDOW } from './ledger.ts'
 import { createEntry, type OutboxEntry, type Question } from './outbox-entry.ts'
-import { type OutboxOptions, queueFull } from './outbox-options.ts'
-import type { OutboxStore } from './outbox-store.ts'
-import { type AskOptions, FirstTurn, Questions, type QuestionsOwner, type Turns } from './questions.ts'
+import { type AskOptions, Questions, type QuestionsOwner } from './questions.ts'
 import { ResendPolicy } from './resend-policy.ts'
-import type { Sending, SendingOwner } from './sending.ts'
-import type { SendingOptions } from './sending-options.ts'
+import { type TurnsOwner, TurnTaking } from './turn-taking.ts'
 
 /*
  * Everything that is to be sent. The outbox owns each entry from `send()` or `ask()` to the wire; the ledger knows what
- * became of it (delivery.ts has the states).
+ * became of it (delivery-state.ts has the states).
  *
  *   send() ──────────────► held ── agent ready ──► queued ── connection ready ──► sent ──► acknowledged, unknown
  *   ask() ──► awaiting ──►  │                        │
@@ -25,51 +34,90 @@ import type { SendingOptions } from './sending-options.ts'
  * behind it. Every wait counts against one limit.
  */
 
-/** Constructs the sending half, whose code loads later. */
-type CreateSending = (outbox: OutboxOptions, options: SendingOptions, owner: SendingOwner) => Sending
+/** Stores the queue for the next page. Its code loads with `persistQueue` and with `tabs` only. */
+export interface QueueStore {
+  /** Whether the queue is stored. */
+  readonly isActive: boolean
+  /** Whether nothing may be sent, because the store has not marked it yet. */
+  readonly isClaiming: boolean
+  /** Reads what the previous page left. Resolves, also when the store fails, before the agent may become ready. */
+  restore(): Promise<void>
+  /** Adds what the previous page left. */
+  takeIn(): void
+  /** The chat is open. */
+  handleConnected(): void
+  /** Lets nothing leave until the store has marked it. */
+  mark(): void
+  /** The store is brought up to date. */
+  changed(): void
+  /** An entry of the previous page is sent again. */
+  handleSentAgain(entry: OutboxEntry): void
+  /** Forgets everything of the user, in the store too. */
+  forgetUser(): Promise<void>
+  /** Leaves to the next page what is queued now: nothing more is sent. */
+  release(): Promise<unknown>
+}
 
-export class Outbox implements QuestionsOwner, SendingOwner {
-  readonly #options: OutboxOptions
+type OutboxScope = AgentScope<'queueFlushed' | 'deliveryUpdate'>
+
+export class Outbox implements QuestionsOwner, LaneOwner, TurnsOwner, EvidenceOwner, ChatObserver {
+  readonly #scope: OutboxScope
+  readonly #masking: Masking
+  readonly #chat: Chat
+  readonly #session: ChatSession
+  readonly #context: ContextStore
+  readonly #transcript: Transcript
+  readonly #liveness: Liveness
   readonly #questions: Questions
+  readonly #evidence: Evidence
+  readonly turns: TurnTaking
+  readonly lane: Lane
   readonly policy: ResendPolicy
   readonly ledger: DeliveryLedger
-  /** What writes entries to a connection, once its code is loaded. */
-  #sending: Sending | undefined
-  #late: SendingOptions | undefined
-  turns: Turns = new FirstTurn()
   /** Entries that wait until the agent is ready. */
   #held: OutboxEntry[] = []
+  /** Only with `persistQueue` or `tabs`. */
+  stored: OptionalFeature<QueueStore> | undefined
+  /** The store, once its code has loaded. */
+  #store: QueueStore | undefined
 
-  constructor(options: OutboxOptions) {
-    this.#options = options
-    this.policy = new ResendPolicy(options)
-    this.ledger = new DeliveryLedger(options, this)
-    this.#questions = new Questions(options, this)
-  }
-
-  /**
-   * From now on there is a chat to send to.
-   *
-   * @returns what its connection calls
-   */
-  attach(late: SendingOptions, create: CreateSending): Sending {
-    this.#late = late
-    const sending = create(this.#options, late, this)
-    const { current } = this.turns
-    this.#sending = sending
-    this.turns = sending.turns
-    if (current) sending.turns.start(current)
-    late.chat.setMessageSink(sending)
-    return sending
-  }
-
-  get #store(): OutboxStore | undefined {
-    return this.#sending?.store
+  constructor(
+    scope: OutboxScope,
+    {
+      masking,
+      chat,
+      session,
+      context,
+      transcript,
+      liveness,
+    }: {
+      masking: Masking
+      chat: Chat
+      session: ChatSession
+      context: ContextStore
+      transcript: Transcript
+      liveness: Liveness
+    },
+  ) {
+    this.#scope = scope
+    this.#masking = masking
+    this.#chat = chat
+    this.#session = session
+    this.#context = context
+    this.#transcript = transcript
+    this.#liveness = liveness
+    this.policy = new ResendPolicy(scope)
+    this.ledger = new DeliveryLedger(scope)
+    this.#questions = new Questions(scope, chat, this)
+    this.turns = new TurnTaking(scope, this)
+    this.#evidence = new Evidence(scope, this)
+    this.lane = new Lane(scope, this)
+    chat.observe(this)
   }
 
   /** Number of entries that wait: for their turn, for the agent, or for the connection. */
   get size(): number {
-    return this.#questions.size + this.#held.length + (this.#sending?.lane.queue.size ?? 0)
+    return this.#questions.size + this.#held.length + this.lane.queue.size
   }
 
   /** What became of a message; undefined for an id that the ledger does not know, or no longer. */
@@ -85,7 +133,7 @@ export class Outbox implements QuestionsOwner, SendingOwner {
    * @throws {MessageError} reasons `invalid`, `encoding_failed`, `queue_full`, `masking_unavailable`; nothing has changed
    */
   send(data: string | MessageObject | Message, options: SendOptions = {}): string {
-    const entry = createEntry(data, options, this.#options, this.canPass ? this.#options.origin : undefined)
+    const entry = createEntry(data, options, this.#scope, this.canPass ? this.#scope.origin : undefined)
     this.submit(entry)
     return entry.id
   }
@@ -101,8 +149,8 @@ export class Outbox implements QuestionsOwner, SendingOwner {
     // One by one: an entry that a listener adds meanwhile goes behind those that are still held.
     for (let entry = this.#held.shift(); entry; entry = this.#held.shift()) {
       try {
-        entry.message = addressMessage(entry.message, this.#options.origin)
-        this.#sending?.pass(entry)
+        entry.message = addressMessage(entry.message, this.#scope.origin)
+        this.#pass(entry)
       } catch (error) {
         if (!(error instanceof MessageError)) throw error
         this.#drop(entry, error)
@@ -130,9 +178,9 @@ export class Outbox implements QuestionsOwner, SendingOwner {
     if (!this.ledger.reopen(entry, state)) return false
     try {
       if (entry.data) {
-        entry.message = addressMessage(entry.message, this.#options.origin)
-        this.#sending?.enter(entry)
-        this.#late?.accepted(entry.message, entry.data.length, true)
+        entry.message = addressMessage(entry.message, this.#scope.origin)
+        this.#enter(entry)
+        this.accepted(entry.message, entry.data.length, true)
       } else this.submit(entry)
     } catch (error) {
       this.ledger.settle(entry, state, reason)
@@ -165,7 +213,10 @@ export class Outbox implements QuestionsOwner, SendingOwner {
     this.turns.forgetUser()
     this.ledger.endSession('signed_out')
     this.ledger.clear()
-    return this.#sending?.forgetUser()
+    this.lane.sendAgain([])
+    this.#evidence.clear()
+    // The previous page may have stored a queue that this one has not read.
+    return this.#store ? this.#store.forgetUser() : this.stored?.(store => store.forgetUser())
   }
 
   /**
@@ -179,7 +230,7 @@ export class Outbox implements QuestionsOwner, SendingOwner {
     const { current } = this.turns
     const waiting = this.#takeAll()
     this.ledger.silence()
-    this.#sending?.evidence.clear()
+    this.#evidence.clear()
     this.turns.destroy()
     for (const entry of waiting)
       this.#settleWaiting(entry, isStored && entry.data && !entry.reply ? 'unknown' : 'failed', 'destroyed')
@@ -198,23 +249,12 @@ export class Outbox implements QuestionsOwner, SendingOwner {
       this.#drop(question, new MessageError('The chat was closed before an answer came.', 'closed', { messageId }))
     }
     this.ledger.endSession('session_ended')
-    this.#sending?.evidence.end()
+    this.#evidence.end()
   }
 
   /** Whether an entry need not be held until the agent is ready. */
   get canPass(): boolean {
-    return this.#held.length === 0 && this.#options.isReady()
-  }
-
-  /** The state of the chat. */
-  get chatState(): ConnectionState {
-    return this.#late?.chat.state ?? ConnectionState.IDLE
-  }
-
-  /** The delivery of a message has changed. */
-  handleUpdate(update: DeliveryUpdate): void {
-    this.#options.updated(update)
-    this.#store?.changed()
+    return this.#held.length === 0 && this.#scope.status.isReady
   }
 
   startNextQuestion(): void {
@@ -223,8 +263,7 @@ export class Outbox implements QuestionsOwner, SendingOwner {
 
   /** Lets an entry pass, or holds it until the agent is ready. */
   submit(entry: OutboxEntry): void {
-    // An agent is ready only after the code that sends has loaded.
-    if (this.canPass) return this.#sending?.pass(entry)
+    if (this.canPass) return this.#pass(entry)
     this.requireSpace(entry.id)
     // A message that cannot be encoded is refused now, while the caller still waits.
     entry.message = detachMessage(entry.message, entry.message.toPayloadString())
@@ -250,7 +289,7 @@ export class Outbox implements QuestionsOwner, SendingOwner {
     // A question that was sent is settled with its session.
     if (stateOf(entry) === 'queued') this.#settleWaiting(entry, outcome, reason)
     if (reply) reply.reject(error)
-    else if (outcome === 'failed') this.#options.failed(error)
+    else if (outcome === 'failed') this.#scope.reportError(error)
     if (hadTurn) this.#questions.startNext()
   }
 
@@ -263,16 +302,182 @@ export class Outbox implements QuestionsOwner, SendingOwner {
     if (this.#questions.remove(entry)) return true
     const index = this.#held.indexOf(entry)
     if (index >= 0) return this.#held.splice(index, 1).length > 0
-    return entry.state === 'queued' && this.#sending?.lane.queue.remove(entry.id) === true
+    return entry.state === 'queued' && this.lane.queue.remove(entry.id)
   }
 
   #takeAll(): OutboxEntry[] {
-    return [...this.#questions.takeAll(), ...(this.#sending?.lane.takeAll() ?? []), ...this.#held.splice(0)]
+    return [...this.#questions.takeAll(), ...this.lane.takeAll(), ...this.#held.splice(0)]
   }
 
   /** @throws {MessageError} reason `queue_full` */
   requireSpace(messageId: string): void {
-    const { maxQueueSize } = this.#options
-    if (this.size >= maxQueueSize) throw queueFull(messageId, maxQueueSize)
+    const { maxQueueSize } = this.#scope.config
+    if (this.size < maxQueueSize) return
+    const message = `The message was refused: ${maxQueueSize} messages are waiting already. Connect, or raise maxQueueSize.`
+    throw new MessageError(message, 'queue_full', { messageId })
+  }
+
+  // ── To the connection ─────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** With `connectOnSend`, opens the chat for a message if nothing else does. A failed attempt is an `error` event. */
+  connectForMessage(): void {
+    const { config, status, logger } = this.#scope
+    if (!config.connectOnSend || !status.isReady || !this.#chat.isLeft) return
+    this.#chat.connect().catch(error => logger.debug('A connection in the background failed.', { error }))
+  }
+
+  /** Reads what the previous page left. Resolves, also when the store fails, before the agent may become ready. */
+  async restore(): Promise<void> {
+    await this.stored?.(store => {
+      this.#store = this.ledger.store = store
+      return store.restore()
+    })
+  }
+
+  /** Masks and encodes an entry, and writes or queues it. @throws {MessageError} nothing has changed */
+  #pass(entry: OutboxEntry): void {
+    const message = maskMessage(entry.message, this.#masking)
+    const frame = message.toPayloadString()
+    entry.message = message
+    entry.data = frame
+    this.#enter(entry)
+    const bytes = largeFrameBytes(frame)
+    if (bytes !== undefined)
+      this.#scope.logger.warn('A message is larger than 64 KiB: the service may refuse it.', {
+        messageId: entry.id,
+        bytes,
+      })
+    entry.message = detachMessage(message, frame)
+    this.accepted(entry.message, frame.length)
+    this.ledger.report(entry)
+  }
+
+  /** Writes or queues an encoded entry. */
+  #enter(entry: OutboxEntry): void {
+    if (!this.lane.write(entry)) {
+      this.requireSpace(entry.id)
+      this.lane.enqueue(entry)
+    }
+    this.ledger.add(entry)
+    this.#store?.changed()
+  }
+
+  /**
+   * A message has been accepted: written, or queued for the connection.
+   *
+   * @param size length of its frame's text
+   * @param isAgain whether it was accepted before
+   */
+  accepted(message: Message, size: number, isAgain = false): void {
+    const { environment, config, shared } = this.#scope
+    const transcript = this.#transcript
+    const context = message.role === ROLE.CONTEXT ? message.messageData?.context : undefined
+    if (message.persona === PERSONA.SYSTEM && isJsonObject(context)) this.#context.merge(context)
+    const isShown =
+      (isAgain || config.tabs) && transcript.get().some(each => each.message.messageId === message.messageId)
+    shared?.handleAccepted(message)
+    if (!isShown) transcript.record(message, 'sent', message.timestamp ?? environment.clock.now(), undefined, size)
+    if (message.persona === PERSONA.CUSTOMER) this.#liveness.handleSent()
+  }
+
+  /** Sends again what another tab has written and not got evidence for, where the service drops repetitions. */
+  repeatAdopted(): void {
+    if (this.lane.isOpen && this.#scope.facts.hasReceipts) this.handleDecided()
+  }
+
+  frameOf(entry: OutboxEntry): string {
+    return this.policy.hasKey(entry) ? addMessageId(entry.data, entry.id) : entry.data
+  }
+
+  limit(): 'none' | 'resend' | undefined {
+    if (this.#store?.isClaiming || (this.#evidence.isPending && this.policy.isInsistent)) return 'none'
+    return this.#scope.facts.hasReceipts && this.ledger.sentCount >= WINDOW ? 'resend' : undefined
+  }
+
+  handleWritten(entry: OutboxEntry): void {
+    this.ledger.handleWritten(entry)
+    this.#evidence.handleWritten()
+    this.turns.handleWritten(entry)
+  }
+
+  handleLeft(entry: OutboxEntry): void {
+    this.ledger.report(entry)
+  }
+
+  /** Whether this page alone created the session and writes in it, so that nothing else was said in it. */
+  get isOwnSession(): boolean {
+    // Another tab may write the same text.
+    return this.#session.isOwn && !this.#scope.config.tabs
+  }
+
+  // ── From the service ──────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** A message of the service has arrived. */
+  handleMessage(message: Message): void {
+    this.#evidence.handleMessage(message)
+    this.turns.handleMessage(message)
+  }
+
+  /**
+   * Reads a frame of the service that names one of our messages.
+   *
+   * @returns whether it is a receipt, which concerns nothing else
+   */
+  handleReceipt({ persona, role, messageData }: Message): boolean {
+    const { ledger } = this
+    const id = messageData?.messageId
+    if (persona !== PERSONA.METADATA || typeof id !== 'string' || !this.#scope.facts.hasReceipts) return false
+    const isReceipt = role === EXTENSION_ROLE.RECEIPT
+    this.#chat.handleReceipt(id)
+    const entry = ledger.get(id)
+    if (isReceipt && entry) ledger.acknowledge(entry)
+    else if (role === ROLE.ERROR && entry?.state === 'sent') ledger.settle(entry, 'failed', 'refused')
+    this.lane.resume()
+    return isReceipt
+  }
+
+  /** What was said in the session, as the service sent it in the chat or returned it on request. */
+  handleHistory(history: readonly Message[]): void {
+    this.turns.handleHistory(history)
+    this.#evidence.read(history)
+  }
+
+  /** No further history of the present connection will come: there is no source of one, or it was read. */
+  handleNoHistory(): void {
+    this.#evidence.read()
+  }
+
+  handleConnected(): void {
+    this.#store?.handleConnected()
+    this.ledger.endSession('session_ended', this.#scope.origin.sessionId)
+    this.lane.sendAgain([])
+    this.#evidence.handleConnected()
+    // The service drops duplicates, so that nothing has to be found out first.
+    if (this.#scope.facts.hasReceipts) this.handleDecided()
+    this.turns.handleConnected()
+  }
+
+  handleReady(transport: Transport): void {
+    this.#store?.mark()
+    this.lane.open(transport)
+  }
+
+  handleInterrupted(): void {
+    this.lane.close()
+    this.#store?.changed()
+  }
+
+  handleLost(loss: ConnectionLoss): void {
+    this.ledger.handleLost(loss)
+    this.#evidence.end()
+  }
+
+  /** Nothing more will be found out about the messages in doubt. */
+  handleDecided(): void {
+    const { policy, ledger } = this
+    const again = policy.decide(ledger)
+    for (const entry of again) this.#store?.handleSentAgain(entry)
+    this.lane.sendAgain(again)
+    this.lane.resume()
   }
 }

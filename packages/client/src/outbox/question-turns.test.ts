@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { rejection } from '../../test/agent-harness.ts'
 import { answered, messagesOf, type OutboxSetUp, said, setUpOutbox } from '../../test/outbox-harness.ts'
 import { SDKError } from '../errors.ts'
+import { Message } from '../log/message.ts'
 import { MAX_PAUSE_MS, MIN_PAUSE_MS } from './agent-pace.ts'
-import { Message } from './message.ts'
 
 /** How long a question waits for the history after a reconnect, in milliseconds. */
 const HISTORY_LIMIT_MS = 5_000
@@ -14,8 +14,8 @@ function setUp(given: OutboxSetUp = {}) {
   const parts = setUpOutbox(given)
   const transport = parts.connect()
   const answer = (content: string, messageId?: string) =>
-    parts.sending.handleMessage(new Message('agent', 'customer support agent', content, { messageId }))
-  const showHistory = (...history: object[]) => parts.sending.handleHistory(messagesOf(history))
+    parts.outbox.handleMessage(new Message('agent', 'customer support agent', content, { messageId }))
+  const showHistory = (...history: object[]) => parts.outbox.handleHistory(messagesOf(history))
   /** Loses the connection and gets a new one. */
   const reconnect = () => {
     parts.lose()
@@ -127,7 +127,7 @@ describe('a question in one of several tabs', () => {
       },
       end: () => void gate.ends++,
     }
-    return { gate, ...setUp({ questionGate: gate }) }
+    return { gate, ...setUp({ turn: gate }) }
   }
 
   it('[REL-65] is sent when its tab has the turn, and gives it back with the answer', async () => {
@@ -223,8 +223,7 @@ describe('a question whose connection was lost', () => {
     const transport = reconnect()
     showHistory(said('something else'))
     await clock.advance(0)
-    await import('./match-history.ts')
-    await clock.advance(0)
+    await await clock.advance(0)
     expect([transport.contents, await outcomeOf(asked)]).toEqual([['one'], 'open'])
     answer('1')
     expect((await asked).content).toBe('1')

@@ -1,11 +1,14 @@
+import type { Chat } from '../chat/chat.ts'
 import { ConnectionState } from '../chat/connection-state.ts'
 import { abortedError, MessageError, type SDKError } from '../errors.ts'
-import { addressMessage } from './compose.ts'
-import type { DeliveryReason } from './delivery-state.ts'
+import { addressMessage } from '../log/compose.ts'
+import type { DeliveryReason } from '../log/delivery-state.ts'
+import type { Message } from '../log/message.ts'
+import type { AgentScope } from '../scope.ts'
+import { stateOf } from './delivery.ts'
 import type { DeliveryLedger } from './ledger.ts'
-import type { Message } from './message.ts'
 import { createEntry, type OutboxEntry, type Question } from './outbox-entry.ts'
-import { type OutboxOptions, whyWaiting } from './outbox-options.ts'
+import type { TurnTaking } from './turn-taking.ts'
 
 /** Options of `ask()`. */
 export interface AskOptions {
@@ -26,54 +29,9 @@ const ANSWER_LIMIT_MS = 120_000
 /** How long a question may wait for the agent or the connection before the log warns, in milliseconds. */
 export const WARN_AFTER_MS = 3_000
 
-/** Whose turn it is. */
-export interface Turns {
-  /** The question whose turn it is. */
-  readonly current: Question | undefined
-  /** Whether the next question may start. */
-  canStart(): boolean
-  /** Gives a question its turn. */
-  start(question: Question): void
-  /** Ends the turn of a question, if it has the turn. Returns whether it had. */
-  end(question: OutboxEntry): boolean
-  /** Rejects the current question, and forgets the messages of the agent. */
-  forgetUser(): void
-  /** Nothing is timed any more. */
-  destroy(): void
-}
-
-/** The turns of an agent that has never been connected: the first question has the turn until it is taken out. */
-export class FirstTurn implements Turns {
-  current: Question | undefined
-
-  canStart(): boolean {
-    return !this.current
-  }
-
-  start(question: Question): void {
-    this.current = question
-  }
-
-  end(question: OutboxEntry): boolean {
-    const had = this.current === question
-    if (had) this.current = undefined
-    return had
-  }
-
-  /** The outbox has taken the question out. */
-  forgetUser(): void {}
-
-  destroy(): void {
-    this.current = undefined
-  }
-}
-
 /** The outbox, as the questions use it. */
 export interface QuestionsOwner {
-  /** Whose turn it is. Replaced once the code of the turns is loaded. */
-  readonly turns: Turns
-  /** The state of the chat. */
-  readonly chatState: ConnectionState
+  readonly turns: TurnTaking
   readonly ledger: DeliveryLedger
   /** Whether an entry need not be held until the agent is ready. */
   readonly canPass: boolean
@@ -87,12 +45,14 @@ export interface QuestionsOwner {
 
 /** The calls of `ask()`. Owns the questions whose turn has not come, and the time limit of each. */
 export class Questions {
-  readonly #options: OutboxOptions
+  readonly #scope: AgentScope<never>
+  readonly #chat: Chat
   readonly #owner: QuestionsOwner
   #awaiting: Question[] = []
 
-  constructor(options: OutboxOptions, owner: QuestionsOwner) {
-    this.#options = options
+  constructor(scope: AgentScope<never>, chat: Chat, owner: QuestionsOwner) {
+    this.#scope = scope
+    this.#chat = chat
     this.#owner = owner
   }
 
@@ -106,15 +66,15 @@ export class Questions {
     if (signal?.aborted) throw abortedError('ask()', signal)
     if (typeof text !== 'string') throw new MessageError('ask() takes text.', 'invalid')
     if (!(timeoutMs > 0)) throw new MessageError('timeoutMs must be a number of milliseconds above zero.', 'invalid')
-    const options = this.#options
+    const { environment, status, logger } = this.#scope
     const owner = this.#owner
-    const { clock } = options
-    const entry = createEntry(text, {}, options, undefined)
+    const { clock } = environment
+    const entry = createEntry(text, {}, this.#scope, undefined)
     const { id } = entry
-    const why = () => whyWaiting(entry, options.isReady(), owner.chatState)
+    const why = () => whyWaiting(entry, status.isReady, this.#chat.state)
     entry.state = 'awaiting-turn'
     if (this.size > 0 || !owner.turns.canStart()) owner.requireSpace(id)
-    const isOffline = () => !options.isReady() || owner.chatState !== ConnectionState.CONNECTED
+    const isOffline = () => !status.isReady || this.#chat.state !== ConnectionState.CONNECTED
     const timers: unknown[] = []
     let abort = () => {}
     try {
@@ -127,7 +87,7 @@ export class Questions {
         if (isOffline())
           timers.push(
             clock.setTimeout(() => {
-              if (isOffline()) options.logger.warn(`ask() is waiting: ${why()}.`, { messageId: id })
+              if (isOffline()) logger.warn(`ask() is waiting: ${why()}.`, { messageId: id })
             }, WARN_AFTER_MS),
           )
         owner.ledger.add(question)
@@ -142,7 +102,7 @@ export class Questions {
 
   /** Sends the questions whose turn has come. */
   startNext(): void {
-    const { clock, origin } = this.#options
+    const { environment, origin } = this.#scope
     const owner = this.#owner
     const { turns, ledger } = owner
     while (this.size > 0 && turns.canStart()) {
@@ -150,7 +110,7 @@ export class Questions {
       if (!question) return
       turns.start(question)
       try {
-        const message = question.message.clone({ timestamp: clock.now() })
+        const message = question.message.clone({ timestamp: environment.clock.now() })
         question.message = owner.canPass ? addressMessage(message, origin) : message
         owner.submit(question)
       } catch (error) {
@@ -176,4 +136,15 @@ export class Questions {
 
 function noAnswer(messageId: string, timeoutMs: number, whyWaiting = 'the agent has not answered'): MessageError {
   return new MessageError(`No answer came within ${timeoutMs / 1000} s: ${whyWaiting}.`, 'timeout', { messageId })
+}
+
+/** What an entry waits for, as half a sentence for the developer; undefined for one that has been sent. */
+function whyWaiting(entry: OutboxEntry, isReady: boolean, chatState: ConnectionState): string | undefined {
+  if (stateOf(entry) !== 'queued') return undefined
+  if (!isReady) return 'the agent is not initialized: await initialize() and make the selection that it asks for'
+  if (chatState === 'IDLE' || chatState === 'CLOSED') return 'the chat is not connected: call connect()'
+  if (chatState !== 'CONNECTED') return `the chat is ${chatState}`
+  return entry.state === 'awaiting-turn'
+    ? 'an earlier question has no answer yet'
+    : 'the chat waits for an access token'
 }

@@ -1,31 +1,29 @@
 import { PERSONA } from '@aiagent/protocol'
+import type { AgentScope } from '../scope.ts'
 import type { DeliveryLedger } from './ledger.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
-import type { OutboxOptions } from './outbox-options.ts'
-
-type ResendPolicyOptions = Pick<OutboxOptions, 'delivery' | 'origin' | 'hasReceipts'>
 
 /** Which messages without evidence are sent again by themselves. */
 export class ResendPolicy {
-  readonly #options: ResendPolicyOptions
+  readonly #scope: AgentScope<never>
 
-  constructor(options: ResendPolicyOptions) {
-    this.#options = options
+  constructor(scope: AgentScope<never>) {
+    this.#scope = scope
   }
 
   /** Whether messages in doubt are repeated, although the service may have them. */
   get isInsistent(): boolean {
-    return this.#options.delivery === 'at-least-once'
+    return this.#scope.config.delivery === 'at-least-once'
   }
 
   /** Whether the service recognizes a repetition of the message. */
   hasKey({ message: { persona } }: OutboxEntry): boolean {
-    return this.#options.hasReceipts() && (persona === PERSONA.CUSTOMER || persona === PERSONA.SYSTEM)
+    return this.#scope.facts.hasReceipts && (persona === PERSONA.CUSTOMER || persona === PERSONA.SYSTEM)
   }
 
   /** Whether an entry without evidence is sent again by itself. */
   isSentAgain(entry: OutboxEntry): boolean {
-    return this.hasKey(entry) && entry.written?.sessionId === this.#options.origin.sessionId
+    return this.hasKey(entry) && entry.written?.sessionId === this.#scope.origin.sessionId
       ? true
       : this.isInsistent && entry.isInDoubt === true
   }

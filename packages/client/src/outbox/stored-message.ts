@@ -1,7 +1,7 @@
 import { isJsonObject } from '@aiagent/protocol'
+import { Message } from '../log/message.ts'
 import type { CacheEntry } from '../storage/cache-adapter.ts'
 import { fnv1a } from '../util/fnv1a.ts'
-import { Message } from './message.ts'
 import type { OutboxEntry, WrittenAs } from './outbox-entry.ts'
 
 /** Stands for every connection of the previous page. */

@@ -1,7 +1,6 @@
 import type { Clock } from '../platform/clock.ts'
 import type { CacheAdapter } from '../storage/cache-adapter.ts'
 import type { OutboxEntry } from './outbox-entry.ts'
-import { OutboxStore, type OutboxStoreOptions } from './outbox-store.ts'
 import { occupyQueue, type QueueLockOptions } from './queue-lock.ts'
 import { QueueOperations } from './queue-operations.ts'
 import { type QueueSnapshot, readMessages, type StoredMessage, toEntry, toStored } from './stored-message.ts'
@@ -104,11 +103,6 @@ export class StoredQueue {
       if (isCurrent()) deliver(messages.map(toEntry))
     }
     return this.#operations.runWithin(RESTORE_LIMIT_MS, restored)
-  }
-
-  /** Joins the queue with the outbox. */
-  join(options: OutboxStoreOptions): OutboxStore {
-    return new OutboxStore(this, options)
   }
 
   /** Whether the queue is stored. */

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { type FakeTransport, messagesOf, setUpOutbox } from '../../test/outbox-harness.ts'
 import { SDKError } from '../errors.ts'
+import { Message } from '../log/message.ts'
 import { MIN_PAUSE_MS } from './agent-pace.ts'
-import { Message } from './message.ts'
 
 const LIMIT = 6
 
@@ -83,7 +83,7 @@ class World {
   }
 
   async take(step: Step): Promise<void> {
-    const { outbox, clock, state, connect, lose, close, sending } = this.parts
+    const { outbox, clock, state, connect, lose, close } = this.parts
     switch (step.do) {
       case 'ask':
         this.#ask(step.timeoutMs)
@@ -110,19 +110,19 @@ class World {
         if (outbox.size < LIMIT) outbox.send(`plain ${this.#sends++}`)
         break
       case 'answer':
-        if (this.transport) sending.handleMessage(this.#note(new Message('agent', 'any', 'An answer')))
+        if (this.transport) outbox.handleMessage(this.#note(new Message('agent', 'any', 'An answer')))
         break
       case 'error':
-        if (this.transport) sending.handleMessage(new Message('metadata', 'error', 'Too many'))
+        if (this.transport) outbox.handleMessage(new Message('metadata', 'error', 'Too many'))
         break
       case 'noise':
-        sending.handleMessage(new Message('system', 'heartbeat'))
+        outbox.handleMessage(new Message('system', 'heartbeat'))
         break
       case 'history': {
         if (!this.transport) break
         const question = { persona: 'customer', role: 'human', content: this.open?.text ?? 'x' }
         const answer = { persona: 'agent', role: 'any', content: `to ${this.open?.text}` }
-        sending.handleHistory(
+        outbox.handleHistory(
           messagesOf([...(step.holdsQuestion ? [question] : []), ...(step.holdsAnswer ? [answer] : [])]),
         )
         break

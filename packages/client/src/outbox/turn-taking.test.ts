@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { rejection } from '../../test/agent-harness.ts'
 import { messagesOf, setUpOutbox } from '../../test/outbox-harness.ts'
 import { SDKError } from '../errors.ts'
+import { Message } from '../log/message.ts'
 import { MAX_PAUSE_MS, MIN_PAUSE_MS } from './agent-pace.ts'
-import { Message } from './message.ts'
 import { WARN_AFTER_MS } from './questions.ts'
 
 /** How long a question waits for the history after a reconnect, in milliseconds. */
@@ -18,7 +18,7 @@ function setUp(maxQueueSize = 10) {
   const transport = parts.connect()
   const answer = (content: string, messageId?: string) => {
     const message = agentMessage(content, messageId)
-    parts.sending.handleMessage(message)
+    parts.outbox.handleMessage(message)
     return message
   }
   return { ...parts, transport, answer }
@@ -29,14 +29,14 @@ const contents = async (answers: readonly Promise<Message>[]) =>
 
 describe('ask()', () => {
   it('resolves with the first message of the agent after the question was written', async () => {
-    const { outbox, connect, clock, sending } = setUpOutbox()
+    const { outbox, connect, clock } = setUpOutbox()
     const first = agentMessage('the answer')
     const asked = outbox.ask('How?')
-    sending.handleMessage(agentMessage('too early'))
+    outbox.handleMessage(agentMessage('too early'))
     connect()
-    sending.handleMessage(new Message('system', 'heartbeat'))
-    sending.handleMessage(first)
-    sending.handleMessage(agentMessage('too late'))
+    outbox.handleMessage(new Message('system', 'heartbeat'))
+    outbox.handleMessage(first)
+    outbox.handleMessage(agentMessage('too late'))
     expect(await asked).toBe(first)
     expect(clock.pendingTimers).toBe(0)
   })
@@ -62,13 +62,13 @@ describe('ask()', () => {
   })
 
   it('waits 50 ms after the last message of an answer before the next question', async () => {
-    const { outbox, transport, answer, clock, sending } = setUp()
+    const { outbox, transport, answer, clock } = setUp()
     const asked = ['one', 'two'].map(text => outbox.ask(text))
     answer('1')
     await clock.advance(30)
     answer('1, continued')
     await clock.advance(MIN_PAUSE_MS - 1)
-    sending.handleMessage(new Message('system', 'heartbeat'))
+    outbox.handleMessage(new Message('system', 'heartbeat'))
     expect(transport.contents).toEqual(['one'])
     await clock.advance(1)
     expect(transport.contents).toEqual(['one', 'two'])
@@ -191,12 +191,12 @@ describe('end of a question', () => {
     ['with its text', new Message('metadata', 'error', 'Too many messages.')],
     ['without a text', new Message('metadata', 'error', '')],
   ])('comes with an error of the service %s, once it was written', async (_what, error) => {
-    const { outbox, connect, clock, sending } = setUpOutbox()
+    const { outbox, connect, clock } = setUpOutbox()
     const asked = outbox.ask('How?')
-    sending.handleMessage(error)
+    outbox.handleMessage(error)
     const transport = connect()
     const next = outbox.ask('next')
-    sending.handleMessage(error)
+    outbox.handleMessage(error)
     expect(await rejection(asked)).toMatchObject({
       name: 'MessageError',
       reason: 'refused',
@@ -205,7 +205,7 @@ describe('end of a question', () => {
     })
     await clock.advance(MIN_PAUSE_MS)
     expect(transport.contents).toEqual(['How?', 'next'])
-    sending.handleMessage(agentMessage('2'))
+    outbox.handleMessage(agentMessage('2'))
     expect((await next).content).toBe('2')
   })
 
@@ -219,8 +219,8 @@ describe('end of a question', () => {
   })
 
   it.each<[string, (parts: ReturnType<typeof setUp>) => void]>([
-    ['another kind of metadata', ({ sending }) => sending.handleMessage(new Message('metadata', 'stale_token'))],
-    ['an error role of the system', ({ sending }) => sending.handleMessage(new Message('system', 'error', 'x'))],
+    ['another kind of metadata', ({ outbox }) => outbox.handleMessage(new Message('metadata', 'stale_token'))],
+    ['an error role of the system', ({ outbox }) => outbox.handleMessage(new Message('system', 'error', 'x'))],
     ['a cleared outbox', ({ outbox }) => outbox.clear()],
     [
       'a reconnect to the same session',
@@ -315,15 +315,15 @@ describe('a question that was open when the connection was lost', () => {
   }
 
   it('[REL-13] resolves with its own answer from the history', async () => {
-    const { asked: answer, sending } = await askAndReconnect()
-    sending.handleHistory(messagesOf([asked, foreign, earlier, asked, own, foreign]))
+    const { outbox, asked: answer } = await askAndReconnect()
+    outbox.handleHistory(messagesOf([asked, foreign, earlier, asked, own, foreign]))
     expect(await answer).toMatchObject({ content: 'Like this.', messageId: 'm-2', sessionId: 's1' })
   })
 
   it('[REL-13] waits for its answer when the history ends with the question', async () => {
-    const { outbox, asked: question, answer, clock, sending } = await askAndReconnect()
+    const { outbox, asked: question, answer, clock } = await askAndReconnect()
     outbox.send('another message')
-    sending.handleHistory(messagesOf([earlier, asked]))
+    outbox.handleHistory(messagesOf([earlier, asked]))
     outbox.ask('next').catch(() => {})
     await clock.advance(HISTORY_LIMIT_MS * 2)
     answer('Like this.')
@@ -345,14 +345,14 @@ describe('a question that was open when the connection was lost', () => {
       const answer = all.outbox.ask('How?')
       all.lose()
       all.connect()
-      all.sending.handleHistory(messagesOf([asked, own]))
+      all.outbox.handleHistory(messagesOf([asked, own]))
       expect((await answer).content).toBe('Like this.')
     },
   )
 
   it('[REL-13] rejects when the history does not contain the question', async () => {
-    const { asked: answer, sending } = await askAndReconnect()
-    sending.handleHistory(messagesOf([asked, earlier]))
+    const { outbox, asked: answer } = await askAndReconnect()
+    outbox.handleHistory(messagesOf([asked, earlier]))
     expect(await rejection(answer)).toMatchObject({ reason: 'closed', messageId: 'id-0' })
   })
 
@@ -364,9 +364,9 @@ describe('a question that was open when the connection was lost', () => {
   })
 
   it('[REL-13] gives way to the next question when the service sends no history', async () => {
-    const { outbox, asked: question, transport, answer, clock, sending } = await askAndReconnect()
+    const { outbox, asked: question, transport, answer, clock } = await askAndReconnect()
     const next = outbox.ask('next')
-    sending.handleHistory(messagesOf([earlier]))
+    outbox.handleHistory(messagesOf([earlier]))
     await clock.advance(HISTORY_LIMIT_MS - 1)
     expect(transport.contents).toEqual([])
     await clock.advance(1)

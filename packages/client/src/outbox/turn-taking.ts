@@ -1,12 +1,10 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
 import { MessageError } from '../errors.ts'
+import { isUserMessage } from '../log/compose.ts'
+import type { Message } from '../log/message.ts'
+import type { AgentScope } from '../scope.ts'
 import { AgentPace } from './agent-pace.ts'
-import { isUserMessage } from './compose.ts'
-import type { Message } from './message.ts'
 import type { OutboxEntry, Question } from './outbox-entry.ts'
-import type { OutboxOptions } from './outbox-options.ts'
-import type { QuestionGate } from './question-gate.ts'
-import type { Turns } from './questions.ts'
 import type { ResendPolicy } from './resend-policy.ts'
 
 /*
@@ -46,14 +44,12 @@ type Turn =
 /** The sending half of the outbox, as the turns use it. */
 export interface TurnsOwner {
   readonly policy: ResendPolicy
-  /** Passes the turn between tabs that share the conversation. */
-  readonly gate: QuestionGate | undefined
   /** A question may be able to start: the previous one ended, or the pause is over. */
   startNextQuestion(): void
 }
 
-export class TurnTaking implements Turns {
-  readonly #options: OutboxOptions
+export class TurnTaking {
+  readonly #scope: AgentScope<never>
   readonly #owner: TurnsOwner
   #turn: Turn | undefined
   readonly #pace: AgentPace
@@ -65,9 +61,9 @@ export class TurnTaking implements Turns {
   #sessionId: string | undefined
   #pauseTimer: unknown
 
-  constructor(options: OutboxOptions, owner: TurnsOwner) {
-    this.#options = options
-    this.#pace = new AgentPace(options.clock)
+  constructor(scope: AgentScope<never>, owner: TurnsOwner) {
+    this.#scope = scope
+    this.#pace = new AgentPace(scope.environment.clock)
     this.#owner = owner
   }
 
@@ -78,8 +74,9 @@ export class TurnTaking implements Turns {
 
   /** Whether the next question may start. When only the pause is missing, `onFree` is called at its end. */
   canStart(): boolean {
-    const { clock } = this.#options
-    const { gate, policy } = this.#owner
+    const { environment, shared } = this.#scope
+    const { clock } = environment
+    const { policy } = this.#owner
     const startNext = () => this.#owner.startNextQuestion()
     const turn = this.#turn
     if (turn?.at === 'unverified' && turn.isOverdue && !policy.isSentAgain(turn.question))
@@ -87,7 +84,7 @@ export class TurnTaking implements Turns {
     if (this.#turn) return false
     clock.clearTimeout(this.#pauseTimer)
     const { missingMs } = this.#pace
-    if (missingMs <= 0) return gate?.take(startNext) ?? true
+    if (missingMs <= 0) return shared?.turn.take(startNext) ?? true
     this.#pauseTimer = clock.setTimeout(startNext, missingMs)
     return false
   }
@@ -101,9 +98,9 @@ export class TurnTaking implements Turns {
   end(question: OutboxEntry): boolean {
     const turn = this.#turn
     if (!turn || turn.question !== question) return false
-    if (turn.at === 'unverified') this.#options.clock.clearTimeout(turn.timer)
+    if (turn.at === 'unverified') this.#scope.environment.clock.clearTimeout(turn.timer)
     this.#turn = undefined
-    this.#owner.gate?.end()
+    this.#scope.shared?.turn.end()
     return true
   }
 
@@ -115,7 +112,7 @@ export class TurnTaking implements Turns {
       if (turn.at === 'unverified') {
         // The history of the reopened chat may still show the answer.
         if (this.#owner.policy.isSentAgain(entry)) return
-        this.#options.clock.clearTimeout(turn.timer)
+        this.#scope.environment.clock.clearTimeout(turn.timer)
       }
       if (turn.at === 'unsent') this.#noteWritten(entry)
       this.#turn = { at: 'open', question: turn.question }
@@ -142,7 +139,8 @@ export class TurnTaking implements Turns {
 
   /** The chat is open. An answer can still come, unless the session is another one. */
   handleConnected(): void {
-    const { clock, origin } = this.#options
+    const { environment, origin, facts } = this.#scope
+    const { clock } = environment
     const { sessionId } = origin
     const isOther = sessionId !== this.#sessionId
     this.#sessionId = sessionId
@@ -152,7 +150,7 @@ export class TurnTaking implements Turns {
     if (isOther) return this.#fail('The session ended before an answer came.')
     if (turn.at === 'unverified') clock.clearTimeout(turn.timer)
     // The service repeats what was missed, and no message is lost: the question stays open.
-    else if (this.#options.hasResume() && this.#options.hasReceipts()) return
+    else if (facts.hasResume && facts.hasReceipts) return
     const unverified: Turn & { at: 'unverified' } = {
       at: 'unverified',
       question: turn.question,
@@ -176,7 +174,7 @@ export class TurnTaking implements Turns {
       if (turn?.at !== 'open') this.#hear(messages.findLast(({ persona }) => persona === PERSONA.AGENT))
       return
     }
-    const { clock } = this.#options
+    const { clock } = this.#scope.environment
     const { message } = turn.question
     const last = this.#lastHeard
     const exact = messages.findLastIndex(each => isSameMessage(each, last))
@@ -209,7 +207,7 @@ export class TurnTaking implements Turns {
 
   /** Nothing is timed any more. */
   destroy(): void {
-    this.#options.clock.clearTimeout(this.#pauseTimer)
+    this.#scope.environment.clock.clearTimeout(this.#pauseTimer)
     const { current } = this
     if (current) this.end(current)
   }

@@ -1,8 +1,6 @@
 import { isSessionRefusal } from '@aiagent/protocol'
-import type { AgentFacts, Deployment } from '../api/agent-facts.ts'
-import type { RecalledSession, SessionKeeper } from '../chat/chat-session.ts'
-import type { ResolvedConfig } from '../check-config.ts'
-import type { ContextStore } from '../conversation/context-store.ts'
+import type { ChatSession, RecalledSession, SessionKeeper } from '../chat/chat-session.ts'
+import type { ContextStore } from '../chat/context-store.ts'
 import {
   type HistoryElement,
   type HistoryMergeOptions,
@@ -11,12 +9,11 @@ import {
   readHistory,
 } from '../conversation/history-merge.ts'
 import type { MessageProcessor } from '../conversation/message-processor.ts'
-import type { Transcript } from '../conversation/transcript.ts'
-import { ApiError, ConnectionError, type SDKError } from '../errors.ts'
-import type { Emit } from '../events.ts'
+import { ApiError, ConnectionError } from '../errors.ts'
+import type { Transcript } from '../log/transcript.ts'
 import type { Logger } from '../logger.ts'
-import type { ReceivedIn } from '../outbox/message.ts'
 import type { Environment } from '../platform/environment.ts'
+import type { AgentScope } from '../scope.ts'
 import type { CacheAdapter, CacheConfig } from '../storage/cache-adapter.ts'
 import { createCacheAdapter, guardCacheAdapter } from '../storage/create-cache-adapter.ts'
 import { untilAborted, withTimeLimit } from '../util/abort.ts'
@@ -35,28 +32,17 @@ const SESSION = 'session_'
 /** Fingerprint for the user of an anonymous token. */
 const ANONYMOUS = 'anonymous'
 
-/** The parts of one agent that session resume uses. */
-export interface SessionResumeScope {
-  readonly config: Pick<ResolvedConfig, 'id' | 'endpoint' | 'cache' | 'resume'>
-  readonly environment: Environment
-  readonly logger: Logger
-  readonly facts: AgentFacts
-  readonly emit: Emit<'transcriptRestored' | 'transcriptTrimmed'>
-  readonly reportError: (error: SDKError) => void
-}
-
 /** The parts that resuming a session uses. */
 export interface SessionResumeParts {
-  readonly loader: { loadDeployment(signal: AbortSignal): Promise<Deployment> }
-  readonly context: Pick<ContextStore, 'hasNews'>
+  readonly session: ChatSession
+  readonly context: ContextStore
   readonly transcript: Transcript
-  readonly processor: Pick<MessageProcessor, 'handlerFor'>
-  /** Origin of a received message. */
-  readonly origin: ReceivedIn
-  // Functions of the main chunk are passed in: importing them would make the bundler split them off.
+  readonly processor: MessageProcessor
   /** Fingerprint of the user, the same for all anonymous ones; undefined while there is no token. */
   user(): string | undefined
 }
+
+type SessionResumeScope = AgentScope<'transcriptRestored'>
 
 interface ResumedSession {
   readonly id: string
@@ -172,7 +158,9 @@ export class SessionResume implements SessionKeeper {
   async #find(id: string, signal: AbortSignal | undefined): Promise<boolean | undefined> {
     const { environment, reportError, logger } = this.#scope
     try {
-      const list = await withTimeLimit(environment.clock, TRANSCRIPT_LIMIT_MS, signal, inner => this.#ask(id, inner))
+      const list = await withTimeLimit(environment.clock, TRANSCRIPT_LIMIT_MS, signal, inner =>
+        this.#parts.session.loadTranscript(id, inner),
+      )
       const history = readHistory(list, this.#originOf(id))
       const resumed = this.#resume(id)
       const { lastTime = Number.POSITIVE_INFINITY } = resumed
@@ -202,19 +190,16 @@ export class SessionResume implements SessionKeeper {
     const { clock } = this.#scope.environment
     const resumed = this.#resume(id)
     resumed.hasHistory = true
-    const history = await withTimeLimit(clock, TRANSCRIPT_LIMIT_MS, undefined, inner => this.#ask(id, inner))
+    const history = await withTimeLimit(clock, TRANSCRIPT_LIMIT_MS, undefined, inner =>
+      this.#parts.session.loadTranscript(id, inner),
+    )
       .then(list => readHistory(list, this.#originOf(id)))
       .catch(() => shown)
     if (this.#resumed === resumed) this.#restore(resumed, history)
   }
 
-  async #ask(sessionId: string, signal: AbortSignal): Promise<unknown[]> {
-    const { api } = await this.#parts.loader.loadDeployment(signal)
-    return api.getPreviousTranscript({ agentId: this.#scope.facts.agentId, sessionId, signal })
-  }
-
   #originOf(sessionId: string): HistoryMergeOptions['origin'] {
-    const { from, agentId } = this.#parts.origin
+    const { from, agentId } = this.#scope.origin
     return { from, agentId, sessionId }
   }
 
@@ -231,9 +216,8 @@ export class SessionResume implements SessionKeeper {
     const { inserted, removed } = insertHistory(mergeHistory(history, options), options, processor)
     const added = new Set(inserted.map(({ entry }) => entry))
     const entries = transcript.get().filter(entry => added.has(entry))
-    const { emit } = this.#scope
-    if (entries.length > 0) emit('transcriptRestored', () => ({ entries }))
-    if (removed > 0) emit('transcriptTrimmed', () => ({ removed }))
+    if (entries.length > 0) this.#scope.emit('transcriptRestored', () => ({ entries }))
+    transcript.reportTrimmed(removed)
   }
 
   #prefix(): string {

@@ -1,4 +1,4 @@
-import type { Message } from '../outbox/message.ts'
+import type { Message } from '../log/message.ts'
 import type { SaidMessage, TabMessage } from './tab-message.ts'
 import type { TabParts } from './tab-parts.ts'
 

@@ -1,13 +1,12 @@
 import type { Capability } from '@aiagent/protocol'
 import type { AuthenticationService } from '../auth/authentication-service.ts'
 import type { ChatSession } from '../chat/chat-session.ts'
-import type { ContextStore } from '../conversation/context-store.ts'
-import type { Transcript } from '../conversation/transcript.ts'
+import type { ContextStore } from '../chat/context-store.ts'
 import type { Emit } from '../events.ts'
+import type { ReceivedIn } from '../log/message.ts'
+import type { Transcript } from '../log/transcript.ts'
 import type { Logger } from '../logger.ts'
-import type { ReceivedIn } from '../outbox/message.ts'
 import type { Outbox } from '../outbox/outbox.ts'
-import type { Sending } from '../outbox/sending.ts'
 import type { Environment } from '../platform/environment.ts'
 
 /** What sharing a conversation uses of its agent. Functions and parts of the main chunk, which this one does not import. */
@@ -22,7 +21,7 @@ export interface TabParts {
   readonly transcript: Pick<Transcript, 'get' | 'record' | 'missing'>
   readonly context: Pick<ContextStore, 'get' | 'merge' | 'remove'>
   readonly outbox: Pick<Outbox, 'delivery'>
-  readonly sending: Pick<Sending, 'restore' | 'repeatAdopted' | 'ledger'>
+  readonly sending: Pick<Outbox, 'restore' | 'repeatAdopted' | 'ledger'>
   readonly authentication: Pick<AuthenticationService, 'getCachedToken' | 'updateToken' | 'watchExpiry' | 'forgetUser'>
   readonly lifecycle: {
     /** Drops the messages in both directions, and the transcript. */

@@ -1,6 +1,6 @@
 import { restBase } from '@aiagent/protocol'
 import { AuthError } from '../../errors.ts'
-import { loadModule } from '../../platform/load-module.ts'
+import { feature } from '../../platform/feature.ts'
 import type { PKCEAuthServiceConfig } from '../auth-input.ts'
 import type { AuthStrategyInitializeOptions, InteractiveLogin, LogoutOptions } from '../auth-strategy.ts'
 import type { IdentitySession } from './identity-client.ts'
@@ -123,5 +123,5 @@ export class LazyPkceStrategy implements InteractiveLogin {
 }
 
 function loadStrategy() {
-  return loadModule('pkce-strategy', import('./pkce-strategy.ts'))
+  return feature('login', () => import('./pkce-strategy.ts'))
 }

@@ -1,7 +1,8 @@
 import { ManualClock } from '@aiagent/test-support'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { ContextStore } from '../../conversation/context-store.ts'
-import { MemoryCacheAdapter } from '../../storage/memory-cache-adapter.ts'
+import { setUpScope } from '../../../test/fake-scope.ts'
+import { ContextStore } from '../../chat/context-store.ts'
+import type { AgentEventType, Emit } from '../../events.ts'
 import { CallState } from './call-state.ts'
 
 const clock = new ManualClock()
@@ -13,20 +14,10 @@ describe('CallState', () => {
 
   beforeEach(() => {
     told = []
-    context = new ContextStore({
-      adapter: new MemoryCacheAdapter(),
-      agentId: 'desk',
-      endpoint: 'https://a.test',
-      now: clock.now,
-      onFailure: error => {
-        throw error
-      },
-    })
-    calls = new CallState({
-      clock,
-      context,
-      emit: (name, payload) => void told.push([name, payload()]),
-    })
+    const scope = setUpScope({ config: { cache: { enabled: false } }, environment: { clock } })
+    const emit: Emit<AgentEventType> = (name, payload) => void told.push([name, payload()])
+    context = new ContextStore(scope)
+    calls = new CallState({ ...scope, emit }, context)
   })
 
   it('is empty at first', () => {

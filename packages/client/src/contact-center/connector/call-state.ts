@@ -1,5 +1,6 @@
 import { type Id, isJsonObject } from '@aiagent/protocol'
-import type { Emit } from '../../events.ts'
+import type { ContextStore } from '../../chat/context-store.ts'
+import type { AgentScope } from '../../scope.ts'
 import {
   type CallerInfo,
   type CallTranscriptEntry,
@@ -9,12 +10,6 @@ import {
   type UserContext,
 } from './call-details.ts'
 
-/** The part of the conversation's context that filter tags are written to. */
-export interface TaggedContext {
-  get(): Readonly<Record<string, unknown>> | null
-  merge(attributes: Record<string, unknown>): void
-}
-
 /** Events that {@link CallState} emits. */
 export type CallEventType =
   | 'callTranscriptUpdate'
@@ -22,12 +17,6 @@ export type CallEventType =
   | 'conversationIdUpdate'
   | 'userContextUpdate'
   | 'filterTagsUpdate'
-
-export interface CallStateOptions {
-  readonly clock: { now(): number }
-  readonly context: TaggedContext
-  readonly emit: Emit<CallEventType>
-}
 
 /** Attribute of the user context, and of the conversation's context, that holds the filter tags. */
 const FILTER_TAGS_ATTRIBUTE = 'user_filter_tags'
@@ -42,15 +31,16 @@ const NO_PLATFORM = { authenticated: false, token: null }
  * returns the same object until the value changes. The state belongs to the signed-in user.
  */
 export class CallState {
-  readonly #options: CallStateOptions
+  readonly #scope: AgentScope<CallEventType>
+  readonly #context: ContextStore
   #entries = NO_CALL_TRANSCRIPT
   #callerInfo: Readonly<CallerInfo> | null = null
-  #conversationId: string | null = null
   #userContext: Readonly<UserContext> | null = null
   #platform: { readonly authenticated: boolean; readonly token: string | null } = NO_PLATFORM
 
-  constructor(options: CallStateOptions) {
-    this.#options = options
+  constructor(scope: AgentScope<CallEventType>, context: ContextStore) {
+    this.#scope = scope
+    this.#context = context
   }
 
   /** The transcript of the call. */
@@ -62,7 +52,7 @@ export class CallState {
   }
   /** Sent as `externalCallId` in the chat's address, from the next connection on. */
   getConversationId(): string | null {
-    return this.#conversationId
+    return this.#scope.facts.conversationId
   }
   getUserContext(): Readonly<UserContext> | null {
     return this.#userContext
@@ -75,29 +65,31 @@ export class CallState {
   /** Adds an utterance. An invalid `timestamp` becomes the present time; anything but an object is ignored. */
   addToTranscript(input: CallTranscriptInput): void {
     if (!isJsonObject(input)) return
-    const given = new Date(input.timestamp ?? this.#options.clock.now())
-    const timestamp = Number.isNaN(given.getTime()) ? new Date(this.#options.clock.now()) : given
+    const given = new Date(input.timestamp ?? this.#scope.environment.clock.now())
+    const timestamp = Number.isNaN(given.getTime()) ? new Date(this.#scope.environment.clock.now()) : given
     const entry = Object.freeze({ sender: textOf(input.sender), content: textOf(input.content), timestamp })
     this.#entries = Object.freeze([...this.#entries, entry])
-    this.#options.emit('callTranscriptUpdate', () => ({ entry, entries: this.#entries }))
+    this.#scope.emit('callTranscriptUpdate', () => ({ entry, entries: this.#entries }))
   }
 
   /** Empties the transcript. Emits `callTranscriptUpdate` even when it was empty. */
   clearTranscript(): void {
     this.#entries = NO_CALL_TRANSCRIPT
-    this.#options.emit('callTranscriptUpdate', () => ({ entries: this.#entries }))
+    this.#scope.emit('callTranscriptUpdate', () => ({ entries: this.#entries }))
   }
 
   /** @param info replaces the known caller; null removes it */
   setCallerInfo(info: CallerInfo | null): void {
     this.#callerInfo = isJsonObject(info) ? Object.freeze({ ...info }) : null
-    this.#options.emit('callerInfoUpdate', () => ({ callerInfo: this.#callerInfo }))
+    this.#scope.emit('callerInfoUpdate', () => ({ callerInfo: this.#callerInfo }))
   }
 
   /** @param id blank or null when the call has ended */
   setConversationId(id: Id | null): void {
-    this.#conversationId = textOf(id).trim() || null
-    this.#options.emit('conversationIdUpdate', () => ({ conversationId: this.#conversationId }))
+    const { facts, emit } = this.#scope
+    const conversationId = textOf(id).trim() || null
+    facts.conversationId = conversationId
+    emit('conversationIdUpdate', () => ({ conversationId }))
   }
 
   /** Merges facts into the known ones, by name and not deeper. Anything but an object is ignored. */
@@ -114,7 +106,8 @@ export class CallState {
    */
   setUserFilterTags(tags: FilterTags): void {
     if (!isJsonObject(tags)) return
-    const { context, emit } = this.#options
+    const { emit } = this.#scope
+    const context = this.#context
     // First, since it may throw.
     context.merge({ [FILTER_TAGS_ATTRIBUTE]: withTags(context.get(), tags) })
     const filterTags = withTags(this.#userContext, tags)
@@ -131,14 +124,14 @@ export class CallState {
 
   /** Discards the call of a user who signs out, and emits the events of everything that was set (SEC-15). */
   forgetUser(): void {
-    const { emit } = this.#options
+    const { emit, facts } = this.#scope
     const { [FILTER_TAGS_ATTRIBUTE]: tags } = this.#userContext ?? {}
     const hadUserContext = this.#userContext !== null
     this.#userContext = null
     this.#platform = NO_PLATFORM
     if (this.#entries.length > 0) this.clearTranscript()
     if (this.#callerInfo) this.setCallerInfo(null)
-    if (this.#conversationId !== null) this.setConversationId(null)
+    if (facts.conversationId !== null) this.setConversationId(null)
     if (hadUserContext) emit('userContextUpdate', () => ({ userContext: {} }))
     if (tags !== undefined) emit('filterTagsUpdate', () => ({ filterTags: {} }))
   }
@@ -146,7 +139,7 @@ export class CallState {
   #mergeUserContext(facts: UserContext): void {
     const userContext = Object.freeze({ ...this.#userContext, ...facts })
     this.#userContext = userContext
-    this.#options.emit('userContextUpdate', () => ({ userContext }))
+    this.#scope.emit('userContextUpdate', () => ({ userContext }))
   }
 }
 

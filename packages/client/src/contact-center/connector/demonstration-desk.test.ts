@@ -1,6 +1,8 @@
 import { CONNECTOR_SCRIPT } from '@aiagent/emulator'
 import { ManualClock } from '@aiagent/test-support'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { setUpScope } from '../../../test/fake-scope.ts'
+import type { AgentEventType, Emit } from '../../events.ts'
 import { defaultEnvironment } from '../../platform/default-environment.ts'
 import { CallState } from './call-state.ts'
 import { loadConnector } from './connector-loader.ts'
@@ -14,11 +16,11 @@ async function agentAtDesk(initParams: Record<string, string> = {}) {
   const component = await loadConnector(defaultEnvironment(), { url, integrity: undefined, nonce: undefined })
   const heard: string[] = []
   let context: Record<string, unknown> = {}
-  const calls = new CallState({
-    clock: { now: Date.now },
-    context: { get: () => context, merge: attributes => void (context = { ...context, ...attributes }) },
-    emit: name => void heard.push(name),
-  })
+  const emit: Emit<AgentEventType> = name => void heard.push(name)
+  const calls = new CallState({ ...setUpScope(), emit }, {
+    get: () => context,
+    merge: (attributes: object) => void (context = { ...context, ...attributes }),
+  } as never)
   const hook = buildHookContract({
     scope: {
       config: { initParams },

@@ -1,5 +1,7 @@
 import { turnEventLoop } from '@aiagent/test-support'
 import { beforeEach, describe, expect, it } from 'vitest'
+import { setUpScope } from '../../../test/fake-scope.ts'
+import type { AgentEventType, Emit } from '../../events.ts'
 import { CallState } from './call-state.ts'
 import {
   buildHookContract,
@@ -28,11 +30,12 @@ describe('[OPS-02] HookContract', () => {
     failures = []
     stored = {}
     messageListeners = new Set()
-    calls = new CallState({
-      clock: { now: () => 1_700_000_000_000 },
-      context: { get: () => stored, merge: attributes => void Object.assign(stored, attributes) },
-      emit: (name, payload) => void heard.push([name, payload()]),
-    })
+    const scope = setUpScope({ environment: { clock: { now: () => 1_700_000_000_000 } as never } })
+    const emit: Emit<AgentEventType> = (name, payload) => void heard.push([name, payload()])
+    calls = new CallState({ ...scope, emit }, {
+      get: () => stored,
+      merge: (attributes: object) => void Object.assign(stored, attributes),
+    } as never)
     sources = {
       scope: {
         config: { initParams: { platform: 'Test', vendor: 'x' } },

@@ -1,6 +1,6 @@
 import type { AgentDetails, DeploymentInfo, Id, Portal } from '@aiagent/protocol'
-import type { AgentFacts } from '../../api/agent-facts.ts'
 import type { AuthenticationService } from '../../auth/authentication-service.ts'
+import type { AgentFacts } from '../../facts.ts'
 import type { EnvironmentName } from '../../init-params.ts'
 import type { Logger } from '../../logger.ts'
 import { EventEmitter } from '../../util/event-emitter.ts'

@@ -1,5 +1,5 @@
 import { type Id, isJsonObject, type Portal, type PortalDetails, sameId, type UserProfile } from '@aiagent/protocol'
-import { PORTAL_ATTRIBUTE } from './portal-context.ts'
+import { PORTAL_ATTRIBUTE } from '../../chat/portal-context.ts'
 import { PROFILE_ATTRIBUTE } from './profile-context.ts'
 
 /** Initial context of a conversation, by attribute name. */

@@ -1,5 +1,5 @@
 import type { AgentListItem, Id, Portal, PortalDetails, UserProfile } from '@aiagent/protocol'
-import type { PortalSelection } from '../../api/agent-facts.ts'
+import type { PortalSelection } from '../../facts.ts'
 
 /*
  * States of a run. A gate waits for the user's choice; the arrow below it is taken when there is nothing to choose.

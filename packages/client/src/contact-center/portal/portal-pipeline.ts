@@ -1,5 +1,4 @@
 import { type AgentListItem, type Portal, sameId, type UserProfile } from '@aiagent/protocol'
-import type { PortalSelection } from '../../api/agent-facts.ts'
 import {
   abortedError,
   type InitializationPipelineError,
@@ -7,6 +6,7 @@ import {
   SDKError,
 } from '../../errors.ts'
 import type { Emit } from '../../events.ts'
+import type { PortalSelection } from '../../facts.ts'
 import type { Awaitable } from '../../storage/cache-adapter.ts'
 import { untilAborted } from '../../util/abort.ts'
 import { subjectFingerprint } from '../../util/subject-fingerprint.ts'

@@ -1,5 +1,5 @@
 import { type AgentListItem, type Id, sameId, type UserProfile } from '@aiagent/protocol'
-import type { PortalSelection } from '../../api/agent-facts.ts'
+import type { PortalSelection } from '../../facts.ts'
 import { chooseProfile } from './auto-select.ts'
 import type { Complete, EnteredPortal, Progress, Stop } from './pipeline-stage.ts'
 import { causeMessage, type PortalRun, pipelineError } from './portal-run.ts'

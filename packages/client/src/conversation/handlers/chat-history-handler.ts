@@ -1,5 +1,5 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
-import type { Message } from '../../outbox/message.ts'
+import type { Message } from '../../log/message.ts'
 import { BaseMessageHandler, type ChatHistoryResult, dataOf, resultOf } from '../message-handler.ts'
 
 /** Earlier messages of a session that was opened again. They are passed on, not merged into the transcript. */

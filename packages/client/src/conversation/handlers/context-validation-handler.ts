@@ -1,5 +1,5 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
-import type { Message } from '../../outbox/message.ts'
+import type { Message } from '../../log/message.ts'
 import { BaseMessageHandler, type ContextValidationResult, dataOf, handled, resultOf } from '../message-handler.ts'
 
 /** Attributes of the context that the service rejected. The session continues (WS-06). */

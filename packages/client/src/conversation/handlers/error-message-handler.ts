@@ -1,5 +1,5 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
-import type { Message } from '../../outbox/message.ts'
+import type { Message } from '../../log/message.ts'
 import { BaseMessageHandler, dataOf, type ErrorMessageResult, errorCodeOf, resultOf } from '../message-handler.ts'
 
 /** An error that the service reports within the chat. */

@@ -1,5 +1,5 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
-import type { Message } from '../../outbox/message.ts'
+import type { Message } from '../../log/message.ts'
 import { BaseMessageHandler, type HeartbeatResult, handled, resultOf } from '../message-handler.ts'
 
 /** The agent is working on an answer. */

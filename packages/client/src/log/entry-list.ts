@@ -1,4 +1,5 @@
-import { NO_ENTRIES } from './no-entries.ts'
+/** The list of every empty transcript. */
+const NONE: readonly never[] = /* @__PURE__ */ Object.freeze([])
 
 /** An entry to insert. */
 export interface PlacedEntry<Entry> {
@@ -26,7 +27,7 @@ export class EntryList<Entry> {
 
   /** The entries; the same frozen list until something changes. */
   get(): readonly Entry[] {
-    this.#snapshot ??= this.size === 0 ? NO_ENTRIES : Object.freeze(this.#entries.slice(this.#first) as Entry[])
+    this.#snapshot ??= this.size === 0 ? NONE : Object.freeze(this.#entries.slice(this.#first) as Entry[])
     return this.#snapshot
   }
 

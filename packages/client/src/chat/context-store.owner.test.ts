@@ -1,4 +1,6 @@
+import { ManualClock } from '@aiagent/test-support'
 import { describe, expect, it } from 'vitest'
+import { setUpScope } from '../../test/fake-scope.ts'
 import type { CacheEntry } from '../storage/cache-adapter.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
 import { ContextStore } from './context-store.ts'
@@ -28,10 +30,11 @@ function setUp(stored: Record<string, unknown> = {}) {
   for (const [key, entry] of Object.entries(stored)) adapter.set(key, entry as CacheEntry)
   adapter.log.length = 0
   const failures: unknown[] = []
-  const onFailure = (error: unknown) => void failures.push(error)
-  const store = new ContextStore({ adapter, agentId: 'help', endpoint: 'https://a.test', now: () => 7, onFailure })
+  const logger = { warn: (_text: string, details?: Record<string, unknown>) => void failures.push(details?.['error']) }
+  const scope = setUpScope({ logger, environment: { clock: new ManualClock(7) } })
+  const store = new ContextStore(scope, adapter)
   const entryOf = (key: string) => MemoryCacheAdapter.prototype.get.call(adapter, key)
-  return { store, adapter, failures, entryOf }
+  return { store, scope, adapter, failures, entryOf }
 }
 
 const API = 'https://a.test'
@@ -194,20 +197,12 @@ describe('another deployment whose agent has the same id', () => {
 })
 
 it('[AUTH-23] has no owner after a sign-out: attributes that an anonymous user sets then are restored', async () => {
-  const { store, adapter } = setUp()
+  const { store, scope, adapter } = setUp()
   store.belongTo('ada')
   store.merge({ plan: 'gold' })
   await store.forgetUser()
   store.merge({ page: 'prices' })
-  const nextPage = new ContextStore({
-    adapter,
-    agentId: 'help',
-    endpoint: API,
-    now: () => 8,
-    onFailure: error => {
-      throw error
-    },
-  })
+  const nextPage = new ContextStore(scope, adapter)
   await nextPage.restore()
   nextPage.belongTo(undefined)
   expect(nextPage.get()).toEqual({ page: 'prices' })

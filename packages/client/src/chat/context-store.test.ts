@@ -1,5 +1,7 @@
+import { ManualClock } from '@aiagent/test-support'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { setUpScope } from '../../test/fake-scope.ts'
 import { FakeStorage } from '../../test/fake-service.ts'
 import type { CacheAdapter, CacheEntry } from '../storage/cache-adapter.ts'
 import { MemoryCacheAdapter } from '../storage/memory-cache-adapter.ts'
@@ -10,15 +12,16 @@ const KEY = 'aiagent_context_help'
 
 function setUp(adapter: CacheAdapter = new MemoryCacheAdapter(), more: { keyPrefix?: string; agentId?: string } = {}) {
   const failures: unknown[] = []
-  const onFailure = (error: unknown) => void failures.push(error)
-  const store = new ContextStore({
-    adapter,
-    agentId: 'help',
-    endpoint: 'https://a.test',
-    now: () => 7,
-    onFailure,
-    ...more,
+  const { agentId = 'help', keyPrefix } = more
+  const scope = setUpScope({
+    config: {
+      id: agentId,
+      ...(keyPrefix !== undefined && { cache: { contextPrefix: keyPrefix } }),
+    },
+    logger: { warn: (_text, details) => void failures.push(details?.['error']) },
+    environment: { clock: { ...new ManualClock(), now: () => 7 } as never },
   })
+  const store = new ContextStore(scope, adapter)
   return { store, adapter, failures }
 }
 

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { lazyPart } from './lazy-part.ts'
+import { feature, optionalFeature } from './feature.ts'
 
-describe('lazyPart', () => {
+describe('an optional feature', () => {
   it('loads on first use, once, and returns the result of the work', async () => {
     let loaded = 0
-    const part = lazyPart(
+    const part = optionalFeature(
+      'test',
       async () => ++loaded,
       () => {},
     )
@@ -16,25 +17,36 @@ describe('lazyPart', () => {
   it('reports that it cannot be loaded, and retries with the next use', async () => {
     const failures: unknown[] = []
     let tries = 0
-    const part = lazyPart(
+    const part = optionalFeature(
+      'test',
       async () => {
         if (++tries === 1) throw new Error('offline')
         return 'here'
       },
-      error => failures.push(error),
+      message => failures.push(message),
     )
     expect(await part(text => text)).toBeUndefined()
-    expect(failures).toEqual([new Error('offline')])
+    expect(failures).toEqual([expect.stringContaining('Could not load the part "test"')])
     expect(await part(text => text)).toBe('here')
   })
 
   it('passes failures of the work to the caller', async () => {
-    const part = lazyPart(
+    const part = optionalFeature(
+      'test',
       async () => 'here',
       () => {
         throw new Error('nobody asked')
       },
     )
     await expect(part(() => Promise.reject(new Error('busy')))).rejects.toThrow('busy')
+  })
+
+  it('[REL-37] rejects with MODULE_LOAD_FAILED where the caller needs it', async () => {
+    const cause = new Error('offline')
+    await expect(feature('test', () => Promise.reject(cause))).rejects.toMatchObject({
+      code: 'MODULE_LOAD_FAILED',
+      message: expect.stringContaining('reload the page'),
+      cause,
+    })
   })
 })

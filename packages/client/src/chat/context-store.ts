@@ -1,6 +1,8 @@
 import { restBase } from '@aiagent/protocol'
 import { MessageError } from '../errors.ts'
+import type { AgentScope } from '../scope.ts'
 import type { Awaitable, CacheAdapter, CacheEntry } from '../storage/cache-adapter.ts'
+import { resolveOwnAdapter } from '../storage/create-cache-adapter.ts'
 import { isPromiseLike } from '../util/is-promise-like.ts'
 import { sameJson } from '../util/same-json.ts'
 
@@ -29,20 +31,6 @@ interface ContextUser {
 
 const UNKNOWN_USER: ContextUser = { owner: undefined, isKnown: false }
 
-export interface ContextStoreOptions {
-  adapter: CacheAdapter
-  agentId: string
-  /** Address of the deployment: an entry of another one, whose agent has the same id, is ignored. */
-  endpoint: string
-  /** Start of the key, if the host configures one. */
-  keyPrefix?: string | undefined
-  now(): number
-  /** The store failed: the context is kept in memory only. */
-  onFailure(error: unknown): void
-  /** Receives the attributes that were set; null when all were removed. */
-  onChange?(changed: ContextAttributes | null): void
-}
-
 /**
  * The attributes of the conversation. Owns them in memory, and a copy in the store that survives a reload (FLOW-08).
  *
@@ -50,7 +38,9 @@ export interface ContextStoreOptions {
  * fails costs the copy, never a call. An asynchronous store is written in order, and not before it was read.
  */
 export class ContextStore {
-  readonly #options: ContextStoreOptions
+  readonly #scope: AgentScope<never>
+  readonly #adapter: CacheAdapter
+  /** Address of the deployment: an entry of another one, whose agent has the same id, is ignored. */
   readonly #api: string
   #key: string
   #attributes: ContextAttributes | null = null
@@ -62,10 +52,13 @@ export class ContextStore {
   /** The pending writes of an asynchronous store. */
   #writing: Promise<void> | undefined
 
-  constructor(options: ContextStoreOptions) {
-    this.#options = options
-    this.#api = restBase(options.endpoint)
-    this.#key = this.#keyOf(options.agentId)
+  /** @param adapter where the copy is stored; by default as configured */
+  constructor(scope: AgentScope<never>, adapter?: CacheAdapter) {
+    const { config, environment, logger } = scope
+    this.#scope = scope
+    this.#adapter = adapter ?? resolveOwnAdapter(config.cache, environment, (...warning) => logger.warn(...warning))
+    this.#api = restBase(config.endpoint)
+    this.#key = this.#keyOf(config.id)
   }
 
   /**
@@ -82,7 +75,7 @@ export class ContextStore {
     try {
       await this.#delete(from)
     } catch (error) {
-      this.#options.onFailure(error)
+      this.#fail(error)
     }
   }
 
@@ -103,12 +96,12 @@ export class ContextStore {
    */
   restore(): Awaitable<void> {
     try {
-      const stored = this.#options.adapter.get(this.#key)
+      const stored = this.#adapter.get(this.#key)
       if (!isPromiseLike(stored)) return this.#take(stored)
       this.#meanwhile = {}
       return this.#takeLater(stored)
     } catch (error) {
-      this.#options.onFailure(error)
+      this.#fail(error)
     }
   }
 
@@ -146,7 +139,7 @@ export class ContextStore {
   merge(attributes: Record<string, unknown>): void {
     const changed = this.changesOf(attributes)
     if (Object.keys(changed).length === 0) return
-    this.#options.onChange?.(changed)
+    this.#scope.shared?.handleContext(changed)
     this.#attributes = Object.freeze({ ...this.#attributes, ...changed })
     this.#setHere ??= new Set()
     for (const name of Object.keys(changed)) this.#setHere.add(name)
@@ -172,7 +165,7 @@ export class ContextStore {
 
   /** Removes all attributes, here and in the store. */
   remove(): Awaitable<void> {
-    this.#options.onChange?.(null)
+    this.#scope.shared?.handleContext(null)
     this.#attributes = null
     this.#setHere = undefined
     if (this.#meanwhile) this.#meanwhile.removed = true
@@ -187,8 +180,13 @@ export class ContextStore {
     return removed
   }
 
+  #fail(error: unknown): void {
+    this.#scope.logger.warn('The store of the context failed; it is kept in memory only.', { error })
+  }
+
   #keyOf(agentId: string): string {
-    const { keyPrefix } = this.#options
+    const { cache } = this.#scope.config
+    const keyPrefix = cache.contextPrefix ?? cache.keyPrefix
     return (keyPrefix ? keyPrefix + CONTEXT : CONTEXT_KEY_PREFIX) + agentId
   }
 
@@ -209,7 +207,7 @@ export class ContextStore {
     try {
       entry = await stored
     } catch (error) {
-      this.#options.onFailure(error)
+      this.#fail(error)
     }
     const { changed, removed } = this.#meanwhile ?? {}
     this.#meanwhile = undefined
@@ -220,7 +218,7 @@ export class ContextStore {
 
   /** Deletes an entry, unless it is another deployment's. */
   #delete(key: string): Awaitable<void> {
-    const { adapter } = this.#options
+    const adapter = this.#adapter
     const remove = (stored: OwnedEntry | null) =>
       stored?.api === undefined || stored.api === this.#api ? adapter.delete(key) : undefined
     const stored = adapter.get(key)
@@ -232,26 +230,27 @@ export class ContextStore {
       this.#meanwhile.changed = true
       return
     }
-    const options = this.#options
+    const adapter = this.#adapter
+    const { clock } = this.#scope.environment
     const value = this.#attributes
     const { owner } = this.#user
     const write = () => {
       if (value === null) return this.#delete(this.#key)
-      const entry: OwnedEntry = { value, timestamp: options.now(), api: this.#api, owner }
-      return options.adapter.set(this.#key, entry)
+      const entry: OwnedEntry = { value, timestamp: clock.now(), api: this.#api, owner }
+      return adapter.set(this.#key, entry)
     }
     try {
       // A slow store receives one write after the other, since concurrent ones may end in either order.
       const written = this.#writing ? this.#writing.then(write) : write()
       if (!isPromiseLike(written)) return
       const writing = Promise.resolve(written)
-        .catch(error => options.onFailure(error))
+        .catch(error => this.#fail(error))
         .then(() => {
           if (this.#writing === writing) this.#writing = undefined
         })
       this.#writing = writing
     } catch (error) {
-      options.onFailure(error)
+      this.#fail(error)
     }
   }
 }
@@ -263,9 +262,13 @@ function copyOf(attributes: unknown): Record<string, unknown> {
     const text = JSON.stringify(attributes)
     if (text !== undefined) copy = JSON.parse(text, (_name, value) => Object.freeze(value))
   } catch (cause) {
-    throw new MessageError('The context cannot be written as JSON: it holds a circle or a BigInt.', 'invalid', {
-      cause,
-    })
+    throw new MessageError(
+      'The context cannot be written as JSON: it contains a circular reference or a BigInt.',
+      'invalid',
+      {
+        cause,
+      },
+    )
   }
   if (typeof copy !== 'object' || copy === null || Array.isArray(copy))
     throw new MessageError('The context is not an object of attributes by name.', 'invalid')

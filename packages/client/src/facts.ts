@@ -2,6 +2,7 @@ import {
   type AgentDetails,
   type AgentListItem,
   agentDisplayName,
+  CAPABILITY,
   type Capability,
   type DeploymentInfo,
   type Portal,
@@ -9,12 +10,13 @@ import {
   type UserDetails,
   type UserProfile,
 } from '@aiagent/protocol'
-import type { RestApi } from './rest-api.ts'
+import type { ApiHelper } from './api/api-helper.ts'
+import { SDKError } from './errors.ts'
 
 /** The deployment's addresses, and the helper for its calls. */
 export interface Deployment {
   readonly deployment: DeploymentInfo
-  readonly api: RestApi
+  readonly api: ApiHelper
 }
 
 /** What must be loaded before a chat can be opened. */
@@ -65,6 +67,8 @@ export class AgentFacts {
   scopes: readonly string[] = []
   /** The completed portal selection. */
   selection: PortalSelection | undefined
+  /** Id of the call at the contact center's platform, which the next connection sends; null when there is none. */
+  conversationId: string | null = null
   /** Id of the chat session. */
   sessionId: string | undefined
 
@@ -82,6 +86,31 @@ export class AgentFacts {
   get agentId(): string {
     const selected = this.selection?.agent
     return selected ? String(selected.agentId) : this.#configuredId
+  }
+
+  /** Whether the service confirms each message by its id. */
+  get hasReceipts(): boolean {
+    return this.hasCapability(CAPABILITY.RECEIPTS)
+  }
+
+  /** Whether the service numbers its frames, and repeats what was missed after a reconnect, in order. */
+  get hasResume(): boolean {
+    return this.hasCapability(CAPABILITY.RESUME)
+  }
+
+  /** Whether the service answers pings. */
+  get hasPing(): boolean {
+    return this.hasReceipts || this.hasResume
+  }
+
+  /**
+   * The REST calls of the deployment.
+   *
+   * @throws {SDKError} code NOT_INITIALIZED while the deployment is not known
+   */
+  get api(): ApiHelper {
+    if (this.deployment) return this.deployment.api
+    throw new SDKError('The deployment is not known yet. Await initialize() first.', 'NOT_INITIALIZED')
   }
 
   /** Name of that agent; empty until it is known. */

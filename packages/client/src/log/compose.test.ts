@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { largeFrameBytes } from '../outbox/frame.ts'
 import { MessageIds } from './compose.ts'
-import { largeFrameBytes } from './frame.ts'
 
 describe('MessageIds', () => {
   it('creates distinct UUIDs of version 4, also beyond those of one random UUID', () => {

@@ -1,5 +1,7 @@
-import type { Logger } from '../logger.ts'
-import { type Clock, sleep } from '../platform/clock.ts'
+import { sleep } from '../platform/clock.ts'
+import type { AgentScope } from '../scope.ts'
+import type { Chat } from './chat.ts'
+import type { ChatSession } from './chat-session.ts'
 
 /** Silence after a message of the user that makes a connection doubtful where it cannot be pinged, in milliseconds. */
 const SILENCE_LIMIT_MS = 60_000
@@ -45,34 +47,19 @@ export class SilenceWatch {
   }
 }
 
-export interface DoubtOptions {
-  readonly clock: Clock
-  readonly logger: Pick<Logger, 'warn'>
-  readonly chat: {
-    /** Time of the last frame on the open connection, on the monotonic clock. */
-    readonly lastInboundAt: number | undefined
-    /** Replaces the connection. */
-    replace(): void
-  }
-}
-
-/** What is known about the service. */
-export interface DoubtEvidence {
-  /** Whether a replaced connection loses nothing: the service sends a history, or has the transcript. */
-  canRecover(signal: AbortSignal): Promise<boolean>
-}
-
 /** Replaces a doubtful connection, once for each doubt, where the service gives back what it may have lost. */
 export class Doubt {
-  readonly #options: DoubtOptions
-  readonly #evidence: DoubtEvidence
+  readonly #scope: AgentScope<never>
+  readonly #chat: Chat
+  readonly #session: ChatSession
   /** The check in progress, which ends with the connection. */
   #checking: AbortController | undefined
   #hasWarned = false
 
-  constructor(options: DoubtOptions, evidence: DoubtEvidence) {
-    this.#options = options
-    this.#evidence = evidence
+  constructor(scope: AgentScope<never>, chat: Chat, session: ChatSession) {
+    this.#scope = scope
+    this.#chat = chat
+    this.#session = session
   }
 
   /** The connection has ended. */
@@ -83,8 +70,9 @@ export class Doubt {
 
   /** @param why the reason for the doubt, as the beginning of a log message */
   async raise(why: string): Promise<void> {
-    const { clock, chat, logger } = this.#options
-    const evidence = this.#evidence
+    const { environment, logger } = this.#scope
+    const chat = this.#chat
+    const session = this.#session
     if (this.#checking) return
     const checking = new AbortController()
     this.#checking = checking
@@ -92,12 +80,12 @@ export class Doubt {
     const { lastInboundAt } = chat
     // Meanwhile the connection may have ended, or proven to be alive.
     const isOpen = () => !signal.aborted && lastInboundAt === chat.lastInboundAt
-    let isSafe = await evidence.canRecover(signal)
+    let isSafe = await session.canRecover(signal)
     // A device that has just woken may have no network yet.
     for (let tries = 1; !isSafe && isOpen() && tries < MAX_TRIES; tries++) {
-      await sleep(clock, TRY_AGAIN_MS, signal)
+      await sleep(environment.clock, TRY_AGAIN_MS, signal)
       if (signal.aborted) break
-      isSafe = await evidence.canRecover(signal)
+      isSafe = await session.canRecover(signal)
     }
     if (this.#checking === checking) this.#checking = undefined
     if (!isOpen()) return

@@ -1,101 +1,16 @@
-import type { MessageData } from '@aiagent/protocol'
 import { ROLE } from '@aiagent/protocol'
-import type { Message } from '../outbox/message.ts'
+import type { AgentScope } from '../scope.ts'
 import { isDeeperThan } from '../util/is-deeper-than.ts'
+import type {
+  TranscriptConfig,
+  TranscriptEntry,
+  TranscriptMessageType,
+  TranscriptOptions,
+  TranscriptRow,
+} from './entry.ts'
 import { EntryList, type PlacedEntry } from './entry-list.ts'
 import { type KnownMessage, knownMessage } from './known-message.ts'
-
-/** Kinds of messages that `includeMessageTypes` can name. */
-export type TranscriptMessageType =
-  | 'agent_message'
-  | 'error_message'
-  | 'context_validation'
-  | 'chat_history_processed'
-  | 'heartbeat_processed'
-  | 'customer_message'
-  | 'context_message'
-  | 'feedback_message'
-  | 'escalation_message'
-  | 'disconnect_message'
-
-/** Which messages the transcript stores. Token frames are never stored. */
-export interface TranscriptConfig {
-  /** False: nothing is stored; `transcriptUpdate` is still emitted. @default true */
-  enabled?: boolean
-  /** Excluded roles. @default [] */
-  excludeRoles?: string[]
-  /** Excluded personas. @default [] */
-  excludePersonas?: string[]
-  /** Only these kinds of messages; empty means all. @default [] */
-  includeMessageTypes?: TranscriptMessageType[]
-  /** Maximum number of entries; the oldest are removed first, which `transcriptTrimmed` reports. @default 5000 */
-  maxEntries?: number
-  /**
-   * How much is kept: the sum of the lengths of the frames' text, in characters (bytes, for ASCII text). The oldest
-   * entries are removed first, which `transcriptTrimmed` reports. @default 8388608, which is 8 MiB
-   */
-  maxBytes?: number
-}
-
-/** Filter for entries. All given conditions must be met. */
-export interface TranscriptOptions {
-  /** Milliseconds since the epoch, included. */
-  fromTimestamp?: number
-  /** Milliseconds since the epoch, included. */
-  toTimestamp?: number
-  /** @default 'both' */
-  direction?: 'sent' | 'received' | 'both'
-  /** Only messages of this persona. */
-  persona?: string
-  /** Only messages of this role. */
-  role?: string
-}
-
-/** One message with its direction and origin. */
-export interface TranscriptEntry {
-  /** Unique, even if the service repeats its message ids, and the same for the lifetime of the entry. */
-  readonly id: string
-  /** The message, without message data that is nested more than 100 levels deep. */
-  readonly message: Message
-  /** From the host's point of view. */
-  readonly direction: 'sent' | 'received'
-  /** Time of the message, in milliseconds since the epoch. */
-  readonly timestamp: number
-  /** Session of the message; undefined for one that was queued before a session existed. */
-  readonly sessionId: string | undefined
-  /** Agent of the conversation. */
-  readonly agentId: string | undefined
-  /** True for a message that was said while the connection was down, and added from the history of the session. */
-  readonly recovered?: true
-}
-
-/** An entry as plain data. */
-export interface TranscriptRow {
-  /** The service's id of a received message, the sender's id of a sent one. */
-  messageId: string | undefined
-  /** Persona of the message, for example `customer` or `agent`. */
-  persona: string
-  /** Role of the message, for example `human`. */
-  role: string
-  /** The text, masked if it was sent; undefined for messages without text. */
-  content: string | undefined
-  /** Data of the message, without parts that are nested more than 100 levels deep. */
-  messageData: MessageData | undefined
-  /** Time of the message, if it has one, in milliseconds since the epoch. */
-  timestamp: number | undefined
-  /** Name of the sender. */
-  from: string | undefined
-  /** Name of the recipient. */
-  to: string | undefined
-  /** Agent of the conversation. */
-  agentId: string | undefined
-  /** Session of the message. Do not show it: with it the conversation can be opened. */
-  sessionId: string | undefined
-  /** From the host's point of view. */
-  direction: 'sent' | 'received'
-  /** Time of the entry, in milliseconds since the epoch. */
-  entryTimestamp: number
-}
+import type { Message } from './message.ts'
 
 const OUTBOUND_TYPE: Readonly<Record<string, TranscriptMessageType>> = {
   [ROLE.HUMAN]: 'customer_message',
@@ -112,17 +27,11 @@ const DEFAULT_MAX_BYTES = 8 * 1024 * 1024
 /** Deeper message data may exceed the stack of `JSON.stringify`. */
 const MAX_DEPTH = 100
 
-/** Events of a transcript. */
-export interface TranscriptListener {
-  /** Creates the id of an entry. @default numbers from 1 */
-  newId?(): string
-  /** A message passed the filters. */
-  recorded?(entry: TranscriptEntry): void
-  /** A limit was reached: so many of the oldest entries were removed. Follows `recorded`. */
-  trimmed?(removed: number): void
-  /** Every entry was removed. */
-  cleared?(): void
-}
+/** What the transcript of an agent uses of it. */
+type TranscriptScope = Pick<
+  AgentScope<'transcriptUpdate' | 'transcriptTrimmed' | 'transcriptCleared'>,
+  'emit' | 'newId'
+>
 
 /** Maximum number of messages that are not stored and are still recognized in a history. */
 const MAX_MISSING = 2_000
@@ -130,19 +39,19 @@ const MAX_MISSING = 2_000
 /** The messages of the conversation, in order. Owns the entries and their filters. */
 export class Transcript {
   #config: TranscriptConfig
-  readonly #listener: TranscriptListener
+  readonly #scope: TranscriptScope | undefined
   readonly #entries = new EntryList<TranscriptEntry>()
-  /** Number of the last id, where the listener creates none. */
+  /** Number of the last id, where no agent creates one. */
   #lastId = 0
   #missing: KnownMessage[] = []
   #isComplete = true
 
   constructor(config?: TranscriptConfig)
   /** @internal */
-  constructor(config?: TranscriptConfig, listener?: TranscriptListener)
-  constructor(config: TranscriptConfig = {}, listener: TranscriptListener = {}) {
+  constructor(config?: TranscriptConfig, scope?: TranscriptScope)
+  constructor(config: TranscriptConfig = {}, scope?: TranscriptScope) {
     this.#config = config
-    this.#listener = listener
+    this.#scope = scope
   }
 
   /** Removes every entry, and what is known of messages that are not stored: another user follows. */
@@ -155,7 +64,7 @@ export class Transcript {
   /** Changes some of the settings. */
   updateConfig(config: TranscriptConfig): void {
     this.#config = { ...this.#config, ...config }
-    this.#reportTrimmed(this.#trim())
+    this.reportTrimmed(this.#trim())
   }
 
   /**
@@ -183,8 +92,8 @@ export class Transcript {
       this.#entries.push(entry, size)
       removed = this.#trim()
     }
-    this.#listener.recorded?.(entry)
-    this.#reportTrimmed(removed)
+    this.report(entry)
+    this.reportTrimmed(removed)
     return entry
   }
 
@@ -204,7 +113,7 @@ export class Transcript {
       if (!includeMessageTypes.some(included => included === kind)) return undefined
     }
     return {
-      id: id ?? this.#listener.newId?.() ?? `${++this.#lastId}`,
+      id: id ?? this.#scope?.newId() ?? `${++this.#lastId}`,
       message: isDeeperThan(MAX_DEPTH, message.messageData) ? message.clone({ messageData: undefined }) : message,
       direction,
       timestamp: message.timestamp ?? timestamp,
@@ -218,7 +127,7 @@ export class Transcript {
    * are too many.
    *
    * @internal
-   * @returns how many were removed; {@link TranscriptListener.trimmed} is not called
+   * @returns how many were removed, which {@link reportTrimmed} emits
    */
   insert(added: readonly PlacedEntry<TranscriptEntry>[]): number {
     if (this.#config.enabled === false) {
@@ -302,7 +211,17 @@ export class Transcript {
 
   #empty(): void {
     this.#entries.clear()
-    this.#listener.cleared?.()
+    this.#scope?.emit('transcriptCleared', () => ({}))
+  }
+
+  /** Emits `transcriptUpdate` for an entry. @internal */
+  report(entry: TranscriptEntry): void {
+    this.#scope?.emit('transcriptUpdate', () => ({ ...entry, entry }))
+  }
+
+  /** Emits `transcriptTrimmed`, if entries were removed. @internal */
+  reportTrimmed(removed: number): void {
+    if (removed > 0) this.#scope?.emit('transcriptTrimmed', () => ({ removed }))
   }
 
   /** Removes the oldest entries beyond the limits, and returns their number. */
@@ -311,9 +230,5 @@ export class Transcript {
     const removed = this.#entries.trim(maxEntries, maxBytes)
     if (removed > 0) this.#isComplete = false
     return removed
-  }
-
-  #reportTrimmed(removed: number): void {
-    if (removed > 0) this.#listener.trimmed?.(removed)
   }
 }

@@ -5,7 +5,6 @@ import { FakePage } from '../../test/fake-page.ts'
 import type { AiAgentConfig } from '../config.ts'
 
 // Loaded before, since the manual clock does not wait for a file.
-await Promise.all([import('./upkeep.ts'), import('../api/further-calls.ts')])
 
 interface Given extends Partial<AiAgentConfig> {
   capabilities?: string[]

@@ -1,10 +1,12 @@
 import { collectGarbage } from '@aiagent/test-support/collect-garbage'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Message } from '../outbox/message.ts'
+import { listen, setUpScope } from '../../test/fake-scope.ts'
+import type { TranscriptConfig, TranscriptEntry, TranscriptOptions } from './entry.ts'
 import type { PlacedEntry } from './entry-list.ts'
 import { knownMessage } from './known-message.ts'
-import { Transcript, type TranscriptConfig, type TranscriptEntry, type TranscriptOptions } from './transcript.ts'
+import { Message } from './message.ts'
+import { Transcript } from './transcript.ts'
 
 const NOW = 1000
 
@@ -300,7 +302,9 @@ describe('what is not stored', () => {
 
   it('is nothing again for another user', () => {
     let cleared = 0
-    const transcript = new Transcript({ maxEntries: 1 }, { cleared: () => cleared++ })
+    const scope = setUpScope()
+    listen(scope, 'transcriptCleared', () => void cleared++)
+    const transcript = new Transcript({ maxEntries: 1 }, scope)
     for (let n = 0; n < 3; n++) transcript.record(human(), 'sent', NOW)
     transcript.forgetUser()
     expect([transcript.get(), transcript.missing, transcript.isComplete, cleared]).toEqual([[], [], true, 1])
@@ -337,18 +341,20 @@ describe('what is not stored', () => {
 describe('an entry', () => {
   it('says whether it was recovered, also to the listener', () => {
     const recorded: TranscriptEntry[] = []
-    const transcript = new Transcript({}, { recorded: entry => recorded.push(entry) })
+    const scope = setUpScope()
+    listen(scope, 'transcriptUpdate', ({ entry }) => void recorded.push(entry))
+    const transcript = new Transcript({}, scope)
     transcript.record(answer(), 'received', NOW, 'agent_message', 4, true)
     transcript.record(answer(), 'received', NOW, 'agent_message', 4)
     expect(transcript.get().map(({ recovered }) => recovered)).toEqual([true, undefined])
     expect(recorded).toEqual(transcript.get())
-    expect(transcript.get()[0]).toMatchObject({ id: '1', message: answer(), timestamp: NOW })
+    expect(transcript.get()[0]).toMatchObject({ id: 'id-0', message: answer(), timestamp: NOW })
   })
 
   it('has the id that it is given, else one of the listener', () => {
-    const transcript = new Transcript({}, { newId: () => 'new' })
+    const transcript = new Transcript({}, setUpScope())
     expect(transcript.entryOf(human(), 'sent', NOW, undefined, 'kept')?.id).toBe('kept')
-    expect(transcript.entryOf(human(), 'sent', NOW, undefined)?.id).toBe('new')
+    expect(transcript.entryOf(human(), 'sent', NOW, undefined)?.id).toBe('id-0')
   })
 
   it('has no data that is too deep to be written, but its text', () => {
@@ -361,7 +367,9 @@ describe('an entry', () => {
 
   it('is missed by the listener only when it was removed', () => {
     const removed: number[] = []
-    const transcript = new Transcript({ maxEntries: 1 }, { trimmed: count => removed.push(count) })
+    const scope = setUpScope()
+    listen(scope, 'transcriptTrimmed', event => void removed.push(event.removed))
+    const transcript = new Transcript({ maxEntries: 1 }, scope)
     transcript.record(human(), 'sent', NOW)
     expect(removed).toEqual([])
     transcript.record(human(), 'sent', NOW)
@@ -405,10 +413,11 @@ describe('a long conversation', () => {
         (maxEntries, maxBytes, steps) => {
           let removed = 0
           const config = { excludeRoles: ['heartbeat'], maxBytes, ...(maxEntries !== undefined && { maxEntries }) }
-          const trimmed = (count: number) => {
-            removed += count
-          }
-          const transcript = new Transcript(config, { trimmed })
+          const scope = setUpScope()
+          listen(scope, 'transcriptTrimmed', event => {
+            removed += event.removed
+          })
+          const transcript = new Transcript(config, scope)
           const sizeOf = (number: number) => number % 7
           let model: number[] = []
           let limit = maxEntries ?? Number.POSITIVE_INFINITY

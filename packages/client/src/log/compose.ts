@@ -1,7 +1,9 @@
 import { PERSONA, ROLE } from '@aiagent/protocol'
 import { MessageError } from '../errors.ts'
 import type { Environment } from '../platform/environment.ts'
+import type { AgentScope } from '../scope.ts'
 import { Message, type MessageObject, type MessageOrigin } from './message.ts'
+import type { Transcript } from './transcript.ts'
 
 /*
  * Converts the argument of `send()` to a message that can be written: normalise and validate. Pure functions.
@@ -17,12 +19,6 @@ export interface SendOptions {
   to?: string
 }
 
-/** Defaults of a new message. */
-export interface ComposeDefaults {
-  readonly clock: { now(): number }
-  newId(): string
-}
-
 /**
  * The message for an argument of `send()`.
  *
@@ -32,7 +28,7 @@ export interface ComposeDefaults {
 export function composeMessage(
   data: string | MessageObject | Message,
   options: SendOptions,
-  defaults: ComposeDefaults,
+  { environment, newId }: Pick<AgentScope<never>, 'environment' | 'newId'>,
   origin: MessageOrigin | undefined,
 ): Message {
   const given: Partial<Message> = typeof data === 'string' ? { content: data } : (data as Partial<Message>)
@@ -40,9 +36,9 @@ export function composeMessage(
     throw new MessageError('send() takes text, a Message, or an object with persona, role and content.', 'invalid')
   const message = new Message(given.persona ?? PERSONA.CUSTOMER, given.role ?? ROLE.HUMAN, given.content, {
     // An empty id counts as none.
-    messageId: options.id || given.messageId || defaults.newId(),
+    messageId: options.id || given.messageId || newId(),
     messageData: given.messageData,
-    timestamp: given.timestamp ?? defaults.clock.now(),
+    timestamp: given.timestamp ?? environment.clock.now(),
     from: options.from ?? given.from ?? PERSONA.CUSTOMER,
     to: options.to ?? given.to ?? origin?.from,
     agentId: origin?.agentId,
@@ -80,6 +76,14 @@ export function detachMessage(message: Message, frame: string): Message {
   return message.messageData
     ? message.clone({ messageData: (JSON.parse(frame) as MessageObject).messageData })
     : message
+}
+
+/** Records a message of the chat itself that was written: the stored context, or the disconnect frame. */
+export function recordOwnFrame(scope: AgentScope<never>, transcript: Transcript, written: MessageObject): void {
+  const { status, config, environment, origin } = scope
+  // The transcript is that of the next user already; and of a tab that leaves, the service receives nothing.
+  if (status.isLeaving || config.tabs) return
+  transcript.record(composeMessage(written, {}, scope, origin), 'sent', environment.clock.now())
 }
 
 /** Ids made from one random UUID. */

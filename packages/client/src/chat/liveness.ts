@@ -1,7 +1,10 @@
 import { encodePing } from '@aiagent/protocol'
-import type { Page } from '../platform/page.ts'
+import type { Clock } from '../platform/clock.ts'
 import { PING_INTERVAL_MS } from '../platform/socket-pings.ts'
-import { Doubt, type DoubtEvidence, type DoubtOptions, SilenceWatch } from './doubt.ts'
+import type { AgentScope } from '../scope.ts'
+import type { Chat, ChatObserver } from './chat.ts'
+import type { ChatSession } from './chat-session.ts'
+import { Doubt, SilenceWatch } from './doubt.ts'
 
 /** A page that was away for longer may have lost its connection without noticing, in milliseconds. */
 const LONG_AWAY_MS = 15_000
@@ -18,18 +21,6 @@ const PONG_LIMIT_MS = 5_000
 /** Time for frames that have arrived and were not delivered yet, because the page was busy or asleep, in milliseconds. */
 const DELIVERY_MS = 1_000
 
-export interface LivenessOptions extends DoubtOptions {
-  readonly page: Page | undefined
-  readonly chat: DoubtOptions['chat'] & {
-    /** Writes a frame of the extension, if the chat is open. */
-    writeSignal(frame: string): void
-  }
-  /** Whether the service answers pings. */
-  hasPing(): boolean
-  /** Whether doubt counts where the service answers no pings. */
-  readonly isWatchful: boolean
-}
-
 /*
  * Finds dead connections that still look open.
  *
@@ -37,8 +28,9 @@ export interface LivenessOptions extends DoubtOptions {
  * nothing arrives for a minute after a message of the user. A doubtful connection is replaced, once for each doubt, and
  * only where the service gives back what a connection may lose. Outside a page the socket itself pings.
  */
-export class Liveness {
-  readonly #options: LivenessOptions
+export class Liveness implements ChatObserver {
+  readonly #scope: AgentScope<never>
+  readonly #chat: Chat
   readonly #doubt: Doubt
   readonly #silence = new SilenceWatch()
   #unwatch: (() => void) | undefined
@@ -50,21 +42,20 @@ export class Liveness {
   #pingedAt: number | undefined
   #pings = 0
 
-  constructor(options: LivenessOptions, evidence: DoubtEvidence) {
-    this.#options = options
-    this.#doubt = new Doubt(options, evidence)
-  }
-
-  /** Whether anything can show that a connection is dead. */
-  static isPossible(options: LivenessOptions): boolean {
-    return options.hasPing() || (options.page !== undefined && options.isWatchful)
+  constructor(scope: AgentScope<never>, chat: Chat, session: ChatSession) {
+    this.#scope = scope
+    this.#chat = chat
+    this.#doubt = new Doubt(scope, chat, session)
+    chat.observe(this)
   }
 
   /** The chat is open. */
-  start(): void {
-    this.stop()
-    const { clock, page } = this.#options
-    if (!Liveness.isPossible(this.#options)) return
+  handleConnected(): void {
+    this.handleLost()
+    const { environment, config } = this.#scope
+    const { clock, page } = environment
+    // Without pings only a page can doubt, and only where doubt is wanted.
+    if (!this.#scope.facts.hasPing && (!page || config.doubtAfterMs <= 0)) return
     this.#isRunning = true
     this.#offset = clock.now() - clock.monotonic()
     this.#unwatch = page?.onReturn(awayMs => {
@@ -74,41 +65,45 @@ export class Liveness {
   }
 
   /** The connection was lost. */
-  stop(): void {
+  handleLost(): void {
     this.#isRunning = false
     this.#unwatch?.()
     this.#unwatch = undefined
     this.#doubt.end()
     this.#silence.reset()
-    this.#options.clock.clearTimeout(this.#timer)
+    this.#clock.clearTimeout(this.#timer)
     this.#pingedAt = undefined
   }
 
   /** A message of the user was accepted. */
   handleSent(): void {
-    if (this.#isRunning) this.#silence.handleSent(this.#options.clock.monotonic())
+    if (this.#isRunning) this.#silence.handleSent(this.#clock.monotonic())
   }
 
-  #wait(delayMs = this.#options.hasPing() ? PING_INTERVAL_MS : LOOK_INTERVAL_MS): void {
-    const { clock } = this.#options
+  get #clock(): Clock {
+    return this.#scope.environment.clock
+  }
+
+  #wait(delayMs = this.#scope.facts.hasPing ? PING_INTERVAL_MS : LOOK_INTERVAL_MS): void {
+    const clock = this.#clock
     clock.clearTimeout(this.#timer)
     this.#timer = clock.setTimeout(() => this.#look(), delayMs, { background: true })
   }
 
   #look(): void {
-    const { clock, chat } = this.#options
+    const clock = this.#clock
     const offset = clock.now() - clock.monotonic()
     const hasJumped = offset - this.#offset > CLOCK_JUMP_MS
     this.#offset = offset
     this.#wait()
-    if (hasJumped && this.#options.page) this.#handleWake()
-    else if (this.#options.hasPing()) this.#ping(DELIVERY_MS)
-    else if (this.#silence.isTooLong(clock.monotonic(), chat.lastInboundAt))
+    if (hasJumped && this.#scope.environment.page) this.#handleWake()
+    else if (this.#scope.facts.hasPing) this.#ping(DELIVERY_MS)
+    else if (this.#silence.isTooLong(clock.monotonic(), this.#chat.lastInboundAt))
       void this.#doubt.raise('Nothing has arrived since a message was sent')
   }
 
   #handleWake(): void {
-    if (this.#options.hasPing()) {
+    if (this.#scope.facts.hasPing) {
       this.#pingedAt = undefined
       this.#ping(DELIVERY_MS)
       this.#wait(PONG_LIMIT_MS)
@@ -117,7 +112,8 @@ export class Liveness {
 
   /** Sends a ping, or ends a connection on which nothing has followed the previous one. */
   #ping(delayMs: number): void {
-    const { clock, chat } = this.#options
+    const clock = this.#clock
+    const chat = this.#chat
     if (this.#pingedAt === undefined || this.#hasHeardSince(this.#pingedAt)) {
       this.#pingedAt = clock.monotonic()
       return chat.writeSignal(encodePing(`p-${++this.#pings}`))
@@ -135,7 +131,7 @@ export class Liveness {
   }
 
   #hasHeardSince(time: number): boolean {
-    const { lastInboundAt } = this.#options.chat
+    const { lastInboundAt } = this.#chat
     return lastInboundAt !== undefined && lastInboundAt >= time
   }
 }

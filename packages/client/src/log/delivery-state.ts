@@ -8,6 +8,9 @@
  *     └──► failed, cancelled           the service cannot have it
  */
 
+/** Whether messages of unknown fate are sent again by themselves. */
+export type DeliveryMode = 'at-most-once' | 'at-least-once'
+
 /** How the delivery of a message can end. */
 export type DeliveryOutcome = 'acknowledged' | 'unknown' | 'failed' | 'cancelled'
 

@@ -1,5 +1,5 @@
-import type { Message } from '../outbox/message.ts'
 import { fnv1a } from '../util/fnv1a.ts'
+import type { Message } from './message.ts'
 
 /** What is needed to recognize a message in a history, without its content. */
 export interface KnownMessage {

@@ -1,0 +1,216 @@
+import { LanguageChoice } from '../api/language-choice.ts'
+import { AuthenticationService } from '../auth/authentication-service.ts'
+import { Chat } from '../chat/chat.ts'
+import { ChatSession } from '../chat/chat-session.ts'
+import { ContextStore } from '../chat/context-store.ts'
+import { Liveness } from '../chat/liveness.ts'
+import { createReconnectPolicy, type ReconnectPolicy } from '../chat/reconnect-policy.ts'
+import type { CallState } from '../contact-center/connector/call-state.ts'
+import { Inbox } from '../conversation/inbox.ts'
+import { MessageProcessor } from '../conversation/message-processor.ts'
+import { MessageStreams } from '../conversation/message-streams.ts'
+import { Recovery } from '../conversation/recovery.ts'
+import { WorkingState } from '../conversation/working-state.ts'
+import { Transcript } from '../log/transcript.ts'
+import { Masking } from '../masking/masking.ts'
+import { Outbox, type QueueStore } from '../outbox/outbox.ts'
+import { type OptionalFeature, optionalFeature } from '../platform/feature.ts'
+import type { SessionResume } from '../resume/session-resume.ts'
+import type { AgentScope } from '../scope.ts'
+import { type Awaitable, DATABASE } from '../storage/cache-adapter.ts'
+import type { TabGroup } from '../tabs/tab-group.ts'
+import type { TabParts } from '../tabs/tab-parts.ts'
+import { subjectFingerprint } from '../util/subject-fingerprint.ts'
+import { AgentLoader } from './agent-loader.ts'
+import { InitializeRetry } from './initialize-retry.ts'
+import { UserLoader } from './user-loader.ts'
+
+/**
+ * The parts of one agent, each constructed after the parts that it uses. Calls go from the later ones to the earlier ones;
+ * the chat calls the parts that observe it.
+ */
+export class AgentParts {
+  readonly scope: AgentScope
+  readonly authentication: AuthenticationService
+  readonly masking: Masking
+  readonly users: UserLoader
+  readonly language = new LanguageChoice()
+  readonly loader: AgentLoader
+  readonly transcript: Transcript
+  readonly context: ContextStore
+  /** Settles when the stored context has been read. */
+  readonly contextRestored: Awaitable<void>
+  /** Only with `tabs`. */
+  readonly tabs: OptionalFeature<TabGroup | undefined> | undefined
+  /** Loaded before the first session is requested; undefined until then, and where the browser cannot share it. */
+  group: TabGroup | undefined
+  /** Only with `resume` or `tabs`. */
+  readonly resume: OptionalFeature<SessionResume> | undefined
+  readonly session: ChatSession
+  readonly policy: ReconnectPolicy
+  readonly chat: Chat
+  readonly retry: InitializeRetry
+  readonly liveness: Liveness
+  readonly outbox: Outbox
+  readonly processor: MessageProcessor
+  readonly streams = new MessageStreams()
+  readonly working: WorkingState
+  readonly recovery: Recovery
+  readonly inbox: Inbox
+  /** The call of the contact center: created with the portal selection or the connector. */
+  calls: CallState | undefined
+  /** Set by the lifecycle. */
+  lifecycle: TabParts['lifecycle'] | undefined
+
+  constructor(scope: AgentScope) {
+    const { config, environment, userState, status, logger } = scope
+    this.scope = scope
+    this.authentication = new AuthenticationService(config.auth, {
+      environment,
+      endpoint: config.endpoint,
+      logger: logger.createChild('auth'),
+      // Read late, since a call that may ask can join a run of initialize().
+      mayAsk: () => status.isInteractive !== false,
+    })
+    this.masking = new Masking(config.masking)
+    this.users = new UserLoader(scope, this.masking)
+    this.loader = new AgentLoader(scope, this.authentication, this.language)
+    this.transcript = new Transcript(config.transcript, scope)
+    this.context = new ContextStore(scope)
+    this.contextRestored = this.context.restore()
+    this.tabs = this.#createTabs()
+    this.resume = this.#createResume()
+    this.session = new ChatSession(scope, this.context, this.resume)
+    this.policy = createReconnectPolicy(config, environment)
+    this.chat = new Chat(scope, this.policy, this)
+    this.retry = new InitializeRetry(scope, this.policy, this.chat)
+    this.liveness = new Liveness(scope, this.chat, this.session)
+    this.outbox = new Outbox(scope, this)
+    this.outbox.stored = this.#createQueueStore()
+    this.processor = new MessageProcessor({ onRefreshRequired: expired => this.chat.renewToken(expired) })
+    this.working = new WorkingState(scope, this.chat)
+    this.recovery = new Recovery(scope, this)
+    this.inbox = new Inbox(scope, this)
+
+    this.authentication.setTokenExpiringCallback(({ expiresAt }) =>
+      scope.emit('tokenExpiring', () => ({ reason: 'expiring', expiresAt })),
+    )
+    this.authentication.setTokenHandler(token => scope.shared?.handleToken(token))
+    // The order of a sign-out.
+    userState.own({ forgetUser: () => this.group?.forgetUser() })
+    userState.own(this.transcript)
+    userState.own(this.context)
+    userState.own(this.session)
+    userState.own(this.outbox)
+    userState.own(this.streams)
+    userState.own({ forgetUser: () => this.#forgetResponses() })
+    userState.own(this.users)
+    userState.own({ forgetUser: () => this.#forgetSession() })
+    userState.own(this.working)
+    userState.own(this.recovery)
+    userState.own(this.inbox)
+    for (const warning of config.warnings) scope.warnOnce(warning)
+  }
+
+  // ── Features whose code loads on demand ───────────────────────────────────────────────────────────────────────────
+
+  /** Fingerprint of the signed-in user, `anonymous` for an anonymous one; undefined while there is no token. */
+  #user(isShared = false): string | undefined {
+    const { authentication } = this
+    const token = authentication.getCachedToken()
+    if (token === null) return undefined
+    // Tabs of an anonymous strategy share nothing with a user whose token the host supplied.
+    const isUser = !authentication.isAnonymousStrategy() || (isShared && authentication.hasUser)
+    return (isUser ? subjectFingerprint(token) : undefined) ?? 'anonymous'
+  }
+
+  #optional<Part>(name: string, load: () => Promise<Part>): OptionalFeature<Part> {
+    const { logger } = this.scope
+    return optionalFeature(name, load, (message, details) => logger.warn(message, details))
+  }
+
+  /** Shares the conversation with other tabs, with `tabs`. */
+  #createTabs(): OptionalFeature<TabGroup | undefined> | undefined {
+    if (!this.scope.config.tabs) return undefined
+    return this.#optional('tabs', async () => {
+      const { createTabGroup } = await import('../tabs/tab-group.ts')
+      this.group = this.scope.shared = createTabGroup(this.#tabParts())
+      return this.group
+    })
+  }
+
+  #tabParts(): TabParts {
+    const { scope, session, transcript, context, outbox, authentication, chat } = this
+    return {
+      scope,
+      session,
+      transcript,
+      context,
+      outbox,
+      sending: outbox,
+      authentication,
+      lifecycle: {
+        dropConversation: () => this.lifecycle?.dropConversation(),
+        handleUserChange: async () => this.lifecycle?.handleUserChange(),
+      },
+      origin: scope.origin,
+      loadTranscript: (sessionId, signal) => session.loadTranscript(sessionId, signal),
+      hasCapability: name => scope.facts.hasCapability(name),
+      address: (sessionId, lastSeq) => chat.addressOf(sessionId, lastSeq),
+    }
+  }
+
+  /** Resumes the session of the previous page, with `resume` and without a session of the host. */
+  #createResume(): OptionalFeature<SessionResume> | undefined {
+    const { scope, tabs } = this
+    const { config } = scope
+    if ((!config.resume && !tabs) || config.sessionId !== undefined) return undefined
+    return this.#optional('resume', async () => {
+      const { SessionResume } = await import('../resume/session-resume.ts')
+      const group = await tabs?.(each => each)
+      const user = () => this.#user(tabs !== undefined)
+      const { session, context, transcript, processor } = this
+      return new SessionResume(
+        scope,
+        { session, context, transcript, processor, user },
+        group && (own => group.sessionStore(own)),
+      )
+    })
+  }
+
+  /** Stores the queue for the next page, with `persistQueue` and with `tabs`. */
+  #createQueueStore(): OptionalFeature<QueueStore> | undefined {
+    const { scope, tabs, outbox, transcript } = this
+    if (scope.config.persistQueueMs === undefined && !tabs) return undefined
+    return this.#optional('persistQueue', async () => {
+      const { createQueueStore } = await import('../outbox/create-stored-queue.ts')
+      return createQueueStore(scope, () => this.#user(), outbox, transcript, await tabs?.(each => each))
+    })
+  }
+
+  /** Removes expired queues from the page's database, also where the host stores none any more. */
+  async sweepQueues(): Promise<void> {
+    const { environment } = this.scope
+    if (!environment.page?.window?.navigator.locks || typeof indexedDB === 'undefined') return
+    const databases = await indexedDB.databases()
+    if (databases.some(({ name }) => name === DATABASE))
+      await (await import('../outbox/create-stored-queue.ts')).sweepQueues(environment)
+  }
+
+  // ── The end of the user's data ────────────────────────────────────────────────────────────────────────────────────
+
+  /** The previous page may have left a session that this one has not looked up. */
+  #forgetSession(): unknown {
+    const left = this.#user(this.tabs !== undefined)
+    return this.resume?.(part => part.forgetUser(left))
+  }
+
+  #forgetResponses(): unknown {
+    const { facts, environment, config } = this.scope
+    if (facts.deployment) return facts.api.clearUserCache(this.authentication.getCachedToken() ?? undefined)
+    if (!environment.sessionStorage && !environment.localStorage) return
+    // Before the first run only the stores know what belongs to the user.
+    const options = { endpoint: config.endpoint, cache: config.cache, withSignIn: false }
+    return import('./clear-stored-data.ts').then(module => module.clearStoredData(environment, options))
+  }
+}

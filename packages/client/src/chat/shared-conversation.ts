@@ -1,0 +1,28 @@
+import type { DeliveryUpdate } from '../log/delivery-state.ts'
+import type { Message } from '../log/message.ts'
+import type { OpenTransport } from './transport.ts'
+
+/** The conversation that several tabs share, as the parts below it use it: its code loads with `tabs: 'share'` only. */
+export interface SharedConversation {
+  /** Opens the socket of the tabs. */
+  readonly open: OpenTransport
+  /** Whether another tab has the socket, and renews the token. */
+  readonly isFollower: boolean
+  /** Admits one question at a time in all tabs. */
+  readonly turn: {
+    /** Whether a question may be sent now. If not, `offered` is called when it may. */
+    take(offered: () => void): boolean
+    /** The question has its answer, or was given up. */
+    end(): void
+  }
+  /** Compares the messages of all tabs with a history. */
+  readonly shown: { handleHistory(history: readonly Message[]): void }
+  /** The delivery of a message of this tab has changed. */
+  handleUpdate(update: DeliveryUpdate): void
+  /** A message of this tab has been accepted: written, or queued for the connection. */
+  handleAccepted(message: Message): void
+  /** The context has changed; null when it was removed. */
+  handleContext(changed: Readonly<Record<string, unknown>> | null): void
+  /** The agent has a token of the user. */
+  handleToken(token: string): void
+}

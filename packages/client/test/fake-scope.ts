@@ -1,0 +1,56 @@
+import { createAgentScope } from '../src/agent/agent-scope.ts'
+import type { ApiHelper } from '../src/api/api-helper.ts'
+import type { AiAgentConfig } from '../src/config.ts'
+import type { AgentEvent, AgentEventType } from '../src/events.ts'
+import type { Logger } from '../src/logger.ts'
+import type { Environment } from '../src/platform/environment.ts'
+import type { AgentScope } from '../src/scope.ts'
+
+interface ScopeSetUp {
+  config?: Partial<AiAgentConfig>
+  environment?: Partial<Environment>
+  /** What the service has announced. */
+  capabilities?: readonly string[]
+  /** The REST calls that the test answers. */
+  api?: Partial<ApiHelper>
+  isAuthenticated?: boolean
+  /** Receives log entries of the part. @default none */
+  logger?: Partial<Pick<Logger, 'debug' | 'warn' | 'error'>>
+}
+
+/** The scope of an agent whose deployment and details are known, for a part that is tested alone. Ids are `id-0`, `id-1` … */
+export function setUpScope({
+  config,
+  environment,
+  capabilities = [],
+  api = {},
+  isAuthenticated,
+  logger,
+}: ScopeSetUp = {}) {
+  const created = createAgentScope(
+    { id: 'help', endpoint: 'https://a.test', enableLogging: false, ...config },
+    environment,
+  )
+  let ids = 0
+  const silent = { debug() {}, warn() {}, error() {} }
+  const scope: AgentScope = {
+    ...created,
+    newId: () => `id-${ids++}`,
+    ...(logger && { logger: { ...silent, ...logger } as Logger }),
+  }
+  scope.facts.deployment = {
+    deployment: { apiDomain: 'a.test', aiAgentDomain: 'a.test', capabilities } as never,
+    api: api as ApiHelper,
+  }
+  scope.facts.agent = { agentId: 'help', name: 'Help Centre', isAuthenticated } as never
+  return scope
+}
+
+/** Calls a function with the payload of each event of a type. */
+export function listen<Type extends AgentEventType>(
+  scope: AgentScope,
+  type: Type,
+  listener: (payload: AgentEvent<Type>['payload']) => void,
+): void {
+  scope.events.on(type, event => listener((event as AgentEvent<Type>).payload))
+}
